@@ -1,0 +1,18 @@
+# longhaul_embed(TARGET target FUNCTION name FILES file...)
+#
+# Compiles files into a library, so that an executable needs no data folder. Defines
+#   namespace longhaul { const std::map<std::string, std::string_view>& name(); }   // by file name without folder
+# which the caller declares in a header of its own. The files are read again when they change.
+set(LONGHAUL_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/EmbedScript.cmake)
+
+function(longhaul_embed)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;FUNCTION" "FILES")
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${arg_FUNCTION}.cc)
+  list(TRANSFORM arg_FILES REPLACE "^([^/])" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFUNCTION=${arg_FUNCTION} "-DFILES=${arg_FILES}" -P ${LONGHAUL_EMBED_SCRIPT}
+    DEPENDS ${arg_FILES} ${LONGHAUL_EMBED_SCRIPT}
+    VERBATIM)
+  target_sources(${arg_TARGET} PRIVATE ${output})
+endfunction()

@@ -1,0 +1,127 @@
+// A case: one point of a scenario's sweep, with every default filled in, as typed values in SI units.
+//
+// The resolved JSON is what is written to cases/CASE/case.json and read by the children; the structs are how the
+// code reads it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/model_shape.h"
+#include "core/options.h"
+
+namespace longhaul {
+
+enum class Wire { kFp32, kBf16, kFp16, kInt8 };
+Wire parse_wire(const std::string& text);
+std::string to_string(Wire wire);
+int bytes_per_parameter(Wire wire);
+
+struct SyntheticData {
+  int branching = 4;
+  std::int64_t tokens = 0;
+};
+
+struct DataSpec {
+  enum class Kind { kCorpus, kText, kShards, kSynthetic } kind = Kind::kCorpus;
+  std::string corpus;
+  std::vector<std::string> globs;  // of text or shards; relative to the scenario's folder
+  SyntheticData synthetic;
+};
+
+struct OptimizerSpec {
+  double lr = 0, min_lr = 0;
+  int warmup = 0;  // steps
+  double beta1 = 0.9, beta2 = 0.95, weight_decay = 0, clip = 0;  // clip 0: none
+};
+
+struct TrainSpec {
+  int steps = 0;
+  ModelShape model;
+  DataSpec data;
+  double validation_fraction = 0;
+  int evaluate_sequences = 0;
+  int evaluate_every = 0;  // steps
+  int batch = 0;           // sequences per replica and step
+  OptimizerSpec optimizer;
+  std::string device;      // auto, cpu, cuda
+  std::optional<double> target_loss;
+};
+
+struct StepTime {
+  enum class Kind { kConstant, kLognormal, kMeasured } kind = Kind::kConstant;
+  double seconds = 0;        // of kConstant ("flops" is resolved to it)
+  double mu = 0, sigma = 0;  // of kLognormal, logarithm of seconds
+};
+
+struct WorkloadSpec {
+  std::int64_t parameters = 0;
+  Wire wire = Wire::kBf16;
+  int steps = 0;
+  StepTime step_time;
+};
+
+struct StarSpec {
+  double up = 0, down = 0;  // bit/s
+  double rtt = 0;           // s, between two replicas
+};
+
+struct RegionsSpec {
+  std::string matrix;                                  // built-in name or file
+  std::vector<std::pair<std::string, int>> placement;  // site, replicas; in the order written
+  bool even = false;                                   // placement's counts are to be computed
+  double rate = 0;                                     // bit/s, access links
+  std::optional<double> trunk;                         // bit/s; none: unlimited
+};
+
+struct TcpSpec {
+  std::optional<double> window;  // bytes; none: unlimited
+  int connections = 1;
+  std::string congestion_control, queue;
+  bool ecn = false;
+  double loss = 0;
+  int segment = 1448;  // bytes
+};
+
+struct NetworkSpec {
+  std::string fidelity;  // flow, packet
+  std::variant<StarSpec, RegionsSpec> topology;
+  TcpSpec tcp;
+};
+
+struct MethodSpec {
+  std::string name, label;
+  Json options;  // with defaults; keys as declared by the method
+};
+
+struct Case {
+  std::string name;      // readable and safe as a folder name: "noloco,network.tcp.connections=8,seed=1"
+  std::string scenario;  // its name
+  std::string folder;    // of the scenario file: relative paths start there
+  std::uint64_t seed = 1;
+  int replicas = 0;
+  MethodSpec method;
+  std::optional<TrainSpec> train;
+  WorkloadSpec workload;
+  NetworkSpec network;
+  Json swept;     // {dotted key: value}
+  Json resolved;  // the whole case as JSON
+
+  int steps() const { return workload.steps; }
+};
+
+// Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`, `scenario`,
+// `folder`, `swept`. Throws InputError where values contradict each other.
+Case parse_case(const Json& resolved);
+
+// From a case.json file. Throws InputError.
+Case read_case(const std::string& file);
+
+// Names a training: cases with the same key share one. A hash of what the trainer's numerics and its log of
+// exchanges depend on: seed, replicas, train, wire, and the method less its collective and label.
+std::string training_key(const Case& one);
+
+}  // namespace longhaul

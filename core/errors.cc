@@ -1,0 +1,64 @@
+#include "core/errors.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace longhaul {
+namespace {
+
+std::string message(const InputErrorParts& parts) {
+  std::string text;
+  if (!parts.file.empty()) text += parts.file + ": ";
+  if (!parts.path.empty()) text += parts.path + ": ";
+  text += parts.found;
+  if (!parts.allowed.empty()) text += "; allowed: " + parts.allowed;
+  if (!parts.hint.empty()) text += "; " + parts.hint;
+  return text;
+}
+
+// Levenshtein distance, one row at a time.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+InputError::InputError(InputErrorParts parts) : std::runtime_error(message(parts)), parts_(std::move(parts)) {}
+
+InputError InputError::in_file(const std::string& file) const {
+  InputErrorParts parts = parts_;
+  if (parts.file.empty()) parts.file = file;
+  return InputError(parts);
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string join(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+}  // namespace longhaul

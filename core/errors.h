@@ -1,0 +1,49 @@
+// The two kinds of failure that a user can meet; a broken invariant is an assertion and not one of them.
+//
+//   InputError  what the user wrote is wrong: exit status 2, one message with the file, the JSON path inside
+//               it, what was found, what is allowed and what to do.
+//   RunError    the input was right and the run could not be finished (disk full, a child died, a stalled
+//               simulation): exit status 1.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace longhaul {
+
+struct InputErrorParts {
+  std::string file;     // empty where the input is not a file (a flag)
+  std::string path;     // JSON path inside the file ("methods[1].inner_steps"), or a flag ("--jobs")
+  std::string found;    // what stands there
+  std::string allowed;  // what may stand there
+  std::string hint;     // what to do
+};
+
+class InputError : public std::runtime_error {
+ public:
+  explicit InputError(InputErrorParts parts);
+
+  const InputErrorParts& parts() const { return parts_; }
+  // The same error, said of `file`; for code that checks a value without knowing where it came from.
+  InputError in_file(const std::string& file) const;
+
+ private:
+  InputErrorParts parts_;
+};
+
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Exit statuses of all three executables.
+enum ExitStatus { kDone = 0, kRunFailed = 1, kInputWrong = 2, kInterrupted = 130 };
+
+// The candidate with the smallest edit distance to `word`, or "" if none is near enough to be a slip.
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+// "a, b, c"
+std::string join(const std::vector<std::string>& words, const std::string& separator = ", ");
+
+}  // namespace longhaul

@@ -1,0 +1,54 @@
+#include "core/exchange_plan.h"
+
+#include "core/random.h"
+
+namespace longhaul {
+namespace {
+
+bool is_posted_at(const ExchangeRule& rule, const PlanContext& context, int step) {
+  return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= context.steps;
+}
+
+Exchange exchange_of(const ExchangeRule& rule, const PlanContext& context, int step) {
+  Exchange exchange;
+  exchange.rule = &rule;
+  exchange.post_step = step;
+  exchange.await_step = step + rule.overlap_steps;
+  exchange.bytes = static_cast<std::int64_t>(rule.tensors.size()) * context.parameters * context.wire_bytes;
+  if (rule.grouping == Grouping::kRandom)
+    exchange.groups = random_groups(context.seed, context.replicas, rule.group_size, exchange.await_step);
+  return exchange;
+}
+
+}  // namespace
+
+const std::vector<std::string>& all_reduce_collectives() {
+  static const std::vector<std::string> names = {"ring", "tree", "halving-doubling"};
+  return names;
+}
+
+const std::vector<std::string>& group_average_collectives() {
+  static const std::vector<std::string> names = {"pair", "root"};
+  return names;
+}
+
+std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& context, int step) {
+  std::vector<Exchange> exchanges;
+  for (const bool blocking : {true, false})
+    for (const ExchangeRule& rule : plan.rules)
+      if ((rule.overlap_steps == 0) == blocking && is_posted_at(rule, context, step))
+        exchanges.push_back(exchange_of(rule, context, step));
+  return exchanges;
+}
+
+std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step) {
+  RandomStream stream(seed, Purpose::kGroups, 0, static_cast<std::uint32_t>(step));
+  const std::vector<int> order = random_permutation(replicas, stream);
+  const int count = replicas / group_size;
+  std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
+  for (int i = 0; i < count * group_size; ++i)
+    groups[static_cast<std::size_t>(i % count)].push_back(order[static_cast<std::size_t>(i)]);
+  return groups;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,99 @@
+// Options, declared once: a tree of nodes, each with type, unit, range, default and meaning.
+//
+// From one declaration come the validation of a scenario (check_options.cc), the filling-in of defaults, the
+// JSON Schema (options_schema.cc) and the help text. A node describes one JSON value.
+#pragma once
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace longhaul {
+
+using Json = nlohmann::ordered_json;
+
+enum class NodeKind {
+  kBoolean,
+  kInteger,
+  kNumber,
+  kText,
+  kChoice,    // one of `choices`
+  kRate,      // text with a unit, bit/s
+  kDuration,  // text with a unit, s
+  kBytes,     // text with a unit, bytes
+  kSection,   // object; `children` are its keys
+  kOneOf,     // object with exactly one of the keys in `children`
+  kTagged,    // object whose key `tag` says which of `children` (by their key) it is
+  kList,      // array of `children[0]`
+  kTable,     // object with free keys and values as `children[0]`
+  kEither,    // any of `children`, told apart by their JSON type
+  kFree,      // anything: checked elsewhere, where what is allowed is known
+};
+
+struct Node {
+  std::string key;
+  NodeKind kind = NodeKind::kFree;
+  std::string meaning;
+  std::string unit;              // for numbers; texts with a unit carry their own
+  Json fallback;                 // the default; null: none
+  bool is_required = false;
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+  bool open_minimum = false;     // minimum itself is not allowed
+  bool fill_section = false;     // an absent section is filled in with its defaults
+  std::size_t minimum_items = 0;
+  std::vector<std::string> choices;
+  std::string tag;
+  std::vector<Node> children;
+
+  // Chainable, for declarations that read as a table.
+  Node& means(std::string text) { return meaning = std::move(text), *this; }
+  Node& by_default(Json value) { return fallback = std::move(value), *this; }
+  Node& required() { return is_required = true, *this; }
+  Node& at_least(double bound) { return minimum = bound, *this; }
+  Node& above(double bound) { return minimum = bound, open_minimum = true, *this; }
+  Node& at_most(double bound) { return maximum = bound, *this; }
+  Node& in(std::string text) { return unit = std::move(text), *this; }
+  Node& filled() { return fill_section = true, *this; }
+  Node& not_empty() { return minimum_items = 1, *this; }
+
+  const Node* child(const std::string& name) const;
+  Node* child(const std::string& name);
+};
+
+Node boolean(std::string key);
+Node integer(std::string key);
+Node number(std::string key);
+Node text(std::string key);
+Node choice(std::string key, std::vector<std::string> choices);
+Node rate(std::string key);
+Node duration(std::string key);
+Node bytes(std::string key);
+Node section(std::string key, std::vector<Node> children);
+Node one_of(std::string key, std::vector<Node> alternatives);
+Node tagged(std::string key, std::string tag, std::vector<Node> alternatives);
+Node list_of(std::string key, Node element);
+Node table_of(std::string key, Node value);
+Node either(std::string key, std::vector<Node> alternatives);
+Node anything(std::string key);
+
+// What the node allows, in words: "an integer of at least 1", "one of fp32, bf16".
+std::string allowed(const Node& node);
+
+// Checks `value` against `node` and returns it with every default filled in. `path` is where the value stands
+// ("train.optimizer"). Throws InputError (without a file) at the first thing wrong.
+Json resolve(const Node& node, const Json& value, const std::string& path);
+
+// The JSON Schema (draft 2020-12) of the node.
+Json json_schema(const Node& node);
+
+// One line an option: path, what is allowed, default, meaning.
+std::string help_text(const Node& node);
+
+// "a.b" for children of an object, "a[3]" for elements.
+std::string child_path(const std::string& path, const std::string& key);
+std::string element_path(const std::string& path, std::size_t index);
+
+}  // namespace longhaul

@@ -1,0 +1,252 @@
+#include "core/scenario.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const std::string& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
+    throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "longhaul list scenarios, or see scenarios/ for examples"});
+  return text.str();
+}
+
+// Byte position to "line 3, column 14".
+std::string line_and_column(const std::string& text, std::size_t byte) {
+  std::size_t line = 1, column = 1;
+  for (std::size_t i = 0; i + 1 < byte && i < text.size(); ++i) {
+    column = text[i] == '\n' ? 1 : column + 1;
+    line += text[i] == '\n';
+  }
+  return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+Json parse_json(const std::string& text, const std::string& file) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    std::string what = error.what();
+    const std::size_t tail = what.find(": ");  // drop the library's prefix
+    if (tail != std::string::npos) what = what.substr(tail + 2);
+    throw InputError({file, line_and_column(text, error.byte), "is not JSON (" + what + ")", "a JSON object", ""});
+  }
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::stringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+std::string label_of(const Json& method) { return method.value("label", method.value("name", std::string())); }
+
+// The method that a dotted key "methods.LABEL.key" addresses; null if there is none.
+Json* method_labelled(Json& scenario, const std::string& label) {
+  if (!scenario.contains("methods") || !scenario["methods"].is_array()) return nullptr;
+  for (Json& method : scenario["methods"])
+    if (method.is_object() && label_of(method) == label) return &method;
+  return nullptr;
+}
+
+std::vector<std::string> labels_of(const Json& scenario) {
+  std::vector<std::string> labels;
+  for (const Json& method : scenario.value("methods", Json::array()))
+    if (method.is_object()) labels.push_back(label_of(method));
+  return labels;
+}
+
+void assign(Json& scenario, const std::string& dotted, const Json& value, const std::string& where) {
+  const std::vector<std::string> keys = split(dotted, '.');
+  if (keys.empty()) throw InputError({"", where, "found an empty key", "a dotted key, as network.tcp.connections", ""});
+  Json* place = &scenario;
+  std::size_t first = 0;
+  if (keys[0] == "methods") {
+    place = keys.size() < 3 ? nullptr : method_labelled(scenario, keys[1]);
+    if (!place) {
+      const std::vector<std::string> labels = labels_of(scenario);
+      const std::string near = keys.size() > 1 ? nearest(keys[1], labels) : "";
+      throw InputError({"", where, "\"" + dotted + "\" names no method of the scenario", "methods.LABEL.key with a label of " + join(labels),
+                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+    }
+    first = 2;
+  }
+  for (std::size_t i = first; i + 1 < keys.size(); ++i) {
+    place = &(*place)[keys[i]];
+    if (!place->is_null() && !place->is_object())
+      throw InputError({"", where, "\"" + keys[i] + "\" in \"" + dotted + "\" is not an object", "a dotted key of the scenario", ""});
+  }
+  (*place)[keys.back()] = value;
+}
+
+void apply_assignment(Json& scenario, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos)
+    throw InputError({"", "--set", "found \"" + assignment + "\"", "key.path=value", ""});
+  const std::string text = assignment.substr(equals + 1);
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = text;
+  assign(scenario, assignment.substr(0, equals), value, "--set");
+}
+
+// One point of the sweep: dotted keys and their values, in the order written.
+using Point = std::vector<std::pair<std::string, Json>>;
+
+std::vector<Point> product(const Json& axes, const std::string& path) {
+  if (!axes.is_object()) throw InputError({"", path, "found " + axes.dump(), "an object of {dotted key: [values]}", ""});
+  std::vector<Point> points(1);
+  for (const auto& [key, values] : axes.items()) {
+    if (!values.is_array() || values.empty())
+      throw InputError({"", child_path(path, "\"" + key + "\""), "found " + values.dump(), "a list of values, not empty", ""});
+    std::vector<Point> longer;
+    for (const Point& point : points)
+      for (const Json& value : values) {
+        longer.push_back(point);
+        longer.back().emplace_back(key, value);
+      }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+std::vector<Point> sweep_points(const Json& scenario) {
+  if (!scenario.contains("sweep")) return {Point()};
+  const Json& sweep = scenario["sweep"];
+  if (!sweep.is_array()) return product(sweep, "sweep");
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < sweep.size(); ++i)
+    for (Point& point : product(sweep[i], element_path("sweep", i))) points.push_back(std::move(point));
+  if (points.empty()) throw InputError({"", "sweep", "found an empty list", "an object, or a list of objects", ""});
+  return points;
+}
+
+bool addresses_other_method(const std::string& key, const std::string& label) {
+  const std::string prefix = "methods.";
+  return key.rfind(prefix, 0) == 0 && key.rfind(prefix + label + ".", 0) != 0;
+}
+
+std::string name_part(const Json& value) {
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  for (char& c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string("._+-").find(c) == std::string::npos) c = '_';
+  return text;
+}
+
+std::string case_name(const std::string& label, const Json& swept, bool with_seed, std::uint64_t seed) {
+  std::string name = name_part(label);
+  for (const auto& [key, value] : swept.items()) {
+    const std::string prefix = "methods." + label + ".";
+    name += "," + name_part(key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key) + "=" + name_part(value);
+  }
+  if (with_seed) name += ",seed=" + std::to_string(seed);
+  return name.size() > 200 ? name.substr(0, 200) : name;
+}
+
+void check_labels(const Json& scenario) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < scenario["methods"].size(); ++i) {
+    const std::string label = label_of(scenario["methods"][i]);
+    if (!seen.insert(label).second)
+      throw InputError({"", element_path("methods", i), "the label \"" + label + "\" is used twice", "a label of its own for each method", "add \"label\": \"...\""});
+  }
+}
+
+class Expansion {
+ public:
+  Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder)
+      : written_(written), declaration_(declaration), name_(name), folder_(folder) {}
+
+  std::vector<Case> cases() {
+    for (const Point& point : sweep_points(written_)) add_point(point);
+    return std::move(cases_);
+  }
+
+ private:
+  void add_point(const Point& point) {
+    Json scenario = written_;
+    for (const auto& [key, value] : point) assign(scenario, key, value, "sweep");
+    try {
+      scenario = resolve(declaration_, scenario, "");
+    } catch (const InputError& error) {
+      throw point.empty() ? error : with_point(error, point);
+    }
+    const bool many_seeds = scenario.contains("seeds");
+    const Json seeds = many_seeds ? scenario["seeds"] : Json::array({scenario["seed"]});
+    for (const Json& method : scenario["methods"])
+      for (const Json& seed : seeds) add_case(scenario, method, seed, many_seeds, point);
+  }
+
+  void add_case(const Json& scenario, Json method, const Json& seed, bool many_seeds, const Point& point) {
+    const std::string label = label_of(method);
+    method["label"] = label;
+    Json swept = Json::object();
+    for (const auto& [key, value] : point)
+      if (!addresses_other_method(key, label)) swept[key] = value;
+    const std::string name = case_name(label, swept, many_seeds, seed);
+    if (!keys_.insert(Json{{"label", label}, {"swept", swept}, {"seed", seed}}.dump()).second)
+      return;  // a point that differs only in another method's keys
+    if (!names_.insert(name).second)
+      throw InputError({"", "sweep", "two cases would be called \"" + name + "\"", "values that differ in their readable form", ""});
+    Json resolved = scenario;
+    for (const char* key : {"methods", "seeds", "sweep", "$schema", "name", "description"}) resolved.erase(key);
+    resolved["seed"] = seed;
+    resolved["method"] = method;
+    resolved["swept"] = swept;
+    resolved["case"] = name;
+    resolved["scenario"] = name_;
+    resolved["folder"] = folder_;
+    try {
+      cases_.push_back(parse_case(resolved));
+    } catch (const InputError& error) {
+      throw point.empty() ? error : with_point(error, point);
+    }
+  }
+
+  static InputError with_point(const InputError& error, const Point& point) {
+    std::string where;
+    for (const auto& [key, value] : point) where += (where.empty() ? "" : ", ") + key + " = " + value.dump();
+    InputErrorParts parts = error.parts();
+    parts.hint += (parts.hint.empty() ? "" : " ") + ("(at the sweep's point " + where + ")");
+    return InputError(parts);
+  }
+
+  const Json& written_;
+  const Node& declaration_;
+  const std::string name_, folder_;
+  std::vector<Case> cases_;
+  std::set<std::string> names_, keys_;
+};
+
+}  // namespace
+
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments, const Node& declaration) {
+  Scenario scenario;
+  scenario.file = file;
+  scenario.written = parse_json(read_file(file), file);
+  try {
+    if (!scenario.written.is_object())
+      throw InputError({"", "", "found " + std::string(scenario.written.type_name()), "a JSON object", ""});
+    for (const std::string& assignment : assignments) apply_assignment(scenario.written, assignment);
+    Json first_point = scenario.written;  // what the sweep gives need not be given outside it
+    for (const auto& [key, value] : sweep_points(scenario.written).front()) assign(first_point, key, value, "sweep");
+    scenario.resolved = resolve(declaration, first_point, "");
+    check_labels(scenario.resolved);
+    scenario.name = scenario.resolved.value("name", fs::path(file).stem().string());
+    const std::string folder = fs::absolute(fs::path(file)).parent_path().string();
+    scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder).cases();
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  return scenario;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,23 @@
+// Quantities with units, spelt as ns-3 spells them: "1Gbps", "50ms", "10MB".
+//
+// Inside the program times are seconds, sizes bytes and rates bits per second. Each parser throws InputError
+// (without file or path; the caller adds them) that lists the units.
+#pragma once
+
+#include <string>
+
+namespace longhaul {
+
+double parse_rate(const std::string& text);      // bit/s: bps, kbps, Mbps, Gbps, Tbps, b/s, kb/s, ..., and B/s, kB/s, ...
+double parse_duration(const std::string& text);  // s: ns, us, ms, s, min, h, d
+double parse_bytes(const std::string& text);     // bytes: B, kB, MB, GB, TB, KiB, MiB, GiB
+
+// The shortest decimal text that reads back as the same double; what every file of a run uses.
+std::string format_number(double value);
+
+// For people: three significant digits and a prefix ("1.25 GB", "940 Mb/s", "1.3 s", "4 min 10 s").
+std::string human_bytes(double bytes);
+std::string human_rate(double bits_per_second);
+std::string human_duration(double seconds);
+
+}  // namespace longhaul

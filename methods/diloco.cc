@@ -1,0 +1,41 @@
+#include "methods/diloco.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  return {inner_steps_option(100),
+          number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
+          number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ"),
+          boolean("nesterov").by_default(true).means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, with outer_momentum 0.3)"),
+          all_reduce_option()};
+}
+
+ExchangePlan plan(const MethodSpec& method) {
+  ExchangeRule outer;
+  outer.name = "outer";
+  outer.collective = method.options.at("all_reduce");
+  outer.every = method.options.at("inner_steps");
+  outer.tensors = {"delta"};
+  return {{outer}};
+}
+
+void check(const Case& one) {
+  check_exchanging(one);
+  check_inner_steps(one);
+}
+
+std::vector<std::string> warnings(const Case& one) {
+  const bool nesterov = one.method.options.at("nesterov");
+  if (nesterov || one.method.options.at("outer_momentum") <= 0.5) return {};
+  return {one.name + ": heavy-ball momentum of " + one.method.options["outer_momentum"].dump() +
+          " without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3"};
+}
+
+}  // namespace
+
+Method diloco_method() {
+  return {"diloco", "all-reduce of the outer gradients every H steps (arXiv 2311.08105)", options(), plan, check, warnings};
+}
+
+}  // namespace longhaul

@@ -1,0 +1,46 @@
+#include "methods/registry.h"
+
+#include <stdexcept>
+
+#include "core/scenario_options.h"
+#include "methods/ddp.h"
+#include "methods/diloco.h"
+#include "methods/independent.h"
+#include "methods/noloco.h"
+
+namespace longhaul {
+
+const std::vector<Method>& methods() {
+  static const std::vector<Method> all = {ddp_method(), diloco_method(), noloco_method(), independent_method()};
+  return all;
+}
+
+const Method& method_named(const std::string& name) {
+  for (const Method& method : methods())
+    if (method.name == name) return method;
+  throw std::logic_error("no method " + name);
+}
+
+std::vector<Node> method_options() {
+  std::vector<Node> sections;
+  for (const Method& method : methods()) {
+    std::vector<Node> options = common_method_options();
+    options.insert(options.end(), method.options.begin(), method.options.end());
+    sections.push_back(section(method.name, std::move(options)).means(method.about));
+  }
+  return sections;
+}
+
+ExchangePlan plan_of(const Case& one) { return method_named(one.method.name).plan(one.method); }
+
+PlanContext plan_context(const Case& one) {
+  return {one.seed, one.replicas, one.steps(), one.workload.parameters, bytes_per_parameter(one.workload.wire)};
+}
+
+Trace trace_of(const Case& one) {
+  Trace trace = make_trace(plan_of(one), plan_context(one));
+  trace.evaluate_every = one.train ? one.train->evaluate_every : 0;
+  return trace;
+}
+
+}  // namespace longhaul
