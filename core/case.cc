@@ -41,13 +41,15 @@ OptimizerSpec parse_optimizer(const Json& json, int steps) {
   spec.warmup = json.value("warmup", steps / 10);
   const auto betas = json.at("betas").get<std::vector<double>>();
   if (betas.size() != 2 || betas[0] >= 1 || betas[1] >= 1)
-    throw InputError({"", "train.optimizer.betas", "found " + json.at("betas").dump(), "two numbers below 1", ""});
+    throw InputError(
+        {"", "train.optimizer.betas", "found " + json.at("betas").dump(), "two numbers below 1", ""});
   spec.beta1 = betas[0];
   spec.beta2 = betas[1];
   spec.weight_decay = json.at("weight_decay");
   spec.clip = json.at("clip");
   if (spec.min_lr > spec.lr)
-    throw InputError({"", "train.optimizer.min_lr", "found " + format_number(spec.min_lr), "at most lr, " + format_number(spec.lr), ""});
+    throw InputError({"", "train.optimizer.min_lr", "found " + format_number(spec.min_lr),
+                      "at most lr, " + format_number(spec.lr), ""});
   return spec;
 }
 
@@ -65,7 +67,9 @@ TrainSpec parse_train(const Json& json) {
   if (json.contains("target_loss")) train.target_loss = json["target_loss"].get<double>();
   const bool bytes = train.data.kind == DataSpec::Kind::kCorpus || train.data.kind == DataSpec::Kind::kText;
   if (bytes && train.model.vocabulary < 256)
-    throw InputError({"", "train.model.vocabulary", "found " + std::to_string(train.model.vocabulary) + " with byte tokens", "at least 256", ""});
+    throw InputError({"", "train.model.vocabulary",
+                      "found " + std::to_string(train.model.vocabulary) + " with byte tokens", "at least 256",
+                      ""});
   return train;
 }
 
@@ -79,12 +83,14 @@ StepTime parse_step_time(const Json& json, std::int64_t parameters) {
     time.kind = StepTime::Kind::kLognormal;
     time.sigma = value.at("sigma");
     if (value.contains("mean") == value.contains("mu"))
-      throw InputError({"", "workload.step_time.lognormal", "found " + value.dump(), "sigma with exactly one of mean (the expectation) and mu (of the logarithm)", ""});
+      throw InputError({"", "workload.step_time.lognormal", "found " + value.dump(),
+                        "sigma with exactly one of mean (the expectation) and mu (of the logarithm)", ""});
     time.mu = value.contains("mu") ? value["mu"].get<double>()
                                    : std::log(parse_duration(value["mean"])) - time.sigma * time.sigma / 2;
   } else if (kind == "measured") {
     if (!value.get<bool>())
-      throw InputError({"", "workload.step_time.measured", "found false", "true, or one of constant, lognormal, flops", ""});
+      throw InputError({"", "workload.step_time.measured", "found false",
+                        "true, or one of constant, lognormal, flops", ""});
     time.kind = StepTime::Kind::kMeasured;
   } else {
     time.seconds = 6. * static_cast<double>(parameters) * value.at("tokens").get<double>() /
@@ -99,7 +105,9 @@ std::int64_t workload_parameters(const Json& json, const std::optional<TrainSpec
   if (json.contains("parameters")) return json["parameters"];
   if (!json.contains("model")) {
     if (train) return train->model.parameters();
-    throw InputError({"", "workload.model", "this key is missing", "a preset (longhaul list models), dimensions, or workload.parameters", "without train nothing else says what travels"});
+    throw InputError({"", "workload.model", "this key is missing",
+                      "a preset (longhaul list models), dimensions, or workload.parameters",
+                      "without train nothing else says what travels"});
   }
   if (json["model"].is_object()) return parse_shape(json["model"], "workload.model").parameters();
   for (const ModelPreset& preset : model_presets())
@@ -116,12 +124,15 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   else if (json.contains("steps"))
     workload.steps = json["steps"];
   else
-    throw InputError({"", "workload.steps", "this key is missing", "an integer of at least 1", "without train it says how many inner steps are replayed"});
+    throw InputError({"", "workload.steps", "this key is missing", "an integer of at least 1",
+                      "without train it says how many inner steps are replayed"});
   workload.step_time = parse_step_time(json.at("step_time"), workload.parameters);
   if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
-    throw InputError({"", "workload.step_time.measured", "nothing is trained, so nothing is measured", "constant, lognormal or flops", "or add a train section"});
+    throw InputError({"", "workload.step_time.measured", "nothing is trained, so nothing is measured",
+                      "constant, lognormal or flops", "or add a train section"});
   if (train && workload.wire == Wire::kInt8)
-    throw InputError({"", "workload.wire", "found \"int8\" with a train section", "fp32, bf16 or fp16", "the trainer does not quantize to int8; without train it is replayed"});
+    throw InputError({"", "workload.wire", "found \"int8\" with a train section", "fp32, bf16 or fp16",
+                      "the trainer does not quantize to int8; without train it is replayed"});
   return workload;
 }
 
@@ -129,7 +140,8 @@ StarSpec parse_star(const Json& json) {
   const std::string path = "network.topology.star";
   StarSpec star;
   star.rtt = parse_duration(json.at("rtt"));
-  const bool both = json.contains("up") && json.contains("down"), any = json.contains("up") || json.contains("down");
+  const bool both = json.contains("up") && json.contains("down"),
+             any = json.contains("up") || json.contains("down");
   if (json.contains("rate") == any || any != both)
     throw InputError({"", path, "found " + json.dump(), "either rate, or up and down", ""});
   star.up = parse_rate(json.value("up", json.value("rate", "")));
@@ -149,15 +161,18 @@ RegionsSpec parse_regions(const Json& json, int replicas) {
     return regions;
   }
   if (json.contains("sites"))
-    throw InputError({"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
+    throw InputError(
+        {"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
   int placed = 0;
   for (const auto& [site, count] : json["replicas"].items()) {
     regions.placement.push_back({site, count.get<int>()});
     placed += count.get<int>();
   }
   if (placed != replicas)
-    throw InputError({"", path + ".replicas", "places " + std::to_string(placed) + " replicas, the scenario has " + std::to_string(replicas),
-                      "counts that add up to replicas, or \"even\"", ""});
+    throw InputError(
+        {"", path + ".replicas",
+         "places " + std::to_string(placed) + " replicas, the scenario has " + std::to_string(replicas),
+         "counts that add up to replicas, or \"even\"", ""});
   return regions;
 }
 
@@ -171,16 +186,21 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.loss = json.at("loss");
   tcp.segment = json.at("segment");
   if (tcp.ecn && tcp.queue != "fq_codel")
-    throw InputError({"", "network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"", "only with queue \"fq_codel\"", "the other queues do not mark"});
+    throw InputError({"", "network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"",
+                      "only with queue \"fq_codel\"", "the other queues do not mark"});
   return tcp;
 }
 
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity != "flow") return;
   if (network.tcp.queue != "host")
-    throw InputError({"", "network.tcp.queue", "found \"" + network.tcp.queue + "\" with fidelity \"flow\"", "\"host\"", "the flow fidelity has no model of the other queues yet; use fidelity \"packet\""});
+    throw InputError({"", "network.tcp.queue", "found \"" + network.tcp.queue + "\" with fidelity \"flow\"",
+                      "\"host\"",
+                      "the flow fidelity has no model of the other queues yet; use fidelity \"packet\""});
   if (network.tcp.loss > 0)
-    throw InputError({"", "network.tcp.loss", "found " + format_number(network.tcp.loss) + " with fidelity \"flow\"", "0", "the flow fidelity has no model of random loss yet; use fidelity \"packet\""});
+    throw InputError({"", "network.tcp.loss",
+                      "found " + format_number(network.tcp.loss) + " with fidelity \"flow\"", "0",
+                      "the flow fidelity has no model of random loss yet; use fidelity \"packet\""});
 }
 
 NetworkSpec parse_network(const Json& json, int replicas) {
@@ -210,7 +230,9 @@ std::string to_string(Wire wire) {
   return names[static_cast<int>(wire)];
 }
 
-int bytes_per_parameter(Wire wire) { return wire == Wire::kFp32 ? 4 : wire == Wire::kInt8 ? 1 : 2; }
+int bytes_per_parameter(Wire wire) {
+  return wire == Wire::kFp32 ? 4 : wire == Wire::kInt8 ? 1 : 2;
+}
 
 Case parse_case(const Json& resolved) {
   Case one;
@@ -248,8 +270,11 @@ std::string training_key(const Case& one) {
   method.erase("all_reduce");
   Json train = one.resolved.at("train");
   train.erase("target_loss");
-  const Json key = {{"seed", one.seed},   {"replicas", one.replicas}, {"method", method},
-                    {"train", train},     {"wire", to_string(one.workload.wire)},
+  const Json key = {{"seed", one.seed},
+                    {"replicas", one.replicas},
+                    {"method", method},
+                    {"train", train},
+                    {"wire", to_string(one.workload.wire)},
                     {"folder", one.train->data.globs.empty() ? "" : one.folder}};
   return one.method.name + "-" + hex64(fnv1a(key.dump()));
 }

@@ -1,7 +1,7 @@
 // A case: one point of a scenario's sweep, with every default filled in, as typed values in SI units.
 //
-// The resolved JSON is what is written to cases/CASE/case.json and read by the children; the structs are how the
-// code reads it.
+// The resolved JSON is what is written to cases/CASE/case.json and read by the children; the structs are how
+// the code reads it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct DataSpec {
 
 struct OptimizerSpec {
   double lr = 0, min_lr = 0;
-  int warmup = 0;  // steps
+  int warmup = 0;                                                // steps
   double beta1 = 0.9, beta2 = 0.95, weight_decay = 0, clip = 0;  // clip 0: none
 };
 
@@ -47,7 +47,7 @@ struct TrainSpec {
   int evaluate_every = 0;  // steps
   int batch = 0;           // sequences per replica and step
   OptimizerSpec optimizer;
-  std::string device;      // auto, cpu, cuda
+  std::string device;  // auto, cpu, cuda
   std::optional<double> target_loss;
 };
 
@@ -113,8 +113,8 @@ struct Case {
   int steps() const { return workload.steps; }
 };
 
-// Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`, `scenario`,
-// `folder`, `swept`. Throws InputError where values contradict each other.
+// Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,
+// `scenario`, `folder`, `swept`. Throws InputError where values contradict each other.
 Case parse_case(const Json& resolved);
 
 // From a case.json file. Throws InputError.

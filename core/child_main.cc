@@ -15,11 +15,15 @@ namespace {
 
 volatile std::sig_atomic_t signal_came = 0;
 
-void remember_signal(int) { signal_came = 1; }
+void remember_signal(int) {
+  signal_came = 1;
+}
 
 }  // namespace
 
-bool interrupted() { return signal_came != 0; }
+bool interrupted() {
+  return signal_came != 0;
+}
 
 void watch_interrupts() {
   struct sigaction action {};
@@ -46,7 +50,9 @@ FolderLock::FolderLock(const std::string& folder) {
   }
 }
 
-FolderLock::~FolderLock() { ::close(descriptor_); }
+FolderLock::~FolderLock() {
+  ::close(descriptor_);
+}
 
 int child_main(ProgressReporter& reporter, const std::function<Json()>& body) {
   watch_interrupts();

@@ -1,5 +1,5 @@
-// What the mains of longhaul-train and longhaul-sim share: signals, death with the parent, the lock on the folder
-// that is written, and how an exception becomes an exit status.
+// What the mains of longhaul-train and longhaul-sim share: signals, death with the parent, the lock on the
+// folder that is written, and how an exception becomes an exit status.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ void watch_interrupts();
 // Throws Interrupted if a signal came. Long loops call it once a step.
 void check_interrupt();
 
-// Holds an exclusive lock on FOLDER/.lock while it lives; creates the folder. Throws RunError if another process
-// holds it or it cannot be written.
+// Holds an exclusive lock on FOLDER/.lock while it lives; creates the folder. Throws RunError if another
+// process holds it or it cannot be written.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);

@@ -33,7 +33,8 @@ std::string csv_quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-CsvWriter::CsvWriter(const std::string& file, const std::vector<std::string>& header) : file_(file), out_(file) {
+CsvWriter::CsvWriter(const std::string& file, const std::vector<std::string>& header)
+    : file_(file), out_(file) {
   for (const std::string& name : header) cell(name);
   end_row();
 }
@@ -92,8 +93,9 @@ CsvTable read_csv(const std::string& file) {
     else if (cells.size() == table.header.size())
       table.rows.push_back(std::move(cells));
     else
-      throw RunError(file + ": line " + std::to_string(table.rows.size() + 2) + " has " + std::to_string(cells.size()) +
-                     " cells, the header " + std::to_string(table.header.size()));
+      throw RunError(file + ": line " + std::to_string(table.rows.size() + 2) + " has " +
+                     std::to_string(cells.size()) + " cells, the header " +
+                     std::to_string(table.header.size()));
   }
   return table;
 }

@@ -1,5 +1,5 @@
-// The CSV of a run directory: comma separated, a header line, numbers in their shortest exact form, no quoting
-// except of case names (which hold commas).
+// The CSV of a run directory: comma separated, a header line, numbers in their shortest exact form, no
+// quoting except of case names (which hold commas).
 #pragma once
 
 #include <cstdint>

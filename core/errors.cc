@@ -34,7 +34,8 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-InputError::InputError(InputErrorParts parts) : std::runtime_error(message(parts)), parts_(std::move(parts)) {}
+InputError::InputError(InputErrorParts parts)
+    : std::runtime_error(message(parts)), parts_(std::move(parts)) {}
 
 InputError InputError::in_file(const std::string& file) const {
   InputErrorParts parts = parts_;

@@ -1,6 +1,6 @@
-// The exchange plan of a method: pure data. It says which tensors move, between whom, at which steps, and what
-// may overlap with how many steps of compute. The trainer walks it and the trace is written from it, so that a
-// network-only case and a trained one carry the same traffic.
+// The exchange plan of a method: pure data. It says which tensors move, between whom, at which steps, and
+// what may overlap with how many steps of compute. The trainer walks it and the trace is written from it, so
+// that a network-only case and a trained one carry the same traffic.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ enum class Grouping {
 
 // One kind of exchange of a method, repeated every `every` steps, first at step `every`.
 struct ExchangeRule {
-  std::string name;                  // "gradient", "outer", "presend"
-  std::string collective;            // how it is lowered to transfers: "ring", "tree", ..., "pair", "root"
-  int every = 1;                     // steps
+  std::string name;        // "gradient", "outer", "presend"
+  std::string collective;  // how it is lowered to transfers: "ring", "tree", ..., "pair", "root"
+  int every = 1;           // steps
   Grouping grouping = Grouping::kEveryone;
-  int group_size = 0;                // of kRandom
-  std::vector<std::string> tensors;  // rows that each participant contributes, P elements each ("gradient", "delta", "phi")
-  // 0: blocking, nobody goes on before it is done. d > 0: sent after the update of step s, needed at step s + d,
-  // among the groups of step s + d; it may overlap with the compute in between.
+  int group_size = 0;  // of kRandom
+  std::vector<std::string>
+      tensors;  // rows that each participant contributes, P elements each ("gradient", "delta", "phi")
+  // 0: blocking, nobody goes on before it is done. d > 0: sent after the update of step s, needed at step s +
+  // d, among the groups of step s + d; it may overlap with the compute in between.
   int overlap_steps = 0;
 };
 
@@ -35,13 +36,13 @@ struct ExchangePlan {
   std::vector<ExchangeRule> rules;
 };
 
-// One exchange of a rule: `post_step` is the step after which it may start, `await_step` the step whose end waits
-// for it (equal: blocking). Each participant contributes `bytes`.
+// One exchange of a rule: `post_step` is the step after which it may start, `await_step` the step whose end
+// waits for it (equal: blocking). Each participant contributes `bytes`.
 struct Exchange {
   const ExchangeRule* rule = nullptr;
   int post_step = 0, await_step = 0;
   std::vector<std::vector<int>> groups;  // replicas, in the order of the draw; empty: one group of everybody
-  std::int64_t bytes = 0;                // payload of one participant's contribution: tensors · parameters · wire bytes
+  std::int64_t bytes = 0;  // payload of one participant's contribution: tensors · parameters · wire bytes
 };
 
 // What a plan needs to know of a case to become exchanges.
@@ -53,12 +54,15 @@ struct PlanContext {
   int wire_bytes = 2;  // bytes of one element on the wire
 };
 
-// The exchanges posted at `step` (1 … steps), blocking ones first. None at step 0; an overlapped one that would be
-// needed after the last step is not sent.
+// The exchanges posted at `step` (1 … steps), blocking ones first. None at step 0; an overlapped one that
+// would be needed after the last step is not sent.
 std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& context, int step);
 
-// The random groups of the outer step at `step`: a permutation π of the replicas from (seed, step); group k is
-// π[k], π[k + N/n], … (NoLoCo's pairing for n = 2). replicas must be a multiple of group_size.
+// Exchanges point into their plan: a temporary would leave them dangling.
+std::vector<Exchange> exchanges_at(ExchangePlan&& plan, const PlanContext& context, int step) = delete;
+
+// The random groups of the outer step at `step`: a permutation π of the replicas from (seed, step); group k
+// is π[k], π[k + N/n], … (NoLoCo's pairing for n = 2). replicas must be a multiple of group_size.
 std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step);
 
 }  // namespace longhaul

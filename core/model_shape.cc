@@ -11,7 +11,8 @@ std::int64_t ModelShape::parameters() const {
 
 void ModelShape::check(const std::string& path) const {
   if (hidden % heads != 0)
-    throw InputError({"", path + ".heads", "found " + std::to_string(heads) + " heads for hidden " + std::to_string(hidden),
+    throw InputError({"", path + ".heads",
+                      "found " + std::to_string(heads) + " heads for hidden " + std::to_string(hidden),
                       "a divisor of hidden", ""});
   if (hidden / heads % 2 != 0)
     throw InputError({"", path + ".heads", "each head would be " + std::to_string(hidden / heads) + " wide",
@@ -20,9 +21,15 @@ void ModelShape::check(const std::string& path) const {
 
 const std::vector<ModelPreset>& model_presets() {
   static const std::vector<ModelPreset> presets = {
-      {"llama-small", {768, 12, 16, 3072, 1024, 128002}, "the paper's small model, called 125M: 310 M true parameters"},
-      {"llama-medium", {2048, 24, 32, 8192, 1024, 128002}, "the paper's medium model, called 1.3B: 2.14 B true parameters"},
-      {"llama-large", {4096, 32, 32, 16384, 1024, 128002}, "the paper's large model, called 6.8B: 9.64 B true parameters"},
+      {"llama-small",
+       {768, 12, 16, 3072, 1024, 128002},
+       "the paper's small model, called 125M: 310 M true parameters"},
+      {"llama-medium",
+       {2048, 24, 32, 8192, 1024, 128002},
+       "the paper's medium model, called 1.3B: 2.14 B true parameters"},
+      {"llama-large",
+       {4096, 32, 32, 16384, 1024, 128002},
+       "the paper's large model, called 6.8B: 9.64 B true parameters"},
   };
   return presets;
 }

@@ -20,7 +20,8 @@ std::string range(const Node& node) {
   std::string words;
   if (std::isfinite(node.minimum))
     words += (node.open_minimum ? " above " : " of at least ") + format_number(node.minimum);
-  if (std::isfinite(node.maximum)) words += (words.empty() ? " of at most " : " and at most ") + format_number(node.maximum);
+  if (std::isfinite(node.maximum))
+    words += (words.empty() ? " of at most " : " and at most ") + format_number(node.maximum);
   return words;
 }
 
@@ -38,16 +39,34 @@ const Node* Node::child(const std::string& name) const {
   return nullptr;
 }
 
-Node* Node::child(const std::string& name) { return const_cast<Node*>(std::as_const(*this).child(name)); }
+Node* Node::child(const std::string& name) {
+  return const_cast<Node*>(std::as_const(*this).child(name));
+}
 
-Node boolean(std::string key) { return make(std::move(key), NodeKind::kBoolean); }
-Node integer(std::string key) { return make(std::move(key), NodeKind::kInteger); }
-Node number(std::string key) { return make(std::move(key), NodeKind::kNumber); }
-Node text(std::string key) { return make(std::move(key), NodeKind::kText); }
-Node rate(std::string key) { return make(std::move(key), NodeKind::kRate); }
-Node duration(std::string key) { return make(std::move(key), NodeKind::kDuration); }
-Node bytes(std::string key) { return make(std::move(key), NodeKind::kBytes); }
-Node anything(std::string key) { return make(std::move(key), NodeKind::kFree); }
+Node boolean(std::string key) {
+  return make(std::move(key), NodeKind::kBoolean);
+}
+Node integer(std::string key) {
+  return make(std::move(key), NodeKind::kInteger);
+}
+Node number(std::string key) {
+  return make(std::move(key), NodeKind::kNumber);
+}
+Node text(std::string key) {
+  return make(std::move(key), NodeKind::kText);
+}
+Node rate(std::string key) {
+  return make(std::move(key), NodeKind::kRate);
+}
+Node duration(std::string key) {
+  return make(std::move(key), NodeKind::kDuration);
+}
+Node bytes(std::string key) {
+  return make(std::move(key), NodeKind::kBytes);
+}
+Node anything(std::string key) {
+  return make(std::move(key), NodeKind::kFree);
+}
 
 Node choice(std::string key, std::vector<std::string> choices) {
   Node node = make(std::move(key), NodeKind::kChoice);
@@ -69,8 +88,12 @@ Node tagged(std::string key, std::string tag, std::vector<Node> alternatives) {
   return node;
 }
 
-Node list_of(std::string key, Node element) { return make(std::move(key), NodeKind::kList, {std::move(element)}); }
-Node table_of(std::string key, Node value) { return make(std::move(key), NodeKind::kTable, {std::move(value)}); }
+Node list_of(std::string key, Node element) {
+  return make(std::move(key), NodeKind::kList, {std::move(element)});
+}
+Node table_of(std::string key, Node value) {
+  return make(std::move(key), NodeKind::kTable, {std::move(value)});
+}
 
 Node either(std::string key, std::vector<Node> alternatives) {
   return make(std::move(key), NodeKind::kEither, std::move(alternatives));
@@ -101,7 +124,8 @@ std::string allowed(const Node& node) {
     case NodeKind::kTagged:
       return "an object whose \"" + node.tag + "\" is one of " + join(keys_of(node));
     case NodeKind::kList:
-      return std::string(node.minimum_items ? "a list, not empty" : "a list") + ", each " + allowed(node.children[0]);
+      return std::string(node.minimum_items ? "a list, not empty" : "a list") + ", each " +
+             allowed(node.children[0]);
     case NodeKind::kTable:
       return "an object whose values are each " + allowed(node.children[0]);
     case NodeKind::kEither: {
@@ -115,8 +139,12 @@ std::string allowed(const Node& node) {
   return "";
 }
 
-std::string child_path(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
+std::string child_path(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
 
-std::string element_path(const std::string& path, std::size_t index) { return path + "[" + std::to_string(index) + "]"; }
+std::string element_path(const std::string& path, std::size_t index) {
+  return path + "[" + std::to_string(index) + "]";
+}
 
 }  // namespace longhaul

@@ -36,13 +36,13 @@ struct Node {
   std::string key;
   NodeKind kind = NodeKind::kFree;
   std::string meaning;
-  std::string unit;              // for numbers; texts with a unit carry their own
-  Json fallback;                 // the default; null: none
+  std::string unit;  // for numbers; texts with a unit carry their own
+  Json fallback;     // the default; null: none
   bool is_required = false;
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
-  bool open_minimum = false;     // minimum itself is not allowed
-  bool fill_section = false;     // an absent section is filled in with its defaults
+  bool open_minimum = false;  // minimum itself is not allowed
+  bool fill_section = false;  // an absent section is filled in with its defaults
   std::size_t minimum_items = 0;
   std::vector<std::string> choices;
   std::string tag;

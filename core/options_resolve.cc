@@ -18,7 +18,8 @@ std::string shown(const Json& value) {
   throw InputError({"", path, "found " + shown(value), allowed(node), ""});
 }
 
-[[noreturn]] void reject_key(const std::string& key, const std::vector<std::string>& valid, const std::string& path) {
+[[noreturn]] void reject_key(const std::string& key, const std::vector<std::string>& valid,
+                             const std::string& path) {
   const std::string near = nearest(key, valid);
   throw InputError({"", path, "unknown key \"" + key + "\"", join(valid),
                     near.empty() ? "" : "did you mean \"" + near + "\"?"});
@@ -112,7 +113,8 @@ Json resolve_one_of(const Node& node, const Json& value, const std::string& path
 }
 
 Json resolve_tagged(const Node& node, const Json& value, const std::string& path) {
-  if (!value.is_object() || !value.contains(node.tag) || !value[node.tag].is_string()) reject(node, value, path);
+  if (!value.is_object() || !value.contains(node.tag) || !value[node.tag].is_string())
+    reject(node, value, path);
   const std::string name = value[node.tag].get<std::string>();
   const Node* chosen = node.child(name);
   if (!chosen) {
@@ -134,7 +136,8 @@ Json resolve_list(const Node& node, const Json& value, const std::string& path) 
 Json resolve_table(const Node& node, const Json& value, const std::string& path) {
   if (!value.is_object() || value.size() < node.minimum_items) reject(node, value, path);
   Json result = Json::object();
-  for (const auto& [key, entry] : value.items()) result[key] = resolve(node.children[0], entry, child_path(path, key));
+  for (const auto& [key, entry] : value.items())
+    result[key] = resolve(node.children[0], entry, child_path(path, key));
   return result;
 }
 
@@ -143,8 +146,9 @@ Json resolve_either(const Node& node, const Json& value, const std::string& path
   const Node* chosen = nullptr;
   for (const Node& alternative : node.children) {
     if (!has_type_of(alternative, value)) continue;
-    const bool word_matches = alternative.kind == NodeKind::kChoice && value.is_string() &&
-                              std::count(alternative.choices.begin(), alternative.choices.end(), value.get<std::string>());
+    const bool word_matches =
+        alternative.kind == NodeKind::kChoice && value.is_string() &&
+        std::count(alternative.choices.begin(), alternative.choices.end(), value.get<std::string>());
     if (word_matches) return value;
     if (!chosen || chosen->kind == NodeKind::kChoice) chosen = &alternative;
   }

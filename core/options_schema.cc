@@ -49,7 +49,8 @@ Json bare_schema(const Node& node) {
     case NodeKind::kInteger:
     case NodeKind::kNumber: {
       Json schema = {{"type", node.kind == NodeKind::kInteger ? "integer" : "number"}};
-      if (std::isfinite(node.minimum)) schema[node.open_minimum ? "exclusiveMinimum" : "minimum"] = node.minimum;
+      if (std::isfinite(node.minimum))
+        schema[node.open_minimum ? "exclusiveMinimum" : "minimum"] = node.minimum;
       if (std::isfinite(node.maximum)) schema["maximum"] = node.maximum;
       return schema;
     }
@@ -85,10 +86,12 @@ Json bare_schema(const Node& node) {
 }
 
 void append_help(const Node& node, const std::string& path, std::string& text) {
-  const bool is_object = node.kind == NodeKind::kSection || node.kind == NodeKind::kOneOf || node.kind == NodeKind::kTagged;
+  const bool is_object =
+      node.kind == NodeKind::kSection || node.kind == NodeKind::kOneOf || node.kind == NodeKind::kTagged;
   if (!path.empty()) {
     text += path + "\n    ";
-    if (!node.meaning.empty()) text += node.meaning + (node.unit.empty() ? "" : " [" + node.unit + "]") + "\n    ";
+    if (!node.meaning.empty())
+      text += node.meaning + (node.unit.empty() ? "" : " [" + node.unit + "]") + "\n    ";
     text += is_object ? "" : allowed(node);
     if (!node.fallback.is_null()) text += ", default " + node.fallback.dump();
     if (node.is_required) text += is_object ? "required" : ", required";
@@ -99,7 +102,10 @@ void append_help(const Node& node, const std::string& path, std::string& text) {
     if (node.kind == NodeKind::kList || node.kind == NodeKind::kTable || node.kind == NodeKind::kEither) {
       const std::string inner = node.kind == NodeKind::kList ? path + "[]" : path;
       for (const Node& grandchild : child.children)
-        append_help(grandchild, child_path(inner, child.kind == NodeKind::kTagged ? "<" + grandchild.key + ">" : grandchild.key), text);
+        append_help(
+            grandchild,
+            child_path(inner, child.kind == NodeKind::kTagged ? "<" + grandchild.key + ">" : grandchild.key),
+            text);
     } else {
       append_help(child, child_path(path, tagged ? "<" + child.key + ">" : child.key), text);
     }

@@ -18,17 +18,21 @@ void ProgressReporter::progress(double done, double total, const std::string& un
   last_ = now;
   send({{"done", done}, {"total", total}, {"unit", unit}, {"text", text}});
   if (descriptor_ < 0 && !quiet_)
-    std::fprintf(stderr, "%s: %.0f of %.0f %s, %s\n", program_.c_str(), done, total, unit.c_str(), text.c_str());
+    std::fprintf(stderr, "%s: %.0f of %.0f %s, %s\n", program_.c_str(), done, total, unit.c_str(),
+                 text.c_str());
 }
 
-void ProgressReporter::finished(const Json& result) { send({{"result", result}}); }
+void ProgressReporter::finished(const Json& result) {
+  send({{"result", result}});
+}
 
 void ProgressReporter::failed(const std::string& message, int exit_status) {
   send({{"error", message}, {"exit", exit_status}});
   if (descriptor_ < 0) std::fprintf(stderr, "%s: error: %s\n", program_.c_str(), message.c_str());
 }
 
-// A parent that is gone is no reason to stop here: death with the parent is arranged elsewhere (child_main.h).
+// A parent that is gone is no reason to stop here: death with the parent is arranged elsewhere
+// (child_main.h).
 void ProgressReporter::send(const Json& message) {
   if (descriptor_ < 0) return;
   const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

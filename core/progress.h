@@ -1,5 +1,6 @@
-// How a child (longhaul-train, longhaul-sim) tells longhaul where it is: JSON lines on a descriptor of its own
-// (docs/formats.md, "protocol"). Without a descriptor, the child was started by hand and writes to the terminal.
+// How a child (longhaul-train, longhaul-sim) tells longhaul where it is: JSON lines on a descriptor of its
+// own (docs/formats.md, "protocol"). Without a descriptor, the child was started by hand and writes to the
+// terminal.
 #pragma once
 
 #include <chrono>

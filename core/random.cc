@@ -45,7 +45,9 @@ std::uint64_t RandomStream::bits64() {
   return high << 32 | bits32();
 }
 
-double RandomStream::uniform() { return static_cast<double>(bits64() >> 11) * 0x1.0p-53; }
+double RandomStream::uniform() {
+  return static_cast<double>(bits64() >> 11) * 0x1.0p-53;
+}
 
 std::uint64_t RandomStream::below(std::uint64_t bound) {
   const std::uint64_t rejected = (0 - bound) % bound;  // 2^64 mod bound: draws below it would be one too many
@@ -61,7 +63,9 @@ double RandomStream::normal() {
   return radius * std::cos(kTwoPi * uniform());
 }
 
-double RandomStream::lognormal(double mu, double sigma) { return std::exp(mu + sigma * normal()); }
+double RandomStream::lognormal(double mu, double sigma) {
+  return std::exp(mu + sigma * normal());
+}
 
 std::vector<int> random_permutation(int n, RandomStream& stream) {
   std::vector<int> order(static_cast<std::size_t>(n));

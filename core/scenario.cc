@@ -16,7 +16,8 @@ std::string read_file(const std::string& file) {
   std::ifstream in(file);
   std::stringstream text;
   if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
-    throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "longhaul list scenarios, or see scenarios/ for examples"});
+    throw InputError({file, "", "cannot be read", "a scenario file (JSON)",
+                      "longhaul list scenarios, or see scenarios/ for examples"});
   return text.str();
 }
 
@@ -37,7 +38,8 @@ Json parse_json(const std::string& text, const std::string& file) {
     std::string what = error.what();
     const std::size_t tail = what.find(": ");  // drop the library's prefix
     if (tail != std::string::npos) what = what.substr(tail + 2);
-    throw InputError({file, line_and_column(text, error.byte), "is not JSON (" + what + ")", "a JSON object", ""});
+    throw InputError(
+        {file, line_and_column(text, error.byte), "is not JSON (" + what + ")", "a JSON object", ""});
   }
 }
 
@@ -48,7 +50,9 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::string label_of(const Json& method) { return method.value("label", method.value("name", std::string())); }
+std::string label_of(const Json& method) {
+  return method.value("label", method.value("name", std::string()));
+}
 
 // The method that a dotted key "methods.LABEL.key" addresses; null if there is none.
 Json* method_labelled(Json& scenario, const std::string& label) {
@@ -67,7 +71,8 @@ std::vector<std::string> labels_of(const Json& scenario) {
 
 void assign(Json& scenario, const std::string& dotted, const Json& value, const std::string& where) {
   const std::vector<std::string> keys = split(dotted, '.');
-  if (keys.empty()) throw InputError({"", where, "found an empty key", "a dotted key, as network.tcp.connections", ""});
+  if (keys.empty())
+    throw InputError({"", where, "found an empty key", "a dotted key, as network.tcp.connections", ""});
   Json* place = &scenario;
   std::size_t first = 0;
   if (keys[0] == "methods") {
@@ -75,7 +80,8 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
     if (!place) {
       const std::vector<std::string> labels = labels_of(scenario);
       const std::string near = keys.size() > 1 ? nearest(keys[1], labels) : "";
-      throw InputError({"", where, "\"" + dotted + "\" names no method of the scenario", "methods.LABEL.key with a label of " + join(labels),
+      throw InputError({"", where, "\"" + dotted + "\" names no method of the scenario",
+                        "methods.LABEL.key with a label of " + join(labels),
                         near.empty() ? "" : "did you mean \"" + near + "\"?"});
     }
     first = 2;
@@ -83,7 +89,8 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
   for (std::size_t i = first; i + 1 < keys.size(); ++i) {
     place = &(*place)[keys[i]];
     if (!place->is_null() && !place->is_object())
-      throw InputError({"", where, "\"" + keys[i] + "\" in \"" + dotted + "\" is not an object", "a dotted key of the scenario", ""});
+      throw InputError({"", where, "\"" + keys[i] + "\" in \"" + dotted + "\" is not an object",
+                        "a dotted key of the scenario", ""});
   }
   (*place)[keys.back()] = value;
 }
@@ -102,11 +109,13 @@ void apply_assignment(Json& scenario, const std::string& assignment) {
 using Point = std::vector<std::pair<std::string, Json>>;
 
 std::vector<Point> product(const Json& axes, const std::string& path) {
-  if (!axes.is_object()) throw InputError({"", path, "found " + axes.dump(), "an object of {dotted key: [values]}", ""});
+  if (!axes.is_object())
+    throw InputError({"", path, "found " + axes.dump(), "an object of {dotted key: [values]}", ""});
   std::vector<Point> points(1);
   for (const auto& [key, values] : axes.items()) {
     if (!values.is_array() || values.empty())
-      throw InputError({"", child_path(path, "\"" + key + "\""), "found " + values.dump(), "a list of values, not empty", ""});
+      throw InputError({"", child_path(path, "\"" + key + "\""), "found " + values.dump(),
+                        "a list of values, not empty", ""});
     std::vector<Point> longer;
     for (const Point& point : points)
       for (const Json& value : values) {
@@ -125,7 +134,8 @@ std::vector<Point> sweep_points(const Json& scenario) {
   std::vector<Point> points;
   for (std::size_t i = 0; i < sweep.size(); ++i)
     for (Point& point : product(sweep[i], element_path("sweep", i))) points.push_back(std::move(point));
-  if (points.empty()) throw InputError({"", "sweep", "found an empty list", "an object, or a list of objects", ""});
+  if (points.empty())
+    throw InputError({"", "sweep", "found an empty list", "an object, or a list of objects", ""});
   return points;
 }
 
@@ -137,7 +147,8 @@ bool addresses_other_method(const std::string& key, const std::string& label) {
 std::string name_part(const Json& value) {
   std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   for (char& c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string("._+-").find(c) == std::string::npos) c = '_';
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string("._+-").find(c) == std::string::npos)
+      c = '_';
   return text;
 }
 
@@ -145,7 +156,8 @@ std::string case_name(const std::string& label, const Json& swept, bool with_see
   std::string name = name_part(label);
   for (const auto& [key, value] : swept.items()) {
     const std::string prefix = "methods." + label + ".";
-    name += "," + name_part(key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key) + "=" + name_part(value);
+    name +=
+        "," + name_part(key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key) + "=" + name_part(value);
   }
   if (with_seed) name += ",seed=" + std::to_string(seed);
   return name.size() > 200 ? name.substr(0, 200) : name;
@@ -156,7 +168,8 @@ void check_labels(const Json& scenario) {
   for (std::size_t i = 0; i < scenario["methods"].size(); ++i) {
     const std::string label = label_of(scenario["methods"][i]);
     if (!seen.insert(label).second)
-      throw InputError({"", element_path("methods", i), "the label \"" + label + "\" is used twice", "a label of its own for each method", "add \"label\": \"...\""});
+      throw InputError({"", element_path("methods", i), "the label \"" + label + "\" is used twice",
+                        "a label of its own for each method", "add \"label\": \"...\""});
   }
 }
 
@@ -195,9 +208,11 @@ class Expansion {
     if (!keys_.insert(Json{{"label", label}, {"swept", swept}, {"seed", seed}}.dump()).second)
       return;  // a point that differs only in another method's keys
     if (!names_.insert(name).second)
-      throw InputError({"", "sweep", "two cases would be called \"" + name + "\"", "values that differ in their readable form", ""});
+      throw InputError({"", "sweep", "two cases would be called \"" + name + "\"",
+                        "values that differ in their readable form", ""});
     Json resolved = scenario;
-    for (const char* key : {"methods", "seeds", "sweep", "$schema", "name", "description"}) resolved.erase(key);
+    for (const char* key : {"methods", "seeds", "sweep", "$schema", "name", "description"})
+      resolved.erase(key);
     resolved["seed"] = seed;
     resolved["method"] = method;
     resolved["swept"] = swept;
@@ -228,7 +243,8 @@ class Expansion {
 
 }  // namespace
 
-Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments, const Node& declaration) {
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
+                       const Node& declaration) {
   Scenario scenario;
   scenario.file = file;
   scenario.written = parse_json(read_file(file), file);
@@ -237,7 +253,8 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
       throw InputError({"", "", "found " + std::string(scenario.written.type_name()), "a JSON object", ""});
     for (const std::string& assignment : assignments) apply_assignment(scenario.written, assignment);
     Json first_point = scenario.written;  // what the sweep gives need not be given outside it
-    for (const auto& [key, value] : sweep_points(scenario.written).front()) assign(first_point, key, value, "sweep");
+    const std::vector<Point> points = sweep_points(scenario.written);
+    for (const auto& [key, value] : points.front()) assign(first_point, key, value, "sweep");
     scenario.resolved = resolve(declaration, first_point, "");
     check_labels(scenario.resolved);
     scenario.name = scenario.resolved.value("name", fs::path(file).stem().string());

@@ -19,6 +19,7 @@ struct Scenario {
 
 // `assignments`: "key.path=value" as given to --set; the value is JSON, or else a text.
 // Throws InputError for anything wrong that can be known without the network or a method.
-Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments, const Node& declaration);
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
+                       const Node& declaration);
 
 }  // namespace longhaul

@@ -12,48 +12,88 @@ std::vector<Node> model_dimensions() {
       integer("heads").at_least(1).by_default(4).means("attention heads; must divide hidden"),
       integer("ffn").at_least(1).by_default(384).means("inner width of SwiGLU"),
       integer("context").at_least(2).by_default(128).in("tokens").means("length of a sequence"),
-      integer("vocabulary").at_least(2).by_default(256).in("tokens").means("size of the vocabulary; 256 for byte tokens"),
+      integer("vocabulary")
+          .at_least(2)
+          .by_default(256)
+          .in("tokens")
+          .means("size of the vocabulary; 256 for byte tokens"),
   };
 }
 
 Node data_options() {
-  return one_of("data",
-                {choice("corpus", {"system-headers"})
-                     .means("the C and C++ headers of libstdc++, libc and Linux in the standard include folder, byte tokens"),
-                 list_of("text", text("")).not_empty().means("globs of text files, read as byte tokens"),
-                 list_of("shards", text("")).not_empty().means("globs of llm.c token shards (header of 256 int32: 20240520, 1, count; then uint16)"),
-                 section("synthetic",
-                         {integer("branching").at_least(1).by_default(4).means("successors of each token; their entropy is the best reachable loss"),
-                          integer("tokens").at_least(1000).by_default(1000000).in("tokens").means("length of the text")})
-                     .means("a first-order Markov source of known entropy")})
+  return one_of(
+             "data",
+             {choice("corpus", {"system-headers"})
+                  .means("the C and C++ headers of libstdc++, libc and Linux in the standard include folder, "
+                         "byte tokens"),
+              list_of("text", text("")).not_empty().means("globs of text files, read as byte tokens"),
+              list_of("shards", text(""))
+                  .not_empty()
+                  .means(
+                      "globs of llm.c token shards (header of 256 int32: 20240520, 1, count; then uint16)"),
+              section("synthetic",
+                      {integer("branching")
+                           .at_least(1)
+                           .by_default(4)
+                           .means("successors of each token; their entropy is the best reachable loss"),
+                       integer("tokens").at_least(1000).by_default(1000000).in("tokens").means(
+                           "length of the text")})
+                  .means("a first-order Markov source of known entropy")})
       .by_default({{"corpus", "system-headers"}})
       .means("what the replicas are trained on");
 }
 
 Node optimizer_options() {
-  return section("optimizer",
-                 {number("lr").above(0).by_default(1e-3).means("peak learning rate of AdamW"),
-                  number("min_lr").at_least(0).means("learning rate at the end of the cosine; default lr/10"),
-                  integer("warmup").at_least(0).in("steps").means("linear warm-up; default a tenth of the steps"),
-                  list_of("betas", number("").at_least(0).at_most(1)).by_default({0.9, 0.95}).means("decay of Adam's two moments"),
-                  number("weight_decay").at_least(0).by_default(0.1).means("decoupled weight decay of the matrices; norms are not decayed"),
-                  number("clip").at_least(0).by_default(1.0).means("largest norm of the gradient that enters the optimizer; 0: no clipping")})
+  return section(
+             "optimizer",
+             {number("lr").above(0).by_default(1e-3).means("peak learning rate of AdamW"),
+              number("min_lr").at_least(0).means("learning rate at the end of the cosine; default lr/10"),
+              integer("warmup").at_least(0).in("steps").means("linear warm-up; default a tenth of the steps"),
+              list_of("betas", number("").at_least(0).at_most(1))
+                  .by_default({0.9, 0.95})
+                  .means("decay of Adam's two moments"),
+              number("weight_decay")
+                  .at_least(0)
+                  .by_default(0.1)
+                  .means("decoupled weight decay of the matrices; norms are not decayed"),
+              number("clip").at_least(0).by_default(1.0).means(
+                  "largest norm of the gradient that enters the optimizer; 0: no clipping")})
       .filled()
       .means("AdamW, linear warm-up, cosine");
 }
 
 Node train_options() {
-  return section("train",
-                 {integer("steps").at_least(1).required().in("steps").means("inner steps of each replica"),
-                  section("model", model_dimensions()).filled().means("the model that is really trained"),
-                  data_options(),
-                  number("validation_fraction").above(0).at_most(0.5).by_default(0.05).means("held-out part at the end of the text"),
-                  integer("evaluate_sequences").at_least(1).by_default(32).in("sequences").means("validation sequences of one evaluation, the same for every replica and step"),
-                  integer("evaluate_every").at_least(1).in("steps").means("steps between evaluations; default a tenth of the steps"),
-                  integer("batch").at_least(1).by_default(4).in("sequences").means("sequences per replica and step"),
-                  optimizer_options(),
-                  choice("device", {"auto", "cpu", "cuda"}).by_default("auto").means("where the replicas live; auto takes a GPU when there is one"),
-                  number("target_loss").means("time_to_target_s is the simulated time at which the mean validation loss reaches it")})
+  return section(
+             "train",
+             {integer("steps").at_least(1).required().in("steps").means("inner steps of each replica"),
+              section("model", model_dimensions()).filled().means("the model that is really trained"),
+              data_options(),
+              number("validation_fraction")
+                  .above(0)
+                  .at_most(0.5)
+                  .by_default(0.05)
+                  .means("held-out part at the end of the text"),
+              integer("evaluate_sequences")
+                  .at_least(1)
+                  .by_default(32)
+                  .in("sequences")
+                  .means("validation sequences of one evaluation, the same for every replica and step"),
+              integer("evaluate_every")
+                  .at_least(1)
+                  .in("steps")
+                  .means("steps between evaluations; default a tenth of the steps"),
+              integer("batch")
+                  .at_least(1)
+                  .by_default(4)
+                  .in("sequences")
+                  .means("sequences per replica and step"),
+              optimizer_options(),
+              choice("device", {"auto", "cpu", "cuda"})
+                  .by_default("auto")
+                  .means("where the replicas live; auto takes a GPU when there is one"),
+              number("target_loss")
+                  .means(
+                      "time_to_target_s is the simulated time at which the mean validation loss reaches it")})
       .means("what is really trained; without it only the network is simulated");
 }
 
@@ -64,17 +104,22 @@ std::vector<std::string> preset_names() {
 }
 
 Node step_time_options() {
-  return one_of("step_time",
-                {duration("constant").above(0).means("the same for every replica and step"),
-                 section("lognormal", {duration("mean").above(0).means("the expectation"),
-                                       number("mu").in("log s").means("mean of the logarithm, instead of mean"),
-                                       number("sigma").at_least(0).required().means("standard deviation of the logarithm")})
-                     .means("drawn for each replica and step from the seed"),
-                 boolean("measured").means("true: what the trainer measured on this machine"),
-                 section("flops", {number("peak").above(0).required().in("FLOP/s").means("peak of one accelerator"),
-                                   number("utilisation").above(0).at_most(1).by_default(0.4).means("model FLOP utilisation"),
-                                   integer("tokens").at_least(1).required().in("tokens").means("tokens per replica and step")})
-                     .means("6 · parameters · tokens / (peak · utilisation)")})
+  return one_of(
+             "step_time",
+             {duration("constant").above(0).means("the same for every replica and step"),
+              section("lognormal",
+                      {duration("mean").above(0).means("the expectation"),
+                       number("mu").in("log s").means("mean of the logarithm, instead of mean"),
+                       number("sigma").at_least(0).required().means("standard deviation of the logarithm")})
+                  .means("drawn for each replica and step from the seed"),
+              boolean("measured").means("true: what the trainer measured on this machine"),
+              section(
+                  "flops",
+                  {number("peak").above(0).required().in("FLOP/s").means("peak of one accelerator"),
+                   number("utilisation").above(0).at_most(1).by_default(0.4).means("model FLOP utilisation"),
+                   integer("tokens").at_least(1).required().in("tokens").means(
+                       "tokens per replica and step")})
+                  .means("6 · parameters · tokens / (peak · utilisation)")})
       .by_default({{"constant", "1s"}})
       .means("compute time of one inner step");
 }
@@ -84,7 +129,9 @@ Node workload_options() {
                  {either("model", {choice("", preset_names()), section("", model_dimensions())})
                       .means("the model whose bytes travel; default the trained one"),
                   integer("parameters").at_least(1).means("parameter count, instead of model"),
-                  choice("wire", {"fp32", "bf16", "fp16", "int8"}).by_default("bf16").means("number format of what is exchanged; the trainer rounds to it"),
+                  choice("wire", {"fp32", "bf16", "fp16", "int8"})
+                      .by_default("bf16")
+                      .means("number format of what is exchanged; the trainer rounds to it"),
                   integer("steps").at_least(1).in("steps").means("inner steps when nothing is trained"),
                   step_time_options()})
       .filled()
@@ -92,21 +139,29 @@ Node workload_options() {
 }
 
 Node topology_options() {
-  return one_of("topology",
-                {section("star", {rate("rate").above(0).means("of every access link, both directions"),
-                                  rate("up").above(0).means("instead of rate: from a replica to the core"),
-                                  rate("down").above(0).means("instead of rate: from the core to a replica"),
-                                  duration("rtt").at_least(0).required().means("round-trip time between any two replicas")})
-                     .means("every replica on an access link of its own around one core"),
-                 section("regions",
-                         {text("matrix").required().means("a built-in matrix (longhaul list networks) or a JSON file of that form"),
-                          either("replicas", {table_of("", integer("").at_least(0)).not_empty(), choice("", {"even"})})
-                              .required()
-                              .means("replicas at each site, or \"even\": spread evenly, in order, over the sites"),
-                          list_of("sites", text("")).not_empty().means("sites for \"even\"; default all of the matrix"),
-                          rate("rate").above(0).by_default("10Gbps").means("of every access link"),
-                          rate("trunk").above(0).means("of the link between two sites; default unlimited")})
-                     .means("replicas placed at sites with measured round-trip times and single-connection throughputs")})
+  return one_of(
+             "topology",
+             {section("star", {rate("rate").above(0).means("of every access link, both directions"),
+                               rate("up").above(0).means("instead of rate: from a replica to the core"),
+                               rate("down").above(0).means("instead of rate: from the core to a replica"),
+                               duration("rtt").at_least(0).required().means(
+                                   "round-trip time between any two replicas")})
+                  .means("every replica on an access link of its own around one core"),
+              section(
+                  "regions",
+                  {text("matrix").required().means(
+                       "a built-in matrix (longhaul list networks) or a JSON file of that form"),
+                   either("replicas",
+                          {table_of("", integer("").at_least(0)).not_empty(), choice("", {"even"})})
+                       .required()
+                       .means("replicas at each site, or \"even\": spread evenly, in order, over the sites"),
+                   list_of("sites", text(""))
+                       .not_empty()
+                       .means("sites for \"even\"; default all of the matrix"),
+                   rate("rate").above(0).by_default("10Gbps").means("of every access link"),
+                   rate("trunk").above(0).means("of the link between two sites; default unlimited")})
+                  .means("replicas placed at sites with measured round-trip times and single-connection "
+                         "throughputs")})
       .required()
       .means("who is joined to whom");
 }
@@ -116,19 +171,32 @@ Node tcp_options() {
                  {either("window", {choice("", {"unlimited"}), bytes("").above(0)})
                       .by_default("unlimited")
                       .means("largest window of one connection"),
-                  integer("connections").at_least(1).by_default(1).means("parallel connections from one replica to another; a transfer is split evenly over them"),
+                  integer("connections")
+                      .at_least(1)
+                      .by_default(1)
+                      .means("parallel connections from one replica to another; a transfer is split evenly "
+                             "over them"),
                   choice("congestion_control", {"cubic", "reno"}).by_default("cubic").means("of the senders"),
-                  choice("queue", {"host", "fq_codel", "fifo"}).by_default("host").means("host: fair queueing at the sender without local drops (a tuned Linux host); fq_codel; fifo of one bandwidth-delay product"),
+                  choice("queue", {"host", "fq_codel", "fifo"})
+                      .by_default("host")
+                      .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
+                             "fq_codel; fifo of one bandwidth-delay product"),
                   boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
-                  number("loss").at_least(0).at_most(0.5).by_default(0).means("probability that a packet is lost on a link"),
-                  integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means("TCP payload of one packet")})
+                  number("loss").at_least(0).at_most(0.5).by_default(0).means(
+                      "probability that a packet is lost on a link"),
+                  integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
+                      "TCP payload of one packet")})
       .filled()
       .means("how a transfer is carried");
 }
 
 Node network_options() {
-  return section("network", {choice("fidelity", {"flow", "packet"}).by_default("flow").means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet"),
-                             topology_options(), tcp_options()})
+  return section(
+             "network",
+             {choice("fidelity", {"flow", "packet"})
+                  .by_default("flow")
+                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet"),
+              topology_options(), tcp_options()})
       .filled()
       .means("the wide-area network");
 }
@@ -142,15 +210,21 @@ std::vector<Node> common_method_options() {
 
 Node scenario_options(std::vector<Node> methods) {
   return section(
-      "", {text("$schema").means("for editors"),
-           text("name").means("default: the file's name"),
-           text("description").means("a sentence for people"),
-           integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
-           list_of("seeds", integer("").at_least(0)).not_empty().means("instead of seed: every case once with each"),
-           integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
-           list_of("methods", tagged("", "name", std::move(methods))).not_empty().required().means("what is compared"),
-           train_options(), workload_options(), network_options(),
-           anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects is the union of their products; methods.LABEL.key addresses one method")});
+      "",
+      {text("$schema").means("for editors"), text("name").means("default: the file's name"),
+       text("description").means("a sentence for people"),
+       integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
+       list_of("seeds", integer("").at_least(0))
+           .not_empty()
+           .means("instead of seed: every case once with each"),
+       integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
+       list_of("methods", tagged("", "name", std::move(methods)))
+           .not_empty()
+           .required()
+           .means("what is compared"),
+       train_options(), workload_options(), network_options(),
+       anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
+                               "is the union of their products; methods.LABEL.key addresses one method")});
 }
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
-// Every option of a scenario, declared once. Methods bring their own options (methods/registry.h), so that a new
-// method is declared where it is written.
+// Every option of a scenario, declared once. Methods bring their own options (methods/registry.h), so that a
+// new method is declared where it is written.
 #pragma once
 
 #include <vector>

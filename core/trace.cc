@@ -33,7 +33,8 @@ ExchangeRule rule_from(const Json& json) {
 
 void read_header(const Json& json, Trace& trace) {
   if (json.at("longhaul_trace") != kTraceVersion)
-    throw InputError({"", "longhaul_trace", "found version " + json["longhaul_trace"].dump(), std::to_string(kTraceVersion), ""});
+    throw InputError({"", "longhaul_trace", "found version " + json["longhaul_trace"].dump(),
+                      std::to_string(kTraceVersion), ""});
   trace.context.seed = json.at("seed");
   trace.context.replicas = json.at("replicas");
   trace.context.steps = json.at("steps");
@@ -47,7 +48,8 @@ void read_line(const Json& json, Trace& trace) {
   if (json.contains("groups")) {
     const int rule = json.at("rule");
     if (rule < 0 || rule >= static_cast<int>(trace.plan.rules.size()))
-      throw InputError({"", "rule", "found " + std::to_string(rule), "the index of a rule in the header", ""});
+      throw InputError(
+          {"", "rule", "found " + std::to_string(rule), "the index of a rule in the header", ""});
     trace.groups[{rule, json.at("step").get<int>()}] = json["groups"].get<std::vector<std::vector<int>>>();
   } else if (json.contains("compute_s")) {
     const std::size_t step = json.at("step").get<std::size_t>();
@@ -78,7 +80,8 @@ Trace make_trace(ExchangePlan plan, const PlanContext& context) {
   for (int step = 1; step <= context.steps; ++step)
     for (Exchange& exchange : longhaul::exchanges_at(trace.plan, context, step))
       if (exchange.rule->grouping == Grouping::kRandom)
-        trace.groups[{static_cast<int>(exchange.rule - trace.plan.rules.data()), step}] = std::move(exchange.groups);
+        trace.groups[{static_cast<int>(exchange.rule - trace.plan.rules.data()), step}] =
+            std::move(exchange.groups);
   return trace;
 }
 
@@ -86,9 +89,9 @@ void write_trace(const Trace& trace, std::ostream& out) {
   Json rules = Json::array();
   for (const ExchangeRule& rule : trace.plan.rules) rules.push_back(to_json(rule));
   const PlanContext& context = trace.context;
-  out << Json{{"longhaul_trace", kTraceVersion},      {"seed", context.seed},
-              {"replicas", context.replicas},         {"steps", context.steps},
-              {"parameters", context.parameters},     {"wire_bytes", context.wire_bytes},
+  out << Json{{"longhaul_trace", kTraceVersion},        {"seed", context.seed},
+              {"replicas", context.replicas},           {"steps", context.steps},
+              {"parameters", context.parameters},       {"wire_bytes", context.wire_bytes},
               {"evaluate_every", trace.evaluate_every}, {"rules", rules}}
              .dump()
       << '\n';
@@ -106,7 +109,8 @@ Trace read_trace(std::istream& in, const std::string& file) {
       const Json json = Json::parse(line);
       number == 1 ? read_header(json, trace) : read_line(json, trace);
     } catch (const Json::exception& error) {
-      throw InputError({file, "line " + std::to_string(number), error.what(), "a line of a trace (docs/formats.md)", ""});
+      throw InputError(
+          {file, "line " + std::to_string(number), error.what(), "a line of a trace (docs/formats.md)", ""});
     } catch (const InputError& error) {
       InputErrorParts parts = error.parts();
       parts.file = file;
@@ -114,7 +118,8 @@ Trace read_trace(std::istream& in, const std::string& file) {
       throw InputError(parts);
     }
   }
-  if (trace.context.replicas == 0) throw InputError({file, "", "is empty", "a trace written by longhaul", ""});
+  if (trace.context.replicas == 0)
+    throw InputError({file, "", "is empty", "a trace written by longhaul", ""});
   return trace;
 }
 

@@ -1,7 +1,7 @@
 // The trace: what longhaul-sim replays. Who exchanges what with whom, at which step, and what may overlap.
 //
-// A stream of JSON lines (docs/formats.md): a header with the plan's rules, then only what the rules do not say:
-// the groups that were drawn, and the step times that the trainer measured.
+// A stream of JSON lines (docs/formats.md): a header with the plan's rules, then only what the rules do not
+// say: the groups that were drawn, and the step times that the trainer measured.
 #pragma once
 
 #include <iosfwd>
@@ -19,12 +19,14 @@ constexpr int kTraceVersion = 1;
 struct Trace {
   PlanContext context;
   ExchangePlan plan;
-  int evaluate_every = 0;  // steps at which the clocks of the replicas are asked for besides exchanges; 0: none
+  int evaluate_every =
+      0;  // steps at which the clocks of the replicas are asked for besides exchanges; 0: none
   // Groups of rules with random groups, by (index of the rule, post step).
   std::map<std::pair<int, int>, std::vector<std::vector<int>>> groups;
   std::vector<std::vector<double>> measured_s;  // [step - 1][replica]; empty: the case's step_time decides
 
-  // The exchanges posted at `step`, as exchanges_at, with the groups written in the trace. They point into `plan`.
+  // The exchanges posted at `step`, as exchanges_at, with the groups written in the trace. They point into
+  // `plan`.
   std::vector<Exchange> exchanges_at(int step) const;
 };
 

@@ -16,8 +16,9 @@ using UnitTable = std::map<std::string, double>;
 
 UnitTable rate_units() {
   UnitTable units;
-  const std::map<std::string, double> prefixes = {{"", 1},    {"k", 1e3},    {"M", 1e6},          {"G", 1e9},
-                                                  {"T", 1e12}, {"Ki", 1024}, {"Mi", 1024. * 1024}, {"Gi", 1024. * 1024 * 1024}};
+  const std::map<std::string, double> prefixes = {
+      {"", 1},     {"k", 1e3},   {"M", 1e6},           {"G", 1e9},
+      {"T", 1e12}, {"Ki", 1024}, {"Mi", 1024. * 1024}, {"Gi", 1024. * 1024 * 1024}};
   for (const auto& [prefix, factor] : prefixes) {
     units[prefix + "bps"] = units[prefix + "b/s"] = factor;
     units[prefix + "Bps"] = units[prefix + "B/s"] = 8 * factor;
@@ -28,11 +29,12 @@ UnitTable rate_units() {
 const UnitTable kRateUnits = rate_units();
 const UnitTable kDurationUnits = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
                                   {"min", 60},  {"h", 3600},  {"d", 86400}};
-const UnitTable kByteUnits = {{"B", 1},      {"kB", 1e3},   {"KB", 1e3},          {"MB", 1e6},
-                              {"GB", 1e9},   {"TB", 1e12},  {"KiB", 1024},        {"MiB", 1024. * 1024},
-                              {"GiB", 1024. * 1024 * 1024}};
+const UnitTable kByteUnits = {{"B", 1},      {"kB", 1e3},           {"KB", 1e3},
+                              {"MB", 1e6},   {"GB", 1e9},           {"TB", 1e12},
+                              {"KiB", 1024}, {"MiB", 1024. * 1024}, {"GiB", 1024. * 1024 * 1024}};
 
-double parse_quantity(const std::string& text, const UnitTable& units, const char* what, const char* examples) {
+double parse_quantity(const std::string& text, const UnitTable& units, const char* what,
+                      const char* examples) {
   std::string compact;
   for (char c : text)
     if (c != ' ') compact += c;
@@ -40,12 +42,14 @@ double parse_quantity(const std::string& text, const UnitTable& units, const cha
   const char* end = compact.data() + compact.size();
   const auto [rest, error] = std::from_chars(compact.data(), end, value);
   if (error != std::errc() || !std::isfinite(value))
-    throw InputError({"", "", "\"" + text + "\" is not " + what, std::string("a number with its unit, as ") + examples, ""});
+    throw InputError({"", "", "\"" + text + "\" is not " + what,
+                      std::string("a number with its unit, as ") + examples, ""});
   const std::string unit(rest, end);
   const auto entry = units.find(unit);
   if (entry != units.end()) return value * entry->second;
-  const std::string problem = unit.empty() ? "\"" + text + "\" has no unit"
-                                           : "\"" + text + "\" has the unit \"" + unit + "\", which is not " + what + "'s";
+  const std::string problem =
+      unit.empty() ? "\"" + text + "\" has no unit"
+                   : "\"" + text + "\" has the unit \"" + unit + "\", which is not " + what + "'s";
   throw InputError({"", "", problem, std::string("a number with its unit, as ") + examples, ""});
 }
 

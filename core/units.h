@@ -8,7 +8,8 @@
 
 namespace longhaul {
 
-double parse_rate(const std::string& text);      // bit/s: bps, kbps, Mbps, Gbps, Tbps, b/s, kb/s, ..., and B/s, kB/s, ...
+double parse_rate(
+    const std::string& text);  // bit/s: bps, kbps, Mbps, Gbps, Tbps, b/s, kb/s, ..., and B/s, kB/s, ...
 double parse_duration(const std::string& text);  // s: ns, us, ms, s, min, h, d
 double parse_bytes(const std::string& text);     // bytes: B, kB, MB, GB, TB, KiB, MiB, GiB
 

@@ -15,7 +15,8 @@ ExchangePlan plan(const MethodSpec& method) {
 }  // namespace
 
 Method ddp_method() {
-  return {"ddp", "all-reduce of the gradients every step", {all_reduce_option()}, plan, check_exchanging, no_warnings};
+  return {"ddp",      "all-reduce of the gradients every step", {all_reduce_option()}, plan, check_exchanging,
+          no_warnings};
 }
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
-// All-reduce data parallel training: g = mean of the gradients, one optimizer step, every step. FSDP in the NoLoCo
-// paper's tables is, in its authors' code, this.
+// All-reduce data parallel training: g = mean of the gradients, one optimizer step, every step. FSDP in the
+// NoLoCo paper's tables is, in its authors' code, this.
 #pragma once
 
 #include "methods/method.h"

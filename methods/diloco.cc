@@ -4,10 +4,12 @@ namespace longhaul {
 namespace {
 
 std::vector<Node> options() {
-  return {inner_steps_option(100),
-          number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
+  return {inner_steps_option(100), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
           number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ"),
-          boolean("nesterov").by_default(true).means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, with outer_momentum 0.3)"),
+          boolean("nesterov")
+              .by_default(true)
+              .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
+                     "with outer_momentum 0.3)"),
           all_reduce_option()};
 }
 
@@ -35,7 +37,9 @@ std::vector<std::string> warnings(const Case& one) {
 }  // namespace
 
 Method diloco_method() {
-  return {"diloco", "all-reduce of the outer gradients every H steps (arXiv 2311.08105)", options(), plan, check, warnings};
+  return {"diloco",  "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
+          options(), plan,
+          check,     warnings};
 }
 
 }  // namespace longhaul

@@ -3,7 +3,9 @@
 namespace longhaul {
 namespace {
 
-ExchangePlan plan(const MethodSpec&) { return {}; }
+ExchangePlan plan(const MethodSpec&) {
+  return {};
+}
 void check(const Case&) {}
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A method as the planner sees it: its options and its exchange plan. Pure data; what a method does to tensors is
-// in trainer/updates/.
+// A method as the planner sees it: its options and its exchange plan. Pure data; what a method does to
+// tensors is in trainer/updates/.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ struct Method {
 // The common pieces of the methods' declarations and checks.
 Node inner_steps_option(int fallback);
 Node all_reduce_option();
-void check_exchanging(const Case& one);    // at least 2 replicas
-void check_inner_steps(const Case& one);   // method.inner_steps is at most the case's steps
+void check_exchanging(const Case& one);   // at least 2 replicas
+void check_inner_steps(const Case& one);  // method.inner_steps is at most the case's steps
 std::vector<std::string> no_warnings(const Case& one);
 
 }  // namespace longhaul

@@ -11,11 +11,14 @@ std::vector<Node> options() {
   return {inner_steps_option(50),
           number("alpha").at_least(0).at_most(1).by_default(0.5).means("momentum α of the outer step"),
           number("beta").above(0).by_default(0.7).means("outer learning rate β on the group's mean Δ"),
-          number("gamma").at_least(0).by_default(0.7).means("pull γ of the slow weights towards the group's mean"),
+          number("gamma").at_least(0).by_default(0.7).means(
+              "pull γ of the slow weights towards the group's mean"),
           integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
           choice("pattern", {"exchange", "presend", "root"})
               .by_default("exchange")
-              .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner during the inner steps before; root: to one of the group and back, tensor by tensor (the authors' code)")};
+              .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
+                     "during the inner steps before; root: to one of the group and back, tensor by tensor "
+                     "(the authors' code)")};
 }
 
 // φ and Δ at the outer step, or Δ alone with φ sent ahead to the group of the next outer step.
@@ -42,8 +45,11 @@ void check(const Case& one) {
   check_inner_steps(one);
   const int size = one.method.options.at("group_size");
   if (one.replicas % size != 0)
-    throw InputError({"", "replicas", "found " + std::to_string(one.replicas) + " with groups of " + std::to_string(size) + " (method \"" + one.method.label + "\")",
-                      "a multiple of " + std::to_string(size), "every replica is in a group at each outer step"});
+    throw InputError({"", "replicas",
+                      "found " + std::to_string(one.replicas) + " with groups of " + std::to_string(size) +
+                          " (method \"" + one.method.label + "\")",
+                      "a multiple of " + std::to_string(size),
+                      "every replica is in a group at each outer step"});
 }
 
 std::vector<std::string> warnings(const Case& one) {
@@ -57,7 +63,8 @@ std::vector<std::string> warnings(const Case& one) {
 }  // namespace
 
 Method noloco_method() {
-  return {"noloco", "averages within random pairs every H steps (arXiv 2506.10911)", options(), plan, check, warnings};
+  return {"noloco", "averages within random pairs every H steps (arXiv 2506.10911)", options(), plan, check,
+          warnings};
 }
 
 }  // namespace longhaul

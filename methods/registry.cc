@@ -11,7 +11,8 @@
 namespace longhaul {
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> all = {ddp_method(), diloco_method(), noloco_method(), independent_method()};
+  static const std::vector<Method> all = {ddp_method(), diloco_method(), noloco_method(),
+                                          independent_method()};
   return all;
 }
 
@@ -31,10 +32,13 @@ std::vector<Node> method_options() {
   return sections;
 }
 
-ExchangePlan plan_of(const Case& one) { return method_named(one.method.name).plan(one.method); }
+ExchangePlan plan_of(const Case& one) {
+  return method_named(one.method.name).plan(one.method);
+}
 
 PlanContext plan_context(const Case& one) {
-  return {one.seed, one.replicas, one.steps(), one.workload.parameters, bytes_per_parameter(one.workload.wire)};
+  return {one.seed, one.replicas, one.steps(), one.workload.parameters,
+          bytes_per_parameter(one.workload.wire)};
 }
 
 Trace trace_of(const Case& one) {

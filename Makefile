@@ -1,0 +1,39 @@
+# The two commands of the README are `make quickstart` and `make test`; each does all the set-up that is missing.
+BUILD := build
+JOBS  := $(shell nproc)
+
+.PHONY: all quickstart test setup configure schema format tidy clean help
+
+all: $(BUILD)/build.ninja
+	cmake --build $(BUILD) -j $(JOBS)
+
+quickstart: setup all
+	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --resume
+
+test: setup all
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+# Installs the Debian packages that are missing (as root or through sudo), or says which.
+setup:
+	@scripts/setup.sh
+
+$(BUILD)/build.ninja: | setup
+	cmake --preset release
+
+# The schema is made from the declarations in core/ and methods/.
+schema: all
+	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
+
+format:
+	git ls-files '*.h' '*.cc' | xargs clang-format -i
+
+tidy: all
+	git ls-files '*.cc' | xargs clang-tidy -p $(BUILD) --quiet
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
+	@echo "make test         set up, build, run all tests"
+	@echo "make setup|all|schema|format|tidy|clean"

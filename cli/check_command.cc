@@ -1,0 +1,84 @@
+#include "cli/check_command.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/validated_scenario.h"
+#include "cli/work_plan.h"
+#include "core/units.h"
+#include "methods/registry.h"
+#include "net/check.h"
+
+namespace longhaul {
+namespace {
+
+// Useful arithmetic of training on this kind of CPU, both cores: for an estimate, not a promise.
+constexpr double kTrainingFlops = 60e9;
+constexpr double kBytesPerStepRow = 40, kBytesPerExchangeRow = 70, kBytesPerTimelineSlice = 120;
+
+double training_seconds(const Case& one) {
+  const TrainSpec& train = *one.train;
+  const double tokens = 1. * train.steps * one.replicas * train.batch * train.model.context;
+  return 6. * static_cast<double>(train.model.parameters()) * tokens / kTrainingFlops;
+}
+
+double training_bytes(const Case& one) {
+  const TrainSpec& train = *one.train;
+  const double arena = 24. * static_cast<double>(train.model.parameters()) * one.replicas;
+  const double token_bytes = 4. * (train.model.layers * (12. * train.model.hidden + 3. * train.model.ffn +
+                                                         2. * train.model.heads * train.model.context) +
+                                   3. * train.model.vocabulary);
+  return arena + 2 * train.batch * train.model.context * token_bytes + 200e6;
+}
+
+double disk_bytes(const Case& one) {
+  const double rows = 1. * one.steps() * one.replicas;
+  double exchanges = 0;
+  for (const ExchangeRule& rule : plan_of(one).rules) exchanges += rows / rule.every;
+  return std::min(rows, 1e6) * kBytesPerStepRow +
+         exchanges * (kBytesPerExchangeRow + 2 * kBytesPerTimelineSlice);
+}
+
+void print_cases(const Scenario& scenario) {
+  std::printf("\n%zu cases:\n", scenario.cases.size());
+  for (const Case& one : scenario.cases) {
+    const ReplayEstimate replay = estimate(one, trace_of(one));
+    std::printf(
+        "  %s: %d replicas, %d steps, %s of parameters on the wire; replay about %s\n", one.name.c_str(),
+        one.replicas, one.steps(),
+        human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
+            .c_str(),
+        human_duration(replay.seconds).c_str());
+  }
+}
+
+void print_estimate(const Scenario& scenario) {
+  const WorkPlan plan = plan_work(scenario, {});
+  double train_s = 0, replay_s = 0, memory = 100e6, disk = 0;
+  for (const Training& training : plan.trainings) {
+    train_s += training_seconds(*training.example);
+    memory = std::max(memory, training_bytes(*training.example));
+  }
+  for (const Case& one : scenario.cases) {
+    replay_s += estimate(one, trace_of(one)).seconds;
+    disk += disk_bytes(one);
+  }
+  std::printf("\nestimate on 2 cores: %zu trainings %s, %zu replays %s, memory %s, disk %s\n",
+              plan.trainings.size(), human_duration(train_s).c_str(), scenario.cases.size(),
+              human_duration(replay_s).c_str(), human_bytes(memory).c_str(), human_bytes(disk).c_str());
+}
+
+}  // namespace
+
+int check_command(const std::string& scenario_file, const std::vector<std::string>& assignments) {
+  const Scenario scenario = validated_scenario(scenario_file, assignments);
+  std::printf("%s\n", scenario.resolved.dump(2).c_str());
+  print_cases(scenario);
+  print_estimate(scenario);
+  for (const std::string& warning : scenario_warnings(scenario))
+    std::printf("warning: %s\n", warning.c_str());
+  std::printf("%s is a valid scenario\n", scenario_file.c_str());
+  return 0;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,113 @@
+#include "cli/child_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "core/errors.h"
+#include "core/progress.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+// After fork: only what is safe there.
+[[noreturn]] void become(char* const* arguments, int log, int null, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(kRunFailed);  // it died before we asked
+  dup2(null, STDIN_FILENO);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  execv(arguments[0], arguments);
+  _exit(127);
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(std::vector<std::string> arguments, const std::string& log_file) {
+  int ends[2];
+  if (pipe(ends) != 0) throw RunError(std::string("no pipe: ") + std::strerror(errno));
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  arguments.push_back("--progress-fd");
+  arguments.push_back(std::to_string(ends[1]));
+  std::vector<char*> raw;
+  for (std::string& argument : arguments) raw.push_back(argument.data());
+  raw.push_back(nullptr);
+  const int log = open(log_file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (log < 0) {
+    const std::string reason = std::strerror(errno);
+    for (int fd : {ends[0], ends[1], null}) close(fd);
+    throw RunError(log_file + ": cannot be written: " + reason);
+  }
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) become(raw.data(), log, null, parent);
+  for (int fd : {ends[1], log, null}) close(fd);
+  descriptor_ = ends[0];
+  if (pid_ < 0) throw RunError(std::string("no process: ") + std::strerror(errno));
+  setpgid(pid_, pid_);
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    send_signal(SIGKILL);
+    wait();
+  }
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void ChildProcess::read_messages() {
+  char chunk[4096];
+  const ssize_t count = read(descriptor_, chunk, sizeof chunk);
+  if (count < 0 && errno == EINTR) return;
+  if (count <= 0) {
+    close(descriptor_);
+    descriptor_ = -1;
+    return;
+  }
+  buffer_.append(chunk, static_cast<std::size_t>(count));
+  for (std::size_t end; (end = buffer_.find('\n')) != std::string::npos; buffer_.erase(0, end + 1))
+    take_line(buffer_.substr(0, end));
+}
+
+void ChildProcess::take_line(const std::string& line) {
+  const Json message = Json::parse(line, nullptr, false);
+  if (!message.is_object()) return;
+  if (message.contains("protocol") && message["protocol"] != kProtocolVersion)
+    error_ = "speaks protocol " + message["protocol"].dump() + ", not " + std::to_string(kProtocolVersion) +
+             ": a mixed build";
+  if (message.contains("error")) error_ = message["error"].get<std::string>();
+  if (message.contains("result")) result_ = message["result"];
+  if (!message.contains("total")) return;
+  done_ = message["done"];
+  total_ = message["total"];
+  unit_ = message.value("unit", "");
+  text_ = message.value("text", "");
+}
+
+std::string ChildProcess::text() const {
+  if (total_ <= 0) return "starting";
+  return format_number(done_) + " of " + format_number(total_) + " " + unit_ +
+         (text_.empty() ? "" : ", " + text_);
+}
+
+void ChildProcess::send_signal(int signal) const {
+  if (pid_ > 0) kill(-pid_, signal);
+}
+
+int ChildProcess::wait() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace longhaul

@@ -1,0 +1,43 @@
+// One child process and what it says on its progress descriptor (docs/formats.md, "protocol").
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+class ChildProcess {
+ public:
+  // Starts `arguments` with "--progress-fd N" appended, in a process group of its own, output to `log_file`,
+  // terminated when this process dies. Throws RunError.
+  ChildProcess(std::vector<std::string> arguments, const std::string& log_file);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  int descriptor() const { return descriptor_; }  // to poll for reading
+  void read_messages();  // takes what is there; at the end of the stream closed() is true
+  bool closed() const { return descriptor_ < 0; }
+  void send_signal(int signal) const;  // to the whole group
+  int wait();                          // exit status; 128 + signal for a killed child
+
+  double fraction() const { return total_ > 0 ? done_ / total_ : 0; }
+  std::string text() const;  // "40 of 200 steps, loss 2.31"
+  const std::string& error() const { return error_; }
+  const Json& result() const { return result_; }
+
+ private:
+  void take_line(const std::string& line);
+
+  pid_t pid_ = -1;
+  int descriptor_ = -1;
+  std::string buffer_, unit_, text_, error_;
+  double done_ = 0, total_ = 0;
+  Json result_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,75 @@
+#include "cli/live_display.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool live_terminal() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && term && std::strcmp(term, "dumb") != 0;
+}
+
+int terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+double seconds_since(Clock::time_point then) {
+  return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+}  // namespace
+
+LiveDisplay::LiveDisplay(bool quiet) : quiet_(quiet), terminal_(live_terminal()) {
+  start_phase();
+}
+
+LiveDisplay::~LiveDisplay() {
+  erase();
+}
+
+void LiveDisplay::start_phase() {
+  phase_start_ = last_ = Clock::now();
+}
+
+void LiveDisplay::update(const std::string& phase, double fraction, const std::string& now) {
+  if (quiet_ || seconds_since(last_) < (terminal_ ? 0.1 : 10)) return;
+  last_ = Clock::now();
+  const double elapsed = seconds_since(phase_start_);
+  std::string text = phase + " " + std::to_string(static_cast<int>(100 * fraction)) + " %";
+  if (fraction > 0.01) text += ", ETA " + human_duration(elapsed * (1 - fraction) / fraction);
+  text += ": " + now;
+  if (!terminal_) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    return;
+  }
+  columns_ = terminal_columns();
+  if (static_cast<int>(text.size()) >= columns_)
+    text.resize(static_cast<std::size_t>(columns_ > 1 ? columns_ - 1 : 1));
+  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void LiveDisplay::line(const std::string& text) {
+  if (quiet_) return;
+  erase();
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+void LiveDisplay::erase() {
+  if (shown_) std::fprintf(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,29 @@
+// What a user sees while a run goes on: one live line with ETA on a terminal, a plain line now and then
+// otherwise, nothing with --quiet. All of it on stderr.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace longhaul {
+
+class LiveDisplay {
+ public:
+  explicit LiveDisplay(bool quiet);
+  ~LiveDisplay();
+
+  // `fraction` of all the work of this phase, and what is being done now. Cheap to call often.
+  void update(const std::string& phase, double fraction, const std::string& now);
+  void line(const std::string& text);  // a lasting line
+  void start_phase();                  // the ETA starts anew
+
+ private:
+  void erase();
+
+  bool quiet_, terminal_;
+  int columns_ = 80;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point phase_start_, last_;
+};
+
+}  // namespace longhaul

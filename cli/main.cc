@@ -1,0 +1,90 @@
+// The longhaul command: parse, call, turn errors into exit statuses.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/check_command.h"
+#include "cli/list_command.h"
+#include "cli/report_command.h"
+#include "cli/run_command.h"
+#include "core/errors.h"
+
+namespace {
+
+using namespace longhaul;
+
+void declare_run(CLI::App& app, RunOptions& options, int& status) {
+  CLI::App* run = app.add_subcommand("run", "Train, replay, and write a run directory with its report");
+  run->add_option("SCENARIO", options.scenario, "scenario file (JSON)")->required();
+  run->add_option("--out", options.out, "run directory (default results/NAME, or the next free name)");
+  run->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
+      ->allow_extra_args(false);
+  run->add_option("--jobs", options.jobs, "trainings or replays at a time")->check(CLI::Range(1, 1024));
+  run->add_option("--shard", options.shard, "i/n: every n-th part of the cases");
+  run->add_flag("--resume", options.resume, "continue the run in --out: what is done is kept");
+  run->add_option("--only", options.only, "train, replay or report")
+      ->check(CLI::IsMember({"train", "replay", "report"}));
+  run->add_option("--device", options.device, "cpu, cuda or auto; overrides train.device")
+      ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
+  run->add_flag("--quiet", options.quiet, "only the report's path and errors");
+  run->callback([&] { status = run_command(options); });
+}
+
+void declare_check(CLI::App& app, RunOptions& options, int& status) {
+  CLI::App* check =
+      app.add_subcommand("check", "Validate only: the resolved scenario, its cases, an estimate");
+  check->add_option("SCENARIO", options.scenario, "scenario file (JSON)")->required();
+  check->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
+      ->allow_extra_args(false);
+  check->callback([&] { status = check_command(options.scenario, options.assignments); });
+}
+
+void declare_report(CLI::App& app, std::vector<std::string>& runs, std::string& out, int& status) {
+  CLI::App* report = app.add_subcommand("report", "One self-contained HTML file from run directories");
+  report->add_option("RUN", runs, "run directories")->required();
+  report->add_option("-o,--output", out, "the file (default RUN/report.html, or report.html for several)");
+  report->callback([&] { status = report_command(runs, out); });
+}
+
+void declare_list(CLI::App& app, std::string& topic, int& status) {
+  CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
+  list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
+  list->callback([&] { status = list_command(topic); });
+}
+
+int fail(const std::exception& error, int status) {
+  std::fprintf(stderr, "error: %s\n", error.what());
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Longhaul trains real replicas of a language model with low-communication methods, replays their "
+      "exchanges on an ns-3 "
+      "wide-area network, and reports loss against simulated time.");
+  app.set_version_flag("--version", "longhaul " LONGHAUL_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.\n"
+      "Options of a scenario: longhaul list options. Example: longhaul run scenarios/quickstart.json");
+  int status = 0;
+  RunOptions options;
+  options.command.assign(argv, argv + argc);
+  std::vector<std::string> runs;
+  std::string out, topic;
+  declare_run(app, options, status);
+  declare_check(app, options, status);
+  declare_report(app, runs, out, status);
+  declare_list(app, topic, status);
+  try {
+    app.parse(argc, argv);
+    return status;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kInputWrong;
+  } catch (const InputError& error) {
+    return fail(error, kInputWrong);
+  } catch (const std::exception& error) {
+    return fail(error, kRunFailed);
+  }
+}

@@ -1,0 +1,249 @@
+#include "cli/run_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "analysis/summary.h"
+#include "analysis/table.h"
+#include "cli/interrupts.h"
+#include "cli/job_pool.h"
+#include "cli/manifest.h"
+#include "cli/run_layout.h"
+#include "cli/run_outputs.h"
+#include "cli/validated_scenario.h"
+#include "cli/work_plan.h"
+#include "core/child_main.h"
+#include "core/csv.h"
+#include "core/errors.h"
+#include "core/units.h"
+#include "methods/registry.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory that is free, or that holds the same scenario and is to be continued.
+std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
+  std::string folder = options.out;
+  if (folder.empty()) {
+    folder = "results/" + scenario.name;
+    for (int i = 2; !options.resume && options.only != "report" && fs::exists(folder); ++i)
+      folder = "results/" + scenario.name + "-" + std::to_string(i);
+  }
+  const std::string old = folder + "/scenario.json";
+  if (!fs::exists(old)) {
+    if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
+      throw InputError(
+          {"", "--out", folder + " exists and is no run directory", "a new or an empty folder", ""});
+    return folder;
+  }
+  if (!options.resume && options.only.empty())
+    throw InputError(
+        {"", "--out", folder + " already holds a run", "a new folder", "or --resume to continue that run"});
+  std::ifstream in(old);
+  if (Json::parse(in, nullptr, false) != scenario.written)
+    throw InputError({"", "--out", folder + " holds a run of another scenario (its scenario.json differs)",
+                      "a new folder, or the same scenario and --set", ""});
+  return folder;
+}
+
+class Run {
+ public:
+  Run(const RunOptions& options, const Scenario& scenario)
+      : options_(options),
+        scenario_(scenario),
+        plan_(plan_work(scenario, parse_shard(options.shard))),
+        layout_{choose_folder(options, scenario)},
+        lock_(layout_.folder),
+        manifest_(scenario, options.command),
+        display_(options.quiet) {
+    write_file(layout_.file("scenario.json"), scenario.written.dump(2) + "\n");
+    manifest_.set_option("jobs", options.jobs);
+    manifest_.set_option("shard", options.shard);
+  }
+
+  int execute() {
+    if (wants("train")) train();
+    if (wants("replay") && !stopped()) replay();
+    return conclude();
+  }
+
+ private:
+  bool wants(const std::string& part) const { return options_.only.empty() || options_.only == part; }
+  bool stopped() const { return interrupts_so_far() > 0 || input_wrong_; }
+
+  int threads_per_job() const {
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options_.jobs);
+  }
+
+  Job training_job(const Training& training) const {
+    const std::string folder = layout_.training_folder(training.key);
+    fs::create_directories(folder);
+    write_file(folder + "/case.json", training.example->resolved.dump(2) + "\n");
+    Job job{"train " + training.key.substr(0, training.key.rfind('-')), folder, {}, 1};
+    job.arguments = {sibling_executable("longhaul-train"),
+                     "--case",
+                     folder + "/case.json",
+                     "--out",
+                     folder,
+                     "--threads",
+                     std::to_string(threads_per_job()),
+                     "--device",
+                     options_.device.empty() ? training.example->train->device : options_.device};
+    job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
+    return job;
+  }
+
+  void train() {
+    std::vector<Job> jobs;
+    std::vector<const Training*> trainings;
+    for (const Training& training : plan_.trainings) {
+      if (is_done(layout_.training_folder(training.key))) continue;
+      jobs.push_back(training_job(training));
+      trainings.push_back(&training);
+    }
+    if (jobs.empty()) return;
+    display_.line("training " + std::to_string(jobs.size()) + " of " +
+                  std::to_string(plan_.trainings.size()) +
+                  " (cases that differ only in the network share one)");
+    run_jobs(jobs, options_.jobs, "training", display_, [&](std::size_t i, const JobResult& result) {
+      manifest_.add_wall_time("trainings", trainings[i]->key, result.wall_s);
+      if (result.exit_status == kDone)
+        return display_.line(jobs[i].name + ": done in " + human_duration(result.wall_s));
+      for (const Case* one : trainings[i]->cases) note_failure(*one, result);
+      display_.line(jobs[i].name + ": " + result.error);
+    });
+  }
+
+  void write_trace_of(const Case& one, const std::string& folder) const {
+    Trace trace = trace_of(one);
+    if (one.workload.step_time.kind == StepTime::Kind::kMeasured) trace.measured_s = measured_times(one);
+    std::ostringstream text;
+    write_trace(trace, text);
+    write_file(folder + "/trace.jsonl", text.str());
+  }
+
+  std::vector<std::vector<double>> measured_times(const Case& one) const {
+    const CsvTable table = read_csv(layout_.training_folder(one) + "/step_times.csv");
+    const std::size_t step = table.column("step"), replica = table.column("replica"),
+                      seconds = table.column("compute_s");
+    std::vector<std::vector<double>> times(static_cast<std::size_t>(one.steps()),
+                                           std::vector<double>(static_cast<std::size_t>(one.replicas)));
+    for (const auto& row : table.rows)
+      times.at(std::stoul(row[step]) - 1).at(std::stoul(row[replica])) = std::stod(row[seconds]);
+    return times;
+  }
+
+  Job replay_job(const Case& one) const {
+    const std::string folder = layout_.case_folder(one);
+    fs::create_directories(folder);
+    write_file(folder + "/case.json", one.resolved.dump(2) + "\n");
+    write_trace_of(one, folder);
+    Job job{one.name, folder, {}, 1};
+    job.arguments = {sibling_executable("longhaul-sim"),
+                     "--case",
+                     folder + "/case.json",
+                     "--trace",
+                     folder + "/trace.jsonl",
+                     "--out",
+                     folder};
+    return job;
+  }
+
+  // A case whose training failed has no trace to replay when its step times are measured, and no curve to
+  // join.
+  bool can_replay(const Case& one) const {
+    return !failures_.count(one.name) && (!one.train || is_done(layout_.training_folder(one)));
+  }
+
+  void replay() {
+    std::vector<Job> jobs;
+    std::vector<const Case*> cases;
+    for (const Case* one : plan_.cases) {
+      if (is_done(layout_.case_folder(*one)) || !can_replay(*one)) continue;
+      jobs.push_back(replay_job(*one));
+      cases.push_back(one);
+    }
+    if (jobs.empty()) return;
+    display_.line("replaying " + std::to_string(jobs.size()) + " of " + std::to_string(plan_.cases.size()) +
+                  " cases");
+    run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
+      manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
+      if (result.exit_status == kDone) return finish_case(layout_, *cases[i]);
+      note_failure(*cases[i], result);
+      display_.line(jobs[i].name + ": " + result.error);
+    });
+  }
+
+  void note_failure(const Case& one, const JobResult& result) {
+    if (result.exit_status == kInterrupted || interrupts_so_far() > 0) return;
+    failures_[one.name] = result.error;
+    input_wrong_ = input_wrong_ || result.exit_status == kInputWrong;
+  }
+
+  int conclude() {
+    const int status = interrupts_so_far() > 0 ? kInterrupted
+                       : input_wrong_          ? kInputWrong
+                       : !failures_.empty()    ? kRunFailed
+                                               : kDone;
+    const char* words[] = {"done", "failed", "failed"};
+    manifest_.write(layout_, plan_, status == kInterrupted ? "interrupted" : words[status]);
+    if (options_.only == "train" && status == kDone) {
+      std::printf("trained: %s/train/ (longhaul run ... --only replay --resume goes on)\n",
+                  layout_.folder.c_str());
+      return status;
+    }
+    write_outputs(layout_, scenario_.name, plan_.cases, failures_);
+    print_result();
+    if (status == kInputWrong) throw InputError({scenario_.file, "", failures_.begin()->second, "", ""});
+    return status;
+  }
+
+  void print_result() const {
+    if (!options_.quiet)
+      std::printf("\n%s\n", summary_table(read_summary(layout_.folder), terminal_width()).c_str());
+    for (const auto& [name, error] : failures_)
+      std::fprintf(stderr, "failed: %s: %s\n", name.c_str(), error.c_str());
+    std::printf("report: %s\n", layout_.file("report.html").c_str());
+    if (interrupts_so_far() > 0)
+      std::printf("interrupted; continue with: longhaul run %s --out %s --resume\n", scenario_.file.c_str(),
+                  layout_.folder.c_str());
+  }
+
+  const RunOptions& options_;
+  const Scenario& scenario_;
+  WorkPlan plan_;
+  RunLayout layout_;
+  FolderLock lock_;
+  Manifest manifest_;
+  LiveDisplay display_;
+  std::map<std::string, std::string> failures_;
+  bool input_wrong_ = false;
+};
+
+void check_executables(const RunOptions& options, const Scenario& scenario) {
+  const bool trains = std::any_of(scenario.cases.begin(), scenario.cases.end(),
+                                  [](const Case& one) { return one.train.has_value(); });
+  if (trains && (options.only.empty() || options.only == "train")) sibling_executable("longhaul-train");
+  if (options.only.empty() || options.only == "replay") sibling_executable("longhaul-sim");
+}
+
+}  // namespace
+
+int run_command(const RunOptions& options) {
+  const Scenario scenario = validated_scenario(options.scenario, options.assignments);
+  check_executables(options, scenario);
+  if (!options.quiet)
+    for (const std::string& warning : scenario_warnings(scenario))
+      std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  count_interrupts();
+  return Run(options, scenario).execute();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,25 @@
+// longhaul run: trains, replays, and writes the run directory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace longhaul {
+
+struct RunOptions {
+  std::string scenario;
+  std::string out;                       // empty: results/NAME
+  std::vector<std::string> assignments;  // --set
+  int jobs = 1;
+  std::string shard = "1/1";
+  bool resume = false;
+  std::string only;    // train, replay, report; empty: all
+  std::string device;  // empty: the scenario's
+  bool quiet = false;
+  std::vector<std::string> command;  // as typed, for the manifest
+};
+
+// Returns the exit status; throws InputError and RunError.
+int run_command(const RunOptions& options);
+
+}  // namespace longhaul

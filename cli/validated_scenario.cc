@@ -1,0 +1,74 @@
+#include "cli/validated_scenario.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/errors.h"
+#include "core/glob.h"
+#include "core/scenario_options.h"
+#include "methods/registry.h"
+#include "net/check.h"
+
+namespace longhaul {
+namespace {
+
+// "method.KEY" of a case is "methods[2].KEY" of the scenario.
+InputError in_scenario(const InputError& error, const Scenario& scenario, const std::string& label) {
+  InputErrorParts parts = error.parts();
+  const std::string prefix = "method.";
+  if (parts.path.rfind(prefix, 0) != 0) return error;
+  const Json& methods = scenario.resolved["methods"];
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    if (methods[i].value("label", methods[i].at("name").get<std::string>()) == label)
+      parts.path = element_path("methods", i) + "." + parts.path.substr(prefix.size());
+  return InputError(parts);
+}
+
+void check_data(const Case& one) {
+  if (!one.train) return;
+  const DataSpec& data = one.train->data;
+  const std::string path = data.kind == DataSpec::Kind::kShards ? "train.data.shards" : "train.data.text";
+  for (std::size_t i = 0; i < data.globs.size(); ++i)
+    if (files_matching(data.globs[i], one.folder).empty())
+      throw InputError({"", element_path(path, i), "\"" + data.globs[i] + "\" matches no file",
+                        "a path or a glob, relative to the scenario's folder (" + one.folder + ")", ""});
+}
+
+void check_case(const Case& one, std::set<std::string>& networks_seen) {
+  method_named(one.method.name).check(one);
+  check_data(one);
+  const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
+                              std::to_string(one.workload.parameters) + one.method.options.dump();
+  if (networks_seen.insert(network).second) check_network(one);
+}
+
+}  // namespace
+
+const Node& scenario_declaration() {
+  static const Node declaration = scenario_options(method_options());
+  return declaration;
+}
+
+Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments) {
+  Scenario scenario = load_scenario(file, assignments, scenario_declaration());
+  std::set<std::string> networks_seen;
+  for (const Case& one : scenario.cases) {
+    try {
+      check_case(one, networks_seen);
+    } catch (const InputError& error) {
+      throw in_scenario(error, scenario, one.method.label).in_file(file);
+    }
+  }
+  return scenario;
+}
+
+std::vector<std::string> scenario_warnings(const Scenario& scenario) {
+  std::vector<std::string> warnings;
+  for (const Case& one : scenario.cases)
+    for (std::string& warning : method_named(one.method.name).warnings(one))
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(std::move(warning));
+  return warnings;
+}
+
+}  // namespace longhaul

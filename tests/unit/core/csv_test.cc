@@ -1,0 +1,52 @@
+#include "core/csv.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+std::string temporary(const char* name) {
+  return testing::TempDir() + name;
+}
+
+TEST(Csv, RoundTripWithCommasAndQuotes) {
+  const std::string file = temporary("longhaul_round_trip.csv");
+  CsvWriter out(file, {"case", "x"});
+  out.cell("noloco,seed=1").cell(0.1).end_row();
+  out.cell("a \"b\"").cell(7).end_row();
+  out.flush();
+  const CsvTable table = read_csv(file);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0][0], "noloco,seed=1");
+  EXPECT_EQ(table.rows[0][1], "0.1");
+  EXPECT_EQ(table.rows[1][0], "a \"b\"");
+  EXPECT_EQ(table.column("x"), 1u);
+  EXPECT_THROW(table.column("y"), RunError);
+}
+
+TEST(Csv, ALineThatWasCutIsLeftOut) {
+  const std::string file = temporary("longhaul_cut.csv");
+  std::ofstream(file) << "a,b\n1,2\n3,";
+  EXPECT_EQ(read_csv(file).rows.size(), 1u);
+  std::ofstream(file) << "a,b\n1,2,3\n";
+  EXPECT_THROW(read_csv(file), RunError);
+}
+
+TEST(Csv, AFullDiskIsARunError) {
+  if (!std::ifstream("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  CsvWriter out("/dev/full", {"a"});
+  EXPECT_THROW(
+      {
+        out.cell(1).end_row();
+        out.flush();
+      },
+      RunError);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,73 @@
+#include "core/options.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+Node sample() {
+  return section(
+      "", {integer("count").at_least(1).by_default(3), rate("rate").required(),
+           section("inner", {number("x").above(0).at_most(1).by_default(0.5)}).filled(),
+           one_of("shape", {text("circle"), integer("square")}).by_default({{"square", 2}}),
+           tagged("method", "name", {section("a", {text("name").required(), integer("k").by_default(1)})}),
+           either("size", {choice("", {"unlimited"}), bytes("").above(0)}).by_default("unlimited"),
+           table_of("sites", integer("").at_least(0))});
+}
+
+std::string error_of(const std::string& json) {
+  try {
+    resolve(sample(), Json::parse(json), "");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, DefaultsAreFilledInTheOrderOfTheDeclaration) {
+  const Json resolved = resolve(sample(), Json::parse(R"({"rate": "1Gbps"})"), "");
+  EXPECT_EQ(resolved.dump(),
+            R"({"count":3,"rate":"1Gbps","inner":{"x":0.5},"shape":{"square":2},"size":"unlimited"})");
+  EXPECT_EQ(resolve(sample(), resolved, ""), resolved);
+}
+
+TEST(Options, UnknownKeyNamesPathAndNearest) {
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "cuont": 2})"),
+            "cuont: unknown key \"cuont\"; allowed: count, rate, inner, shape, method, size, sites; did you "
+            "mean \"count\"?");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "inner": {"y": 2}})").substr(0, 7), "inner.y");
+}
+
+TEST(Options, WrongValuesNamePathFoundAndAllowed) {
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "count": 0})"),
+            "count: found 0; allowed: an integer of at least 1");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "count": 1.5})"),
+            "count: found 1.5; allowed: an integer of at least 1");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "inner": {"x": 0}})"),
+            "inner.x: found 0; allowed: a number above 0 and at most 1");
+  EXPECT_EQ(error_of("{}"), "rate: this key is missing; allowed: a rate with its unit, as \"1Gbps\"");
+  EXPECT_NE(error_of(R"({"rate": 1000})").find("write the number with its unit, in quotes"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"rate": "1Gbps", "shape": {"circle": "a", "square": 1}})")
+                .find("exactly one of the keys circle, square"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"rate": "1Gbps", "method": {"name": "aa"}})").find("did you mean \"a\"?"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"rate": "1Gbps", "size": "unlimitd"})").find("is not a size"), std::string::npos);
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "sites": {"tokyo": -1}})").substr(0, 11), "sites.tokyo");
+}
+
+TEST(Options, SchemaSaysTheSame) {
+  const Json schema = json_schema(sample());
+  EXPECT_EQ(schema["additionalProperties"], false);
+  EXPECT_EQ(schema["properties"]["count"]["minimum"], 1);
+  EXPECT_EQ(schema["properties"]["count"]["default"], 3);
+  EXPECT_EQ(schema["properties"]["inner"]["properties"]["x"]["exclusiveMinimum"], 0);
+  EXPECT_EQ(schema["required"], Json::array({"rate"}));
+  EXPECT_EQ(schema["properties"]["method"]["oneOf"][0]["properties"]["name"]["const"], "a");
+}
+
+}  // namespace
+}  // namespace longhaul

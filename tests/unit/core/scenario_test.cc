@@ -1,0 +1,164 @@
+// Sweeps, labels, names and typed values; methods are declared by hand, so that core is tested alone.
+#include "core/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/errors.h"
+#include "core/scenario_options.h"
+
+namespace longhaul {
+namespace {
+
+Node declaration() {
+  std::vector<Node> ring = common_method_options(), pairs = common_method_options();
+  ring.push_back(choice("all_reduce", {"ring", "tree"}).by_default("ring"));
+  pairs.push_back(integer("inner_steps").by_default(5));
+  return scenario_options({section("ring", ring), section("pairs", pairs)});
+}
+
+Json base() {
+  return Json::parse(R"({"replicas": 4, "methods": [{"name": "ring"}, {"name": "pairs"}],
+    "workload": {"model": "llama-small", "steps": 10}, "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+}
+
+Scenario load(const Json& json, const std::vector<std::string>& assignments = {}) {
+  const std::string file = testing::TempDir() + "longhaul_scenario.json";
+  std::ofstream(file) << json.dump();
+  return load_scenario(file, assignments, declaration());
+}
+
+std::vector<std::string> names(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const Case& one : scenario.cases) names.push_back(one.name);
+  return names;
+}
+
+std::string error_of(const Json& json, const std::vector<std::string>& assignments = {}) {
+  try {
+    load(json, assignments);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Scenario, OneCaseAMethodWithoutASweep) {
+  const Scenario scenario = load(base());
+  EXPECT_EQ(names(scenario), (std::vector<std::string>{"ring", "pairs"}));
+  const Case& one = scenario.cases[0];
+  EXPECT_EQ(one.workload.parameters, model_presets()[0].shape.parameters());
+  EXPECT_EQ(one.steps(), 10);
+  EXPECT_DOUBLE_EQ(std::get<StarSpec>(one.network.topology).rtt, 0.05);
+  EXPECT_DOUBLE_EQ(std::get<StarSpec>(one.network.topology).up, 1e9);
+  EXPECT_EQ(one.network.tcp.connections, 1);
+  EXPECT_FALSE(one.network.tcp.window.has_value());
+}
+
+TEST(Scenario, AProductOfTwoKeysAndASeedList) {
+  Json json = base();
+  json["sweep"] = {{"replicas", {4, 8}}, {"network.tcp.connections", {1, 8}}};
+  json["seeds"] = {1, 2};
+  const Scenario scenario = load(json);
+  EXPECT_EQ(scenario.cases.size(), 2u * 2 * 2 * 2);
+  EXPECT_EQ(scenario.cases[0].name, "ring,replicas=4,network.tcp.connections=1,seed=1");
+  EXPECT_EQ(scenario.cases.back().name, "pairs,replicas=8,network.tcp.connections=8,seed=2");
+  EXPECT_EQ(scenario.cases.back().network.tcp.connections, 8);
+}
+
+TEST(Scenario, AMethodsKeyMultipliesThatMethodAlone) {
+  Json json = base();
+  json["sweep"] = {{"methods.ring.all_reduce", {"ring", "tree"}}};
+  EXPECT_EQ(names(load(json)),
+            (std::vector<std::string>{"ring,all_reduce=ring", "pairs", "ring,all_reduce=tree"}));
+}
+
+TEST(Scenario, AListOfSweepsIsTheUnionOfProducts) {
+  Json json = base();
+  json["sweep"] = {{{"replicas", {2, 4}}}, {{"network.tcp.connections", {8}}}};
+  EXPECT_EQ(load(json).cases.size(), 2u * 2 + 2);
+}
+
+TEST(Scenario, SetOverrides) {
+  const Scenario scenario =
+      load(base(), {"network.topology.star.rtt=100ms", "methods.pairs.inner_steps=2", "replicas=16"});
+  EXPECT_DOUBLE_EQ(std::get<StarSpec>(scenario.cases[0].network.topology).rtt, 0.1);
+  EXPECT_EQ(scenario.cases[1].method.options["inner_steps"], 2);
+  EXPECT_EQ(scenario.cases[1].replicas, 16);
+  EXPECT_NE(error_of(base(), {"methods.paris.inner_steps=2"}).find("did you mean \"pairs\"?"),
+            std::string::npos);
+  EXPECT_NE(error_of(base(), {"replicas"}).find("key.path=value"), std::string::npos);
+}
+
+TEST(Scenario, ErrorsOfASweepNameItsPoint) {
+  Json json = base();
+  json["sweep"] = {{"network.tcp.connections", {1, 0}}};
+  const std::string error = error_of(json);
+  EXPECT_NE(error.find("network.tcp.connections: found 0"), std::string::npos) << error;
+  EXPECT_NE(error.find("network.tcp.connections = 0"), std::string::npos) << error;
+}
+
+TEST(Scenario, ValuesThatContradictEachOther) {
+  Json json = base();
+  json["methods"].push_back({{"name", "ring"}});
+  EXPECT_NE(error_of(json).find("methods[2]: the label \"ring\" is used twice"), std::string::npos);
+  json = base();
+  json["network"]["topology"] = {{"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}}};
+  EXPECT_NE(error_of(json).find("places 3 replicas, the scenario has 4"), std::string::npos);
+  json = base();
+  json["workload"].erase("steps");
+  EXPECT_NE(error_of(json).find("workload.steps: this key is missing"), std::string::npos);
+  json = base();
+  json["network"]["topology"]["star"]["up"] = "1Gbps";
+  EXPECT_NE(error_of(json).find("either rate, or up and down"), std::string::npos);
+}
+
+TEST(Scenario, LognormalByMeanAndByMu) {
+  Json json = base();
+  json["workload"]["step_time"] = {{"lognormal", {{"mean", "3s"}, {"sigma", 0.5}}}};
+  EXPECT_NEAR(load(json).cases[0].workload.step_time.mu, std::log(3) - 0.125, 1e-12);
+  json["workload"]["step_time"] = {{"lognormal", {{"mu", 1}, {"sigma", 0.5}}}};
+  EXPECT_EQ(load(json).cases[0].workload.step_time.mu, 1);
+  json["workload"]["step_time"]["lognormal"]["mean"] = "3s";
+  EXPECT_NE(error_of(json).find("exactly one of mean"), std::string::npos);
+}
+
+// 6 · 310 M parameters · 8192 tokens at 40 % of 1e14 FLOP/s.
+TEST(Scenario, FlopsBecomeAConstantStepTime) {
+  Json json = base();
+  json["workload"]["step_time"] = {{"flops", {{"peak", 1e14}, {"utilisation", 0.4}, {"tokens", 8192}}}};
+  const double parameters = static_cast<double>(model_presets()[0].shape.parameters());
+  EXPECT_NEAR(load(json).cases[0].workload.step_time.seconds, 6 * parameters * 8192 / 4e13, 1e-9);
+}
+
+TEST(TrainingKey, DependsOnWhatTheTrainerReads) {
+  Json json = base();
+  json["train"] = {{"steps", 10}};
+  const std::string key = training_key(load(json).cases[0]);
+  EXPECT_EQ(training_key(load(json, {"network.tcp.connections=8"}).cases[0]), key);
+  EXPECT_EQ(training_key(load(json, {"methods.ring.all_reduce=tree"}).cases[0]), key);
+  EXPECT_EQ(training_key(load(json, {"workload.step_time={\"constant\": \"2s\"}"}).cases[0]), key);
+  EXPECT_NE(training_key(load(json, {"seed=2"}).cases[0]), key);
+  EXPECT_NE(training_key(load(json, {"workload.wire=fp32"}).cases[0]), key);
+  EXPECT_NE(training_key(load(json, {"train.batch=5"}).cases[0]), key);
+  EXPECT_NE(training_key(load(json, {"replicas=8"}).cases[0]), key);
+}
+
+TEST(Scenario, NotJsonSaysWhere) {
+  const std::string file = testing::TempDir() + "longhaul_broken.json";
+  std::ofstream(file) << "{\n  \"replicas\": 4,\n}";
+  try {
+    load_scenario(file, {}, declaration());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("longhaul_broken.json: line 3, column 1: is not JSON"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_THROW(load_scenario("/nowhere.json", {}, declaration()), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul

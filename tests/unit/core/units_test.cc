@@ -1,0 +1,51 @@
+#include "core/units.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+TEST(Units, Rates) {
+  EXPECT_DOUBLE_EQ(parse_rate("1Gbps"), 1e9);
+  EXPECT_DOUBLE_EQ(parse_rate("100 Mbps"), 1e8);
+  EXPECT_DOUBLE_EQ(parse_rate("12.5MB/s"), 1e8);
+  EXPECT_DOUBLE_EQ(parse_rate("2Kib/s"), 2048);
+}
+
+TEST(Units, TimesAndSizes) {
+  EXPECT_DOUBLE_EQ(parse_duration("50ms"), 0.05);
+  EXPECT_DOUBLE_EQ(parse_duration("2min"), 120);
+  EXPECT_DOUBLE_EQ(parse_bytes("10MB"), 1e7);
+  EXPECT_DOUBLE_EQ(parse_bytes("1GiB"), 1073741824.);
+}
+
+TEST(Units, WrongUnitSaysWhatIsAllowed) {
+  for (const char* text : {"50", "fast", "", "50 parsecs", "1Gbps extra"}) {
+    try {
+      parse_duration(text);
+      FAIL() << text;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("50ms"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(parse_rate("1GB"), InputError);
+}
+
+TEST(Units, NumbersAreShortAndExact) {
+  EXPECT_EQ(format_number(0.1), "0.1");
+  EXPECT_EQ(format_number(1e9), "1e+09");
+  EXPECT_EQ(format_number(1. / 3), "0.3333333333333333");
+  EXPECT_EQ(format_number(200), "200");
+}
+
+TEST(Units, ForPeople) {
+  EXPECT_EQ(human_bytes(620e6), "620 MB");
+  EXPECT_EQ(human_rate(9.4e8), "940 Mb/s");
+  EXPECT_EQ(human_duration(0.0502), "50.2 ms");
+  EXPECT_EQ(human_duration(250), "4 min 10 s");
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,105 @@
+// The exchange plans of the methods against facts/methods of their papers, by hand.
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "core/scenario_options.h"
+#include "methods/registry.h"
+#include "methods/stability.h"
+
+namespace longhaul {
+namespace {
+
+Case make_case(const Json& method, int replicas = 8, int steps = 100) {
+  const Json scenario = {{"replicas", replicas},
+                         {"methods", {method}},
+                         {"workload", {{"parameters", 1000}, {"steps", steps}}},
+                         {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  Json resolved = resolve(scenario_options(method_options()), scenario, "");
+  Json chosen = resolved["methods"][0];
+  chosen["label"] = chosen.value("label", chosen["name"].get<std::string>());
+  resolved.erase("methods");
+  resolved["method"] = chosen;
+  resolved["case"] = "test";
+  resolved["scenario"] = "test";
+  resolved["folder"] = ".";
+  resolved["swept"] = Json::object();
+  return parse_case(resolved);
+}
+
+std::int64_t contributed_bytes(const Case& one) {
+  const Trace trace = trace_of(one);
+  std::int64_t bytes = 0;
+  for (int step = 1; step <= one.steps(); ++step)
+    for (const Exchange& exchange : trace.exchanges_at(step)) bytes += exchange.bytes;
+  return bytes;
+}
+
+// P = 1000 parameters, 2 bytes each, 100 steps.
+TEST(Plans, BytesContributedByAReplica) {
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "ddp"}})), 100 * 2000);
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "diloco"}, {"inner_steps", 30}})), 3 * 2000);
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "noloco"}, {"inner_steps", 30}})), 3 * 2 * 2000);
+  // Δ three times; φ ahead of the second and the third: all replicas start from the same φ.
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "noloco"}, {"inner_steps", 30}, {"pattern", "presend"}})),
+            3 * 2000 + 2 * 2000);
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "independent"}})), 0);
+}
+
+TEST(Plans, DefaultsAreThePapers) {
+  const Json& diloco = make_case({{"name", "diloco"}}).method.options;
+  EXPECT_EQ(diloco["inner_steps"], 100);
+  EXPECT_EQ(diloco["outer_lr"], 0.7);
+  EXPECT_EQ(diloco["outer_momentum"], 0.9);
+  EXPECT_EQ(diloco["nesterov"], true);
+  const Json& noloco = make_case({{"name", "noloco"}}).method.options;
+  EXPECT_EQ(noloco["inner_steps"], 50);
+  EXPECT_EQ(noloco["alpha"], 0.5);
+  EXPECT_EQ(noloco["beta"], 0.7);
+  EXPECT_EQ(noloco["gamma"], 0.7);
+  EXPECT_EQ(noloco["group_size"], 2);
+}
+
+// 2(1 − α²) for n = 2 and N → ∞; at α = 0.5 1.615 for N = 8 and 1.8 for N = 4.
+TEST(Stability, GammaBound) {
+  EXPECT_NEAR(noloco_gamma_bound(0.5, 2, 1000000), 1.5, 1e-5);
+  EXPECT_NEAR(noloco_gamma_bound(0.5, 2, 8), 1.615, 5e-4);
+  EXPECT_NEAR(noloco_gamma_bound(0.5, 2, 4), 1.8, 1e-12);
+  EXPECT_NEAR(noloco_gamma_bound(0.3, 4, 1000000), 2 * 4 * (1 - 0.09) / (4 * 0.7 + 0.6), 1e-4);
+}
+
+TEST(Methods, GammaOutsideTheBoundIsWarnedOf) {
+  const Method& noloco = method_named("noloco");
+  EXPECT_TRUE(noloco.warnings(make_case({{"name", "noloco"}})).empty());
+  const auto warnings = noloco.warnings(make_case({{"name", "noloco"}, {"alpha", 0.9}}));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("gamma 0.7"), std::string::npos);
+}
+
+void expect_rejected(const Json& method, int replicas, int steps, const std::string& path) {
+  const Case one = make_case(method, replicas, steps);
+  try {
+    method_named(one.method.name).check(one);
+    ADD_FAILURE() << method.dump();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, path) << error.what();
+  }
+}
+
+TEST(Methods, CasesThatCannotBe) {
+  expect_rejected({{"name", "ddp"}}, 1, 10, "replicas");
+  expect_rejected({{"name", "diloco"}, {"inner_steps", 11}}, 4, 10, "method.inner_steps");
+  expect_rejected({{"name", "noloco"}, {"inner_steps", 5}}, 7, 10, "replicas");
+  expect_rejected({{"name", "noloco"}, {"inner_steps", 5}, {"group_size", 3}}, 8, 10, "replicas");
+  EXPECT_NO_THROW(method_named("independent").check(make_case({{"name", "independent"}}, 1, 10)));
+}
+
+TEST(Methods, EachIsDeclaredWithMeaningAndDefault) {
+  for (const Method& method : methods())
+    for (const Node& option : method.options) {
+      EXPECT_FALSE(option.meaning.empty()) << method.name << "." << option.key;
+      EXPECT_FALSE(option.fallback.is_null()) << method.name << "." << option.key;
+    }
+}
+
+}  // namespace
+}  // namespace longhaul
