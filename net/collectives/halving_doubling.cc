@@ -1,0 +1,88 @@
+#include "net/collectives/halving_doubling.h"
+
+namespace longhaul {
+namespace {
+
+// The part of the vector that `member` of p = 2^levels holds after `depth` halvings: chunks [begin, end) of p.
+struct Part {
+  int begin, end;
+};
+
+Part part_at(int member, int levels, int depth) {
+  const int width = 1 << (levels - depth);
+  const int begin = member / width * width;
+  return {begin, begin + width};
+}
+
+class HalvingDoubling : public Collective {
+ public:
+  std::string name() const override { return "halving-doubling"; }
+  std::string about() const override {
+    return "all-reduce by recursive halving and doubling: 2 log2(n) rounds and least bytes when n is a power of two";
+  }
+  int rounds(const GroupExchange& exchange) const override {
+    return 2 * floor_log2(exchange.members) + 2 * has_surplus(exchange);
+  }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const int levels = floor_log2(exchange.members), core = 1 << levels;
+    if (has_surplus(exchange)) {
+      if (index == 0 || index == rounds(exchange) - 1) return fold(exchange, member, index == 0);
+      --index;
+    }
+    if (member >= core) return {};
+    const bool reduces = index < levels;
+    const int depth = reduces ? index : 2 * levels - 1 - index;
+    const int peer = member ^ (core >> (depth + 1));
+    const Part mine = part_at(member, levels, depth + 1), theirs = part_at(peer, levels, depth + 1);
+    Round round;
+    add_part(round.sends, exchange, peer, reduces ? theirs : mine, core, reduces);
+    add_part(round.receives, exchange, peer, reduces ? mine : theirs, core, reduces);
+    return round;
+  }
+
+  Totals totals(const GroupExchange& exchange) const override {
+    Totals totals;
+    for (int member = 0; member < exchange.members; ++member)
+      for (int index = 0; index < rounds(exchange); ++index)
+        for (const Message& message : round(exchange, member, index).sends) {
+          ++totals.transfers;
+          totals.bytes += message.bytes;
+        }
+    return totals;
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    const int levels = floor_log2(exchange.members), core = 1 << levels;
+    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
+    const double core_s = 2 * levels * latency_s + 2. * (core - 1) / core * vector_s;
+    return core_s + (has_surplus(exchange) ? 2 * (latency_s + vector_s) : 0);
+  }
+
+ private:
+  static bool has_surplus(const GroupExchange& exchange) {
+    return exchange.members != 1 << floor_log2(exchange.members);
+  }
+
+  // A surplus member's vector on its way in, or the result on its way back.
+  static Round fold(const GroupExchange& exchange, int member, bool in) {
+    const int core = 1 << floor_log2(exchange.members);
+    Round round;
+    if (member >= core) add_message(in ? round.sends : round.receives, member - core, 0, exchange.bytes, in);
+    if (member + core < exchange.members)
+      add_message(in ? round.receives : round.sends, member + core, 0, exchange.bytes, in);
+    return round;
+  }
+
+  static void add_part(std::vector<Message>& messages, const GroupExchange& exchange, int peer, Part part, int core,
+                       bool reduces) {
+    add_message(messages, peer, part_begin(exchange.bytes, part.begin, core), part_begin(exchange.bytes, part.end, core),
+                reduces);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_halving_doubling() { return std::make_unique<HalvingDoubling>(); }
+
+}  // namespace longhaul

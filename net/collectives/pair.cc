@@ -1,0 +1,44 @@
+#include "net/collectives/pair.h"
+
+#include "net/collectives/ring.h"
+
+namespace longhaul {
+namespace {
+
+class PairAverage : public Collective {
+ public:
+  std::string name() const override { return "pair"; }
+  std::string about() const override {
+    return "group average by one symmetric exchange of whole contributions; a ring within groups of more than two";
+  }
+  int rounds(const GroupExchange& exchange) const override {
+    return exchange.members == 2 ? 1 : ring_->rounds(exchange);
+  }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    if (exchange.members > 2) return ring_->round(exchange, member, index);
+    Round round;
+    add_message(round.sends, 1 - member, 0, exchange.bytes, true);
+    add_message(round.receives, 1 - member, 0, exchange.bytes, true);
+    return round;
+  }
+
+  Totals totals(const GroupExchange& exchange) const override {
+    if (exchange.members > 2) return ring_->totals(exchange);
+    return {exchange.bytes > 0 ? 2 : 0, 2 * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    if (exchange.members > 2) return ring_->idle_star_s(exchange, latency_s, bytes_per_s);
+    return latency_s + static_cast<double>(exchange.bytes) / bytes_per_s;
+  }
+
+ private:
+  std::unique_ptr<Collective> ring_ = make_ring();
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_pair_average() { return std::make_unique<PairAverage>(); }
+
+}  // namespace longhaul

@@ -1,0 +1,36 @@
+#include "net/collectives/registry.h"
+
+#include "core/errors.h"
+#include "net/collectives/halving_doubling.h"
+#include "net/collectives/pair.h"
+#include "net/collectives/ring.h"
+#include "net/collectives/root.h"
+#include "net/collectives/tree.h"
+
+namespace longhaul {
+
+const std::vector<std::unique_ptr<Collective>>& collectives() {
+  static const std::vector<std::unique_ptr<Collective>> all = [] {
+    std::vector<std::unique_ptr<Collective>> list;
+    list.push_back(make_ring());
+    list.push_back(make_tree());
+    list.push_back(make_halving_doubling());
+    list.push_back(make_pair_average());
+    list.push_back(make_root());
+    return list;
+  }();
+  return all;
+}
+
+const Collective& find_collective(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& collective : collectives()) {
+    if (collective->name() == name) return *collective;
+    names.push_back(collective->name());
+  }
+  const std::string near = nearest(name, names);
+  throw InputError({"", "collective", "found \"" + name + "\"", join(names),
+                    near.empty() ? "see longhaul list collectives" : "did you mean \"" + near + "\"?"});
+}
+
+}  // namespace longhaul

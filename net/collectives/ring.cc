@@ -1,0 +1,48 @@
+#include "net/collectives/ring.h"
+
+namespace longhaul {
+namespace {
+
+class Ring : public Collective {
+ public:
+  std::string name() const override { return "ring"; }
+  std::string about() const override {
+    return "all-reduce in 2(n-1) rounds of 1/n of the vector: least bytes, most latency";
+  }
+  int rounds(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const int n = exchange.members;
+    const bool reduces = index < n - 1;
+    const int step = reduces ? index : index - (n - 1);
+    const int sent = member - step + (reduces ? 0 : 1);
+    Round round;
+    add_chunk(round.sends, exchange, (member + 1) % n, sent, reduces);
+    add_chunk(round.receives, exchange, (member + n - 1) % n, sent - 1, reduces);
+    return round;
+  }
+
+  // The chunks of one round are all different: together the members send the vector once a round.
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t n = exchange.members;
+    return {rounds(exchange) * (exchange.bytes < n ? exchange.bytes : n), rounds(exchange) * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    const double chunk = static_cast<double>(exchange.bytes) / exchange.members;
+    return rounds(exchange) * (latency_s + chunk / bytes_per_s);
+  }
+
+ private:
+  static void add_chunk(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int chunk,
+                        bool reduces) {
+    const int n = exchange.members, index = (chunk % n + n) % n;
+    add_message(messages, peer, part_begin(exchange.bytes, index, n), part_begin(exchange.bytes, index + 1, n), reduces);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_ring() { return std::make_unique<Ring>(); }
+
+}  // namespace longhaul

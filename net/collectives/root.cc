@@ -1,0 +1,44 @@
+#include "net/collectives/root.h"
+
+namespace longhaul {
+namespace {
+
+class Root : public Collective {
+ public:
+  std::string name() const override { return "root"; }
+  std::string about() const override {
+    return "group average at one member, tensor by tensor there and back (the NoLoCo authors' code)";
+  }
+  int rounds(const GroupExchange& exchange) const override { return 2 * exchange.tensors; }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const bool reduces = index % 2 == 0;
+    const std::int64_t begin = part_begin(exchange.bytes, index / 2, exchange.tensors);
+    const std::int64_t end = part_begin(exchange.bytes, index / 2 + 1, exchange.tensors);
+    Round round;
+    if (member > 0) {
+      add_message(reduces ? round.sends : round.receives, 0, begin, end, reduces);
+    } else {
+      for (int peer = 1; peer < exchange.members; ++peer)
+        add_message(reduces ? round.receives : round.sends, peer, begin, end, reduces);
+    }
+    return round;
+  }
+
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t others = exchange.members - 1;
+    const std::int64_t tensors = exchange.bytes < exchange.tensors ? exchange.bytes : exchange.tensors;
+    return {2 * others * tensors, 2 * others * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
+    return 2 * exchange.tensors * latency_s + 2 * (exchange.members - 1) * vector_s;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_root() { return std::make_unique<Root>(); }
+
+}  // namespace longhaul

@@ -1,0 +1,44 @@
+#include "net/collectives/tree.h"
+
+namespace longhaul {
+namespace {
+
+class Tree : public Collective {
+ public:
+  std::string name() const override { return "tree"; }
+  std::string about() const override {
+    return "all-reduce over an unpipelined binary tree of whole vectors, as in the NoLoCo paper: 2 log2(n) messages in series";
+  }
+  int rounds(const GroupExchange& exchange) const override { return 2 * ceil_log2(exchange.members); }
+  bool awaits_delivery() const override { return true; }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const int levels = ceil_log2(exchange.members);
+    const bool reduces = index < levels;
+    const int level = reduces ? index : 2 * levels - 1 - index;
+    const int distance = 1 << level, place = member % (2 * distance);
+    Round round;
+    if (place == distance) {
+      add_message(reduces ? round.sends : round.receives, member - distance, 0, exchange.bytes, reduces);
+    } else if (place == 0 && member + distance < exchange.members) {
+      add_message(reduces ? round.receives : round.sends, member + distance, 0, exchange.bytes, reduces);
+    }
+    return round;
+  }
+
+  // Everybody but member 0 sends up once and gets the result once.
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t messages = 2 * (exchange.members - 1);
+    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    return rounds(exchange) * (latency_s + static_cast<double>(exchange.bytes) / bytes_per_s);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_tree() { return std::make_unique<Tree>(); }
+
+}  // namespace longhaul

@@ -1,0 +1,62 @@
+#include "net/estimate.h"
+
+#include <map>
+#include <tuple>
+
+#include "core/errors.h"
+#include "core/units.h"
+#include "net/collectives/registry.h"
+#include "net/topology.h"
+
+namespace longhaul {
+namespace {
+
+// Measured on one core of the machine that builds the project (docs/model.md); only orders of magnitude matter here.
+constexpr double kFlowTransfersPerSecond = 1e5;
+constexpr double kReplicaStepsPerSecond = 1e6;
+constexpr double kPacketSegmentsPerSecond = 1e4;
+
+// One connection of ns-3 counts its bytes in 32 bits.
+constexpr double kLargestPacketConnection = 4e9;
+
+void add(ReplayEstimate& estimate, const Exchange& exchange, int replicas,
+         std::map<std::tuple<std::string, int, std::int64_t>, Totals>& known) {
+  const int members = exchange.groups.empty() ? replicas : static_cast<int>(exchange.groups.front().size());
+  if (members < 2) return;
+  const std::int64_t groups = exchange.groups.empty() ? 1 : static_cast<std::int64_t>(exchange.groups.size());
+  const auto key = std::make_tuple(exchange.rule->collective, members, exchange.bytes);
+  auto found = known.find(key);
+  if (found == known.end()) {
+    const GroupExchange group{members, exchange.bytes, static_cast<int>(exchange.rule->tensors.size())};
+    found = known.emplace(key, find_collective(exchange.rule->collective).totals(group)).first;
+  }
+  estimate.transfers += groups * found->second.transfers;
+  estimate.payload_bytes += groups * found->second.bytes;
+}
+
+}  // namespace
+
+ReplayEstimate estimate(const Case& one, const Trace& trace) {
+  ReplayEstimate estimate;
+  std::map<std::tuple<std::string, int, std::int64_t>, Totals> known;
+  for (int step = 1; step <= trace.context.steps; ++step)
+    for (const Exchange& exchange : trace.exchanges_at(step)) add(estimate, exchange, trace.context.replicas, known);
+  const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
+  estimate.seconds = trace.context.steps * static_cast<double>(trace.context.replicas) / kReplicaStepsPerSecond;
+  estimate.seconds += one.network.fidelity == "packet"
+                          ? (segments + static_cast<double>(estimate.transfers)) / kPacketSegmentsPerSecond
+                          : static_cast<double>(estimate.transfers) / kFlowTransfersPerSecond;
+  return estimate;
+}
+
+void check_network(const Case& one) {
+  build_topology(one);
+  if (one.network.fidelity != "packet") return;
+  const double largest = 2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
+  if (largest / one.network.tcp.connections > kLargestPacketConnection)
+    throw InputError({"", "network.tcp.connections",
+                      "found " + std::to_string(one.network.tcp.connections) + " for messages of up to " + human_bytes(largest),
+                      "below 4 GB a connection in fidelity \"packet\"", "use more connections, or fidelity \"flow\""});
+}
+
+}  // namespace longhaul

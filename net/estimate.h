@@ -1,0 +1,24 @@
+// What a replay will carry and about how long it takes, before it starts; and whether the network of a case can be
+// built at all. Needs no ns-3.
+#pragma once
+
+#include <cstdint>
+
+#include "core/case.h"
+#include "core/trace.h"
+
+namespace longhaul {
+
+struct ReplayEstimate {
+  std::int64_t transfers = 0;
+  std::int64_t payload_bytes = 0;
+  double seconds = 0;  // of wall time on one core for the case's fidelity; right within a factor of about three
+};
+
+// Throws InputError for a collective that is none.
+ReplayEstimate estimate(const Case& one, const Trace& trace);
+
+// Builds the topology. Throws InputError (without a file) for whatever cannot be.
+void check_network(const Case& one);
+
+}  // namespace longhaul

@@ -1,0 +1,146 @@
+#include "net/topology.h"
+
+#include <algorithm>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+struct Cost {
+  int hops = 0;
+  double delay_s = 0;
+};
+
+bool operator<(const Cost& a, const Cost& b) {
+  return a.hops != b.hops ? a.hops < b.hops : a.delay_s < b.delay_s;
+}
+
+Cost operator+(const Cost& a, const Cost& b) { return {a.hops + b.hops, a.delay_s + b.delay_s}; }
+
+// Notes for each node by which direction of which link the best path arrives.
+class ArrivalNoter : public boost::default_dijkstra_visitor {
+ public:
+  ArrivalNoter(const std::vector<Link>& links, std::vector<LinkDirection>& arrival)
+      : links_(links), arrival_(arrival) {}
+
+  template <typename Edge, typename Graph>
+  void edge_relaxed(Edge edge, const Graph& graph) const {
+    const int number = boost::get(boost::edge_index, graph)[edge];
+    const int end = static_cast<int>(boost::target(edge, graph));
+    const bool is_backward = links_[static_cast<std::size_t>(number)].first == end;
+    arrival_[static_cast<std::size_t>(end)] = 2 * number + is_backward;
+  }
+
+ private:
+  const std::vector<Link>& links_;
+  std::vector<LinkDirection>& arrival_;
+};
+
+std::vector<std::string> replica_names(int replicas) {
+  std::vector<std::string> names;
+  for (int i = 0; i < replicas; ++i) names.push_back("replica" + std::to_string(i));
+  return names;
+}
+
+}  // namespace
+
+Topology::Topology(int replicas)
+    : replicas_(replicas), graph_(static_cast<std::size_t>(replicas)), names_(replica_names(replicas)) {}
+
+int Topology::add_router(const std::string& name) {
+  names_.push_back(name);
+  return static_cast<int>(boost::add_vertex(graph_));
+}
+
+int Topology::add_link(const Link& link) {
+  const int number = static_cast<int>(links_.size());
+  boost::add_edge(static_cast<std::size_t>(link.first), static_cast<std::size_t>(link.second), number, graph_);
+  links_.push_back(link);
+  trees_.clear();
+  return number;
+}
+
+void Topology::set_connection_caps(std::vector<int> class_of, std::vector<std::vector<double>> payload_rate) {
+  class_of_ = std::move(class_of);
+  class_caps_ = std::move(payload_rate);
+}
+
+double Topology::rate(LinkDirection direction) const {
+  const Link& link = links_[static_cast<std::size_t>(direction / 2)];
+  return direction % 2 == 0 ? link.rate_forward : link.rate_backward;
+}
+
+int Topology::from(LinkDirection direction) const {
+  const Link& link = links_[static_cast<std::size_t>(direction / 2)];
+  return direction % 2 == 0 ? link.first : link.second;
+}
+
+int Topology::to(LinkDirection direction) const { return from(direction ^ 1); }
+
+const Topology::Tree& Topology::tree(int root) const {
+  const auto known = trees_.find(root);
+  if (known != trees_.end()) return known->second;
+  const auto edge_number = boost::get(boost::edge_index, graph_);
+  std::vector<Cost> weights;
+  for (const Link& link : links_) weights.push_back({1, link.delay_s});
+  Tree arrival(boost::num_vertices(graph_), -1);
+  std::vector<Cost> distance(arrival.size());
+  boost::dijkstra_shortest_paths(
+      graph_, static_cast<std::size_t>(root),
+      boost::weight_map(boost::make_iterator_property_map(weights.begin(), edge_number))
+          .distance_map(boost::make_iterator_property_map(distance.begin(), boost::get(boost::vertex_index, graph_)))
+          .distance_zero(Cost{})
+          .distance_inf(Cost{std::numeric_limits<int>::max() / 2, kUnlimited})
+          .distance_compare([](const Cost& a, const Cost& b) { return a < b; })
+          .distance_combine([](const Cost& a, const Cost& b) { return a + b; })
+          .visitor(ArrivalNoter(links_, arrival)));
+  return trees_.emplace(root, std::move(arrival)).first->second;
+}
+
+LinkDirection Topology::only_way_out(int node) const {
+  const auto [edge, end] = boost::out_edges(static_cast<std::size_t>(node), graph_);
+  if (edge == end || std::next(edge) != end) return -1;
+  const int number = boost::get(boost::edge_index, graph_)[*edge];
+  return 2 * number + (links_[static_cast<std::size_t>(number)].first != node);
+}
+
+// Replicas hang on one access link each, so that one tree a router serves all paths: at 1024 replicas that is
+// kilobytes instead of megabytes.
+Path Topology::path(int source, int target) const {
+  const LinkDirection way_out = only_way_out(source);
+  const int root = way_out < 0 ? source : to(way_out);
+  Path path;
+  if (target != root || way_out < 0) {
+    const Tree& arrivals = tree(root);
+    for (int node = target; node != root;) {
+      const LinkDirection direction = arrivals[static_cast<std::size_t>(node)];
+      if (direction < 0)
+        throw InputError({"", "network.topology", "no path from " + node_name(source) + " to " + node_name(target),
+                          "a connected graph", ""});
+      path.directions.push_back(direction);
+      node = from(direction);
+    }
+  }
+  if (way_out >= 0) path.directions.push_back(way_out);
+  std::reverse(path.directions.begin(), path.directions.end());
+  for (const LinkDirection direction : path.directions)
+    path.delay_s += links_[static_cast<std::size_t>(direction / 2)].delay_s;
+  return path;
+}
+
+double Topology::bottleneck(int source, int target) const {
+  double slowest = kUnlimited;
+  for (const LinkDirection direction : path(source, target).directions) slowest = std::min(slowest, rate(direction));
+  return slowest;
+}
+
+double Topology::connection_cap(int source, int target) const {
+  if (class_of_.empty()) return kUnlimited;
+  const auto one = static_cast<std::size_t>(class_of_[static_cast<std::size_t>(source)]);
+  const auto other = static_cast<std::size_t>(class_of_[static_cast<std::size_t>(target)]);
+  return class_caps_[one][other];
+}
+
+}  // namespace longhaul

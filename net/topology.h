@@ -1,0 +1,81 @@
+// The network as a graph: replicas and routers joined by full-duplex links, and the paths between replicas.
+//
+// A path has the fewest hops, then the least delay: a direct trunk wins over a detour even where a measured matrix
+// violates the triangle inequality. Times are seconds, rates bit/s on the wire. A replica's node is its number.
+#pragma once
+
+#include <boost/graph/adjacency_list.hpp>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/case.h"
+
+namespace longhaul {
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+struct Link {
+  std::string name;          // "replica3-core", "oregon-london": forward is from the first to the second
+  int first = 0, second = 0;  // nodes
+  double rate_forward = 0, rate_backward = 0;  // bit/s; kUnlimited for a trunk without a rate
+  double delay_s = 0;                          // one way
+};
+
+// One direction of a link: 2 · link for forward, 2 · link + 1 for backward.
+using LinkDirection = int;
+
+struct Path {
+  std::vector<LinkDirection> directions;  // from the source on
+  double delay_s = 0;                     // one way, propagation only
+};
+
+class Topology {
+ public:
+  explicit Topology(int replicas);
+
+  // Both return the new number.
+  int add_router(const std::string& name);
+  int add_link(const Link& link);
+  // The throughput of one connection between two replicas is at most `payload_rate` (bit/s). Replicas of a class
+  // (a site) share their caps: `class_of` has one entry a replica.
+  void set_connection_caps(std::vector<int> class_of, std::vector<std::vector<double>> payload_rate);
+
+  int replicas() const { return replicas_; }
+  int nodes() const { return static_cast<int>(names_.size()); }
+  const std::string& node_name(int node) const { return names_[static_cast<std::size_t>(node)]; }
+  const std::vector<Link>& links() const { return links_; }
+  double rate(LinkDirection direction) const;
+  int from(LinkDirection direction) const;  // the node where it begins
+  int to(LinkDirection direction) const;
+
+  // Between any two different nodes; found when first asked for. Throws InputError if they are not connected.
+  Path path(int source, int target) const;
+  double rtt_s(int source, int target) const { return 2 * path(source, target).delay_s; }
+  // The slowest link of the path there, bit/s on the wire.
+  double bottleneck(int source, int target) const;
+  double connection_cap(int source, int target) const;  // bit/s of payload; kUnlimited if none
+
+ private:
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
+                                      boost::property<boost::edge_index_t, int>>;
+  // For each node the direction by which the best path from the tree's root arrives; -1: none.
+  using Tree = std::vector<LinkDirection>;
+
+  const Tree& tree(int root) const;
+  LinkDirection only_way_out(int node) const;
+
+  int replicas_;
+  Graph graph_;
+  std::vector<std::string> names_;
+  std::vector<Link> links_;
+  std::vector<int> class_of_;
+  std::vector<std::vector<double>> class_caps_;
+  mutable std::map<int, Tree> trees_;
+};
+
+// Throws InputError (JSON path, without a file) for a site or a matrix that is not there, or an impossible delay.
+Topology build_topology(const Case& one);
+
+}  // namespace longhaul
