@@ -7,7 +7,7 @@
 #include "cli/work_plan.h"
 #include "core/units.h"
 #include "methods/registry.h"
-#include "net/check.h"
+#include "net/estimate.h"
 
 namespace longhaul {
 namespace {

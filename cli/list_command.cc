@@ -22,8 +22,8 @@ void list_methods() {
 }
 
 void list_collectives() {
-  for (const CollectiveInfo& collective : collectives())
-    std::printf("%-18s %s\n", collective.name.c_str(), collective.about.c_str());
+  for (const auto& collective : collectives())
+    std::printf("%-18s %s\n", collective->name().c_str(), collective->about().c_str());
 }
 
 void list_networks() {

@@ -19,16 +19,16 @@ bool live_terminal() {
   return isatty(STDERR_FILENO) && term && std::strcmp(term, "dumb") != 0;
 }
 
-int terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
 }  // namespace
+
+int terminal_columns(int descriptor) {
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 LiveDisplay::LiveDisplay(bool quiet) : quiet_(quiet), terminal_(live_terminal()) {
   start_phase();
@@ -53,7 +53,7 @@ void LiveDisplay::update(const std::string& phase, double fraction, const std::s
     std::fprintf(stderr, "%s\n", text.c_str());
     return;
   }
-  columns_ = terminal_columns();
+  columns_ = terminal_columns(STDERR_FILENO);
   if (static_cast<int>(text.size()) >= columns_)
     text.resize(static_cast<std::size_t>(columns_ > 1 ? columns_ - 1 : 1));
   std::fprintf(stderr, "\r\033[K%s", text.c_str());

@@ -7,6 +7,9 @@
 
 namespace longhaul {
 
+// Columns of the terminal that `descriptor` is; 80 where it is none.
+int terminal_columns(int descriptor);
+
 class LiveDisplay {
  public:
   explicit LiveDisplay(bool quiet);

@@ -1,5 +1,7 @@
 #include "cli/run_command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -207,7 +209,7 @@ class Run {
 
   void print_result() const {
     if (!options_.quiet)
-      std::printf("\n%s\n", summary_table(read_summary(layout_.folder), terminal_width()).c_str());
+      std::printf("\n%s\n", summary_table(read_summary(layout_.folder), isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160).c_str());
     for (const auto& [name, error] : failures_)
       std::fprintf(stderr, "failed: %s: %s\n", name.c_str(), error.c_str());
     std::printf("report: %s\n", layout_.file("report.html").c_str());

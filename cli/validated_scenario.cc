@@ -7,7 +7,7 @@
 #include "core/glob.h"
 #include "core/scenario_options.h"
 #include "methods/registry.h"
-#include "net/check.h"
+#include "net/estimate.h"
 
 namespace longhaul {
 namespace {

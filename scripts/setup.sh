@@ -8,7 +8,7 @@ packages=(
   libns3-dev ns3 libgsl-dev libxml2-dev libsqlite3-dev libpython3-dev
   libtorch-dev libopenblas0-pthread libopenblas-dev
   libboost-graph-dev nlohmann-json3-dev libcli11-dev
-  libgtest-dev libjs-chart.js
+  libgtest-dev libjs-chart.js python3 python3-jsonschema
 )
 
 missing=()

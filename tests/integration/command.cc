@@ -1,0 +1,65 @@
+#include "tests/integration/command.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folders {
+  std::vector<std::string> made;
+  ~Folders() {
+    std::error_code ignored;
+    for (const std::string& folder : made) fs::remove_all(folder, ignored);
+  }
+} folders;
+
+[[noreturn]] void become(std::vector<std::string> words, const std::string& out, const std::string& err) {
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644), STDOUT_FILENO);
+  dup2(open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644), STDERR_FILENO);
+  execv(raw[0], raw.data());
+  _exit(127);
+}
+
+}  // namespace
+
+CommandResult run_command_line(const std::string& program, const std::vector<std::string>& arguments) {
+  const std::string folder = fresh_folder("output");
+  std::vector<std::string> words = {std::string(LONGHAUL_BIN_DIR) + "/" + program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const pid_t child = fork();
+  if (child == 0) become(words, folder + "/out", folder + "/err");
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(folder + "/out"), read_text(folder + "/err")};
+}
+
+CommandResult longhaul(const std::vector<std::string>& arguments) { return run_command_line("longhaul", arguments); }
+
+std::string fresh_folder(const std::string& name) {
+  std::string pattern = (fs::temp_directory_path() / ("longhaul-" + name + "-XXXXXX")).string();
+  folders.made.push_back(mkdtemp(pattern.data()));
+  return folders.made.back();
+}
+
+std::string read_text(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write_text(const std::string& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+
+}  // namespace longhaul

@@ -1,0 +1,26 @@
+// Runs the built executables as a user does and keeps what they said.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace longhaul {
+
+struct CommandResult {
+  int status = 0;  // exit status; 128 + signal
+  std::string out, err;
+};
+
+// `program` is an executable of the build ("longhaul"); arguments are passed as they are, no shell.
+CommandResult run_command_line(const std::string& program, const std::vector<std::string>& arguments);
+CommandResult longhaul(const std::vector<std::string>& arguments);
+
+// A new empty folder that is removed at the end of the program.
+std::string fresh_folder(const std::string& name);
+
+std::string read_text(const std::string& file);
+void write_text(const std::string& file, const std::string& text);
+
+inline std::string scenario_file(const std::string& name) { return std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/" + name; }
+
+}  // namespace longhaul

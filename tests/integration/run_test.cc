@@ -1,0 +1,186 @@
+// The whole way of the data on the small scenario.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "core/csv.h"
+#include "core/options.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string run_small(const std::string& name, std::vector<std::string> more = {}) {
+  const std::string out = fresh_folder(name);
+  std::vector<std::string> arguments = {"run", scenario_file("small.json"), "--out", out, "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const CommandResult result = longhaul(arguments);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  return out;
+}
+
+// One undisturbed run that several tests look at.
+const std::string& reference_run() {
+  static const std::string out = run_small("reference");
+  return out;
+}
+
+Json summary_of(const std::string& run) { return Json::parse(read_text(run + "/summary.json")); }
+
+void expect_same_tables(const std::string& a, const std::string& b) {
+  for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv"}) {
+    const std::string text = read_text(a + "/" + table);
+    EXPECT_GT(text.size(), 200u) << table;
+    EXPECT_EQ(text, read_text(b + "/" + table)) << table;
+  }
+}
+
+TEST(Run, LeavesEveryFileOfTheRunDirectory) {
+  for (const char* file : {"scenario.json", "manifest.json", "summary.json", "metrics.csv", "exchanges.csv", "links.csv", "report.html"})
+    EXPECT_TRUE(fs::exists(reference_run() + "/" + file)) << file;
+  const Json summary = summary_of(reference_run());
+  EXPECT_EQ(summary["scenario"], "small");
+  EXPECT_EQ(summary["cases"].size(), 5u);
+  for (const Json& one : summary["cases"]) EXPECT_EQ(one["status"], "done");
+}
+
+TEST(Run, SameScenarioAndSeedGiveTheSameBytes) { expect_same_tables(reference_run(), run_small("again")); }
+
+TEST(Run, JobsDoNotChangeTheBytes) { expect_same_tables(reference_run(), run_small("jobs", {"--jobs", "2"})); }
+
+TEST(Run, AnotherSeedGivesOtherBytes) {
+  const std::string other = run_small("seed", {"--set", "seed=2"});
+  for (const char* table : {"metrics.csv", "exchanges.csv"})
+    EXPECT_NE(read_text(reference_run() + "/" + table), read_text(other + "/" + table)) << table;
+}
+
+// floor(22 / 10) and floor(22 / 5), first at step H, none at 0.
+TEST(Run, ExchangesFloorOfTOverHTimesFirstAtH) {
+  const CsvTable table = read_csv(reference_run() + "/exchanges.csv");
+  const std::size_t name = table.column("case"), step = table.column("step"), rule = table.column("exchange");
+  std::map<std::string, std::set<int>> steps;
+  for (const auto& row : table.rows)
+    if (row[rule] != "presend") steps[row[name]].insert(std::stoi(row[step]));
+  EXPECT_EQ(steps["diloco"], (std::set<int>{10, 20}));
+  EXPECT_EQ(steps["noloco"], (std::set<int>{5, 10, 15, 20}));
+  EXPECT_EQ(steps["noloco-presend"], (std::set<int>{5, 10, 15, 20}));
+  EXPECT_EQ(steps["ddp"].size(), 22u);
+  EXPECT_EQ(*steps["ddp"].begin(), 1);
+  EXPECT_EQ(steps.count("independent"), 0u);
+}
+
+// ready <= start <= done; where somebody waits, start is the ready time of one of those it waits for.
+TEST(Run, TimesOfAnExchangeAreInOrder) {
+  const CsvTable table = read_csv(reference_run() + "/exchanges.csv");
+  const std::size_t ready = table.column("ready_s"), start = table.column("start_s"), done = table.column("done_s");
+  for (const auto& row : table.rows) {
+    EXPECT_LE(std::stod(row[ready]), std::stod(row[start]));
+    EXPECT_LT(std::stod(row[start]), std::stod(row[done]));
+  }
+}
+
+// What the trainer says it moved, against the plan's trace: participants and bytes. The trained model is replayed, so
+// the sizes are the same too.
+TEST(Traffic, TheTrainersLogIsThePlan) {
+  for (const Json& one : summary_of(reference_run())["cases"]) {
+    const std::string name = one["case"], key = one["training"];
+    std::ifstream trace(reference_run() + "/cases/" + name + "/trace.jsonl"), log(reference_run() + "/train/" + key + "/exchanges.jsonl");
+    std::string line;
+    ASSERT_TRUE(std::getline(trace, line));
+    const Json header = Json::parse(line);
+    std::map<std::pair<int, std::string>, Json> drawn;
+    while (std::getline(trace, line)) {
+      const Json entry = Json::parse(line);
+      drawn[{entry["step"], header["rules"][entry["rule"].get<std::size_t>()]["name"]}] = entry["groups"];
+    }
+    std::map<std::string, int> logged;
+    while (std::getline(log, line)) {
+      const Json entry = Json::parse(line);
+      const std::string exchange = entry["exchange"];
+      ++logged[exchange];
+      for (const Json& rule : header["rules"]) {
+        if (rule["name"] != exchange) continue;
+        EXPECT_EQ(entry["step"].get<int>() % rule["every"].get<int>(), 0);
+        EXPECT_EQ(entry["bytes"].get<std::int64_t>(),
+                  rule["tensors"].get<std::vector<std::string>>().size() * header["parameters"].get<std::size_t>() * header["wire_bytes"].get<std::size_t>());
+        const Json everyone = Json::array({Json::array({0, 1, 2, 3})});
+        EXPECT_EQ(entry["groups"], rule["grouping"] == "everyone" ? everyone : drawn.at({entry["step"], exchange}));
+      }
+    }
+    for (const Json& rule : header["rules"]) {
+      const int every = rule["every"], overlap = rule["overlap_steps"];
+      EXPECT_EQ(logged[rule["name"]], (22 - overlap) / every) << name;
+    }
+    EXPECT_EQ(logged.size(), header["rules"].size()) << name;
+  }
+}
+
+// Without train, with the same number of steps and parameters: the same exchanges, byte for byte.
+TEST(Traffic, WithoutTrainTheSameTrafficIsReplayed) {
+  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  const Json trained = summary_of(reference_run());
+  scenario.erase("train");
+  scenario["workload"]["steps"] = 22;
+  scenario["workload"]["parameters"] = trained["cases"][0]["model_parameters"];
+  const std::string folder = fresh_folder("untrained");
+  write_text(folder + "/small.json", scenario.dump());
+  const CommandResult result = longhaul({"run", folder + "/small.json", "--out", folder + "/run", "--quiet"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(read_text(folder + "/run/exchanges.csv"), read_text(reference_run() + "/exchanges.csv"));
+  EXPECT_EQ(read_text(folder + "/run/links.csv"), read_text(reference_run() + "/links.csv"));
+}
+
+// A sweep over networks trains once: as many trainings as methods.
+TEST(Run, CasesThatDifferInTheNetworkShareATraining) {
+  const std::string folder = fresh_folder("sweep");
+  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  scenario["sweep"] = {{"network.topology.star.rtt", {"10ms", "100ms"}}};
+  write_text(folder + "/small.json", scenario.dump());
+  const CommandResult result = longhaul({"run", folder + "/small.json", "--out", folder + "/run", "--quiet"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(summary_of(folder + "/run")["cases"].size(), 10u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder + "/run/train"), fs::directory_iterator()), 5);
+}
+
+// Shards of a run hold together what the whole run holds.
+TEST(Run, ShardsSplitTheCases) {
+  const std::string first = run_small("shard1", {"--shard", "1/2"}), second = run_small("shard2", {"--shard", "2/2"});
+  EXPECT_EQ(summary_of(first)["cases"].size() + summary_of(second)["cases"].size(), 5u);
+  const std::string page = first + "/both.html";
+  EXPECT_EQ(longhaul({"report", first, second, "-o", page}).status, 0);
+  EXPECT_GT(read_text(page).size(), 100000u);
+}
+
+// A learning rate that leads to NaN in one case: the others are done and kept, the exit status is 1, the message names the case.
+TEST(Run, ACaseThatFailsLeavesTheOthers) {
+  const std::string folder = fresh_folder("fails");
+  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  scenario["methods"] = {{{"name", "ddp"}}};
+  scenario["train"]["optimizer"]["clip"] = 0;
+  scenario["sweep"] = {{"train.optimizer.lr", {1e-3, 1e30}}};
+  write_text(folder + "/small.json", scenario.dump());
+  const CommandResult result = longhaul({"run", folder + "/small.json", "--out", folder + "/run", "--quiet"});
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_NE(result.err.find("failed: ddp,train.optimizer.lr=1e_30"), std::string::npos) << result.err;
+  const Json summary = summary_of(folder + "/run");
+  ASSERT_EQ(summary["cases"].size(), 2u);
+  EXPECT_EQ(summary["cases"][0]["status"], "done");
+  EXPECT_EQ(summary["cases"][1]["status"], "failed");
+  EXPECT_GT(read_text(folder + "/run/metrics.csv").size(), 500u);
+}
+
+TEST(Run, AFolderThatHoldsARunIsNotOverwritten) {
+  const CommandResult again = longhaul({"run", scenario_file("small.json"), "--out", reference_run()});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_NE(again.err.find("--resume"), std::string::npos) << again.err;
+  const CommandResult other = longhaul({"run", scenario_file("small.json"), "--out", reference_run(), "--resume", "--set", "seed=9"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("another scenario"), std::string::npos) << other.err;
+}
+
+}  // namespace
+}  // namespace longhaul

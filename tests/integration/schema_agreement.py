@@ -1,0 +1,86 @@
+"""`longhaul check` and scenario.schema.json agree: what one lets through, so does the other.
+
+Mutates each scenario key by key (dropped, wrong type, out of range, unknown neighbour) and compares verdicts. Contradictions
+between keys are beyond a schema, so only what the schema refuses must be refused by check, and only errors that name one
+key's own value must be refused by the schema.
+usage: schema_agreement.py LONGHAUL SCENARIO_FOLDER
+"""
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+WRONG_VALUES = [None, True, -1, 0, 1.5, "nonsense", [], {}]
+# What only longhaul can know: relations between keys, files, names of data.
+BEYOND_A_SCHEMA = ("already used", "is used twice", "places ", "only with", "exactly one of mean", "matches no file", "found both",
+                   "with groups of", "there are only", "either rate", "heads for hidden", "each head", "two numbers below 1",
+                   "this key is missing; allowed: a preset", "without train", "nothing is trained", "with fidelity", "at most lr",
+                   "unknown matrix", "matrix", "site", "which exchanges", "byte tokens", "train section", "so nothing is measured",
+                   "true, or one of", "says how many", "has no sites", "sweep", "cannot be read", "the workload")
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], path + (key,))
+    elif isinstance(value, list):
+        for index in range(len(value)):
+            yield from places(value[index], path + (index,))
+
+
+def mutations(scenario):
+    for path in places(scenario):
+        if not path or path[0] in ("$schema", "sweep", "name", "description"):
+            continue
+        for wrong in WRONG_VALUES:
+            changed = copy.deepcopy(scenario)
+            parent = changed
+            for key in path[:-1]:
+                parent = parent[key]
+            parent[path[-1]] = wrong
+            yield path, f"= {json.dumps(wrong)}", changed
+        changed = copy.deepcopy(scenario)
+        parent = changed
+        for key in path[:-1]:
+            parent = parent[key]
+        if isinstance(parent, dict):
+            del parent[path[-1]]
+            yield path, "dropped", changed
+            unknown = copy.deepcopy(changed)
+            parent = unknown
+            for key in path[:-1]:
+                parent = parent[key]
+            parent[path[-1] + "x"] = 1
+            yield path, "misspelt", unknown
+
+
+def main():
+    longhaul, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    validator = jsonschema.Draft202012Validator(json.loads((folder / "scenario.schema.json").read_text()))
+    compared = disagreements = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch) / "scenario.json"
+        for source in sorted(folder.glob("*.json")):
+            if source.name == "scenario.schema.json":
+                continue
+            scenario = json.loads(source.read_text())
+            for path, what, changed in [((), "as it is", scenario), *mutations(scenario)]:
+                file.write_text(json.dumps(changed))
+                by_schema = validator.is_valid(changed)
+                checked = subprocess.run([longhaul, "check", file], capture_output=True, text=True)
+                by_check = checked.returncode == 0
+                compared += 1
+                excused = by_schema and any(words in checked.stderr for words in BEYOND_A_SCHEMA)
+                if by_schema != by_check and not excused:
+                    disagreements += 1
+                    print(f"{source.name}: {path} {what}: schema {by_schema}, check {by_check}: {checked.stderr.strip()}")
+    print(f"{compared} scenarios compared, {disagreements} disagreements")
+    return disagreements > 0 or compared < 100
+
+
+sys.exit(main())

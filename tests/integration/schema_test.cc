@@ -1,0 +1,29 @@
+// The committed schema is the one that the declarations make.
+#include <gtest/gtest.h>
+
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+TEST(Schema, TheCommittedFileIsWhatTheDeclarationsMake) {
+  const CommandResult result = longhaul({"list", "schema"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(read_text(scenario_file("scenario.schema.json")), result.out) << "run `make schema`";
+}
+
+TEST(List, EachTopicSaysSomething) {
+  for (const char* topic : {"methods", "collectives", "networks", "models", "options"})
+    EXPECT_GT(longhaul({"list", topic}).out.size(), 100u) << topic;
+}
+
+TEST(Check, EveryScenarioInTheTreeIsValid) {
+  for (const char* name : {"quickstart.json", "small.json"}) {
+    const CommandResult result = longhaul({"check", scenario_file(name)});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(result.out.find("is a valid scenario"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
