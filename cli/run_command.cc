@@ -209,7 +209,9 @@ class Run {
 
   void print_result() const {
     if (!options_.quiet)
-      std::printf("\n%s\n", summary_table(read_summary(layout_.folder), isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160).c_str());
+      std::printf("\n%s\n", summary_table(read_summary(layout_.folder),
+                                          isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160)
+                                .c_str());
     for (const auto& [name, error] : failures_)
       std::fprintf(stderr, "failed: %s: %s\n", name.c_str(), error.c_str());
     std::printf("report: %s\n", layout_.file("report.html").c_str());

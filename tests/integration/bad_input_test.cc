@@ -1,4 +1,5 @@
-// Wrong input: exit status 2, and one message that names the file, the JSON path, what was found and what is allowed.
+// Wrong input: exit status 2, and one message that names the file, the JSON path, what was found and what is
+// allowed.
 #include <gtest/gtest.h>
 
 #include "core/options.h"
@@ -7,7 +8,9 @@
 namespace longhaul {
 namespace {
 
-Json small() { return Json::parse(read_text(scenario_file("small.json"))); }
+Json small() {
+  return Json::parse(read_text(scenario_file("small.json")));
+}
 
 struct BadInput {
   const char* name;
@@ -21,22 +24,29 @@ std::vector<BadInput> bad_inputs() {
     bad.push_back({name, small(), std::move(said)});
     return bad.back().scenario;
   };
-  add("UnknownKey", {"methods[1].inner_stepz", "did you mean \"inner_steps\"?"})["methods"][1]["inner_stepz"] = 10;
+  add("UnknownKey",
+      {"methods[1].inner_stepz", "did you mean \"inner_steps\"?"})["methods"][1]["inner_stepz"] = 10;
   add("UnknownTopKey", {"replica: unknown key", "did you mean \"replicas\"?"})["replica"] = 4;
-  add("UnknownMethod", {"methods[0].name: found \"dpp\"", "did you mean \"ddp\"?"})["methods"][0]["name"] = "dpp";
-  add("WrongUnit", {"network.topology.star.rtt", "\"50parsecs\"", "\"50ms\""})["network"]["topology"]["star"]["rtt"] = "50parsecs";
-  add("RateWithoutUnit", {"network.topology.star.rate", "with its unit, in quotes"})["network"]["topology"]["star"]["rate"] = 1000000;
+  add("UnknownMethod", {"methods[0].name: found \"dpp\"", "did you mean \"ddp\"?"})["methods"][0]["name"] =
+      "dpp";
+  add("WrongUnit", {"network.topology.star.rtt", "\"50parsecs\"",
+                    "\"50ms\""})["network"]["topology"]["star"]["rtt"] = "50parsecs";
+  add("RateWithoutUnit", {"network.topology.star.rate",
+                          "with its unit, in quotes"})["network"]["topology"]["star"]["rate"] = 1000000;
   add("NoReplicas", {"replicas: found 0", "an integer of at least 1"})["replicas"] = 0;
   add("OneReplica", {"replicas: found 1 with method \"ddp\""})["replicas"] = 1;
   Json& odd = add("OddReplicasWithPairs", {"replicas: found 5 with groups of 2"});
   odd["replicas"] = 5;
-  add("InnerStepsBeyondSteps", {"methods[1].inner_steps: found 23, but there are only 22 steps"})["methods"][1]["inner_steps"] = 23;
-  add("NothingMatches", {"train.data.text[0]", "nothing/*.here"})["train"]["data"] = {{"text", {"nothing/*.here"}}};
+  add("InnerStepsBeyondSteps",
+      {"methods[1].inner_steps: found 23, but there are only 22 steps"})["methods"][1]["inner_steps"] = 23;
+  add("NothingMatches",
+      {"train.data.text[0]", "nothing/*.here"})["train"]["data"] = {{"text", {"nothing/*.here"}}};
   add("UnknownRegion", {"network.topology.regions.replicas.atlantis", "oregon"})["network"]["topology"] = {
       {"regions", {{"matrix", "aws-2022"}, {"replicas", {{"atlantis", 4}}}}}};
   add("UnknownMatrix", {"network.topology.regions.matrix", "aws-2022"})["network"]["topology"] = {
       {"regions", {{"matrix", "aws-2021"}, {"replicas", {{"oregon", 4}}}}}};
-  add("PlacementDoesNotAddUp", {"network.topology.regions.replicas", "places 3 replicas, the scenario has 4"})["network"]["topology"] = {
+  add("PlacementDoesNotAddUp", {"network.topology.regions.replicas",
+                                "places 3 replicas, the scenario has 4"})["network"]["topology"] = {
       {"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}}};
   add("RateZero", {"network.topology.star.rate"})["network"]["topology"]["star"]["rate"] = "0bps";
   add("HeadsDoNotDivide", {"train.model.heads"})["train"]["model"]["heads"] = 3;
@@ -46,7 +56,8 @@ std::vector<BadInput> bad_inputs() {
 
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.status, 2) << result.out << result.err;
-  for (const std::string& words : said) EXPECT_NE(result.err.find(words), std::string::npos) << words << " not in: " << result.err;
+  for (const std::string& words : said)
+    EXPECT_NE(result.err.find(words), std::string::npos) << words << " not in: " << result.err;
 }
 
 class BadInputTest : public testing::TestWithParam<BadInput> {};
@@ -63,7 +74,8 @@ TEST_P(BadInputTest, ExitsWith2AndOneClearMessage) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, BadInputTest, testing::ValuesIn(bad_inputs()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Scenarios, BadInputTest, testing::ValuesIn(bad_inputs()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(BadInput, AFileThatIsNotJson) {
   const std::string file = fresh_folder("bad") + "/broken.json";
@@ -85,7 +97,8 @@ TEST(BadInput, FlagsOfTheCommand) {
 
 TEST(BadInput, CudaWithoutAGpu) {
   const std::string out = fresh_folder("cuda");
-  const CommandResult result = longhaul({"run", scenario_file("small.json"), "--out", out, "--device", "cuda"});
+  const CommandResult result =
+      longhaul({"run", scenario_file("small.json"), "--out", out, "--device", "cuda"});
   if (result.status == 0) GTEST_SKIP() << "this machine has a GPU";
   expect_refused(result, {"cuda", "cpu"});
 }

@@ -42,10 +42,13 @@ CommandResult run_command_line(const std::string& program, const std::vector<std
   if (child == 0) become(words, folder + "/out", folder + "/err");
   int status = 0;
   waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(folder + "/out"), read_text(folder + "/err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(folder + "/out"),
+          read_text(folder + "/err")};
 }
 
-CommandResult longhaul(const std::vector<std::string>& arguments) { return run_command_line("longhaul", arguments); }
+CommandResult longhaul(const std::vector<std::string>& arguments) {
+  return run_command_line("longhaul", arguments);
+}
 
 std::string fresh_folder(const std::string& name) {
   std::string pattern = (fs::temp_directory_path() / ("longhaul-" + name + "-XXXXXX")).string();
@@ -60,6 +63,8 @@ std::string read_text(const std::string& file) {
   return text.str();
 }
 
-void write_text(const std::string& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+void write_text(const std::string& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
 
 }  // namespace longhaul

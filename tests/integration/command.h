@@ -21,6 +21,8 @@ std::string fresh_folder(const std::string& name);
 std::string read_text(const std::string& file);
 void write_text(const std::string& file, const std::string& text);
 
-inline std::string scenario_file(const std::string& name) { return std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/" + name; }
+inline std::string scenario_file(const std::string& name) {
+  return std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/" + name;
+}
 
 }  // namespace longhaul

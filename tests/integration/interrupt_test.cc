@@ -1,11 +1,11 @@
 // Ctrl-C, and death of the parent: children stop, the run can be continued, and ends as if undisturbed.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <fcntl.h>
 #include <filesystem>
 #include <thread>
 
@@ -80,9 +80,13 @@ void expect_resumed_as_undisturbed(int signal, int expected_status) {
     EXPECT_EQ(read_text(run + "/" + table), read_text(whole + "/" + table)) << table;
 }
 
-TEST(Interrupt, CtrlCExitsWith130AndResumes) { expect_resumed_as_undisturbed(SIGINT, 130); }
+TEST(Interrupt, CtrlCExitsWith130AndResumes) {
+  expect_resumed_as_undisturbed(SIGINT, 130);
+}
 
-TEST(Interrupt, AKilledParentTakesItsChildrenAlongAndResumes) { expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL); }
+TEST(Interrupt, AKilledParentTakesItsChildrenAlongAndResumes) {
+  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
+}
 
 }  // namespace
 }  // namespace longhaul

@@ -1,0 +1,57 @@
+// The protocol of docs/formats.md, with a shell as the child.
+#include "cli/child_process.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+std::string log_file() {
+  return testing::TempDir() + "longhaul_child.log";
+}
+
+// The descriptor's number is the shell's second argument: sh -c SCRIPT sh --progress-fd N.
+std::vector<std::string> shell(const std::string& script) {
+  return {"/bin/sh", "-c", "exec 9>/proc/self/fd/$2; " + script, "sh"};
+}
+
+TEST(ChildProcess, ProgressResultAndStatus) {
+  ChildProcess child(
+      shell(
+          R"(echo '{"protocol": 1, "program": "x"}' >&9; echo '{"done": 40, "total": 200, "unit": "steps", "text": "loss 2.3"}' >&9; echo '{"result": {"a": 1}}' >&9)"),
+      log_file());
+  while (!child.closed()) child.read_messages();
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_DOUBLE_EQ(child.fraction(), 0.2);
+  EXPECT_EQ(child.text(), "40 of 200 steps, loss 2.3");
+  EXPECT_EQ(child.result()["a"], 1);
+}
+
+TEST(ChildProcess, ErrorAndStatus) {
+  ChildProcess child(shell(R"(echo '{"error": "no GPU", "exit": 2}' >&9; exit 2)"), log_file());
+  while (!child.closed()) child.read_messages();
+  EXPECT_EQ(child.wait(), kInputWrong);
+  EXPECT_EQ(child.error(), "no GPU");
+}
+
+TEST(ChildProcess, AMixedBuildIsSaid) {
+  ChildProcess child(shell(R"(echo '{"protocol": 2, "program": "x"}' >&9; echo 'noise' >&9)"), log_file());
+  while (!child.closed()) child.read_messages();
+  child.wait();
+  EXPECT_NE(child.error().find("protocol 2"), std::string::npos);
+}
+
+TEST(ChildProcess, AKilledOneIs128PlusTheSignal) {
+  ChildProcess child(shell("kill -9 $$"), log_file());
+  while (!child.closed()) child.read_messages();
+  EXPECT_EQ(child.wait(), 128 + 9);
+}
+
+TEST(ChildProcess, AnUnwritableLogIsARunError) {
+  EXPECT_THROW(ChildProcess(shell("true"), "/no/such/folder/log.txt"), RunError);
+}
+
+}  // namespace
+}  // namespace longhaul
