@@ -1,0 +1,60 @@
+#include "trainer/data/token_shards.h"
+
+#include <array>
+#include <fstream>
+#include <string_view>
+
+#include "core/errors.h"
+#include "core/hash.h"
+
+namespace longhaul {
+namespace {
+
+constexpr char kPath[] = "train.data.shards";
+
+std::size_t read_header(std::istream& in, const std::string& file) {
+  std::array<std::int32_t, kShardHeader> header{};
+  if (!in.read(reinterpret_cast<char*>(header.data()), sizeof header))
+    throw InputError(
+        {"", kPath, file + " is shorter than a shard's header of 1024 bytes", "llm.c token shards", ""});
+  if (header[0] != kShardMagic || header[1] != kShardVersion)
+    throw InputError({"", kPath,
+                      file + " begins with " + std::to_string(header[0]) + ", " + std::to_string(header[1]),
+                      "a shard of llm.c: 20240520, 1", "other tokenized files have to be converted"});
+  if (header[2] < 0)
+    throw InputError(
+        {"", kPath, file + " says it holds " + std::to_string(header[2]) + " tokens", "0 or more", ""});
+  return static_cast<std::size_t>(header[2]);
+}
+
+void append_shard(const std::string& file, int vocabulary, TokenText& text) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw InputError({"", kPath, file + " cannot be read", "llm.c token shards", ""});
+  const std::size_t count = read_header(in, file), start = text.tokens.size();
+  text.tokens.resize(start + count);
+  char* bytes = reinterpret_cast<char*>(text.tokens.data() + start);
+  if (!in.read(bytes, static_cast<std::streamsize>(count * sizeof(Token))))
+    throw InputError(
+        {"", kPath,
+         file + " ends after " + std::to_string(in.gcount() / 2) + " of " + std::to_string(count) + " tokens",
+         "a whole shard", "was its download or conversion interrupted?"});
+  text.hash = fnv1a(std::string_view(bytes, count * sizeof(Token)), text.hash);
+  for (std::size_t i = start; i < text.tokens.size(); ++i)
+    if (text.tokens[i] >= vocabulary)
+      throw InputError(
+          {"", kPath,
+           file + " has token " + std::to_string(text.tokens[i]) + " at " + std::to_string(i - start),
+           "tokens below train.model.vocabulary, " + std::to_string(vocabulary),
+           "raise the vocabulary to the tokenizer's"});
+}
+
+}  // namespace
+
+TokenText read_token_shards(const std::vector<std::string>& files, int vocabulary) {
+  TokenText text;
+  text.hash = kFnvOffset;
+  for (const std::string& file : files) append_shard(file, vocabulary, text);
+  return text;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,18 @@
+// Where the replicas compute: the processor, or a GPU where LibTorch has one.
+#pragma once
+
+#include <string>
+
+namespace longhaul {
+
+enum class Device { kCpu, kCuda };
+
+// `wanted`: auto, cpu or cuda. Throws InputError (path `path`) for cuda without a GPU.
+Device choose_device(const std::string& wanted, const std::string& path);
+std::string to_string(Device device);
+
+// LibTorch's own threads off, on the calling thread: replicas fill the processor with a task each.
+void use_one_torch_thread();
+std::string torch_version();
+
+}  // namespace longhaul

@@ -1,0 +1,43 @@
+// One evaluation: every replica's loss on the validation sequences, the loss of the averaged weights, and how
+// far the replicas are apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trainer/model/decoder.h"
+#include "trainer/replicas/arena.h"
+#include "trainer/replicas/backend.h"
+
+namespace longhaul {
+
+struct Evaluation {
+  int step = 0;
+  std::string phase;           // plain; before or after an outer step
+  std::vector<double> losses;  // by replica; nats per token
+  double loss_of_mean = 0;     // of mean θ
+  double weight_spread = 0;    // spread.h
+
+  double mean_loss() const;
+};
+
+class Evaluator {
+ public:
+  // `validation` is evaluated batch by batch; the mean over all its tokens counts.
+  Evaluator(const Decoder& decoder, std::vector<Batch> validation, const Arena& arena, Backend& backend);
+
+  // Throws RunError that names step and replica for a loss that is not finite.
+  Evaluation evaluate(int step, const std::string& phase);
+
+ private:
+  // The loss of each row of weights; (row, batch) pairs are spread over the back-end.
+  std::vector<double> losses_of(const std::vector<const float*>& rows) const;
+
+  const Decoder& decoder_;
+  std::vector<Batch> validation_;
+  const Arena& arena_;
+  Backend& backend_;
+  std::vector<float> mean_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,42 @@
+#include "trainer/exchange_log.h"
+
+#include <algorithm>
+#include <cassert>
+#include <ostream>
+
+#include "core/errors.h"
+#include "core/options.h"
+
+namespace longhaul {
+
+void ExchangeLog::begin(int step, const std::string& exchange) {
+  open_ = {step, exchange, {}, {}, 0};
+  sent_.clear();
+}
+
+void ExchangeLog::group(const std::vector<int>& members) {
+  open_.groups.push_back(members);
+}
+
+void ExchangeLog::sent(int replica, const std::string& tensor, std::int64_t bytes) {
+  sent_[replica] += bytes;
+  if (std::find(open_.tensors.begin(), open_.tensors.end(), tensor) == open_.tensors.end())
+    open_.tensors.push_back(tensor);
+}
+
+void ExchangeLog::end() {
+  assert(!sent_.empty());
+  open_.bytes = sent_.begin()->second;
+  for ([[maybe_unused]] const auto& [replica, bytes] : sent_) assert(bytes == open_.bytes);
+  if (!out_) return records_.push_back(std::move(open_));
+  *out_ << Json{{"step", open_.step},
+                {"exchange", open_.exchange},
+                {"groups", open_.groups},
+                {"tensors", open_.tensors},
+                {"bytes", open_.bytes}}
+               .dump()
+        << '\n';
+  if (!*out_) throw RunError("exchanges.jsonl: cannot be written (is the disk full?)");
+}
+
+}  // namespace longhaul

@@ -1,0 +1,95 @@
+// longhaul-train: trains the replicas of one case.
+#include <malloc.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "core/child_main.h"
+#include "core/errors.h"
+#include "methods/registry.h"
+#include "trainer/replicas/blas.h"
+#include "trainer/training.h"
+
+namespace longhaul {
+namespace {
+
+struct Arguments {
+  std::string case_file, out, device;
+  int threads = 0;  // 0: all there are
+  int progress_fd = -1;
+  bool quiet = false;
+};
+
+Case checked_case(const std::string& file) {
+  Case one = read_case(file);
+  if (!one.train)
+    throw InputError(
+        {file, "train", "this key is missing", "a train section", "without one there is nothing to train"});
+  try {
+    method_named(one.method.name).check(one);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  return one;
+}
+
+// The memory of activations is asked for and given back each step: keep it instead of returning it to the
+// system.
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
+void use_one_thread_a_task() {
+  use_one_blas_thread();
+  use_one_torch_thread();
+}
+
+// On a GPU the replicas take turns; on the CPU a pool works through them.
+std::unique_ptr<Backend> backend_for(Device device, int threads) {
+  if (threads == 0) threads = available_threads();
+  use_one_thread_a_task();
+  if (device == Device::kCuda || threads == 1) return make_loop_backend();
+  return make_thread_backend(threads, use_one_torch_thread);
+}
+
+Json train(const Arguments& arguments, ProgressReporter& reporter) {
+  const Case one = checked_case(arguments.case_file);
+  const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
+                                                 : choose_device(arguments.device, "--device");
+  const FolderLock lock(arguments.out);
+  keep_freed_memory();
+  TrainingFiles files(arguments.out);
+  try {
+    Training training(one, device, backend_for(device, arguments.threads), files, reporter);
+    const Json result = training.run();
+    files.finish(result);
+    return result;
+  } catch (const InputError& error) {
+    throw error.in_file(arguments.case_file);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains the replicas of one case of a Longhaul scenario.");
+  longhaul::Arguments arguments;
+  app.add_option("--case", arguments.case_file, "a resolved case (case.json)")->required();
+  app.add_option("--out", arguments.out, "folder that the files of the training are written to")->required();
+  app.add_option("--device", arguments.device, "instead of the case's train.device")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  app.add_option("--threads", arguments.threads, "default: all that this process may use")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
+  app.add_flag("--quiet", arguments.quiet, "no progress on the terminal");
+  app.set_version_flag("--version", "longhaul-train " LONGHAUL_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
+  }
+  longhaul::ProgressReporter reporter("longhaul-train", arguments.progress_fd, arguments.quiet);
+  return longhaul::child_main(reporter, [&] { return longhaul::train(arguments, reporter); });
+}

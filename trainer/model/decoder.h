@@ -1,0 +1,40 @@
+// A LLaMA-style decoder as a function of one row of weights: RMSNorm (eps 1e-5), rotary embeddings (base
+// 10,000, halves rotated as in Hugging Face's layout), causal attention, SwiGLU, untied output, no biases. It
+// holds no weights, so that one decoder serves all replicas, from several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/model_shape.h"
+#include "trainer/device.h"
+
+namespace longhaul {
+
+constexpr double kNormEpsilon = 1e-5;
+constexpr double kRotaryBase = 10000;
+
+// Sequences of context + 1 tokens each: the model reads the first `context` of them and predicts the last
+// `context`.
+struct Batch {
+  int sequences = 0;
+  std::vector<std::int64_t> tokens;  // [sequences, context + 1]
+};
+
+class Decoder {
+ public:
+  Decoder(const ModelShape& shape, Device device);
+  ~Decoder();
+
+  // Mean cross-entropy in nats per predicted token.
+  double loss(const float* weights, const Batch& batch) const;
+  // The same, and its gradient: `gradient` [P] is overwritten. Rows are in host memory.
+  double loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const;
+
+ private:
+  class Network;
+  std::unique_ptr<Network> network_;
+};
+
+}  // namespace longhaul

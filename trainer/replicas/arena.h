@@ -1,0 +1,41 @@
+// The arena: all replicas live in row-major float32 tables [R, P], one table a slot. A row is one replica's
+// model, gradient or state; layers take views into it, and a row is also the message that is exchanged, so
+// that the bytes on the wire are exact.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace longhaul {
+
+// What a table holds. A method declares how many it needs, in this order: 4 without slow weights, 6 with.
+enum class Slot { kWeights, kGradient, kFirstMoment, kSecondMoment, kSlowWeights, kOuterMomentum };
+
+constexpr int kSlotsOfInnerOptimizer = 4;
+constexpr int kSlotsWithOuterOptimizer = 6;
+
+class Arena {
+ public:
+  // All zero. Throws RunError where the machine has not the memory.
+  Arena(int slots, int replicas, std::int64_t parameters);
+
+  int replicas() const { return replicas_; }
+  std::int64_t parameters() const { return parameters_; }
+  bool has(Slot slot) const { return static_cast<std::size_t>(slot) < tables_.size(); }
+  std::int64_t bytes() const;  // 4 · slots · R · P
+
+  float* row(Slot slot, int replica);
+  const float* row(Slot slot, int replica) const;
+
+ private:
+  struct Free {
+    void operator()(float* table) const;
+  };
+
+  int replicas_;
+  std::int64_t parameters_;
+  std::vector<std::unique_ptr<float[], Free>> tables_;
+};
+
+}  // namespace longhaul

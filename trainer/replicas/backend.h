@@ -1,0 +1,34 @@
+// Back-ends: how the work of R replicas is spread over the processor. The loop is the reference: one replica
+// after the other; the threads give a task per replica to a pool. Tasks share nothing that they write and
+// every sum has a fixed order, so both make the same bits whatever the number of threads is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace longhaul {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // Runs task(0) … task(count - 1) and returns when all are done. Where tasks throw, the exception of the
+  // lowest number is thrown on, after all others ended.
+  virtual void for_each(int count, const std::function<void(int)>& task) = 0;
+  virtual int threads() const = 0;
+};
+
+std::unique_ptr<Backend> make_loop_backend();
+// `prepare` runs once on each thread of the pool before its first task.
+std::unique_ptr<Backend> make_thread_backend(
+    int threads, std::function<void()> prepare = [] {});
+
+// Runs work(begin, end) over [0, columns) in pieces that are the same for every number of threads.
+void for_each_piece(Backend& backend, std::int64_t columns,
+                    const std::function<void(std::int64_t, std::int64_t)>& work);
+int piece_count(std::int64_t columns);
+
+// How many threads this process may use.
+int available_threads();
+
+}  // namespace longhaul

@@ -1,0 +1,55 @@
+#include "trainer/replicas/message.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "trainer/replicas/wire_format.h"
+
+namespace longhaul {
+
+Message Message::of_row(const float* row, std::int64_t columns, Wire wire) {
+  return of_difference(row, nullptr, columns, wire);
+}
+
+Message Message::of_difference(const float* row, const float* less, std::int64_t columns, Wire wire) {
+  Message message;
+  message.row_ = row;
+  message.less_ = less;
+  message.columns_ = columns;
+  message.wire_ = wire;
+  return message;
+}
+
+Message Message::packed() const {
+  assert(row_ && !less_);
+  Message copy;
+  copy.columns_ = columns_;
+  copy.wire_ = wire_;
+  copy.packed_ = pack_row(row_, columns_, wire_);
+  return copy;
+}
+
+std::int64_t Message::bytes() const {
+  return row_ ? columns_ * bytes_per_parameter(wire_) : static_cast<std::int64_t>(packed_.size());
+}
+
+void Message::read(std::int64_t begin, std::int64_t end, float* out) const {
+  assert(end - begin <= kBlock);
+  if (!row_) return unpack_row(packed_, begin, end, wire_, out);
+  if (!less_) return round_to_wire(row_ + begin, out, end - begin, wire_);
+  for (std::int64_t i = begin; i < end; ++i) out[i - begin] = row_[i] - less_[i];
+  round_to_wire(out, out, end - begin, wire_);
+}
+
+void mean_of(const std::vector<const Message*>& messages, std::int64_t begin, std::int64_t end, float* out) {
+  float next[kBlock];
+  messages[0]->read(begin, end, out);
+  for (std::size_t m = 1; m < messages.size(); ++m) {
+    messages[m]->read(begin, end, next);
+    for (std::int64_t i = 0; i < end - begin; ++i) out[i] += next[i];
+  }
+  const auto count = static_cast<float>(messages.size());
+  for (std::int64_t i = 0; i < end - begin; ++i) out[i] /= count;
+}
+
+}  // namespace longhaul

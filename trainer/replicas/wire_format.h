@@ -1,0 +1,25 @@
+// Number formats of what is exchanged. A contribution is rounded to the wire format before it is used, one's
+// own too, so that all members of a group compute with the same numbers.
+//
+// Rounding is to nearest, ties to even, as IEEE 754 has it: fp16 has subnormals and goes to infinity above
+// 65504; bf16 is the upper half of a float32. fp32 changes nothing. int8 has no scale here and is not trained
+// with.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/case.h"
+
+namespace longhaul {
+
+// out[i] = in[i] rounded; in == out is allowed.
+void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire);
+
+// The bytes that travel, little end first: count · bytes_per_parameter(wire).
+std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wire);
+// Elements [begin, end) of a packed row.
+void unpack_row(const std::vector<std::uint8_t>& packed, std::int64_t begin, std::int64_t end, Wire wire,
+                float* out);
+
+}  // namespace longhaul

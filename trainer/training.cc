@@ -1,0 +1,180 @@
+#include "trainer/training.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <numeric>
+
+#include "core/child_main.h"
+#include "core/errors.h"
+#include "core/hash.h"
+#include "methods/registry.h"
+#include "trainer/data/windows.h"
+#include "trainer/model/initial_weights.h"
+#include "trainer/model/layout.h"
+#include "trainer/replicas/blas.h"
+#include "trainer/updates/clip.h"
+#include "trainer/updates/learning_rate.h"
+
+namespace longhaul {
+namespace {
+
+// Adds the wall time of its life to `seconds`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(Clock::now()) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  Clock::time_point start_;
+};
+
+std::vector<DecayRange> decay_ranges(const ModelShape& shape) {
+  std::vector<DecayRange> ranges;
+  for (const Parameter& parameter : parameter_layout(shape)) {
+    const std::int64_t end = parameter.offset + parameter.size();
+    if (!ranges.empty() && ranges.back().decays == !parameter.is_norm)
+      ranges.back().end = end;
+    else
+      ranges.push_back({parameter.offset, end, !parameter.is_norm});
+  }
+  return ranges;
+}
+
+// The bytes that travel in the training are those of the model that is trained, whatever `workload` replays.
+PlanContext trained_context(const Case& one) {
+  PlanContext context = plan_context(one);
+  context.parameters = one.train->model.parameters();
+  return context;
+}
+
+bool is_blocking(const Exchange& exchange) {
+  return exchange.rule->overlap_steps == 0;
+}
+
+}  // namespace
+
+Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
+                   ProgressReporter& progress)
+    : case_(one),
+      train_(*one.train),
+      device_(device),
+      backend_(std::move(backend)),
+      files_(files),
+      progress_(progress),
+      data_(load_dataset(one)),
+      decoder_(train_.model, device),
+      decay_(decay_ranges(train_.model)),
+      plan_(plan_of(one)),
+      context_(trained_context(one)),
+      update_(make_update(one.method)),
+      arena_(update_->slots(), one.replicas, train_.model.parameters()),
+      log_(&files.exchanges()),
+      replicas_{arena_, *backend_, one.workload.wire, log_},
+      evaluator_(decoder_, validation_batches(data_.validation, train_, one.seed), arena_, *backend_),
+      losses_(static_cast<std::size_t>(one.replicas)),
+      seconds_(losses_.size()),
+      best_loss_(std::numeric_limits<double>::infinity()) {
+  const std::vector<float> weights = initial_weights(train_.model, one.seed);
+  backend_->for_each(one.replicas, [&](int replica) {
+    std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
+  });
+  update_->start(replicas_);
+}
+
+Training::~Training() = default;
+
+Json Training::run() {
+  for (int step = 1; step <= train_.steps; ++step) {
+    check_interrupt();
+    take_step(step);
+    report(step);
+  }
+  return summary();
+}
+
+void Training::take_step(int step) {
+  const bool evaluates = step % train_.evaluate_every == 0 || step == train_.steps;
+  const std::vector<Exchange> exchanges = exchanges_at(plan_, context_, step);
+  std::fill(seconds_.begin(), seconds_.end(), 0);
+  compute(step);
+  const bool has_outer_step =
+      !update_->averages_gradients() && std::any_of(exchanges.begin(), exchanges.end(), is_blocking);
+  if (evaluates && has_outer_step) evaluate(step, "before");
+  for (const Exchange& exchange : exchanges)
+    is_blocking(exchange) ? update_->exchange(exchange, replicas_) : update_->post(exchange, replicas_);
+  if (update_->averages_gradients())
+    backend_->for_each(case_.replicas, [&](int replica) { optimize(step, replica); });
+  files_.write_step_times(step, seconds_);
+  if (evaluates) evaluate(step, has_outer_step ? "after" : "plain");
+}
+
+void Training::compute(int step) {
+  backend_->for_each(case_.replicas, [&](int replica) {
+    {
+      const auto at = static_cast<std::size_t>(replica);
+      const Stopwatch watch(seconds_[at]);
+      const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
+      losses_[at] = decoder_.loss_and_gradient(arena_.row(Slot::kWeights, replica),
+                                               arena_.row(Slot::kGradient, replica), batch);
+    }
+    if (!update_->averages_gradients()) optimize(step, replica);
+  });
+  check_losses(step);
+}
+
+void Training::optimize(int step, int replica) {
+  const Stopwatch watch(seconds_[static_cast<std::size_t>(replica)]);
+  const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
+                       arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};
+  const double scale = clip_factor(row_norm(rows.gradient, arena_.parameters()), train_.optimizer.clip);
+  adamw_step(train_.optimizer, learning_rate(train_.optimizer, step, train_.steps), step, scale, decay_,
+             rows);
+}
+
+void Training::check_losses(int step) const {
+  for (std::size_t r = 0; r < losses_.size(); ++r)
+    if (!std::isfinite(losses_[r]))
+      throw RunError(
+          "step " + std::to_string(step) + ": the loss of replica " + std::to_string(r) +
+          " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help)");
+}
+
+void Training::evaluate(int step, const std::string& phase) {
+  last_ = evaluator_.evaluate(step, phase);
+  best_loss_ = std::min(best_loss_, last_.mean_loss());
+  files_.write(last_);
+}
+
+void Training::report(int step) {
+  const double mean = std::accumulate(losses_.begin(), losses_.end(), 0.) / case_.replicas;
+  char text[64];
+  std::snprintf(text, sizeof text, last_.step > 0 ? "loss %.3f, spread %.2e" : "loss %.3f", mean,
+                last_.weight_spread);
+  progress_.progress(step, train_.steps, "steps", text);
+}
+
+Json Training::summary() const {
+  Json json = {{"parameters", arena_.parameters()},
+               {"tokens", std::int64_t{train_.steps} * train_.batch * train_.model.context * case_.replicas},
+               {"train_tokens_in_corpus", data_.training.size()},
+               {"corpus_hash", hex64(data_.hash)},
+               {"unigram_entropy", unigram_entropy(data_.training)}};
+  if (data_.source_entropy) json["source_entropy"] = *data_.source_entropy;
+  json["arena_bytes"] = arena_.bytes();
+  json["device"] = to_string(device_);
+  json["final_loss"] = last_.mean_loss();
+  json["best_loss"] = best_loss_;
+  json["weight_spread"] = last_.weight_spread;
+  json["blas"] = blas_name();
+  json["libtorch"] = torch_version();
+  return json;
+}
+
+}  // namespace longhaul

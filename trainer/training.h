@@ -1,0 +1,63 @@
+// One training: the replicas take their inner steps and walk the exchange plan of their method.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/case.h"
+#include "core/progress.h"
+#include "trainer/data/dataset.h"
+#include "trainer/evaluation.h"
+#include "trainer/training_files.h"
+#include "trainer/updates/adamw.h"
+#include "trainer/updates/update.h"
+
+namespace longhaul {
+
+class Training {
+ public:
+  // `one` has a train section and has passed its method's check; `device` is where the replicas compute.
+  // Loads the data and initializes the replicas. Throws InputError for data that is not there.
+  Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
+           ProgressReporter& progress);
+  ~Training();
+
+  // To the last step; returns what training.json holds. Throws RunError that names step and replica where a
+  // loss is not finite, and Interrupted.
+  Json run();
+
+  const Arena& arena() const { return arena_; }
+
+ private:
+  void take_step(int step);
+  void compute(int step);  // gradients, and the optimizer where it does not wait for an exchange
+  void optimize(int step, int replica);  // clip and AdamW
+  void check_losses(int step) const;
+  void evaluate(int step, const std::string& phase);
+  void report(int step);
+  Json summary() const;
+
+  const Case& case_;
+  const TrainSpec& train_;
+  Device device_;
+  std::unique_ptr<Backend> backend_;
+  TrainingFiles& files_;
+  ProgressReporter& progress_;
+
+  Dataset data_;
+  Decoder decoder_;
+  std::vector<DecayRange> decay_;
+  ExchangePlan plan_;
+  PlanContext context_;
+  std::unique_ptr<Update> update_;
+  Arena arena_;
+  ExchangeLog log_;
+  Replicas replicas_;
+  Evaluator evaluator_;
+
+  std::vector<double> losses_, seconds_;  // of the step, by replica
+  Evaluation last_;
+  double best_loss_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,52 @@
+#include "trainer/updates/ddp.h"
+
+#include <algorithm>
+
+namespace longhaul {
+namespace {
+
+class DdpUpdate : public Update {
+ public:
+  bool averages_gradients() const override { return true; }
+
+  void exchange(const Exchange& exchange, Replicas& replicas) override {
+    replicas.log.begin(exchange.post_step, exchange.rule->name);
+    for (const std::vector<int>& group : groups_of(exchange, replicas.arena.replicas()))
+      average(group, replicas);
+    replicas.log.end();
+  }
+
+ private:
+  static void average(const std::vector<int>& group, Replicas& replicas) {
+    std::vector<Message> messages;
+    std::vector<float*> rows;
+    replicas.log.group(group);
+    for (int replica : group) {
+      rows.push_back(replicas.arena.row(Slot::kGradient, replica));
+      messages.push_back(Message::of_row(rows.back(), replicas.arena.parameters(), replicas.wire));
+      replicas.log.sent(replica, "gradient", messages.back().bytes());
+    }
+    for_each_piece(replicas.backend, replicas.arena.parameters(),
+                   [&](std::int64_t begin, std::int64_t end) { average_rows(messages, rows, begin, end); });
+  }
+};
+
+}  // namespace
+
+void average_rows(const std::vector<Message>& messages, const std::vector<float*>& rows, std::int64_t begin,
+                  std::int64_t end) {
+  std::vector<const Message*> all;
+  for (const Message& message : messages) all.push_back(&message);
+  float mean[kBlock];
+  for (std::int64_t at = begin; at < end; at += kBlock) {
+    const std::int64_t stop = std::min(end, at + kBlock);
+    mean_of(all, at, stop, mean);
+    for (float* row : rows) std::copy(mean, mean + (stop - at), row + at);
+  }
+}
+
+std::unique_ptr<Update> make_ddp_update() {
+  return std::make_unique<DdpUpdate>();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,19 @@
+#include "trainer/updates/independent.h"
+
+#include <cassert>
+
+namespace longhaul {
+namespace {
+
+class IndependentUpdate : public Update {
+ public:
+  void exchange(const Exchange&, Replicas&) override { assert(!"independent replicas have no exchange"); }
+};
+
+}  // namespace
+
+std::unique_ptr<Update> make_independent_update() {
+  return std::make_unique<IndependentUpdate>();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,29 @@
+// NoLoCo (arXiv 2506.10911, appendix Eq. 32; Eq. 2 prints the sign of β wrongly): after H inner steps an
+// outer step within small random groups, whose last term pulls the group's slow weights together.
+//
+//   Δ̄ = mean of Δ_j over the group;  φ̄ = mean of φ_j over the group
+//   δ_i ← α δ_i + β Δ̄ − γ (φ_i − φ̄);   φ_i ← φ_i + δ_i;   θ_i ← φ_i
+//
+// The φ_i in the γ term is the one that was sent, rounded to the wire format like the others'. So the term
+// adds up to zero over the group and is zero where all agree; with the unrounded φ_i it would pull the
+// weights onto the grid of the wire format.
+#pragma once
+
+#include "trainer/updates/outer_member.h"
+#include "trainer/updates/update.h"
+
+namespace longhaul {
+
+struct NolocoParameters {
+  double alpha = 0.5, beta = 0.7, gamma = 0.7;
+};
+
+NolocoParameters noloco_parameters(const Json& options);
+
+// The outer step of one group over columns [begin, end).
+void noloco_outer_step(const NolocoParameters& parameters, const std::vector<OuterMember>& group,
+                       std::int64_t begin, std::int64_t end);
+
+std::unique_ptr<Update> make_noloco_update(const NolocoParameters& parameters);
+
+}  // namespace longhaul

@@ -1,0 +1,36 @@
+// All updates there are; a new one is added here and its plan in methods/registry.cc.
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+#include "trainer/updates/ddp.h"
+#include "trainer/updates/diloco.h"
+#include "trainer/updates/independent.h"
+#include "trainer/updates/noloco.h"
+#include "trainer/updates/update.h"
+
+namespace longhaul {
+
+std::unique_ptr<Update> make_update(const MethodSpec& method) {
+  if (method.name == "ddp") return make_ddp_update();
+  if (method.name == "diloco") return make_diloco_update(diloco_parameters(method.options));
+  if (method.name == "noloco") return make_noloco_update(noloco_parameters(method.options));
+  assert(method.name == "independent");
+  return make_independent_update();
+}
+
+void Update::post(const Exchange&, Replicas&) {
+  assert(!"the plan has an overlapped exchange, its update does not");
+}
+
+std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas) {
+  std::vector<std::vector<int>> groups = exchange.groups;
+  if (groups.empty()) {
+    groups.emplace_back(static_cast<std::size_t>(replicas));
+    std::iota(groups[0].begin(), groups[0].end(), 0);
+  }
+  for (std::vector<int>& group : groups) std::sort(group.begin(), group.end());
+  return groups;
+}
+
+}  // namespace longhaul
