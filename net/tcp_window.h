@@ -1,0 +1,47 @@
+// The congestion window of one connection without loss, in closed form: what TCP does round trip by round trip.
+//
+// Slow start doubles (RFC 5681 with byte counting, as Linux); CUBIC leaves it by HyStart when a window fills the pipe
+// (Ha and Rhee 2011, acknowledgement train), after which it grows along the cubic from where it is (RFC 8312, W_max =
+// the window at the exit, without loss at least 5 % and at most 50 % a round trip, as ns-3 and Linux bound it); Reno
+// grows a segment a round trip and has no HyStart. A window that the application does not use does not grow
+// (RFC 7661 as Linux has it). Bytes of payload, seconds.
+#pragma once
+
+#include <limits>
+
+namespace longhaul {
+
+struct WindowRules {
+  double segment = 1448;
+  double limit = 0;  // never larger
+  double rtt_s = 0;
+  bool is_cubic = true;  // else Reno
+};
+
+class TcpWindow {
+ public:
+  explicit TcpWindow(const WindowRules& rules);
+
+  double bytes() const { return window_; }
+  bool in_slow_start() const { return window_ < threshold_; }
+
+  // `bytes` were acknowledged; `peak_in_flight` is the most that was under way in the round trip before.
+  void acknowledged(double bytes, double peak_in_flight);
+  // The connection has sent `bytes` at a steady `pipe` bytes a round trip, which the window did not limit.
+  void filled_pipe(double bytes, double pipe);
+  // Nothing was sent for `idle_s`: halves for each restart_after_s, down to the initial window; the threshold stays.
+  void idled(double idle_s);
+
+ private:
+  double growth_per_round() const;
+  double initial() const;
+  void begin_epoch_if_left();
+
+  WindowRules rules_;
+  double window_;
+  double threshold_ = std::numeric_limits<double>::infinity();
+  double epoch_s_ = 0;      // time spent in congestion avoidance
+  double epoch_window_ = 0;  // the window when it began
+};
+
+}  // namespace longhaul

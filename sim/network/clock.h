@@ -1,0 +1,26 @@
+// Simulated time. ns-3's simulator is one global object with a resolution of a nanosecond; this is the only place
+// that turns its clock into seconds.
+#pragma once
+
+#include <functional>
+
+namespace longhaul {
+
+// Seconds since the simulator's own zero.
+double now_s();
+
+// Runs `action` after `delay_s` (≥ 0, rounded to nanoseconds); actions of the same instant run in the order of their
+// scheduling.
+void after(double delay_s, std::function<void()> action);
+
+// Destroys the simulation when it goes out of scope, so that another one can be made in the same process. Whatever
+// ns-3's last events may call must outlive it.
+class SimulationScope {
+ public:
+  SimulationScope() = default;
+  ~SimulationScope();
+  SimulationScope(const SimulationScope&) = delete;
+  SimulationScope& operator=(const SimulationScope&) = delete;
+};
+
+}  // namespace longhaul

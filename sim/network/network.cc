@@ -1,0 +1,15 @@
+#include "sim/network/network.h"
+
+#include "core/errors.h"
+#include "sim/network/flow_network.h"
+
+namespace longhaul {
+
+std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
+                                      const std::function<std::vector<std::pair<int, int>>()>& used_ends) {
+  static_cast<void>(used_ends);
+  if (spec.fidelity == "flow") return std::make_unique<FlowNetwork>(spec.tcp, topology);
+  throw InputError({"", "network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet", ""});
+}
+
+}  // namespace longhaul

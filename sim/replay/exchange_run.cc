@@ -1,0 +1,113 @@
+#include "sim/replay/exchange_run.h"
+
+#include <algorithm>
+
+#include "net/collectives/registry.h"
+#include "sim/network/clock.h"
+
+namespace longhaul {
+
+ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group,
+                         std::int64_t bytes, Network& network, MemberDone on_member_done)
+    : rule_(rule),
+      rule_index_(rule_index),
+      step_(step),
+      group_(std::move(group)),
+      collective_(find_collective(rule.collective)),
+      exchange_{static_cast<int>(group_.size()), bytes, static_cast<int>(rule.tensors.size())},
+      network_(network),
+      on_member_done_(std::move(on_member_done)),
+      members_(group_.size()),
+      left_(group_.size()) {}
+
+// Groups are small, or everybody in order.
+std::size_t ExchangeRun::member_of(int replica) const {
+  const auto index = static_cast<std::size_t>(replica);
+  if (index < group_.size() && group_[index] == replica) return index;
+  return static_cast<std::size_t>(std::find(group_.begin(), group_.end(), replica) - group_.begin());
+}
+
+void ExchangeRun::post(int replica) {
+  Member& member = members_[member_of(replica)];
+  member.times.posted_s = now_s();
+  enter_next_round(member_of(replica));
+  advance(member_of(replica));
+}
+
+int& ExchangeRun::arrived_from(Member& member, int peer) {
+  for (auto& [from, count] : member.arrived)
+    if (from == peer) return count;
+  return member.arrived.emplace_back(peer, 0).second;
+}
+
+bool ExchangeRun::is_round_over(Member& member) const {
+  if (collective_.awaits_delivery() && member.undelivered > 0) return false;
+  return std::all_of(member.now.receives.begin(), member.now.receives.end(),
+                     [&](const Message& message) { return arrived_from(member, message.peer) > 0; });
+}
+
+void ExchangeRun::enter_next_round(std::size_t index) {
+  Member& member = members_[index];
+  if (++member.round == collective_.rounds(exchange_)) return;
+  member.now = collective_.round(exchange_, static_cast<int>(index), member.round);
+  for (const Message& message : member.now.sends) {
+    const auto to = static_cast<std::size_t>(message.peer);
+    member.times.bytes_sent += message.bytes;
+    ++member.undelivered;
+    ++transfers_;
+    network_.send(group_[index], group_[to], message.bytes, [this, index, to] { arrive(index, to); });
+  }
+}
+
+void ExchangeRun::advance(std::size_t index) {
+  Member& member = members_[index];
+  const int rounds = collective_.rounds(exchange_);
+  while (member.round < rounds && is_round_over(member)) {
+    for (const Message& message : member.now.receives) --arrived_from(member, message.peer);
+    enter_next_round(index);
+  }
+  if (member.round < rounds || member.times.done_s >= 0) return;
+  member.times.done_s = now_s();
+  --left_;
+  on_member_done_(group_[index]);
+}
+
+void ExchangeRun::arrive(std::size_t from, std::size_t to) {
+  ++arrived_from(members_[to], static_cast<int>(from));
+  --members_[from].undelivered;
+  if (collective_.awaits_delivery()) advance(from);
+  if (members_[to].round >= 0) advance(to);
+}
+
+double ExchangeRun::start_s() const {
+  double last = 0;
+  for (const Member& member : members_) last = std::max(last, member.times.posted_s);
+  return last;
+}
+
+double ExchangeRun::done_s() const {
+  double last = 0;
+  for (const Member& member : members_) last = std::max(last, member.times.done_s);
+  return last;
+}
+
+std::vector<std::string> ExchangeRun::waiting() const {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Member member = members_[i];
+    if (member.times.done_s >= 0) continue;
+    std::string line = "exchange " + rule_.name + " of step " + std::to_string(step_) + ": replica " + std::to_string(group_[i]);
+    if (member.round < 0) {
+      lines.push_back(line + " has not posted it");
+      continue;
+    }
+    line += " in round " + std::to_string(member.round + 1) + " waits for";
+    for (const Message& message : member.now.receives)
+      if (arrived_from(member, message.peer) == 0)
+        line += " replica " + std::to_string(group_[static_cast<std::size_t>(message.peer)]);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,73 @@
+// One exchange of one group under way: every member walks through the rounds of the collective.
+//
+// A member starts as soon as it is ready itself; messages that reach a member before it has started are kept.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/exchange_plan.h"
+#include "net/collectives/collective.h"
+#include "sim/network/network.h"
+
+namespace longhaul {
+
+class ExchangeRun {
+ public:
+  struct MemberTimes {
+    double posted_s = -1, done_s = -1;  // -1: not yet
+    std::int64_t bytes_sent = 0;
+  };
+  using MemberDone = std::function<void(int replica)>;
+
+  // `group`: replicas, in the order of the group; `rule` must outlive it.
+  ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group, std::int64_t bytes,
+              Network& network, MemberDone on_member_done);
+
+  // The member of this replica is ready and starts.
+  void post(int replica);
+
+  int rule_index() const { return rule_index_; }
+  int step() const { return step_; }
+  const ExchangeRule& rule() const { return rule_; }
+  const std::vector<int>& group() const { return group_; }
+  const MemberTimes& times(int replica) const { return members_[member_of(replica)].times; }
+  bool is_done(int replica) const { return times(replica).done_s >= 0; }
+  bool is_finished() const { return left_ == 0; }
+  double start_s() const;  // the last member posted; only once all have
+  double done_s() const;   // the last member was done; only once finished
+  std::int64_t transfers() const { return transfers_; }
+
+  // "replica 3 in round 2 waits for replica 1", one line a member that waits.
+  std::vector<std::string> waiting() const;
+
+ private:
+  struct Member {
+    MemberTimes times;
+    int round = -1;               // -1: not started
+    Round now;                    // the messages of this round
+    std::vector<std::pair<int, int>> arrived;  // (peer, messages that no round has used yet)
+    int undelivered = 0;          // of its own messages of this round
+  };
+
+  std::size_t member_of(int replica) const;
+  bool is_round_over(Member& member) const;
+  void enter_next_round(std::size_t index);
+  void advance(std::size_t index);
+  void arrive(std::size_t from, std::size_t to);
+  static int& arrived_from(Member& member, int peer);
+
+  const ExchangeRule& rule_;
+  int rule_index_, step_;
+  std::vector<int> group_;
+  const Collective& collective_;
+  GroupExchange exchange_;
+  Network& network_;
+  MemberDone on_member_done_;
+  std::vector<Member> members_;
+  std::size_t left_;
+  std::int64_t transfers_ = 0;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,58 @@
+#include "sim/replay/outputs.h"
+
+#include "core/errors.h"
+
+namespace longhaul {
+
+ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules, int replicas)
+    : folder_(folder),
+      rules_(rules),
+      exchanges_(folder + "/exchanges.csv", {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"}),
+      steps_(folder + "/steps.csv", {"step", "replica", "computed_s", "done_s"}),
+      schedule_(folder + "/schedule.jsonl"),
+      exchange_rows_([this](const std::pair<int, int>& key, const ExchangeRow& row) {
+        exchanges_.cell(key.first).cell(row.replica).cell(rules_[static_cast<std::size_t>(key.second)].name);
+        exchanges_.cell(row.ready_s).cell(row.start_s).cell(row.done_s).cell(row.bytes).end_row();
+      }),
+      step_rows_([this](int step, const StepRow& row) {
+        steps_.cell(step).cell(row.replica).cell(row.computed_s).cell(row.done_s).end_row();
+      }) {
+  schedule_ << Json{{"longhaul_schedule", 1}, {"replicas", replicas}}.dump() << '\n';
+}
+
+void ReplayOutputs::add_schedule(const ExchangeRun& run, bool is_everyone, double origin_s) {
+  Json line = {{"rule", run.rule_index()}, {"step", run.step()}};
+  if (!is_everyone) line["group"] = run.group();
+  line["start_s"] = run.start_s() - origin_s;
+  line["done_s"] = run.done_s() - origin_s;
+  schedule_ << line.dump() << '\n';
+  if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
+}
+
+void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
+  CsvWriter out(folder_ + "/replicas.csv", {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"});
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    out.cell(static_cast<std::int64_t>(i)).cell(totals[i].compute_s).cell(totals[i].idle_s).cell(totals[i].clock_s);
+    out.cell(totals[i].bytes_sent).end_row();
+  }
+  out.flush();
+}
+
+void ReplayOutputs::write_links(const Topology& topology, const std::vector<LinkLoad>& loads) {
+  CsvWriter out(folder_ + "/links.csv", {"link", "direction", "bytes", "busy_s"});
+  for (std::size_t i = 0; i < loads.size(); ++i)
+    out.cell(topology.links()[i / 2].name).cell(std::string(i % 2 == 0 ? "forward" : "backward"))
+        .cell(loads[i].bytes).cell(loads[i].busy_s).end_row();
+  out.flush();
+}
+
+void ReplayOutputs::write_report(const Json& report) {
+  exchanges_.flush();
+  steps_.flush();
+  schedule_.flush();
+  std::ofstream out(folder_ + "/replay.json");
+  out << report.dump(2) << '\n';
+  if (!out) throw RunError(folder_ + "/replay.json: cannot be written (is the disk full?)");
+}
+
+}  // namespace longhaul

@@ -1,0 +1,59 @@
+// The files that a replay leaves in its folder, as docs/formats.md describes them.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/csv.h"
+#include "core/options.h"
+#include "net/topology.h"
+#include "sim/network/link_loads.h"
+#include "sim/replay/exchange_run.h"
+#include "sim/replay/ordered_rows.h"
+
+namespace longhaul {
+
+struct ExchangeRow {
+  int replica = 0;
+  double ready_s = 0, start_s = 0, done_s = 0;
+  std::int64_t bytes = 0;
+};
+
+struct StepRow {
+  int replica = 0;
+  double computed_s = 0, done_s = 0;
+};
+
+struct ReplicaTotals {
+  double compute_s = 0, idle_s = 0, clock_s = 0;
+  std::int64_t bytes_sent = 0;
+};
+
+class ReplayOutputs {
+ public:
+  // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name the rows.
+  ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules, int replicas);
+
+  void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
+  void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
+  void open_step(int step, std::size_t rows) { step_rows_.open(step, rows); }
+  void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
+  // `origin_s` is the simulator's time at which training began.
+  void add_schedule(const ExchangeRun& run, bool is_everyone, double origin_s);
+
+  void write_replicas(const std::vector<ReplicaTotals>& totals);
+  void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
+  void write_report(const Json& report);
+
+ private:
+  std::string folder_;
+  const std::vector<ExchangeRule>& rules_;
+  CsvWriter exchanges_, steps_;
+  std::ofstream schedule_;
+  OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;
+  OrderedRows<int, StepRow> step_rows_;
+};
+
+}  // namespace longhaul

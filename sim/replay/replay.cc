@@ -1,0 +1,265 @@
+#include "sim/replay/replay.h"
+
+#include <ns3/simulator.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "core/child_main.h"
+#include "core/errors.h"
+#include "core/units.h"
+#include "net/collectives/registry.h"
+#include "net/topology.h"
+#include "sim/network/clock.h"
+#include "sim/network/network.h"
+#include "sim/replay/exchange_run.h"
+#include "sim/replay/outputs.h"
+#include "sim/replay/step_plan.h"
+#include "sim/replay/step_times.h"
+
+namespace longhaul {
+namespace {
+
+// Above this many rows steps.csv holds the steps with an evaluation and the last one only.
+constexpr std::int64_t kMostStepRows = 1000000;
+
+void check_fit(const Case& one, const Trace& trace) {
+  if (trace.context.replicas == one.replicas) return;
+  throw InputError({"", "replicas", "the trace has " + std::to_string(trace.context.replicas) + " replicas, the case " +
+                                        std::to_string(one.replicas),
+                    "the trace of this case", ""});
+}
+
+class Replay {
+ public:
+  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter)
+      : trace_(trace),
+        replicas_(static_cast<std::size_t>(trace.context.replicas)),
+        times_(one, trace),
+        plans_(trace),
+        topology_(build_topology(one)),
+        network_(make_network(one.network, topology_, [&trace] { return used_connections(trace); })),
+        outputs_(folder, trace.plan.rules, trace.context.replicas),
+        reporter_(reporter) {
+    records_all_ = static_cast<std::int64_t>(trace.context.steps) * trace.context.replicas <= kMostStepRows;
+    network_->set_heartbeat([this] { beat(); });
+  }
+
+  Json run() {
+    const SimulationScope scope;
+    origin_s_ = network_->ready_s();
+    after(origin_s_, [this] {
+      for (int replica = 0; replica < count(); ++replica) compute(replica);
+    });
+    ns3::Simulator::Run();
+    if (finished_ < count()) throw RunError(deadlock());
+    return write_results();
+  }
+
+ private:
+  struct Waited {
+    std::shared_ptr<StepPlan> plan;  // keeps the run alive
+    ExchangeRun* run = nullptr;
+  };
+  struct Replica {
+    int step = 0;
+    double computed_s = 0;
+    bool is_waiting = false;
+    std::vector<Waited> blocking;    // posted at this step
+    std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
+    ReplicaTotals totals;
+  };
+
+  int count() const { return trace_.context.replicas; }
+  double clock() const { return now_s() - origin_s_; }
+  Replica& at(int replica) { return replicas_[static_cast<std::size_t>(replica)]; }
+
+  bool is_recorded(int step) const {
+    if (records_all_ || step == trace_.context.steps) return true;
+    return trace_.evaluate_every > 0 && step % trace_.evaluate_every == 0;
+  }
+
+  // Steps at which nothing but compute happens are one event together.
+  void compute(int replica) {
+    Replica& state = at(replica);
+    double seconds = 0;
+    do {
+      seconds += times_.seconds(replica, ++state.step);
+    } while (!is_recorded(state.step) && !plans_.has_exchange(state.step));
+    state.totals.compute_s += seconds;
+    after(seconds, [this, replica] { post_blocking(replica); });
+  }
+
+  void post_blocking(int replica) {
+    Replica& state = at(replica);
+    state.computed_s = clock();
+    state.blocking = runs_posted_by(replica, /*overlapped=*/false);
+    for (const Waited& waited : state.blocking) waited.run->post(replica);
+    state.is_waiting = true;
+    go_on_if_done(replica);
+  }
+
+  // The runs that the replica takes part in, posted at its present step.
+  std::vector<Waited> runs_posted_by(int replica, bool overlapped) {
+    const std::shared_ptr<StepPlan> plan = plan_at(at(replica).step);
+    std::vector<Waited> found;
+    if (plan)
+      for (ExchangeRun* run : plan->runs_of(replica))
+        if ((run->rule().overlap_steps > 0) == overlapped) found.push_back({plan, run});
+    return found;
+  }
+
+  std::shared_ptr<StepPlan> plan_at(int step) {
+    const auto known = open_plans_.find(step);
+    if (known != open_plans_.end()) return known->second;
+    if (is_recorded(step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
+    latest_step_ = std::max(latest_step_, step);
+    if (!plans_.posts(step)) return nullptr;
+    auto plan = std::make_shared<StepPlan>(trace_, step, *network_, [this](ExchangeRun& run, int replica) {
+      if (run.is_finished()) note_finished(run);
+      go_on_if_done(replica);
+    });
+    for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
+    return open_plans_[step] = plan;
+  }
+
+  void note_finished(const ExchangeRun& run) {
+    transfers_ += run.transfers();
+    outputs_.add_schedule(run, run.rule().grouping == Grouping::kEveryone, origin_s_);
+  }
+
+  void go_on_if_done(int replica) {
+    Replica& state = at(replica);
+    if (!state.is_waiting) return;
+    const auto is_done = [&](const Waited& waited) { return waited.run->is_done(replica); };
+    const auto is_due = [&](const Waited& waited) {
+      return waited.run->step() + waited.run->rule().overlap_steps <= state.step;
+    };
+    if (!std::all_of(state.blocking.begin(), state.blocking.end(), is_done)) return;
+    for (const Waited& waited : state.overlapped)
+      if (is_due(waited) && !is_done(waited)) return;
+    state.is_waiting = false;
+    go_on(replica);
+  }
+
+  void go_on(int replica) {
+    Replica& state = at(replica);
+    write_rows(replica);
+    state.totals.idle_s += clock() - state.computed_s;
+    if (is_recorded(state.step)) outputs_.add_step(state.step, {replica, state.computed_s, clock()});
+    state.blocking.clear();
+    for (const Waited& waited : runs_posted_by(replica, /*overlapped=*/true)) {
+      state.overlapped.push_back(waited);
+      waited.run->post(replica);
+    }
+    leave_step(replica);
+  }
+
+  // An awaited exchange shows in the done_s of the blocking one at the step that needs it.
+  void write_rows(int replica) {
+    Replica& state = at(replica);
+    double awaited_done_s = 0;
+    std::vector<Waited> still_open;
+    for (const Waited& waited : state.overlapped) {
+      if (waited.run->step() + waited.run->rule().overlap_steps > state.step) {
+        still_open.push_back(waited);
+        continue;
+      }
+      const double done_s = waited.run->times(replica).done_s - origin_s_;
+      awaited_done_s = std::max(awaited_done_s, done_s);
+      write_row(replica, *waited.run, done_s);
+    }
+    state.overlapped = std::move(still_open);
+    for (const Waited& waited : state.blocking)
+      write_row(replica, *waited.run, std::max(awaited_done_s, waited.run->times(replica).done_s - origin_s_));
+  }
+
+  void write_row(int replica, const ExchangeRun& run, double done_s) {
+    const ExchangeRun::MemberTimes& times = run.times(replica);
+    at(replica).totals.bytes_sent += times.bytes_sent;
+    outputs_.add_exchange(run.step(), run.rule_index(),
+                          {replica, times.posted_s - origin_s_, run.start_s() - origin_s_, done_s, times.bytes_sent});
+  }
+
+  void leave_step(int replica) {
+    Replica& state = at(replica);
+    const auto plan = open_plans_.find(state.step);
+    if (plan != open_plans_.end() && plan->second->leave()) {
+      // Its last run may be what called us: it goes when this event is over.
+      after(0, [last = plan->second] {});
+      open_plans_.erase(plan);
+    }
+    if (++steps_left_ % 256 == 0) beat();
+    if (state.step < trace_.context.steps) return compute(replica);
+    state.totals.clock_s = clock();
+    if (++finished_ == count()) ns3::Simulator::Stop();
+  }
+
+  void beat() {
+    check_interrupt();
+    double done = 0;
+    for (const Replica& replica : replicas_) done += replica.step - 1;
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began_;
+    reporter_.progress(std::max(0., done), static_cast<double>(trace_.context.steps) * count(), "replica-steps",
+                       human_duration(std::max(0., clock())) + " simulated in " + human_duration(wall.count()));
+  }
+
+  std::string deadlock() const {
+    constexpr std::size_t kMostLines = 12;
+    std::vector<std::string> lines;
+    for (const auto& [step, plan] : open_plans_)
+      for (const std::string& line : plan->waiting()) lines.push_back(line);
+    std::string text = "the simulation ran out of events while exchanges are open (" +
+                       std::to_string(count() - finished_) + " of " + std::to_string(count()) + " replicas wait):";
+    for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + lines[i];
+    if (lines.size() > kMostLines) text += "\n  and " + std::to_string(lines.size() - kMostLines) + " more";
+    return text;
+  }
+
+  Json write_results() {
+    std::vector<ReplicaTotals> totals;
+    double latest_s = 0;
+    for (const Replica& replica : replicas_) {
+      totals.push_back(replica.totals);
+      latest_s = std::max(latest_s, replica.totals.clock_s);
+    }
+    outputs_.write_replicas(totals);
+    outputs_.write_links(topology_, network_->loads());
+    const Json report = {{"transfers", transfers_},
+                         {"events", ns3::Simulator::GetEventCount()},
+                         {"simulated_s", latest_s}};
+    outputs_.write_report(report);
+    const double all = static_cast<double>(trace_.context.steps) * count();
+    reporter_.progress(all, all, "replica-steps", human_duration(latest_s) + " simulated");
+    return report;
+  }
+
+  const Trace& trace_;
+  std::vector<Replica> replicas_;
+  StepTimes times_;
+  PlanIndex plans_;
+  Topology topology_;
+  std::unique_ptr<Network> network_;
+  ReplayOutputs outputs_;
+  ProgressReporter& reporter_;
+  std::map<int, std::shared_ptr<StepPlan>> open_plans_;  // by step; until every replica has left it
+  int latest_step_ = 0;
+  bool records_all_ = true;
+  double origin_s_ = 0;
+  int finished_ = 0;
+  std::int64_t transfers_ = 0;
+  std::uint64_t steps_left_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter) {
+  check_fit(one, trace);
+  return Replay(one, trace, folder, reporter).run();
+}
+
+}  // namespace longhaul

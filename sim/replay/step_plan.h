@@ -1,0 +1,55 @@
+// What a trace asks for at one step: the exchange runs of all groups, made when the first replica gets there.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/trace.h"
+#include "sim/replay/exchange_run.h"
+
+namespace longhaul {
+
+// Which steps have to do with an exchange, without drawing or copying groups.
+class PlanIndex {
+ public:
+  explicit PlanIndex(const Trace& trace) : trace_(trace) {}
+
+  bool posts(int step) const;         // an exchange is posted at the step
+  bool has_exchange(int step) const;  // posted or awaited there
+
+ private:
+  const Trace& trace_;
+};
+
+class StepPlan {
+ public:
+  using MemberDone = std::function<void(ExchangeRun& run, int replica)>;
+
+  // Throws InputError for groups that are none.
+  StepPlan(const Trace& trace, int step, Network& network, const MemberDone& on_member_done);
+
+  const std::vector<ExchangeRun*>& runs_of(int replica) const { return runs_of_[static_cast<std::size_t>(replica)]; }
+  // Participants by rule.
+  const std::map<int, std::size_t>& row_counts() const { return row_counts_; }
+  // A replica has gone on to the next step. True for the last one.
+  bool leave() { return --replicas_left_ == 0; }
+  std::vector<std::string> waiting() const;
+
+ private:
+  void add_run(const Exchange& exchange, int rule, std::vector<int> group, Network& network,
+               const MemberDone& on_member_done);
+
+  std::vector<std::unique_ptr<ExchangeRun>> runs_;
+  std::vector<std::vector<ExchangeRun*>> runs_of_;  // by replica
+  std::map<int, std::size_t> row_counts_;
+  int replicas_left_;
+};
+
+// The ordered pairs of replicas that send to each other somewhere in the trace.
+std::vector<std::pair<int, int>> used_connections(const Trace& trace);
+
+}  // namespace longhaul

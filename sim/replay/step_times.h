@@ -1,0 +1,23 @@
+// How long each replica computes for each inner step.
+#pragma once
+
+#include <cstdint>
+
+#include "core/case.h"
+#include "core/trace.h"
+
+namespace longhaul {
+
+class StepTimes {
+ public:
+  // `trace` must outlive it; throws InputError if it lacks the measured times that the case asks for.
+  StepTimes(const Case& one, const Trace& trace);
+
+  double seconds(int replica, int step) const;  // steps count from 1
+
+ private:
+  StepTime rule_;
+  const Trace& trace_;
+};
+
+}  // namespace longhaul
