@@ -8,11 +8,15 @@ set(LONGHAUL_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/EmbedScript.cmake)
 function(longhaul_embed)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;FUNCTION" "FILES")
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${arg_FUNCTION}.cc)
-  list(TRANSFORM arg_FILES REPLACE "^([^/])" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+  set(files)
+  foreach(file IN LISTS arg_FILES)
+    get_filename_component(absolute ${file} ABSOLUTE)  # relative to the caller's folder
+    list(APPEND files ${absolute})
+  endforeach()
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFUNCTION=${arg_FUNCTION} "-DFILES=${arg_FILES}" -P ${LONGHAUL_EMBED_SCRIPT}
-    DEPENDS ${arg_FILES} ${LONGHAUL_EMBED_SCRIPT}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFUNCTION=${arg_FUNCTION} "-DFILES=${files}" -P ${LONGHAUL_EMBED_SCRIPT}
+    DEPENDS ${files} ${LONGHAUL_EMBED_SCRIPT}
     VERBATIM)
   target_sources(${arg_TARGET} PRIVATE ${output})
 endfunction()
