@@ -9,6 +9,9 @@ namespace longhaul {
 // Seconds since the simulator's own zero.
 double now_s();
 
+// later − earlier of two values of now_s(), on whole nanoseconds again.
+double seconds_between(double earlier_s, double later_s);
+
 // Runs `action` after `delay_s` (≥ 0, rounded to nanoseconds); actions of the same instant run in the order of their
 // scheduling.
 void after(double delay_s, std::function<void()> action);

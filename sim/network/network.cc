@@ -2,13 +2,15 @@
 
 #include "core/errors.h"
 #include "sim/network/flow_network.h"
+#include "sim/network/packet_network.h"
 
 namespace longhaul {
 
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
-                                      const std::function<std::vector<std::pair<int, int>>()>& used_ends) {
-  static_cast<void>(used_ends);
+                                      const std::function<std::vector<std::pair<int, int>>()>& used_ends,
+                                      std::uint64_t seed) {
   if (spec.fidelity == "flow") return std::make_unique<FlowNetwork>(spec.tcp, topology);
+  if (spec.fidelity == "packet") return std::make_unique<PacketNetwork>(spec.tcp, topology, used_ends(), seed);
   throw InputError({"", "network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet", ""});
 }
 

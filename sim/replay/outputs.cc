@@ -1,6 +1,7 @@
 #include "sim/replay/outputs.h"
 
 #include "core/errors.h"
+#include "sim/network/clock.h"
 
 namespace longhaul {
 
@@ -23,8 +24,8 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<Exchan
 void ReplayOutputs::add_schedule(const ExchangeRun& run, bool is_everyone, double origin_s) {
   Json line = {{"rule", run.rule_index()}, {"step", run.step()}};
   if (!is_everyone) line["group"] = run.group();
-  line["start_s"] = run.start_s() - origin_s;
-  line["done_s"] = run.done_s() - origin_s;
+  line["start_s"] = seconds_between(origin_s, run.start_s());
+  line["done_s"] = seconds_between(origin_s, run.done_s());
   schedule_ << line.dump() << '\n';
   if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
 }

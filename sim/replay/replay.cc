@@ -41,7 +41,7 @@ class Replay {
         times_(one, trace),
         plans_(trace),
         topology_(build_topology(one)),
-        network_(make_network(one.network, topology_, [&trace] { return used_connections(trace); })),
+        network_(make_network(one.network, topology_, [&trace] { return used_connections(trace); }, one.seed)),
         outputs_(folder, trace.plan.rules, trace.context.replicas),
         reporter_(reporter) {
     records_all_ = static_cast<std::int64_t>(trace.context.steps) * trace.context.replicas <= kMostStepRows;
@@ -74,7 +74,8 @@ class Replay {
   };
 
   int count() const { return trace_.context.replicas; }
-  double clock() const { return now_s() - origin_s_; }
+  double since_origin(double time_s) const { return seconds_between(origin_s_, time_s); }
+  double clock() const { return since_origin(now_s()); }
   Replica& at(int replica) { return replicas_[static_cast<std::size_t>(replica)]; }
 
   bool is_recorded(int step) const {
@@ -168,20 +169,20 @@ class Replay {
         still_open.push_back(waited);
         continue;
       }
-      const double done_s = waited.run->times(replica).done_s - origin_s_;
+      const double done_s = since_origin(waited.run->times(replica).done_s);
       awaited_done_s = std::max(awaited_done_s, done_s);
       write_row(replica, *waited.run, done_s);
     }
     state.overlapped = std::move(still_open);
     for (const Waited& waited : state.blocking)
-      write_row(replica, *waited.run, std::max(awaited_done_s, waited.run->times(replica).done_s - origin_s_));
+      write_row(replica, *waited.run, std::max(awaited_done_s, since_origin(waited.run->times(replica).done_s)));
   }
 
   void write_row(int replica, const ExchangeRun& run, double done_s) {
     const ExchangeRun::MemberTimes& times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
     outputs_.add_exchange(run.step(), run.rule_index(),
-                          {replica, times.posted_s - origin_s_, run.start_s() - origin_s_, done_s, times.bytes_sent});
+                          {replica, since_origin(times.posted_s), since_origin(run.start_s()), done_s, times.bytes_sent});
   }
 
   void leave_step(int replica) {

@@ -1,0 +1,66 @@
+#include "sim/network/idle_restart.h"
+
+#include <ns3/simulator.h>
+
+#include <algorithm>
+
+#include "net/connection.h"
+
+namespace longhaul {
+
+void IdleRestart::before_sending(ns3::Ptr<ns3::TcpSocketState> state) const {
+  if (last_acknowledged_.IsZero()) return;
+  const double rtt_s = state->m_minRtt.GetSeconds();
+  // The last byte was sent a round trip before it was acknowledged.
+  const double idle_s = (ns3::Simulator::Now() - last_acknowledged_).GetSeconds() + rtt_s;
+  const int halvings = static_cast<int>(std::min(31., idle_s / restart_after_s(rtt_s)));
+  if (halvings == 0) return;
+  const std::uint32_t window = state->m_cWnd, threshold = state->m_ssThresh;
+  if (window >= threshold) state->m_ssThresh = std::max(threshold, window / 4 * 3);
+  const std::uint32_t initial = std::min(window, kInitialWindowSegments * state->m_segmentSize);
+  state->m_cWnd = std::max(initial, window >> halvings);
+}
+
+bool IdleRestart::may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint32_t segments) {
+  last_acknowledged_ = ns3::Simulator::Now();
+  const std::uint32_t in_flight = state->m_bytesInFlight + segments * state->m_segmentSize;
+  if (state->m_lastAckedSeq > round_end_) {
+    round_end_ = state->m_highTxMark;
+    peak_in_flight_ = 0;
+  }
+  peak_in_flight_ = std::max(peak_in_flight_, in_flight);
+  if (state->m_cWnd < state->m_ssThresh) return 2 * static_cast<std::uint64_t>(peak_in_flight_) >= state->m_cWnd;
+  return peak_in_flight_ + 3 * state->m_segmentSize >= state->m_cWnd;
+}
+
+ns3::TypeId HostCubic::GetTypeId() {
+  static const ns3::TypeId id =
+      ns3::TypeId("longhaul::HostCubic").SetParent<ns3::TcpCubic>().AddConstructor<HostCubic>();
+  return id;
+}
+
+void HostCubic::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) {
+  if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state);
+  ns3::TcpCubic::CwndEvent(state, event);
+}
+
+void HostCubic::IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) {
+  if (restart_.may_grow(state, segments)) ns3::TcpCubic::IncreaseWindow(state, segments);
+}
+
+ns3::TypeId HostReno::GetTypeId() {
+  static const ns3::TypeId id =
+      ns3::TypeId("longhaul::HostReno").SetParent<ns3::TcpLinuxReno>().AddConstructor<HostReno>();
+  return id;
+}
+
+void HostReno::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) {
+  if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state);
+  ns3::TcpLinuxReno::CwndEvent(state, event);
+}
+
+void HostReno::IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) {
+  if (restart_.may_grow(state, segments)) ns3::TcpLinuxReno::IncreaseWindow(state, segments);
+}
+
+}  // namespace longhaul

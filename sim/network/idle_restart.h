@@ -1,0 +1,46 @@
+// What ns-3's congestion control lacks of a Linux host: a connection that idled starts again from its initial window
+// (RFC 2861), and a window that the application does not use does not grow (RFC 7661).
+#pragma once
+
+#include <ns3/tcp-cubic.h>
+#include <ns3/tcp-linux-reno.h>
+
+namespace longhaul {
+
+class IdleRestart {
+ public:
+  // At the first packet after everything was acknowledged.
+  void before_sending(ns3::Ptr<ns3::TcpSocketState> state) const;
+  // At an acknowledgement of `segments`; whether the window was used and may grow.
+  bool may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint32_t segments);
+
+ private:
+  ns3::Time last_acknowledged_;
+  ns3::SequenceNumber32 round_end_;
+  std::uint32_t peak_in_flight_ = 0;
+};
+
+// ns-3's CUBIC and Linux Reno with it. Named as ns-3 names its types, which are chosen by name.
+class HostCubic : public ns3::TcpCubic {
+ public:
+  static ns3::TypeId GetTypeId();
+  void CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) override;
+  void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) override;
+  ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<HostCubic>(this); }
+
+ private:
+  IdleRestart restart_;
+};
+
+class HostReno : public ns3::TcpLinuxReno {
+ public:
+  static ns3::TypeId GetTypeId();
+  void CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) override;
+  void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) override;
+  ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<HostReno>(this); }
+
+ private:
+  IdleRestart restart_;
+};
+
+}  // namespace longhaul

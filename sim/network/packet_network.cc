@@ -1,0 +1,118 @@
+#include "sim/network/packet_network.h"
+
+#include <ns3/boolean.h>
+#include <ns3/config.h>
+#include <ns3/nstime.h>
+#include <ns3/string.h>
+#include <ns3/tcp-socket-base.h>
+#include <ns3/type-id.h>
+#include <ns3/uinteger.h>
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "core/units.h"
+#include "sim/network/clock.h"
+#include "sim/network/idle_restart.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kWatchEvery_s = 0.02;
+// No byte for this long, while some are under way, is a stalled simulation and no result.
+constexpr double kStalledAfter_s = 20;
+
+const TcpSpec& with_defaults_set(const TcpSpec& tcp) {
+  const bool is_cubic = tcp.congestion_control == "cubic";
+  ns3::Config::SetDefault("ns3::TcpL4Protocol::SocketType",
+                          ns3::TypeIdValue(is_cubic ? HostCubic::GetTypeId() : HostReno::GetTypeId()));
+  ns3::Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
+                          ns3::TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
+  ns3::Config::SetDefault("ns3::TcpSocket::SegmentSize", ns3::UintegerValue(static_cast<std::uint64_t>(tcp.segment)));
+  ns3::Config::SetDefault("ns3::TcpSocket::InitialCwnd", ns3::UintegerValue(kInitialWindowSegments));
+  ns3::Config::SetDefault("ns3::TcpSocket::DelAckCount", ns3::UintegerValue(2));
+  // Linux waits 40 ms at first, not ns-3's 200.
+  ns3::Config::SetDefault("ns3::TcpSocket::DelAckTimeout", ns3::TimeValue(ns3::MilliSeconds(40)));
+  ns3::Config::SetDefault("ns3::TcpSocket::TcpNoDelay", ns3::BooleanValue(true));
+  ns3::Config::SetDefault("ns3::TcpSocketBase::UseEcn", ns3::StringValue(tcp.ecn ? "On" : "Off"));
+  return tcp;
+}
+
+}  // namespace
+
+PacketNetwork::PacketNetwork(const TcpSpec& tcp, const Topology& topology, std::vector<std::pair<int, int>> ends,
+                             std::uint64_t seed)
+    : tcp_(with_defaults_set(tcp)),
+      topology_(topology),
+      ends_(std::move(ends)),
+      loads_(2 * topology.links().size()),
+      nodes_(tcp_, topology_, ends_, seed, loads_) {
+  add_channels();
+  after(0, [this] { connect_all(); });
+}
+
+void PacketNetwork::add_channels() {
+  constexpr int kFirstPort = 10000, kPorts = 39000;
+  std::map<int, int> next_port;  // by receiver
+  double longest_rtt_s = 0;
+  for (const auto& [source, target] : ends_) {
+    int& used = next_port[target];
+    if (used + tcp_.connections > kPorts)
+      throw InputError({"", "network.tcp.connections", "found " + std::to_string(tcp_.connections) + ", too many for one receiver",
+                        "at most " + std::to_string(kPorts) + " connections to a replica", "use fidelity \"flow\""});
+    ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
+    longest_rtt_s = std::max(longest_rtt_s, facts.rtt_s);
+    const std::string name = topology_.node_name(source) + " to " + topology_.node_name(target);
+    channels_[{source, target}].channel = std::make_unique<PacketChannel>(
+        name, tcp_, std::move(facts), PacketChannel::End{nodes_.node(source), nodes_.address(source)},
+        PacketChannel::End{nodes_.node(target), nodes_.address(target)}, static_cast<std::uint16_t>(kFirstPort + used));
+    used += tcp_.connections;
+  }
+  // Time for the handshakes; with random loss for a few repetitions of them (3 s each).
+  ready_s_ = 1 + 4 * longest_rtt_s + (tcp_.loss > 0 ? 30 : 0);
+}
+
+void PacketNetwork::connect_all() {
+  for (auto& [ends, watched] : channels_) watched.channel->connect();
+}
+
+void PacketNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival) {
+  Watched& watched = channels_.at({source, target});
+  PacketChannel& channel = *watched.channel;
+  if (!channel.is_busy()) watched.moved_s = now_s();
+  loads_.begin(channel.facts().data, now_s());
+  channel.send(bytes, [this, &channel, arrived = std::move(on_arrival)] {
+    loads_.end(channel.facts().data, now_s());
+    arrived();
+  });
+  if (is_watching_) return;
+  is_watching_ = true;
+  after(kWatchEvery_s, [this] { watch(); });
+}
+
+// Only while something is under way, so that a replay that nobody goes on with runs out of events.
+void PacketNetwork::watch() {
+  beat();
+  is_watching_ = check_progress();
+  if (is_watching_) after(kWatchEvery_s, [this] { watch(); });
+}
+
+bool PacketNetwork::check_progress() {
+  bool is_busy = false;
+  for (auto& [ends, watched] : channels_) {
+    if (!watched.channel->is_busy()) continue;
+    is_busy = true;
+    if (watched.received != watched.channel->received()) {
+      watched.received = watched.channel->received();
+      watched.moved_s = now_s();
+    }
+    if (now_s() - watched.moved_s > kStalledAfter_s)
+      throw RunError("stalled: the connection " + watched.channel->name() + " received nothing for " +
+                     human_duration(now_s() - watched.moved_s) + " of simulated time (queue \"" + tcp_.queue +
+                     "\", ecn " + (tcp_.ecn ? "true" : "false") +
+                     "); ns-3's TCP is known to get stuck after losses, so this is no synchronization time");
+  }
+  return is_busy;
+}
+
+}  // namespace longhaul

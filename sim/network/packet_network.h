@@ -1,0 +1,46 @@
+// The packet fidelity: ns-3's TCP, packet by packet, set up as the hosts of a training job are (docs/model.md).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "sim/network/network.h"
+#include "sim/network/packet_channel.h"
+#include "sim/network/packet_topology.h"
+
+namespace longhaul {
+
+class PacketNetwork : public Network {
+ public:
+  // Sets ns-3's global defaults. `topology` must outlive it; `ends` are all that will send.
+  PacketNetwork(const TcpSpec& tcp, const Topology& topology, std::vector<std::pair<int, int>> ends,
+                std::uint64_t seed);
+
+  void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
+  double ready_s() const override { return ready_s_; }
+  const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
+
+ private:
+  struct Watched {
+    std::unique_ptr<PacketChannel> channel;
+    std::int64_t received = 0;   // when it was last seen to move
+    double moved_s = 0;
+  };
+
+  void add_channels();
+  void connect_all();
+  void watch();
+  bool check_progress();
+
+  TcpSpec tcp_;
+  const Topology& topology_;
+  std::vector<std::pair<int, int>> ends_;
+  LinkLoads loads_;
+  PacketTopology nodes_;
+  std::map<std::pair<int, int>, Watched> channels_;
+  double ready_s_ = 0;
+  bool is_watching_ = false;
+};
+
+}  // namespace longhaul
