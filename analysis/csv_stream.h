@@ -29,6 +29,7 @@ class CsvStream {
  private:
   bool read_line();
   void split();
+  void split_quoted();
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string file_;
@@ -37,6 +38,7 @@ class CsvStream {
   std::int64_t line_number_ = 0;
   std::vector<std::size_t> order_;
   std::vector<std::string_view> cells_;
+  std::vector<std::string> unquoted_;  // what cells_ points into where the row has quotes
   std::size_t width_ = 0;
 };
 

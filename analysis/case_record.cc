@@ -1,0 +1,141 @@
+#include "analysis/case_record.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "analysis/csv_stream.h"
+#include "analysis/replay_files.h"
+#include "analysis/statistics.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+Json to_json(const std::vector<double>& values) {
+  if (values.empty()) return nullptr;  // a method that never exchanges has no synchronization time, not one of 0
+  const Distribution d = distribution(values);
+  return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
+}
+
+Json collective_of(const Json& options) {
+  if (options.contains("all_reduce")) return options["all_reduce"];
+  if (options.contains("pattern")) return options["pattern"];
+  return nullptr;
+}
+
+void add_identity(const Case& one, const std::string& status, Json& record) {
+  Json parameters = one.method.options;
+  parameters.erase("name");
+  parameters.erase("label");
+  record["case"] = one.name;
+  record["status"] = status;
+  record["method"] = one.method.name;
+  record["label"] = one.method.label;
+  record["seed"] = one.seed;
+  record["swept"] = one.swept.is_null() ? Json::object() : one.swept;
+  for (const auto& [key, value] : record["swept"].items()) record[key] = value;
+  record["parameters"] = parameters;
+  record["replicas"] = one.replicas;
+  record["collective"] = collective_of(one.method.options);
+  record["fidelity"] = one.network.fidelity;
+  record["model_parameters"] = one.workload.parameters;
+}
+
+void add_exchanges(const Case& one, const std::string& case_folder, Json& record) {
+  const std::set<std::string> overlapped = overlapped_rules(case_folder);
+  CsvStream rows(case_folder + "/exchanges.csv",
+                 {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"});
+  std::vector<double> sync_s, wait_s;
+  double bytes = 0;
+  std::int64_t outer_steps = 0, last_step = -1;
+  while (rows.next()) {
+    bytes += static_cast<double>(rows.integer(6));
+    if (overlapped.count(std::string(rows.text(2)))) continue;
+    const double start_s = rows.number(4);
+    wait_s.push_back(start_s - rows.number(3));
+    sync_s.push_back(rows.number(5) - start_s);
+    if (rows.integer(0) != last_step) ++outer_steps;
+    last_step = rows.integer(0);
+  }
+  const double replicas = one.replicas;
+  record["exchanges"] = outer_steps;
+  record["bytes_per_sync"] = outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
+  record["sync_time_s"] = to_json(sync_s);
+  record["wait_s"] = to_json(wait_s);
+  const double rows_per_replica = static_cast<double>(sync_s.size()) / replicas;
+  record["exchange_time_s"] = sync_s.empty() ? 0 : mean(sync_s) * rows_per_replica;
+  record["wait_time_s"] = wait_s.empty() ? 0 : mean(wait_s) * rows_per_replica;
+}
+
+void add_totals(const std::string& case_folder, Json& record) {
+  CsvStream rows(case_folder + "/replicas.csv", {"compute_s", "idle_s", "clock_s", "bytes_sent"});
+  std::vector<double> compute_s, clock_s, idle_fraction, bytes;
+  while (rows.next()) {
+    compute_s.push_back(rows.number(0));
+    clock_s.push_back(rows.number(2));
+    idle_fraction.push_back(clock_s.back() > 0 ? rows.number(1) / clock_s.back() : 0);
+    bytes.push_back(rows.number(3));
+  }
+  if (clock_s.empty()) return;
+  record["bytes_sent_per_replica"] = mean(bytes);
+  record["idle_fraction"] = {{"mean", mean(idle_fraction)},
+                             {"max", *std::max_element(idle_fraction.begin(), idle_fraction.end())}};
+  record["simulated_time_s"] = *std::max_element(clock_s.begin(), clock_s.end());
+  record["compute_time_s"] = mean(compute_s);
+}
+
+// From the rows `mean` of the case's metrics: the last one is the end of the training.
+void add_curve(const Case& one, const std::string& case_folder, Json& record) {
+  record["time_to_target_s"] = nullptr;
+  if (one.train->target_loss) record["target_loss"] = *one.train->target_loss;
+  CsvStream rows(case_folder + "/metrics.csv", {"replica", "simulated_s", "loss", "loss_of_mean", "weight_spread"});
+  double best = 0;
+  bool any = false;
+  while (rows.next()) {
+    if (rows.text(0) != "mean") continue;
+    const double loss = rows.number(2);
+    best = any ? std::min(best, loss) : loss;
+    any = true;
+    record["final_loss"] = loss;
+    if (!rows.empty(3)) record["final_loss_of_mean"] = rows.number(3);
+    if (!rows.empty(4)) record["weight_spread"] = rows.number(4);
+    if (one.train->target_loss && loss <= *one.train->target_loss && record["time_to_target_s"].is_null())
+      record["time_to_target_s"] = rows.number(1);
+  }
+  if (any) record["best_loss"] = best;
+}
+
+void add_training(const std::string& train_folder, const std::string& training, Json& record) {
+  record["training"] = training;
+  const Json said = read_json_or_null(train_folder + "/training.json");
+  if (!said.is_object()) return;
+  for (const char* key : {"final_loss", "best_loss", "weight_spread", "tokens", "unigram_entropy", "source_entropy"})
+    if (said.contains(key)) record[key] = said[key];
+  if (said.contains("parameters")) record["trained_parameters"] = said["parameters"];
+}
+
+}  // namespace
+
+Json case_record(const Case& one, const std::string& case_folder, const std::string& train_folder,
+                 const std::string& status, const std::string& training) {
+  Json record;
+  add_identity(one, status, record);
+  // A case that did not finish has some of its files, perhaps half of one: each part stands for itself.
+  const auto add = [&](const std::function<void()>& part) {
+    try {
+      part();
+    } catch (const RunError&) {
+      if (status == "done") throw;
+    }
+  };
+  add([&] { add_exchanges(one, case_folder, record); });
+  add([&] { add_totals(case_folder, record); });
+  if (!one.train || train_folder.empty()) return record;
+  add([&] { add_curve(one, case_folder, record); });
+  add_training(train_folder, training, record);
+  return record;
+}
+
+}  // namespace longhaul

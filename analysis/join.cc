@@ -1,0 +1,149 @@
+#include "analysis/join.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "analysis/csv_stream.h"
+#include "core/csv.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+struct Clock {
+  double computed_s = 0, done_s = 0;
+};
+
+// What the replay says of one replica at the step of an evaluation.
+struct Moment {
+  Clock clock;
+  bool replayed = false;
+  std::int64_t bytes_before = 0;  // sent without the exchanges posted at this step
+  std::int64_t bytes_after = 0;
+};
+
+using Moments = std::map<std::int64_t, std::vector<Moment>>;  // by step, [replica]
+
+struct MetricColumns {
+  enum { kStep, kPhase, kReplica, kLoss, kLossOfMean, kWeightSpread };
+};
+const std::vector<std::string> kMetricColumns = {"step", "phase", "replica", "loss", "loss_of_mean", "weight_spread"};
+
+Moments evaluated_steps(const std::string& metrics, int replicas) {
+  Moments moments;
+  CsvStream rows(metrics, {"step"});
+  while (rows.next()) moments[rows.integer(0)].resize(replicas);
+  const auto start = moments.find(0);  // before the first step all clocks are 0 and nothing is sent
+  if (start != moments.end())
+    for (Moment& moment : start->second) moment.replayed = true;
+  return moments;
+}
+
+void check_replica(std::int64_t replica, int replicas, const std::string& file) {
+  if (replica < 0 || replica >= replicas)
+    throw RunError(file + ": has replica " + std::to_string(replica) + ", the case has " + std::to_string(replicas));
+}
+
+void read_clocks(const std::string& file, int replicas, Moments& moments) {
+  CsvStream rows(file, {"step", "replica", "computed_s", "done_s"});
+  while (rows.next()) {
+    const auto found = moments.find(rows.integer(0));
+    if (found == moments.end()) continue;
+    check_replica(rows.integer(1), replicas, file);
+    Moment& moment = found->second[rows.integer(1)];
+    moment.clock = {rows.number(2), rows.number(3)};
+    moment.replayed = true;
+  }
+}
+
+void read_bytes(const std::string& file, int replicas, Moments& moments) {
+  std::vector<std::int64_t> sent(replicas);
+  auto moment = moments.begin();
+  std::int64_t step = -1;
+  // Fills in the evaluations up to `until`, where the counts of `sent` are those of all steps before it.
+  const auto advance_to = [&](std::int64_t until) {
+    for (; moment != moments.end() && moment->first < until; ++moment)
+      for (int r = 0; r < replicas; ++r) {
+        if (moment->first != step) moment->second[r].bytes_before = sent[r];
+        moment->second[r].bytes_after = sent[r];
+      }
+    if (moment != moments.end() && moment->first == until)
+      for (int r = 0; r < replicas; ++r) moment->second[r].bytes_before = sent[r];
+  };
+  CsvStream rows(file, {"step", "replica", "bytes"});
+  while (rows.next()) {
+    if (rows.integer(0) < step) throw RunError(file + ": its steps are not in order");
+    if (rows.integer(0) != step) {
+      advance_to(rows.integer(0));
+      step = rows.integer(0);
+    }
+    check_replica(rows.integer(1), replicas, file);
+    sent[rows.integer(1)] += rows.integer(2);
+  }
+  advance_to(moments.empty() ? 0 : moments.rbegin()->first + 1);
+}
+
+struct Cost {
+  double simulated_s = 0;
+  double bytes_sent = 0;
+};
+
+Cost cost_of(const Moment& moment, bool before) {
+  return {before ? moment.clock.computed_s : moment.clock.done_s,
+          static_cast<double>(before ? moment.bytes_before : moment.bytes_after)};
+}
+
+Cost mean_cost(const std::vector<Moment>& moments, bool before) {
+  Cost all;
+  for (const Moment& moment : moments) {
+    const Cost one = cost_of(moment, before);
+    all.simulated_s = std::max(all.simulated_s, one.simulated_s);
+    all.bytes_sent += one.bytes_sent;
+  }
+  all.bytes_sent /= static_cast<double>(moments.size());
+  return all;
+}
+
+// A count of bytes stays an integer in the file wherever it is one.
+void bytes_cell(CsvWriter& out, double bytes) {
+  if (bytes == std::floor(bytes) && bytes < 9e15)
+    out.cell(static_cast<std::int64_t>(bytes));
+  else
+    out.cell(bytes);
+}
+
+void write_row(const CsvStream& row, const Moments& moments, const std::string& steps_file, CsvWriter& out) {
+  using Column = MetricColumns;
+  const std::vector<Moment>& all = moments.at(row.integer(Column::kStep));
+  const bool before = row.text(Column::kPhase) == "before", is_mean = row.text(Column::kReplica) == "mean";
+  if (!is_mean) check_replica(row.integer(Column::kReplica), static_cast<int>(all.size()), "metrics.csv");
+  for (const Moment& moment : all)
+    if (!moment.replayed)
+      throw RunError(steps_file + ": has no clock of every replica for the evaluation at step " +
+                     std::string(row.text(Column::kStep)));
+  const Cost cost = is_mean ? mean_cost(all, before) : cost_of(all[row.integer(Column::kReplica)], before);
+  out.cell(row.integer(Column::kStep)).cell(std::string(row.text(Column::kPhase)));
+  out.cell(std::string(row.text(Column::kReplica))).cell(cost.simulated_s);
+  for (const int column : {Column::kLoss, Column::kLossOfMean, Column::kWeightSpread})
+    out.cell(std::string(row.text(column)));
+  bytes_cell(out, cost.bytes_sent);
+  out.end_row();
+}
+
+}  // namespace
+
+void write_case_metrics(const Case& one, const std::string& case_folder, const std::string& train_folder) {
+  const std::string metrics = train_folder + "/metrics.csv", steps = case_folder + "/steps.csv";
+  Moments moments = evaluated_steps(metrics, one.replicas);
+  read_clocks(steps, one.replicas, moments);
+  read_bytes(case_folder + "/exchanges.csv", one.replicas, moments);
+  CsvWriter out(case_folder + "/metrics.csv", {"step", "phase", "replica", "simulated_s", "loss", "loss_of_mean",
+                                               "weight_spread", "bytes_sent"});
+  CsvStream rows(metrics, kMetricColumns);
+  while (rows.next()) write_row(rows, moments, steps, out);
+  out.flush();
+}
+
+}  // namespace longhaul

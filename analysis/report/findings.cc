@@ -1,0 +1,147 @@
+#include "analysis/report/findings.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "analysis/columns.h"
+#include "analysis/statistics.h"
+#include "analysis/sweep_point.h"
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+struct MethodCases {
+  std::string name;
+  std::vector<const Json*> records;  // one a seed
+};
+
+std::vector<MethodCases> by_method(const std::vector<Json>& records) {
+  std::vector<MethodCases> methods;
+  for (const Json& record : records) {
+    if (record.value("status", "") != "done") continue;
+    const std::string name = method_variant(record);
+    const auto found = std::find_if(methods.begin(), methods.end(), [&](const auto& m) { return m.name == name; });
+    MethodCases& method = found == methods.end() ? methods.emplace_back() : *found;
+    method.name = name;
+    method.records.push_back(&record);
+  }
+  return methods;
+}
+
+struct Measured {
+  std::string method;
+  double value = 0;
+};
+
+// The mean over seeds of each method that has the value, lowest first.
+std::vector<Measured> measured(const std::vector<MethodCases>& methods, const std::string& path) {
+  std::vector<Measured> all;
+  for (const MethodCases& method : methods) {
+    std::vector<double> values;
+    for (const Json* record : method.records)
+      if (const auto value = value_at(*record, path)) values.push_back(*value);
+    if (!values.empty()) all.push_back({method.name, mean(values)});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  return all;
+}
+
+std::string printed(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string duration_text(double seconds) { return seconds == 0 ? "0 s" : human_duration(seconds); }
+std::string percent_text(double fraction) { return printed("%.1f %%", 100 * fraction); }
+std::string loss_text(double nats) { return printed("%.3f", nats); }
+
+using Formatter = std::function<std::string(double)>;
+
+// "0.41 s with noloco, 3.4 s with diloco and 4 s with ddp"
+std::string listed(const std::vector<Measured>& all, const Formatter& format) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == all.size() ? " and " : ", ") + format(all[i].value) + " with " + all[i].method;
+  return text;
+}
+
+std::string times_as_long(double ratio) {
+  if (ratio < 1.05) return "about as long";
+  return printed(ratio < 10 ? "%.1f" : "%.0f", ratio) + " times as long";
+}
+
+std::string synchronization(const std::vector<Measured>& sync) {
+  std::string text = "Synchronization took " + duration_text(sync[0].value) + " on average with " + sync[0].method;
+  for (std::size_t i = 1; i < sync.size(); ++i) {
+    text += (i + 1 == sync.size() ? " and " : ", ") + duration_text(sync[i].value) + " with " + sync[i].method;
+    if (sync[0].value > 0) text += " (" + times_as_long(sync[i].value / sync[0].value) + ")";
+  }
+  return text + ".";
+}
+
+std::string target(const std::vector<MethodCases>& methods) {
+  std::optional<double> goal;
+  std::vector<std::string> parts;
+  for (const MethodCases& method : methods) {
+    std::vector<double> times;
+    for (const Json* record : method.records) {
+      if (!goal) goal = value_at(*record, "target_loss");
+      if (const auto time = value_at(*record, "time_to_target_s")) times.push_back(*time);
+    }
+    if (times.empty())
+      parts.push_back("never with " + method.name);
+    else if (times.size() < method.records.size())
+      parts.push_back("by " + std::to_string(times.size()) + " of " + std::to_string(method.records.size()) + " seeds of " + method.name);
+    else
+      parts.push_back("after " + duration_text(mean(times)) + " with " + method.name);
+  }
+  return goal ? "The target loss of " + printed("%g", *goal) + " was reached " + join(parts) + "." : "";
+}
+
+std::string entropy_note(const std::vector<MethodCases>& methods) {
+  const auto entropy = measured(methods, "unigram_entropy");
+  return entropy.empty() ? "" : " (the unigram entropy of the text is " + loss_text(entropy[0].value) + ")";
+}
+
+std::string seeds_note(const std::vector<MethodCases>& methods) {
+  std::size_t fewest = methods[0].records.size(), most = fewest;
+  for (const MethodCases& method : methods) {
+    fewest = std::min(fewest, method.records.size());
+    most = std::max(most, method.records.size());
+  }
+  if (most == 1)
+    return methods.size() > 1 ? "This is one seed: a small difference between two losses may be chance." : "";
+  return "Each number is a mean over " + (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) +
+         " seeds.";
+}
+
+}  // namespace
+
+std::vector<std::string> findings(const std::vector<Json>& records) {
+  const std::vector<MethodCases> methods = by_method(records);
+  if (methods.empty()) return {};
+  std::vector<std::string> sentences;
+  const auto sync = measured(methods, "sync_time_s.mean"), wait = measured(methods, "wait_s.mean"),
+             idle = measured(methods, "idle_fraction.mean"), losses = measured(methods, "final_loss"),
+             time = measured(methods, "simulated_time_s");
+  if (!sync.empty()) sentences.push_back(synchronization(sync));
+  if (!wait.empty() && wait.back().value > 0)
+    sentences.push_back("Before each exchange a replica waited on average " + listed(wait, duration_text) + " for those it exchanges with.");
+  if (!idle.empty() && idle.back().value > 0)
+    sentences.push_back("The accelerators were idle " + listed(idle, percent_text) + " of the time.");
+  if (!time.empty()) sentences.push_back("The whole run took " + listed(time, duration_text) + " of simulated time.");
+  if (!losses.empty())
+    sentences.push_back("The final validation loss was " + listed(losses, loss_text) + entropy_note(methods) + ".");
+  const std::string reached = target(methods);
+  if (!reached.empty()) sentences.push_back(reached);
+  if (!losses.empty() && !seeds_note(methods).empty()) sentences.push_back(seeds_note(methods));
+  return sentences;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,126 @@
+// One outer step of each method, a lane a replica: an all-reduce meets once, pairs meet two by two.
+'use strict';
+
+const LANES = {zoom: true, sameScale: true};
+const LABEL_WIDTH = 40;
+
+// The part of time that is drawn, in seconds since the outer step before.
+function laneWindow(outer) {
+  const lanes = outer.lanes;
+  const start = LANES.zoom ? Math.min(...lanes.map(lane => lane.ready)) : Math.min(...lanes.map(lane => lane.from));
+  const end = Math.max(...lanes.map(lane => lane.done));
+  const margin = LANES.zoom ? 0.06 * (end - start || 1) : 0;
+  return {start: Math.max(start - margin, Math.min(...lanes.map(lane => lane.from))), end};
+}
+
+function laneTitle(series, outer) {
+  const lanes = outer.lanes;
+  const length = Math.max(...lanes.map(lane => lane.done)) - Math.min(...lanes.map(lane => lane.ready));
+  const shown = lanes.length < outer.replicas ? `, ${lanes.length} of ${outer.replicas} replicas shown` : '';
+  return `step ${outer.step}, outer step ${outer.index} of ${outer.count}; ${formatDuration(length)} from the first that is `
+    + `ready to the last that goes on${shown}`;
+}
+
+// Group by group, with a gap between groups.
+function laneRows(lanes, height) {
+  let y = 4;
+  return lanes.map((lane, i) => {
+    if (i > 0 && lanes[i - 1].group !== lane.group) y += 6;
+    const row = {lane, y};
+    y += height;
+    return row;
+  });
+}
+
+function laneBars(series, row, x, height) {
+  const {lane, y} = row;
+  const bar = (from, to, fill, what, top = y, thick = height - 3) => {
+    const left = x(from), right = x(to);
+    if (right - left <= 0) return null;
+    return element('svg:rect', {x: left, y: top, width: Math.max(right - left, 0.75), height: thick, fill},
+      element('svg:title', {}, `replica ${lane.replica}: ${what} ${formatDuration(to - from)}`));
+  };
+  const ahead = (lane.ahead || []).map(([start, done]) =>
+    bar(start, done, series.color, 'exchange that overlaps with compute,', y + height - 6, 3));
+  return [
+    bar(lane.from, lane.ready, faded(toHex(series.color), 0.35), 'compute'),
+    bar(lane.ready, lane.start, 'url(#hatch)', 'waits'),
+    bar(lane.start, lane.done, series.color, 'exchanges'),
+    ...ahead,
+  ].filter(Boolean);
+}
+
+// The moment at which the last of a group is ready: a line through the lanes that had to meet.
+function meetings(rows, x, height) {
+  const groups = new Map();
+  for (const row of rows) groups.set(row.lane.group, [...(groups.get(row.lane.group) || []), row]);
+  return [...groups.values()].filter(group => group.length > 1).map(group => {
+    const at = x(group[0].lane.start);
+    return element('svg:line', {class: 'meeting', x1: at, x2: at, y1: group[0].y - 2, y2: group[group.length - 1].y + height - 1});
+  });
+}
+
+function timeAxis(window, x, top, bottom) {
+  const step = tickStep(window.end - window.start, 6);
+  const marks = [];
+  for (let tick = Math.ceil(window.start / step) * step; tick <= window.end; tick += step) {
+    const at = x(tick);
+    marks.push(element('svg:line', {class: 'grid', x1: at, x2: at, y1: top, y2: bottom}));
+    marks.push(element('svg:text', {x: at, y: bottom + 13, 'text-anchor': 'middle'}, formatDuration(Number(tick.toPrecision(8)))));
+  }
+  return marks;
+}
+
+function laneDrawing(series, outer, window, width) {
+  const height = outer.lanes.length > 24 ? 9 : 16;
+  const rows = laneRows(outer.lanes, height);
+  const bottom = rows[rows.length - 1].y + height;
+  const scale = (width - LABEL_WIDTH - 22) / (window.end - window.start || 1);
+  const x = time => LABEL_WIDTH + (Math.min(Math.max(time, window.start), window.end) - window.start) * scale;
+  const drawing = element('svg:svg', {width, height: bottom + 20, viewBox: `0 0 ${width} ${bottom + 20}`, role: 'img',
+    'aria-label': `${series.name}: ${laneTitle(series, outer)}`});
+  drawing.append(...timeAxis(window, x, 0, bottom));
+  for (const row of rows) {
+    drawing.append(element('svg:text', {x: LABEL_WIDTH - 6, y: row.y + height - 5, 'text-anchor': 'end'}, `r${row.lane.replica}`));
+    drawing.append(...laneBars(series, row, x, height));
+  }
+  drawing.append(...meetings(rows, x, height));
+  return drawing;
+}
+
+function hatchDefinition() {
+  const color = cssColor('--wait');
+  const pattern = element('svg:pattern', {id: 'hatch', width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)'},
+    element('svg:line', {x1: 0, x2: 0, y1: 0, y2: 5, stroke: color, 'stroke-width': 3}));
+  return element('svg:svg', {width: 0, height: 0, 'aria-hidden': 'true', style: 'position:absolute'}, element('svg:defs', {}, pattern));
+}
+
+function drawLanes(all) {
+  const place = document.getElementById('lanes');
+  const drawn = all.map(series => ({series, outer: (series.cases.find(one => one.outer_step) || {}).outer_step}))
+    .filter(entry => entry.outer);
+  document.getElementById('outer-step').hidden = drawn.length === 0;
+  if (drawn.length === 0) return;
+  const windows = drawn.map(({outer}) => laneWindow(outer));
+  const longest = Math.max(...windows.map(window => window.end - window.start));
+  const redraw = () => drawLanes(all);
+  const controls = element('div', {class: 'controls'},
+    selectBox('show', [['zoom', 'the synchronization'], ['whole', 'the whole outer step, with its compute']],
+      LANES.zoom ? 'zoom' : 'whole', value => { LANES.zoom = value === 'zoom'; redraw(); }),
+    checkBox('the same time scale for all', LANES.sameScale, value => { LANES.sameScale = value; redraw(); }));
+  const width = Math.max(260, place.clientWidth - 30);
+  const figures = drawn.map(({series, outer}, i) => {
+    const window = LANES.sameScale ? {start: windows[i].start, end: windows[i].start + longest} : windows[i];
+    return element('figure', {}, element('h3', {}, swatch(series.color), series.name), laneDrawing(series, outer, window, width),
+      element('figcaption', {}, laneTitle(series, outer)));
+  });
+  const focused = place.contains(document.activeElement) ? [...place.querySelectorAll('select, input')].indexOf(document.activeElement) : -1;
+  place.replaceChildren(
+    element('p', {class: 'quiet'}, 'A lane a replica. Time runs from the outer step before; a vertical line joins the replicas that have '
+      + 'to meet, at the moment when the last of them is ready.'),
+    controls,
+    element('div', {class: 'key'}, ...[['light', 'compute'], ['hatched', 'wait for the others'], ['neutral', 'exchange']].map(([kind, text]) =>
+      element('span', {}, element('span', {class: `swatch ${kind}`}), text))),
+    hatchDefinition(), element('div', {class: 'lanes'}, ...figures));
+  if (focused >= 0) place.querySelectorAll('select, input')[focused].focus();
+}

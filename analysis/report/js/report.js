@@ -1,0 +1,123 @@
+// The page: fills the parts that never change, and redraws the rest when a choice is made.
+'use strict';
+
+const VIEWS = chartViews();
+const CHOICE = {view: 0, hidden: new Set()};
+
+function fillHeader() {
+  document.getElementById('name').textContent = DATA.runs.map((_, i) => runName(i)).join(' · ');
+  if (!MANY_RUNS) document.getElementById('description').textContent = DATA.runs[0].description;
+  const notes = [...DATA.problems, ...DATA.runs.flatMap((run, i) => run.notes.map(note => (MANY_RUNS ? `${runName(i)}: ${note}` : note)))];
+  document.getElementById('notes').append(...notes.map(note => element('p', {class: 'note'}, note)));
+}
+
+function fillWords() {
+  const place = document.getElementById('words');
+  DATA.runs.forEach((run, i) => {
+    if (MANY_RUNS) place.append(element('h3', {}, runName(i)), element('p', {}, run.description));
+    place.append(element('dl', {}, ...run.words.flatMap(({term, text}) => [element('dt', {}, term), element('dd', {}, text)])));
+  });
+}
+
+// Why some charts are not there.
+function missingCurves() {
+  if (DATA.cases.some(one => one.curve)) return '';
+  return 'Nothing was trained, or no training has finished: there are no losses to show.';
+}
+
+function fillOrigin() {
+  const place = document.getElementById('manifests');
+  const about = [['Command', 'command'], ['Version', 'version'], ['Host', 'host'], ['Started', 'started'], ['Status', 'status']];
+  DATA.runs.forEach((run, i) => {
+    if (MANY_RUNS) place.append(element('h3', {}, runName(i)));
+    if (run.manifest.command) place.append(element('pre', {class: 'command'}, run.manifest.command));
+    const facts = about.slice(1).filter(([, key]) => run.manifest[key]).flatMap(([term, key]) =>
+      [element('dt', {}, term), element('dd', {}, String(run.manifest[key]))]);
+    if (run.manifest.build)
+      facts.push(element('dt', {}, 'Build'), element('dd', {}, Object.values(run.manifest.build).join(', ')));
+    if (typeof run.manifest.wall_s === 'number')
+      facts.push(element('dt', {}, 'Wall time'), element('dd', {}, formatDuration(run.manifest.wall_s)));
+    facts.push(element('dt', {}, 'Run directory'), element('dd', {}, run.folder));
+    place.append(element('dl', {}, ...facts));
+    if (run.scenario)
+      place.append(element('details', {}, element('summary', {}, 'The whole scenario, with every default'),
+        element('pre', {tabindex: 0}, JSON.stringify(run.scenario, null, 2))));
+  });
+}
+
+function fillFindings(view) {
+  const place = document.getElementById('findings');
+  const sentences = view.points.flatMap(index => {
+    const point = DATA.points[index];
+    const where = view.points.length > 1 ? `${runName(point.run)}: ` : '';
+    return point.findings.map(sentence => where + sentence);
+  });
+  document.getElementById('found').hidden = sentences.length === 0;
+  const heading = VIEWS.length > 1 && view.points.length === 1 ? `What came out: ${view.label}` : 'What came out';
+  document.getElementById('found-heading').textContent = heading;
+  place.replaceChildren(...sentences.map(sentence => element('li', {}, sentence)));
+}
+
+function fillChoices(all) {
+  const form = document.getElementById('choices');
+  const toggles = all.map(series => checkBox(series.name, !CHOICE.hidden.has(series.name), shown => {
+    if (shown) CHOICE.hidden.delete(series.name);
+    else CHOICE.hidden.add(series.name);
+    drawCharts(all);
+  }, swatch(series.color)));
+  const children = [element('fieldset', {}, element('legend', {}, 'Methods'), ...toggles)];
+  if (VIEWS.length > 1)
+    children.unshift(selectBox(MANY_RUNS ? 'Run and sweep point' : 'Sweep point', VIEWS.map((view, i) => [String(i), view.label]),
+      String(CHOICE.view), value => {
+        CHOICE.view = Number(value);
+        draw();
+        form.querySelector('select').focus();
+      }));
+  form.replaceChildren(...children);
+}
+
+function drawCharts(all) {
+  const shown = all.filter(series => !CHOICE.hidden.has(series.name));
+  for (const chart of CHARTS) chart.draw(shown);
+  drawLanes(shown);
+  drawLinks(shown);
+}
+
+function draw() {
+  const view = VIEWS[CHOICE.view];
+  if (!view) return;
+  const all = seriesOf(view);
+  fillFindings(view);
+  fillChoices(all);
+  drawResults(view);
+  drawCharts(all);
+}
+
+function start() {
+  themeCharts();
+  fillHeader();
+  fillWords();
+  fillOrigin();
+  const note = missingCurves();
+  if (note) document.getElementById('charts').before(element('p', {class: 'quiet'}, note));
+  document.getElementById('charts').append(...CHARTS.map(chartFigure));
+  document.getElementById('choices').addEventListener('submit', event => event.preventDefault());
+  if (DATA.cases.length === 0)
+    for (const id of ['found', 'results', 'pictures', 'outer-step', 'links']) document.getElementById(id).hidden = true;
+  draw();
+  const redraw = () => {
+    themeCharts();
+    draw();
+  };
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  matchMedia('print').addEventListener('change', redraw);  // colours and widths of the paper
+  let width = innerWidth;
+  addEventListener('resize', () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    const view = VIEWS[CHOICE.view];
+    if (view) drawLanes(seriesOf(view).filter(series => !CHOICE.hidden.has(series.name)));
+  });
+}
+
+start();

@@ -1,0 +1,64 @@
+// What the charts draw: the cases of the chosen point of the sweep, gathered into series. A series is one method (and
+// variant of it, and run); its cases are its seeds.
+'use strict';
+
+const DATA = JSON.parse(document.getElementById('data').textContent);
+
+const METHOD_LABELS = [...new Set(DATA.cases.map(one => one.label))];
+const MANY_RUNS = DATA.runs.length > 1;
+
+const runName = index => {
+  const run = DATA.runs[index];
+  const twins = DATA.runs.filter(other => other.name === run.name).length > 1;
+  return twins ? `${run.name} (${run.folder})` : run.name;
+};
+
+// The entries of the select box. Runs of a single point each can stand in one picture.
+function chartViews() {
+  const views = DATA.points.map((point, index) => {
+    const parts = [MANY_RUNS ? runName(point.run) : '', point.label].filter(Boolean);
+    return {label: parts.join(': ') || 'all cases', cases: point.cases, points: [index], run: point.run};
+  });
+  if (MANY_RUNS && DATA.points.length === DATA.runs.length)
+    views.unshift({label: 'all runs together', cases: DATA.points.flatMap(point => point.cases),
+      points: DATA.points.map((_, index) => index), run: null});
+  return views;
+}
+
+function seriesOf(view) {
+  const found = new Map();
+  for (const index of view.cases) {
+    const one = DATA.cases[index];
+    const name = view.run === null ? `${one.variant}, ${runName(one.run)}` : one.variant;
+    if (!found.has(name)) found.set(name, {name, label: one.label, run: one.run, cases: []});
+    found.get(name).cases.push(one);
+  }
+  const all = [...found.values()];
+  for (const series of all) {
+    const likes = all.filter(other => other.label === series.label);
+    series.index = METHOD_LABELS.indexOf(series.label);
+    series.color = methodColor(series.index);
+    // Variants and runs of one method share its colour; the dashes tell them apart.
+    const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4]];
+    series.dash = dashes[(likes.indexOf(series) + Math.floor(series.index / PALETTE.length)) % dashes.length];
+  }
+  return all;
+}
+
+// The mean of one number over the seeds of a series; null if no case has it.
+function seriesNumber(series, path) {
+  const values = series.cases.map(one => one.numbers[path]).filter(value => value !== null && value !== undefined);
+  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+}
+
+const curvePoints = (curve, x, y) => curve[x].map((value, i) => ({x: value, y: curve[y][i]}));
+
+// The mean curve of several seeds; null unless they were evaluated at the same steps.
+function meanCurve(curves, x, y) {
+  const [first] = curves;
+  const alike = curves.every(curve => curve.step.length === first.step.length
+    && curve.step.every((step, i) => step === first.step[i]));
+  if (!alike) return null;
+  const average = (key, i) => curves.reduce((sum, curve) => sum + curve[key][i], 0) / curves.length;
+  return first.step.map((_, i) => ({x: average(x, i), y: average(y, i)}));
+}

@@ -1,0 +1,64 @@
+// Colours, and how an element is made. One colour a method, everywhere; states are told apart by lightness and hatching.
+'use strict';
+
+// Okabe and Ito's palette (2008), the weakest on white last; the last but one is their black.
+const PALETTE = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', 'ink', '#C9B900'];
+
+const cssColor = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function methodColor(index) {
+  const color = PALETTE[index % PALETTE.length];
+  return color === 'ink' ? cssColor('--text') : color;
+}
+
+function faded(color, alpha) {
+  const value = parseInt(color.slice(1), 16);
+  return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;
+}
+
+// A fill of slanted lines for canvas: what is hatched is waiting.
+function hatched(color) {
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = 6;
+  const pen = tile.getContext('2d');
+  pen.strokeStyle = color;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  for (const shift of [-6, 0, 6]) {
+    pen.moveTo(shift - 1, 7);
+    pen.lineTo(shift + 7, -1);
+  }
+  pen.stroke();
+  return pen.createPattern(tile, 'repeat');
+}
+
+// element('a', {href: '#x', class: 'y'}, 'text', child, ...). Texts are never read as HTML.
+function element(name, attributes = {}, ...children) {
+  const made = name.startsWith('svg:')
+    ? document.createElementNS('http://www.w3.org/2000/svg', name.slice(4))
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
+    else if (value === true) made.setAttribute(key, '');
+    else if (value !== false && value !== null) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function swatch(color) {
+  const made = element('span', {class: 'swatch', 'aria-hidden': 'true'});
+  made.style.background = color;
+  return made;
+}
+
+function selectBox(label, options, chosen, changed) {
+  const box = element('select', {onchange: event => changed(event.target.value)},
+    ...options.map(([value, text]) => element('option', {value, selected: value === chosen}, text)));
+  return element('label', {}, `${label} `, box);
+}
+
+function checkBox(label, checked, changed, mark = '') {
+  const box = element('input', {type: 'checkbox', checked, onchange: event => changed(event.target.checked)});
+  return element('label', {}, box, ' ', mark, label);
+}

@@ -1,0 +1,112 @@
+#include "analysis/report/outer_step.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "analysis/csv_stream.h"
+#include "analysis/replay_files.h"
+#include "analysis/report/digits.h"
+
+namespace longhaul {
+namespace {
+
+struct Lane {
+  double from = 0, ready = 0, start = 0, done = 0;
+  int group = 0;
+  std::vector<std::pair<double, double>> ahead;
+};
+
+using Lanes = std::map<std::int64_t, Lane>;  // by replica
+
+const std::vector<std::string> kColumns = {"step", "replica", "exchange", "ready_s", "start_s", "done_s"};
+
+std::vector<std::int64_t> outer_steps(const std::string& file, const std::set<std::string>& overlapped) {
+  std::vector<std::int64_t> steps;
+  for (CsvStream rows(file, kColumns); rows.next();)
+    if (!overlapped.count(std::string(rows.text(2))) && (steps.empty() || steps.back() != rows.integer(0)))
+      steps.push_back(rows.integer(0));
+  return steps;
+}
+
+Lanes read_lanes(const std::string& file, const std::set<std::string>& overlapped, std::int64_t former, std::int64_t step) {
+  Lanes lanes;
+  for (CsvStream rows(file, kColumns); rows.next() && rows.integer(0) <= step;) {
+    if (rows.integer(0) < former) continue;
+    Lane& lane = lanes[rows.integer(1)];
+    const double ready = rows.number(3), start = rows.number(4), done = rows.number(5);
+    if (overlapped.count(std::string(rows.text(2)))) {
+      if (rows.integer(0) < step) lane.ahead.push_back({start, done});
+    } else if (rows.integer(0) == step) {
+      lane.ready = ready;
+      lane.start = start;
+      lane.done = done;
+    } else {
+      lane.from = done;
+    }
+  }
+  return lanes;
+}
+
+void read_groups(const std::string& trace_file, std::int64_t step, Lanes& lanes) {
+  std::ifstream in(trace_file);
+  const std::string wanted = "\"step\":" + std::to_string(step);
+  for (std::string line; std::getline(in, line);) {
+    if (line.find(wanted) == std::string::npos || line.find("\"groups\"") == std::string::npos) continue;
+    const Json exchange = Json::parse(line, nullptr, false);
+    if (!exchange.is_object() || exchange.value("step", -1) != step) continue;
+    int number = 0;
+    for (const Json& group : exchange["groups"]) {
+      for (const Json& replica : group)
+        if (lanes.count(replica)) lanes[replica].group = number;
+      ++number;
+    }
+    return;  // the first rule of the step is the one that blocks
+  }
+}
+
+// Whole groups, so that no replica seems to wait for one that is not there.
+std::vector<std::int64_t> order_of(const Lanes& lanes, std::size_t most) {
+  std::vector<std::int64_t> order;
+  for (const auto& entry : lanes) order.push_back(entry.first);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lanes.at(a).group < lanes.at(b).group; });
+  if (order.size() <= most) return order;
+  std::size_t end = most;
+  while (end > 0 && lanes.at(order[end - 1]).group == lanes.at(order[end]).group) --end;
+  order.resize(end > 0 ? end : most);
+  return order;
+}
+
+Json to_json(std::int64_t replica, const Lane& lane, double origin) {
+  const auto since = [&](double time) { return six_digits(time - origin); };
+  Json json = {{"replica", replica},           {"group", lane.group},         {"from", since(lane.from)},
+               {"ready", since(lane.ready)}, {"start", since(lane.start)}, {"done", since(lane.done)}};
+  for (const auto& [start, done] : lane.ahead) json["ahead"].push_back({since(start), since(done)});
+  return json;
+}
+
+}  // namespace
+
+Json outer_step_of(const std::string& case_folder, std::size_t most) {
+  const std::string file = case_folder + "/exchanges.csv";
+  if (!std::filesystem::exists(file)) return nullptr;
+  const std::set<std::string> overlapped = overlapped_rules(case_folder);
+  const std::vector<std::int64_t> steps = outer_steps(file, overlapped);
+  if (steps.empty()) return nullptr;
+  const std::size_t index = steps.size() / 2;
+  const std::int64_t step = steps[index], former = index > 0 ? steps[index - 1] : 0;
+  Lanes lanes = read_lanes(file, overlapped, former, step);
+  read_groups(case_folder + "/trace.jsonl", step, lanes);
+  double origin = std::numeric_limits<double>::infinity();
+  for (const auto& entry : lanes) origin = std::min(origin, entry.second.from);
+  Json json = {{"step", step},         {"index", index + 1},         {"count", steps.size()},
+               {"from_step", former}, {"replicas", lanes.size()}, {"lanes", Json::array()}};
+  for (const std::int64_t replica : order_of(lanes, most)) json["lanes"].push_back(to_json(replica, lanes[replica], origin));
+  return json;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,159 @@
+#include "analysis/report/words.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "analysis/sweep_point.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+Json member(const Json& json, const std::string& key) {
+  if (!json.is_object()) return nullptr;
+  const auto found = json.find(key);
+  return found == json.end() ? Json(nullptr) : *found;
+}
+
+std::string text_of(const Json& json, const std::string& key) {
+  const Json value = member(json, key);
+  return value.is_null() ? "?" : plain(value);
+}
+
+// "8", or "8, 16, 32" where it is swept.
+std::string values_in(const std::vector<Json>& records, const std::string& key) {
+  std::vector<std::string> values;
+  for (const Json& record : records) {
+    const std::string value = text_of(record, key);
+    if (value != "?" && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  return join(values);
+}
+
+std::string method_in_words(const Json& method) {
+  std::vector<std::string> parts;
+  const std::string name = text_of(method, "name"), label = text_of(method, "label");
+  if (!member(method, "inner_steps").is_null()) parts.push_back(text_of(method, "inner_steps") + " inner steps");
+  if (!member(method, "all_reduce").is_null()) parts.push_back(text_of(method, "all_reduce") + " all-reduce");
+  if (!member(method, "pattern").is_null()) parts.push_back("pattern " + text_of(method, "pattern"));
+  std::string words = label == "?" || label == name ? name : label + " = " + name;
+  return parts.empty() ? words : words + " (" + join(parts) + ")";
+}
+
+std::string methods_in_words(const Json& scenario) {
+  std::vector<std::string> methods;
+  for (const Json& method : member(scenario, "methods")) methods.push_back(method_in_words(method));
+  return join(methods, "; ");
+}
+
+std::string shape_in_words(const Json& shape) {
+  return "width " + text_of(shape, "hidden") + ", " + text_of(shape, "layers") + " layers, " + text_of(shape, "heads") +
+         " heads, FFN " + text_of(shape, "ffn") + ", context " + text_of(shape, "context");
+}
+
+std::string data_in_words(const Json& data) {
+  if (!data.is_object() || data.empty()) return "";
+  const std::string kind = data.begin().key();
+  if (kind == "corpus") return "the corpus " + plain(data.begin().value());
+  if (kind == "synthetic") return "a synthetic source";
+  return (kind == "shards" ? "token shards " : "text ") + data.begin().value().dump();
+}
+
+std::string parameters_in_words(double count) {
+  const double scale = count < 1e6 ? 1e3 : count < 1e9 ? 1e6 : 1e9;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g %s parameters", count / scale, count < 1e6 ? "thousand" : count < 1e9 ? "million" : "billion");
+  return text;
+}
+
+std::string training_in_words(const Json& train, const std::vector<Json>& records) {
+  std::string text = shape_in_words(member(train, "model"));
+  for (const Json& record : records)
+    if (record.contains("trained_parameters") && record["trained_parameters"].is_number()) {
+      text += " (" + parameters_in_words(record["trained_parameters"]) + ")";
+      break;
+    }
+  text += ", trained on " + data_in_words(member(train, "data")) + " for " + text_of(train, "steps") + " steps of " +
+          text_of(train, "batch") + " sequences per replica";
+  return text;
+}
+
+std::string step_time_in_words(const Json& time) {
+  if (!time.is_object() || time.empty()) return "";
+  const std::string kind = time.begin().key();
+  const Json& value = time.begin().value();
+  if (kind == "constant") return "a step takes " + plain(value);
+  if (kind == "measured") return "a step takes what the trainer measured on this machine";
+  if (kind == "flops") return "a step takes what its floating-point operations need";
+  std::string mean = member(value, "mean").is_null() ? "µ " + text_of(value, "mu") : "mean " + text_of(value, "mean");
+  return "a step takes a log-normal time, " + mean + ", σ " + text_of(value, "sigma");
+}
+
+std::string workload_in_words(const Json& scenario, const std::vector<Json>& records) {
+  const Json workload = member(scenario, "workload");
+  const Json model = member(workload, "model");
+  std::string text = model.is_string() ? plain(model) + ", " : "";
+  for (const Json& record : records)
+    if (record.contains("model_parameters") && record["model_parameters"].is_number()) {
+      text += parameters_in_words(record["model_parameters"]) + " ";
+      break;
+    }
+  text += "as " + text_of(workload, "wire");
+  const std::string time = step_time_in_words(member(workload, "step_time"));
+  return time.empty() ? text : text + "; " + time;
+}
+
+std::string regions_in_words(const Json& regions) {
+  std::vector<std::string> sites;
+  const Json placement = member(regions, "replicas");
+  if (placement.is_object())
+    for (const auto& [site, count] : placement.items()) sites.push_back(plain(count) + " in " + site);
+  else
+    sites.push_back("spread evenly");
+  return "measured matrix " + text_of(regions, "matrix") + ", replicas " + join(sites) + ", access links " +
+         text_of(regions, "rate");
+}
+
+std::string star_in_words(const Json& star) {
+  const std::string rate = member(star, "rate").is_null() ? text_of(star, "up") + " up, " + text_of(star, "down") + " down"
+                                                          : text_of(star, "rate");
+  return "star of access links with " + rate + ", round trip " + text_of(star, "rtt");
+}
+
+std::string network_in_words(const Json& network) {
+  const Json topology = member(network, "topology"), tcp = member(network, "tcp");
+  std::string text = !member(topology, "regions").is_null() ? regions_in_words(topology["regions"])
+                     : !member(topology, "star").is_null()  ? star_in_words(topology["star"])
+                                                            : topology.dump();
+  text += "; fidelity " + text_of(network, "fidelity");
+  if (tcp.is_object())
+    text += "; TCP " + text_of(tcp, "congestion_control") + ", " + text_of(tcp, "connections") + " connection" +
+            (text_of(tcp, "connections") == "1" ? "" : "s") + ", window " + text_of(tcp, "window");
+  return text;
+}
+
+std::string sweep_in_words(const std::vector<Json>& records) {
+  std::vector<std::string> parts;
+  for (const std::string& key : swept_keys(records)) parts.push_back(key + ": " + values_in(records, key));
+  return join(parts, "; ");
+}
+
+}  // namespace
+
+Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
+  Json words = Json::array();
+  const auto say = [&](const char* term, const std::string& text) {
+    if (!text.empty()) words.push_back({{"term", term}, {"text", text}});
+  };
+  say("Replicas", values_in(records, "replicas"));
+  say("Methods", methods_in_words(scenario));
+  if (!member(scenario, "train").is_null()) say("Model trained", training_in_words(scenario["train"], records));
+  say("What travels", workload_in_words(scenario, records));
+  if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"]));
+  say("Swept", sweep_in_words(records));
+  say("Seeds", values_in(records, "seed"));
+  return words;
+}
+
+}  // namespace longhaul

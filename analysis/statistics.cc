@@ -1,0 +1,37 @@
+#include "analysis/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace longhaul {
+namespace {
+
+double percentile_of_sorted(const std::vector<double>& sorted, double p) {
+  if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const double rank = p / 100 * static_cast<double>(sorted.size() - 1);
+  const std::size_t below = static_cast<std::size_t>(rank);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+double mean(const std::vector<double>& values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double percentile(std::vector<double> values, double p) {
+  std::sort(values.begin(), values.end());
+  return percentile_of_sorted(values, p);
+}
+
+Distribution distribution(std::vector<double> values) {
+  const double average = mean(values);  // before sorting: the sum must not depend on anything but the file's order
+  std::sort(values.begin(), values.end());
+  return {average, percentile_of_sorted(values, 50), percentile_of_sorted(values, 95), values.back()};
+}
+
+}  // namespace longhaul

@@ -1,0 +1,84 @@
+#include "analysis/summary.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/csv_stream.h"
+#include "core/csv.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A run that is killed while it writes leaves the former file or the new one, never half of one.
+class ReplacedFile {
+ public:
+  explicit ReplacedFile(const std::string& file) : file_(file), out_(file + ".part", std::ios::binary) {}
+
+  std::ofstream& stream() { return out_; }
+
+  void commit() {
+    out_.close();
+    std::error_code error;
+    if (out_) fs::rename(file_ + ".part", file_, error);
+    if (!out_ || error) throw RunError(file_ + ": cannot be written (is the disk full, or the folder not writable?)");
+  }
+
+ private:
+  std::string file_;
+  std::ofstream out_;
+};
+
+std::string comma_separated(const std::vector<std::string>& words) { return join(words, ","); }
+
+void join_table(const std::string& run_folder, const std::string& name, const std::vector<std::string>& columns,
+                const std::vector<std::string>& case_names) {
+  ReplacedFile joined(run_folder + "/" + name);
+  joined.stream() << "case," << comma_separated(columns) << '\n';
+  for (const std::string& one : case_names) {
+    const std::string file = run_folder + "/cases/" + one + "/" + name;
+    if (!fs::exists(file)) continue;
+    CsvStream rows(file, columns);
+    const std::string leading = csv_quoted(one) + ",";
+    while (rows.next()) joined.stream() << leading << rows.line() << '\n';
+  }
+  joined.commit();
+}
+
+}  // namespace
+
+void write_summary(const std::string& run_folder, const std::string& scenario_name, const std::vector<Json>& records) {
+  ReplacedFile file(run_folder + "/summary.json");
+  const Json summary = {
+      {"format", kSummaryFormat}, {"scenario", scenario_name}, {"cases", records}, {"claims", Json::array()}};
+  file.stream() << summary.dump(2) << '\n';
+  file.commit();
+}
+
+Json read_summary(const std::string& run_folder) {
+  const std::string file = run_folder + "/summary.json";
+  std::ifstream in(file);
+  if (!in) throw RunError(run_folder + ": is no run directory (it has no summary.json)");
+  const Json summary = Json::parse(in, nullptr, false);
+  if (!summary.is_object() || !summary.contains("cases") || !summary["cases"].is_array() ||
+      !summary.value("format", Json()).is_number_integer())
+    throw RunError(file + ": is damaged; longhaul run --resume writes it anew");
+  const int format = summary["format"];
+  if (format > kSummaryFormat)
+    throw RunError(run_folder + ": was written by a newer Longhaul (format " + std::to_string(format) +
+                   ", this one reads up to " + std::to_string(kSummaryFormat) + ")");
+  return summary;
+}
+
+void join_tables(const std::string& run_folder, const std::vector<std::string>& case_names) {
+  join_table(run_folder, "metrics.csv",
+             {"step", "phase", "replica", "simulated_s", "loss", "loss_of_mean", "weight_spread", "bytes_sent"},
+             case_names);
+  join_table(run_folder, "exchanges.csv", {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"},
+             case_names);
+  join_table(run_folder, "links.csv", {"link", "direction", "bytes", "busy_s"}, case_names);
+}
+
+}  // namespace longhaul

@@ -1,0 +1,133 @@
+#include "analysis/table.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/columns.h"
+#include "analysis/sweep_point.h"
+
+namespace longhaul {
+namespace {
+
+struct TextColumn {
+  std::string heading;
+  std::vector<std::string> cells;
+  bool left = false;
+  int importance = 0;  // 0: always shown
+};
+
+// Characters, not bytes; every text of ours is of single-width characters.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::size_t width_of(const TextColumn& column) {
+  std::size_t width = width_of(column.heading);
+  for (const std::string& cell : column.cells) width = std::max(width, width_of(cell));
+  return width;
+}
+
+// "network.tcp.connections" as "connections", unless another swept key ends alike.
+std::string short_key(const std::string& key, const std::vector<std::string>& all) {
+  const std::string last = key.substr(key.rfind('.') + 1);
+  const auto ends_alike = [&](const std::string& other) { return other.substr(other.rfind('.') + 1) == last; };
+  return std::count_if(all.begin(), all.end(), ends_alike) > 1 ? key : last;
+}
+
+// Cells hold plain texts, numbers and [1,2] alike; what a case does not sweep stays empty.
+TextColumn swept_column(const std::vector<Json>& records, const std::string& key, const std::string& heading) {
+  TextColumn column{heading, {}, false, 0};
+  for (const Json& record : records) {
+    const Json swept = record.value("swept", Json::object());
+    column.cells.push_back(swept.contains(key) ? plain(swept[key]) : "");
+  }
+  return column;
+}
+
+TextColumn text_column(const std::vector<Json>& records, const std::string& key, bool left) {
+  TextColumn column{key, {}, left, 0};
+  for (const Json& record : records) column.cells.push_back(plain(record.value(key, Json(""))));
+  return column;
+}
+
+bool varies(const TextColumn& column) {
+  return std::any_of(column.cells.begin(), column.cells.end(), [&](const auto& cell) { return cell != column.cells[0]; });
+}
+
+TextColumn number_column(const std::vector<Json>& records, const Column& column) {
+  const std::vector<bool> best = best_values(records, column);
+  const bool marks = std::find(best.begin(), best.end(), true) != best.end();
+  TextColumn text{column.heading + (marks ? " " : ""), {}, false, column.importance};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const std::string value = formatted(column, value_at(records[i], column.path));
+    text.cells.push_back((value.empty() ? "–" : value) + (best[i] ? "*" : marks ? " " : ""));
+  }
+  return text;
+}
+
+bool empty(const TextColumn& column) {
+  return std::all_of(column.cells.begin(), column.cells.end(), [](const std::string& cell) { return cell.rfind("–", 0) == 0; });
+}
+
+std::vector<TextColumn> all_columns(const std::vector<Json>& records) {
+  std::vector<TextColumn> table = {text_column(records, "label", true)};
+  table[0].heading = "method";
+  const std::vector<std::string> keys = swept_keys(records);
+  for (const std::string& key : keys) table.push_back(swept_column(records, key, short_key(key, keys)));
+  const TextColumn seed = text_column(records, "seed", false), status = text_column(records, "status", true);
+  if (varies(seed)) table.push_back(seed);
+  for (const Column& column : columns()) {
+    TextColumn text = number_column(records, column);
+    if (!empty(text)) table.push_back(std::move(text));
+  }
+  if (varies(status) || status.cells[0] != "done") table.push_back(status);
+  return table;
+}
+
+std::size_t total_width(const std::vector<TextColumn>& table) {
+  std::size_t width = 0;
+  for (const TextColumn& column : table) width += width_of(column) + 2;
+  return width - 2;
+}
+
+// Leaves out one column; false if only those remain that are always shown.
+bool narrow(std::vector<TextColumn>& table) {
+  const auto least = std::max_element(table.begin(), table.end(), [](const TextColumn& a, const TextColumn& b) {
+    return a.importance < b.importance;
+  });
+  if (least->importance <= 1) return false;  // the loss stays, and the first of what describes the case
+  table.erase(least);
+  return true;
+}
+
+std::string padded(const std::string& text, std::size_t width, bool left) {
+  const std::string space(width - width_of(text), ' ');
+  return left ? text + space : space + text;
+}
+
+std::string row_text(const std::vector<TextColumn>& table, std::size_t row, bool header) {
+  std::string line;
+  for (const TextColumn& column : table)
+    line += (line.empty() ? "" : "  ") + padded(header ? column.heading : column.cells[row], width_of(column), column.left);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string summary_table(const Json& summary, int width) {
+  const std::vector<Json> records(summary.at("cases").begin(), summary.at("cases").end());
+  if (records.empty()) return "no cases\n";
+  std::vector<TextColumn> table = all_columns(records);
+  const std::size_t all = table.size();
+  while (width > 0 && total_width(table) > static_cast<std::size_t>(width) && narrow(table)) continue;
+  std::string text = row_text(table, 0, true);
+  bool marked = false;
+  for (std::size_t i = 0; i < records.size(); ++i) text += row_text(table, i, false);
+  for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
+  if (marked) text += "* best of those it may be compared with\n";
+  if (table.size() < all) text += std::to_string(all - table.size()) + " columns left out; summary.json has them all\n";
+  return text;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,226 @@
+#include "analysis/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "analysis/csv_stream.h"
+#include "analysis/replay_files.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+const std::vector<std::string> kStepColumns = {"step", "replica", "computed_s", "done_s"};
+const std::vector<std::string> kExchangeColumns = {"step",    "replica", "exchange", "ready_s",
+                                                   "start_s", "done_s",  "bytes"};
+constexpr std::int64_t kNoStep = INT64_MAX;
+
+enum Lane { kCompute = 1, kWait, kExchange, kOverlapped };
+const char* const kLaneNames[] = {"", "compute", "wait", "exchange", "overlapped exchange"};
+
+// Whole nanoseconds, so that slices which touch in the replay touch in the file and do not overlap by a rounding.
+using Nanoseconds = std::int64_t;
+Nanoseconds nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+std::string microseconds(Nanoseconds ns) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000), static_cast<long long>(ns % 1000));
+  return text;
+}
+
+// What is drawn, decided from counts before anything is written.
+struct Extent {
+  std::int64_t last_step = 0;  // the last step drawn
+  std::int64_t outer_steps = 0, all_outer_steps = 0;
+  std::int64_t replicas = 0;
+  bool sampled = false;
+};
+
+struct StepCount {
+  std::int64_t slices = 0;
+  bool outer = false;
+};
+
+std::map<std::int64_t, StepCount> count_slices(const std::string& folder, const std::set<std::string>& overlapped,
+                                               Extent& extent) {
+  std::map<std::int64_t, StepCount> counts;
+  for (CsvStream rows(folder + "/steps.csv", kStepColumns); rows.next();) {
+    ++counts[rows.integer(0)].slices;
+    extent.replicas = std::max(extent.replicas, rows.integer(1) + 1);
+  }
+  for (CsvStream rows(folder + "/exchanges.csv", kExchangeColumns); rows.next();) {
+    const bool blocks = !overlapped.count(std::string(rows.text(2)));
+    StepCount& count = counts[rows.integer(0)];
+    count.slices += blocks ? 2 : 1;
+    count.outer = count.outer || blocks;
+    extent.replicas = std::max(extent.replicas, rows.integer(1) + 1);
+  }
+  return counts;
+}
+
+Extent extent_of(const std::string& folder, const std::set<std::string>& overlapped, std::int64_t maximum) {
+  Extent extent;
+  std::int64_t slices = 0, outer_steps = 0;
+  const auto counts = count_slices(folder, overlapped, extent);
+  const bool has_outer = std::any_of(counts.begin(), counts.end(), [](const auto& entry) { return entry.second.outer; });
+  for (const auto& [step, count] : counts) {
+    slices += count.slices;
+    outer_steps += count.outer;
+    // The drawing may end after an outer step, or anywhere where there are none; it holds at least one.
+    if (count.outer != has_outer || (slices > maximum && extent.last_step > 0)) continue;
+    extent.last_step = step;
+    extent.outer_steps = outer_steps;
+  }
+  extent.all_outer_steps = outer_steps;
+  extent.sampled = slices > maximum;
+  if (!extent.sampled && !counts.empty()) extent.last_step = counts.rbegin()->first;
+  return extent;
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(const std::string& file, const Extent& extent) : file_(file), out_(file, std::ios::binary) {
+    out_ << "{\"displayTimeUnit\":\"ms\",\"otherData\":{";
+    if (extent.sampled)
+      out_ << "\"sampled\":\"only the first " << extent.outer_steps << " of " << extent.all_outer_steps
+           << " outer steps (up to step " << extent.last_step << "); the whole replay would be too many slices\",";
+    out_ << "\"outer_steps\":" << extent.outer_steps << ",\"last_step\":" << extent.last_step
+         << "},\n\"traceEvents\":[";
+    for (std::int64_t r = 0; r < extent.replicas; ++r) name_replica(r);
+  }
+
+  void slice(std::int64_t replica, Lane lane, const std::string& name, Nanoseconds start, Nanoseconds end,
+             const Json& arguments) {
+    if (end <= start) return;
+    event({{"name", name}, {"cat", kLaneNames[lane]}, {"ph", "X"}, {"pid", replica}, {"tid", lane}, {"args", arguments}},
+          ",\"ts\":" + microseconds(start) + ",\"dur\":" + microseconds(end - start));
+  }
+
+  void finish() {
+    out_ << "\n]}\n";
+    out_.close();
+    if (!out_) throw RunError(file_ + ": cannot be written (is the disk full?)");
+  }
+
+ private:
+  void name_replica(std::int64_t replica) {
+    event({{"name", "process_name"}, {"ph", "M"}, {"pid", replica}, {"args", {{"name", "replica " + std::to_string(replica)}}}});
+    event({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", replica}, {"args", {{"sort_index", replica}}}});
+    for (int lane = kCompute; lane <= kOverlapped; ++lane)
+      event({{"name", "thread_name"}, {"ph", "M"}, {"pid", replica}, {"tid", lane}, {"args", {{"name", kLaneNames[lane]}}}});
+  }
+
+  // `times`: members that are written as they are, since their decimals are exact and a double's need not be.
+  void event(const Json& json, const std::string& times = "") {
+    std::string text = json.dump();
+    text.pop_back();
+    out_ << (first_ ? "\n" : ",\n") << text << times << '}';
+    first_ = false;
+  }
+
+  std::string file_;
+  std::ofstream out_;
+  bool first_ = true;
+};
+
+// Walks steps.csv and exchanges.csv side by side, one step at a time.
+class TimelineBuilder {
+ public:
+  TimelineBuilder(const std::string& folder, const Extent& extent, std::set<std::string> overlapped, TraceWriter& out)
+      : folder_(folder),
+        steps_(folder + "/steps.csv", kStepColumns),
+        exchanges_(folder + "/exchanges.csv", kExchangeColumns),
+        overlapped_(std::move(overlapped)),
+        replicas_(extent.replicas),
+        out_(out) {
+    advance(steps_, next_step_);
+    advance(exchanges_, next_exchange_);
+  }
+
+  void draw_until(std::int64_t last_step) {
+    for (std::int64_t step; (step = std::min(next_step_, next_exchange_)) <= last_step && step != kNoStep;) {
+      for (; next_step_ == step; advance(steps_, next_step_)) draw_compute(step);
+      for (; next_exchange_ == step; advance(exchanges_, next_exchange_)) draw_exchange(step);
+      for (std::size_t r = 0; r < replicas_.size(); ++r) end_step(r, step);
+    }
+  }
+
+ private:
+  struct Replica {
+    Nanoseconds clock = 0;       // up to here its lanes are drawn
+    Nanoseconds done = 0;        // when it goes on after the current step, as steps.csv says
+    Nanoseconds overlapped = 0;  // the end of the last overlapped exchange
+    std::int64_t computed = 0;   // its last step whose compute is drawn
+  };
+
+  void advance(CsvStream& rows, std::int64_t& next) {
+    const std::int64_t former = next;
+    next = rows.next() ? rows.integer(0) : kNoStep;
+    if (next < former) throw RunError(folder_ + ": the steps in steps.csv or exchanges.csv are not in order");
+  }
+
+  void compute_until(std::int64_t r, std::int64_t step, Nanoseconds end) {
+    Replica& replica = replicas_[r];
+    if (replica.computed >= step) return;
+    const std::string first = std::to_string(replica.computed + 1), last = std::to_string(step);
+    out_.slice(r, kCompute, first == last ? "step " + last : "steps " + first + " to " + last, replica.clock, end,
+               {{"step", step}});
+    replica.computed = step;
+    replica.clock = std::max(replica.clock, end);
+  }
+
+  void draw_compute(std::int64_t step) {
+    const std::int64_t r = steps_.integer(1);
+    compute_until(r, step, nanoseconds(steps_.number(2)));
+    replicas_[r].done = nanoseconds(steps_.number(3));
+  }
+
+  void draw_exchange(std::int64_t step) {
+    const std::int64_t r = exchanges_.integer(1);
+    Replica& replica = replicas_[r];
+    const std::string name(exchanges_.text(2));
+    const Nanoseconds ready = nanoseconds(exchanges_.number(3)), start = nanoseconds(exchanges_.number(4)),
+                      done = nanoseconds(exchanges_.number(5));
+    const Json arguments = {{"step", step}, {"bytes", exchanges_.integer(6)}};
+    if (overlapped_.count(name)) {
+      out_.slice(r, kOverlapped, name, std::max(start, replica.overlapped), done, arguments);
+      replica.overlapped = std::max(done, replica.overlapped);
+      return;
+    }
+    compute_until(r, step, ready);  // where steps.csv holds evaluations only, the exchange says when compute ended
+    out_.slice(r, kWait, "wait for the others", std::max(ready, replica.clock), start, {{"step", step}});
+    out_.slice(r, kExchange, name, std::max(start, replica.clock), done, arguments);
+    replica.clock = std::max(replica.clock, done);
+  }
+
+  void end_step(std::size_t r, std::int64_t step) {
+    Replica& replica = replicas_[r];
+    out_.slice(static_cast<std::int64_t>(r), kWait, "wait for an overlapped exchange", replica.clock, replica.done,
+               {{"step", step}});
+    replica.clock = std::max(replica.clock, replica.done);
+  }
+
+  std::string folder_;
+  CsvStream steps_, exchanges_;
+  std::int64_t next_step_ = 0, next_exchange_ = 0;
+  std::set<std::string> overlapped_;
+  std::vector<Replica> replicas_;
+  TraceWriter& out_;
+};
+
+}  // namespace
+
+void write_timeline(const std::string& case_folder, std::int64_t maximum) {
+  const std::set<std::string> overlapped = overlapped_rules(case_folder);
+  const Extent extent = extent_of(case_folder, overlapped, maximum);
+  TraceWriter out(case_folder + "/timeline.json", extent);
+  TimelineBuilder(case_folder, extent, overlapped, out).draw_until(extent.last_step);
+  out.finish();
+}
+
+}  // namespace longhaul
