@@ -1,0 +1,117 @@
+#include "trainer/model/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+#include "tests/unit/trainer/scalar_decoder.h"
+#include "trainer/model/initial_weights.h"
+
+namespace longhaul {
+namespace {
+
+constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
+
+// Larger than initial weights, so that every part of the model matters.
+std::vector<float> random_weights(const ModelShape& shape, std::uint64_t seed) {
+  RandomStream stream(seed, Purpose::kInitialWeights, 1);
+  std::vector<float> weights(static_cast<std::size_t>(shape.parameters()));
+  for (float& weight : weights) weight = static_cast<float>(0.4 * stream.normal());
+  return weights;
+}
+
+Batch random_batch(const ModelShape& shape, int sequences) {
+  RandomStream stream(5, Purpose::kTrainingData);
+  Batch batch{sequences, {}};
+  for (int i = 0; i < sequences * (shape.context + 1); ++i)
+    batch.tokens.push_back(
+        static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(shape.vocabulary))));
+  return batch;
+}
+
+TEST(Decoder, LossIsThatOfTheScalarReference) {
+  const Decoder decoder(kShape, Device::kCpu);
+  const Batch batch = random_batch(kShape, 3);
+  for (std::uint64_t seed : {1, 2, 3}) {
+    const std::vector<float> weights = random_weights(kShape, seed);
+    const ScalarDecoder reference(kShape, {weights.begin(), weights.end()});
+    EXPECT_NEAR(decoder.loss(weights.data(), batch), reference.loss(batch), 1e-5);
+  }
+}
+
+TEST(Decoder, GradientIsTheFiniteDifferenceOfTheScalarReference) {
+  const Decoder decoder(kShape, Device::kCpu);
+  const Batch batch = random_batch(kShape, 2);
+  const std::vector<float> weights = random_weights(kShape, 4);
+  std::vector<float> gradient(weights.size(), 123.f);  // what was there before must not matter
+  const double loss = decoder.loss_and_gradient(weights.data(), gradient.data(), batch);
+  EXPECT_NEAR(loss, decoder.loss(weights.data(), batch), 1e-6);
+
+  const std::vector<double> exact(weights.begin(), weights.end());
+  constexpr double kStep = 1e-5;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    std::vector<double> up = exact, down = exact;
+    up[i] += kStep;
+    down[i] -= kStep;
+    const double difference =
+        (ScalarDecoder(kShape, up).loss(batch) - ScalarDecoder(kShape, down).loss(batch)) / (2 * kStep);
+    ASSERT_NEAR(gradient[i], difference, 2e-5 + 1e-4 * std::abs(difference)) << "parameter " << i;
+  }
+}
+
+TEST(Decoder, LaterTokensDoNotReachEarlierPredictions) {
+  // With the last input token changed, only the last position's loss changes: T · (difference of the means)
+  // is that position's difference, which a sequence of one position less does not see.
+  const std::vector<float> weights = random_weights(kShape, 6);
+  Batch batch = random_batch(kShape, 1);
+  ModelShape shorter = kShape;
+  shorter.context = kShape.context - 1;
+  const Decoder whole(kShape, Device::kCpu), part(shorter, Device::kCpu);
+  Batch start{1, {batch.tokens.begin(), batch.tokens.end() - 1}};
+  const double prefix = part.loss(weights.data(), start) * shorter.context;
+  const double last = whole.loss(weights.data(), batch) * kShape.context - prefix;
+  const ScalarDecoder reference(kShape, {weights.begin(), weights.end()});
+  EXPECT_NEAR(prefix + last, reference.loss(batch) * kShape.context, 1e-4);
+  EXPECT_GT(last, 0);  // a negative log-likelihood
+}
+
+TEST(Decoder, UntrainedLossIsAboutLogOfTheVocabulary) {
+  const ModelShape shape{32, 2, 4, 64, 16, 256};
+  const Decoder decoder(shape, Device::kCpu);
+  EXPECT_NEAR(decoder.loss(initial_weights(shape, 1).data(), random_batch(shape, 4)), std::log(256.), 0.05);
+}
+
+TEST(Layout, SizesAddUpToTheShapesCountWithoutGaps) {
+  for (const ModelShape& shape : {kShape, ModelShape{128, 4, 4, 384, 128, 256}}) {
+    std::int64_t end = 0;
+    for (const Parameter& parameter : parameter_layout(shape)) {
+      EXPECT_EQ(parameter.offset, end) << parameter.name;
+      end += parameter.size();
+    }
+    EXPECT_EQ(end, shape.parameters());
+  }
+}
+
+TEST(InitialWeights, AreNormalWithTheDeviationOfTheirPart) {
+  const ModelShape shape{64, 8, 4, 128, 16, 256};
+  const std::vector<float> row = initial_weights(shape, 3);
+  EXPECT_EQ(row, initial_weights(shape, 3));
+  EXPECT_NE(row, initial_weights(shape, 4));
+  for (const Parameter& parameter : parameter_layout(shape)) {
+    double sum = 0, squares = 0;
+    for (std::int64_t i = 0; i < parameter.size(); ++i) {
+      const double value = row[static_cast<std::size_t>(parameter.offset + i)];
+      sum += value;
+      squares += value * value;
+    }
+    const double deviation = std::sqrt(squares / static_cast<double>(parameter.size()));
+    if (parameter.is_norm)
+      EXPECT_EQ(sum, static_cast<double>(parameter.size())) << parameter.name;
+    else  // 0.02, and 0.02/sqrt(2·8) = 0.005 into the residual stream; five standard errors
+      EXPECT_NEAR(deviation / (parameter.writes_residual ? 0.005 : 0.02), 1,
+                  5 / std::sqrt(2. * static_cast<double>(parameter.size())))
+          << parameter.name;
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,95 @@
+#include "trainer/replicas/message.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/random.h"
+#include "trainer/replicas/wire_format.h"
+
+namespace longhaul {
+namespace {
+
+float rounded(float value, Wire wire) {
+  round_to_wire(&value, &value, 1, wire);
+  return value;
+}
+
+TEST(WireFormat, Bf16KeepsEightBitsTiesToEven) {
+  // Above 1 the grid of bf16 is 2^-7.
+  EXPECT_EQ(rounded(1.f + 0x1p-7f, Wire::kBf16), 1.f + 0x1p-7f);
+  EXPECT_EQ(rounded(1.f + 0x1p-8f, Wire::kBf16), 1.f);                // a tie, down to even
+  EXPECT_EQ(rounded(1.f + 3 * 0x1p-8f, Wire::kBf16), 1.f + 0x1p-6f);  // a tie, up to even
+  EXPECT_EQ(rounded(1.f + 0x1p-8f + 0x1p-20f, Wire::kBf16), 1.f + 0x1p-7f);
+  EXPECT_EQ(rounded(-0.15625f, Wire::kBf16), -0.15625f);
+  EXPECT_TRUE(std::isnan(rounded(NAN, Wire::kBf16)));
+  EXPECT_EQ(rounded(INFINITY, Wire::kBf16), INFINITY);
+}
+
+TEST(WireFormat, Fp16HasElevenBitsSubnormalsAndInfinity) {
+  EXPECT_EQ(rounded(1.f + 0x1p-10f, Wire::kFp16), 1.f + 0x1p-10f);
+  EXPECT_EQ(rounded(1.f + 0x1p-11f, Wire::kFp16), 1.f);
+  EXPECT_EQ(rounded(1.f + 3 * 0x1p-11f, Wire::kFp16), 1.f + 0x1p-9f);
+  EXPECT_EQ(rounded(65504.f, Wire::kFp16), 65504.f);
+  EXPECT_EQ(rounded(65519.9f, Wire::kFp16), 65504.f);
+  EXPECT_EQ(rounded(-65520.f, Wire::kFp16), -INFINITY);
+  EXPECT_EQ(rounded(0x1p-24f, Wire::kFp16), 0x1p-24f);        // the smallest subnormal
+  EXPECT_EQ(rounded(0x1p-25f, Wire::kFp16), 0.f);             // a tie, down to even
+  EXPECT_EQ(rounded(-3 * 0x1p-25f, Wire::kFp16), -0x1p-23f);  // a tie, up to even
+  EXPECT_EQ(rounded(0x1.ffcp-15f, Wire::kFp16),
+            0x1.ff8p-15f + 0x1p-25f * 2);  // 0x1.ffcp-15 = 1023.5·… rounds to even
+  EXPECT_TRUE(std::isnan(rounded(NAN, Wire::kFp16)));
+}
+
+TEST(WireFormat, RoundingIsWithinHalfAStepAndPackingReadsTheSame) {
+  RandomStream stream(1, Purpose::kInitialWeights);
+  std::vector<float> row(3000);
+  for (float& value : row) value = static_cast<float>(stream.normal() * std::exp(2 * stream.normal()));
+  for (const auto& [wire, step] :
+       {std::pair(Wire::kFp32, 0.), std::pair(Wire::kBf16, 0x1p-8), std::pair(Wire::kFp16, 0x1p-11)}) {
+    const std::vector<std::uint8_t> packed = pack_row(row.data(), 3000, wire);
+    EXPECT_EQ(packed.size(), 3000u * static_cast<unsigned>(bytes_per_parameter(wire)));
+    std::vector<float> read(3000);
+    unpack_row(packed, 0, 3000, wire, read.data());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      EXPECT_EQ(read[i], rounded(row[i], wire));
+      EXPECT_LE(std::abs(read[i] - row[i]), std::max(step * std::abs(row[i]), 0x1p-25));
+    }
+  }
+}
+
+TEST(Message, ReadsAsTheRoundedDifferenceAndCountsItsBytes) {
+  const std::vector<float> a(100, 1.f), b(100, 0.1f);
+  const Message message = Message::of_difference(a.data(), b.data(), 100, Wire::kBf16);
+  float out[10];
+  message.read(90, 100, out);
+  EXPECT_EQ(out[9], rounded(0.9f, Wire::kBf16));
+  EXPECT_EQ(message.bytes(), 200);
+  EXPECT_EQ(Message::of_row(a.data(), 100, Wire::kFp32).bytes(), 400);
+}
+
+TEST(Message, APackedOneIsACopy) {
+  std::vector<float> row(5, 0.3f);
+  const Message view = Message::of_row(row.data(), 5, Wire::kFp16);
+  const Message copy = view.packed();
+  row.assign(5, 7.f);
+  float out[2];
+  copy.read(3, 5, out);
+  EXPECT_EQ(out[0], rounded(0.3f, Wire::kFp16));
+  EXPECT_EQ(copy.bytes(), view.bytes());
+}
+
+TEST(Message, MeanIsSummedInTheOrderGiven) {
+  // In float32 1 + 1e8 - 1e8 depends on the order; the mean must be that of this order.
+  const float one = 1, big = 1e8f, minus = -1e8f;
+  const Message a = Message::of_row(&one, 1, Wire::kFp32), b = Message::of_row(&big, 1, Wire::kFp32),
+                c = Message::of_row(&minus, 1, Wire::kFp32);
+  float mean;
+  mean_of({&a, &b, &c}, 0, 1, &mean);
+  EXPECT_EQ(mean, 0.f);
+  mean_of({&b, &c, &a}, 0, 1, &mean);
+  EXPECT_FLOAT_EQ(mean, 1.f / 3);
+}
+
+}  // namespace
+}  // namespace longhaul

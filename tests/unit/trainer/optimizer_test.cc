@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/trainer/support.h"
+#include "trainer/updates/adamw.h"
+#include "trainer/updates/clip.h"
+#include "trainer/updates/learning_rate.h"
+
+namespace longhaul {
+namespace {
+
+OptimizerSpec spec_of(const Json& json) {
+  OptimizerSpec spec;
+  spec.lr = json.at("lr");
+  spec.beta1 = json.at("betas")[0];
+  spec.beta2 = json.at("betas")[1];
+  spec.weight_decay = json.at("weight_decay");
+  return spec;
+}
+
+TEST(Adamw, FollowsTheHandWorkedHistory) {
+  const Json history = golden("adamw.json");
+  const OptimizerSpec spec = spec_of(history["optimizer"]);
+  float theta = history["start"], m = 0, v = 0;
+  int step = 0;
+  for (const Json& one : history["steps"]) {
+    const float gradient = one["gradient"];
+    adamw_step(spec, spec.lr, ++step, 1, {{0, 1, true}}, {&theta, &gradient, &m, &v});
+    EXPECT_NEAR(theta, one["theta"].get<double>(), 2e-7) << "step " << step;
+  }
+}
+
+TEST(Adamw, ColumnsThatDoNotDecayAreOnlyMovedByTheGradient) {
+  OptimizerSpec spec;
+  spec.weight_decay = 0.5;
+  std::vector<float> theta(40, 1), gradient(40, 0), m(40), v(40);
+  adamw_step(spec, 0.1, 1, 1, {{0, 20, true}, {20, 40, false}},
+             {theta.data(), gradient.data(), m.data(), v.data()});
+  for (int i = 0; i < 40; ++i) EXPECT_FLOAT_EQ(theta[static_cast<std::size_t>(i)], i < 20 ? 0.95f : 1.f);
+}
+
+TEST(Adamw, ScaleActsOnTheGradient) {
+  const OptimizerSpec spec;
+  std::vector<float> theta(2, 1), m(2), v(2), gradient = {0.25f, 0.5f};
+  adamw_step(spec, 0.1, 1, 1, {{0, 1, false}}, {&theta[0], &gradient[0], &m[0], &v[0]});
+  adamw_step(spec, 0.1, 1, 0.5, {{0, 1, false}}, {&theta[1], &gradient[1], &m[1], &v[1]});
+  EXPECT_EQ(m[0], m[1]);
+  EXPECT_EQ(v[0], v[1]);
+  EXPECT_EQ(theta[0], theta[1]);
+}
+
+TEST(Clip, NormIsEuclideanAndTheFactorBringsItDown) {
+  std::vector<float> row(1000, 0.f);
+  row[3] = 3;
+  row[999] = -4;
+  EXPECT_DOUBLE_EQ(row_norm(row.data(), 1000), 5);
+  EXPECT_DOUBLE_EQ(clip_factor(5, 1), 0.2);
+  EXPECT_DOUBLE_EQ(clip_factor(5, 6), 1);
+  EXPECT_DOUBLE_EQ(clip_factor(5, 0), 1);
+  EXPECT_TRUE(std::isnan(clip_factor(INFINITY, 1)));
+}
+
+TEST(LearningRate, WarmsUpLinearlyAndFallsAlongACosine) {
+  OptimizerSpec spec;
+  spec.lr = 1;
+  spec.min_lr = 0.1;
+  spec.warmup = 10;
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 1, 110), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 5, 110), 0.5);
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 10, 110), 1);
+  EXPECT_NEAR(learning_rate(spec, 60, 110), 0.55, 1e-12);  // half-way: the mean of lr and min_lr
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 110, 110), 0.1);
+  spec.warmup = 0;
+  EXPECT_NEAR(learning_rate(spec, 1, 2), 0.55, 1e-12);
+}
+
+}  // namespace
+}  // namespace longhaul

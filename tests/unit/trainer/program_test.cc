@@ -1,0 +1,107 @@
+// longhaul-train as a program: exit statuses and messages.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "core/csv.h"
+#include "tests/unit/trainer/support.h"
+
+namespace longhaul {
+namespace {
+
+struct Ended {
+  int status;
+  std::string output;  // both streams
+};
+
+class Program : public testing::Test {
+ protected:
+  Ended run(const std::string& arguments) {
+    const std::string command = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train " + arguments + " > " +
+                                folder_.file("output") + " 2>&1";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_.file("output"))};
+  }
+
+  Ended run_case(const Json& scenario, const std::string& arguments = "") {
+    write_file(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
+    return run("--case " + folder_.file("case.json") + " --out " + folder_.file("out") + " " + arguments);
+  }
+
+  static void expect_refused(const Ended& ended, const std::vector<std::string>& parts) {
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    for (const std::string& part : parts)
+      EXPECT_NE(ended.output.find(part), std::string::npos) << part << "\n" << ended.output;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Program, TrainsAndEndsWithZero) {
+  const Ended ended = run_case(small_scenario({{"name", "noloco"}, {"inner_steps", 4}}), "--threads 2");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("out/done")));
+}
+
+TEST_F(Program, SaysItsVersionAndItsOptions) {
+  EXPECT_EQ(run("--version").output.rfind("longhaul-train ", 0), 0u);
+  EXPECT_EQ(run("--help").status, 0);
+  expect_refused(run("--no-such-option"), {"--case"});
+}
+
+TEST_F(Program, TellsItsProgressInTheProtocol) {
+  const Ended ended =
+      run_case(small_scenario({{"name", "ddp"}}), "--progress-fd 3 3> " + folder_.file("progress"));
+  EXPECT_EQ(ended.status, 0);
+  std::istringstream lines(contents(folder_.file("progress")));
+  std::vector<Json> said;
+  for (std::string line; std::getline(lines, line);) said.push_back(Json::parse(line));
+  ASSERT_GE(said.size(), 3u);
+  EXPECT_EQ(said.front()["program"], "longhaul-train");
+  EXPECT_EQ(said[said.size() - 2]["done"], 12);
+  EXPECT_TRUE(said.back()["result"].contains("final_loss"));
+}
+
+TEST_F(Program, CudaWithoutAGpuIsWrongInput) {
+  if (choose_device("auto", "") == Device::kCuda) GTEST_SKIP() << "there is a GPU";
+  expect_refused(run_case(small_scenario({{"name", "ddp"}}), "--device cuda"), {"--device", "GPU"});
+  Json scenario = small_scenario({{"name", "ddp"}});
+  scenario["train"]["device"] = "cuda";
+  expect_refused(run_case(scenario), {"train.device", "GPU"});
+}
+
+TEST_F(Program, DataThatIsNotThereIsWrongInput) {
+  Json scenario = small_scenario({{"name", "ddp"}});
+  scenario["train"]["model"]["vocabulary"] = 256;
+  scenario["train"]["data"] = {{"text", {"nowhere/*.txt"}}};
+  expect_refused(run_case(scenario), {"train.data.text[0]", "nowhere/*.txt", "case.json"});
+}
+
+TEST_F(Program, ACaseThatIsNoneIsWrongInput) {
+  expect_refused(run("--case " + folder_.file("missing.json") + " --out " + folder_.file("out")),
+                 {"missing.json"});
+  write_file(folder_.file("case.json"), "{");
+  expect_refused(run("--case " + folder_.file("case.json") + " --out " + folder_.file("out")), {"case.json"});
+}
+
+TEST_F(Program, AFolderThatCannotBeWrittenFailsTheRun) {
+  write_file(folder_.file("out"), "a file where the folder should be");
+  EXPECT_EQ(run_case(small_scenario({{"name", "ddp"}})).status, 1);
+}
+
+TEST_F(Program, AnInterruptEndsWith130AndKeepsWhatThereWas) {
+  Json scenario = small_scenario({{"name", "ddp"}}, 1000000);
+  scenario["train"]["evaluate_every"] = 1;
+  write_file(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
+  const std::string arguments =
+      " --case " + folder_.file("case.json") + " --out " + folder_.file("out") + " --quiet";
+  const std::string command = "timeout --preserve-status -s INT 2 " + std::string(LONGHAUL_BIN_DIR) +
+                              "/longhaul-train" + arguments + " 2> /dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 130);
+  EXPECT_GT(read_csv(folder_.file("out/metrics.csv")).rows.size(), 0u);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("out/done")));
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,204 @@
+// Whole trainings of a tiny model: what the replicas exchange, when, and what that does to their weights.
+#include "trainer/training.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/csv.h"
+#include "core/errors.h"
+#include "tests/unit/trainer/support.h"
+
+namespace longhaul {
+namespace {
+
+const Json kDdp = {{"name", "ddp"}};
+const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 4}};
+const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 4}};
+const Json kIndependent = {{"name", "independent"}};
+
+Json with(Json json, const std::string& key, const Json& value) {
+  json[key] = value;
+  return json;
+}
+
+// weight_spread by (step, phase).
+std::map<std::pair<int, std::string>, double> spreads(const std::string& metrics) {
+  const TemporaryFolder folder;
+  write_file(folder.file("metrics.csv"), metrics);
+  std::map<std::pair<int, std::string>, double> found;
+  for (const auto& row : read_csv(folder.file("metrics.csv")).rows)
+    if (row[2] == "mean") found[{std::stoi(row[0]), row[1]}] = std::stod(row[5]);
+  return found;
+}
+
+std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+class TrainerWalksThePlan : public testing::TestWithParam<Json> {};
+
+// The log of what was moved, fed by the rows, against the trace, written from the plan.
+TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
+  const TemporaryFolder folder;
+  Json scenario = small_scenario(GetParam(), 14);
+  scenario["workload"] = {{"wire", "fp16"}};
+  const Case one = only_case(scenario, folder);
+  const std::vector<Json> log = lines_of(train(one, folder).exchanges);
+  const Trace trace = trace_of(one);
+  std::size_t at = 0;
+  for (int step = 1; step <= 14; ++step)
+    for (const Exchange& exchange : trace.exchanges_at(step)) {
+      ASSERT_LT(at, log.size());
+      const Json& line = log[at++];
+      EXPECT_EQ(line["step"], exchange.post_step);
+      EXPECT_EQ(line["exchange"], exchange.rule->name);
+      EXPECT_EQ(line["bytes"], exchange.bytes);
+      EXPECT_EQ(line["tensors"], Json(exchange.rule->tensors));
+      EXPECT_EQ(line["groups"], Json(groups_of(exchange, one.replicas)));
+    }
+  EXPECT_EQ(at, log.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, TrainerWalksThePlan,
+                         testing::Values(kDdp, kDiloco, with(kDiloco, "nesterov", false), kNoloco,
+                                         with(kNoloco, "pattern", "presend"),
+                                         with(kNoloco, "pattern", "root"), with(kNoloco, "group_size", 4),
+                                         kIndependent));
+
+TEST(Training, ExchangesEveryHStepsFirstAtH) {
+  for (const Json& method : {kDiloco, kNoloco}) {
+    const std::vector<Json> log = lines_of(train(small_scenario(method, 14)).exchanges);
+    ASSERT_EQ(log.size(), 3u);  // floor(14/4)
+    EXPECT_EQ(log[0]["step"], 4);
+    EXPECT_EQ(log[2]["step"], 12);
+  }
+  EXPECT_EQ(lines_of(train(small_scenario(kDdp, 14)).exchanges).size(), 14u);
+  EXPECT_EQ(train(small_scenario(kIndependent, 14)).exchanges, "");
+}
+
+TEST(Training, DdpReplicasNeverDiffer) {
+  for (const auto& [at, spread] : spreads(train(small_scenario(kDdp)).metrics)) {
+    EXPECT_EQ(spread, 0) << "step " << at.first;
+    EXPECT_EQ(at.second, "plain");
+  }
+}
+
+TEST(Training, DilocoReplicasAgreeRightAfterAnOuterStepAndNotBetween) {
+  Json scenario = small_scenario(kDiloco, 10);
+  scenario["train"]["evaluate_every"] = 2;
+  const auto found = spreads(train(scenario).metrics);
+  ASSERT_EQ(found.size(), 7u);
+  for (int step : {2, 6, 10}) EXPECT_GT(found.at({step, "plain"}), 0);
+  for (int step : {4, 8}) {
+    EXPECT_GT(found.at({step, "before"}), 0);
+    EXPECT_EQ(found.at({step, "after"}), 0);
+  }
+}
+
+TEST(Training, NolocoReplicasStayApartButCloserThanIndependentOnes) {
+  const double noloco = spreads(train(small_scenario(kNoloco)).metrics).at({12, "after"});
+  const double independent = spreads(train(small_scenario(kIndependent)).metrics).at({12, "plain"});
+  EXPECT_GT(noloco, 0);
+  EXPECT_LT(noloco, independent);
+}
+
+TEST(Training, TheLastStepIsAlwaysEvaluated) {
+  const auto found = spreads(train(small_scenario(kIndependent, 9)).metrics);
+  EXPECT_EQ(found.size(), 3u);  // 4, 8 and 9
+  EXPECT_EQ(found.count({9, "plain"}), 1u);
+}
+
+TEST(Training, PresendIsExchangeBitForBit) {
+  for (const char* wire : {"fp32", "bf16"}) {
+    Json scenario = small_scenario(kNoloco, 14),
+         ahead = small_scenario(with(kNoloco, "pattern", "presend"), 14);
+    for (Json* one : {&scenario, &ahead}) (*one)["workload"] = {{"wire", wire}};
+    const Trained together = train(scenario), before = train(ahead);
+    EXPECT_EQ(together.metrics, before.metrics) << wire;
+    EXPECT_EQ(lines_of(together.exchanges).size() + 2,
+              lines_of(before.exchanges).size());  // at 4 and 8, not at 12
+  }
+}
+
+TEST(Training, SameBitsWhateverTheThreadsAndAgain) {
+  for (const Json& method : {kDdp, kDiloco, kNoloco}) {
+    const Json scenario = small_scenario(method);
+    const Trained loop = train(scenario);
+    for (int threads : {1, 2, 3, 7}) {
+      const Trained again = train(scenario, threads);
+      EXPECT_EQ(loop.metrics, again.metrics) << method << ", threads " << threads;
+      EXPECT_EQ(loop.exchanges, again.exchanges);
+      EXPECT_EQ(loop.summary, again.summary);
+    }
+    EXPECT_NE(loop.metrics, train(with(scenario, "seed", 2)).metrics);
+  }
+}
+
+TEST(Training, WireFormatChangesTheResult) {
+  Json exact = small_scenario(kNoloco), rounded = exact;
+  exact["workload"] = {{"wire", "fp32"}};
+  rounded["workload"] = {{"wire", "bf16"}};
+  EXPECT_NE(train(exact).metrics, train(rounded).metrics);
+}
+
+TEST(Training, AddingAReplicaChangesNobodysData) {
+  // Independent replicas: the first four of five are the four.
+  const std::string four = train(small_scenario(kIndependent)).metrics;
+  const std::string five = train(with(small_scenario(kIndependent), "replicas", 5)).metrics;
+  const std::string rows = four.substr(four.find('\n') + 1, four.find("plain,mean") - four.find('\n') - 1);
+  EXPECT_NE(five.find(rows.substr(0, rows.rfind('\n') + 1)), std::string::npos);
+}
+
+TEST(Training, LearnsTheSyntheticSourceDownToItsEntropyAndNotBelow) {
+  Json scenario = small_scenario(kNoloco, 240);
+  scenario["train"]["batch"] = 8;
+  scenario["train"]["evaluate_sequences"] = 64;
+  scenario["train"]["evaluate_every"] = 80;
+  const Json summary = train(scenario, 2).summary;
+  const double source = summary["source_entropy"], unigram = summary["unigram_entropy"],
+               loss = summary["final_loss"];
+  EXPECT_LT(loss, source + (unigram - source) / 2);
+  EXPECT_GT(loss, source - 0.05);  // 768 validation tokens: two standard errors are about that
+  EXPECT_EQ(summary["arena_bytes"], 4 * 6 * 4 * summary["parameters"].get<std::int64_t>());
+  EXPECT_EQ(summary["tokens"], 240 * 8 * 12 * 4);
+}
+
+TEST(Training, ALossThatIsNotFiniteNamesStepAndReplicaAndKeepsWhatThereWas) {
+  const TemporaryFolder folder;
+  Json scenario = small_scenario(kIndependent, 200);
+  scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 100}};
+  scenario["train"]["evaluate_every"] = 1;
+  try {
+    train(only_case(scenario, folder), folder);
+    FAIL() << "it went on";
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("replica 0"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("step "), std::string::npos);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.file("out/done")));
+  EXPECT_EQ(contents(folder.file("out/metrics.csv"))
+                .rfind("step,phase,replica,loss,loss_of_mean,weight_spread\n", 0),
+            0u);
+}
+
+TEST(Training, WritesTheFilesOfTheRunDirectory) {
+  const TemporaryFolder folder;
+  train(only_case(small_scenario(kDiloco), folder), folder, 2);
+  EXPECT_TRUE(std::filesystem::exists(folder.file("out/done")));
+  const CsvTable times = read_csv(folder.file("out/step_times.csv"));
+  EXPECT_EQ(times.rows.size(), 12u * 4);
+  for (const auto& row : times.rows) EXPECT_GT(std::stod(row[times.column("compute_s")]), 0);
+  const Json written = Json::parse(contents(folder.file("out/training.json")));
+  for (const char* key :
+       {"parameters", "tokens", "train_tokens_in_corpus", "corpus_hash", "unigram_entropy", "source_entropy",
+        "arena_bytes", "device", "final_loss", "best_loss", "weight_spread", "blas", "libtorch"})
+    EXPECT_TRUE(written.contains(key)) << key;
+}
+
+}  // namespace
+}  // namespace longhaul
