@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "core/errors.h"
 #include "core/glob.h"
+#include "core/hash.h"
 #include "trainer/data/text_files.h"
 
 namespace longhaul {
@@ -24,6 +26,16 @@ void add_headers(const fs::path& folder, std::vector<std::string>& files) {
     if (!fs::is_symlink(file)) files.push_back(file);
 }
 
+void sort_by_hash(const std::string& include, std::vector<std::string>& files) {
+  std::vector<std::pair<std::uint64_t, std::string>> keyed;
+  for (std::string& file : files) {
+    const std::uint64_t hash = fnv1a(std::string_view(file).substr(include.size()));
+    keyed.push_back({hash, std::move(file)});
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::transform(keyed.begin(), keyed.end(), files.begin(), [](auto& pair) { return std::move(pair.second); });
+}
+
 }  // namespace
 
 TokenText read_system_headers(const std::string& include) {
@@ -34,7 +46,7 @@ TokenText read_system_headers(const std::string& include) {
   for (const auto& entry : fs::directory_iterator(include, missing))
     if (entry.path().filename().string().find("-linux-") != std::string::npos)
       for (const char* folder : {"bits", "sys", "gnu", "asm"}) add_tree(entry.path() / folder, files);
-  std::sort(files.begin(), files.end());
+  sort_by_hash(include, files);
   if (files.empty())
     throw InputError({"", "train.data.corpus", "no header was found in " + include,
                       "a machine with a C++ compiler",
