@@ -28,6 +28,13 @@ function axis(about, logarithmic, extra = {}) {
   };
 }
 
+// Times are read in minutes and hours, so the marks of a linear axis must not be at 1000 s.
+function clockTicks(about, logarithmic, datasets) {
+  if (about !== AXES.time_s || logarithmic) return {};
+  const latest = Math.max(0, ...datasets.flatMap(dataset => dataset.data.map(point => point.x)));
+  return latest > 0 ? {ticks: {callback: value => about.format(value), maxRotation: 0, stepSize: tickStep(latest, 6)}} : {};
+}
+
 function curveDatasets(series, x, y, logX, logY) {
   const visible = point => point.y !== null && point.x !== null && (!logX || point.x > 0) && (!logY || point.y > 0);
   const dataset = (points, style) => ({
@@ -37,7 +44,7 @@ function curveDatasets(series, x, y, logX, logY) {
   const curves = series.cases.map(one => one.curve).filter(Boolean);
   if (curves.length === 0) return [];
   if (curves.length === 1)
-    return [dataset(curvePoints(curves[0], x, y), {borderWidth: 2, pointRadius: curves[0].step.length > 40 ? 0 : 2})];
+    return [dataset(curvePoints(curves[0], x, y), {borderWidth: 2, pointRadius: curves[0].step.length > 25 ? 0 : 2})];
   const mean = meanCurve(curves, x, y);
   const thin = {borderWidth: 1, borderColor: faded(toHex(series.color), mean ? 0.4 : 0.9), hoverLabel: 'one seed'};
   const seeds = curves.map(curve => dataset(curvePoints(curve, x, y), thin));
@@ -48,14 +55,16 @@ const toHex = color => (color.startsWith('#') && color.length === 7 ? color : '#
 
 // state: {x, y, logX, logY}
 function curveConfig(all, state) {
+  const datasets = all.flatMap(series => curveDatasets(series, state.x, state.y, state.logX, state.logY));
+  const xAxis = AXES[state.x];
   return {
     type: 'line',
-    data: {datasets: all.flatMap(series => curveDatasets(series, state.x, state.y, state.logX, state.logY))},
+    data: {datasets},
     options: {
       parsing: false,
       normalized: false,
       interaction: {mode: 'nearest', axis: 'xy', intersect: false},
-      scales: {x: axis(AXES[state.x], state.logX), y: axis(AXES[state.y], state.logY)},
+      scales: {x: axis(xAxis, state.logX, clockTicks(xAxis, state.logX, datasets)), y: axis(AXES[state.y], state.logY)},
       plugins: {tooltip: {callbacks: {
         title: items => (items.length ? `${AXES[state.x].title}: ${AXES[state.x].format(items[0].parsed.x)}` : ''),
         label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${AXES[state.y].format(item.parsed.y)}`,

@@ -4,13 +4,14 @@
 const LANES = {zoom: true, sameScale: true};
 const LABEL_WIDTH = 40;
 
-// The part of time that is drawn, in seconds since the outer step before.
+// The part of time that is drawn, and what the axis calls 0: when the first replica is ready, or went on from the outer
+// step before.
 function laneWindow(outer) {
-  const lanes = outer.lanes;
-  const start = LANES.zoom ? Math.min(...lanes.map(lane => lane.ready)) : Math.min(...lanes.map(lane => lane.from));
-  const end = Math.max(...lanes.map(lane => lane.done));
-  const margin = LANES.zoom ? 0.06 * (end - start || 1) : 0;
-  return {start: Math.max(start - margin, Math.min(...lanes.map(lane => lane.from))), end};
+  const first = Math.min(...outer.lanes.map(lane => lane.from));
+  const end = Math.max(...outer.lanes.map(lane => lane.done));
+  if (!LANES.zoom) return {start: first, zero: first, end};
+  const zero = Math.min(...outer.lanes.map(lane => lane.ready));
+  return {start: Math.max(first, zero - 0.06 * (end - zero || 1)), zero, end};
 }
 
 function laneTitle(series, outer) {
@@ -63,8 +64,8 @@ function meetings(rows, x, height) {
 function timeAxis(window, x, top, bottom) {
   const step = tickStep(window.end - window.start, 6);
   const marks = [];
-  for (let tick = Math.ceil(window.start / step) * step; tick <= window.end; tick += step) {
-    const at = x(tick);
+  for (let tick = 0; window.zero + tick <= window.end; tick += step) {
+    const at = x(window.zero + tick);
     marks.push(element('svg:line', {class: 'grid', x1: at, x2: at, y1: top, y2: bottom}));
     marks.push(element('svg:text', {x: at, y: bottom + 13, 'text-anchor': 'middle'}, formatDuration(Number(tick.toPrecision(8)))));
   }
@@ -110,14 +111,14 @@ function drawLanes(all) {
     checkBox('the same time scale for all', LANES.sameScale, value => { LANES.sameScale = value; redraw(); }));
   const width = Math.max(260, place.clientWidth - 30);
   const figures = drawn.map(({series, outer}, i) => {
-    const window = LANES.sameScale ? {start: windows[i].start, end: windows[i].start + longest} : windows[i];
+    const window = LANES.sameScale ? {...windows[i], end: windows[i].start + longest} : windows[i];
     return element('figure', {}, element('h3', {}, swatch(series.color), series.name), laneDrawing(series, outer, window, width),
       element('figcaption', {}, laneTitle(series, outer)));
   });
   const focused = place.contains(document.activeElement) ? [...place.querySelectorAll('select, input')].indexOf(document.activeElement) : -1;
   place.replaceChildren(
-    element('p', {class: 'quiet'}, 'A lane a replica. Time runs from the outer step before; a vertical line joins the replicas that have '
-      + 'to meet, at the moment when the last of them is ready.'),
+    element('p', {class: 'quiet'}, `A lane a replica. Time runs from the moment the first ${LANES.zoom ? 'is ready' : 'went on from the outer step before'}; `
+      + 'a vertical line joins the replicas that have to meet, when the last of them is ready.'),
     controls,
     element('div', {class: 'key'}, ...[['light', 'compute'], ['hatched', 'wait for the others'], ['neutral', 'exchange']].map(([kind, text]) =>
       element('span', {}, element('span', {class: `swatch ${kind}`}), text))),

@@ -53,7 +53,7 @@ function fillFindings(view) {
     return point.findings.map(sentence => where + sentence);
   });
   document.getElementById('found').hidden = sentences.length === 0;
-  const heading = VIEWS.length > 1 && view.points.length === 1 ? `What came out: ${view.label}` : 'What came out';
+  const heading = VIEWS.length > 1 && view.points.length === 1 ? `What came out with ${view.label}` : 'What came out';
   document.getElementById('found-heading').textContent = heading;
   place.replaceChildren(...sentences.map(sentence => element('li', {}, sentence)));
 }
@@ -65,20 +65,25 @@ function fillChoices(all) {
     else CHOICE.hidden.add(series.name);
     drawCharts(all);
   }, swatch(series.color)));
-  const children = [element('fieldset', {}, element('legend', {}, 'Methods'), ...toggles)];
-  if (VIEWS.length > 1)
-    children.unshift(selectBox(MANY_RUNS ? 'Run and sweep point' : 'Sweep point', VIEWS.map((view, i) => [String(i), view.label]),
-      String(CHOICE.view), value => {
-        CHOICE.view = Number(value);
-        draw();
-        form.querySelector('select').focus();
-      }));
-  form.replaceChildren(...children);
+  form.replaceChildren(element('fieldset', {}, element('legend', {}, 'Methods'), ...toggles));
+}
+
+function fillView() {
+  const form = document.getElementById('view');
+  form.hidden = VIEWS.length < 2;
+  form.append(selectBox(MANY_RUNS ? 'Run and sweep point' : 'Sweep point', VIEWS.map((view, i) => [String(i), view.label]),
+    String(CHOICE.view), value => {
+      CHOICE.view = Number(value);
+      draw();
+    }));
 }
 
 function drawCharts(all) {
   const shown = all.filter(series => !CHOICE.hidden.has(series.name));
   for (const chart of CHARTS) chart.draw(shown);
+  const figures = [...document.querySelectorAll('#charts > figure')];
+  const visible = figures.filter(figure => !figure.hidden);
+  for (const figure of figures) figure.classList.toggle('last-alone', visible.length % 2 === 1 && figure === visible[visible.length - 1]);
   drawLanes(shown);
   drawLinks(shown);
 }
@@ -101,7 +106,8 @@ function start() {
   const note = missingCurves();
   if (note) document.getElementById('charts').before(element('p', {class: 'quiet'}, note));
   document.getElementById('charts').append(...CHARTS.map(chartFigure));
-  document.getElementById('choices').addEventListener('submit', event => event.preventDefault());
+  for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());
+  fillView();
   if (DATA.cases.length === 0)
     for (const id of ['found', 'results', 'pictures', 'outer-step', 'links']) document.getElementById(id).hidden = true;
   draw();

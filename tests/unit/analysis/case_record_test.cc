@@ -1,0 +1,121 @@
+#include "analysis/case_record.h"
+
+#include "analysis/join.h"
+#include "core/errors.h"
+#include "tests/unit/analysis/run_fixture.h"
+
+namespace longhaul {
+namespace {
+
+class CaseRecord : public testing::Test {
+ protected:
+  CaseRecord() {
+    write_replay(case_folder);
+    write_training(train_folder);
+    write_case_metrics(one, case_folder, train_folder);
+  }
+
+  Json record(const std::string& status = "done") {
+    return case_record(one, case_folder, train_folder, status, "diloco-1");
+  }
+
+  TemporaryFolder folder;
+  std::string case_folder = folder.path + "/case", train_folder = folder.path + "/train";
+  Case one = parse_case(resolved_case("diloco", {{"network.tcp.connections", 8}}));
+};
+
+TEST_F(CaseRecord, SaysWhatWasRun) {
+  const Json json = record();
+  EXPECT_EQ(json["case"], "diloco,network.tcp.connections=8");
+  EXPECT_EQ(json["status"], "done");
+  EXPECT_EQ(json["label"], "diloco");
+  EXPECT_EQ(json["swept"], Json({{"network.tcp.connections", 8}}));
+  EXPECT_EQ(json["network.tcp.connections"], 8);
+  EXPECT_EQ(json["parameters"], Json({{"inner_steps", 2}, {"all_reduce", "ring"}}));
+  EXPECT_EQ(json["collective"], "ring");
+  EXPECT_EQ(json["model_parameters"], 50);
+}
+
+TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
+  const Json json = record();
+  EXPECT_EQ(json["exchanges"], 2);
+  EXPECT_EQ(json["bytes_per_sync"], 100);
+  EXPECT_EQ(json["bytes_sent_per_replica"], 200);
+  EXPECT_DOUBLE_EQ(json["sync_time_s"]["mean"], (1 + 1.5 + 0.5 + 1) / 4);
+  EXPECT_DOUBLE_EQ(json["sync_time_s"]["p95"], 1 + 0.85 * 0.5);
+  EXPECT_DOUBLE_EQ(json["sync_time_s"]["max"], 1.5);
+  EXPECT_DOUBLE_EQ(json["wait_s"]["mean"], (1 + 0 + 1.5 + 0) / 4);
+  EXPECT_DOUBLE_EQ(json["wait_s"]["p50"], 0.5);
+  EXPECT_DOUBLE_EQ(json["idle_fraction"]["mean"], (4 / 8. + 2.5 / 8.5) / 2);
+  EXPECT_DOUBLE_EQ(json["idle_fraction"]["max"], 0.5);
+  EXPECT_DOUBLE_EQ(json["simulated_time_s"], 8.5);
+  EXPECT_DOUBLE_EQ(json["compute_time_s"], 5);
+}
+
+// Mean compute, exchange and wait of a replica are its mean clock.
+TEST_F(CaseRecord, SharesOfTimeAddUp) {
+  const Json json = record();
+  const double total = json["compute_time_s"].get<double>() + json["exchange_time_s"].get<double>() +
+                       json["wait_time_s"].get<double>();
+  EXPECT_DOUBLE_EQ(total, (8 + 8.5) / 2);
+}
+
+TEST_F(CaseRecord, LeavesOverlappedExchangesOutOfTheSynchronization) {
+  const Json before = record();
+  write_replay(case_folder, kExchangesWithPresend);
+  const Json json = record();
+  EXPECT_EQ(json["sync_time_s"], before["sync_time_s"]);
+  EXPECT_EQ(json["wait_s"], before["wait_s"]);
+  EXPECT_EQ(json["exchanges"], 2);
+  EXPECT_EQ(json["bytes_per_sync"], 150);  // 300 bytes in two outer steps
+}
+
+TEST_F(CaseRecord, HoldsTheTraining) {
+  const Json json = record();
+  EXPECT_EQ(json["final_loss"], 2.5);
+  EXPECT_EQ(json["best_loss"], 2.375);
+  EXPECT_EQ(json["final_loss_of_mean"], 2.5);
+  EXPECT_EQ(json["weight_spread"], 0);
+  EXPECT_EQ(json["tokens"], 64);
+  EXPECT_EQ(json["trained_parameters"], 640);
+  EXPECT_EQ(json["unigram_entropy"], 3.25);
+  EXPECT_EQ(json["training"], "diloco-1");
+  EXPECT_EQ(json["time_to_target_s"], 4.5);  // loss 3 after the first outer step
+}
+
+TEST_F(CaseRecord, ATargetThatIsNeverReachedIsNull) {
+  one.train->target_loss = 1.0;
+  EXPECT_TRUE(record()["time_to_target_s"].is_null());
+}
+
+TEST_F(CaseRecord, AMethodThatNeverExchangesHasNoSynchronizationTime) {
+  write_text(case_folder + "/exchanges.csv", "step,replica,exchange,ready_s,start_s,done_s,bytes\n");
+  const Json json = record();
+  EXPECT_TRUE(json["sync_time_s"].is_null());
+  EXPECT_EQ(json["exchanges"], 0);
+  EXPECT_EQ(json["bytes_per_sync"], 0);
+}
+
+TEST_F(CaseRecord, OfAnInterruptedCaseHoldsWhatIsThere) {
+  std::filesystem::remove(case_folder + "/replicas.csv");
+  std::filesystem::remove(case_folder + "/metrics.csv");
+  write_text(case_folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,3,4,100\n2,1,outer,3,3,4.5,100\n4,0,ou");
+  const Json json = record("interrupted");
+  EXPECT_EQ(json["status"], "interrupted");
+  EXPECT_EQ(json["exchanges"], 1);
+  EXPECT_FALSE(json.contains("simulated_time_s"));
+  EXPECT_EQ(json["final_loss"], 2.5);
+  EXPECT_THROW(record("done"), RunError);
+}
+
+TEST_F(CaseRecord, OfANetworkOnlyCaseHasNoLosses) {
+  const Case network_only = parse_case(resolved_case("diloco", Json::object(), false));
+  const Json json = case_record(network_only, case_folder, "", "done", "");
+  EXPECT_FALSE(json.contains("final_loss"));
+  EXPECT_FALSE(json.contains("training"));
+  EXPECT_EQ(json["simulated_time_s"], 8.5);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,60 @@
+#include "analysis/csv_stream.h"
+
+#include "core/errors.h"
+#include "tests/unit/analysis/run_fixture.h"
+
+namespace longhaul {
+namespace {
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CsvStream, AddressesColumnsByNameWhateverTheirOrder) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/a.csv", "b,a\n2.5,1\n");
+  CsvStream rows(folder.path + "/a.csv", {"a", "b"});
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.integer(0), 1);
+  EXPECT_EQ(rows.number(1), 2.5);
+  EXPECT_FALSE(rows.next());
+}
+
+TEST(CsvStream, LeavesOutALastLineWithoutItsEnd) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/a.csv", "a,b\n1,2\n3,");
+  CsvStream rows(folder.path + "/a.csv", {"a"});
+  EXPECT_TRUE(rows.next());
+  EXPECT_FALSE(rows.next());
+}
+
+TEST(CsvStream, ReadsQuotedCells) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/a.csv", "case,b\n\"x,y=\"\"1\"\"\",2\n");
+  CsvStream rows(folder.path + "/a.csv", {"case", "b"});
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.text(0), "x,y=\"1\"");
+  EXPECT_EQ(rows.integer(1), 2);
+}
+
+TEST(CsvStream, NamesFileAndLineOfWhatIsWrong) {
+  TemporaryFolder folder;
+  const std::string file = folder.path + "/a.csv";
+  write_text(file, "a,b\n1,2\n3\n");
+  CsvStream rows(file, {"a"});
+  rows.next();
+  EXPECT_EQ(error_of([&] { rows.next(); }), file + ": line 3 has 1 cells, the header 2");
+  EXPECT_EQ(error_of([&] { CsvStream(file, {"loss"}); }), file + ": has no column \"loss\"");
+  write_text(file, "a\nx\n");
+  CsvStream words(file, {"a"});
+  words.next();
+  EXPECT_EQ(error_of([&] { words.number(0); }), file + ": line 2 has \"x\" for a number");
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,206 @@
+#include "analysis/report/report.h"
+
+#include <regex>
+
+#include "analysis/case_record.h"
+#include "analysis/join.h"
+#include "analysis/report/curves.h"
+#include "analysis/report/findings.h"
+#include "analysis/report/outer_step.h"
+#include "analysis/report/report_data.h"
+#include "analysis/summary.h"
+#include "core/errors.h"
+#include "tests/unit/analysis/run_fixture.h"
+
+namespace longhaul {
+namespace {
+
+class Report : public testing::Test {
+ protected:
+  // Adds a case with the replay and the training of run_fixture.h.
+  void add_case(const std::string& label, const Json& swept, bool train = true, const std::string& status = "done",
+                int seed = 1) {
+    const Case one = parse_case(resolved_case(label, swept, train, seed));
+    const std::string case_folder = run + "/cases/" + one.name, train_folder = run + "/train/x";
+    if (status == "done") {
+      write_replay(case_folder);
+      write_training(train_folder);
+      if (train) write_case_metrics(one, case_folder, train_folder);
+    }
+    records.push_back(case_record(one, case_folder, train && status == "done" ? train_folder : "", status, "x"));
+    scenario = one.resolved;
+  }
+
+  std::string page() {
+    write_summary(run, "small", records);
+    scenario["description"] = "one </script><b>bold</b> word";
+    write_text(run + "/manifest.json", Json{{"command", "longhaul run small.json"}, {"version", "0.1.0"}, {"scenario", scenario}}.dump());
+    return report_html({run});
+  }
+
+  // What report.js reads.
+  static Json data_of(const std::string& page) {
+    const std::string open = "<script id=\"data\" type=\"application/json\">";
+    const std::size_t start = page.find(open) + open.size();
+    return Json::parse(page.substr(start, page.find("</script>", start) - start));
+  }
+
+  TemporaryFolder folder;
+  std::string run = folder.path;
+  std::vector<Json> records;
+  Json scenario;
+};
+
+TEST_F(Report, IsOneFileThatLoadsNothing) {
+  add_case("diloco", Json::object());
+  const std::string text = page();
+  EXPECT_FALSE(std::regex_search(text, std::regex("(src|href)\\s*=\\s*[\"']?(https?:)?//")));
+  EXPECT_EQ(text.find("@import"), std::string::npos);
+  EXPECT_EQ(text.find("{{"), std::string::npos) << "a placeholder was not filled in";
+  EXPECT_NE(text.find("Chart.js v3"), std::string::npos);
+}
+
+TEST_F(Report, HoldsTheDataOfTheRun) {
+  add_case("diloco", {{"network.tcp.connections", 1}});
+  add_case("other", {{"network.tcp.connections", 1}});
+  add_case("diloco", {{"network.tcp.connections", 8}});
+  const Json data = data_of(page());
+  EXPECT_EQ(data["runs"][0]["name"], "small");
+  EXPECT_EQ(data["runs"][0]["manifest"]["command"], "longhaul run small.json");
+  EXPECT_EQ(data["cases"].size(), 3u);
+  ASSERT_EQ(data["points"].size(), 2u);
+  EXPECT_EQ(data["points"][0]["label"], "network.tcp.connections = 1");
+  EXPECT_EQ(data["points"][0]["cases"], Json({0, 1}));
+  EXPECT_EQ(data["cases"][0]["curve"]["time_s"], Json({1.5, 3, 4.5, 7.5, 8.5}));
+  EXPECT_EQ(data["cases"][0]["curve"]["bytes"], Json({0, 0, 100, 100, 200}));
+  EXPECT_EQ(data["cases"][0]["links"]["busiest"][0]["bytes"], 230);
+  EXPECT_EQ(data["cases"][0]["texts"][0], "2.500");
+}
+
+TEST_F(Report, DataCannotEndTheScriptThatHoldsIt) {
+  add_case("diloco", Json::object());
+  const std::string text = page();
+  EXPECT_EQ(data_of(text)["runs"][0]["description"], "one </script><b>bold</b> word");
+  EXPECT_EQ(text.find("<b>bold"), std::string::npos);
+}
+
+TEST_F(Report, OfANetworkOnlyRunHasNoCurves) {
+  add_case("diloco", Json::object(), false);
+  const Json data = data_of(page());
+  EXPECT_TRUE(data["cases"][0]["curve"].is_null());
+  EXPECT_FALSE(data["cases"][0]["outer_step"].is_null());
+}
+
+TEST_F(Report, NamesTheCasesThatAreMissing) {
+  add_case("diloco", Json::object());
+  add_case("noloco", Json::object(), true, "interrupted");
+  const Json data = data_of(page());
+  EXPECT_EQ(data["runs"][0]["notes"][0], "1 of 2 cases did not finish, the run was interrupted: noloco.");
+}
+
+TEST_F(Report, NamesARunThatCannotBeReadAndShowsTheOthers) {
+  add_case("diloco", Json::object());
+  page();
+  const Json data = report_data({run, run + "/cases"});
+  EXPECT_EQ(data["runs"].size(), 1u);
+  EXPECT_EQ(data["problems"][0], run + "/cases: is no run directory (it has no summary.json)");
+  EXPECT_THROW(report_html({run + "/cases"}), RunError);
+}
+
+TEST_F(Report, NamesADamagedTableAndShowsTheRest) {
+  add_case("diloco", Json::object());
+  page();
+  write_text(run + "/cases/diloco/links.csv", "link,direction,bytes,busy_s\nr0-core,forward,many,0.5\n");
+  const Json data = report_data({run});
+  EXPECT_NE(data["problems"][0].get<std::string>().find("links.csv: line 2"), std::string::npos);
+  EXPECT_TRUE(data["cases"][0]["links"].is_null());
+  EXPECT_FALSE(data["cases"][0]["curve"].is_null());
+}
+
+TEST_F(Report, WorksWithoutAManifest) {
+  add_case("diloco", Json::object());
+  page();
+  std::filesystem::remove(run + "/manifest.json");
+  EXPECT_NO_THROW(report_html({run}));
+}
+
+TEST_F(Report, Of1500CasesStaysBelow10Megabytes) {
+  std::string metrics = "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n";
+  for (int step = 1; step <= 200; ++step)
+    metrics += std::to_string(step) + ",plain,mean," + std::to_string(step * 1.234567) + ",2.3456789,2.3456789,0.00123456," +
+               std::to_string(step * 123456789LL) + "\n";
+  for (int i = 0; i < 1500; ++i) {
+    add_case("diloco", {{"network.tcp.connections", i}}, false);
+    write_text(run + "/cases/" + records.back()["case"].get<std::string>() + "/metrics.csv", metrics);
+  }
+  EXPECT_LT(page().size(), 10'000'000u);
+}
+
+TEST(Curve, KeepsBothRowsOfAStepAndTheLast) {
+  TemporaryFolder folder;
+  std::string text = "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n";
+  for (int step = 1; step <= 1001; ++step)
+    for (const char* phase : {"before", "after"}) text += std::to_string(step) + "," + phase + ",mean,1,2,3,4,5\n";
+  write_text(folder.path + "/metrics.csv", text);
+  const Json steps = curve_of(folder.path, 200)["step"];
+  EXPECT_EQ(steps.size(), 200u);
+  EXPECT_EQ(steps[0], 1);
+  EXPECT_EQ(steps[1], 1);
+  EXPECT_EQ(steps[198], 1001);
+  EXPECT_EQ(steps[199], 1001);
+}
+
+// The outer step in the middle is the second of two; times count from the first replica's going on at 4.
+TEST(OuterStep, HasALaneAReplica) {
+  TemporaryFolder folder;
+  write_replay(folder.path);
+  const Json outer = outer_step_of(folder.path, 10);
+  EXPECT_EQ(outer["step"], 4);
+  EXPECT_EQ(outer["from_step"], 2);
+  EXPECT_EQ(outer["lanes"][0], Json({{"replica", 0}, {"group", 0}, {"from", 0}, {"ready", 2}, {"start", 3.5}, {"done", 4}}));
+  EXPECT_EQ(outer["lanes"][1], Json({{"replica", 1}, {"group", 0}, {"from", 0.5}, {"ready", 3.5}, {"start", 3.5}, {"done", 4.5}}));
+}
+
+TEST(OuterStep, StandsInTheOrderOfTheGroups) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/trace.jsonl",
+             R"({"longhaul_trace":1,"rules":[{"name":"outer","overlap_steps":0}]})"
+             "\n"
+             R"({"rule":0,"step":2,"groups":[[2,0],[3,1]]})"
+             "\n");
+  write_text(folder.path + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes\n"
+             "2,0,outer,2,3,4,1\n2,1,outer,2,2,3,1\n2,2,outer,3,3,4,1\n2,3,outer,1,2,3,1\n");
+  const Json lanes = outer_step_of(folder.path, 3)["lanes"];
+  ASSERT_EQ(lanes.size(), 2u);  // whole groups only
+  EXPECT_EQ(lanes[0]["replica"], 0);
+  EXPECT_EQ(lanes[1]["replica"], 2);
+}
+
+Json finding_record(const std::string& label, double sync_s, double loss, int seed) {
+  return {{"label", label}, {"status", "done"}, {"seed", seed}, {"sync_time_s", {{"mean", sync_s}}}, {"final_loss", loss}};
+}
+
+TEST(Findings, CompareTheMeansInWords) {
+  const auto said = findings({finding_record("diloco", 3.4, 2.28, 1), finding_record("noloco", 0.41, 2.31, 1)});
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(said[0], "Synchronization took 410 ms on average with noloco and 3.4 s with diloco (8.3 times as long).");
+  EXPECT_EQ(said[1], "The final validation loss was 2.280 with diloco and 2.310 with noloco.");
+  EXPECT_EQ(said[2], "This is one seed: a small difference between two losses may be chance.");
+}
+
+TEST(Findings, AverageOverSeeds) {
+  const auto said = findings({finding_record("diloco", 1, 2, 1), finding_record("diloco", 3, 3, 2)});
+  EXPECT_EQ(said[0], "Synchronization took 2 s on average with diloco.");
+  EXPECT_EQ(said[1], "The final validation loss was 2.500 with diloco.");
+  EXPECT_EQ(said[2], "Each number is a mean over 2 seeds.");
+}
+
+TEST(Findings, SayNothingOfWhatIsNotDone) {
+  Json failed = finding_record("diloco", 1, 2, 1);
+  failed["status"] = "failed";
+  EXPECT_TRUE(findings({failed}).empty());
+}
+
+}  // namespace
+}  // namespace longhaul

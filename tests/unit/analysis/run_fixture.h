@@ -1,0 +1,123 @@
+// A small run directory in a temporary folder, whose every number can be worked out by hand.
+//
+// Two replicas, four inner steps, an outer step after steps 2 and 4. Replica 0 computes 1 s a step, replica 1 1.5 s:
+//
+//   step 2: ready 2 and 3, both start at 3, go on at 4 and 4.5        sync 1, 1.5    wait 1, 0
+//   step 4: ready 6 and 7.5, both start at 7.5, go on at 8 and 8.5    sync 0.5, 1    wait 1.5, 0
+//
+// Each sends 100 bytes an exchange.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/case.h"
+
+namespace longhaul {
+
+inline void write_text(const std::string& file, const std::string& text) {
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+inline std::string read_text(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct TemporaryFolder {
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "longhaul-analysis-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  std::string path;
+};
+
+// A resolved case of diloco; `train` false leaves that section out.
+inline Json resolved_case(const std::string& label, const Json& swept, bool train = true, int seed = 1) {
+  std::string name = label;
+  for (const auto& [key, value] : swept.items()) name += "," + key + "=" + value.dump();
+  Json json = {{"case", name},
+               {"scenario", "small"},
+               {"folder", "."},
+               {"seed", seed},
+               {"replicas", 2},
+               {"method", {{"name", "diloco"}, {"label", label}, {"inner_steps", 2}, {"all_reduce", "ring"}}},
+               {"workload", {{"parameters", 50}, {"wire", "bf16"}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
+               {"network",
+                {{"fidelity", "flow"},
+                 {"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}},
+                 {"tcp",
+                  {{"window", "unlimited"},
+                   {"connections", 1},
+                   {"congestion_control", "cubic"},
+                   {"queue", "host"},
+                   {"ecn", false},
+                   {"loss", 0},
+                   {"segment", 1448}}}}},
+               {"swept", swept}};
+  if (train)
+    json["train"] = {
+        {"steps", 4},
+        {"model", {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 8}, {"context", 8}, {"vocabulary", 256}}},
+        {"data", {{"corpus", "system-headers"}}},
+        {"validation_fraction", 0.05},
+        {"evaluate_sequences", 1},
+        {"evaluate_every", 1},
+        {"batch", 1},
+        {"optimizer", {{"lr", 0.001}, {"betas", {0.9, 0.95}}, {"weight_decay", 0}, {"clip", 0}}},
+        {"device", "cpu"},
+        {"target_loss", 3}};
+  return json;
+}
+
+constexpr const char* kTraceHeader =
+    R"({"longhaul_trace":1,"seed":1,"replicas":2,"steps":4,"parameters":50,"wire_bytes":2,"evaluate_every":1,)"
+    R"("rules":[{"name":"outer","collective":"ring","every":2,"grouping":"everyone","group_size":0,"tensors":["delta"],"overlap_steps":0},)"
+    R"({"name":"presend","collective":"pair","every":2,"grouping":"everyone","group_size":0,"tensors":["phi"],"overlap_steps":2}]})"
+    "\n";
+
+constexpr const char* kExchanges =
+    "step,replica,exchange,ready_s,start_s,done_s,bytes\n"
+    "2,0,outer,2,3,4,100\n2,1,outer,3,3,4.5,100\n4,0,outer,6,7.5,8,100\n4,1,outer,7.5,7.5,8.5,100\n";
+
+// The same with 100 bytes sent ahead after step 2, while steps 3 and 4 are computed.
+constexpr const char* kExchangesWithPresend =
+    "step,replica,exchange,ready_s,start_s,done_s,bytes\n"
+    "2,0,outer,2,3,4,100\n2,1,outer,3,3,4.5,100\n2,0,presend,4,4.5,5.5,100\n2,1,presend,4.5,4.5,5.5,100\n"
+    "4,0,outer,6,7.5,8,100\n4,1,outer,7.5,7.5,8.5,100\n";
+
+inline void write_replay(const std::string& case_folder, const char* exchanges = kExchanges) {
+  write_text(case_folder + "/trace.jsonl", kTraceHeader);
+  write_text(case_folder + "/exchanges.csv", exchanges);
+  write_text(case_folder + "/steps.csv",
+             "step,replica,computed_s,done_s\n"
+             "1,0,1,1\n1,1,1.5,1.5\n2,0,2,4\n2,1,3,4.5\n3,0,5,5\n3,1,6,6\n4,0,6,8\n4,1,7.5,8.5\n");
+  write_text(case_folder + "/replicas.csv", "replica,compute_s,idle_s,clock_s,bytes_sent\n0,4,4,8,200\n1,6,2.5,8.5,200\n");
+  write_text(case_folder + "/links.csv", "link,direction,bytes,busy_s\nr0-core,forward,230,0.5\nr0-core,backward,220,0.5\n");
+  write_text(case_folder + "/done", "");
+}
+
+inline void write_training(const std::string& train_folder) {
+  write_text(train_folder + "/metrics.csv",
+             "step,phase,replica,loss,loss_of_mean,weight_spread\n"
+             "1,plain,0,5,,\n1,plain,1,4,,\n1,plain,mean,4.5,4.25,0.5\n"
+             "2,before,0,3.5,,\n2,before,1,3.7,,\n2,before,mean,3.6,3.5,0.75\n"
+             "2,after,0,3,,\n2,after,1,3,,\n2,after,mean,3,3,0\n"
+             "4,before,0,2.5,,\n4,before,1,2.25,,\n4,before,mean,2.375,2.25,0.25\n"
+             "4,after,0,2.5,,\n4,after,1,2.5,,\n4,after,mean,2.5,2.5,0\n");
+  write_text(train_folder + "/training.json",
+             R"({"parameters": 640, "tokens": 64, "unigram_entropy": 3.25, "final_loss": 2.5, "best_loss": 2.375, "weight_spread": 0})");
+  write_text(train_folder + "/done", "");
+}
+
+}  // namespace longhaul

@@ -1,0 +1,50 @@
+#include "analysis/summary.h"
+
+#include "core/errors.h"
+#include "tests/unit/analysis/run_fixture.h"
+
+namespace longhaul {
+namespace {
+
+std::string problem_with(const std::string& folder) {
+  try {
+    read_summary(folder);
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Summary, ReadsWhatItWrote) {
+  TemporaryFolder folder;
+  write_summary(folder.path, "small", {{{"case", "a"}}, {{"case", "b"}}});
+  const Json summary = read_summary(folder.path);
+  EXPECT_EQ(summary["format"], 1);
+  EXPECT_EQ(summary["scenario"], "small");
+  EXPECT_EQ(summary["cases"].size(), 2u);
+  EXPECT_EQ(summary["claims"], Json::array());
+}
+
+TEST(Summary, NamesAFolderThatIsNoRun) {
+  TemporaryFolder folder;
+  EXPECT_EQ(problem_with(folder.path), folder.path + ": is no run directory (it has no summary.json)");
+  write_text(folder.path + "/summary.json", "{\"format\": 1,");
+  EXPECT_NE(problem_with(folder.path).find("is damaged"), std::string::npos);
+  write_text(folder.path + "/summary.json", R"({"format": 2, "cases": []})");
+  EXPECT_NE(problem_with(folder.path).find("newer Longhaul (format 2"), std::string::npos);
+}
+
+// Case names hold commas and are quoted; a case without a table adds no rows, a torn line none either.
+TEST(Summary, JoinsTheTablesInTheOrderOfTheCases) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/cases/b,x=1/links.csv", "link,direction,bytes,busy_s\nr0-core,forward,1,0.5\nr0-co");
+  write_text(folder.path + "/cases/a/links.csv", "link,direction,bytes,busy_s\nr1-core,backward,2,0.25\n");
+  join_tables(folder.path, {"b,x=1", "missing", "a"});
+  EXPECT_EQ(read_text(folder.path + "/links.csv"),
+            "case,link,direction,bytes,busy_s\n\"b,x=1\",r0-core,forward,1,0.5\na,r1-core,backward,2,0.25\n");
+  EXPECT_EQ(read_text(folder.path + "/metrics.csv"),
+            "case,step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n");
+}
+
+}  // namespace
+}  // namespace longhaul

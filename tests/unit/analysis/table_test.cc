@@ -1,0 +1,80 @@
+#include "analysis/table.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/columns.h"
+
+namespace longhaul {
+namespace {
+
+Json record(const std::string& label, int connections, double loss, double sync_s) {
+  return {{"label", label},
+          {"method", label},
+          {"status", "done"},
+          {"seed", 1},
+          {"swept", {{"network.tcp.connections", connections}}},
+          {"final_loss", loss},
+          {"sync_time_s", {{"mean", sync_s}, {"p95", 2 * sync_s}}},
+          {"exchanges", 2},
+          {"simulated_time_s", 100 + sync_s},
+          {"idle_fraction", {{"mean", 0.25}}}};
+}
+
+Json summary_of(const std::vector<Json>& records) { return {{"cases", records}}; }
+
+TEST(SummaryTable, AlignsAndMarksTheBestOfEachSweepPoint) {
+  const Json summary = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5),
+                                   record("diloco", 8, 2.5, 0.5), record("noloco", 8, 2.625, 0.25)});
+  EXPECT_EQ(summary_table(summary, 0),
+            "method  connections   loss     sync      p95     idle   simulated   syncs\n"
+            "diloco            1  2.500*   3.5 s      7 s   25.0 %  1 min 44 s       2\n"
+            "noloco            1  2.625   500 ms*     1 s*  25.0 %  1 min 41 s*      2\n"
+            "diloco            8  2.500*  500 ms      1 s   25.0 %  1 min 41 s       2\n"
+            "noloco            8  2.625   250 ms*  500 ms*  25.0 %  1 min 40 s*      2\n"
+            "* best of those it may be compared with\n");
+}
+
+TEST(SummaryTable, LeavesOutTheLeastImportantColumnsOfANarrowTerminal) {
+  const Json summary = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5)});
+  EXPECT_EQ(summary_table(summary, 40),
+            "method  connections   loss     sync\n"
+            "diloco            1  2.500*   3.5 s\n"
+            "noloco            1  2.625   500 ms*\n"
+            "* best of those it may be compared with\n"
+            "4 columns left out; summary.json has them all\n");
+}
+
+TEST(SummaryTable, ShowsWhatDidNotFinish) {
+  Json interrupted = {{"label", "noloco"}, {"status", "interrupted"}, {"seed", 1}, {"swept", Json::object()}};
+  const std::string text = summary_table(summary_of({record("diloco", 1, 2.5, 3.5), interrupted}), 0);
+  EXPECT_NE(text.find("status"), std::string::npos);
+  EXPECT_NE(text.find("interrupted"), std::string::npos);
+  EXPECT_EQ(text.find('*'), std::string::npos);  // nobody to be compared with
+}
+
+TEST(SummaryTable, OfARunWithoutCases) { EXPECT_EQ(summary_table(summary_of({}), 80), "no cases\n"); }
+
+TEST(BestValues, NeedAChoiceThatShows) {
+  const Column& loss = columns()[0];
+  ASSERT_EQ(loss.path, "final_loss");
+  using Marks = std::vector<bool>;
+  EXPECT_EQ(best_values({record("a", 1, 2.5, 1)}, loss), Marks({false}));
+  EXPECT_EQ(best_values({record("a", 1, 2.5, 1), record("b", 1, 2.5001, 1)}, loss), Marks({false, false}));
+  EXPECT_EQ(best_values({record("a", 1, 2.5, 1), record("b", 1, 2.6, 1)}, loss), Marks({true, false}));
+}
+
+// Who never exchanges synchronizes in no time; that is no merit.
+TEST(BestValues, OfExchangesLeaveOutWhoNeverExchanges) {
+  Json independent = record("independent", 1, 3, 0);
+  independent["exchanges"] = 0;
+  independent["sync_time_s"] = nullptr;
+  const Column* time = nullptr;
+  for (const Column& column : columns())
+    if (column.path == "simulated_time_s") time = &column;
+  ASSERT_NE(time, nullptr);
+  EXPECT_EQ(best_values({independent, record("a", 1, 2, 10), record("b", 1, 2, 20)}, *time),
+            std::vector<bool>({false, true, false}));
+}
+
+}  // namespace
+}  // namespace longhaul
