@@ -88,7 +88,7 @@ class Run {
     const std::string folder = layout_.training_folder(training.key);
     fs::create_directories(folder);
     write_file(folder + "/case.json", training.example->resolved.dump(2) + "\n");
-    Job job{"train " + training.key.substr(0, training.key.rfind('-')), folder, {}, 1};
+    Job job{"train " + training.example->method.label, folder, {}, 1};
     job.arguments = {sibling_executable("longhaul-train"),
                      "--case",
                      folder + "/case.json",

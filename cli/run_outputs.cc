@@ -1,7 +1,5 @@
 #include "cli/run_outputs.h"
 
-#include <filesystem>
-
 #include "analysis/case_record.h"
 #include "analysis/join.h"
 #include "analysis/report/report.h"
@@ -14,6 +12,7 @@ void finish_case(const RunLayout& layout, const Case& one) {
   const std::string folder = layout.case_folder(one);
   if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
   write_timeline(folder);
+  write_file(folder + "/done", "");
 }
 
 std::vector<Json> case_records(const RunLayout& layout, const std::vector<const Case*>& cases,
@@ -36,12 +35,7 @@ void write_outputs(const RunLayout& layout, const std::string& scenario_name,
                    const std::vector<const Case*>& cases,
                    const std::map<std::string, std::string>& failures) {
   std::vector<std::string> names;
-  for (const Case* one : cases) {
-    names.push_back(one->name);
-    const std::string folder = layout.case_folder(*one);
-    const bool unjoined = one->train && !std::filesystem::exists(folder + "/metrics.csv");
-    if (is_done(folder) && unjoined) finish_case(layout, *one);  // killed between the replay and the join
-  }
+  for (const Case* one : cases) names.push_back(one->name);
   write_summary(layout.folder, scenario_name, case_records(layout, cases, failures));
   join_tables(layout.folder, names);
   write_file(layout.file("report.html"), report_html({layout.folder}));

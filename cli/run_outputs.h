@@ -10,7 +10,7 @@
 
 namespace longhaul {
 
-// After a replay: joins the case with its training (metrics.csv) and writes timeline.json.
+// After a replay: joins the case with its training (metrics.csv), writes timeline.json and, last, `done`.
 void finish_case(const RunLayout& layout, const Case& one);
 
 // One record a case, in order. `failures`: by case name, what went wrong; a case that is neither done nor
