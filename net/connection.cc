@@ -1,6 +1,7 @@
 #include "net/connection.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "net/framing.h"
 
@@ -43,6 +44,11 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes) {
   const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
   return facts.delay_s + serialization_s(topology, facts.data, last) - 8 * last / facts.bottleneck;
+}
+
+double window_kept_after_idle(double idle_s, double rtt_s) {
+  const double timeouts = idle_s / retransmission_timeout_s(rtt_s);
+  return timeouts <= 1 ? 1 : std::exp2(0.5 - timeouts);
 }
 
 }  // namespace longhaul

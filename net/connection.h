@@ -23,9 +23,14 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
 // the last segment once more over every other link (routers forward whole segments).
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes);
 
-// TCP's retransmission time-out with a steady round trip; a connection that idled for longer starts again from its
-// initial window (RFC 2861, Linux's tcp_slow_start_after_idle).
-inline double restart_after_s(double rtt_s) { return rtt_s + 0.2; }
+// Linux's retransmission time-out with a steady round trip.
+inline double retransmission_timeout_s(double rtt_s) { return rtt_s + 0.2; }
+
+// The part of its congestion window that a connection keeps after sending nothing for `idle_s`, at least down to the
+// initial window; 1 if it idled for less than a time-out. Linux (RFC 2861, tcp_slow_start_after_idle) halves for every
+// whole time-out; the steps are smoothed here, floor(x) to its mean x − 1/2, because a millisecond more or less must
+// not decide about a factor of two. After seven time-outs the largest windows are at the initial one.
+double window_kept_after_idle(double idle_s, double rtt_s);
 
 constexpr int kInitialWindowSegments = 10;  // RFC 6928
 

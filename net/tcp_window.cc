@@ -17,7 +17,9 @@ constexpr double kNearlyAll = 0.95;
 
 TcpWindow::TcpWindow(const WindowRules& rules) : rules_(rules), window_(initial()) {}
 
-double TcpWindow::initial() const { return std::min(rules_.limit, kInitialWindowSegments * rules_.segment); }
+double TcpWindow::initial() const { return kInitialWindowSegments * rules_.segment; }
+
+double TcpWindow::bytes() const { return std::min(window_, rules_.limit); }
 
 double TcpWindow::growth_per_round() const {
   if (!rules_.is_cubic) return rules_.segment;
@@ -34,31 +36,31 @@ void TcpWindow::begin_epoch_if_left() {
 
 void TcpWindow::acknowledged(double bytes, double peak_in_flight) {
   if (in_slow_start()) {
-    if (2 * peak_in_flight >= kNearlyAll * window_)
-      window_ = std::min({window_ + bytes, std::max(threshold_, window_), rules_.limit});
+    window_ = std::min({window_ + bytes, threshold_, std::max(window_, 2 * peak_in_flight)});
     begin_epoch_if_left();
     return;
   }
   if (peak_in_flight < kNearlyAll * window_) return;
   const double rounds = bytes / window_;
-  window_ = std::min(window_ + rounds * growth_per_round(), rules_.limit);
+  window_ += rounds * growth_per_round();
   epoch_s_ += rounds * rules_.rtt_s;
 }
 
-void TcpWindow::filled_pipe(double bytes, double pipe) {
-  if (!in_slow_start() || 2 * std::min(bytes, pipe) < kNearlyAll * window_) return;
-  const double room = rules_.is_cubic ? std::min(bytes, pipe) : bytes;
-  window_ = std::min({window_ + room, threshold_, rules_.limit});
-  if (rules_.is_cubic && bytes >= pipe) threshold_ = window_;
+// The sender's buffer is full then: besides the pipe, its own queue holds data that counts as in flight.
+void TcpWindow::filled_pipe(double sent, double pipe) {
+  const double in_flight = std::min(sent, bytes());
+  if (!in_slow_start() || 2 * in_flight < kNearlyAll * window_) return;
+  const double room = rules_.is_cubic ? std::min(sent, pipe) : sent;
+  window_ = std::min({window_ + room, threshold_, std::max(window_, 2 * rules_.limit)});
+  if (rules_.is_cubic && sent >= pipe) threshold_ = window_;
   begin_epoch_if_left();
 }
 
 void TcpWindow::idled(double idle_s) {
-  const double restart_s = restart_after_s(rules_.rtt_s);
-  if (idle_s <= restart_s) return;
+  const double kept = window_kept_after_idle(idle_s, rules_.rtt_s);
+  if (kept == 1) return;
   if (!in_slow_start()) threshold_ = std::max(threshold_, 0.75 * window_);
-  const double halvings = std::floor(idle_s / restart_s);
-  window_ = std::max(std::min(window_, initial()), std::ldexp(window_, -static_cast<int>(std::min(halvings, 60.))));
+  window_ = std::max(std::min(window_, initial()), window_ * kept);
 }
 
 }  // namespace longhaul

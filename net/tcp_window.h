@@ -13,7 +13,7 @@ namespace longhaul {
 
 struct WindowRules {
   double segment = 1448;
-  double limit = 0;  // never larger
+  double limit = 0;  // the sender's buffer; the congestion window itself may grow to twice what is in flight
   double rtt_s = 0;
   bool is_cubic = true;  // else Reno
 };
@@ -22,14 +22,14 @@ class TcpWindow {
  public:
   explicit TcpWindow(const WindowRules& rules);
 
-  double bytes() const { return window_; }
+  double bytes() const;  // what may be in flight: the congestion window within the limit
   bool in_slow_start() const { return window_ < threshold_; }
 
   // `bytes` were acknowledged; `peak_in_flight` is the most that was under way in the round trip before.
   void acknowledged(double bytes, double peak_in_flight);
-  // The connection has sent `bytes` at a steady `pipe` bytes a round trip, which the window did not limit.
-  void filled_pipe(double bytes, double pipe);
-  // Nothing was sent for `idle_s`: halves for each restart_after_s, down to the initial window; the threshold stays.
+  // The connection has sent `sent` bytes at a steady `pipe` bytes a round trip, which the window did not limit.
+  void filled_pipe(double sent, double pipe);
+  // Nothing was sent for `idle_s`: window_kept_after_idle(), at least the initial window; the threshold stays.
   void idled(double idle_s);
 
  private:

@@ -13,12 +13,12 @@ void IdleRestart::before_sending(ns3::Ptr<ns3::TcpSocketState> state) const {
   const double rtt_s = state->m_minRtt.GetSeconds();
   // The last byte was sent a round trip before it was acknowledged.
   const double idle_s = (ns3::Simulator::Now() - last_acknowledged_).GetSeconds() + rtt_s;
-  const int halvings = static_cast<int>(std::min(31., idle_s / restart_after_s(rtt_s)));
-  if (halvings == 0) return;
   const std::uint32_t window = state->m_cWnd, threshold = state->m_ssThresh;
+  const double kept = window_kept_after_idle(idle_s, rtt_s);
+  if (kept == 1) return;
   if (window >= threshold) state->m_ssThresh = std::max(threshold, window / 4 * 3);
   const std::uint32_t initial = std::min(window, kInitialWindowSegments * state->m_segmentSize);
-  state->m_cWnd = std::max(initial, window >> halvings);
+  state->m_cWnd = std::max(initial, static_cast<std::uint32_t>(window * kept));
 }
 
 bool IdleRestart::may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint32_t segments) {

@@ -43,7 +43,7 @@ void PacketChannel::limit_buffers(ns3::Ptr<ns3::Socket> socket) const {
   socket->SetAttribute("SndBufSize", ns3::UintegerValue(window));
   socket->SetAttribute("RcvBufSize", ns3::UintegerValue(2 * window));
   // Linux's retransmission time-out is never below the round trip plus 200 ms.
-  socket->SetAttribute("MinRto", ns3::TimeValue(ns3::Seconds(restart_after_s(facts_.rtt_s))));
+  socket->SetAttribute("MinRto", ns3::TimeValue(ns3::Seconds(retransmission_timeout_s(facts_.rtt_s))));
 }
 
 void PacketChannel::listen(std::size_t index, std::uint16_t port) {
