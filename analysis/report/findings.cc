@@ -85,8 +85,22 @@ std::string synchronization(const std::vector<Measured>& sync) {
   return text + ".";
 }
 
+// "10.8 GB with diloco in 10 outer steps"
+std::string payload(const std::vector<MethodCases>& methods) {
+  const auto bytes = measured(methods, "bytes_sent_per_replica"), count = measured(methods, "exchanges");
+  std::vector<std::string> parts;
+  for (const Measured& sent : bytes) {
+    const auto steps = std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.method == sent.method; });
+    if (sent.value == 0 || steps == count.end()) continue;
+    parts.push_back(human_bytes(sent.value) + " with " + sent.method + " in " + printed("%.0f", steps->value) +
+                    (steps->value == 1 ? " outer step" : " outer steps"));
+  }
+  return parts.empty() ? "" : "Each replica sent " + join(parts) + ".";
+}
+
 std::string target(const std::vector<MethodCases>& methods) {
   std::optional<double> goal;
+  bool reached = false;
   std::vector<std::string> parts;
   for (const MethodCases& method : methods) {
     std::vector<double> times;
@@ -94,6 +108,7 @@ std::string target(const std::vector<MethodCases>& methods) {
       if (!goal) goal = value_at(*record, "target_loss");
       if (const auto time = value_at(*record, "time_to_target_s")) times.push_back(*time);
     }
+    reached = reached || !times.empty();
     if (times.empty())
       parts.push_back("never with " + method.name);
     else if (times.size() < method.records.size())
@@ -101,7 +116,9 @@ std::string target(const std::vector<MethodCases>& methods) {
     else
       parts.push_back("after " + duration_text(mean(times)) + " with " + method.name);
   }
-  return goal ? "The target loss of " + printed("%g", *goal) + " was reached " + join(parts) + "." : "";
+  if (!goal) return "";
+  const std::string what = "the target loss of " + printed("%g", *goal);
+  return reached ? "In simulated time, " + what + " was reached " + join(parts) + "." : "No method reached " + what + ".";
 }
 
 std::string entropy_note(const std::vector<MethodCases>& methods) {
@@ -133,13 +150,13 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
   if (!sync.empty()) sentences.push_back(synchronization(sync));
   if (!wait.empty() && wait.back().value > 0)
     sentences.push_back("Before each exchange a replica waited on average " + listed(wait, duration_text) + " for those it exchanges with.");
+  if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);
   if (!idle.empty() && idle.back().value > 0)
     sentences.push_back("The accelerators were idle " + listed(idle, percent_text) + " of the time.");
-  if (!time.empty()) sentences.push_back("The whole run took " + listed(time, duration_text) + " of simulated time.");
+  if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time, duration_text) + ".");
   if (!losses.empty())
     sentences.push_back("The final validation loss was " + listed(losses, loss_text) + entropy_note(methods) + ".");
-  const std::string reached = target(methods);
-  if (!reached.empty()) sentences.push_back(reached);
+  if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);
   if (!losses.empty() && !seeds_note(methods).empty()) sentences.push_back(seeds_note(methods));
   return sentences;
 }

@@ -21,6 +21,8 @@ std::string text_of(const Json& json, const std::string& key) {
   return value.is_null() ? "?" : plain(value);
 }
 
+constexpr std::size_t kMostValues = 10;
+
 // "8", or "8, 16, 32" where it is swept.
 std::string values_in(const std::vector<Json>& records, const std::string& key) {
   std::vector<std::string> values;
@@ -28,7 +30,10 @@ std::string values_in(const std::vector<Json>& records, const std::string& key) 
     const std::string value = text_of(record, key);
     if (value != "?" && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
-  return join(values);
+  if (values.size() <= kMostValues) return join(values);
+  const std::string last = values.back(), count = std::to_string(values.size());
+  values.resize(kMostValues - 1);
+  return join(values) + ", …, " + last + " (" + count + " values)";
 }
 
 std::string method_in_words(const Json& method) {

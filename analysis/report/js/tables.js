@@ -3,19 +3,21 @@
 
 const RESULTS = {sort: null, descending: false, onlyChosen: false};
 
-const plain = value => (typeof value === 'string' ? value : JSON.stringify(value));
+const plain = value => (typeof value === 'string' ? value : String(JSON.stringify(value)));
 
 // The columns that describe a case, before those that measure it.
 function describingColumns() {
-  const columns = [{title: 'Method', value: one => one.variant, cell: one => [swatch(methodColor(METHOD_LABELS.indexOf(one.label))), one.variant]}];
+  const unfinished = one => (one.status === 'done' ? '' : element('span', {class: 'status'}, one.status));
+  const columns = [{title: 'Method', value: one => one.variant,
+    cell: one => [swatch(methodColor(METHOD_LABELS.indexOf(one.label))), one.variant, unfinished(one)]}];
   if (MANY_RUNS) columns.push({title: 'Run', value: one => runName(one.run)});
   for (const key of DATA.swept) {
     if (key.startsWith('methods.')) continue;  // in the name of the variant
+    if (DATA.cases.every(one => plain(one.swept[key]) === plain(DATA.cases[0].swept[key]))) continue;
     const short = key.slice(key.lastIndexOf('.') + 1);
     columns.push({title: short, meaning: key, value: one => (key in one.swept ? one.swept[key] : '')});
   }
   if (new Set(DATA.cases.map(one => one.seed)).size > 1) columns.push({title: 'Seed', value: one => one.seed});
-  if (DATA.cases.some(one => one.status !== 'done')) columns.push({title: 'Status', value: one => one.status});
   return columns.map(column => ({cell: one => [plain(column.value(one))], ...column, words: true}));
 }
 

@@ -129,9 +129,15 @@ TEST_F(Report, Of1500CasesStaysBelow10Megabytes) {
   for (int step = 1; step <= 200; ++step)
     metrics += std::to_string(step) + ",plain,mean," + std::to_string(step * 1.234567) + ",2.3456789,2.3456789,0.00123456," +
                std::to_string(step * 123456789LL) + "\n";
-  for (int i = 0; i < 1500; ++i) {
-    add_case("diloco", {{"network.tcp.connections", i}}, false);
-    write_text(run + "/cases/" + records.back()["case"].get<std::string>() + "/metrics.csv", metrics);
+  add_case("diloco", {{"network.tcp.connections", 0}});
+  const std::string first = records[0]["case"];
+  write_text(run + "/cases/" + first + "/metrics.csv", metrics);
+  for (int i = 1; i < 1500; ++i) {
+    Json record = records[0];
+    record["case"] = "diloco,network.tcp.connections=" + std::to_string(i);
+    record["swept"]["network.tcp.connections"] = i;
+    std::filesystem::create_directory_symlink(first, run + "/cases/" + record["case"].get<std::string>());
+    records.push_back(record);
   }
   EXPECT_LT(page().size(), 10'000'000u);
 }
