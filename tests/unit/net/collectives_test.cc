@@ -1,0 +1,202 @@
+// Every collective is run on sets of contributions: what a member holds of each byte is the set of members whose
+// contribution went into it. Messages carry what their sender held when it entered the round.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <set>
+
+#include "core/errors.h"
+#include "core/exchange_plan.h"
+#include "net/collectives/collective.h"
+#include "net/collectives/registry.h"
+
+namespace longhaul {
+namespace {
+
+using Contributions = std::vector<std::multiset<int>>;  // by byte
+
+struct InFlight {
+  Message message;
+  Contributions data;
+};
+
+class DataFlow {
+ public:
+  DataFlow(const Collective& collective, const GroupExchange& exchange) : collective_(collective), exchange_(exchange) {
+    for (int member = 0; member < exchange.members; ++member)
+      held_.push_back(Contributions(static_cast<std::size_t>(exchange.bytes), {member}));
+    round_.assign(held_.size(), -1);
+  }
+
+  // False if the members wait for each other for ever.
+  bool run() {
+    for (int member = 0; member < exchange_.members; ++member) enter(member);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int member = 0; member < exchange_.members; ++member) moved = try_to_finish_round(member) || moved;
+    }
+    for (const int round : round_)
+      if (round < collective_.rounds(exchange_)) return false;
+    return true;
+  }
+
+  const Contributions& held(int member) const { return held_[static_cast<std::size_t>(member)]; }
+  bool nothing_left() const {
+    for (const auto& [ends, queue] : wires_)
+      if (!queue.empty()) return false;
+    return true;
+  }
+
+ private:
+  void enter(int member) {
+    int& index = round_[static_cast<std::size_t>(member)];
+    if (++index >= collective_.rounds(exchange_)) return;
+    for (const Message& message : collective_.round(exchange_, member, index).sends) {
+      const auto begin = held(member).begin() + message.offset;
+      wires_[{member, message.peer}].push_back({message, Contributions(begin, begin + message.bytes)});
+    }
+  }
+
+  bool try_to_finish_round(int member) {
+    const int index = round_[static_cast<std::size_t>(member)];
+    if (index >= collective_.rounds(exchange_)) return false;
+    const Round round = collective_.round(exchange_, member, index);
+    for (const Message& expected : round.receives)
+      if (wires_[{expected.peer, member}].empty()) return false;
+    for (const Message& expected : round.receives) receive(member, expected);
+    enter(member);
+    return true;
+  }
+
+  void receive(int member, const Message& expected) {
+    std::deque<InFlight>& wire = wires_[{expected.peer, member}];
+    const InFlight arrived = wire.front();
+    wire.pop_front();
+    EXPECT_EQ(arrived.message.offset, expected.offset);
+    EXPECT_EQ(arrived.message.bytes, expected.bytes);
+    EXPECT_EQ(arrived.message.reduces, expected.reduces);
+    for (std::int64_t i = 0; i < expected.bytes; ++i) {
+      std::multiset<int>& here = held_[static_cast<std::size_t>(member)][static_cast<std::size_t>(expected.offset + i)];
+      const std::multiset<int>& there = arrived.data[static_cast<std::size_t>(i)];
+      if (!expected.reduces) here.clear();
+      here.insert(there.begin(), there.end());
+    }
+  }
+
+  const Collective& collective_;
+  GroupExchange exchange_;
+  std::vector<Contributions> held_;
+  std::vector<int> round_;
+  std::map<std::pair<int, int>, std::deque<InFlight>> wires_;
+};
+
+struct Shape {
+  int members;
+  std::int64_t bytes;
+};
+
+// Powers of two and not, fewer bytes than members, bytes that do not divide.
+const Shape kShapes[] = {{2, 1}, {2, 10}, {3, 10}, {4, 16}, {5, 3}, {6, 13}, {7, 100}, {8, 64}, {12, 31}, {16, 5}};
+
+TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
+  for (const auto& collective : collectives())
+    for (const Shape& shape : kShapes) {
+      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
+      DataFlow flow(*collective, {shape.members, shape.bytes, 2});
+      ASSERT_TRUE(flow.run());
+      EXPECT_TRUE(flow.nothing_left());
+      std::multiset<int> all;
+      for (int member = 0; member < shape.members; ++member) all.insert(member);
+      for (int member = 0; member < shape.members; ++member)
+        for (const auto& contributions : flow.held(member)) EXPECT_EQ(contributions, all);
+    }
+}
+
+TEST(Collectives, TotalsAreTheSumOfAllRounds) {
+  for (const auto& collective : collectives())
+    for (const Shape& shape : kShapes) {
+      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
+      const GroupExchange exchange{shape.members, shape.bytes, 2};
+      Totals totals;
+      for (int member = 0; member < shape.members; ++member)
+        for (int index = 0; index < collective->rounds(exchange); ++index)
+          for (const Message& message : collective->round(exchange, member, index).sends) {
+            ++totals.transfers;
+            totals.bytes += message.bytes;
+          }
+      EXPECT_EQ(collective->totals(exchange).transfers, totals.transfers);
+      EXPECT_EQ(collective->totals(exchange).bytes, totals.bytes);
+    }
+}
+
+std::int64_t sent(const std::string& name, const GroupExchange& exchange, int member) {
+  return bytes_sent(find_collective(name), exchange, member);
+}
+
+TEST(Collectives, RingSendsTwiceAllButOneChunk) {
+  for (int member = 0; member < 4; ++member) EXPECT_EQ(sent("ring", {4, 400, 1}, member), 2 * 3 * 100);
+}
+
+// 0 receives from 1 and 2 and sends the result to both; 2 has 3 below it.
+TEST(Collectives, TreeMembersSendTheWholeVectorToTheirParentAndChildren) {
+  const GroupExchange exchange{4, 100, 1};
+  EXPECT_EQ(sent("tree", exchange, 0), 200);
+  EXPECT_EQ(sent("tree", exchange, 1), 100);
+  EXPECT_EQ(sent("tree", exchange, 2), 200);
+  EXPECT_EQ(sent("tree", exchange, 3), 100);
+}
+
+// 2 · (1/2 + 1/4) of the vector; with 5 members, member 0 also returns the result to member 4.
+TEST(Collectives, HalvingDoublingSendsHalvesAndServesTheSurplus) {
+  EXPECT_EQ(sent("halving-doubling", {4, 400, 1}, 3), 600);
+  EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 1), 600);
+  EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 0), 1000);
+  EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 4), 400);
+}
+
+TEST(Collectives, PairSendsItsContributionOnceAndRootTensorByTensor) {
+  EXPECT_EQ(sent("pair", {2, 100, 2}, 0), 100);
+  EXPECT_EQ(sent("pair", {2, 100, 2}, 1), 100);
+  EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
+  EXPECT_EQ(sent("root", {3, 100, 2}, 0), 200);
+  EXPECT_EQ(sent("root", {3, 100, 2}, 2), 100);
+  EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
+}
+
+// L = 0.1 s, 1000 bytes at 10,000 bytes/s: 0.1 s for the whole vector.
+TEST(Collectives, ClosedFormsOfAnIdleStar) {
+  const auto cost = [](const std::string& name, int members) {
+    return find_collective(name).idle_star_s({members, 1000, 2}, 0.1, 1e4);
+  };
+  EXPECT_DOUBLE_EQ(cost("ring", 4), 6 * (0.1 + 0.025));
+  EXPECT_DOUBLE_EQ(cost("tree", 8), 6 * 0.2);
+  EXPECT_DOUBLE_EQ(cost("tree", 5), 6 * 0.2);
+  EXPECT_DOUBLE_EQ(cost("halving-doubling", 4), 4 * 0.1 + 1.5 * 0.1);
+  EXPECT_DOUBLE_EQ(cost("halving-doubling", 5), 4 * 0.1 + 1.5 * 0.1 + 2 * 0.2);
+  EXPECT_DOUBLE_EQ(cost("pair", 2), 0.2);
+  EXPECT_DOUBLE_EQ(cost("root", 2), 4 * 0.1 + 2 * 0.1);
+}
+
+TEST(Collectives, RegistryHasWhateverAPlanMayName) {
+  for (const auto& names : {all_reduce_collectives(), group_average_collectives()})
+    for (const std::string& name : names) {
+      EXPECT_EQ(find_collective(name).name(), name);
+      EXPECT_FALSE(find_collective(name).about().empty());
+    }
+  try {
+    find_collective("rinq");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(error.parts().hint.find("\"ring\""), std::string::npos);
+  }
+}
+
+TEST(Collectives, PartsOfLargeVectorsDoNotOverflow) {
+  const std::int64_t bytes = std::int64_t{1} << 55;
+  EXPECT_EQ(part_begin(bytes, 1023, 1024), bytes / 1024 * 1023);
+  EXPECT_EQ(part_begin(10, 2, 3), 6) << "floor(2 · 10 / 3)";
+}
+
+}  // namespace
+}  // namespace longhaul

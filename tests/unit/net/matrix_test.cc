@@ -1,0 +1,89 @@
+#include "net/matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/errors.h"
+#include "net/topology.h"
+#include "tests/unit/net/cases.h"
+
+namespace longhaul {
+namespace {
+
+std::string error_of(const std::string& text) {
+  try {
+    Matrix::parse(text, "mine.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string with_pairs(const std::string& pairs) {
+  return R"({"about": "a", "source": "s", "sites": ["x", "y", "z"],
+             "inside": {"rtt": "1ms", "throughput": "1Gbps"}, "pairs": [)" + pairs + "]}";
+}
+
+std::string pair_of(const std::string& one, const std::string& other) {
+  return R"({"between": [")" + one + R"(", ")" + other + R"("], "rtt": "10ms", "throughput": "1Gbps"})";
+}
+
+TEST(Matrix, BuiltInOnesSayWhereTheyComeFrom) {
+  ASSERT_EQ(built_in_networks().size(), 2u);
+  EXPECT_EQ(built_in_networks()[0].name, "aws-2022");
+  EXPECT_EQ(built_in_networks()[0].sites.size(), 10u);
+  EXPECT_EQ(built_in_networks()[1].sites.size(), 12u);
+  for (const NetworkInfo& info : built_in_networks()) EXPECT_GT(info.source.size(), 20u);
+}
+
+TEST(Matrix, AwsHoldsRoundTripsAndGcpOneWayDelays) {
+  const Matrix aws = load_matrix("aws-2022", "."), gcp = load_matrix("gcp-2025", ".");
+  EXPECT_DOUBLE_EQ(aws.between("oregon", "virginia").rtt, 0.067);
+  EXPECT_DOUBLE_EQ(aws.between("ireland", "frankfurt").throughput, 1.08e9);
+  EXPECT_DOUBLE_EQ(aws.inside().rtt, 0.005);
+  EXPECT_DOUBLE_EQ(gcp.between("australia", "belgium").rtt, 2 * 0.129);
+  EXPECT_DOUBLE_EQ(gcp.between("london", "netherlands").throughput, 2083e6) << "the published value, corrected";
+  EXPECT_DOUBLE_EQ(gcp.inside().rtt, 0.002);
+}
+
+TEST(Matrix, BadFilesAreNamedWithThePlace) {
+  EXPECT_NE(error_of("{").find("mine.json"), std::string::npos);
+  EXPECT_NE(error_of(with_pairs(pair_of("x", "y"))).find("x, z is missing"), std::string::npos);
+  EXPECT_NE(error_of(with_pairs(pair_of("x", "q"))).find("pairs[0].between"), std::string::npos);
+  EXPECT_NE(error_of(with_pairs(pair_of("x", "y") + "," + pair_of("y", "x"))).find("twice"), std::string::npos);
+  EXPECT_NE(error_of(R"({"about": "a", "sorce": "s"})").find("sorce"), std::string::npos);
+}
+
+class MatrixFile : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  const std::string folder_ = testing::TempDir() + "longhaul_matrix_test";
+};
+
+TEST_F(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
+  std::ofstream(folder_ + "/mine.json") << with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
+  EXPECT_DOUBLE_EQ(load_matrix("mine.json", folder_).between("z", "y").rtt, 0.01);
+  EXPECT_THROW(load_matrix("mine.json", folder_ + "/elsewhere"), InputError);
+}
+
+// Sites 10 ms apart with 25 ms inside: the trunk would need a negative delay.
+TEST_F(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
+  std::string text = with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
+  text.replace(text.find("1ms"), 3, "25ms");
+  std::ofstream(folder_ + "/near.json") << text;
+  Case one = regions_case("near.json", {{"x", 1}, {"y", 1}});
+  one.folder = folder_;
+  try {
+    build_topology(one);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("x-y"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

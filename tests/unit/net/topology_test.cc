@@ -1,0 +1,121 @@
+#include "net/topology.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "net/connection.h"
+#include "net/matrix.h"
+#include "tests/unit/net/cases.h"
+
+namespace longhaul {
+namespace {
+
+InputErrorParts error_of(const Case& one) {
+  try {
+    build_topology(one);
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(Star, RoundTripIsThatOfTheScenarioBetweenAnyTwo) {
+  const Topology topology = build_topology(star_case(4, 1e8, 0.05));
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j)
+      if (i != j) EXPECT_DOUBLE_EQ(topology.rtt_s(i, j), 0.05);
+  EXPECT_EQ(topology.links()[3].name, "replica3-core");
+  EXPECT_DOUBLE_EQ(topology.links()[3].delay_s, 0.0125);
+  EXPECT_EQ(topology.path(3, 1).directions, (std::vector<LinkDirection>{6, 3})) << "3 forward, 1 backward";
+}
+
+TEST(Star, UpAndDownHaveRatesOfTheirOwn) {
+  Case one = star_case(2, 0, 0.05);
+  one.network.topology = StarSpec{2e7, 2e8, 0.05};
+  const Topology topology = build_topology(one);
+  EXPECT_DOUBLE_EQ(topology.rate(0), 2e7);
+  EXPECT_DOUBLE_EQ(topology.rate(1), 2e8);
+  EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 2e7);
+}
+
+TEST(Regions, RoundTripsAreExactlyTheMatrix) {
+  for (const NetworkInfo& info : built_in_networks()) {
+    std::vector<std::pair<std::string, int>> placement;
+    for (const std::string& site : info.sites) placement.push_back({site, 2});
+    const Topology topology = build_topology(regions_case(info.name, placement));
+    const Matrix matrix = load_matrix(info.name, ".");
+    const int sites = static_cast<int>(info.sites.size());
+    for (int i = 0; i < 2 * sites; ++i)
+      for (int j = 0; j < 2 * sites; ++j) {
+        if (i == j) continue;
+        const std::string &one = info.sites[static_cast<std::size_t>(i / 2)], &other = info.sites[static_cast<std::size_t>(j / 2)];
+        const SitePair& expected = i / 2 == j / 2 ? matrix.inside() : matrix.between(one, other);
+        EXPECT_NEAR(topology.rtt_s(i, j), expected.rtt, 1e-12) << info.name << ' ' << one << ' ' << other;
+        EXPECT_EQ(topology.connection_cap(i, j), expected.throughput);
+        EXPECT_EQ(topology.path(i, j).directions.size(), i / 2 == j / 2 ? 2u : 3u) << "the direct trunk";
+      }
+  }
+}
+
+// Measured round trips violate the triangle inequality; the direct way is what was measured.
+TEST(Regions, ATrunkWinsOverAQuickerDetour) {
+  Topology topology(2);
+  const int a = topology.add_router("a"), b = topology.add_router("b"), c = topology.add_router("c");
+  topology.add_link({"replica0-a", 0, a, 1, 1, 0});
+  topology.add_link({"replica1-b", 1, b, 1, 1, 0});
+  topology.add_link({"a-c", a, c, 1, 1, 0.001});
+  topology.add_link({"c-b", c, b, 1, 1, 0.001});
+  const int direct = topology.add_link({"a-b", a, b, 1, 1, 0.1});
+  EXPECT_EQ(topology.path(0, 1).directions, (std::vector<LinkDirection>{0, 2 * direct, 3}));
+  EXPECT_EQ(topology.path(1, 0).directions, (std::vector<LinkDirection>{2, 2 * direct + 1, 1}));
+}
+
+TEST(Regions, EvenGivesTheFirstSitesTheRemainder) {
+  Case one = regions_case("aws-2022", {{"oregon", 0}, {"london", 0}, {"tokyo", 0}});
+  one.replicas = 5;
+  std::get<RegionsSpec>(one.network.topology).even = true;
+  const Topology topology = build_topology(one);
+  EXPECT_EQ(topology.links()[1].name, "replica1-oregon");
+  EXPECT_EQ(topology.links()[2].name, "replica2-london");
+  EXPECT_EQ(topology.links()[4].name, "replica4-tokyo");
+}
+
+TEST(Regions, AnUnknownSiteIsNamedWithTheNearestOne) {
+  InputErrorParts parts = error_of(regions_case("aws-2022", {{"londn", 2}}));
+  EXPECT_EQ(parts.path, "network.topology.regions.replicas.londn");
+  EXPECT_NE(parts.hint.find("\"london\""), std::string::npos);
+  parts = error_of(regions_case("aws-2022", {{"atlantis", 2}}));
+  EXPECT_NE(parts.allowed.find("virginia"), std::string::npos);
+}
+
+TEST(Regions, AnUnknownMatrixIsNamedWithTheNearestOne) {
+  const InputErrorParts parts = error_of(regions_case("aws-2002", {{"london", 2}}));
+  EXPECT_EQ(parts.path, "network.topology.regions.matrix");
+  EXPECT_NE(parts.hint.find("aws-2022"), std::string::npos);
+}
+
+TEST(Topology, TwoPartsWithoutALinkAreAnError) {
+  Topology topology(2);
+  topology.add_link({"replica0-a", 0, topology.add_router("a"), 1, 1, 0});
+  topology.add_link({"replica1-b", 1, topology.add_router("b"), 1, 1, 0});
+  EXPECT_THROW(topology.path(0, 1), InputError);
+}
+
+// 2 · 25 ms, a segment of 1538 bytes over two links of 100 Mb/s, an acknowledgement of 90 bytes back over two.
+TEST(Connection, RoundTripHoldsTheSerializationOfASegment) {
+  const Topology topology = build_topology(star_case(2, 1e8, 0.05));
+  const ConnectionFacts facts = connection_facts(topology, star_case(2, 1e8, 0.05).network.tcp, 0, 1);
+  EXPECT_NEAR(facts.rtt_s, 0.05 + 2 * 8 * 1538 / 1e8 + 2 * 8 * 90 / 1e8, 1e-12);
+  EXPECT_EQ(facts.acks, (std::vector<LinkDirection>{2, 1}));
+}
+
+// The throughput of one connection between Oregon and Tokyo is 523 Mb/s at 96 ms: a window of 6.3 MB.
+TEST(Connection, AMatrixCapIsAWindow) {
+  const Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
+  const Topology topology = build_topology(one);
+  EXPECT_NEAR(connection_facts(topology, one.network.tcp, 0, 1).window_limit, 523e6 / 8 * 0.096, 1e3);
+}
+
+}  // namespace
+}  // namespace longhaul
