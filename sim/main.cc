@@ -1,5 +1,6 @@
 // longhaul-sim: replays the trace of one case over its network.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
 
@@ -7,6 +8,8 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/trace.h"
+#include "core/units.h"
+#include "net/estimate.h"
 #include "sim/replay/replay.h"
 
 namespace longhaul {
@@ -25,11 +28,31 @@ Trace read_trace_argument(const std::string& file) {
   return read_trace(in, file);
 }
 
+// Before a run of hours begins, somebody should know; stderr is the log.txt of the case.
+void announce(const Case& one, const Trace& trace, bool quiet) {
+  constexpr double kWorthAWarning_s = 180;
+  const ReplayEstimate expected = estimate(one, trace);
+  const bool is_long = expected.seconds > kWorthAWarning_s;
+  if (quiet && !is_long) return;
+  std::fprintf(stderr, "longhaul-sim: %s%s transfers, %s of payload, fidelity %s: about %s\n", is_long ? "warning: " : "",
+               std::to_string(expected.transfers).c_str(),
+               human_bytes(static_cast<double>(expected.payload_bytes)).c_str(), one.network.fidelity.c_str(),
+               human_duration(expected.seconds).c_str());
+  if (is_long && one.network.fidelity == "packet")
+    std::fprintf(stderr, "longhaul-sim: fidelity \"flow\" takes seconds, a larger network.tcp.segment fewer packets\n");
+}
+
 Json run(const Arguments& arguments, ProgressReporter& reporter) {
   const Case one = read_case(arguments.case_file);
   const Trace trace = read_trace_argument(arguments.trace_file);
   const FolderLock lock(arguments.folder);
-  return replay(one, trace, arguments.folder, reporter);
+  try {
+    check_network(one);
+    announce(one, trace, arguments.quiet);
+    return replay(one, trace, arguments.folder, reporter);
+  } catch (const InputError& error) {
+    throw error.parts().file.empty() ? error.in_file(arguments.case_file) : error;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sim/replay/exchange_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "net/collectives/registry.h"
 #include "sim/network/clock.h"
@@ -28,10 +29,11 @@ std::size_t ExchangeRun::member_of(int replica) const {
 }
 
 void ExchangeRun::post(int replica) {
-  Member& member = members_[member_of(replica)];
-  member.times.posted_s = now_s();
-  enter_next_round(member_of(replica));
-  advance(member_of(replica));
+  const std::size_t index = member_of(replica);
+  members_[index].times.posted_s = now_s();
+  for (const auto& [from, bytes] : std::exchange(members_[index].held, {})) send(from, index, bytes);
+  enter_next_round(index);
+  advance(index);
 }
 
 int& ExchangeRun::arrived_from(Member& member, int peer) {
@@ -54,9 +56,16 @@ void ExchangeRun::enter_next_round(std::size_t index) {
     const auto to = static_cast<std::size_t>(message.peer);
     member.times.bytes_sent += message.bytes;
     ++member.undelivered;
-    ++transfers_;
-    network_.send(group_[index], group_[to], message.bytes, [this, index, to] { arrive(index, to); });
+    if (members_[to].round < 0)
+      members_[to].held.emplace_back(index, message.bytes);
+    else
+      send(index, to, message.bytes);
   }
+}
+
+void ExchangeRun::send(std::size_t from, std::size_t to, std::int64_t bytes) {
+  ++transfers_;
+  network_.send(group_[from], group_[to], bytes, [this, from, to] { arrive(from, to); });
 }
 
 void ExchangeRun::advance(std::size_t index) {

@@ -1,6 +1,8 @@
 // One exchange of one group under way: every member walks through the rounds of the collective.
 //
-// A member starts as soon as it is ready itself; messages that reach a member before it has started are kept.
+// A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a receiver
+// that has not posted its receive (rendezvous, as NCCL, Gloo and MPI do with large messages). A member whose peers are
+// ready does not wait for the rest of the group.
 #pragma once
 
 #include <functional>
@@ -49,12 +51,14 @@ class ExchangeRun {
     Round now;                    // the messages of this round
     std::vector<std::pair<int, int>> arrived;  // (peer, messages that no round has used yet)
     int undelivered = 0;          // of its own messages of this round
+    std::vector<std::pair<std::size_t, std::int64_t>> held;  // (from, bytes) for it, until it is ready
   };
 
   std::size_t member_of(int replica) const;
   bool is_round_over(Member& member) const;
   void enter_next_round(std::size_t index);
   void advance(std::size_t index);
+  void send(std::size_t from, std::size_t to, std::int64_t bytes);
   void arrive(std::size_t from, std::size_t to);
   static int& arrived_from(Member& member, int peer);
 

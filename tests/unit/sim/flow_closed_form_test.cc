@@ -1,0 +1,130 @@
+// The flow fidelity against closed forms on an idle star.
+#include <gtest/gtest.h>
+#include <ns3/simulator.h>
+
+#include <cmath>
+
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+#include "sim/network/clock.h"
+#include "sim/network/flow_network.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kSegment = 1448, kWire = 1538, kAck = 90;
+
+// A link of this rate carries `payload_rate` bit/s of payload.
+double line_rate(double payload_rate) { return payload_rate * kWire / kSegment; }
+
+// Seconds that slow start loses against line rate: the rounds whose window is below the pipe, each of which lasts a
+// round trip and sends what takes window / rate.
+double slow_start_s(double bytes_per_s, double rtt_s) {
+  double lost_s = 0;
+  for (double window = 10 * kSegment; window < bytes_per_s * rtt_s; window *= 2) lost_s += rtt_s - window / bytes_per_s;
+  return lost_s;
+}
+
+struct StartUp {
+  double rate, rtt_s;
+  double rounds, lost_s;  // as tabulated, to two digits
+};
+
+// When a cold connection's `bytes` arrive, with nothing else on the network.
+double arrival_s(const Case& one, std::int64_t bytes) {
+  const Topology topology = build_topology(one);
+  FlowNetwork network(one.network.tcp, topology);
+  const SimulationScope scope;
+  double arrived_s = -1;
+  after(0, [&] { network.send(0, 1, bytes, [&] { arrived_s = now_s(); }); });
+  ns3::Simulator::Run();
+  return arrived_s;
+}
+
+TEST(SlowStart, LosesTheTimesOfTheTable) {
+  const StartUp table[] = {{1e8, 0.02, 5, 0.06},   {1e8, 0.1, 7, 0.55},   {1e8, 0.2, 8, 1.30},
+                           {1e9, 0.02, 8, 0.13},   {1e9, 0.1, 10, 0.88},  {1e9, 0.2, 11, 1.96},
+                           {1e10, 0.02, 11, 0.20}, {1e10, 0.1, 14, 1.21}, {1e10, 0.2, 15, 2.62}};
+  for (const StartUp& row : table) {
+    const double bytes_per_s = row.rate / 8, rate = line_rate(row.rate);
+    const auto bytes = static_cast<std::int64_t>(20 * bytes_per_s * row.rtt_s);
+    // The serialization of a segment is part of the round trip: taken off the delay, so that it is the table's.
+    const double delay_s = row.rtt_s - 2 * 8 * (kWire + kAck) / rate;
+    const double lost_s = arrival_s(star_case(2, rate, delay_s), bytes) - bytes / bytes_per_s - row.rtt_s / 2;
+    EXPECT_NEAR(lost_s, row.lost_s, 0.007) << row.rate << " bit/s, " << row.rtt_s << " s";
+    EXPECT_NEAR(lost_s, slow_start_s(bytes_per_s, row.rtt_s), 0.01 * row.rtt_s);
+  }
+}
+
+// Both directions busy: data has 1 / (1 + a) of the link, a = 90 / (2 · 1538) the share of acknowledgements.
+double both_ways(double rate) { return rate / 8 * kSegment / kWire / (1 + kAck / (2 * kWire)); }
+
+TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
+  for (const double products : {1., 5., 50.}) {
+    const double rate = 1e8, rtt_s = 0.05;
+    const double full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
+    const double bytes = std::floor(products * rate / 8 * rtt_s);
+    // Windows of less than the pipe wait for the round to end, unless the transfer ends in one of them.
+    double left = bytes, expected = rtt_s / 2;
+    for (double window = 10 * kSegment; window < left && window < both_ways(rate) * full_rtt_s; window *= 2) {
+      expected += full_rtt_s;
+      left -= window;
+    }
+    expected += left / both_ways(rate);
+    // The last segment is forwarded once more by the core.
+    const Replayed replayed = run_replay(star_case(2, rate, rtt_s), single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
+    EXPECT_NEAR(replayed.sync_time_s(), expected, 2e-4) << products;
+  }
+}
+
+// Without round trips to wait for there is no start-up; what remains is the collective's own closed form.
+TEST(FlowCollectives, FollowTheirClosedFormsWhenWindowsAreOpen) {
+  const double rate = 1e8, rtt_s = 1e-4;
+  for (const std::string name : {"ring", "tree", "halving-doubling"}) {
+    const int members = 8;
+    const std::int64_t bytes = 80000000;
+    const double bytes_per_s = name == "tree" ? rate / 8 * payload_share(1448) : both_ways(rate);
+    const double latency_s = rtt_s / 2 + 8 * kWire / rate;  // the core forwards the last segment
+    const double expected = find_collective(name).idle_star_s({members, bytes, 1}, latency_s, bytes_per_s);
+    const Replayed replayed = run_replay(star_case(members, rate, rtt_s), single_exchange(name, members, bytes));
+    EXPECT_NEAR(replayed.sync_time_s() / expected, 1, 2e-3) << name;
+  }
+}
+
+// 2 · 2 · (L + B / rate) of four whole vectors in series.
+TEST(FlowCollectives, RootTakesFourMessagesInSeries) {
+  const double rate = 1e8, rtt_s = 1e-4, bytes_per_s = rate / 8 * payload_share(1448);
+  const Replayed replayed = run_replay(star_case(2, rate, rtt_s), single_exchange("root", 2, 20000000));
+  EXPECT_NEAR(replayed.sync_time_s(), 4 * (rtt_s / 2 + 1e7 / bytes_per_s), 5e-3);
+}
+
+// A window of 250 kB at 100 ms carries 20 Mb/s however fast the link is; four connections four times that.
+TEST(FlowCaps, WindowTimesConnectionsOverRoundTrip) {
+  for (const int connections : {1, 4}) {
+    Case one = star_case(2, 1e9, 0.1);
+    one.network.tcp.window = 250000;
+    one.network.tcp.connections = connections;
+    const double seconds = 20;
+    const auto bytes = static_cast<std::int64_t>(seconds * 250000 / 0.1 * connections);
+    EXPECT_NEAR(run_replay(one, single_exchange("pair", 2, bytes)).sync_time_s(), seconds, 0.02 * seconds);
+  }
+}
+
+// Oregon and Tokyo: 523 Mb/s a connection, 96 ms. The link of 10 Gb/s is no limit.
+TEST(FlowCaps, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
+  const Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
+  const double bytes_per_s = 523e6 / 8, rtt_s = 0.096;
+  const double expected = 20 + rtt_s / 2 + slow_start_s(bytes_per_s, rtt_s);
+  const auto bytes = static_cast<std::int64_t>(20 * bytes_per_s);
+  EXPECT_NEAR(run_replay(one, single_exchange("pair", 2, bytes)).sync_time_s(), expected, 0.01);
+}
+
+TEST(FlowLinks, CountBytesWithHeadersInBothDirections) {
+  const Replayed replayed = run_replay(star_case(2, 1e8, 0.05), single_exchange("pair", 2, 1448 * 10));
+  EXPECT_NE(replayed.files.at("links.csv").find("replica0-core,forward,15380,"), std::string::npos);
+  EXPECT_NE(replayed.files.at("links.csv").find("replica0-core,backward,15380,"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,120 @@
+// The two fidelities side by side, cold, with queue `host`: where both must say the same, and how far the naive
+// latency + bytes / rate is off.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "core/errors.h"
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+double sync_time(Case one, const std::string& fidelity, const Trace& trace, int step = 1) {
+  one.network.fidelity = fidelity;
+  return run_replay(one, trace).sync_time_s(step);
+}
+
+// `message` bytes in each message of the collective.
+Trace with_messages(const std::string& collective, int replicas, double message) {
+  const int parts = collective == "ring" ? replicas : 1;
+  return single_exchange(collective, replicas, static_cast<std::int64_t>(message) * parts);
+}
+
+void compare(const std::string& collective, int replicas, double products) {
+  const double rate = 1e8, rtt_s = 0.05, message = products * rate / 8 * rtt_s;
+  const Case one = star_case(replicas, rate, rtt_s);
+  const Trace trace = with_messages(collective, replicas, message);
+  const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
+  const std::int64_t bytes = static_cast<std::int64_t>(message) * (collective == "ring" ? replicas : 1);
+  const double naive =
+      find_collective(collective).idle_star_s({replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
+  std::printf("%-5s of %d, %4.0f bandwidth-delay products a transfer: packet %8.4f s, flow %8.4f s (%+.1f %%), "
+              "latency + bytes / rate %8.4f s (%+.1f %%)\n",
+              collective.c_str(), replicas, products, packet, flow, 100 * (flow / packet - 1), naive,
+              100 * (naive / packet - 1));
+  EXPECT_NEAR(flow / packet, 1, 0.1);
+  EXPECT_LT(naive, packet) << "start-up and acknowledgements cost something";
+}
+
+TEST(PacketAndFlow, AgreeOnAPairOfOneProduct) { compare("pair", 2, 1); }
+TEST(PacketAndFlow, AgreeOnAPairOfFiveProducts) { compare("pair", 2, 5); }
+TEST(PacketAndFlow, AgreeOnAPairOfFiftyProducts) { compare("pair", 2, 50); }
+TEST(PacketAndFlow, AgreeOnARingOfOneProduct) { compare("ring", 4, 1); }
+TEST(PacketAndFlow, AgreeOnARingOfFiveProducts) { compare("ring", 4, 5); }
+TEST(PacketAndFlow, AgreeOnARingOfFiftyProducts) { compare("ring", 4, 50); }
+
+// The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly cold, and
+// neither as fast as with an open window.
+TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
+  const Case one = star_case(2, 1e8, 0.05);
+  const double bytes = 5 * 1e8 / 8 * 0.05;
+  const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
+  const double flow = sync_time(one, "flow", trace, 2), packet = sync_time(one, "packet", trace, 2);
+  EXPECT_NEAR(flow / packet, 1, 0.1);
+  EXPECT_GT(packet, 0.025 + bytes / 1.25e7 / payload_share(1448) + 0.05) << "more than one round trip of start-up";
+}
+
+TEST(Packet, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
+  Case one = regions_case("gcp-2025", {{"london", 1}, {"japan", 1}});  // 76 Mb/s, 214 ms
+  const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(5 * 76e6 / 8));
+  const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
+  EXPECT_NEAR(packet, 5, 1.5);
+  EXPECT_NEAR(flow / packet, 1, 0.1);
+}
+
+TEST(Packet, CountsTheSameBytesOnEveryLinkAsFlow) {
+  Case one = star_case(2, 1e8, 0.02);
+  const Trace trace = single_exchange("pair", 2, 1448 * 100);
+  one.network.fidelity = "packet";
+  EXPECT_NE(run_replay(one, trace).files.at("links.csv").find("replica1-core,forward,153800,"), std::string::npos);
+}
+
+TEST(Packet, LosesPacketsByTheSeed) {
+  Case one = star_case(2, 1e8, 0.02);
+  one.network.tcp.loss = 1e-3;
+  const Trace trace = single_exchange("pair", 2, 3000000);
+  const double clean = sync_time(star_case(2, 1e8, 0.02), "packet", trace);
+  one.seed = 1;
+  const double first = sync_time(one, "packet", trace), again = sync_time(one, "packet", trace);
+  one.seed = 2;
+  const double other = sync_time(one, "packet", trace);
+  EXPECT_EQ(first, again);
+  EXPECT_NE(first, other);
+  EXPECT_GT(first, clean);
+}
+
+TEST(Packet, ReportsAStalledConnectionAndNoTime) {
+  Case one = star_case(2, 1e8, 0.02);
+  one.network.tcp.loss = 0.5;
+  try {
+    sync_time(one, "packet", single_exchange("pair", 2, 30000000));
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("stalled: the connection replica"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Packet, RefusesMoreBytesThanNs3CanCount) {
+  Case one = star_case(2, 1e10, 0.02);
+  EXPECT_THROW(sync_time(one, "packet", single_exchange("pair", 2, 5000000000)), RunError);
+}
+
+TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
+  const Trace trace = single_exchange("ring", 3, 300000);
+  for (const std::string queue : {"host", "fq_codel", "fifo"})
+    for (const std::string control : {"cubic", "reno"}) {
+      Case one = star_case(3, 1e8, 0.02);
+      one.network.tcp.queue = queue;
+      one.network.tcp.congestion_control = control;
+      one.network.tcp.connections = 3;
+      one.network.tcp.ecn = queue == "fq_codel";
+      EXPECT_GT(sync_time(one, "packet", trace), 0.04) << queue << ' ' << control;
+    }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,163 @@
+// Who waits for whom, and what the tables say about it.
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "sim/network/clock.h"
+#include "sim/network/flow_network.h"
+#include "sim/replay/exchange_run.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+// Measured step times: everybody a second a step, `slow` ten.
+Trace with_straggler(Trace trace, int slow) {
+  for (int step = 0; step < trace.context.steps; ++step) {
+    std::vector<double> times(static_cast<std::size_t>(trace.context.replicas), 1);
+    times[static_cast<std::size_t>(slow)] = 10;
+    trace.measured_s.push_back(times);
+  }
+  return trace;
+}
+
+Case measured_star(int replicas) {
+  Case one = star_case(replicas, 1e9, 0.01);
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  return one;
+}
+
+Trace fixed_pairs(int steps, std::vector<std::vector<int>> pairs) {
+  Trace trace = single_exchange("pair", static_cast<int>(2 * pairs.size()), 1000, steps);
+  for (auto& [key, groups] : trace.groups) groups = pairs;
+  return trace;
+}
+
+TEST(Replay, APairWaitsOnlyForItsPartner) {
+  const Trace trace = with_straggler(fixed_pairs(1, {{3, 0}, {1, 2}}), 3);
+  const Replayed replayed = run_replay(measured_star(4), trace);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0).ready_s, 1);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0).start_s, 10) << "its partner is the straggler";
+  EXPECT_GT(replayed.row(1, 0).done_s, 10);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 1).start_s, 1);
+  EXPECT_LT(replayed.row(1, 1).done_s, 1.1);
+  EXPECT_LT(replayed.row(1, 2).done_s, 1.1);
+}
+
+TEST(Replay, AnAllReduceWaitsForEverybody) {
+  for (const std::string name : {"ring", "tree", "halving-doubling"}) {
+    const Replayed replayed = run_replay(measured_star(4), with_straggler(single_exchange(name, 4, 1000), 2));
+    for (int replica = 0; replica < 4; ++replica) {
+      EXPECT_DOUBLE_EQ(replayed.row(1, replica).start_s, 10);
+      EXPECT_DOUBLE_EQ(replayed.row(1, replica).ready_s, replica == 2 ? 10 : 1);
+      EXPECT_GT(replayed.row(1, replica).done_s, 10);
+    }
+  }
+}
+
+// Two pairs that never meet: the fast one is through its five steps before the slow one ends its first.
+TEST(Replay, IndependentPairsAreNotSynchronized) {
+  const Replayed replayed = run_replay(measured_star(4), with_straggler(fixed_pairs(5, {{0, 1}, {2, 3}}), 3));
+  EXPECT_LT(replayed.row(5, 0).done_s, 6);
+  EXPECT_GT(replayed.row(1, 2).done_s, 10);
+}
+
+// The pre-sent half travels during ten steps of compute; at the outer step only the other half is left.
+TEST(Replay, WhatIsSentAheadOverlapsWithCompute) {
+  ExchangeRule outer = rule_of("pair", 10, 2), presend = outer;
+  presend.name = "presend";
+  presend.tensors = {"phi"};
+  presend.overlap_steps = 10;
+  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 10000000, 1});
+  const Replayed replayed = run_replay(star_case(2, 1e8, 0.05), trace);
+  // Step 10: delta. Then phi is sent ahead, taking about 1 s of the 10 s to step 20.
+  const ExchangeRecord &first = replayed.row(10, 0), &ahead = replayed.row(10, 0, "presend"), &second = replayed.row(20, 0);
+  EXPECT_DOUBLE_EQ(ahead.ready_s, first.done_s);
+  EXPECT_GT(ahead.done_s, ahead.ready_s + 0.8);
+  EXPECT_LT(ahead.done_s, second.ready_s);
+  EXPECT_NEAR(second.ready_s, first.done_s + 10, 1e-9) << "nothing but compute in between";
+  EXPECT_EQ(replayed.exchanges.size(), 6u) << "nothing is sent ahead at the last step";
+}
+
+// 1 MB/s, 20 MB ahead with 10 s to do it: the outer step waits for the rest of them, and its done_s says so.
+TEST(Replay, ALateOverlappedExchangeIsAwaited) {
+  ExchangeRule outer = rule_of("pair", 10, 2), presend = outer;
+  presend.name = "presend";
+  presend.tensors = {"phi"};
+  presend.overlap_steps = 10;
+  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 20000000, 1});
+  const Replayed replayed = run_replay(star_case(2, 8e6, 0.05), trace);
+  const ExchangeRecord &ahead = replayed.row(10, 0, "presend"), &second = replayed.row(20, 0);
+  EXPECT_GT(ahead.done_s, second.ready_s);
+  EXPECT_GE(second.done_s, ahead.done_s);
+}
+
+TEST(Replay, RowsAreInTheOrderOfStepRuleReplica) {
+  Case one = star_case(4, 1e8, 0.05);
+  one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
+  const Replayed replayed = run_replay(one, single_exchange("pair", 4, 100000, 20));
+  ASSERT_EQ(replayed.exchanges.size(), 80u);
+  for (std::size_t i = 0; i < 80; ++i) {
+    EXPECT_EQ(replayed.exchanges[i].step, static_cast<int>(i / 4) + 1);
+    EXPECT_EQ(replayed.exchanges[i].replica, static_cast<int>(i % 4));
+  }
+}
+
+TEST(Replay, GivesTheSameBytesTwiceAndOthersWithAnotherSeed) {
+  for (const std::string fidelity : {"flow", "packet"}) {
+    Case one = star_case(4, 1e8, 0.02);
+    one.network.fidelity = fidelity;
+    one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
+    Trace trace = single_exchange("pair", 4, 200000, 5);
+    const auto first = run_replay(one, trace).files, second = run_replay(one, trace).files;
+    EXPECT_EQ(first, second) << fidelity;
+    trace.context.seed = 2;
+    EXPECT_NE(run_replay(one, trace).files.at("exchanges.csv"), first.at("exchanges.csv"));
+  }
+}
+
+// Replica 1 computes 1 s where replica 0 computes 10: it idles for 9 s and the exchange.
+TEST(Replay, IdleIsWhatAReplicaCouldHaveComputed) {
+  const Replayed replayed = run_replay(measured_star(2), with_straggler(fixed_pairs(1, {{0, 1}}), 0));
+  const double done_s = replayed.row(1, 1).done_s;
+  const auto total = [&](int replica) {
+    std::istringstream lines(replayed.files.at("replicas.csv"));
+    std::string line;
+    for (int i = -1; i <= replica; ++i) std::getline(lines, line);
+    return line;
+  };
+  EXPECT_EQ(total(1).substr(0, 4), "1,1,");
+  EXPECT_NEAR(std::stod(total(1).substr(4)), done_s - 1, 1e-9);
+  EXPECT_NEAR(std::stod(total(0).substr(5)), replayed.row(1, 0).done_s - 10, 1e-9);
+}
+
+TEST(Replay, StepsHoldEveryClockOfASmallRun) {
+  const Replayed replayed = run_replay(star_case(2, 1e8, 0.05), single_exchange("pair", 2, 1000, 3));
+  const std::string& steps = replayed.files.at("steps.csv");
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'), 1 + 3 * 2);
+  EXPECT_EQ(steps.substr(0, steps.find('\n')), "step,replica,computed_s,done_s");
+}
+
+TEST(Replay, ATraceOfAnotherCaseIsWrongInput) {
+  EXPECT_THROW(run_replay(star_case(4, 1e8, 0.05), single_exchange("pair", 2, 1000)), InputError);
+  EXPECT_THROW(run_replay(measured_star(2), single_exchange("pair", 2, 1000)), InputError);
+  Trace trace = fixed_pairs(1, {{0, 1}});
+  trace.groups.begin()->second = {{0, 7}};
+  EXPECT_THROW(run_replay(star_case(2, 1e8, 0.05), trace), InputError);
+}
+
+TEST(ExchangeRun, SaysWhoWaitsForWhom) {
+  const Case one = star_case(3, 1e8, 0.05);
+  const Topology topology = build_topology(one);
+  FlowNetwork network(one.network.tcp, topology);
+  const ExchangeRule rule = rule_of("ring");
+  ExchangeRun run(rule, 0, 7, {0, 1, 2}, 300, network, [](int) {});
+  const SimulationScope scope;
+  run.post(0);
+  const std::vector<std::string> lines = run.waiting();
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "exchange outer of step 7: replica 0 in round 1 waits for replica 2");
+  EXPECT_EQ(lines[1], "exchange outer of step 7: replica 1 has not posted it");
+}
+
+}  // namespace
+}  // namespace longhaul
