@@ -7,6 +7,7 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "methods/registry.h"
+#include "trainer/outer_step_command.h"
 #include "trainer/replicas/blas.h"
 #include "trainer/training.h"
 
@@ -70,26 +71,51 @@ Json train(const Arguments& arguments, ProgressReporter& reporter) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
-
-int main(int argc, char** argv) {
-  CLI::App app("Trains the replicas of one case of a Longhaul scenario.");
-  longhaul::Arguments arguments;
-  app.add_option("--case", arguments.case_file, "a resolved case (case.json)")->required();
-  app.add_option("--out", arguments.out, "folder that the files of the training are written to")->required();
+void add_training_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--case", arguments.case_file, "a resolved case (case.json)");
+  app.add_option("--out", arguments.out, "folder that the files of the training are written to");
   app.add_option("--device", arguments.device, "instead of the case's train.device")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--threads", arguments.threads, "default: all that this process may use")
       ->check(CLI::PositiveNumber);
   app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
   app.add_flag("--quiet", arguments.quiet, "no progress on the terminal");
+}
+
+CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
+  CLI::App* command =
+      app.add_subcommand("outer-step", "one outer step of a method on the tensors of a safetensors file");
+  command->add_option("--method", arguments.method, "diloco or noloco")->required();
+  command->add_option("--in", arguments.in, "float32 theta, phi, momentum [R, P]; int64 groups [G, n]")
+      ->required();
+  command->add_option("--out", arguments.out, "theta, phi, momentum after the step")->required();
+  command->add_option("--wire", arguments.wire, "what the exchanged rows are rounded to; default fp32")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
+  command->add_option("--set", arguments.assignments, "key=value: an option of the method");
+  return command;
+}
+
+}  // namespace
+}  // namespace longhaul
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains the replicas of one case of a Longhaul scenario.");
+  longhaul::Arguments arguments;
+  longhaul::OuterStepArguments outer_step;
+  longhaul::add_training_options(app, arguments);
+  const CLI::App* outer_step_command = longhaul::add_outer_step(app, outer_step);
   app.set_version_flag("--version", "longhaul-train " LONGHAUL_VERSION);
   try {
     app.parse(argc, argv);
+    if (!*outer_step_command && (arguments.case_file.empty() || arguments.out.empty()))
+      throw CLI::RequiredError("--case and --out");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
   }
   longhaul::ProgressReporter reporter("longhaul-train", arguments.progress_fd, arguments.quiet);
-  return longhaul::child_main(reporter, [&] { return longhaul::train(arguments, reporter); });
+  return longhaul::child_main(reporter, [&]() -> longhaul::Json {
+    if (!*outer_step_command) return longhaul::train(arguments, reporter);
+    longhaul::run_outer_step(outer_step);
+    return {{"out", outer_step.out}};
+  });
 }

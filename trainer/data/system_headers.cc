@@ -33,7 +33,8 @@ void sort_by_hash(const std::string& include, std::vector<std::string>& files) {
     keyed.push_back({hash, std::move(file)});
   }
   std::sort(keyed.begin(), keyed.end());
-  std::transform(keyed.begin(), keyed.end(), files.begin(), [](auto& pair) { return std::move(pair.second); });
+  std::transform(keyed.begin(), keyed.end(), files.begin(),
+                 [](auto& pair) { return std::move(pair.second); });
 }
 
 }  // namespace

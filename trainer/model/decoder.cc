@@ -3,9 +3,9 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "trainer/model/layout.h"
+#include "trainer/model/operators.h"
 
 namespace longhaul {
 namespace {
@@ -80,27 +80,16 @@ void set_gradients(Views& weights, Views& gradient) {
   });
 }
 
-Tensor rms_norm(const Tensor& x, const Tensor& weight) {
-  return x * (x.square().mean(-1, true) + kNormEpsilon).rsqrt() * weight;
-}
-
 }  // namespace
 
 class Decoder::Network {
  public:
-  Network(const ModelShape& shape, Device device)
-      : shape_(shape), device_(device == Device::kCuda ? at::kCUDA : at::kCPU) {
-    const std::int64_t half = shape.hidden / shape.heads / 2;
-    const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
-    const Tensor angle = at::outer(at::arange(shape.context, at::kDouble), frequency);  // [T, d/2]
-    cosine_ = at::cat({angle.cos(), angle.cos()}, 1)
-                  .view({1, shape.context, 1, 1, 2 * half})
-                  .to(device_, at::kFloat);
-    sine_ = at::cat({-angle.sin(), angle.sin()}, 1)
-                .view({1, shape.context, 1, 1, 2 * half})
-                .to(device_, at::kFloat);
-    future_ = at::ones({shape.context, shape.context}, at::kBool).triu(1).to(device_);
-  }
+  Network(const ModelShape& shape, Device device, Operators operators)
+      : shape_(shape),
+        device_(device == Device::kCuda ? at::kCUDA : at::kCPU),
+        operators_(operators == Operators::kFused && device == Device::kCpu
+                       ? make_fused_operators(shape)
+                       : make_plain_operators(shape, device_)) {}
 
   double loss(const float* weights, const Batch& batch) const {
     const at::NoGradGuard no_gradient;
@@ -130,44 +119,27 @@ class Decoder::Network {
             .to(device_);
     Tensor x = at::embedding(weights.embedding, tokens.narrow(1, 0, context)).view({sequences * context, -1});
     for (const LayerViews& layer : weights.layers) {
-      x = x + attention(rms_norm(x, layer.attention_norm), layer, sequences);
-      x = x + feed_forward(rms_norm(x, layer.feed_forward_norm), layer);
+      const Tensor qkv = at::linear(operators_->rms_norm(x, layer.attention_norm), layer.qkv);
+      x = add_linear(x, operators_->attention(qkv, sequences), layer.attention_output);
+      const Tensor gate_up = at::linear(operators_->rms_norm(x, layer.feed_forward_norm), layer.gate_up);
+      x = add_linear(x, operators_->swiglu(gate_up), layer.down);
     }
-    const Tensor logits = at::linear(rms_norm(x, weights.norm), weights.output);
+    const Tensor logits = at::linear(operators_->rms_norm(x, weights.norm), weights.output);
     return at::cross_entropy_loss(logits, tokens.narrow(1, 1, context).reshape({-1}));
   }
 
-  Tensor attention(const Tensor& x, const LayerViews& layer, std::int64_t sequences) const {
-    const std::int64_t context = shape_.context, heads = shape_.heads, width = shape_.hidden / heads;
-    const Tensor qkv = at::linear(x, layer.qkv).view({sequences, context, 3, heads, width});
-    const Tensor qk = rotate(qkv.narrow(2, 0, 2)).permute({2, 0, 3, 1, 4});  // [2, B, H, T, d]
-    const Tensor v = qkv.select(2, 2).transpose(1, 2);                       // [B, H, T, d]
-    const Tensor scores = at::matmul(qk.select(0, 0) * (1 / std::sqrt(static_cast<double>(width))),
-                                     qk.select(0, 1).transpose(-1, -2));
-    const Tensor weights = at::softmax(scores.masked_fill(future_, -INFINITY), -1);
-    const Tensor mixed = at::matmul(weights, v).transpose(1, 2).reshape({sequences * context, shape_.hidden});
-    return at::linear(mixed, layer.attention_output);
-  }
-
-  // x [B, T, 2, H, d]: each pair (x_i, x_{i + d/2}) turned by its position's angle.
-  Tensor rotate(const Tensor& x) const {
-    const std::int64_t half = x.size(-1) / 2;
-    const Tensor swapped = at::cat({x.narrow(-1, half, half), x.narrow(-1, 0, half)}, -1);
-    return x * cosine_ + swapped * sine_;
-  }
-
-  Tensor feed_forward(const Tensor& x, const LayerViews& layer) const {
-    const std::vector<Tensor> gate_up = at::linear(x, layer.gate_up).chunk(2, -1);
-    return at::linear(at::silu(gate_up[0]) * gate_up[1], layer.down);
+  // x + y Wᵀ, the sum within the product.
+  static Tensor add_linear(const Tensor& x, const Tensor& y, const Tensor& weight) {
+    return at::addmm(x, y, weight.t());
   }
 
   ModelShape shape_;
   at::DeviceType device_;
-  Tensor cosine_, sine_, future_;
+  std::unique_ptr<OperatorSet> operators_;
 };
 
-Decoder::Decoder(const ModelShape& shape, Device device)
-    : network_(std::make_unique<Network>(shape, device)) {}
+Decoder::Decoder(const ModelShape& shape, Device device, Operators operators)
+    : network_(std::make_unique<Network>(shape, device, operators)) {}
 Decoder::~Decoder() = default;
 
 double Decoder::loss(const float* weights, const Batch& batch) const {

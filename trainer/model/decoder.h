@@ -22,9 +22,12 @@ struct Batch {
   std::vector<std::int64_t> tokens;  // [sequences, context + 1]
 };
 
+// Which form of the operators (operators.h); on a GPU they are always plain.
+enum class Operators { kPlain, kFused };
+
 class Decoder {
  public:
-  Decoder(const ModelShape& shape, Device device);
+  Decoder(const ModelShape& shape, Device device, Operators operators = Operators::kFused);
   ~Decoder();
 
   // Mean cross-entropy in nats per predicted token.

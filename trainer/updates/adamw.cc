@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "trainer/updates/vectorized.h"
+#include "trainer/replicas/vectorized.h"
 
 namespace longhaul {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trainer/updates/vectorized.h"
+#include "trainer/replicas/vectorized.h"
 
 namespace longhaul {
 namespace {

@@ -28,8 +28,12 @@ Batch random_batch(const ModelShape& shape, int sequences) {
   return batch;
 }
 
-TEST(Decoder, LossIsThatOfTheScalarReference) {
-  const Decoder decoder(kShape, Device::kCpu);
+class DecoderAgainstReference : public testing::TestWithParam<Operators> {};
+INSTANTIATE_TEST_SUITE_P(Operators, DecoderAgainstReference,
+                         testing::Values(Operators::kPlain, Operators::kFused));
+
+TEST_P(DecoderAgainstReference, Loss) {
+  const Decoder decoder(kShape, Device::kCpu, GetParam());
   const Batch batch = random_batch(kShape, 3);
   for (std::uint64_t seed : {1, 2, 3}) {
     const std::vector<float> weights = random_weights(kShape, seed);
@@ -38,8 +42,8 @@ TEST(Decoder, LossIsThatOfTheScalarReference) {
   }
 }
 
-TEST(Decoder, GradientIsTheFiniteDifferenceOfTheScalarReference) {
-  const Decoder decoder(kShape, Device::kCpu);
+TEST_P(DecoderAgainstReference, GradientIsTheFiniteDifference) {
+  const Decoder decoder(kShape, Device::kCpu, GetParam());
   const Batch batch = random_batch(kShape, 2);
   const std::vector<float> weights = random_weights(kShape, 4);
   std::vector<float> gradient(weights.size(), 123.f);  // what was there before must not matter
@@ -56,6 +60,24 @@ TEST(Decoder, GradientIsTheFiniteDifferenceOfTheScalarReference) {
         (ScalarDecoder(kShape, up).loss(batch) - ScalarDecoder(kShape, down).loss(batch)) / (2 * kStep);
     ASSERT_NEAR(gradient[i], difference, 2e-5 + 1e-4 * std::abs(difference)) << "parameter " << i;
   }
+}
+
+TEST(Decoder, FusedOperatorsAgreeWithPlainOnesAtTheSizesOfATraining) {
+  const ModelShape shape{96, 3, 4, 256, 65, 256};
+  const std::vector<float> weights = initial_weights(shape, 1);
+  std::vector<float> plain(weights.size()), fused(weights.size());
+  const Batch batch = random_batch(shape, 4);
+  const double loss =
+      Decoder(shape, Device::kCpu, Operators::kPlain).loss_and_gradient(weights.data(), plain.data(), batch);
+  EXPECT_NEAR(
+      Decoder(shape, Device::kCpu, Operators::kFused).loss_and_gradient(weights.data(), fused.data(), batch),
+      loss, 2e-6);
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    difference += std::pow(plain[i] - fused[i], 2);
+    size += std::pow(plain[i], 2);
+  }
+  EXPECT_LT(std::sqrt(difference / size), 1e-5);
 }
 
 TEST(Decoder, LaterTokensDoNotReachEarlierPredictions) {

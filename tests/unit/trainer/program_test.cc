@@ -47,7 +47,8 @@ TEST_F(Program, TrainsAndEndsWithZero) {
 TEST_F(Program, SaysItsVersionAndItsOptions) {
   EXPECT_EQ(run("--version").output.rfind("longhaul-train ", 0), 0u);
   EXPECT_EQ(run("--help").status, 0);
-  expect_refused(run("--no-such-option"), {"--case"});
+  expect_refused(run("--no-such-option"), {"--no-such-option"});
+  expect_refused(run(""), {"--case"});
 }
 
 TEST_F(Program, TellsItsProgressInTheProtocol) {

@@ -1,0 +1,172 @@
+#include "trainer/model/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "trainer/replicas/vectorized.h"
+
+// Compiled with -fopenmp-simd: the sums marked below may be split over the lanes of a vector.
+
+namespace longhaul {
+namespace {
+
+// e^x for |x| < 87 to about 2 units in the last place, in operations that vectorize: x = n log 2 + r, a
+// polynomial in r (the minimax coefficients of Cephes' expf), and n added to the exponent.
+inline float exponential(float x) {
+  x = x < -87.f ? -87.f : x > 87.f ? 87.f : x;
+  constexpr float kToInteger = 12582912.f;  // 1.5 · 2^23: adding it rounds to an integer
+  const float n = (x * 1.44269504f + kToInteger) - kToInteger;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float y = 1.9875691500e-4f;
+  y = y * r + 1.3981999507e-3f;
+  y = y * r + 8.3334519073e-3f;
+  y = y * r + 4.1665795894e-2f;
+  y = y * r + 1.6666665459e-1f;
+  y = y * r + 5.0000001201e-1f;
+  y = y * r * r + r + 1;
+  const std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
+  float power;
+  std::memcpy(&power, &bits, sizeof power);
+  return y * power;
+}
+
+// (a, b) turned by an angle, for half a head.
+inline void turn(const float* x, const float* cosine, const float* sine, std::int64_t half, float scale,
+                 float* y) {
+  for (std::int64_t i = 0; i < half; ++i) {
+    const float a = x[i], b = x[i + half];
+    y[i] = scale * (a * cosine[i] - b * sine[i]);
+    y[i + half] = scale * (b * cosine[i] + a * sine[i]);
+  }
+}
+
+inline void turn_back(const float* x, const float* cosine, const float* sine, std::int64_t half, float scale,
+                      float* y) {
+  for (std::int64_t i = 0; i < half; ++i) {
+    const float a = x[i], b = x[i + half];
+    y[i] = scale * (a * cosine[i] + b * sine[i]);
+    y[i + half] = scale * (b * cosine[i] - a * sine[i]);
+  }
+}
+
+inline float query_scale(const AttentionShape& shape) {
+  return 1 / std::sqrt(static_cast<float>(shape.width));
+}
+
+}  // namespace
+
+LONGHAUL_VECTORIZED void rms_norm_forward(const float* x, const float* w, std::int64_t rows,
+                                          std::int64_t width, float epsilon, float* y, float* scale) {
+  for (std::int64_t row = 0; row < rows; ++row, x += width, y += width) {
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (std::int64_t i = 0; i < width; ++i) squares += x[i] * x[i];
+    const float s = scale[row] = 1 / std::sqrt(squares / static_cast<float>(width) + epsilon);
+    for (std::int64_t i = 0; i < width; ++i) y[i] = x[i] * s * w[i];
+  }
+}
+
+// With s = 1/rms and g = dy · w: dx = s g − x s³ mean(g x), dw = Σ_rows dy x s.
+LONGHAUL_VECTORIZED void rms_norm_backward(const float* dy, const float* x, const float* w,
+                                           const float* scale, std::int64_t rows, std::int64_t width,
+                                           float* dx, float* dw) {
+  std::fill(dw, dw + width, 0.f);
+  for (std::int64_t row = 0; row < rows; ++row, dy += width, x += width, dx += width) {
+    const float s = scale[row];
+    float product = 0;
+#pragma omp simd reduction(+ : product)
+    for (std::int64_t i = 0; i < width; ++i) product += dy[i] * w[i] * x[i];
+    const float pull = product * s * s * s / static_cast<float>(width);
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) {
+      dx[i] = s * dy[i] * w[i] - pull * x[i];
+      dw[i] += dy[i] * x[i] * s;
+    }
+  }
+}
+
+LONGHAUL_VECTORIZED void swiglu_forward(const float* gate_up, std::int64_t rows, std::int64_t width,
+                                        float* y) {
+  for (std::int64_t row = 0; row < rows; ++row, y += width) {
+    const float *gate = gate_up + row * 2 * width, *up = gate + width;
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) y[i] = gate[i] / (1 + exponential(-gate[i])) * up[i];
+  }
+}
+
+// With σ = sigmoid(gate): d gate = dy · up · σ (1 + gate (1 − σ)), d up = dy · gate · σ.
+LONGHAUL_VECTORIZED void swiglu_backward(const float* dy, const float* gate_up, std::int64_t rows,
+                                         std::int64_t width, float* d_gate_up) {
+  for (std::int64_t row = 0; row < rows; ++row, dy += width) {
+    const float *gate = gate_up + row * 2 * width, *up = gate + width;
+    float *d_gate = d_gate_up + row * 2 * width, *d_up = d_gate + width;
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) {
+      const float sigmoid = 1 / (1 + exponential(-gate[i]));
+      d_gate[i] = dy[i] * up[i] * sigmoid * (1 + gate[i] * (1 - sigmoid));
+      d_up[i] = dy[i] * gate[i] * sigmoid;
+    }
+  }
+}
+
+LONGHAUL_VECTORIZED void split_heads(const AttentionShape& shape, const float* qkv, const float* cosine,
+                                     const float* sine, float* q, float* k, float* v) {
+  const std::int64_t d = shape.width, half = d / 2;
+  for (std::int64_t b = 0; b < shape.sequences; ++b)
+    for (std::int64_t t = 0; t < shape.context; ++t)
+      for (std::int64_t head = 0; head < shape.heads; ++head) {
+        const float* from = qkv + (((b * shape.context + t) * 3) * shape.heads + head) * d;
+        const std::int64_t to = ((b * shape.heads + head) * shape.context + t) * d;
+        turn(from, cosine + t * half, sine + t * half, half, query_scale(shape), q + to);
+        turn(from + shape.heads * d, cosine + t * half, sine + t * half, half, 1, k + to);
+        std::copy(from + 2 * shape.heads * d, from + (2 * shape.heads + 1) * d, v + to);
+      }
+}
+
+LONGHAUL_VECTORIZED void join_head_gradients(const AttentionShape& shape, const float* dq, const float* dk,
+                                             const float* dv, const float* cosine, const float* sine,
+                                             float* d_qkv) {
+  const std::int64_t d = shape.width, half = d / 2;
+  for (std::int64_t b = 0; b < shape.sequences; ++b)
+    for (std::int64_t t = 0; t < shape.context; ++t)
+      for (std::int64_t head = 0; head < shape.heads; ++head) {
+        float* to = d_qkv + (((b * shape.context + t) * 3) * shape.heads + head) * d;
+        const std::int64_t from = ((b * shape.heads + head) * shape.context + t) * d;
+        turn_back(dq + from, cosine + t * half, sine + t * half, half, query_scale(shape), to);
+        turn_back(dk + from, cosine + t * half, sine + t * half, half, 1, to + shape.heads * d);
+        std::copy(dv + from, dv + from + d, to + 2 * shape.heads * d);
+      }
+}
+
+LONGHAUL_VECTORIZED void causal_softmax(std::int64_t count, std::int64_t context, float* scores) {
+  for (std::int64_t row = 0; row < count * context; ++row, scores += context) {
+    const std::int64_t length = row % context + 1;
+    float largest = scores[0], sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (std::int64_t i = 0; i < length; ++i) largest = largest < scores[i] ? scores[i] : largest;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < length; ++i) {
+      scores[i] = exponential(scores[i] - largest);
+      sum += scores[i];
+    }
+    const float scale = 1 / sum;
+    for (std::int64_t i = 0; i < length; ++i) scores[i] *= scale;
+    std::fill(scores + length, scores + context, 0.f);
+  }
+}
+
+// ds = p (dp − Σ p dp)
+LONGHAUL_VECTORIZED void causal_softmax_backward(std::int64_t count, std::int64_t context,
+                                                 const float* weights, float* d_weights) {
+  for (std::int64_t row = 0; row < count * context; ++row, weights += context, d_weights += context) {
+    const std::int64_t length = row % context + 1;
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < length; ++i) sum += weights[i] * d_weights[i];
+    for (std::int64_t i = 0; i < length; ++i) d_weights[i] = weights[i] * (d_weights[i] - sum);
+    std::fill(d_weights + length, d_weights + context, 0.f);
+  }
+}
+
+}  // namespace longhaul
