@@ -1,4 +1,5 @@
 // The JSON Schema and the help text of a declaration.
+#include <algorithm>
 #include <cmath>
 
 #include "core/options.h"
@@ -14,12 +15,18 @@ const char* quantity_pattern(NodeKind kind) {
   return "^[0-9.eE+-]+ ?(B|[kKMGT]B|[KMG]iB)$";
 }
 
+// A section that is filled in must still be written where one of its keys has no default.
+bool must_be_given(const Node& node) {
+  if (node.is_required) return true;
+  return node.fill_section && std::any_of(node.children.begin(), node.children.end(), must_be_given);
+}
+
 Json object_schema(const Node& node, const std::string& tag) {
   Json schema = {{"type", "object"}, {"additionalProperties", false}};
   Json required = Json::array();
   for (const Node& child : node.children) {
     schema["properties"][child.key] = child.key == tag ? Json{{"const", node.key}} : json_schema(child);
-    if (child.is_required || child.key == tag) required.push_back(child.key);
+    if (must_be_given(child) || child.key == tag) required.push_back(child.key);
   }
   if (!required.empty()) schema["required"] = required;
   if (!tag.empty()) schema["description"] = node.meaning;

@@ -184,7 +184,7 @@ TEST(Run, ACaseThatFailsLeavesTheOthers) {
   write_text(folder + "/small.json", scenario.dump());
   const CommandResult result = longhaul({"run", folder + "/small.json", "--out", folder + "/run", "--quiet"});
   EXPECT_EQ(result.status, 1) << result.err;
-  EXPECT_NE(result.err.find("failed: ddp,train.optimizer.lr=1e_30"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("failed: ddp,train.optimizer.lr=1e+30"), std::string::npos) << result.err;
   const Json summary = summary_of(folder + "/run");
   ASSERT_EQ(summary["cases"].size(), 2u);
   EXPECT_EQ(summary["cases"][0]["status"], "done");
