@@ -12,7 +12,18 @@ namespace longhaul {
 //
 // `status` is "done", "failed" or "interrupted". `train_folder` and `training` (the training's key) are empty where
 // nothing is trained. What cannot be read (a case that did not finish) is left out of the record.
-// The keys are those of docs/formats.md; swept values stand in `swept` and once more by their dotted keys.
+//
+//   case, status, method, label, seed, swept ({dotted key: value}) and each dotted key once more, parameters (of the
+//   method), replicas, collective (its all_reduce or pattern; null), fidelity, model_parameters (what travels)
+//   exchanges               outer steps
+//   bytes_per_sync          payload of one replica in an outer step, mean, with what is sent ahead for it
+//   sync_time_s, wait_s     {mean, p50, p95, max} over blocking exchanges and replicas; null without any
+//   exchange_time_s, wait_time_s, compute_time_s   of one replica in the whole run, mean; their sum is its clock
+//   idle_fraction           {mean, max} over replicas
+//   bytes_sent_per_replica, simulated_time_s (latest clock)
+//   where trained           final_loss, final_loss_of_mean, best_loss, weight_spread, tokens, trained_parameters,
+//                           unigram_entropy, source_entropy, training (the key), target_loss, time_to_target_s (null if
+//                           never reached)
 Json case_record(const Case& one, const std::string& case_folder, const std::string& train_folder,
                  const std::string& status, const std::string& training);
 

@@ -32,7 +32,7 @@ function axis(about, logarithmic, extra = {}) {
 function clockTicks(about, logarithmic, datasets) {
   if (about !== AXES.time_s || logarithmic) return {};
   const latest = Math.max(0, ...datasets.flatMap(dataset => dataset.data.map(point => point.x)));
-  return latest > 0 ? {ticks: {callback: value => about.format(value), maxRotation: 0, stepSize: tickStep(latest, 6)}} : {};
+  return latest > 0 ? {ticks: {callback: value => about.format(value), maxRotation: 0, stepSize: tickStep(latest, innerWidth < 600 ? 3 : 6)}} : {};
 }
 
 function curveDatasets(series, x, y, logX, logY) {
@@ -63,7 +63,7 @@ function curveConfig(all, state) {
     options: {
       parsing: false,
       normalized: false,
-      interaction: {mode: 'nearest', axis: 'xy', intersect: false},
+      interaction: {mode: 'nearest', axis: 'x', intersect: false},  // all methods that were evaluated there
       scales: {x: axis(xAxis, state.logX, clockTicks(xAxis, state.logX, datasets)), y: axis(AXES[state.y], state.logY)},
       plugins: {tooltip: {callbacks: {
         title: items => (items.length ? `${AXES[state.x].title}: ${AXES[state.x].format(items[0].parsed.x)}` : ''),
@@ -134,7 +134,7 @@ const CHARTS = [
   {
     id: 'loss-steps', title: 'Validation loss against steps', config: curveConfig, needs: 'curve',
     state: {x: 'step', y: 'loss', logX: false, logY: false}, y: [['loss', 'mean over replicas'], ['of_mean', 'averaged weights']],
-    caption: 'Steps of each replica. At an outer step the loss is measured before and after it, hence the drops.',
+    caption: 'Steps of each replica. At an outer step the loss is measured before and after it, hence the jumps.',
   },
   {
     id: 'loss-time', title: 'Validation loss against simulated time', config: curveConfig, needs: 'curve',

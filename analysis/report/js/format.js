@@ -28,7 +28,7 @@ const formatPercent = fraction => `${(100 * fraction).toFixed(1)} %`;
 
 function formatNumber(value) {
   if (value === 0) return '0';
-  return Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6 ? value.toExponential(1) : digits(value, 4);
+  return Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6 ? value.toExponential(1) : digits(value, 4);
 }
 
 // Steps of 1, 2 or 5 · 10^n, and for times of minutes and hours what a clock has: about `count` of them in `span`.

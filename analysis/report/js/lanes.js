@@ -96,6 +96,13 @@ function hatchDefinition() {
   return element('svg:svg', {width: 0, height: 0, 'aria-hidden': 'true', style: 'position:absolute'}, element('svg:defs', {}, pattern));
 }
 
+function laneKey(drawn) {
+  const parts = [['light', 'compute'], ['hatched', 'wait for the others'], ['neutral', 'exchange']];
+  if (drawn.some(({outer}) => outer.lanes.some(lane => lane.ahead))) parts.push(['neutral thin', 'exchange that overlaps with compute']);
+  return element('div', {class: 'key'}, ...parts.map(([kind, text]) =>
+    element('span', {}, element('span', {class: `swatch ${kind}`}), text)));
+}
+
 function drawLanes(all) {
   const place = document.getElementById('lanes');
   const drawn = all.map(series => ({series, outer: (series.cases.find(one => one.outer_step) || {}).outer_step}))
@@ -120,8 +127,7 @@ function drawLanes(all) {
     element('p', {class: 'quiet'}, `A lane a replica. Time runs from the moment the first ${LANES.zoom ? 'is ready' : 'went on from the outer step before'}; `
       + 'a vertical line joins the replicas that have to meet, when the last of them is ready.'),
     controls,
-    element('div', {class: 'key'}, ...[['light', 'compute'], ['hatched', 'wait for the others'], ['neutral', 'exchange']].map(([kind, text]) =>
-      element('span', {}, element('span', {class: `swatch ${kind}`}), text))),
+    laneKey(drawn),
     hatchDefinition(), element('div', {class: 'lanes'}, ...figures));
   if (focused >= 0) place.querySelectorAll('select, input')[focused].focus();
 }
