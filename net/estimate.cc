@@ -12,9 +12,9 @@ namespace longhaul {
 namespace {
 
 // Measured on one core of the machine that builds the project (docs/model.md); only orders of magnitude matter here.
-constexpr double kFlowTransfersPerSecond = 1e5;
+constexpr double kFlowTransfersPerSecond = 3e5;
 constexpr double kReplicaStepsPerSecond = 1e6;
-constexpr double kPacketSegmentsPerSecond = 1e4;
+constexpr double kPacketSegmentsPerSecond = 2.5e4;
 
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;

@@ -7,6 +7,9 @@
 
 namespace longhaul {
 
+// Linux's receivers acknowledge a lone segment after 40 ms at first; ns-3's default is 200 ms.
+constexpr double kDelayedAck_s = 0.04;
+
 class IdleRestart {
  public:
   // At the first packet after everything was acknowledged.
