@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/errors.h"
 #include "core/options.h"
 #include "core/units.h"
 
@@ -96,13 +97,14 @@ void append_help(const Node& node, const std::string& path, std::string& text) {
   const bool is_object =
       node.kind == NodeKind::kSection || node.kind == NodeKind::kOneOf || node.kind == NodeKind::kTagged;
   if (!path.empty()) {
-    text += path + "\n    ";
+    std::vector<std::string> facts;
+    if (!is_object) facts.push_back(allowed(node));
+    if (!node.fallback.is_null()) facts.push_back("default " + node.fallback.dump());
+    if (node.is_required) facts.push_back("required");
+    text += path + "\n";
     if (!node.meaning.empty())
-      text += node.meaning + (node.unit.empty() ? "" : " [" + node.unit + "]") + "\n    ";
-    text += is_object ? "" : allowed(node);
-    if (!node.fallback.is_null()) text += ", default " + node.fallback.dump();
-    if (node.is_required) text += is_object ? "required" : ", required";
-    text += "\n";
+      text += "    " + node.meaning + (node.unit.empty() ? "" : " [" + node.unit + "]") + "\n";
+    if (!facts.empty()) text += "    " + join(facts) + "\n";
   }
   const bool tagged = node.kind == NodeKind::kTagged;
   for (const Node& child : node.children) {
