@@ -139,6 +139,14 @@ TEST(Training, SameBitsWhateverTheThreadsAndAgain) {
   }
 }
 
+TEST(Training, SameBitsAtTheSizeOfTheQuickstart) {
+  Json scenario = small_scenario(kNoloco, 4);
+  scenario["train"]["model"] = {{"hidden", 96}, {"layers", 3}, {"heads", 4}, {"ffn", 256}, {"context", 128}};
+  scenario["train"]["batch"] = 4;
+  const std::string loop = train(scenario).metrics;
+  for (int threads : {2, 4}) EXPECT_EQ(loop, train(scenario, threads).metrics) << threads;
+}
+
 TEST(Training, WireFormatChangesTheResult) {
   Json exact = small_scenario(kNoloco), rounded = exact;
   exact["workload"] = {{"wire", "fp32"}};

@@ -1,0 +1,72 @@
+// The kernels where the decoder's tests do not reach: extreme values, and memory of any alignment.
+#include "trainer/model/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "core/random.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<float> random_values(std::size_t count, double deviation) {
+  RandomStream stream(9, Purpose::kInitialWeights);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(deviation * stream.normal());
+  return values;
+}
+
+TEST(Kernels, SwigluIsTheFormulaFromMinusToPlusNinety) {
+  std::vector<float> gate_up, y(181);
+  for (int gate = -90; gate <= 90; ++gate) gate_up.push_back(static_cast<float>(gate));
+  gate_up.insert(gate_up.end(), 181, 2.f);
+  swiglu_forward(gate_up.data(), 1, 181, y.data());
+  for (int gate = -90; gate <= 90; ++gate) {
+    const double exact = 2. * gate / (1 + std::exp(-static_cast<double>(gate)));
+    EXPECT_NEAR(y[static_cast<std::size_t>(gate + 90)], exact, 1e-6 * std::abs(exact) + 1e-30) << gate;
+  }
+}
+
+TEST(Kernels, CausalSoftmaxAddsUpToOneWhateverTheScores) {
+  for (double deviation : {0.1, 10., 1000.}) {
+    std::vector<float> scores = random_values(2 * 37 * 37, deviation);
+    causal_softmax(2, 37, scores.data());
+    for (std::size_t row = 0; row < 74; ++row) {
+      double sum = 0;
+      for (std::size_t i = 0; i < 37; ++i) {
+        const float weight = scores[row * 37 + i];
+        sum += weight;
+        if (i > row % 37) {
+          EXPECT_EQ(weight, 0) << "row " << row << " sees " << i;
+        }
+      }
+      EXPECT_NEAR(sum, 1, 1e-5);
+    }
+  }
+}
+
+TEST(Kernels, SameBitsAtAnyAlignment) {
+  constexpr std::int64_t kRows = 3, kWidth = 83;
+  const std::vector<float> x = random_values(kRows * kWidth, 1), w = random_values(kWidth, 1);
+  std::vector<float> first;
+  for (std::size_t shift = 0; shift < 17; ++shift) {
+    std::vector<float> moved(shift + x.size()), y(shift + x.size()), scale(kRows);
+    std::copy(x.begin(), x.end(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
+    rms_norm_forward(moved.data() + shift, w.data(), kRows, kWidth, 1e-5f, y.data() + shift, scale.data());
+    const std::vector<float> found(y.begin() + static_cast<std::ptrdiff_t>(shift), y.end());
+    if (shift == 0) first = found;
+    EXPECT_EQ(found, first) << shift;
+  }
+}
+
+TEST(Kernels, ANotANumberStaysOne) {
+  std::vector<float> gate_up = {NAN, 1}, y(1);
+  swiglu_forward(gate_up.data(), 1, 1, y.data());
+  EXPECT_TRUE(std::isnan(y[0]));
+}
+
+}  // namespace
+}  // namespace longhaul
