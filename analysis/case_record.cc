@@ -14,7 +14,8 @@ namespace longhaul {
 namespace {
 
 Json to_json(const std::vector<double>& values) {
-  if (values.empty()) return nullptr;  // a method that never exchanges has no synchronization time, not one of 0
+  if (values.empty())
+    return nullptr;  // a method that never exchanges has no synchronization time, not one of 0
   const Distribution d = distribution(values);
   return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
 }
@@ -61,7 +62,8 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   }
   const double replicas = one.replicas;
   record["exchanges"] = outer_steps;
-  record["bytes_per_sync"] = outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
+  record["bytes_per_sync"] =
+      outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
   record["sync_time_s"] = to_json(sync_s);
   record["wait_s"] = to_json(wait_s);
   const double rows_per_replica = static_cast<double>(sync_s.size()) / replicas;
@@ -90,7 +92,8 @@ void add_totals(const std::string& case_folder, Json& record) {
 void add_curve(const Case& one, const std::string& case_folder, Json& record) {
   record["time_to_target_s"] = nullptr;
   if (one.train->target_loss) record["target_loss"] = *one.train->target_loss;
-  CsvStream rows(case_folder + "/metrics.csv", {"replica", "simulated_s", "loss", "loss_of_mean", "weight_spread"});
+  CsvStream rows(case_folder + "/metrics.csv",
+                 {"replica", "simulated_s", "loss", "loss_of_mean", "weight_spread"});
   double best = 0;
   bool any = false;
   while (rows.next()) {
@@ -111,7 +114,8 @@ void add_training(const std::string& train_folder, const std::string& training, 
   record["training"] = training;
   const Json said = read_json_or_null(train_folder + "/training.json");
   if (!said.is_object()) return;
-  for (const char* key : {"final_loss", "best_loss", "weight_spread", "tokens", "unigram_entropy", "source_entropy"})
+  for (const char* key :
+       {"final_loss", "best_loss", "weight_spread", "tokens", "unigram_entropy", "source_entropy"})
     if (said.contains(key)) record[key] = said[key];
   if (said.contains("parameters")) record["trained_parameters"] = said["parameters"];
 }

@@ -10,20 +10,28 @@ namespace longhaul {
 
 // The record of a case from the files in its folder and in its training's. Times in seconds, sizes in bytes.
 //
-// `status` is "done", "failed" or "interrupted". `train_folder` and `training` (the training's key) are empty where
-// nothing is trained. What cannot be read (a case that did not finish) is left out of the record.
+// `status` is "done", "failed" or "interrupted". `train_folder` and `training` (the training's key) are empty
+// where nothing is trained. What cannot be read (a case that did not finish) is left out of the record.
 //
-//   case, status, method, label, seed, swept ({dotted key: value}) and each dotted key once more, parameters (of the
-//   method), replicas, collective (its all_reduce or pattern; null), fidelity, model_parameters (what travels)
+//   case, status, method, label, seed, replicas, fidelity
+//   swept                   {dotted key: value}; and each dotted key once more at the top
+//   parameters              of the method
+//   collective              its all_reduce, or its pattern, or null
+//   model_parameters        of what travels
 //   exchanges               outer steps
 //   bytes_per_sync          payload of one replica in an outer step, mean, with what is sent ahead for it
 //   sync_time_s, wait_s     {mean, p50, p95, max} over blocking exchanges and replicas; null without any
-//   exchange_time_s, wait_time_s, compute_time_s   of one replica in the whole run, mean; their sum is its clock
+//   compute_time_s, exchange_time_s, wait_time_s
+//                           of one replica in the whole run, mean; their sum is its clock
 //   idle_fraction           {mean, max} over replicas
-//   bytes_sent_per_replica, simulated_time_s (latest clock)
-//   where trained           final_loss, final_loss_of_mean, best_loss, weight_spread, tokens, trained_parameters,
-//                           unigram_entropy, source_entropy, training (the key), target_loss, time_to_target_s (null if
-//                           never reached)
+//   bytes_sent_per_replica  payload in the whole run
+//   simulated_time_s        the latest clock
+// and where it trained
+//   training                the key
+//   final_loss, final_loss_of_mean, best_loss, weight_spread, tokens
+//   trained_parameters, unigram_entropy, source_entropy
+//   target_loss             where there is one
+//   time_to_target_s        null if never reached
 Json case_record(const Case& one, const std::string& case_folder, const std::string& train_folder,
                  const std::string& status, const std::string& training);
 

@@ -1,5 +1,5 @@
-// The numbers of a record that people compare methods by: one declaration for the table of the terminal and that of
-// the report.
+// The numbers of a record that people compare methods by: one declaration for the table of the terminal and
+// that of the report.
 #pragma once
 
 #include <optional>
@@ -31,8 +31,8 @@ std::optional<double> value_at(const Json& record, const std::string& path);
 // "" where there is no value.
 std::string formatted(const Column& column, const std::optional<double>& value);
 
-// Which records hold the best value of `column`: [record]. Records compete with those of the same seed at the same
-// point of the sweep that are done. None is best where fewer than two compete or all are equal.
+// Which records hold the best value of `column`: [record]. Records compete with those of the same seed at the
+// same point of the sweep that are done. None is best where fewer than two compete or all are equal.
 std::vector<bool> best_values(const std::vector<Json>& records, const Column& column);
 
 }  // namespace longhaul

@@ -7,7 +7,8 @@
 
 namespace longhaul {
 
-CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& columns) : file_(file), in_(file) {
+CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& columns)
+    : file_(file), in_(file) {
   if (!in_) throw RunError(file + ": cannot be read");
   if (read_line()) split();
   width_ = cells_.size();
@@ -60,7 +61,8 @@ double CsvStream::number(std::size_t column) const {
   const std::string_view cell = text(column);
   double value = 0;
   const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || rest != cell.data() + cell.size()) fail("has \"" + std::string(cell) + "\" for a number");
+  if (error != std::errc() || rest != cell.data() + cell.size())
+    fail("has \"" + std::string(cell) + "\" for a number");
   return value;
 }
 
@@ -68,7 +70,8 @@ std::int64_t CsvStream::integer(std::size_t column) const {
   const std::string_view cell = text(column);
   std::int64_t value = 0;
   const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || rest != cell.data() + cell.size()) fail("has \"" + std::string(cell) + "\" for an integer");
+  if (error != std::errc() || rest != cell.data() + cell.size())
+    fail("has \"" + std::string(cell) + "\" for an integer");
   return value;
 }
 

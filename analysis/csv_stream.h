@@ -11,15 +11,16 @@ namespace longhaul {
 
 class CsvStream {
  public:
-  // Throws RunError if `file` cannot be read or lacks one of `columns`. Cells are then addressed by their index in
-  // `columns`, whatever the order in the file is.
+  // Throws RunError if `file` cannot be read or lacks one of `columns`. Cells are then addressed by their
+  // index in `columns`, whatever the order in the file is.
   CsvStream(const std::string& file, const std::vector<std::string>& columns);
 
-  // Goes to the next row; false at the end. A last line without its end (its writer was killed) counts as the end.
-  // Throws RunError, with the line number, for a row with too few or too many cells.
+  // Goes to the next row; false at the end. A last line without its end (its writer was killed) counts as the
+  // end. Throws RunError, with the line number, for a row with too few or too many cells.
   bool next();
 
-  // Of the current row; valid until next(). Numbers throw RunError, with file and line, where the cell is none.
+  // Of the current row; valid until next(). Numbers throw RunError, with file and line, where the cell is
+  // none.
   std::string_view text(std::size_t column) const { return cells_[order_[column]]; }
   double number(std::size_t column) const;
   std::int64_t integer(std::size_t column) const;

@@ -29,7 +29,8 @@ using Moments = std::map<std::int64_t, std::vector<Moment>>;  // by step, [repli
 struct MetricColumns {
   enum { kStep, kPhase, kReplica, kLoss, kLossOfMean, kWeightSpread };
 };
-const std::vector<std::string> kMetricColumns = {"step", "phase", "replica", "loss", "loss_of_mean", "weight_spread"};
+const std::vector<std::string> kMetricColumns = {"step", "phase",        "replica",
+                                                 "loss", "loss_of_mean", "weight_spread"};
 
 Moments evaluated_steps(const std::string& metrics, int replicas) {
   Moments moments;
@@ -43,7 +44,8 @@ Moments evaluated_steps(const std::string& metrics, int replicas) {
 
 void check_replica(std::int64_t replica, int replicas, const std::string& file) {
   if (replica < 0 || replica >= replicas)
-    throw RunError(file + ": has replica " + std::to_string(replica) + ", the case has " + std::to_string(replicas));
+    throw RunError(file + ": has replica " + std::to_string(replica) + ", the case has " +
+                   std::to_string(replicas));
 }
 
 void read_clocks(const std::string& file, int replicas, Moments& moments) {
@@ -139,8 +141,8 @@ void write_case_metrics(const Case& one, const std::string& case_folder, const s
   Moments moments = evaluated_steps(metrics, one.replicas);
   read_clocks(steps, one.replicas, moments);
   read_bytes(case_folder + "/exchanges.csv", one.replicas, moments);
-  CsvWriter out(case_folder + "/metrics.csv", {"step", "phase", "replica", "simulated_s", "loss", "loss_of_mean",
-                                               "weight_spread", "bytes_sent"});
+  CsvWriter out(case_folder + "/metrics.csv", {"step", "phase", "replica", "simulated_s", "loss",
+                                               "loss_of_mean", "weight_spread", "bytes_sent"});
   CsvStream rows(metrics, kMetricColumns);
   while (rows.next()) write_row(rows, moments, steps, out);
   out.flush();

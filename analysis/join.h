@@ -7,11 +7,11 @@
 
 namespace longhaul {
 
-// Writes CASE_FOLDER/metrics.csv from TRAIN_FOLDER/metrics.csv and the steps.csv and exchanges.csv of the case
-// (docs/formats.md). simulated_s of a replica at step s is its clock after the inner step for `before`, and when it
-// went on for `after` and `plain`; bytes_sent is the payload it had sent by then: what is posted at step s itself counts
-// from `after` on. Each file is read once; memory grows with the evaluations, not with the steps.
-// Throws RunError if a file is missing or an evaluation's step was not replayed.
+// Writes CASE_FOLDER/metrics.csv from TRAIN_FOLDER/metrics.csv and the steps.csv and exchanges.csv of the
+// case (docs/formats.md). simulated_s of a replica at step s is its clock after the inner step for `before`,
+// and when it went on for `after` and `plain`; bytes_sent is the payload it had sent by then: what is posted
+// at step s itself counts from `after` on. Each file is read once; memory grows with the evaluations, not
+// with the steps. Throws RunError if a file is missing or an evaluation's step was not replayed.
 void write_case_metrics(const Case& one, const std::string& case_folder, const std::string& train_folder);
 
 }  // namespace longhaul

@@ -8,8 +8,8 @@
 
 namespace longhaul {
 
-// The names of the rules in trace.jsonl whose exchanges overlap with compute: their rows in exchanges.csv hold up
-// nobody, so they are neither synchronization nor wait time. Empty without a trace.
+// The names of the rules in trace.jsonl whose exchanges overlap with compute: their rows in exchanges.csv
+// hold up nobody, so they are neither synchronization nor wait time. Empty without a trace.
 std::set<std::string> overlapped_rules(const std::string& case_folder);
 
 // A JSON file; null where it does not exist or is damaged.

@@ -29,7 +29,8 @@ double percentile(std::vector<double> values, double p) {
 }
 
 Distribution distribution(std::vector<double> values) {
-  const double average = mean(values);  // before sorting: the sum must not depend on anything but the file's order
+  const double average =
+      mean(values);  // before sorting: the sum must not depend on anything but the file's order
   std::sort(values.begin(), values.end());
   return {average, percentile_of_sorted(values, 50), percentile_of_sorted(values, 95), values.back()};
 }

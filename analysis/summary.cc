@@ -23,7 +23,8 @@ class ReplacedFile {
     out_.close();
     std::error_code error;
     if (out_) fs::rename(file_ + ".part", file_, error);
-    if (!out_ || error) throw RunError(file_ + ": cannot be written (is the disk full, or the folder not writable?)");
+    if (!out_ || error)
+      throw RunError(file_ + ": cannot be written (is the disk full, or the folder not writable?)");
   }
 
  private:
@@ -31,10 +32,12 @@ class ReplacedFile {
   std::ofstream out_;
 };
 
-std::string comma_separated(const std::vector<std::string>& words) { return join(words, ","); }
+std::string comma_separated(const std::vector<std::string>& words) {
+  return join(words, ",");
+}
 
-void join_table(const std::string& run_folder, const std::string& name, const std::vector<std::string>& columns,
-                const std::vector<std::string>& case_names) {
+void join_table(const std::string& run_folder, const std::string& name,
+                const std::vector<std::string>& columns, const std::vector<std::string>& case_names) {
   ReplacedFile joined(run_folder + "/" + name);
   joined.stream() << "case," << comma_separated(columns) << '\n';
   for (const std::string& one : case_names) {
@@ -49,7 +52,8 @@ void join_table(const std::string& run_folder, const std::string& name, const st
 
 }  // namespace
 
-void write_summary(const std::string& run_folder, const std::string& scenario_name, const std::vector<Json>& records) {
+void write_summary(const std::string& run_folder, const std::string& scenario_name,
+                   const std::vector<Json>& records) {
   ReplacedFile file(run_folder + "/summary.json");
   const Json summary = {
       {"format", kSummaryFormat}, {"scenario", scenario_name}, {"cases", records}, {"claims", Json::array()}};
@@ -73,11 +77,12 @@ Json read_summary(const std::string& run_folder) {
 }
 
 void join_tables(const std::string& run_folder, const std::vector<std::string>& case_names) {
-  join_table(run_folder, "metrics.csv",
-             {"step", "phase", "replica", "simulated_s", "loss", "loss_of_mean", "weight_spread", "bytes_sent"},
-             case_names);
-  join_table(run_folder, "exchanges.csv", {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"},
-             case_names);
+  join_table(
+      run_folder, "metrics.csv",
+      {"step", "phase", "replica", "simulated_s", "loss", "loss_of_mean", "weight_spread", "bytes_sent"},
+      case_names);
+  join_table(run_folder, "exchanges.csv",
+             {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"}, case_names);
   join_table(run_folder, "links.csv", {"link", "direction", "bytes", "busy_s"}, case_names);
 }
 

@@ -11,13 +11,15 @@ namespace longhaul {
 constexpr int kSummaryFormat = 1;
 
 // Writes RUN_FOLDER/summary.json: {"format", "scenario", "cases": records, "claims": []}. Throws RunError.
-void write_summary(const std::string& run_folder, const std::string& scenario_name, const std::vector<Json>& records);
+void write_summary(const std::string& run_folder, const std::string& scenario_name,
+                   const std::vector<Json>& records);
 
 // Throws RunError that names the folder if it is no run, its summary is damaged or of a newer format.
 Json read_summary(const std::string& run_folder);
 
-// Writes metrics.csv, exchanges.csv and links.csv of the run: those of the cases with a leading column `case`, in the
-// order given. A case without the file (nothing trained, not finished) adds no rows. Throws RunError.
+// Writes metrics.csv, exchanges.csv and links.csv of the run: those of the cases with a leading column
+// `case`, in the order given. A case without the file (nothing trained, not finished) adds no rows. Throws
+// RunError.
 void join_tables(const std::string& run_folder, const std::vector<std::string>& case_names);
 
 }  // namespace longhaul

@@ -5,7 +5,9 @@
 namespace longhaul {
 namespace {
 
-bool addresses_method(const std::string& key) { return key.rfind("methods.", 0) == 0; }
+bool addresses_method(const std::string& key) {
+  return key.rfind("methods.", 0) == 0;
+}
 
 Json swept_of(const Json& record) {
   const Json swept = record.value("swept", Json::object());
@@ -43,6 +45,8 @@ std::vector<std::string> swept_keys(const std::vector<Json>& records) {
   return keys;
 }
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string plain(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 }  // namespace longhaul

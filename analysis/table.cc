@@ -18,7 +18,8 @@ struct TextColumn {
 
 // Characters, not bytes; every text of ours is of single-width characters.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::size_t width_of(const TextColumn& column) {
@@ -30,12 +31,15 @@ std::size_t width_of(const TextColumn& column) {
 // "network.tcp.connections" as "connections", unless another swept key ends alike.
 std::string short_key(const std::string& key, const std::vector<std::string>& all) {
   const std::string last = key.substr(key.rfind('.') + 1);
-  const auto ends_alike = [&](const std::string& other) { return other.substr(other.rfind('.') + 1) == last; };
+  const auto ends_alike = [&](const std::string& other) {
+    return other.substr(other.rfind('.') + 1) == last;
+  };
   return std::count_if(all.begin(), all.end(), ends_alike) > 1 ? key : last;
 }
 
 // Cells hold plain texts, numbers and [1,2] alike; what a case does not sweep stays empty.
-TextColumn swept_column(const std::vector<Json>& records, const std::string& key, const std::string& heading) {
+TextColumn swept_column(const std::vector<Json>& records, const std::string& key,
+                        const std::string& heading) {
   TextColumn column{heading, {}, false, 0};
   for (const Json& record : records) {
     const Json swept = record.value("swept", Json::object());
@@ -51,7 +55,8 @@ TextColumn text_column(const std::vector<Json>& records, const std::string& key,
 }
 
 bool varies(const TextColumn& column) {
-  return std::any_of(column.cells.begin(), column.cells.end(), [&](const auto& cell) { return cell != column.cells[0]; });
+  return std::any_of(column.cells.begin(), column.cells.end(),
+                     [&](const auto& cell) { return cell != column.cells[0]; });
 }
 
 TextColumn number_column(const std::vector<Json>& records, const Column& column) {
@@ -66,7 +71,8 @@ TextColumn number_column(const std::vector<Json>& records, const Column& column)
 }
 
 bool empty(const TextColumn& column) {
-  return std::all_of(column.cells.begin(), column.cells.end(), [](const std::string& cell) { return cell.rfind("–", 0) == 0; });
+  return std::all_of(column.cells.begin(), column.cells.end(),
+                     [](const std::string& cell) { return cell.rfind("–", 0) == 0; });
 }
 
 std::vector<TextColumn> all_columns(const std::vector<Json>& records) {
@@ -92,9 +98,9 @@ std::size_t total_width(const std::vector<TextColumn>& table) {
 
 // Leaves out one column; false if only those remain that are always shown.
 bool narrow(std::vector<TextColumn>& table) {
-  const auto least = std::max_element(table.begin(), table.end(), [](const TextColumn& a, const TextColumn& b) {
-    return a.importance < b.importance;
-  });
+  const auto least =
+      std::max_element(table.begin(), table.end(),
+                       [](const TextColumn& a, const TextColumn& b) { return a.importance < b.importance; });
   if (least->importance <= 1) return false;  // the loss stays, and the first of what describes the case
   table.erase(least);
   return true;
@@ -108,7 +114,8 @@ std::string padded(const std::string& text, std::size_t width, bool left) {
 std::string row_text(const std::vector<TextColumn>& table, std::size_t row, bool header) {
   std::string line;
   for (const TextColumn& column : table)
-    line += (line.empty() ? "" : "  ") + padded(header ? column.heading : column.cells[row], width_of(column), column.left);
+    line += (line.empty() ? "" : "  ") +
+            padded(header ? column.heading : column.cells[row], width_of(column), column.left);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
@@ -126,7 +133,8 @@ std::string summary_table(const Json& summary, int width) {
   for (std::size_t i = 0; i < records.size(); ++i) text += row_text(table, i, false);
   for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
   if (marked) text += "* best of those it may be compared with\n";
-  if (table.size() < all) text += std::to_string(all - table.size()) + " columns left out; summary.json has them all\n";
+  if (table.size() < all)
+    text += std::to_string(all - table.size()) + " columns left out; summary.json has them all\n";
   return text;
 }
 

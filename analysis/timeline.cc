@@ -23,13 +23,17 @@ constexpr std::int64_t kNoStep = INT64_MAX;
 enum Lane { kCompute = 1, kWait, kExchange, kOverlapped };
 const char* const kLaneNames[] = {"", "compute", "wait", "exchange", "overlapped exchange"};
 
-// Whole nanoseconds, so that slices which touch in the replay touch in the file and do not overlap by a rounding.
+// Whole nanoseconds, so that slices which touch in the replay touch in the file and do not overlap by a
+// rounding.
 using Nanoseconds = std::int64_t;
-Nanoseconds nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+Nanoseconds nanoseconds(double seconds) {
+  return std::llround(seconds * 1e9);
+}
 
 std::string microseconds(Nanoseconds ns) {
   char text[40];
-  std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000), static_cast<long long>(ns % 1000));
+  std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000),
+                static_cast<long long>(ns % 1000));
   return text;
 }
 
@@ -46,8 +50,8 @@ struct StepCount {
   bool outer = false;
 };
 
-std::map<std::int64_t, StepCount> count_slices(const std::string& folder, const std::set<std::string>& overlapped,
-                                               Extent& extent) {
+std::map<std::int64_t, StepCount> count_slices(const std::string& folder,
+                                               const std::set<std::string>& overlapped, Extent& extent) {
   std::map<std::int64_t, StepCount> counts;
   for (CsvStream rows(folder + "/steps.csv", kStepColumns); rows.next();) {
     ++counts[rows.integer(0)].slices;
@@ -67,7 +71,8 @@ Extent extent_of(const std::string& folder, const std::set<std::string>& overlap
   Extent extent;
   std::int64_t slices = 0, outer_steps = 0;
   const auto counts = count_slices(folder, overlapped, extent);
-  const bool has_outer = std::any_of(counts.begin(), counts.end(), [](const auto& entry) { return entry.second.outer; });
+  const bool has_outer =
+      std::any_of(counts.begin(), counts.end(), [](const auto& entry) { return entry.second.outer; });
   for (const auto& [step, count] : counts) {
     slices += count.slices;
     outer_steps += count.outer;
@@ -88,7 +93,8 @@ class TraceWriter {
     out_ << "{\"displayTimeUnit\":\"ms\",\"otherData\":{";
     if (extent.sampled)
       out_ << "\"sampled\":\"only the first " << extent.outer_steps << " of " << extent.all_outer_steps
-           << " outer steps (up to step " << extent.last_step << "); the whole replay would be too many slices\",";
+           << " outer steps (up to step " << extent.last_step
+           << "); the whole replay would be too many slices\",";
     out_ << "\"outer_steps\":" << extent.outer_steps << ",\"last_step\":" << extent.last_step
          << "},\n\"traceEvents\":[";
     for (std::int64_t r = 0; r < extent.replicas; ++r) name_replica(r);
@@ -97,7 +103,12 @@ class TraceWriter {
   void slice(std::int64_t replica, Lane lane, const std::string& name, Nanoseconds start, Nanoseconds end,
              const Json& arguments) {
     if (end <= start) return;
-    event({{"name", name}, {"cat", kLaneNames[lane]}, {"ph", "X"}, {"pid", replica}, {"tid", lane}, {"args", arguments}},
+    event({{"name", name},
+           {"cat", kLaneNames[lane]},
+           {"ph", "X"},
+           {"pid", replica},
+           {"tid", lane},
+           {"args", arguments}},
           ",\"ts\":" + microseconds(start) + ",\"dur\":" + microseconds(end - start));
   }
 
@@ -109,10 +120,18 @@ class TraceWriter {
 
  private:
   void name_replica(std::int64_t replica) {
-    event({{"name", "process_name"}, {"ph", "M"}, {"pid", replica}, {"args", {{"name", "replica " + std::to_string(replica)}}}});
-    event({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", replica}, {"args", {{"sort_index", replica}}}});
+    event({{"name", "process_name"},
+           {"ph", "M"},
+           {"pid", replica},
+           {"args", {{"name", "replica " + std::to_string(replica)}}}});
+    event(
+        {{"name", "process_sort_index"}, {"ph", "M"}, {"pid", replica}, {"args", {{"sort_index", replica}}}});
     for (int lane = kCompute; lane <= kOverlapped; ++lane)
-      event({{"name", "thread_name"}, {"ph", "M"}, {"pid", replica}, {"tid", lane}, {"args", {{"name", kLaneNames[lane]}}}});
+      event({{"name", "thread_name"},
+             {"ph", "M"},
+             {"pid", replica},
+             {"tid", lane},
+             {"args", {{"name", kLaneNames[lane]}}}});
   }
 
   // `times`: members that are written as they are, since their decimals are exact and a double's need not be.
@@ -131,7 +150,8 @@ class TraceWriter {
 // Walks steps.csv and exchanges.csv side by side, one step at a time.
 class TimelineBuilder {
  public:
-  TimelineBuilder(const std::string& folder, const Extent& extent, std::set<std::string> overlapped, TraceWriter& out)
+  TimelineBuilder(const std::string& folder, const Extent& extent, std::set<std::string> overlapped,
+                  TraceWriter& out)
       : folder_(folder),
         steps_(folder + "/steps.csv", kStepColumns),
         exchanges_(folder + "/exchanges.csv", kExchangeColumns),
@@ -168,8 +188,8 @@ class TimelineBuilder {
     Replica& replica = replicas_[r];
     if (replica.computed >= step) return;
     const std::string first = std::to_string(replica.computed + 1), last = std::to_string(step);
-    out_.slice(r, kCompute, first == last ? "step " + last : "steps " + first + " to " + last, replica.clock, end,
-               {{"step", step}});
+    out_.slice(r, kCompute, first == last ? "step " + last : "steps " + first + " to " + last, replica.clock,
+               end, {{"step", step}});
     replica.computed = step;
     replica.clock = std::max(replica.clock, end);
   }
@@ -192,7 +212,8 @@ class TimelineBuilder {
       replica.overlapped = std::max(done, replica.overlapped);
       return;
     }
-    compute_until(r, step, ready);  // where steps.csv holds evaluations only, the exchange says when compute ended
+    compute_until(r, step,
+                  ready);  // where steps.csv holds evaluations only, the exchange says when compute ended
     out_.slice(r, kWait, "wait for the others", std::max(ready, replica.clock), start, {{"step", step}});
     out_.slice(r, kExchange, name, std::max(start, replica.clock), done, arguments);
     replica.clock = std::max(replica.clock, done);
@@ -200,8 +221,8 @@ class TimelineBuilder {
 
   void end_step(std::size_t r, std::int64_t step) {
     Replica& replica = replicas_[r];
-    out_.slice(static_cast<std::int64_t>(r), kWait, "wait for an overlapped exchange", replica.clock, replica.done,
-               {{"step", step}});
+    out_.slice(static_cast<std::int64_t>(r), kWait, "wait for an overlapped exchange", replica.clock,
+               replica.done, {{"step", step}});
     replica.clock = std::max(replica.clock, replica.done);
   }
 

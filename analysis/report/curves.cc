@@ -16,13 +16,15 @@ struct Point {
 };
 
 std::vector<Point> mean_rows(const std::string& file) {
-  CsvStream rows(file, {"step", "replica", "simulated_s", "bytes_sent", "loss", "loss_of_mean", "weight_spread"});
+  CsvStream rows(file,
+                 {"step", "replica", "simulated_s", "bytes_sent", "loss", "loss_of_mean", "weight_spread"});
   std::vector<Point> points;
   const auto cell = [&](std::size_t column) {
     return rows.empty(column) ? Json(nullptr) : Json(six_digits(rows.number(column)));
   };
   while (rows.next())
-    if (rows.text(1) == "mean") points.push_back({rows.integer(0), cell(2), cell(3), cell(4), cell(5), cell(6)});
+    if (rows.text(1) == "mean")
+      points.push_back({rows.integer(0), cell(2), cell(3), cell(4), cell(5), cell(6)});
   return points;
 }
 
@@ -31,7 +33,8 @@ std::vector<std::int64_t> kept_steps(const std::vector<Point>& points, std::size
   std::vector<std::int64_t> steps;
   for (const Point& point : points)
     if (steps.empty() || steps.back() != point.step) steps.push_back(point.step);
-  const std::size_t room = std::max<std::size_t>(2, most * steps.size() / std::max<std::size_t>(1, points.size()));
+  const std::size_t room =
+      std::max<std::size_t>(2, most * steps.size() / std::max<std::size_t>(1, points.size()));
   if (steps.size() <= room) return steps;
   std::vector<std::int64_t> kept;
   for (std::size_t i = 0; i < room; ++i) kept.push_back(steps[i * (steps.size() - 1) / (room - 1)]);

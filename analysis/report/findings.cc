@@ -25,7 +25,8 @@ std::vector<MethodCases> by_method(const std::vector<Json>& records) {
   for (const Json& record : records) {
     if (record.value("status", "") != "done") continue;
     const std::string name = method_variant(record);
-    const auto found = std::find_if(methods.begin(), methods.end(), [&](const auto& m) { return m.name == name; });
+    const auto found =
+        std::find_if(methods.begin(), methods.end(), [&](const auto& m) { return m.name == name; });
     MethodCases& method = found == methods.end() ? methods.emplace_back() : *found;
     method.name = name;
     method.records.push_back(&record);
@@ -57,9 +58,15 @@ std::string printed(const char* format, double value) {
   return text;
 }
 
-std::string duration_text(double seconds) { return seconds == 0 ? "0 s" : human_duration(seconds); }
-std::string percent_text(double fraction) { return printed("%.1f %%", 100 * fraction); }
-std::string loss_text(double nats) { return printed("%.3f", nats); }
+std::string duration_text(double seconds) {
+  return seconds == 0 ? "0 s" : human_duration(seconds);
+}
+std::string percent_text(double fraction) {
+  return printed("%.1f %%", 100 * fraction);
+}
+std::string loss_text(double nats) {
+  return printed("%.3f", nats);
+}
 
 using Formatter = std::function<std::string(double)>;
 
@@ -67,7 +74,10 @@ using Formatter = std::function<std::string(double)>;
 std::string listed(const std::vector<Measured>& all, const Formatter& format) {
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == all.size() ? " and " : ", ") + format(all[i].value) + " with " + all[i].method;
+    text += (i == 0                ? ""
+             : i + 1 == all.size() ? " and "
+                                   : ", ") +
+            format(all[i].value) + " with " + all[i].method;
   return text;
 }
 
@@ -77,9 +87,11 @@ std::string times_as_long(double ratio) {
 }
 
 std::string synchronization(const std::vector<Measured>& sync) {
-  std::string text = "Synchronization took " + duration_text(sync[0].value) + " on average with " + sync[0].method;
+  std::string text =
+      "Synchronization took " + duration_text(sync[0].value) + " on average with " + sync[0].method;
   for (std::size_t i = 1; i < sync.size(); ++i) {
-    text += (i + 1 == sync.size() ? " and " : ", ") + duration_text(sync[i].value) + " with " + sync[i].method;
+    text +=
+        (i + 1 == sync.size() ? " and " : ", ") + duration_text(sync[i].value) + " with " + sync[i].method;
     if (sync[0].value > 0) text += " (" + times_as_long(sync[i].value / sync[0].value) + ")";
   }
   return text + ".";
@@ -90,10 +102,11 @@ std::string payload(const std::vector<MethodCases>& methods) {
   const auto bytes = measured(methods, "bytes_sent_per_replica"), count = measured(methods, "exchanges");
   std::vector<std::string> parts;
   for (const Measured& sent : bytes) {
-    const auto steps = std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.method == sent.method; });
+    const auto steps =
+        std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.method == sent.method; });
     if (sent.value == 0 || steps == count.end()) continue;
-    parts.push_back(human_bytes(sent.value) + " with " + sent.method + " in " + printed("%.0f", steps->value) +
-                    (steps->value == 1 ? " outer step" : " outer steps"));
+    parts.push_back(human_bytes(sent.value) + " with " + sent.method + " in " +
+                    printed("%.0f", steps->value) + (steps->value == 1 ? " outer step" : " outer steps"));
   }
   return parts.empty() ? "" : "Each replica sent " + join(parts) + ".";
 }
@@ -112,13 +125,15 @@ std::string target(const std::vector<MethodCases>& methods) {
     if (times.empty())
       parts.push_back("never with " + method.name);
     else if (times.size() < method.records.size())
-      parts.push_back("by " + std::to_string(times.size()) + " of " + std::to_string(method.records.size()) + " seeds of " + method.name);
+      parts.push_back("by " + std::to_string(times.size()) + " of " + std::to_string(method.records.size()) +
+                      " seeds of " + method.name);
     else
       parts.push_back("after " + duration_text(mean(times)) + " with " + method.name);
   }
   if (!goal) return "";
   const std::string what = "the target loss of " + printed("%g", *goal);
-  return reached ? "In simulated time, " + what + " was reached " + join(parts) + "." : "No method reached " + what + ".";
+  return reached ? "In simulated time, " + what + " was reached " + join(parts) + "."
+                 : "No method reached " + what + ".";
 }
 
 std::string entropy_note(const std::vector<MethodCases>& methods) {
@@ -134,8 +149,8 @@ std::string seeds_note(const std::vector<MethodCases>& methods) {
   }
   if (most == 1)
     return methods.size() > 1 ? "This is one seed: a small difference between two losses may be chance." : "";
-  return "Each number is a mean over " + (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) +
-         " seeds.";
+  return "Each number is a mean over " + (fewest == most ? "" : std::to_string(fewest) + " to ") +
+         std::to_string(most) + " seeds.";
 }
 
 }  // namespace
@@ -149,13 +164,16 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
              time = measured(methods, "simulated_time_s");
   if (!sync.empty()) sentences.push_back(synchronization(sync));
   if (!wait.empty() && wait.back().value > 0)
-    sentences.push_back("Before each exchange a replica waited on average " + listed(wait, duration_text) + " for those it exchanges with.");
+    sentences.push_back("Before each exchange a replica waited on average " + listed(wait, duration_text) +
+                        " for those it exchanges with.");
   if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);
   if (!idle.empty() && idle.back().value > 0)
     sentences.push_back("The accelerators were idle " + listed(idle, percent_text) + " of the time.");
-  if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time, duration_text) + ".");
+  if (!time.empty())
+    sentences.push_back("In simulated time the whole run took " + listed(time, duration_text) + ".");
   if (!losses.empty())
-    sentences.push_back("The final validation loss was " + listed(losses, loss_text) + entropy_note(methods) + ".");
+    sentences.push_back("The final validation loss was " + listed(losses, loss_text) + entropy_note(methods) +
+                        ".");
   if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);
   if (!losses.empty() && !seeds_note(methods).empty()) sentences.push_back(seeds_note(methods));
   return sentences;

@@ -8,8 +8,8 @@
 
 namespace longhaul {
 
-// About the cases at one point of a sweep, which may be compared; averages over seeds where there are several. Cases
-// that are not done are left out. Empty if nothing is done.
+// About the cases at one point of a sweep, which may be compared; averages over seeds where there are
+// several. Cases that are not done are left out. Empty if nothing is done.
 std::vector<std::string> findings(const std::vector<Json>& records);
 
 }  // namespace longhaul

@@ -27,7 +27,8 @@ Json busiest_links(const std::string& case_folder, std::size_t count) {
     loads.push_back({std::string(rows.text(0)), std::string(rows.text(1)), rows.number(2), rows.number(3)});
     total += loads.back().bytes;
   }
-  std::stable_sort(loads.begin(), loads.end(), [](const Load& a, const Load& b) { return a.bytes > b.bytes; });
+  std::stable_sort(loads.begin(), loads.end(),
+                   [](const Load& a, const Load& b) { return a.bytes > b.bytes; });
   Json links = {{"total_bytes", six_digits(total)}, {"used", loads.size()}, {"busiest", Json::array()}};
   for (std::size_t i = 0; i < std::min(count, loads.size()); ++i)
     links["busiest"].push_back({{"link", loads[i].link},

@@ -33,7 +33,8 @@ std::vector<std::int64_t> outer_steps(const std::string& file, const std::set<st
   return steps;
 }
 
-Lanes read_lanes(const std::string& file, const std::set<std::string>& overlapped, std::int64_t former, std::int64_t step) {
+Lanes read_lanes(const std::string& file, const std::set<std::string>& overlapped, std::int64_t former,
+                 std::int64_t step) {
   Lanes lanes;
   for (CsvStream rows(file, kColumns); rows.next() && rows.integer(0) <= step;) {
     if (rows.integer(0) < former) continue;
@@ -73,7 +74,8 @@ void read_groups(const std::string& trace_file, std::int64_t step, Lanes& lanes)
 std::vector<std::int64_t> order_of(const Lanes& lanes, std::size_t most) {
   std::vector<std::int64_t> order;
   for (const auto& entry : lanes) order.push_back(entry.first);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lanes.at(a).group < lanes.at(b).group; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return lanes.at(a).group < lanes.at(b).group; });
   if (order.size() <= most) return order;
   std::size_t end = most;
   while (end > 0 && lanes.at(order[end - 1]).group == lanes.at(order[end]).group) --end;
@@ -83,7 +85,7 @@ std::vector<std::int64_t> order_of(const Lanes& lanes, std::size_t most) {
 
 Json to_json(std::int64_t replica, const Lane& lane, double origin) {
   const auto since = [&](double time) { return six_digits(time - origin); };
-  Json json = {{"replica", replica},           {"group", lane.group},         {"from", since(lane.from)},
+  Json json = {{"replica", replica},         {"group", lane.group},        {"from", since(lane.from)},
                {"ready", since(lane.ready)}, {"start", since(lane.start)}, {"done", since(lane.done)}};
   for (const auto& [start, done] : lane.ahead) json["ahead"].push_back({since(start), since(done)});
   return json;
@@ -103,9 +105,10 @@ Json outer_step_of(const std::string& case_folder, std::size_t most) {
   read_groups(case_folder + "/trace.jsonl", step, lanes);
   double origin = std::numeric_limits<double>::infinity();
   for (const auto& entry : lanes) origin = std::min(origin, entry.second.from);
-  Json json = {{"step", step},         {"index", index + 1},         {"count", steps.size()},
+  Json json = {{"step", step},        {"index", index + 1},       {"count", steps.size()},
                {"from_step", former}, {"replicas", lanes.size()}, {"lanes", Json::array()}};
-  for (const std::int64_t replica : order_of(lanes, most)) json["lanes"].push_back(to_json(replica, lanes[replica], origin));
+  for (const std::int64_t replica : order_of(lanes, most))
+    json["lanes"].push_back(to_json(replica, lanes[replica], origin));
   return json;
 }
 

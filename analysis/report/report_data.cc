@@ -34,12 +34,16 @@ struct Detail {
   std::size_t curve_points, lanes, links;
 };
 
-Json optional_json(const std::optional<double>& value) { return value ? Json(six_digits(*value)) : Json(nullptr); }
+Json optional_json(const std::optional<double>& value) {
+  return value ? Json(six_digits(*value)) : Json(nullptr);
+}
 
 std::string named_few(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 12;
-  std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)));
-  return join(few, "; ") + (names.size() > kMost ? "; and " + std::to_string(names.size() - kMost) + " more" : "");
+  std::vector<std::string> few(names.begin(),
+                               names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)));
+  return join(few, "; ") +
+         (names.size() > kMost ? "; and " + std::to_string(names.size() - kMost) + " more" : "");
 }
 
 Json notes_of(const std::vector<Json>& records) {
@@ -49,9 +53,10 @@ Json notes_of(const std::vector<Json>& records) {
     for (const Json& record : records)
       if (record.value("status", "") == status) names.push_back(record.value("case", "?"));
     if (names.empty()) continue;
-    notes.push_back(std::to_string(names.size()) + " of " + std::to_string(records.size()) + " cases " +
-                    (std::string(status) == "failed" ? "failed: " : "did not finish, the run was interrupted: ") +
-                    named_few(names) + ".");
+    notes.push_back(
+        std::to_string(names.size()) + " of " + std::to_string(records.size()) + " cases " +
+        (std::string(status) == "failed" ? "failed: " : "did not finish, the run was interrupted: ") +
+        named_few(names) + ".");
   }
   if (records.empty()) notes.push_back("This run has no cases yet.");
   return notes;
@@ -72,8 +77,8 @@ Json run_json(const Run& run) {
 
 Json chart_numbers(const Json& record) {
   Json numbers;
-  for (const char* path : {"sync_time_s.mean", "sync_time_s.p95", "wait_s.mean", "compute_time_s", "exchange_time_s",
-                           "wait_time_s", "simulated_time_s", "bytes_sent_per_replica"})
+  for (const char* path : {"sync_time_s.mean", "sync_time_s.p95", "wait_s.mean", "compute_time_s",
+                           "exchange_time_s", "wait_time_s", "simulated_time_s", "bytes_sent_per_replica"})
     numbers[path] = optional_json(value_at(record, path));
   return numbers;
 }
@@ -89,7 +94,8 @@ Json or_null(const Part& part, Json& problems) {
   }
 }
 
-Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail, Json& problems) {
+Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail,
+               Json& problems) {
   const std::string folder = run.folder + "/cases/" + record.value("case", "");
   Json one = {{"run", run_index},
               {"case", record.value("case", "")},
@@ -137,7 +143,8 @@ void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& 
       indices.push_back(first + i);
       records.push_back(run.records[i]);
     }
-    points.push_back({{"run", run_index}, {"label", label}, {"cases", indices}, {"findings", findings(records)}});
+    points.push_back(
+        {{"run", run_index}, {"label", label}, {"cases", indices}, {"findings", findings(records)}});
   }
 }
 
@@ -178,8 +185,11 @@ Json report_data(const std::vector<std::string>& run_folders) {
   for (const Run& run : runs) all_records.insert(all_records.end(), run.records.begin(), run.records.end());
   const Detail detail(std::max<std::size_t>(1, all_records.size()));
 
-  Json data = {{"columns", columns_json()}, {"swept", swept_keys(all_records)}, {"runs", Json::array()},
-               {"cases", Json::array()},    {"points", Json::array()}};
+  Json data = {{"columns", columns_json()},
+               {"swept", swept_keys(all_records)},
+               {"runs", Json::array()},
+               {"cases", Json::array()},
+               {"points", Json::array()}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t first = data["cases"].size();
     data["runs"].push_back(run_json(runs[i]));

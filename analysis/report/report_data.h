@@ -8,14 +8,16 @@
 
 namespace longhaul {
 
-//   {"columns": [{"title", "meaning", "path"}], "swept": [keys],
-//    "runs": [{"folder", "name", "description", "words", "notes", "manifest" (what is there of it), "scenario"}],
-//    "cases": [{"run", "case", "status", "error", "method", "variant", "point", "seed", "swept", "texts", "values", "best",
-//               "record" (what charts need of it), "curve", "outer_step", "links"}],
-//    "points": [{"run", "label", "cases": [indices], "findings": [sentences]}],
-//    "problems": ["what could not be read"]}
-// texts, values and best go with columns. Curves, lanes and links are thinned, the more so the more cases there are.
-// A folder that is no run is named in `problems` if there are others; throws RunError where there are none.
+//   columns   [{"title", "meaning", "path"}]
+//   swept     [keys]
+//   runs      [{"folder", "name", "description", "words", "notes", "manifest", "scenario"}]
+//   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
+//               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step", "links"}]
+//   points    [{"run", "label", "cases": [indices], "findings": [sentences]}]
+//   problems  [what could not be read]
+// texts, values and best go with columns. Curves, lanes and links are thinned, the more so the more cases
+// there are. A folder that is no run is named in `problems` if there are others; throws RunError where there
+// are none.
 Json report_data(const std::vector<std::string>& run_folders);
 
 }  // namespace longhaul

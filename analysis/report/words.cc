@@ -28,7 +28,8 @@ std::string values_in(const std::vector<Json>& records, const std::string& key) 
   std::vector<std::string> values;
   for (const Json& record : records) {
     const std::string value = text_of(record, key);
-    if (value != "?" && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (value != "?" && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
   }
   if (values.size() <= kMostValues) return join(values);
   const std::string last = values.back(), count = std::to_string(values.size());
@@ -39,7 +40,8 @@ std::string values_in(const std::vector<Json>& records, const std::string& key) 
 std::string method_in_words(const Json& method) {
   std::vector<std::string> parts;
   const std::string name = text_of(method, "name"), label = text_of(method, "label");
-  if (!member(method, "inner_steps").is_null()) parts.push_back(text_of(method, "inner_steps") + " inner steps");
+  if (!member(method, "inner_steps").is_null())
+    parts.push_back(text_of(method, "inner_steps") + " inner steps");
   if (!member(method, "all_reduce").is_null()) parts.push_back(text_of(method, "all_reduce") + " all-reduce");
   if (!member(method, "pattern").is_null()) parts.push_back("pattern " + text_of(method, "pattern"));
   std::string words = label == "?" || label == name ? name : label + " = " + name;
@@ -53,8 +55,9 @@ std::string methods_in_words(const Json& scenario) {
 }
 
 std::string shape_in_words(const Json& shape) {
-  return "width " + text_of(shape, "hidden") + ", " + text_of(shape, "layers") + " layers, " + text_of(shape, "heads") +
-         " heads, FFN " + text_of(shape, "ffn") + ", context " + text_of(shape, "context");
+  return "width " + text_of(shape, "hidden") + ", " + text_of(shape, "layers") + " layers, " +
+         text_of(shape, "heads") + " heads, FFN " + text_of(shape, "ffn") + ", context " +
+         text_of(shape, "context");
 }
 
 std::string data_in_words(const Json& data) {
@@ -68,7 +71,10 @@ std::string data_in_words(const Json& data) {
 std::string parameters_in_words(double count) {
   const double scale = count < 1e6 ? 1e3 : count < 1e9 ? 1e6 : 1e9;
   char text[64];
-  std::snprintf(text, sizeof text, "%.3g %s parameters", count / scale, count < 1e6 ? "thousand" : count < 1e9 ? "million" : "billion");
+  std::snprintf(text, sizeof text, "%.3g %s parameters", count / scale,
+                count < 1e6   ? "thousand"
+                : count < 1e9 ? "million"
+                              : "billion");
   return text;
 }
 
@@ -79,8 +85,8 @@ std::string training_in_words(const Json& train, const std::vector<Json>& record
       text += " (" + parameters_in_words(record["trained_parameters"]) + ")";
       break;
     }
-  text += ", trained on " + data_in_words(member(train, "data")) + " for " + text_of(train, "steps") + " steps of " +
-          text_of(train, "batch") + " sequences per replica";
+  text += ", trained on " + data_in_words(member(train, "data")) + " for " + text_of(train, "steps") +
+          " steps of " + text_of(train, "batch") + " sequences per replica";
   return text;
 }
 
@@ -91,7 +97,8 @@ std::string step_time_in_words(const Json& time) {
   if (kind == "constant") return "a step takes " + plain(value);
   if (kind == "measured") return "a step takes what the trainer measured on this machine";
   if (kind == "flops") return "a step takes what its floating-point operations need";
-  std::string mean = member(value, "mean").is_null() ? "µ " + text_of(value, "mu") : "mean " + text_of(value, "mean");
+  std::string mean =
+      member(value, "mean").is_null() ? "µ " + text_of(value, "mu") : "mean " + text_of(value, "mean");
   return "a step takes a log-normal time, " + mean + ", σ " + text_of(value, "sigma");
 }
 
@@ -121,8 +128,9 @@ std::string regions_in_words(const Json& regions) {
 }
 
 std::string star_in_words(const Json& star) {
-  const std::string rate = member(star, "rate").is_null() ? text_of(star, "up") + " up, " + text_of(star, "down") + " down"
-                                                          : text_of(star, "rate");
+  const std::string rate = member(star, "rate").is_null()
+                               ? text_of(star, "up") + " up, " + text_of(star, "down") + " down"
+                               : text_of(star, "rate");
   return "star of access links with " + rate + ", round trip " + text_of(star, "rtt");
 }
 
@@ -133,8 +141,9 @@ std::string network_in_words(const Json& network) {
                                                             : topology.dump();
   text += "; fidelity " + text_of(network, "fidelity");
   if (tcp.is_object())
-    text += "; TCP " + text_of(tcp, "congestion_control") + ", " + text_of(tcp, "connections") + " connection" +
-            (text_of(tcp, "connections") == "1" ? "" : "s") + ", window " + text_of(tcp, "window");
+    text += "; TCP " + text_of(tcp, "congestion_control") + ", " + text_of(tcp, "connections") +
+            " connection" + (text_of(tcp, "connections") == "1" ? "" : "s") + ", window " +
+            text_of(tcp, "window");
   return text;
 }
 
@@ -153,7 +162,8 @@ Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
   };
   say("Replicas", values_in(records, "replicas"));
   say("Methods", methods_in_words(scenario));
-  if (!member(scenario, "train").is_null()) say("Model trained", training_in_words(scenario["train"], records));
+  if (!member(scenario, "train").is_null())
+    say("Model trained", training_in_words(scenario["train"], records));
   say("What travels", workload_in_words(scenario, records));
   if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"]));
   say("Swept", sweep_in_words(records));

@@ -100,7 +100,8 @@ TEST_F(CaseRecord, OfAnInterruptedCaseHoldsWhatIsThere) {
   std::filesystem::remove(case_folder + "/replicas.csv");
   std::filesystem::remove(case_folder + "/metrics.csv");
   write_text(case_folder + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,3,4,100\n2,1,outer,3,3,4.5,100\n4,0,ou");
+             "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,3,4,100\n2,1,outer,3,3,4.5,"
+             "100\n4,0,ou");
   const Json json = record("interrupted");
   EXPECT_EQ(json["status"], "interrupted");
   EXPECT_EQ(json["exchanges"], 1);

@@ -23,8 +23,8 @@ class Join : public testing::Test {
   Case one = parse_case(resolved_case("diloco", Json::object()));
 };
 
-// Before an outer step: the clock after the compute, without the bytes of that step. After it: when the replica went
-// on. The mean has the latest clock.
+// Before an outer step: the clock after the compute, without the bytes of that step. After it: when the
+// replica went on. The mean has the latest clock.
 TEST_F(Join, PutsEachLossAtTheClockOfItsReplica) {
   EXPECT_EQ(metrics(),
             "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
@@ -46,12 +46,14 @@ TEST_F(Join, CountsWhatIsSentAheadFromTheStepAtWhichItIsPosted) {
 
 TEST_F(Join, StartsAtZero) {
   write_text(train_folder + "/metrics.csv",
-             "step,phase,replica,loss,loss_of_mean,weight_spread\n0,plain,0,5,,\n0,plain,1,5,,\n0,plain,mean,5,5,0\n");
+             "step,phase,replica,loss,loss_of_mean,weight_spread\n0,plain,0,5,,\n0,plain,1,5,,\n0,plain,mean,"
+             "5,5,0\n");
   EXPECT_NE(metrics().find("0,plain,mean,0,5,5,0,0\n"), std::string::npos);
 }
 
 TEST_F(Join, KeepsHalfABytesMean) {
-  write_text(case_folder + "/exchanges.csv", "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,3,4,101\n");
+  write_text(case_folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,3,4,101\n");
   EXPECT_NE(metrics().find("2,after,mean,4.5,3,3,0,50.5\n"), std::string::npos);
 }
 

@@ -18,8 +18,8 @@ namespace {
 class Report : public testing::Test {
  protected:
   // Adds a case with the replay and the training of run_fixture.h.
-  void add_case(const std::string& label, const Json& swept, bool train = true, const std::string& status = "done",
-                int seed = 1) {
+  void add_case(const std::string& label, const Json& swept, bool train = true,
+                const std::string& status = "done", int seed = 1) {
     const Case one = parse_case(resolved_case(label, swept, train, seed));
     const std::string case_folder = run + "/cases/" + one.name, train_folder = run + "/train/x";
     if (status == "done") {
@@ -27,14 +27,17 @@ class Report : public testing::Test {
       write_training(train_folder);
       if (train) write_case_metrics(one, case_folder, train_folder);
     }
-    records.push_back(case_record(one, case_folder, train && status == "done" ? train_folder : "", status, "x"));
+    records.push_back(
+        case_record(one, case_folder, train && status == "done" ? train_folder : "", status, "x"));
     scenario = one.resolved;
   }
 
   std::string page() {
     write_summary(run, "small", records);
     scenario["description"] = "one </script><b>bold</b> word";
-    write_text(run + "/manifest.json", Json{{"command", "longhaul run small.json"}, {"version", "0.1.0"}, {"scenario", scenario}}.dump());
+    write_text(
+        run + "/manifest.json",
+        Json{{"command", "longhaul run small.json"}, {"version", "0.1.0"}, {"scenario", scenario}}.dump());
     return report_html({run});
   }
 
@@ -127,8 +130,8 @@ TEST_F(Report, WorksWithoutAManifest) {
 TEST_F(Report, Of1500CasesStaysBelow10Megabytes) {
   std::string metrics = "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n";
   for (int step = 1; step <= 200; ++step)
-    metrics += std::to_string(step) + ",plain,mean," + std::to_string(step * 1.234567) + ",2.3456789,2.3456789,0.00123456," +
-               std::to_string(step * 123456789LL) + "\n";
+    metrics += std::to_string(step) + ",plain,mean," + std::to_string(step * 1.234567) +
+               ",2.3456789,2.3456789,0.00123456," + std::to_string(step * 123456789LL) + "\n";
   add_case("diloco", {{"network.tcp.connections", 0}});
   const std::string first = records[0]["case"];
   write_text(run + "/cases/" + first + "/metrics.csv", metrics);
@@ -146,7 +149,8 @@ TEST(Curve, KeepsBothRowsOfAStepAndTheLast) {
   TemporaryFolder folder;
   std::string text = "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n";
   for (int step = 1; step <= 1001; ++step)
-    for (const char* phase : {"before", "after"}) text += std::to_string(step) + "," + phase + ",mean,1,2,3,4,5\n";
+    for (const char* phase : {"before", "after"})
+      text += std::to_string(step) + "," + phase + ",mean,1,2,3,4,5\n";
   write_text(folder.path + "/metrics.csv", text);
   const Json steps = curve_of(folder.path, 200)["step"];
   EXPECT_EQ(steps.size(), 200u);
@@ -163,8 +167,11 @@ TEST(OuterStep, HasALaneAReplica) {
   const Json outer = outer_step_of(folder.path, 10);
   EXPECT_EQ(outer["step"], 4);
   EXPECT_EQ(outer["from_step"], 2);
-  EXPECT_EQ(outer["lanes"][0], Json({{"replica", 0}, {"group", 0}, {"from", 0}, {"ready", 2}, {"start", 3.5}, {"done", 4}}));
-  EXPECT_EQ(outer["lanes"][1], Json({{"replica", 1}, {"group", 0}, {"from", 0.5}, {"ready", 3.5}, {"start", 3.5}, {"done", 4.5}}));
+  EXPECT_EQ(outer["lanes"][0],
+            Json({{"replica", 0}, {"group", 0}, {"from", 0}, {"ready", 2}, {"start", 3.5}, {"done", 4}}));
+  EXPECT_EQ(
+      outer["lanes"][1],
+      Json({{"replica", 1}, {"group", 0}, {"from", 0.5}, {"ready", 3.5}, {"start", 3.5}, {"done", 4.5}}));
 }
 
 TEST(OuterStep, StandsInTheOrderOfTheGroups) {
@@ -184,13 +191,19 @@ TEST(OuterStep, StandsInTheOrderOfTheGroups) {
 }
 
 Json finding_record(const std::string& label, double sync_s, double loss, int seed) {
-  return {{"label", label}, {"status", "done"}, {"seed", seed}, {"sync_time_s", {{"mean", sync_s}}}, {"final_loss", loss}};
+  return {{"label", label},
+          {"status", "done"},
+          {"seed", seed},
+          {"sync_time_s", {{"mean", sync_s}}},
+          {"final_loss", loss}};
 }
 
 TEST(Findings, CompareTheMeansInWords) {
-  const auto said = findings({finding_record("diloco", 3.4, 2.28, 1), finding_record("noloco", 0.41, 2.31, 1)});
+  const auto said =
+      findings({finding_record("diloco", 3.4, 2.28, 1), finding_record("noloco", 0.41, 2.31, 1)});
   ASSERT_EQ(said.size(), 3u);
-  EXPECT_EQ(said[0], "Synchronization took 410 ms on average with noloco and 3.4 s with diloco (8.3 times as long).");
+  EXPECT_EQ(said[0],
+            "Synchronization took 410 ms on average with noloco and 3.4 s with diloco (8.3 times as long).");
   EXPECT_EQ(said[1], "The final validation loss was 2.280 with diloco and 2.310 with noloco.");
   EXPECT_EQ(said[2], "This is one seed: a small difference between two losses may be chance.");
 }

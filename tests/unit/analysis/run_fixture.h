@@ -1,6 +1,7 @@
 // A small run directory in a temporary folder, whose every number can be worked out by hand.
 //
-// Two replicas, four inner steps, an outer step after steps 2 and 4. Replica 0 computes 1 s a step, replica 1 1.5 s:
+// Two replicas, four inner steps, an outer step after steps 2 and 4. A step takes replica 0 one second and
+// replica 1 one and a half:
 //
 //   step 2: ready 2 and 3, both start at 3, go on at 4 and 4.5        sync 1, 1.5    wait 1, 0
 //   step 4: ready 6 and 7.5, both start at 7.5, go on at 8 and 8.5    sync 0.5, 1    wait 1.5, 0
@@ -46,29 +47,31 @@ struct TemporaryFolder {
 inline Json resolved_case(const std::string& label, const Json& swept, bool train = true, int seed = 1) {
   std::string name = label;
   for (const auto& [key, value] : swept.items()) name += "," + key + "=" + value.dump();
-  Json json = {{"case", name},
-               {"scenario", "small"},
-               {"folder", "."},
-               {"seed", seed},
-               {"replicas", 2},
-               {"method", {{"name", "diloco"}, {"label", label}, {"inner_steps", 2}, {"all_reduce", "ring"}}},
-               {"workload", {{"parameters", 50}, {"wire", "bf16"}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
-               {"network",
-                {{"fidelity", "flow"},
-                 {"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}},
-                 {"tcp",
-                  {{"window", "unlimited"},
-                   {"connections", 1},
-                   {"congestion_control", "cubic"},
-                   {"queue", "host"},
-                   {"ecn", false},
-                   {"loss", 0},
-                   {"segment", 1448}}}}},
-               {"swept", swept}};
+  Json json = {
+      {"case", name},
+      {"scenario", "small"},
+      {"folder", "."},
+      {"seed", seed},
+      {"replicas", 2},
+      {"method", {{"name", "diloco"}, {"label", label}, {"inner_steps", 2}, {"all_reduce", "ring"}}},
+      {"workload", {{"parameters", 50}, {"wire", "bf16"}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
+      {"network",
+       {{"fidelity", "flow"},
+        {"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}},
+        {"tcp",
+         {{"window", "unlimited"},
+          {"connections", 1},
+          {"congestion_control", "cubic"},
+          {"queue", "host"},
+          {"ecn", false},
+          {"loss", 0},
+          {"segment", 1448}}}}},
+      {"swept", swept}};
   if (train)
     json["train"] = {
         {"steps", 4},
-        {"model", {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 8}, {"context", 8}, {"vocabulary", 256}}},
+        {"model",
+         {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 8}, {"context", 8}, {"vocabulary", 256}}},
         {"data", {{"corpus", "system-headers"}}},
         {"validation_fraction", 0.05},
         {"evaluate_sequences", 1},
@@ -102,8 +105,10 @@ inline void write_replay(const std::string& case_folder, const char* exchanges =
   write_text(case_folder + "/steps.csv",
              "step,replica,computed_s,done_s\n"
              "1,0,1,1\n1,1,1.5,1.5\n2,0,2,4\n2,1,3,4.5\n3,0,5,5\n3,1,6,6\n4,0,6,8\n4,1,7.5,8.5\n");
-  write_text(case_folder + "/replicas.csv", "replica,compute_s,idle_s,clock_s,bytes_sent\n0,4,4,8,200\n1,6,2.5,8.5,200\n");
-  write_text(case_folder + "/links.csv", "link,direction,bytes,busy_s\nr0-core,forward,230,0.5\nr0-core,backward,220,0.5\n");
+  write_text(case_folder + "/replicas.csv",
+             "replica,compute_s,idle_s,clock_s,bytes_sent\n0,4,4,8,200\n1,6,2.5,8.5,200\n");
+  write_text(case_folder + "/links.csv",
+             "link,direction,bytes,busy_s\nr0-core,forward,230,0.5\nr0-core,backward,220,0.5\n");
   write_text(case_folder + "/done", "");
 }
 
@@ -115,8 +120,9 @@ inline void write_training(const std::string& train_folder) {
              "2,after,0,3,,\n2,after,1,3,,\n2,after,mean,3,3,0\n"
              "4,before,0,2.5,,\n4,before,1,2.25,,\n4,before,mean,2.375,2.25,0.25\n"
              "4,after,0,2.5,,\n4,after,1,2.5,,\n4,after,mean,2.5,2.5,0\n");
-  write_text(train_folder + "/training.json",
-             R"({"parameters": 640, "tokens": 64, "unigram_entropy": 3.25, "final_loss": 2.5, "best_loss": 2.375, "weight_spread": 0})");
+  write_text(
+      train_folder + "/training.json",
+      R"({"parameters": 640, "tokens": 64, "unigram_entropy": 3.25, "final_loss": 2.5, "best_loss": 2.375, "weight_spread": 0})");
   write_text(train_folder + "/done", "");
 }
 

@@ -37,7 +37,8 @@ TEST(Summary, NamesAFolderThatIsNoRun) {
 // Case names hold commas and are quoted; a case without a table adds no rows, a torn line none either.
 TEST(Summary, JoinsTheTablesInTheOrderOfTheCases) {
   TemporaryFolder folder;
-  write_text(folder.path + "/cases/b,x=1/links.csv", "link,direction,bytes,busy_s\nr0-core,forward,1,0.5\nr0-co");
+  write_text(folder.path + "/cases/b,x=1/links.csv",
+             "link,direction,bytes,busy_s\nr0-core,forward,1,0.5\nr0-co");
   write_text(folder.path + "/cases/a/links.csv", "link,direction,bytes,busy_s\nr1-core,backward,2,0.25\n");
   join_tables(folder.path, {"b,x=1", "missing", "a"});
   EXPECT_EQ(read_text(folder.path + "/links.csv"),

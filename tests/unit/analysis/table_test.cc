@@ -20,7 +20,9 @@ Json record(const std::string& label, int connections, double loss, double sync_
           {"idle_fraction", {{"mean", 0.25}}}};
 }
 
-Json summary_of(const std::vector<Json>& records) { return {{"cases", records}}; }
+Json summary_of(const std::vector<Json>& records) {
+  return {{"cases", records}};
+}
 
 TEST(SummaryTable, AlignsAndMarksTheBestOfEachSweepPoint) {
   const Json summary = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5),
@@ -52,7 +54,9 @@ TEST(SummaryTable, ShowsWhatDidNotFinish) {
   EXPECT_EQ(text.find('*'), std::string::npos);  // nobody to be compared with
 }
 
-TEST(SummaryTable, OfARunWithoutCases) { EXPECT_EQ(summary_table(summary_of({}), 80), "no cases\n"); }
+TEST(SummaryTable, OfARunWithoutCases) {
+  EXPECT_EQ(summary_table(summary_of({}), 80), "no cases\n");
+}
 
 TEST(BestValues, NeedAChoiceThatShows) {
   const Column& loss = columns()[0];

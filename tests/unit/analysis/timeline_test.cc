@@ -69,7 +69,8 @@ TEST_F(Timeline, NamesReplicasAndLanes) {
 TEST_F(Timeline, ShowsTheFirstOuterStepsAndSaysSo) {
   write_replay(folder.path);
   const Json sampled = timeline(10);
-  EXPECT_NE(sampled["otherData"]["sampled"].get<std::string>().find("the first 1 of 2 outer steps"), std::string::npos);
+  EXPECT_NE(sampled["otherData"]["sampled"].get<std::string>().find("the first 1 of 2 outer steps"),
+            std::string::npos);
   EXPECT_DOUBLE_EQ(total_us(slices_of(sampled).at({0, "compute"})), 2e6);
   EXPECT_FALSE(timeline()["otherData"].contains("sampled"));
   EXPECT_EQ(timeline(1)["otherData"]["outer_steps"], 1);  // at least one
