@@ -15,16 +15,18 @@ struct Point {
   Json time_s, bytes, loss, of_mean, spread;
 };
 
-std::vector<Point> mean_rows(const std::string& file) {
-  CsvStream rows(file,
-                 {"step", "replica", "simulated_s", "bytes_sent", "loss", "loss_of_mean", "weight_spread"});
+std::vector<Point> mean_rows(const std::string& file, bool replayed) {
+  std::vector<std::string> columns = {"step", "replica", "loss", "loss_of_mean", "weight_spread"};
+  if (replayed) columns.insert(columns.end(), {"simulated_s", "bytes_sent"});
+  CsvStream rows(file, columns);
   std::vector<Point> points;
   const auto cell = [&](std::size_t column) {
-    return rows.empty(column) ? Json(nullptr) : Json(six_digits(rows.number(column)));
+    return column >= columns.size() || rows.empty(column) ? Json(nullptr)
+                                                          : Json(six_digits(rows.number(column)));
   };
   while (rows.next())
     if (rows.text(1) == "mean")
-      points.push_back({rows.integer(0), cell(2), cell(3), cell(4), cell(5), cell(6)});
+      points.push_back({rows.integer(0), cell(5), cell(6), cell(2), cell(3), cell(4)});
   return points;
 }
 
@@ -43,10 +45,11 @@ std::vector<std::int64_t> kept_steps(const std::vector<Point>& points, std::size
 
 }  // namespace
 
-Json curve_of(const std::string& case_folder, std::size_t points) {
-  const std::string file = case_folder + "/metrics.csv";
-  if (!std::filesystem::exists(file)) return nullptr;
-  const std::vector<Point> all = mean_rows(file);
+Json curve_of(const std::string& case_folder, const std::string& train_folder, std::size_t points) {
+  const std::string joined = case_folder + "/metrics.csv", trained = train_folder + "/metrics.csv";
+  const bool replayed = std::filesystem::exists(joined);
+  if (!replayed && (train_folder.empty() || !std::filesystem::exists(trained))) return nullptr;
+  const std::vector<Point> all = mean_rows(replayed ? joined : trained, replayed);
   const std::vector<std::int64_t> kept = kept_steps(all, points);
   Json curve;
   for (const char* key : {"step", "time_s", "bytes", "loss", "of_mean", "spread"}) curve[key] = Json::array();

@@ -97,6 +97,8 @@ Json or_null(const Part& part, Json& problems) {
 Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail,
                Json& problems) {
   const std::string folder = run.folder + "/cases/" + record.value("case", "");
+  const std::string training =
+      record.contains("training") ? run.folder + "/train/" + plain(record["training"]) : "";
   Json one = {{"run", run_index},
               {"case", record.value("case", "")},
               {"status", record.value("status", "")},
@@ -109,7 +111,7 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
               {"exchanges", record.value("exchanges", Json())},
               {"numbers", chart_numbers(record)}};
   if (record.contains("error")) one["error"] = record["error"];
-  one["curve"] = or_null([&] { return curve_of(folder, detail.curve_points); }, problems);
+  one["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
   one["outer_step"] = or_null([&] { return outer_step_of(folder, detail.lanes); }, problems);
   one["links"] = or_null([&] { return busiest_links(folder, detail.links); }, problems);
   return one;

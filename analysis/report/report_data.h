@@ -12,7 +12,8 @@ namespace longhaul {
 //   swept     [keys]
 //   runs      [{"folder", "name", "description", "words", "notes", "manifest", "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
-//               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step", "links"}]
+//               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step",
+//               "links"}]
 //   points    [{"run", "label", "cases": [indices], "findings": [sentences]}]
 //   problems  [what could not be read]
 // texts, values and best go with columns. Curves, lanes and links are thinned, the more so the more cases

@@ -64,7 +64,7 @@ function curveConfig(all, state) {
       parsing: false,
       normalized: false,
       interaction: {mode: 'nearest', axis: 'x', intersect: false},  // all methods that were evaluated there
-      scales: {x: axis(xAxis, state.logX, clockTicks(xAxis, state.logX, datasets)), y: axis(AXES[state.y], state.logY)},
+      scales: {x: axis(xAxis, state.logX, clockTicks(xAxis, state.logX, datasets)), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {})},
       plugins: {tooltip: {callbacks: {
         title: items => (items.length ? `${AXES[state.x].title}: ${AXES[state.x].format(items[0].parsed.x)}` : ''),
         label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${AXES[state.y].format(item.parsed.y)}`,
@@ -159,7 +159,9 @@ const CHARTS = [
 ];
 
 function hasData(chart, all) {
-  if (chart.needs === 'curve') return all.some(series => series.cases.some(one => one.curve && one.curve.step.length));
+  const {x, y} = chart.state;
+  if (chart.needs === 'curve')
+    return all.some(series => series.cases.some(one => one.curve && one.curve[y].some((value, i) => value !== null && one.curve[x][i] !== null)));
   if (chart.needs === 'sync') return all.some(series => seriesNumber(series, 'sync_time_s.mean') !== null);
   return all.some(series => seriesNumber(series, 'compute_time_s') !== null);
 }

@@ -59,6 +59,7 @@ function meanCurve(curves, x, y) {
   const alike = curves.every(curve => curve.step.length === first.step.length
     && curve.step.every((step, i) => step === first.step[i]));
   if (!alike) return null;
-  const average = (key, i) => curves.reduce((sum, curve) => sum + curve[key][i], 0) / curves.length;
+  const average = (key, i) => (curves.some(curve => curve[key][i] === null) ? null
+    : curves.reduce((sum, curve) => sum + curve[key][i], 0) / curves.length);
   return first.step.map((_, i) => ({x: average(x, i), y: average(y, i)}));
 }

@@ -152,12 +152,23 @@ TEST(Curve, KeepsBothRowsOfAStepAndTheLast) {
     for (const char* phase : {"before", "after"})
       text += std::to_string(step) + "," + phase + ",mean,1,2,3,4,5\n";
   write_text(folder.path + "/metrics.csv", text);
-  const Json steps = curve_of(folder.path, 200)["step"];
+  const Json steps = curve_of(folder.path, "", 200)["step"];
   EXPECT_EQ(steps.size(), 200u);
   EXPECT_EQ(steps[0], 1);
   EXPECT_EQ(steps[1], 1);
   EXPECT_EQ(steps[198], 1001);
   EXPECT_EQ(steps[199], 1001);
+}
+
+// A run that is interrupted while it trains: losses against steps, and no times yet.
+TEST(Curve, OfACaseThatIsNotReplayedHasNoTimes) {
+  TemporaryFolder folder;
+  write_training(folder.path + "/train");
+  const Json curve = curve_of(folder.path + "/case", folder.path + "/train", 200);
+  EXPECT_EQ(curve["step"], Json({1, 2, 2, 4, 4}));
+  EXPECT_EQ(curve["loss"], Json({4.5, 3.6, 3, 2.375, 2.5}));
+  EXPECT_TRUE(curve["time_s"][0].is_null());
+  EXPECT_TRUE(curve_of(folder.path + "/case", "", 200).is_null());
 }
 
 // The outer step in the middle is the second of two; times count from the first replica's going on at 4.
