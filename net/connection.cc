@@ -17,7 +17,8 @@ double serialization_s(const Topology& topology, const std::vector<LinkDirection
   return total;
 }
 
-double window_limit(const Topology& topology, const TcpSpec& tcp, const ConnectionFacts& facts, int source, int target) {
+double window_limit(const Topology& topology, const TcpSpec& tcp, const ConnectionFacts& facts, int source,
+                    int target) {
   const double product = facts.bottleneck / 8 * payload_share(tcp.segment) * facts.rtt_s;
   double limit = std::max(2 * product / tcp.connections, kSmallestBuffer);
   if (tcp.window) limit = *tcp.window;

@@ -1,5 +1,5 @@
-// What TCP between two replicas meets: the path, its round trip, and how large a window may get. One place, so that
-// both fidelities mean the same.
+// What TCP between two replicas meets: the path, its round trip, and how large a window may get. One place,
+// so that both fidelities mean the same.
 #pragma once
 
 #include "net/topology.h"
@@ -12,24 +12,27 @@ struct ConnectionFacts {
   double delay_s = 0;               // one way, propagation
   double rtt_s = 0;                 // of a full segment and its acknowledgement on the idle path
   double bottleneck = 0;            // bit/s on the wire, of the slowest link there
-  // Largest window of one connection, bytes of payload. With an unlimited window it is what a tuned host gives all
-  // connections of the pair together: two bandwidth-delay products.
+  // Largest window of one connection, bytes of payload. With an unlimited window it is what a tuned host
+  // gives all connections of the pair together: two bandwidth-delay products.
   double window_limit = 0;
 };
 
 ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, int source, int target);
 
-// Seconds from the moment when the bottleneck has sent the last byte of a message to its arrival: propagation, and
-// the last segment once more over every other link (routers forward whole segments).
+// Seconds from the moment when the bottleneck has sent the last byte of a message to its arrival:
+// propagation, and the last segment once more over every other link (routers forward whole segments).
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes);
 
 // Linux's retransmission time-out with a steady round trip.
-inline double retransmission_timeout_s(double rtt_s) { return rtt_s + 0.2; }
+inline double retransmission_timeout_s(double rtt_s) {
+  return rtt_s + 0.2;
+}
 
-// The part of its congestion window that a connection keeps after sending nothing for `idle_s`, at least down to the
-// initial window; 1 if it idled for less than a time-out. Linux (RFC 2861, tcp_slow_start_after_idle) halves for every
-// whole time-out; the steps are smoothed here, floor(x) to its mean x − 1/2, because a millisecond more or less must
-// not decide about a factor of two. After seven time-outs the largest windows are at the initial one.
+// The part of its congestion window that a connection keeps after sending nothing for `idle_s`, at least down
+// to the initial window; 1 if it idled for less than a time-out. Linux (RFC 2861, tcp_slow_start_after_idle)
+// halves for every whole time-out; the steps are smoothed here, floor(x) to its mean x − 1/2, because a
+// millisecond more or less must not decide about a factor of two. After seven time-outs the largest windows
+// are at the initial one.
 double window_kept_after_idle(double idle_s, double rtt_s);
 
 constexpr int kInitialWindowSegments = 10;  // RFC 6928

@@ -11,7 +11,8 @@
 namespace longhaul {
 namespace {
 
-// Measured on one core of the machine that builds the project (docs/model.md); only orders of magnitude matter here.
+// Measured on one core of the machine that builds the project (docs/model.md); only orders of magnitude
+// matter here.
 constexpr double kFlowTransfersPerSecond = 3e5;
 constexpr double kReplicaStepsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
@@ -40,9 +41,11 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
   ReplayEstimate estimate;
   std::map<std::tuple<std::string, int, std::int64_t>, Totals> known;
   for (int step = 1; step <= trace.context.steps; ++step)
-    for (const Exchange& exchange : trace.exchanges_at(step)) add(estimate, exchange, trace.context.replicas, known);
+    for (const Exchange& exchange : trace.exchanges_at(step))
+      add(estimate, exchange, trace.context.replicas, known);
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
-  estimate.seconds = trace.context.steps * static_cast<double>(trace.context.replicas) / kReplicaStepsPerSecond;
+  estimate.seconds =
+      trace.context.steps * static_cast<double>(trace.context.replicas) / kReplicaStepsPerSecond;
   estimate.seconds += one.network.fidelity == "packet"
                           ? (segments + static_cast<double>(estimate.transfers)) / kPacketSegmentsPerSecond
                           : static_cast<double>(estimate.transfers) / kFlowTransfersPerSecond;
@@ -52,11 +55,14 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
 void check_network(const Case& one) {
   build_topology(one);
   if (one.network.fidelity != "packet") return;
-  const double largest = 2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
+  const double largest =
+      2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
   if (largest / one.network.tcp.connections > kLargestPacketConnection)
     throw InputError({"", "network.tcp.connections",
-                      "found " + std::to_string(one.network.tcp.connections) + " for messages of up to " + human_bytes(largest),
-                      "below 4 GB a connection in fidelity \"packet\"", "use more connections, or fidelity \"flow\""});
+                      "found " + std::to_string(one.network.tcp.connections) + " for messages of up to " +
+                          human_bytes(largest),
+                      "below 4 GB a connection in fidelity \"packet\"",
+                      "use more connections, or fidelity \"flow\""});
 }
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
-// What a replay will carry and about how long it takes, before it starts; and whether the network of a case can be
-// built at all. Needs no ns-3.
+// What a replay will carry and about how long it takes, before it starts; and whether the network of a case
+// can be built at all. Needs no ns-3.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace longhaul {
 struct ReplayEstimate {
   std::int64_t transfers = 0;
   std::int64_t payload_bytes = 0;
-  double seconds = 0;  // of wall time on one core for the case's fidelity; right within a factor of about three
+  double seconds =
+      0;  // of wall time on one core for the case's fidelity; right within a factor of about three
 };
 
 // Throws InputError for a collective that is none.

@@ -1,4 +1,5 @@
-// What a segment of payload costs on the wire, computed from the segment size: Ethernet frames in every fidelity.
+// What a segment of payload costs on the wire, computed from the segment size: Ethernet frames in every
+// fidelity.
 #pragma once
 
 namespace longhaul {
@@ -10,7 +11,9 @@ constexpr int kHeaderBytes = kIpTcpBytes + kEthernetBytes;
 constexpr int kSegmentsPerAck = 2;  // delayed acknowledgements
 
 // Payload over bytes on the wire: 1448 / 1538 for the default segment.
-inline double payload_share(int segment) { return static_cast<double>(segment) / (segment + kHeaderBytes); }
+inline double payload_share(int segment) {
+  return static_cast<double>(segment) / (segment + kHeaderBytes);
+}
 
 // Bytes of acknowledgements on the reverse path, for each byte of data on the wire.
 inline double ack_share(int segment) {

@@ -24,18 +24,20 @@ std::pair<std::string, std::string> ordered(const std::string& one, const std::s
 
 std::vector<Node> measured_options() {
   return {duration("rtt").above(0).means("round-trip time"),
-          duration("one_way").above(0).means("instead of rtt, where one-way delays were published; doubled when read"),
+          duration("one_way").above(0).means(
+              "instead of rtt, where one-way delays were published; doubled when read"),
           rate("throughput").above(0).required().means("payload rate of one connection")};
 }
 
 Node matrix_options() {
   std::vector<Node> pair = measured_options();
   pair.push_back(list_of("between", text("")).required().means("two sites"));
-  return section("", {text("about").required().means("one line for longhaul list networks"),
-                      text("source").required().means("where the numbers come from"),
-                      list_of("sites", text("")).not_empty().required().means("all sites"),
-                      section("inside", measured_options()).required().means("between two replicas at one site"),
-                      list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
+  return section(
+      "", {text("about").required().means("one line for longhaul list networks"),
+           text("source").required().means("where the numbers come from"),
+           list_of("sites", text("")).not_empty().required().means("all sites"),
+           section("inside", measured_options()).required().means("between two replicas at one site"),
+           list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
 }
 
 SitePair parse_measured(const Json& json, const std::string& path) {
@@ -63,7 +65,9 @@ std::string read_text(const std::string& file) {
   return text.str();
 }
 
-std::string name_of(const std::string& file) { return file.substr(0, file.rfind('.')); }
+std::string name_of(const std::string& file) {
+  return file.substr(0, file.rfind('.'));
+}
 
 std::vector<std::string> built_in_names() {
   std::vector<std::string> names;
@@ -86,13 +90,16 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
       const std::string path = element_path("pairs", i);
       check_sites(pair["between"], matrix.sites_, path);
       const bool is_new =
-          matrix.pairs_.insert({ordered(pair["between"][0], pair["between"][1]), parse_measured(pair, path)}).second;
-      if (!is_new) throw InputError({"", path, pair["between"].dump() + " is there twice", "every pair once", ""});
+          matrix.pairs_.insert({ordered(pair["between"][0], pair["between"][1]), parse_measured(pair, path)})
+              .second;
+      if (!is_new)
+        throw InputError({"", path, pair["between"].dump() + " is there twice", "every pair once", ""});
     }
     for (std::size_t i = 0; i < matrix.sites_.size(); ++i)
       for (std::size_t j = i + 1; j < matrix.sites_.size(); ++j)
         if (!matrix.pairs_.count(ordered(matrix.sites_[i], matrix.sites_[j])))
-          throw InputError({"", "pairs", "the pair " + matrix.sites_[i] + ", " + matrix.sites_[j] + " is missing",
+          throw InputError({"", "pairs",
+                            "the pair " + matrix.sites_[i] + ", " + matrix.sites_[j] + " is missing",
                             "every two of sites", ""});
     return matrix;
   } catch (const Json::exception& error) {

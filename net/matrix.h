@@ -1,7 +1,8 @@
 // A measured matrix: round-trip time and single-connection throughput between sites.
 //
-// A data file (scenarios/networks/*.json) says where its numbers come from and keeps them as published: a pair
-// gives `rtt` or `one_way`, and only the reader doubles. Two matrices are built in; a user's file has the same form.
+// A data file (scenarios/networks/*.json) says where its numbers come from and keeps them as published: a
+// pair gives `rtt` or `one_way`, and only the reader doubles. Two matrices are built in; a user's file has
+// the same form.
 #pragma once
 
 #include <map>
@@ -35,7 +36,8 @@ class Matrix {
   std::map<std::pair<std::string, std::string>, SitePair> pairs_;  // names in alphabetical order
 };
 
-// `name`: a built-in matrix, or a file (relative to `folder`). Throws InputError at network.topology.regions.matrix.
+// `name`: a built-in matrix, or a file (relative to `folder`). Throws InputError at
+// network.topology.regions.matrix.
 Matrix load_matrix(const std::string& name, const std::string& folder);
 
 struct NetworkInfo {

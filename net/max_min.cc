@@ -41,7 +41,8 @@ class Filling {
 
   bool stops_at(const Flow& flow, const std::vector<bool>& is_full, double at) const {
     if (flow.cap / flow.weight <= at) return true;
-    return std::any_of(flow.data->begin(), flow.data->end(), [&](LinkDirection link) { return is_full[index(link)]; });
+    return std::any_of(flow.data->begin(), flow.data->end(),
+                       [&](LinkDirection link) { return is_full[index(link)]; });
   }
 
   std::size_t freeze_up_to(double at) {
@@ -76,15 +77,17 @@ class Filling {
   std::vector<std::size_t> used_;
 };
 
-// Capacity that data may share when the flows send at `rates`. A tenth is always left: data that starves would stop
-// the acknowledgements, too.
+// Capacity that data may share when the flows send at `rates`. A tenth is always left: data that starves
+// would stop the acknowledgements, too.
 std::vector<double> without_acks(const std::vector<double>& capacity, const std::vector<Flow>& flows,
                                  const std::vector<double>& rates, double ack_share) {
   std::vector<double> left = capacity;
   for (std::size_t i = 0; i < flows.size(); ++i)
     if (flows[i].acks != nullptr)
-      for (const LinkDirection link : *flows[i].acks) left[static_cast<std::size_t>(link)] -= ack_share * rates[i];
-  for (std::size_t link = 0; link < left.size(); ++link) left[link] = std::max(left[link], capacity[link] / 10);
+      for (const LinkDirection link : *flows[i].acks)
+        left[static_cast<std::size_t>(link)] -= ack_share * rates[i];
+  for (std::size_t link = 0; link < left.size(); ++link)
+    left[link] = std::max(left[link], capacity[link] / 10);
   return left;
 }
 
@@ -96,8 +99,8 @@ bool nearly_equal(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-// The acknowledgements depend on the rates and the rates on what acknowledgements leave: a few per cent of a few per
-// cent, so the iteration is at rest after a handful of rounds.
+// The acknowledgements depend on the rates and the rates on what acknowledgements leave: a few per cent of a
+// few per cent, so the iteration is at rest after a handful of rounds.
 std::vector<double> max_min_rates(const std::vector<double>& capacity, const std::vector<Flow>& flows,
                                   double ack_share) {
   std::vector<double> rates = Filling(capacity, flows).run();

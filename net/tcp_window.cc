@@ -17,9 +17,13 @@ constexpr double kNearlyAll = 0.95;
 
 TcpWindow::TcpWindow(const WindowRules& rules) : rules_(rules), window_(initial()) {}
 
-double TcpWindow::initial() const { return kInitialWindowSegments * rules_.segment; }
+double TcpWindow::initial() const {
+  return kInitialWindowSegments * rules_.segment;
+}
 
-double TcpWindow::bytes() const { return std::min(window_, rules_.limit); }
+double TcpWindow::bytes() const {
+  return std::min(window_, rules_.limit);
+}
 
 double TcpWindow::growth_per_round() const {
   if (!rules_.is_cubic) return rules_.segment;

@@ -17,7 +17,9 @@ bool operator<(const Cost& a, const Cost& b) {
   return a.hops != b.hops ? a.hops < b.hops : a.delay_s < b.delay_s;
 }
 
-Cost operator+(const Cost& a, const Cost& b) { return {a.hops + b.hops, a.delay_s + b.delay_s}; }
+Cost operator+(const Cost& a, const Cost& b) {
+  return {a.hops + b.hops, a.delay_s + b.delay_s};
+}
 
 // Notes for each node by which direction of which link the best path arrives.
 class ArrivalNoter : public boost::default_dijkstra_visitor {
@@ -56,7 +58,8 @@ int Topology::add_router(const std::string& name) {
 
 int Topology::add_link(const Link& link) {
   const int number = static_cast<int>(links_.size());
-  boost::add_edge(static_cast<std::size_t>(link.first), static_cast<std::size_t>(link.second), number, graph_);
+  boost::add_edge(static_cast<std::size_t>(link.first), static_cast<std::size_t>(link.second), number,
+                  graph_);
   links_.push_back(link);
   trees_.clear();
   return number;
@@ -77,7 +80,9 @@ int Topology::from(LinkDirection direction) const {
   return direction % 2 == 0 ? link.first : link.second;
 }
 
-int Topology::to(LinkDirection direction) const { return from(direction ^ 1); }
+int Topology::to(LinkDirection direction) const {
+  return from(direction ^ 1);
+}
 
 const Topology::Tree& Topology::tree(int root) const {
   const auto known = trees_.find(root);
@@ -90,7 +95,8 @@ const Topology::Tree& Topology::tree(int root) const {
   boost::dijkstra_shortest_paths(
       graph_, static_cast<std::size_t>(root),
       boost::weight_map(boost::make_iterator_property_map(weights.begin(), edge_number))
-          .distance_map(boost::make_iterator_property_map(distance.begin(), boost::get(boost::vertex_index, graph_)))
+          .distance_map(
+              boost::make_iterator_property_map(distance.begin(), boost::get(boost::vertex_index, graph_)))
           .distance_zero(Cost{})
           .distance_inf(Cost{std::numeric_limits<int>::max() / 2, kUnlimited})
           .distance_compare([](const Cost& a, const Cost& b) { return a < b; })
@@ -117,7 +123,8 @@ Path Topology::path(int source, int target) const {
     for (int node = target; node != root;) {
       const LinkDirection direction = arrivals[static_cast<std::size_t>(node)];
       if (direction < 0)
-        throw InputError({"", "network.topology", "no path from " + node_name(source) + " to " + node_name(target),
+        throw InputError({"", "network.topology",
+                          "no path from " + node_name(source) + " to " + node_name(target),
                           "a connected graph", ""});
       path.directions.push_back(direction);
       node = from(direction);
@@ -132,7 +139,8 @@ Path Topology::path(int source, int target) const {
 
 double Topology::bottleneck(int source, int target) const {
   double slowest = kUnlimited;
-  for (const LinkDirection direction : path(source, target).directions) slowest = std::min(slowest, rate(direction));
+  for (const LinkDirection direction : path(source, target).directions)
+    slowest = std::min(slowest, rate(direction));
   return slowest;
 }
 

@@ -1,7 +1,8 @@
 // The network as a graph: replicas and routers joined by full-duplex links, and the paths between replicas.
 //
-// A path has the fewest hops, then the least delay: a direct trunk wins over a detour even where a measured matrix
-// violates the triangle inequality. Times are seconds, rates bit/s on the wire. A replica's node is its number.
+// A path has the fewest hops, then the least delay: a direct trunk wins over a detour even where a measured
+// matrix violates the triangle inequality. Times are seconds, rates bit/s on the wire. A replica's node is
+// its number.
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>
@@ -17,7 +18,7 @@ namespace longhaul {
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 struct Link {
-  std::string name;          // "replica3-core", "oregon-london": forward is from the first to the second
+  std::string name;           // "replica3-core", "oregon-london": forward is from the first to the second
   int first = 0, second = 0;  // nodes
   double rate_forward = 0, rate_backward = 0;  // bit/s; kUnlimited for a trunk without a rate
   double delay_s = 0;                          // one way
@@ -38,8 +39,8 @@ class Topology {
   // Both return the new number.
   int add_router(const std::string& name);
   int add_link(const Link& link);
-  // The throughput of one connection between two replicas is at most `payload_rate` (bit/s). Replicas of a class
-  // (a site) share their caps: `class_of` has one entry a replica.
+  // The throughput of one connection between two replicas is at most `payload_rate` (bit/s). Replicas of a
+  // class (a site) share their caps: `class_of` has one entry a replica.
   void set_connection_caps(std::vector<int> class_of, std::vector<std::vector<double>> payload_rate);
 
   int replicas() const { return replicas_; }
@@ -75,7 +76,8 @@ class Topology {
   mutable std::map<int, Tree> trees_;
 };
 
-// Throws InputError (JSON path, without a file) for a site or a matrix that is not there, or an impossible delay.
+// Throws InputError (JSON path, without a file) for a site or a matrix that is not there, or an impossible
+// delay.
 Topology build_topology(const Case& one);
 
 }  // namespace longhaul

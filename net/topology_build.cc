@@ -24,12 +24,14 @@ void check_site(const std::string& site, const Matrix& matrix) {
   const std::vector<std::string>& sites = matrix.sites();
   if (std::find(sites.begin(), sites.end(), site) != sites.end()) return;
   const std::string near = nearest(site, sites);
-  throw InputError({"", std::string(kRegionsPath) + ".replicas." + site, "found an unknown site \"" + site + "\"",
-                    join(sites), near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  throw InputError({"", std::string(kRegionsPath) + ".replicas." + site,
+                    "found an unknown site \"" + site + "\"", join(sites),
+                    near.empty() ? "" : "did you mean \"" + near + "\"?"});
 }
 
 // Sites in the order written, each with its number of replicas; "even" gives the first ones the remainder.
-std::vector<std::pair<std::string, int>> place(const RegionsSpec& regions, const Matrix& matrix, int replicas) {
+std::vector<std::pair<std::string, int>> place(const RegionsSpec& regions, const Matrix& matrix,
+                                               int replicas) {
   std::vector<std::pair<std::string, int>> placement = regions.placement;
   if (regions.even && placement.empty())
     for (const std::string& site : matrix.sites()) placement.push_back({site, 0});
@@ -39,8 +41,9 @@ std::vector<std::pair<std::string, int>> place(const RegionsSpec& regions, const
     check_site(site, matrix);
     if (regions.even) here = replicas / count + (i < replicas % count);
   }
-  placement.erase(std::remove_if(placement.begin(), placement.end(), [](const auto& p) { return p.second == 0; }),
-                  placement.end());
+  placement.erase(
+      std::remove_if(placement.begin(), placement.end(), [](const auto& p) { return p.second == 0; }),
+      placement.end());
   return placement;
 }
 
@@ -59,7 +62,8 @@ Link trunk_between(const Topology& topology, int one, int other, const SitePair&
 void join_sites(Topology& topology, const std::vector<int>& routers, const Matrix& matrix, double rate) {
   for (std::size_t i = 0; i < routers.size(); ++i)
     for (std::size_t j = i + 1; j < routers.size(); ++j) {
-      const SitePair& measured = matrix.between(topology.node_name(routers[i]), topology.node_name(routers[j]));
+      const SitePair& measured =
+          matrix.between(topology.node_name(routers[i]), topology.node_name(routers[j]));
       topology.add_link(trunk_between(topology, routers[i], routers[j], measured, matrix.inside().rtt, rate));
     }
 }
@@ -83,8 +87,8 @@ Topology build_regions(const RegionsSpec& regions, const std::string& folder, in
     const int router = topology.add_router(site);
     for (int i = 0; i < count; ++i) {
       const int replica = static_cast<int>(site_of.size());
-      topology.add_link({topology.node_name(replica) + "-" + site, replica, router, regions.rate, regions.rate,
-                         matrix.inside().rtt / 4});
+      topology.add_link({topology.node_name(replica) + "-" + site, replica, router, regions.rate,
+                         regions.rate, matrix.inside().rtt / 4});
       site_of.push_back(static_cast<int>(routers.size()));
     }
     routers.push_back(router);

@@ -34,12 +34,14 @@ void announce(const Case& one, const Trace& trace, bool quiet) {
   const ReplayEstimate expected = estimate(one, trace);
   const bool is_long = expected.seconds > kWorthAWarning_s;
   if (quiet && !is_long) return;
-  std::fprintf(stderr, "longhaul-sim: %s%s transfers, %s of payload, fidelity %s: about %s\n", is_long ? "warning: " : "",
-               std::to_string(expected.transfers).c_str(),
+  std::fprintf(stderr, "longhaul-sim: %s%s transfers, %s of payload, fidelity %s: about %s\n",
+               is_long ? "warning: " : "", std::to_string(expected.transfers).c_str(),
                human_bytes(static_cast<double>(expected.payload_bytes)).c_str(), one.network.fidelity.c_str(),
                human_duration(expected.seconds).c_str());
   if (is_long && one.network.fidelity == "packet")
-    std::fprintf(stderr, "longhaul-sim: fidelity \"flow\" takes seconds, a larger network.tcp.segment fewer packets\n");
+    std::fprintf(
+        stderr,
+        "longhaul-sim: fidelity \"flow\" takes seconds, a larger network.tcp.segment fewer packets\n");
 }
 
 Json run(const Arguments& arguments, ProgressReporter& reporter) {
@@ -60,7 +62,8 @@ Json run(const Arguments& arguments, ProgressReporter& reporter) {
 
 int main(int argc, char** argv) {
   longhaul::Arguments arguments;
-  CLI::App app("Replays the exchanges of one case over its network on ns-3 (docs/formats.md).", "longhaul-sim");
+  CLI::App app("Replays the exchanges of one case over its network on ns-3 (docs/formats.md).",
+               "longhaul-sim");
   app.add_option("--case", arguments.case_file, "case.json of the case")->required();
   app.add_option("--trace", arguments.trace_file, "trace.jsonl, or - for standard input")->required();
   app.add_option("--out", arguments.folder, "folder of the case; its tables are written there")->required();

@@ -14,7 +14,8 @@ std::int64_t part_begin(std::int64_t bytes, std::int64_t index, std::int64_t par
   return bytes / parts * index + bytes % parts * index / parts;
 }
 
-void add_message(std::vector<Message>& messages, int peer, std::int64_t begin, std::int64_t end, bool reduces) {
+void add_message(std::vector<Message>& messages, int peer, std::int64_t begin, std::int64_t end,
+                 bool reduces) {
   if (end > begin) messages.push_back({peer, begin, end - begin, reduces});
 }
 
@@ -24,6 +25,8 @@ int floor_log2(int n) {
   return log;
 }
 
-int ceil_log2(int n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }
+int ceil_log2(int n) {
+  return n <= 1 ? 0 : floor_log2(n - 1) + 1;
+}
 
 }  // namespace longhaul

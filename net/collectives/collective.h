@@ -1,12 +1,12 @@
 // A collective: how one exchange among a group is lowered to transfers.
 //
-// A collective is a program of rounds for each member, worked out when asked for: an all-reduce among 1024 replicas
-// has two million transfers and none of them is stored. In a round a member hands all its messages to the network
-// and enters the next round when everything that it must receive has arrived; sends do not block, unless the
-// collective says that a round ends only when the member's own messages have arrived too.
+// A collective is a program of rounds for each member, worked out when asked for: an all-reduce among 1024
+// replicas has two million transfers and none of them is stored. In a round a member hands all its messages
+// to the network and enters the next round when everything that it must receive has arrived; sends do not
+// block, unless the collective says that a round ends only when the member's own messages have arrived too.
 //
-// Members are numbered in the order of the group. A contribution is one vector of `bytes`; messages say which part
-// of it they carry, so that a test can follow the data.
+// Members are numbered in the order of the group. A contribution is one vector of `bytes`; messages say which
+// part of it they carry, so that a test can follow the data.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,9 @@ class Collective {
   virtual Round round(const GroupExchange& exchange, int member, int index) const = 0;
   virtual bool awaits_delivery() const { return false; }
   virtual Totals totals(const GroupExchange& exchange) const = 0;
-  // Seconds from the moment when all are ready until the last is done, on an idle star of equal full-duplex links:
-  // `latency_s` one way between two replicas, `bytes_per_s` of payload, no start-up. Exact where the header of the
-  // collective says so, otherwise an upper bound.
+  // Seconds from the moment when all are ready until the last is done, on an idle star of equal full-duplex
+  // links: `latency_s` one way between two replicas, `bytes_per_s` of payload, no start-up. Exact where the
+  // header of the collective says so, otherwise an upper bound.
   virtual double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const = 0;
 };
 
@@ -61,7 +61,8 @@ std::int64_t bytes_sent(const Collective& collective, const GroupExchange& excha
 std::int64_t part_begin(std::int64_t bytes, std::int64_t index, std::int64_t parts);
 
 // Appends the message that carries bytes [begin, end), unless that is nothing.
-void add_message(std::vector<Message>& messages, int peer, std::int64_t begin, std::int64_t end, bool reduces);
+void add_message(std::vector<Message>& messages, int peer, std::int64_t begin, std::int64_t end,
+                 bool reduces);
 
 int floor_log2(int n);
 int ceil_log2(int n);

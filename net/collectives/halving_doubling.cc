@@ -3,7 +3,8 @@
 namespace longhaul {
 namespace {
 
-// The part of the vector that `member` of p = 2^levels holds after `depth` halvings: chunks [begin, end) of p.
+// The part of the vector that `member` of p = 2^levels holds after `depth` halvings: chunks [begin, end) of
+// p.
 struct Part {
   int begin, end;
 };
@@ -18,7 +19,8 @@ class HalvingDoubling : public Collective {
  public:
   std::string name() const override { return "halving-doubling"; }
   std::string about() const override {
-    return "all-reduce by recursive halving and doubling: 2 log2(n) rounds and least bytes when n is a power of two";
+    return "all-reduce by recursive halving and doubling: 2 log2(n) rounds and least bytes when n is a power "
+           "of two";
   }
   int rounds(const GroupExchange& exchange) const override {
     return 2 * floor_log2(exchange.members) + 2 * has_surplus(exchange);
@@ -74,15 +76,17 @@ class HalvingDoubling : public Collective {
     return round;
   }
 
-  static void add_part(std::vector<Message>& messages, const GroupExchange& exchange, int peer, Part part, int core,
-                       bool reduces) {
-    add_message(messages, peer, part_begin(exchange.bytes, part.begin, core), part_begin(exchange.bytes, part.end, core),
-                reduces);
+  static void add_part(std::vector<Message>& messages, const GroupExchange& exchange, int peer, Part part,
+                       int core, bool reduces) {
+    add_message(messages, peer, part_begin(exchange.bytes, part.begin, core),
+                part_begin(exchange.bytes, part.end, core), reduces);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Collective> make_halving_doubling() { return std::make_unique<HalvingDoubling>(); }
+std::unique_ptr<Collective> make_halving_doubling() {
+  return std::make_unique<HalvingDoubling>();
+}
 
 }  // namespace longhaul

@@ -9,7 +9,8 @@ class PairAverage : public Collective {
  public:
   std::string name() const override { return "pair"; }
   std::string about() const override {
-    return "group average by one symmetric exchange of whole contributions; a ring within groups of more than two";
+    return "group average by one symmetric exchange of whole contributions; a ring within groups of more "
+           "than two";
   }
   int rounds(const GroupExchange& exchange) const override {
     return exchange.members == 2 ? 1 : ring_->rounds(exchange);
@@ -39,6 +40,8 @@ class PairAverage : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_pair_average() { return std::make_unique<PairAverage>(); }
+std::unique_ptr<Collective> make_pair_average() {
+  return std::make_unique<PairAverage>();
+}
 
 }  // namespace longhaul

@@ -37,12 +37,15 @@ class Ring : public Collective {
   static void add_chunk(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int chunk,
                         bool reduces) {
     const int n = exchange.members, index = (chunk % n + n) % n;
-    add_message(messages, peer, part_begin(exchange.bytes, index, n), part_begin(exchange.bytes, index + 1, n), reduces);
+    add_message(messages, peer, part_begin(exchange.bytes, index, n),
+                part_begin(exchange.bytes, index + 1, n), reduces);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Collective> make_ring() { return std::make_unique<Ring>(); }
+std::unique_ptr<Collective> make_ring() {
+  return std::make_unique<Ring>();
+}
 
 }  // namespace longhaul

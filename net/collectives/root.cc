@@ -39,6 +39,8 @@ class Root : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_root() { return std::make_unique<Root>(); }
+std::unique_ptr<Collective> make_root() {
+  return std::make_unique<Root>();
+}
 
 }  // namespace longhaul

@@ -7,7 +7,8 @@ class Tree : public Collective {
  public:
   std::string name() const override { return "tree"; }
   std::string about() const override {
-    return "all-reduce over an unpipelined binary tree of whole vectors, as in the NoLoCo paper: 2 log2(n) messages in series";
+    return "all-reduce over an unpipelined binary tree of whole vectors, as in the NoLoCo paper: 2 log2(n) "
+           "messages in series";
   }
   int rounds(const GroupExchange& exchange) const override { return 2 * ceil_log2(exchange.members); }
   bool awaits_delivery() const override { return true; }
@@ -39,6 +40,8 @@ class Tree : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_tree() { return std::make_unique<Tree>(); }
+std::unique_ptr<Collective> make_tree() {
+  return std::make_unique<Tree>();
+}
 
 }  // namespace longhaul

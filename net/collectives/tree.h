@@ -1,11 +1,11 @@
 // Unpipelined binary tree: reduce, then broadcast, of the whole vector. The all-reduce that the NoLoCo paper
 // (arXiv 2506.10911) compares with: 2 · t_c · log2 N.
 //
-// The replicas are the leaves; an inner node lives at the host of its left child, so that a level costs one message
-// over the network: in level l member m with m mod 2^(l+1) = 2^l sends to m − 2^l, and gets the result back from it.
-// Unpipelined: a member begins a level when its messages of the one before have arrived (the receipt's way back is
-// not modelled). Member m sends B once up, and B down for each child.
-// Idle star: 2 · ceil(log2 n) · (latency + B / rate), exact for n a power of two, else an upper bound.
+// The replicas are the leaves; an inner node lives at the host of its left child, so that a level costs one
+// message over the network: in level l member m with m mod 2^(l+1) = 2^l sends to m − 2^l, and gets the
+// result back from it. Unpipelined: a member begins a level when its messages of the one before have arrived
+// (the receipt's way back is not modelled). Member m sends B once up, and B down for each child. Idle star: 2
+// · ceil(log2 n) · (latency + B / rate), exact for n a power of two, else an upper bound.
 #pragma once
 
 #include "net/collectives/collective.h"

@@ -1,9 +1,10 @@
-// One sender's connections to one receiver in the flow fidelity: the queue of transfers, and TCP's self-clocking.
+// One sender's connections to one receiver in the flow fidelity: the queue of transfers, and TCP's
+// self-clocking.
 //
-// While the window is smaller than what the path holds at the fair share, data goes out in bursts: each burst's
-// acknowledgements come one round trip after it began and release it again, plus what the window grew. Once the
-// window covers share × RTT the channel is plain fluid, and nothing happens until the share changes.
-// k connections share a transfer evenly, so that one window times k stands for all.
+// While the window is smaller than what the path holds at the fair share, data goes out in bursts: each
+// burst's acknowledgements come one round trip after it began and release it again, plus what the window
+// grew. Once the window covers share × RTT the channel is plain fluid, and nothing happens until the share
+// changes. k connections share a transfer evenly, so that one window times k stands for all.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +76,7 @@ class FlowChannel {
   double last_sent_s_ = 0;
   bool is_fluid_ = false;
   double sent_in_fluid_ = 0;
-  double credit_ = 0;  // that may be sent before an acknowledgement comes
+  double credit_ = 0;                           // that may be sent before an acknowledgement comes
   double burst_begin_s_ = 0, burst_bytes_ = 0;  // the burst being sent
   std::deque<Burst> bursts_;
   double in_flight_ = 0, peak_in_flight_ = 0;

@@ -72,7 +72,8 @@ void FlowNetwork::finish_transfers(FlowChannel& channel, double now) {
 
 void FlowNetwork::count(const FlowChannel& channel, std::int64_t bytes) {
   const std::int64_t segments = (bytes + tcp_.segment - 1) / tcp_.segment;
-  for (const LinkDirection direction : channel.facts().data) loads_.add_bytes(direction, bytes + segments * kHeaderBytes);
+  for (const LinkDirection direction : channel.facts().data)
+    loads_.add_bytes(direction, bytes + segments * kHeaderBytes);
 }
 
 void FlowNetwork::share_links(double now) {
@@ -82,7 +83,8 @@ void FlowNetwork::share_links(double now) {
   for (const auto& [ends, channel] : busy_) {
     if (!channel->may_send()) continue;
     sending.push_back(channel);
-    flows.push_back({&channel->facts().data, &channel->facts().acks, static_cast<double>(channel->connections()),
+    flows.push_back({&channel->facts().data, &channel->facts().acks,
+                     static_cast<double>(channel->connections()),
                      channel->rate_limit() * wire_bits_per_byte});
   }
   const std::vector<double> rates = max_min_rates(capacity_, flows, ack_share(tcp_.segment));

@@ -32,7 +32,8 @@ bool IdleRestart::may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint3
     peak_in_flight_ = 0;
   }
   peak_in_flight_ = std::max(peak_in_flight_, in_flight);
-  if (state->m_cWnd < state->m_ssThresh) return 2 * static_cast<std::uint64_t>(peak_in_flight_) >= state->m_cWnd;
+  if (state->m_cWnd < state->m_ssThresh)
+    return 2 * static_cast<std::uint64_t>(peak_in_flight_) >= state->m_cWnd;
   return peak_in_flight_ + 3 * state->m_segmentSize >= state->m_cWnd;
 }
 
@@ -42,7 +43,8 @@ ns3::TypeId HostCubic::GetTypeId() {
   return id;
 }
 
-void HostCubic::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) {
+void HostCubic::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state,
+                          const ns3::TcpSocketState::TcpCAEvent_t event) {
   if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state);
   ns3::TcpCubic::CwndEvent(state, event);
 }

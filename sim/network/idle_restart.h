@@ -1,5 +1,5 @@
-// What ns-3's congestion control lacks of a Linux host: a connection that idled starts again from its initial window
-// (RFC 2861), and a window that the application does not use does not grow (RFC 7661).
+// What ns-3's congestion control lacks of a Linux host: a connection that idled starts again from its initial
+// window (RFC 2861), and a window that the application does not use does not grow (RFC 7661).
 #pragma once
 
 #include <ns3/tcp-cubic.h>

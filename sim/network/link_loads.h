@@ -1,5 +1,5 @@
-// What each direction of each link carried: bytes on the wire, and the time in which at least one transfer was under
-// way over it (also while its sender waited for acknowledgements).
+// What each direction of each link carried: bytes on the wire, and the time in which at least one transfer
+// was under way over it (also while its sender waited for acknowledgements).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,9 @@ class LinkLoads {
 
   void begin(const std::vector<LinkDirection>& path, double now);
   void end(const std::vector<LinkDirection>& path, double now);
-  void add_bytes(LinkDirection direction, std::int64_t bytes) { loads_[static_cast<std::size_t>(direction)].bytes += bytes; }
+  void add_bytes(LinkDirection direction, std::int64_t bytes) {
+    loads_[static_cast<std::size_t>(direction)].bytes += bytes;
+  }
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
  private:

@@ -10,7 +10,8 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
                                       const std::function<std::vector<std::pair<int, int>>()>& used_ends,
                                       std::uint64_t seed) {
   if (spec.fidelity == "flow") return std::make_unique<FlowNetwork>(spec.tcp, topology);
-  if (spec.fidelity == "packet") return std::make_unique<PacketNetwork>(spec.tcp, topology, used_ends(), seed);
+  if (spec.fidelity == "packet")
+    return std::make_unique<PacketNetwork>(spec.tcp, topology, used_ends(), seed);
   throw InputError({"", "network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet", ""});
 }
 

@@ -1,5 +1,5 @@
-// How transfers are carried: the interface that the replay sees. Two implementations, `flow` and `packet`, named by
-// the scenario's network.fidelity.
+// How transfers are carried: the interface that the replay sees. Two implementations, `flow` and `packet`,
+// named by the scenario's network.fidelity.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ class Network {
 
   virtual ~Network() = default;
 
-  // Sends `bytes` (> 0) of payload from one replica to another; `on_arrival` runs when the last byte is there.
-  // Transfers with the same two ends arrive in the order in which they were sent. Only from within the simulation.
+  // Sends `bytes` (> 0) of payload from one replica to another; `on_arrival` runs when the last byte is
+  // there. Transfers with the same two ends arrive in the order in which they were sent. Only from within the
+  // simulation.
   virtual void send(int source, int target, std::int64_t bytes, Arrival on_arrival) = 0;
 
   // Simulated time at which training may begin: connections are established before it.
@@ -42,8 +43,8 @@ class Network {
   std::function<void()> heartbeat_;
 };
 
-// `used_ends` gives the ordered pairs of replicas that will send; asked only where connections are made beforehand. `seed`: for random loss.
-// Throws InputError, RunError.
+// `used_ends` gives the ordered pairs of replicas that will send; asked only where connections are made
+// beforehand. `seed`: for random loss. Throws InputError, RunError.
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
                                       const std::function<std::vector<std::pair<int, int>>()>& used_ends,
                                       std::uint64_t seed);

@@ -24,8 +24,8 @@ ns3::Ptr<ns3::Socket> tcp_socket(ns3::Ptr<ns3::Node> node) {
 
 }  // namespace
 
-PacketChannel::PacketChannel(std::string name, const TcpSpec& tcp, ConnectionFacts facts, End sender, End receiver,
-                             std::uint16_t first_port)
+PacketChannel::PacketChannel(std::string name, const TcpSpec& tcp, ConnectionFacts facts, End sender,
+                             End receiver, std::uint16_t first_port)
     : name_(std::move(name)),
       tcp_(tcp),
       facts_(std::move(facts)),
@@ -34,7 +34,8 @@ PacketChannel::PacketChannel(std::string name, const TcpSpec& tcp, ConnectionFac
       first_port_(first_port),
       connections_(static_cast<std::size_t>(tcp.connections)),
       parts_done_(connections_.size()) {
-  for (std::size_t i = 0; i < connections_.size(); ++i) listen(i, static_cast<std::uint16_t>(first_port_ + i));
+  for (std::size_t i = 0; i < connections_.size(); ++i)
+    listen(i, static_cast<std::uint16_t>(first_port_ + i));
 }
 
 // The window is limited by the sender's buffer; the receiver's is twice that and never in the way.
@@ -80,8 +81,9 @@ void PacketChannel::send(std::int64_t bytes, std::function<void()> on_arrival) {
     const std::int64_t part = (i + 1) * bytes / count - i * bytes / count;
     connection.written += part;
     if (connection.written > kMostBytes)
-      throw RunError(name_ + ": a connection would carry " + human_bytes(static_cast<double>(connection.written)) +
-                     ", and ns-3 counts its bytes in 32 bits; use more network.tcp.connections or fidelity \"flow\"");
+      throw RunError(
+          name_ + ": a connection would carry " + human_bytes(static_cast<double>(connection.written)) +
+          ", and ns-3 counts its bytes in 32 bits; use more network.tcp.connections or fidelity \"flow\"");
     connection.expected.push_back(part);
     connection.unwritten += part;
   }

@@ -1,5 +1,5 @@
-// One sender's persistent TCP connections to one receiver in the packet fidelity. A transfer is split evenly over
-// them and has arrived when all its parts have.
+// One sender's persistent TCP connections to one receiver in the packet fidelity. A transfer is split evenly
+// over them and has arrived when all its parts have.
 #pragma once
 
 #include <ns3/ipv4-address.h>
@@ -24,8 +24,8 @@ class PacketChannel {
     ns3::Ipv4Address address;
   };
 
-  // Listens at once; connects when connect() is called from within the simulation (an earlier connect crashes ns-3
-  // where queue disciplines are installed). Uses ports `first_port` … + connections − 1 of the receiver.
+  // Listens at once; connects when connect() is called from within the simulation (an earlier connect crashes
+  // ns-3 where queue disciplines are installed). Uses ports `first_port` … + connections − 1 of the receiver.
   PacketChannel(std::string name, const TcpSpec& tcp, ConnectionFacts facts, End sender, End receiver,
                 std::uint16_t first_port);
 

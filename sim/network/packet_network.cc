@@ -28,7 +28,8 @@ const TcpSpec& with_defaults_set(const TcpSpec& tcp) {
                           ns3::TypeIdValue(is_cubic ? HostCubic::GetTypeId() : HostReno::GetTypeId()));
   ns3::Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                           ns3::TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
-  ns3::Config::SetDefault("ns3::TcpSocket::SegmentSize", ns3::UintegerValue(static_cast<std::uint64_t>(tcp.segment)));
+  ns3::Config::SetDefault("ns3::TcpSocket::SegmentSize",
+                          ns3::UintegerValue(static_cast<std::uint64_t>(tcp.segment)));
   ns3::Config::SetDefault("ns3::TcpSocket::InitialCwnd", ns3::UintegerValue(kInitialWindowSegments));
   ns3::Config::SetDefault("ns3::TcpSocket::DelAckCount", ns3::UintegerValue(2));
   ns3::Config::SetDefault("ns3::TcpSocket::DelAckTimeout", ns3::TimeValue(ns3::Seconds(kDelayedAck_s)));
@@ -39,8 +40,8 @@ const TcpSpec& with_defaults_set(const TcpSpec& tcp) {
 
 }  // namespace
 
-PacketNetwork::PacketNetwork(const TcpSpec& tcp, const Topology& topology, std::vector<std::pair<int, int>> ends,
-                             std::uint64_t seed)
+PacketNetwork::PacketNetwork(const TcpSpec& tcp, const Topology& topology,
+                             std::vector<std::pair<int, int>> ends, std::uint64_t seed)
     : tcp_(with_defaults_set(tcp)),
       topology_(topology),
       ends_(std::move(ends)),
@@ -57,14 +58,17 @@ void PacketNetwork::add_channels() {
   for (const auto& [source, target] : ends_) {
     int& used = next_port[target];
     if (used + tcp_.connections > kPorts)
-      throw InputError({"", "network.tcp.connections", "found " + std::to_string(tcp_.connections) + ", too many for one receiver",
-                        "at most " + std::to_string(kPorts) + " connections to a replica", "use fidelity \"flow\""});
+      throw InputError({"", "network.tcp.connections",
+                        "found " + std::to_string(tcp_.connections) + ", too many for one receiver",
+                        "at most " + std::to_string(kPorts) + " connections to a replica",
+                        "use fidelity \"flow\""});
     ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
     longest_rtt_s = std::max(longest_rtt_s, facts.rtt_s);
     const std::string name = topology_.node_name(source) + " to " + topology_.node_name(target);
     channels_[{source, target}].channel = std::make_unique<PacketChannel>(
         name, tcp_, std::move(facts), PacketChannel::End{nodes_.node(source), nodes_.address(source)},
-        PacketChannel::End{nodes_.node(target), nodes_.address(target)}, static_cast<std::uint16_t>(kFirstPort + used));
+        PacketChannel::End{nodes_.node(target), nodes_.address(target)},
+        static_cast<std::uint16_t>(kFirstPort + used));
     used += tcp_.connections;
   }
   // Time for the handshakes; with random loss for a few repetitions of them (3 s each).

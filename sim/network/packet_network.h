@@ -1,4 +1,5 @@
-// The packet fidelity: ns-3's TCP, packet by packet, set up as the hosts of a training job are (docs/model.md).
+// The packet fidelity: ns-3's TCP, packet by packet, set up as the hosts of a training job are
+// (docs/model.md).
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ class PacketNetwork : public Network {
  private:
   struct Watched {
     std::unique_ptr<PacketChannel> channel;
-    std::int64_t received = 0;   // when it was last seen to move
+    std::int64_t received = 0;  // when it was last seen to move
     double moved_s = 0;
   };
 

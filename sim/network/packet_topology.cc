@@ -1,5 +1,6 @@
 #include "sim/network/packet_topology.h"
 
+#include <ns3/boolean.h>
 #include <ns3/data-rate.h>
 #include <ns3/double.h>
 #include <ns3/error-model.h>
@@ -15,7 +16,6 @@
 #include <ns3/string.h>
 #include <ns3/traffic-control-helper.h>
 #include <ns3/uinteger.h>
-#include <ns3/boolean.h>
 
 #include <algorithm>
 #include <cmath>
@@ -42,13 +42,20 @@ void count_packet(LinkLoads* loads, LinkDirection direction, ns3::Ptr<const ns3:
   loads->add_bytes(direction, packet->GetSize() - kIpTcpBytes - kPppBytes + kHeaderBytes);
 }
 
-std::string packets(std::int64_t count) { return std::to_string(count) + "p"; }
+std::string packets(std::int64_t count) {
+  return std::to_string(count) + "p";
+}
 
 }  // namespace
 
 PacketTopology::PacketTopology(const TcpSpec& tcp, const Topology& topology,
-                               const std::vector<std::pair<int, int>>& ends, std::uint64_t seed, LinkLoads& loads)
-    : tcp_(tcp), topology_(topology), ends_(ends), loads_(loads), longest_rtt_s_(2 * topology.links().size()) {
+                               const std::vector<std::pair<int, int>>& ends, std::uint64_t seed,
+                               LinkLoads& loads)
+    : tcp_(tcp),
+      topology_(topology),
+      ends_(ends),
+      loads_(loads),
+      longest_rtt_s_(2 * topology.links().size()) {
   ns3::RngSeedManager::SetSeed(static_cast<std::uint32_t>(seed % 4294967295u) + 1);
   for (const auto& [source, target] : ends_) {
     const ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
@@ -72,7 +79,8 @@ PacketTopology::PacketTopology(const TcpSpec& tcp, const Topology& topology,
 void PacketTopology::add_link(std::size_t number) {
   const Link& link = topology_.links()[number];
   ns3::PointToPointHelper helper;
-  helper.SetDeviceAttribute("Mtu", ns3::UintegerValue(static_cast<std::uint64_t>(tcp_.segment + kIpTcpBytes)));
+  helper.SetDeviceAttribute("Mtu",
+                            ns3::UintegerValue(static_cast<std::uint64_t>(tcp_.segment + kIpTcpBytes)));
   helper.SetChannelAttribute("Delay", ns3::TimeValue(ns3::Seconds(link.delay_s)));
   // Short, so that packets wait where the queue discipline decides (Linux: byte queue limits).
   helper.SetQueue("ns3::DropTailQueue", "MaxSize", ns3::StringValue("2p"));
@@ -83,7 +91,8 @@ void PacketTopology::add_link(std::size_t number) {
     const auto device = ns3::DynamicCast<ns3::PointToPointNetDevice>(devices.Get(end));
     const double rate = framed_rate(topology_.rate(direction), tcp_.segment);
     device->SetDataRate(ns3::DataRate(static_cast<std::uint64_t>(std::llround(rate))));
-    device->TraceConnectWithoutContext("PhyTxBegin", ns3::MakeBoundCallback(&count_packet, &loads_, direction));
+    device->TraceConnectWithoutContext("PhyTxBegin",
+                                       ns3::MakeBoundCallback(&count_packet, &loads_, direction));
     install_queue(device, direction);
   }
   if (tcp_.loss > 0) add_loss(devices);
@@ -109,14 +118,14 @@ void PacketTopology::install_queue(ns3::Ptr<ns3::NetDevice> device, LinkDirectio
     control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize",
                              ns3::StringValue(std::to_string(fifo_bytes(direction)) + "B"));
   } else {
-    // A tuned host queues per connection and does not drop its own packets: TCP small queues hold them back instead.
+    // A tuned host queues per connection and does not drop its own packets: TCP small queues hold them back
+    // instead.
     const bool never_drops = tcp_.queue == "host";
-    control.SetRootQueueDisc("ns3::FqCoDelQueueDisc",
-                             "Target", ns3::StringValue(never_drops ? "1000s" : "5ms"),
-                             "Interval", ns3::StringValue(never_drops ? "1000s" : "100ms"),
-                             "MaxSize", ns3::StringValue(never_drops ? packets(100000000) : packets(10240)),
-                             "EnableSetAssociativeHash", ns3::BooleanValue(true),
-                             "UseEcn", ns3::BooleanValue(tcp_.ecn));
+    control.SetRootQueueDisc(
+        "ns3::FqCoDelQueueDisc", "Target", ns3::StringValue(never_drops ? "1000s" : "5ms"), "Interval",
+        ns3::StringValue(never_drops ? "1000s" : "100ms"), "MaxSize",
+        ns3::StringValue(never_drops ? packets(100000000) : packets(10240)), "EnableSetAssociativeHash",
+        ns3::BooleanValue(true), "UseEcn", ns3::BooleanValue(tcp_.ecn));
   }
   control.Install(device);
 }
@@ -138,9 +147,10 @@ ns3::Ipv4Address PacketTopology::address(int replica) const {
 }
 
 void PacketTopology::add_routes(int source, int target) {
-  // The way from the source is that of the data where the two are asked for in this order, else of acknowledgements;
-  // both are the same links.
-  const ConnectionFacts facts = connection_facts(topology_, tcp_, std::min(source, target), std::max(source, target));
+  // The way from the source is that of the data where the two are asked for in this order, else of
+  // acknowledgements; both are the same links.
+  const ConnectionFacts facts =
+      connection_facts(topology_, tcp_, std::min(source, target), std::max(source, target));
   for (const LinkDirection direction : source < target ? facts.data : facts.acks)
     add_route(topology_.from(direction), target, direction);
 }
@@ -148,7 +158,8 @@ void PacketTopology::add_routes(int source, int target) {
 void PacketTopology::add_route(int node, int target, LinkDirection out) {
   if (!routed_.insert({node, target}).second) return;
   ns3::Ipv4StaticRoutingHelper helper;
-  const auto routing = helper.GetStaticRouting(nodes_.Get(static_cast<std::uint32_t>(node))->GetObject<ns3::Ipv4>());
+  const auto routing =
+      helper.GetStaticRouting(nodes_.Get(static_cast<std::uint32_t>(node))->GetObject<ns3::Ipv4>());
   routing->AddHostRouteTo(address(target), begin_address_[static_cast<std::size_t>(out ^ 1)],
                           begin_interface_[static_cast<std::size_t>(out)]);
 }

@@ -17,8 +17,8 @@ namespace longhaul {
 
 class PacketTopology {
  public:
-  // Creates all nodes and links. `ends`: who will send to whom; routes exist for them (both ways) alone. All of the
-  // arguments must outlive it. `seed` is for random loss.
+  // Creates all nodes and links. `ends`: who will send to whom; routes exist for them (both ways) alone. All
+  // of the arguments must outlive it. `seed` is for random loss.
   PacketTopology(const TcpSpec& tcp, const Topology& topology, const std::vector<std::pair<int, int>>& ends,
                  std::uint64_t seed, LinkLoads& loads);
 
@@ -38,10 +38,10 @@ class PacketTopology {
   const std::vector<std::pair<int, int>>& ends_;
   LinkLoads& loads_;
   ns3::NodeContainer nodes_;
-  std::vector<ns3::Ipv4Address> begin_address_;    // of the node where a direction begins, on that link
+  std::vector<ns3::Ipv4Address> begin_address_;  // of the node where a direction begins, on that link
   std::vector<std::uint32_t> begin_interface_;
-  std::vector<double> longest_rtt_s_;              // by direction, of the connections that use it
-  std::set<std::pair<int, int>> routed_;           // (node, target)
+  std::vector<double> longest_rtt_s_;     // by direction, of the connections that use it
+  std::set<std::pair<int, int>> routed_;  // (node, target)
   std::int64_t next_stream_ = 0;
 };
 

@@ -105,7 +105,8 @@ std::vector<std::string> ExchangeRun::waiting() const {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Member member = members_[i];
     if (member.times.done_s >= 0) continue;
-    std::string line = "exchange " + rule_.name + " of step " + std::to_string(step_) + ": replica " + std::to_string(group_[i]);
+    std::string line = "exchange " + rule_.name + " of step " + std::to_string(step_) + ": replica " +
+                       std::to_string(group_[i]);
     if (member.round < 0) {
       lines.push_back(line + " has not posted it");
       continue;

@@ -1,8 +1,8 @@
 // One exchange of one group under way: every member walks through the rounds of the collective.
 //
-// A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a receiver
-// that has not posted its receive (rendezvous, as NCCL, Gloo and MPI do with large messages). A member whose peers are
-// ready does not wait for the rest of the group.
+// A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a
+// receiver that has not posted its receive (rendezvous, as NCCL, Gloo and MPI do with large messages). A
+// member whose peers are ready does not wait for the rest of the group.
 #pragma once
 
 #include <functional>
@@ -47,10 +47,10 @@ class ExchangeRun {
  private:
   struct Member {
     MemberTimes times;
-    int round = -1;               // -1: not started
-    Round now;                    // the messages of this round
-    std::vector<std::pair<int, int>> arrived;  // (peer, messages that no round has used yet)
-    int undelivered = 0;          // of its own messages of this round
+    int round = -1;                                          // -1: not started
+    Round now;                                               // the messages of this round
+    std::vector<std::pair<int, int>> arrived;                // (peer, messages that no round has used yet)
+    int undelivered = 0;                                     // of its own messages of this round
     std::vector<std::pair<std::size_t, std::int64_t>> held;  // (from, bytes) for it, until it is ready
   };
 

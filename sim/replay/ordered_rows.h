@@ -1,6 +1,6 @@
-// Rows that become known in the order of the simulation and are written in the order of their table: by block (a
-// step, or one rule's exchange of a step), then by replica. A block is written as soon as it and all before it are
-// complete, so that a run that is killed leaves what it had.
+// Rows that become known in the order of the simulation and are written in the order of their table: by block
+// (a step, or one rule's exchange of a step), then by replica. A block is written as soon as it and all
+// before it are complete, so that a run that is killed leaves what it had.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,8 @@ class OrderedRows {
 
   void write_first() {
     auto& [key, block] = *blocks_.begin();
-    std::sort(block.rows.begin(), block.rows.end(), [](const Row& a, const Row& b) { return a.replica < b.replica; });
+    std::sort(block.rows.begin(), block.rows.end(),
+              [](const Row& a, const Row& b) { return a.replica < b.replica; });
     for (const Row& row : block.rows) write_(key, row);
     blocks_.erase(blocks_.begin());
   }

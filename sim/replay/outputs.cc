@@ -8,7 +8,8 @@ namespace longhaul {
 ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules, int replicas)
     : folder_(folder),
       rules_(rules),
-      exchanges_(folder + "/exchanges.csv", {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"}),
+      exchanges_(folder + "/exchanges.csv",
+                 {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"}),
       steps_(folder + "/steps.csv", {"step", "replica", "computed_s", "done_s"}),
       schedule_(folder + "/schedule.jsonl"),
       exchange_rows_([this](const std::pair<int, int>& key, const ExchangeRow& row) {
@@ -33,7 +34,10 @@ void ReplayOutputs::add_schedule(const ExchangeRun& run, bool is_everyone, doubl
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   CsvWriter out(folder_ + "/replicas.csv", {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"});
   for (std::size_t i = 0; i < totals.size(); ++i) {
-    out.cell(static_cast<std::int64_t>(i)).cell(totals[i].compute_s).cell(totals[i].idle_s).cell(totals[i].clock_s);
+    out.cell(static_cast<std::int64_t>(i))
+        .cell(totals[i].compute_s)
+        .cell(totals[i].idle_s)
+        .cell(totals[i].clock_s);
     out.cell(totals[i].bytes_sent).end_row();
   }
   out.flush();
@@ -42,8 +46,11 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
 void ReplayOutputs::write_links(const Topology& topology, const std::vector<LinkLoad>& loads) {
   CsvWriter out(folder_ + "/links.csv", {"link", "direction", "bytes", "busy_s"});
   for (std::size_t i = 0; i < loads.size(); ++i)
-    out.cell(topology.links()[i / 2].name).cell(std::string(i % 2 == 0 ? "forward" : "backward"))
-        .cell(loads[i].bytes).cell(loads[i].busy_s).end_row();
+    out.cell(topology.links()[i / 2].name)
+        .cell(std::string(i % 2 == 0 ? "forward" : "backward"))
+        .cell(loads[i].bytes)
+        .cell(loads[i].busy_s)
+        .end_row();
   out.flush();
 }
 

@@ -33,7 +33,8 @@ struct ReplicaTotals {
 
 class ReplayOutputs {
  public:
-  // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name the rows.
+  // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name
+  // the rows.
   ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules, int replicas);
 
   void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }

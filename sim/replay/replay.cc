@@ -28,8 +28,9 @@ constexpr std::int64_t kMostStepRows = 1000000;
 
 void check_fit(const Case& one, const Trace& trace) {
   if (trace.context.replicas == one.replicas) return;
-  throw InputError({"", "replicas", "the trace has " + std::to_string(trace.context.replicas) + " replicas, the case " +
-                                        std::to_string(one.replicas),
+  throw InputError({"", "replicas",
+                    "the trace has " + std::to_string(trace.context.replicas) + " replicas, the case " +
+                        std::to_string(one.replicas),
                     "the trace of this case", ""});
 }
 
@@ -41,7 +42,8 @@ class Replay {
         times_(one, trace),
         plans_(trace),
         topology_(build_topology(one)),
-        network_(make_network(one.network, topology_, [&trace] { return used_connections(trace); }, one.seed)),
+        network_(make_network(
+            one.network, topology_, [&trace] { return used_connections(trace); }, one.seed)),
         outputs_(folder, trace.plan.rules, trace.context.replicas),
         reporter_(reporter) {
     records_all_ = static_cast<std::int64_t>(trace.context.steps) * trace.context.replicas <= kMostStepRows;
@@ -175,14 +177,16 @@ class Replay {
     }
     state.overlapped = std::move(still_open);
     for (const Waited& waited : state.blocking)
-      write_row(replica, *waited.run, std::max(awaited_done_s, since_origin(waited.run->times(replica).done_s)));
+      write_row(replica, *waited.run,
+                std::max(awaited_done_s, since_origin(waited.run->times(replica).done_s)));
   }
 
   void write_row(int replica, const ExchangeRun& run, double done_s) {
     const ExchangeRun::MemberTimes& times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
-    outputs_.add_exchange(run.step(), run.rule_index(),
-                          {replica, since_origin(times.posted_s), since_origin(run.start_s()), done_s, times.bytes_sent});
+    outputs_.add_exchange(
+        run.step(), run.rule_index(),
+        {replica, since_origin(times.posted_s), since_origin(run.start_s()), done_s, times.bytes_sent});
   }
 
   void leave_step(int replica) {
@@ -204,8 +208,9 @@ class Replay {
     double done = 0;
     for (const Replica& replica : replicas_) done += replica.step - 1;
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began_;
-    reporter_.progress(std::max(0., done), static_cast<double>(trace_.context.steps) * count(), "replica-steps",
-                       human_duration(std::max(0., clock())) + " simulated in " + human_duration(wall.count()));
+    reporter_.progress(
+        std::max(0., done), static_cast<double>(trace_.context.steps) * count(), "replica-steps",
+        human_duration(std::max(0., clock())) + " simulated in " + human_duration(wall.count()));
   }
 
   std::string deadlock() const {
@@ -214,7 +219,8 @@ class Replay {
     for (const auto& [step, plan] : open_plans_)
       for (const std::string& line : plan->waiting()) lines.push_back(line);
     std::string text = "the simulation ran out of events while exchanges are open (" +
-                       std::to_string(count() - finished_) + " of " + std::to_string(count()) + " replicas wait):";
+                       std::to_string(count() - finished_) + " of " + std::to_string(count()) +
+                       " replicas wait):";
     for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + lines[i];
     if (lines.size() > kMostLines) text += "\n  and " + std::to_string(lines.size() - kMostLines) + " more";
     return text;
@@ -229,9 +235,8 @@ class Replay {
     }
     outputs_.write_replicas(totals);
     outputs_.write_links(topology_, network_->loads());
-    const Json report = {{"transfers", transfers_},
-                         {"events", ns3::Simulator::GetEventCount()},
-                         {"simulated_s", latest_s}};
+    const Json report = {
+        {"transfers", transfers_}, {"events", ns3::Simulator::GetEventCount()}, {"simulated_s", latest_s}};
     outputs_.write_report(report);
     const double all = static_cast<double>(trace_.context.steps) * count();
     reporter_.progress(all, all, "replica-steps", human_duration(latest_s) + " simulated");

@@ -26,8 +26,9 @@ void check_groups(const std::vector<std::vector<int>>& groups, int replicas, con
   for (const auto& group : groups)
     for (const int replica : group)
       if (replica < 0 || replica >= replicas || !seen.insert(replica).second)
-        throw InputError({"", "groups", "found replica " + std::to_string(replica) + " in exchange " + exchange.rule->name +
-                                            " of step " + std::to_string(exchange.post_step),
+        throw InputError({"", "groups",
+                          "found replica " + std::to_string(replica) + " in exchange " + exchange.rule->name +
+                              " of step " + std::to_string(exchange.post_step),
                           "each replica at most once, 0 to " + std::to_string(replicas - 1), ""});
 }
 
@@ -35,7 +36,8 @@ int rule_index(const Trace& trace, const Exchange& exchange) {
   return static_cast<int>(exchange.rule - trace.plan.rules.data());
 }
 
-void add_connections(const Exchange& exchange, const std::vector<int>& group, std::set<std::pair<int, int>>& found) {
+void add_connections(const Exchange& exchange, const std::vector<int>& group,
+                     std::set<std::pair<int, int>>& found) {
   const Collective& collective = find_collective(exchange.rule->collective);
   const GroupExchange shape{static_cast<int>(group.size()), exchange.bytes,
                             static_cast<int>(exchange.rule->tensors.size())};
@@ -43,7 +45,8 @@ void add_connections(const Exchange& exchange, const std::vector<int>& group, st
   for (int member = 0; member < shape.members; ++member)
     for (int index = 0; index < collective.rounds(shape); ++index)
       for (const Message& message : collective.round(shape, member, index).sends)
-        found.insert({group[static_cast<std::size_t>(member)], group[static_cast<std::size_t>(message.peer)]});
+        found.insert(
+            {group[static_cast<std::size_t>(member)], group[static_cast<std::size_t>(message.peer)]});
 }
 
 }  // namespace
@@ -55,7 +58,8 @@ bool PlanIndex::posts(int step) const {
 }
 
 bool PlanIndex::has_exchange(int step) const {
-  return posts(step) || std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(), [&](const ExchangeRule& rule) {
+  return posts(step) ||
+         std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(), [&](const ExchangeRule& rule) {
            const int posted = step - rule.overlap_steps;
            return rule.overlap_steps > 0 && posted > 0 && posted % rule.every == 0;
          });
@@ -97,7 +101,8 @@ std::vector<std::pair<int, int>> used_connections(const Trace& trace) {
     for (const Exchange& exchange : trace.exchanges_at(step)) {
       const bool is_everyone = exchange.rule->grouping == Grouping::kEveryone;
       if (is_everyone && !known.insert(exchange.rule).second) continue;
-      for (const auto& group : groups_of(exchange, trace.context.replicas)) add_connections(exchange, group, found);
+      for (const auto& group : groups_of(exchange, trace.context.replicas))
+        add_connections(exchange, group, found);
     }
   return {found.begin(), found.end()};
 }

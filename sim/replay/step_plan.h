@@ -32,7 +32,9 @@ class StepPlan {
   // Throws InputError for groups that are none.
   StepPlan(const Trace& trace, int step, Network& network, const MemberDone& on_member_done);
 
-  const std::vector<ExchangeRun*>& runs_of(int replica) const { return runs_of_[static_cast<std::size_t>(replica)]; }
+  const std::vector<ExchangeRun*>& runs_of(int replica) const {
+    return runs_of_[static_cast<std::size_t>(replica)];
+  }
   // Participants by rule.
   const std::map<int, std::size_t>& row_counts() const { return row_counts_; }
   // A replica has gone on to the next step. True for the last one.

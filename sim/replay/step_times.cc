@@ -12,7 +12,8 @@ StepTimes::StepTimes(const Case& one, const Trace& trace) : rule_(one.workload.s
   for (const auto& step : trace.measured_s)
     is_complete = is_complete && step.size() == static_cast<std::size_t>(trace.context.replicas);
   if (!is_complete)
-    throw InputError({"", "compute_s", "found measured times of " + std::to_string(trace.measured_s.size()) + " steps",
+    throw InputError({"", "compute_s",
+                      "found measured times of " + std::to_string(trace.measured_s.size()) + " steps",
                       "one line with a time of every replica for each of " + std::to_string(steps) + " steps",
                       "workload.step_time is measured: train first"});
 }

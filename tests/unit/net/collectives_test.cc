@@ -1,5 +1,5 @@
-// Every collective is run on sets of contributions: what a member holds of each byte is the set of members whose
-// contribution went into it. Messages carry what their sender held when it entered the round.
+// Every collective is run on sets of contributions: what a member holds of each byte is the set of members
+// whose contribution went into it. Messages carry what their sender held when it entered the round.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -23,7 +23,8 @@ struct InFlight {
 
 class DataFlow {
  public:
-  DataFlow(const Collective& collective, const GroupExchange& exchange) : collective_(collective), exchange_(exchange) {
+  DataFlow(const Collective& collective, const GroupExchange& exchange)
+      : collective_(collective), exchange_(exchange) {
     for (int member = 0; member < exchange.members; ++member)
       held_.push_back(Contributions(static_cast<std::size_t>(exchange.bytes), {member}));
     round_.assign(held_.size(), -1);
@@ -77,7 +78,8 @@ class DataFlow {
     EXPECT_EQ(arrived.message.bytes, expected.bytes);
     EXPECT_EQ(arrived.message.reduces, expected.reduces);
     for (std::int64_t i = 0; i < expected.bytes; ++i) {
-      std::multiset<int>& here = held_[static_cast<std::size_t>(member)][static_cast<std::size_t>(expected.offset + i)];
+      std::multiset<int>& here =
+          held_[static_cast<std::size_t>(member)][static_cast<std::size_t>(expected.offset + i)];
       const std::multiset<int>& there = arrived.data[static_cast<std::size_t>(i)];
       if (!expected.reduces) here.clear();
       here.insert(there.begin(), there.end());
@@ -97,12 +99,14 @@ struct Shape {
 };
 
 // Powers of two and not, fewer bytes than members, bytes that do not divide.
-const Shape kShapes[] = {{2, 1}, {2, 10}, {3, 10}, {4, 16}, {5, 3}, {6, 13}, {7, 100}, {8, 64}, {12, 31}, {16, 5}};
+const Shape kShapes[] = {{2, 1},  {2, 10},  {3, 10}, {4, 16},  {5, 3},
+                         {6, 13}, {7, 100}, {8, 64}, {12, 31}, {16, 5}};
 
 TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
   for (const auto& collective : collectives())
     for (const Shape& shape : kShapes) {
-      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
+      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " +
+                   std::to_string(shape.bytes));
       DataFlow flow(*collective, {shape.members, shape.bytes, 2});
       ASSERT_TRUE(flow.run());
       EXPECT_TRUE(flow.nothing_left());
@@ -116,7 +120,8 @@ TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
 TEST(Collectives, TotalsAreTheSumOfAllRounds) {
   for (const auto& collective : collectives())
     for (const Shape& shape : kShapes) {
-      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
+      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " +
+                   std::to_string(shape.bytes));
       const GroupExchange exchange{shape.members, shape.bytes, 2};
       Totals totals;
       for (int member = 0; member < shape.members; ++member)

@@ -8,7 +8,8 @@
 namespace longhaul {
 namespace {
 
-// A ring among 4 every 10 of 100 steps: 10 exchanges of 2·3·4 = 24 transfers, together 6 · B, B = 2 · 1000 bytes.
+// A ring among 4 every 10 of 100 steps: 10 exchanges of 2·3·4 = 24 transfers, together 6 · B, B = 2 · 1000
+// bytes.
 TEST(Estimate, CountsTheTransfersOfAllExchanges) {
   Case one = star_case(4, 1e8, 0.05);
   ExchangeRule rule;

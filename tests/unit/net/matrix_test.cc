@@ -23,7 +23,8 @@ std::string error_of(const std::string& text) {
 
 std::string with_pairs(const std::string& pairs) {
   return R"({"about": "a", "source": "s", "sites": ["x", "y", "z"],
-             "inside": {"rtt": "1ms", "throughput": "1Gbps"}, "pairs": [)" + pairs + "]}";
+             "inside": {"rtt": "1ms", "throughput": "1Gbps"}, "pairs": [)" +
+         pairs + "]}";
 }
 
 std::string pair_of(const std::string& one, const std::string& other) {
@@ -44,7 +45,8 @@ TEST(Matrix, AwsHoldsRoundTripsAndGcpOneWayDelays) {
   EXPECT_DOUBLE_EQ(aws.between("ireland", "frankfurt").throughput, 1.08e9);
   EXPECT_DOUBLE_EQ(aws.inside().rtt, 0.005);
   EXPECT_DOUBLE_EQ(gcp.between("australia", "belgium").rtt, 2 * 0.129);
-  EXPECT_DOUBLE_EQ(gcp.between("london", "netherlands").throughput, 2083e6) << "the published value, corrected";
+  EXPECT_DOUBLE_EQ(gcp.between("london", "netherlands").throughput, 2083e6)
+      << "the published value, corrected";
   EXPECT_DOUBLE_EQ(gcp.inside().rtt, 0.002);
 }
 
@@ -52,7 +54,8 @@ TEST(Matrix, BadFilesAreNamedWithThePlace) {
   EXPECT_NE(error_of("{").find("mine.json"), std::string::npos);
   EXPECT_NE(error_of(with_pairs(pair_of("x", "y"))).find("x, z is missing"), std::string::npos);
   EXPECT_NE(error_of(with_pairs(pair_of("x", "q"))).find("pairs[0].between"), std::string::npos);
-  EXPECT_NE(error_of(with_pairs(pair_of("x", "y") + "," + pair_of("y", "x"))).find("twice"), std::string::npos);
+  EXPECT_NE(error_of(with_pairs(pair_of("x", "y") + "," + pair_of("y", "x"))).find("twice"),
+            std::string::npos);
   EXPECT_NE(error_of(R"({"about": "a", "sorce": "s"})").find("sorce"), std::string::npos);
 }
 
@@ -65,7 +68,8 @@ class MatrixFile : public testing::Test {
 };
 
 TEST_F(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
-  std::ofstream(folder_ + "/mine.json") << with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
+  std::ofstream(folder_ + "/mine.json")
+      << with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
   EXPECT_DOUBLE_EQ(load_matrix("mine.json", folder_).between("z", "y").rtt, 0.01);
   EXPECT_THROW(load_matrix("mine.json", folder_ + "/elsewhere"), InputError);
 }

@@ -15,8 +15,8 @@ TEST(MaxMin, TwoFlowsShareALinkOfOne) {
   EXPECT_DOUBLE_EQ(rates[1], 0.5);
 }
 
-// The long flow crosses both links of 1, a short one each: all get 1/2. Capping the first short flow at 0.2 leaves
-// the long one held by the other link.
+// The long flow crosses both links of 1, a short one each: all get 1/2. Capping the first short flow at 0.2
+// leaves the long one held by the other link.
 TEST(MaxMin, ALongFlowGetsTheLeastOfItsLinks) {
   const Links both = {0, 1}, first = {0}, second = {1};
   auto rates = max_min_rates({1, 1}, {{&both}, {&first}, {&second}}, 0);
@@ -27,8 +27,8 @@ TEST(MaxMin, ALongFlowGetsTheLeastOfItsLinks) {
   EXPECT_DOUBLE_EQ(rates[2], 0.5);
 }
 
-// Bertsekas and Gallager's example in spirit: links of 1 and 3; three flows on the first get 1/3, the flow alone on
-// the second takes what is left, 3 − 1/3.
+// Bertsekas and Gallager's example in spirit: links of 1 and 3; three flows on the first get 1/3, the flow
+// alone on the second takes what is left, 3 − 1/3.
 TEST(MaxMin, WhatABottleneckLeavesGoesToOthers) {
   const Links first = {0}, both = {0, 1}, second = {1};
   const auto rates = max_min_rates({1, 3}, {{&first}, {&first}, {&both}, {&second}}, 0);
@@ -62,7 +62,8 @@ TEST(MaxMin, AcknowledgementsTakeTheirPartOfTheWayBack) {
   EXPECT_DOUBLE_EQ(rates[0], 1);
 }
 
-// An uplink of 20 and a downlink of 200: d = 200 − a·u, u = 20 − a·d. With a = 0.03: u = (20 − 6) / (1 − 0.0009).
+// An uplink of 20 and a downlink of 200: d = 200 − a·u, u = 20 − a·d. With a = 0.03: u = (20 − 6) / (1 −
+// 0.0009).
 TEST(MaxMin, AsymmetricAccessPaysForTheAcknowledgementsOfTheFastSide) {
   const Links up = {0}, down = {1};
   const auto rates = max_min_rates({20, 200}, {{&up, &down}, {&down, &up}}, 0.03);

@@ -30,8 +30,8 @@ TEST(TcpWindow, DoesNotGrowUnused) {
   EXPECT_DOUBLE_EQ(window.bytes(), 20000) << "to twice of what was in flight";
 }
 
-// The pipe holds 20 segments, the window 20: one more round trip of acknowledgements makes it 40, and HyStart ends
-// slow start there. From then on it grows by 5 % a round trip at first.
+// The pipe holds 20 segments, the window 20: one more round trip of acknowledgements makes it 40, and HyStart
+// ends slow start there. From then on it grows by 5 % a round trip at first.
 TEST(TcpWindow, CubicLeavesSlowStartWhenThePipeIsFull) {
   TcpWindow window = window_of(1e9, 0.1);
   window.acknowledged(window.bytes(), window.bytes());
@@ -54,8 +54,8 @@ TEST(TcpWindow, NeverExceedsItsLimit) {
   EXPECT_DOUBLE_EQ(window.bytes(), 50000);
 }
 
-// RTT 0.1 s: time-out 0.3 s. 0.29 s change nothing; 3 s are 10 time-outs, 2^-9.5 of 80 segments is below the initial
-// window. The threshold stays at 80 segments: slow start up to there and no further.
+// RTT 0.1 s: time-out 0.3 s. 0.29 s change nothing; 3 s are 10 time-outs, 2^-9.5 of 80 segments is below the
+// initial window. The threshold stays at 80 segments: slow start up to there and no further.
 TEST(TcpWindow, IsColdAgainAfterIdling) {
   TcpWindow window = window_of(1e9, 0.1);
   window.acknowledged(window.bytes(), window.bytes());

@@ -24,7 +24,9 @@ TEST(Star, RoundTripIsThatOfTheScenarioBetweenAnyTwo) {
   const Topology topology = build_topology(star_case(4, 1e8, 0.05));
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j)
-      if (i != j) EXPECT_DOUBLE_EQ(topology.rtt_s(i, j), 0.05);
+      if (i != j) {
+        EXPECT_DOUBLE_EQ(topology.rtt_s(i, j), 0.05);
+      }
   EXPECT_EQ(topology.links()[3].name, "replica3-core");
   EXPECT_DOUBLE_EQ(topology.links()[3].delay_s, 0.0125);
   EXPECT_EQ(topology.path(3, 1).directions, (std::vector<LinkDirection>{6, 3})) << "3 forward, 1 backward";
@@ -49,7 +51,8 @@ TEST(Regions, RoundTripsAreExactlyTheMatrix) {
     for (int i = 0; i < 2 * sites; ++i)
       for (int j = 0; j < 2 * sites; ++j) {
         if (i == j) continue;
-        const std::string &one = info.sites[static_cast<std::size_t>(i / 2)], &other = info.sites[static_cast<std::size_t>(j / 2)];
+        const std::string &one = info.sites[static_cast<std::size_t>(i / 2)],
+                          &other = info.sites[static_cast<std::size_t>(j / 2)];
         const SitePair& expected = i / 2 == j / 2 ? matrix.inside() : matrix.between(one, other);
         EXPECT_NEAR(topology.rtt_s(i, j), expected.rtt, 1e-12) << info.name << ' ' << one << ' ' << other;
         EXPECT_EQ(topology.connection_cap(i, j), expected.throughput);
@@ -102,7 +105,8 @@ TEST(Topology, TwoPartsWithoutALinkAreAnError) {
   EXPECT_THROW(topology.path(0, 1), InputError);
 }
 
-// 2 · 25 ms, a segment of 1538 bytes over two links of 100 Mb/s, an acknowledgement of 90 bytes back over two.
+// 2 · 25 ms, a segment of 1538 bytes over two links of 100 Mb/s, an acknowledgement of 90 bytes back over
+// two.
 TEST(Connection, RoundTripHoldsTheSerializationOfASegment) {
   const Topology topology = build_topology(star_case(2, 1e8, 0.05));
   const ConnectionFacts facts = connection_facts(topology, star_case(2, 1e8, 0.05).network.tcp, 0, 1);

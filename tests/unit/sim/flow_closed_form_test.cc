@@ -16,13 +16,16 @@ namespace {
 constexpr double kSegment = 1448, kWire = 1538, kAck = 90;
 
 // A link of this rate carries `payload_rate` bit/s of payload.
-double line_rate(double payload_rate) { return payload_rate * kWire / kSegment; }
+double line_rate(double payload_rate) {
+  return payload_rate * kWire / kSegment;
+}
 
-// Seconds that slow start loses against line rate: the rounds whose window is below the pipe, each of which lasts a
-// round trip and sends what takes window / rate.
+// Seconds that slow start loses against line rate: the rounds whose window is below the pipe, each of which
+// lasts a round trip and sends what takes window / rate.
 double slow_start_s(double bytes_per_s, double rtt_s) {
   double lost_s = 0;
-  for (double window = 10 * kSegment; window < bytes_per_s * rtt_s; window *= 2) lost_s += rtt_s - window / bytes_per_s;
+  for (double window = 10 * kSegment; window < bytes_per_s * rtt_s; window *= 2)
+    lost_s += rtt_s - window / bytes_per_s;
   return lost_s;
 }
 
@@ -49,7 +52,8 @@ TEST(SlowStart, LosesTheTimesOfTheTable) {
   for (const StartUp& row : table) {
     const double bytes_per_s = row.rate / 8, rate = line_rate(row.rate);
     const auto bytes = static_cast<std::int64_t>(20 * bytes_per_s * row.rtt_s);
-    // The serialization of a segment is part of the round trip: taken off the delay, so that it is the table's.
+    // The serialization of a segment is part of the round trip: taken off the delay, so that it is the
+    // table's.
     const double delay_s = row.rtt_s - 2 * 8 * (kWire + kAck) / rate;
     const double lost_s = arrival_s(star_case(2, rate, delay_s), bytes) - bytes / bytes_per_s - row.rtt_s / 2;
     EXPECT_NEAR(lost_s, row.lost_s, 0.007) << row.rate << " bit/s, " << row.rtt_s << " s";
@@ -58,7 +62,9 @@ TEST(SlowStart, LosesTheTimesOfTheTable) {
 }
 
 // Both directions busy: data has 1 / (1 + a) of the link, a = 90 / (2 · 1538) the share of acknowledgements.
-double both_ways(double rate) { return rate / 8 * kSegment / kWire / (1 + kAck / (2 * kWire)); }
+double both_ways(double rate) {
+  return rate / 8 * kSegment / kWire / (1 + kAck / (2 * kWire));
+}
 
 TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
   for (const double products : {1., 5., 50.}) {
@@ -73,7 +79,8 @@ TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
     }
     expected += left / both_ways(rate);
     // The last segment is forwarded once more by the core.
-    const Replayed replayed = run_replay(star_case(2, rate, rtt_s), single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
+    const Replayed replayed =
+        run_replay(star_case(2, rate, rtt_s), single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
     EXPECT_NEAR(replayed.sync_time_s(), expected, 2e-4) << products;
   }
 }
@@ -87,7 +94,8 @@ TEST(FlowCollectives, FollowTheirClosedFormsWhenWindowsAreOpen) {
     const double bytes_per_s = name == "tree" ? rate / 8 * payload_share(1448) : both_ways(rate);
     const double latency_s = rtt_s / 2 + 8 * kWire / rate;  // the core forwards the last segment
     const double expected = find_collective(name).idle_star_s({members, bytes, 1}, latency_s, bytes_per_s);
-    const Replayed replayed = run_replay(star_case(members, rate, rtt_s), single_exchange(name, members, bytes));
+    const Replayed replayed =
+        run_replay(star_case(members, rate, rtt_s), single_exchange(name, members, bytes));
     EXPECT_NEAR(replayed.sync_time_s() / expected, 1, 2e-3) << name;
   }
 }

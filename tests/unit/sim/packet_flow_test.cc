@@ -1,5 +1,5 @@
-// The two fidelities side by side, cold, with queue `host`: where both must say the same, and how far the naive
-// latency + bytes / rate is off.
+// The two fidelities side by side, cold, with queue `host`: where both must say the same, and how far the
+// naive latency + bytes / rate is off.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,32 +30,46 @@ void compare(const std::string& collective, int replicas, double products) {
   const Trace trace = with_messages(collective, replicas, message);
   const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
   const std::int64_t bytes = static_cast<std::int64_t>(message) * (collective == "ring" ? replicas : 1);
-  const double naive =
-      find_collective(collective).idle_star_s({replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
-  std::printf("%-5s of %d, %4.0f bandwidth-delay products a transfer: packet %8.4f s, flow %8.4f s (%+.1f %%), "
-              "latency + bytes / rate %8.4f s (%+.1f %%)\n",
-              collective.c_str(), replicas, products, packet, flow, 100 * (flow / packet - 1), naive,
-              100 * (naive / packet - 1));
+  const double naive = find_collective(collective)
+                           .idle_star_s({replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
+  std::printf(
+      "%-5s of %d, %4.0f bandwidth-delay products a transfer: packet %8.4f s, flow %8.4f s (%+.1f %%), "
+      "latency + bytes / rate %8.4f s (%+.1f %%)\n",
+      collective.c_str(), replicas, products, packet, flow, 100 * (flow / packet - 1), naive,
+      100 * (naive / packet - 1));
   EXPECT_NEAR(flow / packet, 1, 0.1);
   EXPECT_LT(naive, packet) << "start-up and acknowledgements cost something";
 }
 
-TEST(PacketAndFlow, AgreeOnAPairOfOneProduct) { compare("pair", 2, 1); }
-TEST(PacketAndFlow, AgreeOnAPairOfFiveProducts) { compare("pair", 2, 5); }
-TEST(PacketAndFlow, AgreeOnAPairOfFiftyProducts) { compare("pair", 2, 50); }
-TEST(PacketAndFlow, AgreeOnARingOfOneProduct) { compare("ring", 4, 1); }
-TEST(PacketAndFlow, AgreeOnARingOfFiveProducts) { compare("ring", 4, 5); }
-TEST(PacketAndFlow, AgreeOnARingOfFiftyProducts) { compare("ring", 4, 50); }
+TEST(PacketAndFlow, AgreeOnAPairOfOneProduct) {
+  compare("pair", 2, 1);
+}
+TEST(PacketAndFlow, AgreeOnAPairOfFiveProducts) {
+  compare("pair", 2, 5);
+}
+TEST(PacketAndFlow, AgreeOnAPairOfFiftyProducts) {
+  compare("pair", 2, 50);
+}
+TEST(PacketAndFlow, AgreeOnARingOfOneProduct) {
+  compare("ring", 4, 1);
+}
+TEST(PacketAndFlow, AgreeOnARingOfFiveProducts) {
+  compare("ring", 4, 5);
+}
+TEST(PacketAndFlow, AgreeOnARingOfFiftyProducts) {
+  compare("ring", 4, 50);
+}
 
-// The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly cold, and
-// neither as fast as with an open window.
+// The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly
+// cold, and neither as fast as with an open window.
 TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
   const Case one = star_case(2, 1e8, 0.05);
   const double bytes = 5 * 1e8 / 8 * 0.05;
   const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
   const double flow = sync_time(one, "flow", trace, 2), packet = sync_time(one, "packet", trace, 2);
   EXPECT_NEAR(flow / packet, 1, 0.1);
-  EXPECT_GT(packet, 0.025 + bytes / 1.25e7 / payload_share(1448) + 0.05) << "more than one round trip of start-up";
+  EXPECT_GT(packet, 0.025 + bytes / 1.25e7 / payload_share(1448) + 0.05)
+      << "more than one round trip of start-up";
 }
 
 TEST(Packet, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
@@ -70,7 +84,8 @@ TEST(Packet, CountsTheSameBytesOnEveryLinkAsFlow) {
   Case one = star_case(2, 1e8, 0.02);
   const Trace trace = single_exchange("pair", 2, 1448 * 100);
   one.network.fidelity = "packet";
-  EXPECT_NE(run_replay(one, trace).files.at("links.csv").find("replica1-core,forward,153800,"), std::string::npos);
+  EXPECT_NE(run_replay(one, trace).files.at("links.csv").find("replica1-core,forward,153800,"),
+            std::string::npos);
 }
 
 TEST(Packet, LosesPacketsByTheSeed) {
@@ -94,7 +109,8 @@ TEST(Packet, ReportsAStalledConnectionAndNoTime) {
     sync_time(one, "packet", single_exchange("pair", 2, 30000000));
     FAIL();
   } catch (const RunError& error) {
-    EXPECT_NE(std::string(error.what()).find("stalled: the connection replica"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("stalled: the connection replica"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -43,6 +43,15 @@ TEST(Replay, APairWaitsOnlyForItsPartner) {
   EXPECT_LT(replayed.row(1, 2).done_s, 1.1);
 }
 
+// A message travels once both ends are ready, so a pair with a straggler takes as long as one without.
+TEST(Replay, TheNetworksPartDoesNotHideBehindAStraggler) {
+  const Trace trace = with_straggler(fixed_pairs(1, {{3, 0}, {1, 2}}), 3);
+  const Replayed replayed = run_replay(measured_star(4), trace);
+  for (const int replica : {0, 3})
+    EXPECT_NEAR(replayed.row(1, replica).done_s - replayed.row(1, replica).start_s,
+                replayed.row(1, 1).done_s - replayed.row(1, 1).start_s, 2e-9);
+}
+
 TEST(Replay, AnAllReduceWaitsForEverybody) {
   for (const std::string name : {"ring", "tree", "halving-doubling"}) {
     const Replayed replayed = run_replay(measured_star(4), with_straggler(single_exchange(name, 4, 1000), 2));
@@ -70,7 +79,8 @@ TEST(Replay, WhatIsSentAheadOverlapsWithCompute) {
   const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 10000000, 1});
   const Replayed replayed = run_replay(star_case(2, 1e8, 0.05), trace);
   // Step 10: delta. Then phi is sent ahead, taking about 1 s of the 10 s to step 20.
-  const ExchangeRecord &first = replayed.row(10, 0), &ahead = replayed.row(10, 0, "presend"), &second = replayed.row(20, 0);
+  const ExchangeRecord &first = replayed.row(10, 0), &ahead = replayed.row(10, 0, "presend"),
+                       &second = replayed.row(20, 0);
   EXPECT_DOUBLE_EQ(ahead.ready_s, first.done_s);
   EXPECT_GT(ahead.done_s, ahead.ready_s + 0.8);
   EXPECT_LT(ahead.done_s, second.ready_s);

@@ -1,13 +1,14 @@
 // Replays run in a test: a case and a trace in, the rows of the tables out.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 
 #include "core/csv.h"
 #include "sim/replay/replay.h"
@@ -51,13 +52,14 @@ inline std::string text_of(const std::string& file) {
 inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
   std::vector<ExchangeRecord> records;
   for (const auto& cells : read_csv(file).rows)
-    records.push_back({std::stoi(cells[0]), std::stoi(cells[1]), cells[2], std::stod(cells[3]), std::stod(cells[4]),
-                       std::stod(cells[5]), std::stoll(cells[6])});
+    records.push_back({std::stoi(cells[0]), std::stoi(cells[1]), cells[2], std::stod(cells[3]),
+                       std::stod(cells[4]), std::stod(cells[5]), std::stoll(cells[6])});
   return records;
 }
 
 inline Replayed run_replay(const Case& one, const Trace& trace) {
-  const std::string folder = std::filesystem::temp_directory_path() / ("longhaul_replay_" + std::to_string(getpid()));
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("longhaul_replay_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   ProgressReporter silent("test", -1, /*quiet=*/true);
   Replayed result;
