@@ -2,12 +2,16 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all quickstart test setup configure schema format tidy clean help
+.PHONY: all programs quickstart test setup configure schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
 
-quickstart: setup all
+# What a run needs, without the tests.
+programs: $(BUILD)/build.ninja
+	cmake --build $(BUILD) -j $(JOBS) --target longhaul longhaul-train longhaul-sim
+
+quickstart: setup programs
 	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --resume
 
 test: setup all

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -29,6 +30,8 @@ namespace longhaul {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr double kSecondsBetweenOutputs = 10;
 
 // A directory that is free, or that holds the same scenario and is to be continued.
 std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
@@ -66,6 +69,7 @@ class Run {
         manifest_(scenario, options.command),
         display_(options.quiet) {
     write_file(layout_.file("scenario.json"), scenario.written.dump(2) + "\n");
+    manifest_.write(layout_, plan_, "running");
     manifest_.set_option("jobs", options.jobs);
     manifest_.set_option("shard", options.shard);
   }
@@ -116,6 +120,7 @@ class Run {
                   " (cases that differ only in the network share one)");
     run_jobs(jobs, options_.jobs, "training", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("trainings", trainings[i]->key, result.wall_s);
+      keep_outputs(kSecondsBetweenOutputs);
       if (result.exit_status == kDone)
         return display_.line(jobs[i].name + ": done in " + human_duration(result.wall_s));
       for (const Case* one : trainings[i]->cases) note_failure(*one, result);
@@ -177,10 +182,24 @@ class Run {
                   " cases");
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
-      if (result.exit_status == kDone) return finish_case(layout_, *cases[i]);
+      if (result.exit_status == kDone) return finish(*cases[i]);
       note_failure(*cases[i], result);
       display_.line(jobs[i].name + ": " + result.error);
     });
+  }
+
+  void finish(const Case& one) {
+    finish_case(layout_, one);
+    keep_outputs(kSecondsBetweenOutputs);
+  }
+
+  // So that a run that is killed leaves a summary and a report of what it had. Not after every case: each time all of
+  // them are read.
+  void keep_outputs(double at_least_s) {
+    const auto now = std::chrono::steady_clock::now();
+    if (std::chrono::duration<double>(now - last_outputs_).count() < at_least_s) return;
+    write_outputs(layout_, scenario_.name, plan_.cases, failures_);
+    last_outputs_ = std::chrono::steady_clock::now();
   }
 
   void note_failure(const Case& one, const JobResult& result) {
@@ -229,6 +248,7 @@ class Run {
   LiveDisplay display_;
   std::map<std::string, std::string> failures_;
   bool input_wrong_ = false;
+  std::chrono::steady_clock::time_point last_outputs_ = std::chrono::steady_clock::now();
 };
 
 void check_executables(const RunOptions& options, const Scenario& scenario) {

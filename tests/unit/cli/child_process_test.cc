@@ -2,6 +2,7 @@
 #include "cli/child_process.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/errors.h"
 
@@ -9,7 +10,7 @@ namespace longhaul {
 namespace {
 
 std::string log_file() {
-  return testing::TempDir() + "longhaul_child.log";
+  return testing::TempDir() + "longhaul_child" + std::to_string(getpid()) + ".log";
 }
 
 // The descriptor's number is the shell's second argument: sh -c SCRIPT sh --progress-fd N.

@@ -1,6 +1,7 @@
 #include "core/csv.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -11,7 +12,7 @@ namespace longhaul {
 namespace {
 
 std::string temporary(const char* name) {
-  return testing::TempDir() + name;
+  return testing::TempDir() + std::to_string(getpid()) + name;
 }
 
 TEST(Csv, RoundTripWithCommasAndQuotes) {

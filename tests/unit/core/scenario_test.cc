@@ -2,6 +2,7 @@
 #include "core/scenario.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
@@ -25,7 +26,7 @@ Json base() {
 }
 
 Scenario load(const Json& json, const std::vector<std::string>& assignments = {}) {
-  const std::string file = testing::TempDir() + "longhaul_scenario.json";
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_scenario.json";
   std::ofstream(file) << json.dump();
   return load_scenario(file, assignments, declaration());
 }
@@ -147,7 +148,7 @@ TEST(TrainingKey, DependsOnWhatTheTrainerReads) {
 }
 
 TEST(Scenario, NotJsonSaysWhere) {
-  const std::string file = testing::TempDir() + "longhaul_broken.json";
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_broken.json";
   std::ofstream(file) << "{\n  \"replicas\": 4,\n}";
   try {
     load_scenario(file, {}, declaration());

@@ -1,6 +1,7 @@
 #include "net/matrix.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -64,7 +65,7 @@ class MatrixFile : public testing::Test {
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  const std::string folder_ = testing::TempDir() + "longhaul_matrix_test";
+  const std::string folder_ = testing::TempDir() + "longhaul_matrix_test" + std::to_string(getpid());
 };
 
 TEST_F(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
