@@ -49,7 +49,7 @@ void ReplayOutputs::write_links(const Topology& topology, const std::vector<Link
     out.cell(topology.links()[i / 2].name)
         .cell(std::string(i % 2 == 0 ? "forward" : "backward"))
         .cell(loads[i].bytes)
-        .cell(loads[i].busy_s)
+        .cell(seconds_between(0, loads[i].busy_s))
         .end_row();
   out.flush();
 }
