@@ -13,8 +13,9 @@ namespace {
 
 // e^x for |x| < 87 to about 2 units in the last place, in operations that vectorize: x = n log 2 + r, a
 // polynomial in r (the minimax coefficients of Cephes' expf), and n added to the exponent.
-inline float exponential(float x) {
-  x = x < -87.f ? -87.f : x > 87.f ? 87.f : x;
+inline float exponential(float argument) {
+  // A NaN becomes -87 here, since it has no integer part, and comes back at the end.
+  const float x = argument > -87.f ? (argument < 87.f ? argument : 87.f) : -87.f;
   constexpr float kToInteger = 12582912.f;  // 1.5 · 2^23: adding it rounds to an integer
   const float n = (x * 1.44269504f + kToInteger) - kToInteger;
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
@@ -28,7 +29,7 @@ inline float exponential(float x) {
   const std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
   float power;
   std::memcpy(&power, &bits, sizeof power);
-  return y * power;
+  return y * power + (argument - argument);  // adds 0, or NaN where the argument is not finite
 }
 
 // (a, b) turned by an angle, for half a head.
