@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart test setup configure schema format tidy clean help
+.PHONY: all programs quickstart test test-long setup schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -16,6 +16,12 @@ quickstart: setup programs
 
 test: setup all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+# The checks that take minutes: losses over three seeds, packets against flow over a grid.
+test-long: setup all
+	cmake --build $(BUILD) -j $(JOBS) --target long_test residuals
+	$(BUILD)/bin/long_test
+	$(BUILD)/bin/residuals 60
 
 # Installs the Debian packages that are missing (as root or through sudo), or says which.
 setup:
@@ -40,4 +46,5 @@ clean:
 help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
 	@echo "make test         set up, build, run all tests"
+	@echo "make test-long    the checks that take many minutes"
 	@echo "make setup|all|schema|format|tidy|clean"

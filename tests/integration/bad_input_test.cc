@@ -18,6 +18,8 @@ struct BadInput {
   std::vector<std::string> said;  // each must be in the message
 };
 
+void PrintTo(const BadInput& bad, std::ostream* out) { *out << bad.name; }
+
 std::vector<BadInput> bad_inputs() {
   std::vector<BadInput> bad;
   auto add = [&](const char* name, std::vector<std::string> said) -> Json& {
