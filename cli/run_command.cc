@@ -124,7 +124,8 @@ class Run {
       if (result.exit_status == kDone)
         return display_.line(jobs[i].name + ": done in " + human_duration(result.wall_s));
       for (const Case* one : trainings[i]->cases) note_failure(*one, result);
-      display_.line(jobs[i].name + ": " + result.error);
+      if (result.exit_status != kInputWrong)
+        display_.line(jobs[i].name + ": " + result.error);  // that ends the run
     });
   }
 
@@ -184,7 +185,8 @@ class Run {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
       if (result.exit_status == kDone) return finish(*cases[i]);
       note_failure(*cases[i], result);
-      display_.line(jobs[i].name + ": " + result.error);
+      if (result.exit_status != kInputWrong)
+        display_.line(jobs[i].name + ": " + result.error);  // that ends the run
     });
   }
 
@@ -193,8 +195,8 @@ class Run {
     keep_outputs(kSecondsBetweenOutputs);
   }
 
-  // So that a run that is killed leaves a summary and a report of what it had. Not after every case: each time all of
-  // them are read.
+  // So that a run that is killed leaves a summary and a report of what it had. Not after every case: each
+  // time all of them are read.
   void keep_outputs(double at_least_s) {
     const auto now = std::chrono::steady_clock::now();
     if (std::chrono::duration<double>(now - last_outputs_).count() < at_least_s) return;
@@ -221,8 +223,8 @@ class Run {
       return status;
     }
     write_outputs(layout_, scenario_.name, plan_.cases, failures_);
-    print_result();
     if (status == kInputWrong) throw InputError({scenario_.file, "", failures_.begin()->second, "", ""});
+    print_result();
     return status;
   }
 

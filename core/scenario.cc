@@ -17,7 +17,7 @@ std::string read_file(const std::string& file) {
   std::stringstream text;
   if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
     throw InputError({file, "", "cannot be read", "a scenario file (JSON)",
-                      "longhaul list scenarios, or see scenarios/ for examples"});
+                      "see scenarios/ for examples"});
   return text.str();
 }
 
