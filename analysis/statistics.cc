@@ -1,6 +1,7 @@
 #include "analysis/statistics.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -33,6 +34,16 @@ Distribution distribution(std::vector<double> values) {
       mean(values);  // before sorting: the sum must not depend on anything but the file's order
   std::sort(values.begin(), values.end());
   return {average, percentile_of_sorted(values, 50), percentile_of_sorted(values, 95), values.back()};
+}
+
+Interval t_interval(const std::vector<double>& values, double confidence) {
+  const double average = mean(values), n = static_cast<double>(values.size());
+  if (values.size() < 2) return {average, average};
+  double squares = 0;
+  for (double value : values) squares += (value - average) * (value - average);
+  const boost::math::students_t t(n - 1);
+  const double half = boost::math::quantile(t, 0.5 + confidence / 2) * std::sqrt(squares / (n - 1) / n);
+  return {average - half, average + half};
 }
 
 }  // namespace longhaul

@@ -21,4 +21,12 @@ struct Distribution {
 // Of a list that is not empty.
 Distribution distribution(std::vector<double> values);
 
+struct Interval {
+  double low = 0, high = 0;
+};
+
+// Student's t interval of the mean at `confidence` (0.95); [x, x] for a single value, which says nothing of
+// its spread. Of a list that is not empty.
+Interval t_interval(const std::vector<double>& values, double confidence);
+
 }  // namespace longhaul

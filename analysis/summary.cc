@@ -53,10 +53,10 @@ void join_table(const std::string& run_folder, const std::string& name,
 }  // namespace
 
 void write_summary(const std::string& run_folder, const std::string& scenario_name,
-                   const std::vector<Json>& records) {
+                   const std::vector<Json>& records, const Json& claims) {
   ReplacedFile file(run_folder + "/summary.json");
   const Json summary = {
-      {"format", kSummaryFormat}, {"scenario", scenario_name}, {"cases", records}, {"claims", Json::array()}};
+      {"format", kSummaryFormat}, {"scenario", scenario_name}, {"cases", records}, {"claims", claims}};
   file.stream() << summary.dump(2) << '\n';
   file.commit();
 }

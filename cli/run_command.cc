@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "analysis/claims.h"
 #include "analysis/summary.h"
 #include "analysis/table.h"
 #include "cli/interrupts.h"
@@ -200,7 +201,7 @@ class Run {
   void keep_outputs(double at_least_s) {
     const auto now = std::chrono::steady_clock::now();
     if (std::chrono::duration<double>(now - last_outputs_).count() < at_least_s) return;
-    write_outputs(layout_, scenario_.name, plan_.cases, failures_);
+    write_outputs(layout_, scenario_, plan_.cases, failures_);
     last_outputs_ = std::chrono::steady_clock::now();
   }
 
@@ -222,7 +223,7 @@ class Run {
                   layout_.folder.c_str());
       return status;
     }
-    write_outputs(layout_, scenario_.name, plan_.cases, failures_);
+    write_outputs(layout_, scenario_, plan_.cases, failures_);
     if (status == kInputWrong) throw InputError({scenario_.file, "", failures_.begin()->second, "", ""});
     print_result();
     return status;
@@ -233,6 +234,9 @@ class Run {
       std::printf("\n%s\n", summary_table(read_summary(layout_.folder),
                                           isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160)
                                 .c_str());
+    const Json summary = read_summary(layout_.folder);
+    for (const Json& verdict : summary.value("claims", Json::array()))
+      std::printf("claim %s\n", verdict_sentence(verdict).c_str());
     for (const auto& [name, error] : failures_)
       std::fprintf(stderr, "failed: %s: %s\n", name.c_str(), error.c_str());
     std::printf("report: %s\n", layout_.file("report.html").c_str());

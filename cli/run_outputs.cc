@@ -1,10 +1,12 @@
 #include "cli/run_outputs.h"
 
 #include "analysis/case_record.h"
+#include "analysis/claims.h"
 #include "analysis/join.h"
 #include "analysis/report/report.h"
 #include "analysis/summary.h"
 #include "analysis/timeline.h"
+#include "cli/validated_scenario.h"
 
 namespace longhaul {
 
@@ -31,12 +33,12 @@ std::vector<Json> case_records(const RunLayout& layout, const std::vector<const 
   return records;
 }
 
-void write_outputs(const RunLayout& layout, const std::string& scenario_name,
-                   const std::vector<const Case*>& cases,
+void write_outputs(const RunLayout& layout, const Scenario& scenario, const std::vector<const Case*>& cases,
                    const std::map<std::string, std::string>& failures) {
   std::vector<std::string> names;
   for (const Case* one : cases) names.push_back(one->name);
-  write_summary(layout.folder, scenario_name, case_records(layout, cases, failures));
+  const std::vector<Json> records = case_records(layout, cases, failures);
+  write_summary(layout.folder, scenario.name, records, judge_claims(claims_of(scenario), records));
   join_tables(layout.folder, names);
   write_file(layout.file("report.html"), report_html({layout.folder}));
 }

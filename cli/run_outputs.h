@@ -19,7 +19,7 @@ std::vector<Json> case_records(const RunLayout& layout, const std::vector<const 
                                const std::map<std::string, std::string>& failures);
 
 // summary.json, metrics.csv, exchanges.csv, links.csv and report.html from what is on disk.
-void write_outputs(const RunLayout& layout, const std::string& scenario_name,
-                   const std::vector<const Case*>& cases, const std::map<std::string, std::string>& failures);
+void write_outputs(const RunLayout& layout, const Scenario& scenario, const std::vector<const Case*>& cases,
+                   const std::map<std::string, std::string>& failures);
 
 }  // namespace longhaul

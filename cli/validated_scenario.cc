@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/claims.h"
 #include "core/errors.h"
 #include "core/glob.h"
 #include "core/scenario_options.h"
@@ -42,7 +43,25 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
   if (networks_seen.insert(network).second) check_network(one);
 }
 
+std::vector<std::string> labels_of(const Scenario& scenario) {
+  std::vector<std::string> labels;
+  for (const Json& method : scenario.resolved["methods"])
+    labels.push_back(method.value("label", method.at("name").get<std::string>()));
+  return labels;
+}
+
+std::set<std::string> swept_keys_of(const Scenario& scenario) {
+  std::set<std::string> keys;
+  for (const Case& one : scenario.cases)
+    for (const auto& [key, value] : one.swept.items()) keys.insert(key);
+  return keys;
+}
+
 }  // namespace
+
+Json claims_of(const Scenario& scenario) {
+  return scenario.resolved.value("claims", Json::array());
+}
 
 const Node& scenario_declaration() {
   static const Node declaration = scenario_options(method_options());
@@ -51,6 +70,11 @@ const Node& scenario_declaration() {
 
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments) {
   Scenario scenario = load_scenario(file, assignments, scenario_declaration());
+  try {
+    check_claims(claims_of(scenario), labels_of(scenario), swept_keys_of(scenario));
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
   std::set<std::string> networks_seen;
   for (const Case& one : scenario.cases) {
     try {

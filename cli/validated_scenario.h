@@ -15,6 +15,9 @@ const Node& scenario_declaration();
 // Throws InputError with the file and the JSON path inside it.
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments);
 
+// Its claims, a list that may be empty.
+Json claims_of(const Scenario& scenario);
+
 // What a user should know before running it, without repeats.
 std::vector<std::string> scenario_warnings(const Scenario& scenario);
 

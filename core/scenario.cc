@@ -211,7 +211,7 @@ class Expansion {
       throw InputError({"", "sweep", "two cases would be called \"" + name + "\"",
                         "values that differ in their readable form", ""});
     Json resolved = scenario;
-    for (const char* key : {"methods", "seeds", "sweep", "$schema", "name", "description"})
+    for (const char* key : {"methods", "seeds", "sweep", "claims", "$schema", "name", "description"})
       resolved.erase(key);
     resolved["seed"] = seed;
     resolved["method"] = method;

@@ -201,7 +201,40 @@ Node network_options() {
       .means("the wide-area network");
 }
 
+Node claim_options() {
+  return section("",
+                 {text("id").required().means("names the claim in summary.json"),
+                  text("statement").means("the claim in words"),
+                  choice("metric", claim_metrics()).means("a number of a case record (docs/formats.md)"),
+                  choice("ratio", claim_metrics())
+                      .means("instead of metric: that number of the method `of` over that of `to`"),
+                  text("of").means("label of a method; with metric optional: only its cases"),
+                  text("to").means("label of a method"), number("at_least").means("the bound"),
+                  number("at_most").means("instead of at_least"),
+                  number("equals").means("instead of at_least, with within"),
+                  number("within").at_least(0).means("allowed deviation from equals, as a fraction of it"),
+                  table_of("where", anything("")).means("{swept key: value}: only these cases"),
+                  choice("quantifier", {"all", "any", "each"})
+                      .by_default("all")
+                      .means("over the points of the sweep; each: a verdict for every point")});
+}
+
 }  // namespace
+
+const std::vector<std::string>& claim_metrics() {
+  static const std::vector<std::string> metrics = [] {
+    std::vector<std::string> all = {
+        "exchanges",         "bytes_per_sync", "bytes_sent_per_replica", "compute_time_s",
+        "exchange_time_s",   "wait_time_s",    "simulated_time_s",       "idle_fraction.mean",
+        "idle_fraction.max", "final_loss",     "final_loss_of_mean",     "best_loss",
+        "weight_spread",     "tokens",         "time_to_target_s"};
+    for (const char* key : {"sync_time_s", "wait_s"})
+      for (const char* statistic : {".mean", ".p50", ".p95", ".max"})
+        all.push_back(std::string(key) + statistic);
+    return all;
+  }();
+  return metrics;
+}
 
 std::vector<Node> common_method_options() {
   return {text("name").required().means("which method"),
@@ -209,22 +242,23 @@ std::vector<Node> common_method_options() {
 }
 
 Node scenario_options(std::vector<Node> methods) {
-  return section(
-      "",
-      {text("$schema").means("for editors"), text("name").means("default: the file's name"),
-       text("description").means("a sentence for people"),
-       integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
-       list_of("seeds", integer("").at_least(0))
-           .not_empty()
-           .means("instead of seed: every case once with each"),
-       integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
-       list_of("methods", tagged("", "name", std::move(methods)))
-           .not_empty()
-           .required()
-           .means("what is compared"),
-       train_options(), workload_options(), network_options(),
-       anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
-                               "is the union of their products; methods.LABEL.key addresses one method")});
+  return section("", {text("$schema").means("for editors"), text("name").means("default: the file's name"),
+                      text("description").means("a sentence for people"),
+                      integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
+                      list_of("seeds", integer("").at_least(0))
+                          .not_empty()
+                          .means("instead of seed: every case once with each"),
+                      integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
+                      list_of("methods", tagged("", "name", std::move(methods)))
+                          .not_empty()
+                          .required()
+                          .means("what is compared"),
+                      train_options(), workload_options(), network_options(),
+                      anything("sweep").means(
+                          "{dotted key: [values]}: every combination is a case; a list of such objects "
+                          "is the union of their products; methods.LABEL.key addresses one method"),
+                      list_of("claims", claim_options())
+                          .means("statements that the run judges: holds, fails or undecided")});
 }
 
 }  // namespace longhaul

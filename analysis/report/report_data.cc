@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "analysis/claims.h"
 #include "analysis/columns.h"
 #include "analysis/replay_files.h"
 #include "analysis/report/curves.h"
@@ -62,6 +63,15 @@ Json notes_of(const std::vector<Json>& records) {
   return notes;
 }
 
+Json claims_json(const Json& verdicts) {
+  Json claims = Json::array();
+  for (const Json& verdict : verdicts)
+    claims.push_back({{"verdict", verdict["verdict"]},
+                      {"statement", verdict["statement"]},
+                      {"sentence", verdict_sentence(verdict)}});
+  return claims;
+}
+
 Json run_json(const Run& run) {
   const Json scenario = run.manifest.value("scenario", Json(nullptr));
   Json manifest = run.manifest;
@@ -71,6 +81,7 @@ Json run_json(const Run& run) {
           {"description", scenario.is_object() ? scenario.value("description", "") : ""},
           {"words", run_in_words(scenario, run.records)},
           {"notes", notes_of(run.records)},
+          {"claims", claims_json(run.summary.value("claims", Json::array()))},
           {"manifest", manifest},
           {"scenario", scenario}};
 }

@@ -10,7 +10,7 @@ namespace longhaul {
 
 //   columns   [{"title", "meaning", "path"}]
 //   swept     [keys]
-//   runs      [{"folder", "name", "description", "words", "notes", "manifest", "scenario"}]
+//   runs      [{"folder", "name", "description", "words", "notes", "claims", "manifest", "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
 //               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step",
 //               "links"}]

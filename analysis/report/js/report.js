@@ -19,6 +19,14 @@ function fillWords() {
   });
 }
 
+function fillClaims() {
+  const items = DATA.runs.flatMap((run, i) => run.claims.map(claim => element('li', {},
+    element('span', {class: `verdict ${claim.verdict}`}, claim.verdict),
+    (MANY_RUNS ? `${runName(i)}: ` : '') + (claim.statement ? `${claim.statement}: ` : '') + claim.sentence)));
+  document.getElementById('claims').hidden = items.length === 0;
+  document.getElementById('verdicts').append(...items);
+}
+
 // Why some charts are not there.
 function missingCurves() {
   if (DATA.cases.some(one => one.curve)) return '';
@@ -102,6 +110,7 @@ function start() {
   themeCharts();
   fillHeader();
   fillWords();
+  fillClaims();
   fillOrigin();
   const note = missingCurves();
   if (note) document.getElementById('charts').before(element('p', {class: 'quiet'}, note));

@@ -1,0 +1,307 @@
+#include "analysis/claims.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "analysis/columns.h"
+#include "analysis/residual.h"
+#include "analysis/statistics.h"
+#include "analysis/sweep_point.h"
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+enum class Verdict { kFails, kUndecided, kHolds };  // in this order: "all" is the minimum, "any" the maximum
+
+const char* word(Verdict verdict) {
+  const char* words[] = {"fails", "undecided", "holds"};
+  return words[static_cast<int>(verdict)];
+}
+
+// What a claim says about one number.
+struct Bound {
+  std::optional<double> at_least, at_most, equals;
+  double within = 0;  // fraction of `equals`
+
+  explicit Bound(const Json& claim) : within(claim.value("within", 0.)) {
+    if (claim.contains("at_least")) at_least = claim["at_least"].get<double>();
+    if (claim.contains("at_most")) at_most = claim["at_most"].get<double>();
+    if (claim.contains("equals")) equals = claim["equals"].get<double>();
+  }
+
+  double threshold() const { return at_least ? *at_least : at_most ? *at_most : *equals; }
+
+  Verdict judge(double low, double high) const {
+    if (at_least)
+      return low >= *at_least ? Verdict::kHolds : high < *at_least ? Verdict::kFails : Verdict::kUndecided;
+    if (at_most)
+      return high <= *at_most ? Verdict::kHolds : low > *at_most ? Verdict::kFails : Verdict::kUndecided;
+    const double slack = within * std::abs(*equals), bottom = *equals - slack, top = *equals + slack;
+    if (low >= bottom && high <= top) return Verdict::kHolds;
+    return high < bottom || low > top ? Verdict::kFails : Verdict::kUndecided;
+  }
+};
+
+// The cases of one point of the sweep: values over seeds.
+struct PointValues {
+  Json swept;
+  std::vector<double> values;
+  std::vector<std::string> evidence;
+  double residual = 0;
+  bool complete = true;
+};
+
+struct Judged {
+  const PointValues* point;
+  double measured, low, high;
+  Verdict verdict;
+};
+
+bool agrees(const Json& swept, const Json& where) {
+  for (const auto& [key, value] : where.items())
+    if (swept.contains(key) && swept[key] != value) return false;
+  return true;
+}
+
+Json swept_by_both(const Json& a, const Json& b) {
+  Json both = a;
+  for (const auto& [key, value] : b.items()) both[key] = value;
+  return both;
+}
+
+PointValues& point_with(std::vector<PointValues>& points, const Json& swept) {
+  for (PointValues& point : points)
+    if (point.swept == swept) return point;
+  points.emplace_back().swept = swept;
+  return points.back();
+}
+
+void add(PointValues& point, std::optional<double> value, std::initializer_list<const Json*> cases,
+         const std::string& metric) {
+  for (const Json* one : cases) {
+    point.evidence.push_back(one->at("case"));
+    if (depends_on_network_time(metric))
+      point.residual = std::max(point.residual, network_residual(one->at("fidelity")));
+  }
+  if (value && std::isfinite(*value))
+    point.values.push_back(*value);
+  else
+    point.complete = false;
+}
+
+std::optional<double> done_value(const Json& record, const std::string& metric) {
+  return record.value("status", "") == "done" ? value_at(record, metric) : std::nullopt;
+}
+
+std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json>& records) {
+  const std::string metric = claim["metric"];
+  const Json where = claim.value("where", Json::object());
+  std::vector<PointValues> points;
+  for (const Json& one : records) {
+    if (claim.contains("of") && one["label"] != claim["of"]) continue;
+    if (!agrees(one["swept"], where)) continue;
+    Json swept = one["swept"];
+    if (!claim.contains("of")) swept["method"] = one["label"];
+    add(point_with(points, swept), done_value(one, metric), {&one}, metric);
+  }
+  return points;
+}
+
+std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>& records) {
+  const std::string metric = claim["ratio"];
+  const Json where = claim.value("where", Json::object());
+  std::vector<PointValues> points;
+  for (const Json& above : records) {
+    if (above["label"] != claim["of"] || !agrees(above["swept"], where)) continue;
+    for (const Json& below : records) {
+      if (below["label"] != claim["to"] || below["seed"] != above["seed"] || !agrees(below["swept"], where) ||
+          !agrees(below["swept"], above["swept"]))
+        continue;
+      const auto numerator = done_value(above, metric), denominator = done_value(below, metric);
+      std::optional<double> ratio;
+      if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
+      add(point_with(points, swept_by_both(above["swept"], below["swept"])), ratio, {&above, &below}, metric);
+    }
+  }
+  return points;
+}
+
+// A simulated time is right to a factor of 1 ± r; a ratio of two of them to (1 ± r) / (1 ∓ r).
+Judged judge_point(const PointValues& point, const Bound& bound, bool is_ratio) {
+  if (point.values.empty()) return {&point, NAN, NAN, NAN, Verdict::kUndecided};
+  const Interval interval = t_interval(point.values, 0.95);
+  const double r = point.residual;
+  const double down = is_ratio ? (1 - r) / (1 + r) : 1 - r, up = is_ratio ? (1 + r) / (1 - r) : 1 + r;
+  const Verdict verdict = point.complete ? bound.judge(std::min(interval.low * down, interval.low * up),
+                                                       std::max(interval.high * up, interval.high * down))
+                                         : Verdict::kUndecided;
+  return {&point, mean(point.values), interval.low, interval.high, verdict};
+}
+
+std::string what_in_words(const Json& claim) {
+  if (claim.contains("ratio"))
+    return claim["ratio"].get<std::string>() + " of " + claim["of"].get<std::string>() + " over " +
+           claim["to"].get<std::string>();
+  return claim["metric"].get<std::string>() +
+         (claim.contains("of") ? " of " + claim["of"].get<std::string>() : "");
+}
+
+std::string bound_in_words(const Bound& bound) {
+  const std::string number = format_number(bound.threshold());
+  if (bound.at_least) return "at least " + number;
+  if (bound.at_most) return "at most " + number;
+  return number + " within " + format_number(100 * bound.within) + " %";
+}
+
+std::string point_in_words(const Json& swept) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : swept.items()) parts.push_back(key + " = " + plain(value));
+  return join(parts);
+}
+
+std::string three_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string measured_in_words(const Json& verdict) {
+  if (!verdict["measured"].is_number()) return "not measured";
+  std::string text = three_digits(verdict["measured"]);
+  if (verdict["seeds"].get<int>() > 1)
+    text += " [" + three_digits(verdict["interval"][0]) + ", " + three_digits(verdict["interval"][1]) +
+            "] over " + verdict["seeds"].dump() + " seeds";
+  return text;
+}
+
+Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+Json claim_record(const Json& claim, const Judged& decisive, std::size_t points,
+                  const std::vector<std::string>& evidence) {
+  return {{"id", claim["id"]},
+          {"statement", claim.value("statement", "")},
+          {"what", what_in_words(claim)},
+          {"bound", bound_in_words(Bound(claim))},
+          {"measured", finite_or_null(decisive.measured)},
+          {"interval", {finite_or_null(decisive.low), finite_or_null(decisive.high)}},
+          {"threshold", Bound(claim).threshold()},
+          {"verdict", word(decisive.verdict)},
+          {"point", decisive.point->swept},
+          {"points", points},
+          {"seeds", decisive.point->values.size()},
+          {"residual", decisive.point->residual},
+          {"evidence", evidence}};
+}
+
+// Of the points with the verdict that decides, the one nearest to going the other way.
+const Judged& decisive(const std::vector<Judged>& judged, const Bound& bound, bool all) {
+  const auto by_verdict = [](const Judged& a, const Judged& b) { return a.verdict < b.verdict; };
+  const Verdict decides = (all ? std::min_element(judged.begin(), judged.end(), by_verdict)
+                               : std::max_element(judged.begin(), judged.end(), by_verdict))
+                              ->verdict;
+  const auto margin = [&](const Judged& one) {
+    if (bound.at_least) return one.measured - *bound.at_least;
+    if (bound.at_most) return *bound.at_most - one.measured;
+    return -std::abs(one.measured - *bound.equals);
+  };
+  const Judged* best = nullptr;
+  for (const Judged& one : judged) {
+    if (one.verdict != decides) continue;
+    if (!best || std::isnan(margin(*best)) ||
+        (all ? margin(one) < margin(*best) : margin(one) > margin(*best)))
+      best = &one;
+  }
+  return *best;
+}
+
+void judge_claim(const Json& claim, const std::vector<Json>& records, Json& verdicts) {
+  const bool is_ratio = claim.contains("ratio");
+  const Bound bound(claim);
+  const std::vector<PointValues> points =
+      is_ratio ? ratio_points(claim, records) : metric_points(claim, records);
+  std::vector<Judged> judged;
+  std::vector<std::string> evidence;
+  for (const PointValues& point : points) {
+    judged.push_back(judge_point(point, bound, is_ratio));
+    evidence.insert(evidence.end(), point.evidence.begin(), point.evidence.end());
+  }
+  const PointValues nothing;
+  if (judged.empty()) judged.push_back({&nothing, NAN, NAN, NAN, Verdict::kUndecided});
+  const std::string quantifier = claim.value("quantifier", "all");
+  if (quantifier != "each") {
+    verdicts.push_back(
+        claim_record(claim, decisive(judged, bound, quantifier == "all"), points.size(), evidence));
+    return;
+  }
+  for (const Judged& one : judged) verdicts.push_back(claim_record(claim, one, 1, one.point->evidence));
+}
+
+[[noreturn]] void reject(const std::string& path, const std::string& found, const std::string& allowed,
+                         const std::string& near = "") {
+  throw InputError({"", path, found, allowed, near.empty() ? "" : "did you mean \"" + near + "\"?"});
+}
+
+void check_one_of(const Json& claim, const std::string& path, const std::vector<std::string>& keys) {
+  const auto count =
+      std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return claim.contains(key); });
+  if (count != 1) reject(path, "found " + std::to_string(count) + " of " + join(keys), "exactly one of them");
+}
+
+void check_word(const Json& claim, const std::string& path, const char* key,
+                const std::vector<std::string>& allowed) {
+  if (!claim.contains(key)) return;
+  const std::string found = claim[key];
+  if (std::find(allowed.begin(), allowed.end(), found) == allowed.end())
+    reject(child_path(path, key), "found \"" + found + "\"", join(allowed), nearest(found, allowed));
+}
+
+}  // namespace
+
+void check_claims(const Json& claims, const std::vector<std::string>& labels,
+                  const std::set<std::string>& swept) {
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Json& claim = claims[i];
+    const std::string path = element_path("claims", i);
+    if (!ids.insert(claim["id"]).second)
+      reject(path + ".id", "found \"" + claim["id"].get<std::string>() + "\" twice", "an id of its own");
+    check_one_of(claim, path, {"metric", "ratio"});
+    check_one_of(claim, path, {"at_least", "at_most", "equals"});
+    if (claim.contains("within") != claim.contains("equals"))
+      reject(path, "found one of equals and within", "both or none");
+    if (claim.contains("ratio") && !(claim.contains("of") && claim.contains("to")))
+      reject(path, "found ratio without of and to", "labels of two methods: " + join(labels));
+    if (claim.contains("metric") && claim.contains("to"))
+      reject(path + ".to", "found beside metric", "only with ratio");
+    check_word(claim, path, "of", labels);
+    check_word(claim, path, "to", labels);
+    const std::vector<std::string> keys(swept.begin(), swept.end());
+    const Json where = claim.value("where", Json::object());
+    for (const auto& [key, value] : where.items())
+      if (!swept.count(key))
+        reject(path + ".where." + key, "is not swept",
+               keys.empty() ? "nothing: the scenario has no sweep" : join(keys), nearest(key, keys));
+  }
+}
+
+Json judge_claims(const Json& claims, const std::vector<Json>& records) {
+  Json verdicts = Json::array();
+  for (const Json& claim : claims) judge_claim(claim, records, verdicts);
+  return verdicts;
+}
+
+std::string verdict_sentence(const Json& verdict) {
+  const std::string point = point_in_words(verdict["point"]);
+  return verdict["id"].get<std::string>() + " " + verdict["verdict"].get<std::string>() + ": " +
+         verdict["what"].get<std::string>() + " is " + measured_in_words(verdict) +
+         "; claimed: " + verdict["bound"].get<std::string>() + (point.empty() ? "" : " (at " + point + ")");
+}
+
+}  // namespace longhaul

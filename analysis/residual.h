@@ -1,0 +1,15 @@
+// How wrong a simulated time may be: the measured residual of a fidelity against packets.
+#pragma once
+
+#include <string>
+
+namespace longhaul {
+
+// The 95th percentile of |fidelity / packets − 1| of the sync time over the grid of docs/model.md, cold and
+// after idling together; 0 for packets themselves. A fraction.
+double network_residual(const std::string& fidelity);
+
+// Whether a number of a case record is a simulated time, which that residual touches.
+bool depends_on_network_time(const std::string& metric);
+
+}  // namespace longhaul

@@ -1,0 +1,147 @@
+// Verdicts by hand: values and bounds are chosen so that each can be read off.
+#include "analysis/claims.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/statistics.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+Json record(const std::string& label, double sync_s, double loss, Json swept = Json::object(), int seed = 1,
+            const std::string& fidelity = "flow") {
+  return {{"case", label + swept.dump() + std::to_string(seed)},
+          {"status", "done"},
+          {"label", label},
+          {"seed", seed},
+          {"swept", swept},
+          {"fidelity", fidelity},
+          {"sync_time_s", {{"mean", sync_s}}},
+          {"final_loss", loss}};
+}
+
+std::string verdict(const Json& claim, const std::vector<Json>& records) {
+  Json full = claim;
+  full["id"] = "c";
+  const Json verdicts = judge_claims(Json::array({full}), records);
+  return verdicts.size() == 1 ? verdicts[0]["verdict"].get<std::string>() : "not one";
+}
+
+Json ratio(double at_least, const std::string& quantifier = "all") {
+  return {{"ratio", "sync_time_s.mean"},
+          {"of", "diloco"},
+          {"to", "noloco"},
+          {"at_least", at_least},
+          {"quantifier", quantifier}};
+}
+
+// 24 s over 2 s is 12. With residual 5 % the ratio is known to (0.95 / 1.05, 1.05 / 0.95): 10.86 to 13.26.
+TEST(Claims, ARatioAgainstABoundWidenedByTheResidual) {
+  const std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};
+  EXPECT_EQ(verdict(ratio(10.8), records), "holds");
+  EXPECT_EQ(verdict(ratio(11), records), "undecided");
+  EXPECT_EQ(verdict(ratio(13.2), records), "undecided");
+  EXPECT_EQ(verdict(ratio(13.3), records), "fails");
+}
+
+TEST(Claims, PacketsAndLossesAreNotWidened) {
+  const std::vector<Json> packets = {record("diloco", 24, 3, Json::object(), 1, "packet"),
+                                     record("noloco", 2, 2, Json::object(), 1, "packet")};
+  EXPECT_EQ(verdict(ratio(12), packets), "holds");
+  EXPECT_EQ(verdict({{"metric", "final_loss"}, {"of", "noloco"}, {"at_most", 2}}, packets), "holds");
+  EXPECT_EQ(verdict({{"metric", "final_loss"}, {"at_most", 2}}, packets), "fails");  // diloco's is 3
+}
+
+TEST(Claims, QuantifiersOverTheSweep) {
+  const std::vector<Json> records = {record("diloco", 40, 3, {{"n", 8}}), record("noloco", 2, 3, {{"n", 8}}),
+                                     record("diloco", 4, 3, {{"n", 2}}), record("noloco", 2, 3, {{"n", 2}})};
+  EXPECT_EQ(verdict(ratio(10, "all"), records), "fails");
+  EXPECT_EQ(verdict(ratio(10, "any"), records), "holds");
+  Json each = ratio(10, "each");
+  each["id"] = "c";
+  const Json verdicts = judge_claims(Json::array({each}), records);
+  ASSERT_EQ(verdicts.size(), 2u);
+  EXPECT_EQ(verdicts[0]["verdict"], "holds");
+  EXPECT_EQ(verdicts[0]["measured"], 20);
+  EXPECT_EQ(verdicts[1]["verdict"], "fails");
+  EXPECT_EQ(verdicts[1]["point"], (Json{{"n", 2}}));
+  Json where = ratio(10);
+  where["where"] = {{"n", 8}};
+  EXPECT_EQ(verdict(where, records), "holds");
+}
+
+// A key that sweeps one method alone: each of its cases meets the one case of the other.
+TEST(Claims, AMethodsOwnKeyMeetsTheOthersOnlyCase) {
+  const std::vector<Json> records = {record("diloco", 40, 3, {{"methods.diloco.all_reduce", "tree"}}),
+                                     record("diloco", 4, 3, {{"methods.diloco.all_reduce", "ring"}}),
+                                     record("noloco", 2, 3)};
+  Json claim = ratio(10);
+  claim["where"] = {{"methods.diloco.all_reduce", "tree"}};
+  EXPECT_EQ(verdict(claim, records), "holds");
+  EXPECT_EQ(verdict(ratio(10), records), "fails");
+}
+
+// Losses 2, 3, 4 over three seeds: mean 3, standard error 1/√3, t(0.975, 2) = 4.303: 3 ± 2.484.
+TEST(Claims, TheIntervalOverSeeds) {
+  const Interval interval = t_interval({2, 3, 4}, 0.95);
+  EXPECT_NEAR(interval.low, 3 - 2.484, 1e-3);
+  EXPECT_NEAR(interval.high, 3 + 2.484, 1e-3);
+  std::vector<Json> records;
+  for (int seed = 1; seed <= 3; ++seed)
+    records.push_back(record("noloco", 2, 1 + seed, Json::object(), seed));
+  EXPECT_EQ(verdict({{"metric", "final_loss"}, {"at_most", 5.4}}, records), "undecided");
+  EXPECT_EQ(verdict({{"metric", "final_loss"}, {"at_most", 5.5}}, records), "holds");
+  EXPECT_EQ(verdict({{"metric", "final_loss"}, {"at_most", 0.5}}, records), "fails");
+}
+
+TEST(Claims, EqualsWithinAFraction) {
+  const std::vector<Json> records = {record("noloco", 2, 10.2)};
+  EXPECT_EQ(verdict({{"metric", "final_loss"}, {"equals", 10}, {"within", 0.03}}, records), "holds");
+  EXPECT_EQ(verdict({{"metric", "final_loss"}, {"equals", 10}, {"within", 0.01}}, records), "fails");
+}
+
+TEST(Claims, WithoutItsCasesAClaimIsUndecided) {
+  std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};
+  records[1]["status"] = "interrupted";
+  EXPECT_EQ(verdict(ratio(10), records), "undecided");
+  EXPECT_EQ(verdict(ratio(10), {}), "undecided");
+}
+
+TEST(Claims, TheSentenceSaysWhatWasMeasured) {
+  Json claim = ratio(10);
+  claim["id"] = "order-of-magnitude";
+  const std::vector<Json> records = {record("diloco", 2.56, 3, {{"n", 8}}),
+                                     record("noloco", 2, 3, {{"n", 8}})};
+  EXPECT_EQ(verdict_sentence(judge_claims(Json::array({claim}), records)[0]),
+            "order-of-magnitude fails: sync_time_s.mean of diloco over noloco is 1.28; claimed: at least 10 "
+            "(at n = 8)");
+}
+
+std::string refusal(Json claim) {
+  claim["id"] = "c";
+  try {
+    check_claims(Json::array({claim}), {"diloco", "noloco"}, {"network.tcp.connections"});
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Claims, ClaimsThatCannotBeJudged) {
+  EXPECT_EQ(refusal(ratio(10)), "");
+  Json claim = ratio(10);
+  claim["of"] = "dilco";
+  EXPECT_EQ(refusal(claim),
+            "claims[0].of: found \"dilco\"; allowed: diloco, noloco; did you mean \"diloco\"?");
+  claim = ratio(10);
+  claim["metric"] = "final_loss";
+  EXPECT_NE(refusal(claim).find("exactly one of them"), std::string::npos);
+  claim = ratio(10);
+  claim["where"] = {{"network.tcp.connection", 8}};
+  EXPECT_NE(refusal(claim).find("did you mean \"network.tcp.connections\"?"), std::string::npos);
+  EXPECT_NE(refusal({{"metric", "final_loss"}, {"equals", 3}}).find("both or none"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace longhaul
