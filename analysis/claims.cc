@@ -297,11 +297,15 @@ Json judge_claims(const Json& claims, const std::vector<Json>& records) {
   return verdicts;
 }
 
-std::string verdict_sentence(const Json& verdict) {
+std::string verdict_grounds(const Json& verdict) {
   const std::string point = point_in_words(verdict["point"]);
-  return verdict["id"].get<std::string>() + " " + verdict["verdict"].get<std::string>() + ": " +
-         verdict["what"].get<std::string>() + " is " + measured_in_words(verdict) +
+  return verdict["what"].get<std::string>() + " is " + measured_in_words(verdict) +
          "; claimed: " + verdict["bound"].get<std::string>() + (point.empty() ? "" : " (at " + point + ")");
+}
+
+std::string verdict_sentence(const Json& verdict) {
+  return verdict["id"].get<std::string>() + " " + verdict["verdict"].get<std::string>() + ": " +
+         verdict_grounds(verdict);
 }
 
 }  // namespace longhaul

@@ -33,4 +33,7 @@ Json judge_claims(const Json& claims, const std::vector<Json>& records);
 // least 10 (at network.tcp.connections = 8)".
 std::string verdict_sentence(const Json& verdict);
 
+// The part of it after the colon.
+std::string verdict_grounds(const Json& verdict);
+
 }  // namespace longhaul

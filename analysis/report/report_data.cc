@@ -68,7 +68,8 @@ Json claims_json(const Json& verdicts) {
   for (const Json& verdict : verdicts)
     claims.push_back({{"verdict", verdict["verdict"]},
                       {"statement", verdict["statement"]},
-                      {"sentence", verdict_sentence(verdict)}});
+                      {"grounds", verdict_grounds(verdict)},
+                      {"id", verdict["id"]}});
   return claims;
 }
 

@@ -22,7 +22,7 @@ function fillWords() {
 function fillClaims() {
   const items = DATA.runs.flatMap((run, i) => run.claims.map(claim => element('li', {},
     element('span', {class: `verdict ${claim.verdict}`}, claim.verdict),
-    (MANY_RUNS ? `${runName(i)}: ` : '') + (claim.statement ? `${claim.statement}: ` : '') + claim.sentence)));
+    `${MANY_RUNS ? `${runName(i)}: ` : ''}${claim.statement || claim.id}: ${claim.grounds}`)));
   document.getElementById('claims').hidden = items.length === 0;
   document.getElementById('verdicts').append(...items);
 }
