@@ -6,8 +6,12 @@
 
 namespace longhaul {
 
+std::int64_t now_ns() {
+  return ns3::Simulator::Now().GetNanoSeconds();
+}
+
 double now_s() {
-  return static_cast<double>(ns3::Simulator::Now().GetNanoSeconds()) / 1e9;
+  return static_cast<double>(now_ns()) / 1e9;
 }
 
 double seconds_between(double earlier_s, double later_s) {
@@ -15,7 +19,11 @@ double seconds_between(double earlier_s, double later_s) {
 }
 
 void after(double delay_s, std::function<void()> action) {
-  ns3::Simulator::Schedule(ns3::NanoSeconds(std::llround(delay_s * 1e9)), std::move(action));
+  after_ns(std::llround(delay_s * 1e9), std::move(action));
+}
+
+void after_ns(std::int64_t delay_ns, std::function<void()> action) {
+  ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), std::move(action));
 }
 
 SimulationScope::~SimulationScope() {

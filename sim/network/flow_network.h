@@ -1,44 +1,71 @@
-// The flow fidelity: transfers are fluids that share links max-min fairly, with TCP's window in front
-// (flow_channel.h). One event a change: rates are solved again only when the set of sending channels changed.
+// The flow fidelity: transfers are fluids that share links max-min fairly (net/fair_shares.h), with TCP's
+// window in front (flow_channel.h).
+//
+// Its events are its own, ordered by time, and ns-3 has one event for the next instant. A channel is looked
+// at when something happens to it or its rate changes, and at no other time; all that happens in an instant
+// is solved together.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
+#include <deque>
+#include <unordered_map>
 #include <vector>
 
+#include "net/fair_shares.h"
 #include "sim/network/flow_channel.h"
+#include "sim/network/instant_queue.h"
 #include "sim/network/network.h"
 
 namespace longhaul {
 
 class FlowNetwork : public Network {
  public:
+  // kWhole solves all flows at every change: the slow reference of the tests.
+  enum class Solving { kTouched, kWhole };
+
   // `topology` must outlive it.
-  FlowNetwork(const TcpSpec& tcp, const Topology& topology);
+  FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched);
 
   void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
   const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
 
  private:
-  FlowChannel& channel(int source, int target);
-  void request_update();
-  void update();
-  void advance_all(double now);
-  void finish_transfers(FlowChannel& channel, double now);
+  struct Slot {
+    Slot(ConnectionFacts facts, const FlowChannel::Rules& rules) : channel(std::move(facts), rules) {}
+
+    FlowChannel channel;
+    std::deque<Arrival> travelling;  // sent, not arrived
+    std::int64_t latest_arrival_ns = 0;
+    std::int64_t planned_ns = InstantQueue::kNever;  // when the channel has to be looked at
+    std::int64_t event_ns = InstantQueue::kNever;    // its earliest event in the queue
+    bool is_touched = false;
+  };
+
+  Slot& slot(int number) { return slots_[static_cast<std::size_t>(number)]; }
+  int number_of(int source, int target);
+  void touch(int number);
+  void wake_at(std::int64_t time_ns);
+  void wake();
+  void look_at(int number, std::int64_t now_ns);
+  void arrive(int number, std::int64_t now_ns);
+  void finish_transfers(int number, std::int64_t now_ns);
   void count(const FlowChannel& channel, std::int64_t bytes);
-  void share_links(double now);
-  void plan_next(double now);
+  void share_links(std::int64_t now_ns);
+  void plan(int number, std::int64_t now_ns);
+  void set_event(int number);
 
   TcpSpec tcp_;
   const Topology& topology_;
-  std::vector<double> capacity_;  // bit/s on the wire, by direction
-  // By (source, target): the order of everything that could tie.
-  std::map<std::pair<int, int>, std::unique_ptr<FlowChannel>> channels_;
-  std::map<std::pair<int, int>, FlowChannel*> busy_;  // those with data
+  Solving solving_;
+  FairShares shares_;                               // flows have the numbers of the slots
+  std::deque<Slot> slots_;                          // paths are referred to: they must not move
+  std::unordered_map<std::uint64_t, int> numbers_;  // by source and target; never walked
   LinkLoads loads_;
-  bool update_requested_ = false;
-  std::uint64_t plan_ = 0;  // the latest plan_next(); an older wake-up is void
+  InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival
+  std::vector<int> due_, touched_;
+  std::int64_t wake_ns_ = InstantQueue::kNever;  // of the ns-3 event; others are void
+  std::uint64_t instants_ = 0;
+  bool is_awake_ = false;
 };
 
 }  // namespace longhaul
