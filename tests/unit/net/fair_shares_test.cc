@@ -1,0 +1,91 @@
+// Shares kept up to date against the slow reference, max_min_rates() of all flows, over random networks.
+#include "net/fair_shares.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace longhaul {
+namespace {
+
+using Links = std::vector<LinkDirection>;
+
+struct RandomNetwork {
+  std::vector<double> capacity;
+  std::vector<Links> data, acks;
+  std::vector<Flow> flows;
+};
+
+// Full-duplex links with different rates each way; paths of one to four of them, as through trunks.
+RandomNetwork draw(std::mt19937_64& random) {
+  const auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
+  std::uniform_real_distribution<double> rate(1, 10);
+  RandomNetwork network;
+  const int links = pick(4, 16), flows = pick(1, 24);
+  for (int i = 0; i < 2 * links; ++i) network.capacity.push_back(pick(0, 1) ? 5 : rate(random));
+  for (int i = 0; i < flows; ++i) {
+    Links order(static_cast<std::size_t>(links)), path, back;
+    for (int one = 0; one < links; ++one) order[static_cast<std::size_t>(one)] = one;
+    std::shuffle(order.begin(), order.end(), random);
+    order.resize(static_cast<std::size_t>(pick(1, 4)));
+    for (const int one : order) path.push_back(2 * one + pick(0, 1));
+    for (auto direction = path.rbegin(); direction != path.rend(); ++direction)
+      back.push_back(*direction ^ 1);
+    network.data.push_back(path);
+    network.acks.push_back(back);
+  }
+  for (std::size_t i = 0; i < network.data.size(); ++i)
+    network.flows.push_back({&network.data[i], &network.acks[i], static_cast<double>(pick(1, 4)),
+                             pick(0, 2) ? kUnlimited : rate(random)});
+  return network;
+}
+
+TEST(FairShares, AreThoseOfAllFlowsSolvedTogether) {
+  std::mt19937_64 random(1);
+  for (int trial = 0; trial < 400; ++trial) {
+    const RandomNetwork network = draw(random);
+    const double ack_share = trial % 3 == 0 ? 0 : 0.0293;
+    FairShares shares(network.capacity, ack_share);
+    for (const Flow& flow : network.flows) shares.add(flow);
+    std::vector<bool> is_sending(network.flows.size());
+    for (int change = 0; change < 20; ++change) {
+      for (std::size_t i = 0; i < is_sending.size(); ++i)
+        if (std::uniform_int_distribution<int>(0, 3)(random) == 0) {
+          is_sending[i] = !is_sending[i];
+          is_sending[i] ? shares.start(static_cast<int>(i)) : shares.stop(static_cast<int>(i));
+        }
+      shares.solve();
+      std::vector<Flow> sending;
+      for (std::size_t i = 0; i < is_sending.size(); ++i)
+        if (is_sending[i]) sending.push_back(network.flows[i]);
+      const std::vector<double> expected = max_min_rates(network.capacity, sending, ack_share);
+      for (std::size_t i = 0, next = 0; i < is_sending.size(); ++i)
+        if (is_sending[i]) {
+          const double rate = expected[next++];
+          ASSERT_NEAR(shares.rate(static_cast<int>(i)) / rate, 1, 1e-9)
+              << "trial " << trial << ", flow " << i;
+        }
+      ASSERT_TRUE(shares.is_conserving()) << "trial " << trial;
+    }
+  }
+}
+
+// Two stars of their own: what happens in one is not reported for the other.
+TEST(FairShares, ReportTheFlowsThatAChangeTouches) {
+  const Links first = {0}, second = {2};
+  FairShares shares({1, 1, 1, 1}, 0);
+  shares.add({&first});
+  shares.add({&second});
+  shares.add({&first});
+  shares.start(0);
+  shares.start(1);
+  EXPECT_EQ(shares.solve(), (std::vector<int>{0, 1}));
+  shares.start(2);
+  EXPECT_EQ(shares.solve(), (std::vector<int>{0, 2}));
+  EXPECT_DOUBLE_EQ(shares.rate(0), 0.5);
+  EXPECT_DOUBLE_EQ(shares.rate(1), 1);
+}
+
+}  // namespace
+}  // namespace longhaul

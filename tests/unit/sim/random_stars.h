@@ -1,0 +1,71 @@
+// Random networks and transfers for property tests: stars, or two stars joined by a trunk.
+#pragma once
+
+#include <ns3/simulator.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "sim/network/clock.h"
+#include "sim/network/flow_network.h"
+
+namespace longhaul {
+
+struct RandomTransfer {
+  int source, target;
+  double begin_s;
+  std::int64_t bytes;
+};
+
+struct RandomStars {
+  Topology topology{0};
+  TcpSpec tcp;
+  std::vector<RandomTransfer> transfers;
+};
+
+// One star's access links all have the same delay if `equal_delays`; rates are drawn, each way for itself.
+inline RandomStars draw_stars(std::mt19937_64& random, bool equal_delays, bool allow_trunk) {
+  const auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
+  std::uniform_real_distribution<double> part(0, 1);
+  RandomStars stars;
+  const int replicas = pick(2, 12);
+  const bool has_trunk = allow_trunk && pick(0, 1);
+  stars.topology = Topology(replicas);
+  const auto add = [&](int first, int second, double delay_s) {
+    Link link;
+    link.first = first;
+    link.second = second;
+    link.rate_forward = 1e7 * (1 + 9 * part(random));
+    link.rate_backward = pick(0, 1) ? link.rate_forward : 1e7 * (1 + 9 * part(random));
+    link.delay_s = delay_s;
+    stars.topology.add_link(link);
+  };
+  const int cores[] = {stars.topology.add_router("core"), has_trunk ? stars.topology.add_router("far") : 0};
+  for (int i = 0; i < replicas; ++i)
+    add(i, cores[has_trunk ? i % 2 : 0], equal_delays ? 0.005 : 0.001 + 0.02 * part(random));
+  if (has_trunk) add(cores[0], cores[1], 0.02);
+  const int count = pick(1, 30);
+  for (int i = 0; i < count; ++i) {
+    const int source = pick(0, replicas - 1), target = (source + pick(1, replicas - 1)) % replicas;
+    stars.transfers.push_back({source, target, pick(0, 3) ? part(random) : 0.25,
+                               static_cast<std::int64_t>(std::pow(10, 3 + 4 * part(random)))});
+  }
+  return stars;
+}
+
+// When each transfer arrives; -1 for one that does not.
+inline std::vector<double> arrivals_s(const RandomStars& stars, FlowNetwork::Solving solving) {
+  std::vector<double> arrived(stars.transfers.size(), -1);
+  FlowNetwork network(stars.tcp, stars.topology, solving);
+  const SimulationScope scope;
+  for (std::size_t i = 0; i < arrived.size(); ++i)
+    after(stars.transfers[i].begin_s, [&, i] {
+      const RandomTransfer& one = stars.transfers[i];
+      network.send(one.source, one.target, one.bytes, [&arrived, i] { arrived[i] = now_s(); });
+    });
+  ns3::Simulator::Run();
+  return arrived;
+}
+
+}  // namespace longhaul
