@@ -18,7 +18,7 @@ struct Arguments {
   std::string case_file, out, device;
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
-  bool quiet = false;
+  bool quiet = false, resume = false;
 };
 
 Case checked_case(const std::string& file) {
@@ -54,6 +54,16 @@ std::unique_ptr<Backend> backend_for(Device device, int threads) {
   return make_thread_backend(threads, use_one_torch_thread);
 }
 
+void say_where_it_resumes(Training& training) {
+  std::vector<std::string> refused;
+  const int step = training.resume(refused);
+  for (const std::string& reason : refused)
+    std::fprintf(stderr, "longhaul-train: checkpoint not used: %s\n", reason.c_str());
+  std::fprintf(stderr, "longhaul-train: %s\n",
+               step > 0 ? ("resumes after step " + std::to_string(step)).c_str()
+                        : "resumes from the start: no step is in a checkpoint");
+}
+
 Json train(const Arguments& arguments, ProgressReporter& reporter) {
   const Case one = checked_case(arguments.case_file);
   const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
@@ -63,6 +73,7 @@ Json train(const Arguments& arguments, ProgressReporter& reporter) {
   TrainingFiles files(arguments.out);
   try {
     Training training(one, device, backend_for(device, arguments.threads), files, reporter);
+    if (arguments.resume) say_where_it_resumes(training);
     const Json result = training.run();
     files.finish(result);
     return result;
@@ -79,6 +90,8 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--threads", arguments.threads, "default: all that this process may use")
       ->check(CLI::PositiveNumber);
   app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
+  app.add_flag("--resume", arguments.resume,
+               "go on after the newest whole checkpoint in --out, to the bytes of an undisturbed run");
   app.add_flag("--quiet", arguments.quiet, "no progress on the terminal");
 }
 
