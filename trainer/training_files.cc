@@ -47,7 +47,9 @@ Json TrainingFiles::save() {
   Json sizes = Json::object();
   for (const char* file : {kMetrics, kStepTimes, kExchanges}) {
     force_to_disk(path(file));
-    sizes[file] = fs::file_size(path(file));
+    std::error_code error;
+    sizes[file] = fs::file_size(path(file), error);
+    if (error) throw RunError(path(file) + ": cannot be written: " + error.message());
   }
   return sizes;
 }
