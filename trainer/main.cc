@@ -7,6 +7,7 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "methods/registry.h"
+#include "trainer/export_command.h"
 #include "trainer/outer_step_command.h"
 #include "trainer/replicas/blas.h"
 #include "trainer/training.h"
@@ -108,6 +109,17 @@ CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
   return command;
 }
 
+CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "export", "one replica, or the mean, as a folder that transformers loads (LlamaForCausalLM)");
+  command->add_option("--run", arguments.run, "train/KEY of a run directory, or a checkpoint's step-N.json")
+      ->required();
+  command->add_option("--replica", arguments.replica, "which replica, from 0");
+  command->add_flag("--mean", arguments.mean, "the mean of all replicas");
+  command->add_option("--out", arguments.out, "folder for model.safetensors and config.json")->required();
+  return command;
+}
+
 }  // namespace
 }  // namespace longhaul
 
@@ -117,16 +129,19 @@ int main(int argc, char** argv) {
   longhaul::OuterStepArguments outer_step;
   longhaul::add_training_options(app, arguments);
   const CLI::App* outer_step_command = longhaul::add_outer_step(app, outer_step);
+  longhaul::ExportArguments exported;
+  const CLI::App* export_command = longhaul::add_export(app, exported);
   app.set_version_flag("--version", "longhaul-train " LONGHAUL_VERSION);
   try {
     app.parse(argc, argv);
-    if (!*outer_step_command && (arguments.case_file.empty() || arguments.out.empty()))
+    if (!*outer_step_command && !*export_command && (arguments.case_file.empty() || arguments.out.empty()))
       throw CLI::RequiredError("--case and --out");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
   }
   longhaul::ProgressReporter reporter("longhaul-train", arguments.progress_fd, arguments.quiet);
   return longhaul::child_main(reporter, [&]() -> longhaul::Json {
+    if (*export_command) return {{"step", longhaul::run_export(exported)}, {"out", exported.out}};
     if (!*outer_step_command) return longhaul::train(arguments, reporter);
     longhaul::run_outer_step(outer_step);
     return {{"out", outer_step.out}};
