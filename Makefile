@@ -17,7 +17,7 @@ quickstart: setup programs
 test: setup all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-# The checks that take minutes: losses over three seeds, packets against flow over a grid.
+# The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid.
 test-long: setup all
 	cmake --build $(BUILD) -j $(JOBS) --target long_test residuals
 	$(BUILD)/bin/long_test

@@ -31,6 +31,12 @@ double training_bytes(const Case& one) {
   return arena + 2 * train.batch * train.model.context * token_bytes + 200e6;
 }
 
+// Of a training that runs: two checkpoints and the one that is being written, 20 bytes a parameter and
+// replica each. Once it is done the weights stay.
+double checkpoint_bytes(const Case& one, bool is_done) {
+  return (is_done ? 4. : 60.) * static_cast<double>(one.train->model.parameters()) * one.replicas;
+}
+
 double disk_bytes(const Case& one) {
   const double rows = 1. * one.steps() * one.replicas;
   double exchanges = 0;
@@ -54,10 +60,12 @@ void print_cases(const Scenario& scenario) {
 
 void print_estimate(const Scenario& scenario) {
   const WorkPlan plan = plan_work(scenario, {});
-  double train_s = 0, replay_s = 0, memory = 100e6, disk = 0;
+  double train_s = 0, replay_s = 0, memory = 100e6, disk = 0, checkpoints = 0;
   for (const Training& training : plan.trainings) {
     train_s += training_seconds(*training.example);
     memory = std::max(memory, training_bytes(*training.example));
+    checkpoints = std::max(checkpoints, checkpoint_bytes(*training.example, false));
+    disk += checkpoint_bytes(*training.example, true);
   }
   for (const Case& one : scenario.cases) {
     replay_s += estimate(one, trace_of(one)).seconds;
@@ -65,7 +73,8 @@ void print_estimate(const Scenario& scenario) {
   }
   std::printf("\nestimate on 2 cores: %zu trainings %s, %zu replays %s, memory %s, disk %s\n",
               plan.trainings.size(), human_duration(train_s).c_str(), scenario.cases.size(),
-              human_duration(replay_s).c_str(), human_bytes(memory).c_str(), human_bytes(disk).c_str());
+              human_duration(replay_s).c_str(), human_bytes(memory).c_str(),
+              human_bytes(disk + checkpoints).c_str());
 }
 
 }  // namespace

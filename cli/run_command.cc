@@ -103,6 +103,7 @@ class Run {
                      std::to_string(threads_per_job()),
                      "--device",
                      options_.device.empty() ? training.example->train->device : options_.device};
+    if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;
   }

@@ -61,6 +61,7 @@ TrainSpec parse_train(const Json& json) {
   train.validation_fraction = json.at("validation_fraction");
   train.evaluate_sequences = json.at("evaluate_sequences");
   train.evaluate_every = json.value("evaluate_every", std::max(1, train.steps / 10));
+  train.checkpoint_every = json.value("checkpoint_every", std::max(1, train.steps / 10));
   train.batch = json.at("batch");
   train.optimizer = parse_optimizer(json.at("optimizer"), train.steps);
   train.device = json.at("device").get<std::string>();
@@ -270,6 +271,7 @@ std::string training_key(const Case& one) {
   method.erase("all_reduce");
   Json train = one.resolved.at("train");
   train.erase("target_loss");
+  train.erase("checkpoint_every");
   const Json key = {{"seed", one.seed},
                     {"replicas", one.replicas},
                     {"method", method},

@@ -44,8 +44,9 @@ struct TrainSpec {
   DataSpec data;
   double validation_fraction = 0;
   int evaluate_sequences = 0;
-  int evaluate_every = 0;  // steps
-  int batch = 0;           // sequences per replica and step
+  int evaluate_every = 0;    // steps
+  int checkpoint_every = 0;  // steps; not part of the training key
+  int batch = 0;             // sequences per replica and step
   OptimizerSpec optimizer;
   std::string device;  // auto, cpu, cuda
   std::optional<double> target_loss;

@@ -39,6 +39,10 @@ CsvWriter::CsvWriter(const std::string& file, const std::vector<std::string>& he
   end_row();
 }
 
+CsvWriter::CsvWriter(const std::string& file) : file_(file), out_(file, std::ios::app) {
+  flush();
+}
+
 void CsvWriter::separate() {
   if (!first_) out_ << ',';
   first_ = false;

@@ -13,6 +13,8 @@ class CsvWriter {
  public:
   // Truncates `file` and writes the header. Throws RunError if that fails.
   CsvWriter(const std::string& file, const std::vector<std::string>& header);
+  // Continues `file`, which has its header, at its end. Throws RunError if that fails.
+  explicit CsvWriter(const std::string& file);
 
   CsvWriter& cell(const std::string& text);  // quoted where it holds a comma or a quote
   CsvWriter& cell(double value);

@@ -82,6 +82,12 @@ Node train_options() {
                   .at_least(1)
                   .in("steps")
                   .means("steps between evaluations; default a tenth of the steps"),
+              integer("checkpoint_every")
+                  .at_least(1)
+                  .in("steps")
+                  .means(
+                      "steps between checkpoints, from which longhaul run --resume goes on; the last two are "
+                      "kept; default a tenth of the steps"),
               integer("batch")
                   .at_least(1)
                   .by_default(4)

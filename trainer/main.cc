@@ -7,6 +7,7 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "methods/registry.h"
+#include "trainer/export_command.h"
 #include "trainer/outer_step_command.h"
 #include "trainer/replicas/blas.h"
 #include "trainer/training.h"
@@ -18,7 +19,7 @@ struct Arguments {
   std::string case_file, out, device;
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
-  bool quiet = false;
+  bool quiet = false, resume = false;
 };
 
 Case checked_case(const std::string& file) {
@@ -54,6 +55,16 @@ std::unique_ptr<Backend> backend_for(Device device, int threads) {
   return make_thread_backend(threads, use_one_torch_thread);
 }
 
+void say_where_it_resumes(Training& training) {
+  std::vector<std::string> refused;
+  const int step = training.resume(refused);
+  for (const std::string& reason : refused)
+    std::fprintf(stderr, "longhaul-train: checkpoint not used: %s\n", reason.c_str());
+  std::fprintf(stderr, "longhaul-train: %s\n",
+               step > 0 ? ("resumes after step " + std::to_string(step)).c_str()
+                        : "resumes from the start: no step is in a checkpoint");
+}
+
 Json train(const Arguments& arguments, ProgressReporter& reporter) {
   const Case one = checked_case(arguments.case_file);
   const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
@@ -63,6 +74,7 @@ Json train(const Arguments& arguments, ProgressReporter& reporter) {
   TrainingFiles files(arguments.out);
   try {
     Training training(one, device, backend_for(device, arguments.threads), files, reporter);
+    if (arguments.resume) say_where_it_resumes(training);
     const Json result = training.run();
     files.finish(result);
     return result;
@@ -79,6 +91,8 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--threads", arguments.threads, "default: all that this process may use")
       ->check(CLI::PositiveNumber);
   app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
+  app.add_flag("--resume", arguments.resume,
+               "go on after the newest whole checkpoint in --out, to the bytes of an undisturbed run");
   app.add_flag("--quiet", arguments.quiet, "no progress on the terminal");
 }
 
@@ -95,6 +109,17 @@ CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
   return command;
 }
 
+CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "export", "one replica, or the mean, as a folder that transformers loads (LlamaForCausalLM)");
+  command->add_option("--run", arguments.run, "train/KEY of a run directory, or a checkpoint's step-N.json")
+      ->required();
+  command->add_option("--replica", arguments.replica, "which replica, from 0");
+  command->add_flag("--mean", arguments.mean, "the mean of all replicas");
+  command->add_option("--out", arguments.out, "folder for model.safetensors and config.json")->required();
+  return command;
+}
+
 }  // namespace
 }  // namespace longhaul
 
@@ -104,16 +129,19 @@ int main(int argc, char** argv) {
   longhaul::OuterStepArguments outer_step;
   longhaul::add_training_options(app, arguments);
   const CLI::App* outer_step_command = longhaul::add_outer_step(app, outer_step);
+  longhaul::ExportArguments exported;
+  const CLI::App* export_command = longhaul::add_export(app, exported);
   app.set_version_flag("--version", "longhaul-train " LONGHAUL_VERSION);
   try {
     app.parse(argc, argv);
-    if (!*outer_step_command && (arguments.case_file.empty() || arguments.out.empty()))
+    if (!*outer_step_command && !*export_command && (arguments.case_file.empty() || arguments.out.empty()))
       throw CLI::RequiredError("--case and --out");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
   }
   longhaul::ProgressReporter reporter("longhaul-train", arguments.progress_fd, arguments.quiet);
   return longhaul::child_main(reporter, [&]() -> longhaul::Json {
+    if (*export_command) return {{"step", longhaul::run_export(exported)}, {"out", exported.out}};
     if (!*outer_step_command) return longhaul::train(arguments, reporter);
     longhaul::run_outer_step(outer_step);
     return {{"out", outer_step.out}};

@@ -11,6 +11,7 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "methods/registry.h"
+#include "trainer/checkpoint/training_state.h"
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
 #include "trainer/model/layout.h"
@@ -80,7 +81,8 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       evaluator_(decoder_, validation_batches(data_.validation, train_, one.seed), arena_, *backend_),
       losses_(static_cast<std::size_t>(one.replicas)),
       seconds_(losses_.size()),
-      best_loss_(std::numeric_limits<double>::infinity()) {
+      best_loss_(std::numeric_limits<double>::infinity()),
+      checkpoints_(files.folder(), training_key(one)) {
   const std::vector<float> weights = initial_weights(train_.model, one.seed);
   backend_->for_each(one.replicas, [&](int replica) {
     std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
@@ -90,13 +92,71 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
 
 Training::~Training() = default;
 
+int Training::resume(std::vector<std::string>& refused) {
+  resumed_ = checkpoints_.newest(refused);
+  if (!resumed_) return 0;
+  const Json& state = resumed_->state;
+  check_same_run(state);
+  restore_tensors(*resumed_, replicas_, *update_, resumed_->step == train_.steps);
+  if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
+  if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
+  return saved_step_ = resumed_->step;
+}
+
+void Training::check_same_run(const Json& state) const {
+  const std::string hash = hex64(data_.hash), device = to_string(device_);
+  const std::string begin_anew = "remove " + files_.folder() + "/checkpoints to begin anew";
+  if (state.at("corpus_hash") != hash)
+    throw InputError({"", "train.data",
+                      "the text is not the one of the checkpoint (its hash is " + hash + ")",
+                      "hash " + state["corpus_hash"].get<std::string>(), begin_anew});
+  if (state.at("device") != device)
+    throw InputError({"", "train.device", "found \"" + device + "\", which gives other bits",
+                      state["device"].dump() + ", as the checkpoint", begin_anew});
+}
+
 Json Training::run() {
-  for (int step = 1; step <= train_.steps; ++step) {
-    check_interrupt();
+  if (resumed_) {
+    files_.continue_from(resumed_->state.at("files"));
+  } else {
+    checkpoints_.clear();
+    files_.begin();
+    save_checkpoint(0);
+  }
+  for (int step = saved_step_ + 1; step <= train_.steps; ++step) {
+    if (interrupted()) {
+      save_checkpoint(step - 1);
+      throw Interrupted();
+    }
     take_step(step);
+    if (step % train_.checkpoint_every == 0 || step == train_.steps) save_checkpoint(step);
     report(step);
   }
+  checkpoints_.keep_only(train_.steps);
   return summary();
+}
+
+// The files first: a checkpoint must not say more than they hold.
+void Training::save_checkpoint(int step) {
+  if (step == saved_step_) return;
+  const ModelShape& shape = train_.model;
+  Json state = {{"steps", train_.steps},
+                {"replicas", case_.replicas},
+                {"wire", to_string(case_.workload.wire)},
+                {"model",
+                 {{"hidden", shape.hidden},
+                  {"layers", shape.layers},
+                  {"heads", shape.heads},
+                  {"ffn", shape.ffn},
+                  {"context", shape.context},
+                  {"vocabulary", shape.vocabulary}}},
+                {"corpus_hash", hex64(data_.hash)},
+                {"device", to_string(device_)},
+                {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
+                {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
+                {"files", files_.save()}};
+  checkpoints_.write(step, std::move(state), tensors_to_keep(replicas_, *update_, step == train_.steps));
+  saved_step_ = step;
 }
 
 void Training::take_step(int step) {

@@ -1,11 +1,15 @@
-// One training: the replicas take their inner steps and walk the exchange plan of their method.
+// One training: the replicas take their inner steps, walk the exchange plan of their method, and leave
+// checkpoints from which a training that was cut goes on to the same bytes.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/case.h"
 #include "core/progress.h"
+#include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/data/dataset.h"
 #include "trainer/evaluation.h"
 #include "trainer/training_files.h"
@@ -22,8 +26,13 @@ class Training {
            ProgressReporter& progress);
   ~Training();
 
+  // Before run(): goes on after the newest whole checkpoint in the folder of the files, from the start where
+  // there is none; for each one that is not taken a line in `refused` says why. Returns the steps that are
+  // done. Throws InputError where the data or the device is not that of the checkpoint.
+  int resume(std::vector<std::string>& refused);
+
   // To the last step; returns what training.json holds. Throws RunError that names step and replica where a
-  // loss is not finite, and Interrupted.
+  // loss is not finite (there is a checkpoint before it), and Interrupted, after a checkpoint.
   Json run();
 
   const Arena& arena() const { return arena_; }
@@ -35,6 +44,8 @@ class Training {
   void check_losses(int step) const;
   void evaluate(int step, const std::string& phase);
   void report(int step);
+  void save_checkpoint(int step);
+  void check_same_run(const Json& state) const;
   Json summary() const;
 
   const Case& case_;
@@ -58,6 +69,10 @@ class Training {
   std::vector<double> losses_, seconds_;  // of the step, by replica
   Evaluation last_;
   double best_loss_;
+
+  CheckpointFolder checkpoints_;
+  std::optional<Checkpoint> resumed_;
+  int saved_step_ = -1;  // of the newest checkpoint
 };
 
 }  // namespace longhaul

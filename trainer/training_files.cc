@@ -3,71 +3,96 @@
 #include <filesystem>
 
 #include "core/errors.h"
+#include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that says it is done while it is being written would be believed. Runs before the files are
-// opened.
-std::string begun_anew(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  for (const char* file : {"done", "training.json"}) fs::remove(fs::path(folder) / file, error);
-  return folder;
-}
+constexpr char kMetrics[] = "metrics.csv", kStepTimes[] = "step_times.csv", kExchanges[] = "exchanges.jsonl";
 
 void write_whole(const std::string& file, const std::string& text) {
-  const std::string temporary = file + ".tmp";
-  std::ofstream out(temporary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(temporary, file, error);
-  if (!out || error) throw RunError(file + ": cannot be written (is the disk full?)");
+  DurableFile out(file);
+  out.write(text.data(), text.size());
+  out.commit();
 }
 
 }  // namespace
 
-TrainingFiles::TrainingFiles(const std::string& folder)
-    : folder_(begun_anew(folder)),
-      metrics_(folder + "/metrics.csv",
-               {"step", "phase", "replica", "loss", "loss_of_mean", "weight_spread"}),
-      step_times_(folder + "/step_times.csv", {"step", "replica", "compute_s"}),
-      exchanges_(folder + "/exchanges.jsonl") {
-  if (!exchanges_) throw RunError(folder + "/exchanges.jsonl: cannot be written");
+void TrainingFiles::begin() {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  remove_result();
+  metrics_.emplace(path(kMetrics), std::vector<std::string>{"step", "phase", "replica", "loss",
+                                                            "loss_of_mean", "weight_spread"});
+  step_times_.emplace(path(kStepTimes), std::vector<std::string>{"step", "replica", "compute_s"});
+  open_exchanges(std::ios::out);
+}
+
+void TrainingFiles::continue_from(const Json& sizes) {
+  remove_result();
+  for (const auto& [file, bytes] : sizes.items()) {
+    std::error_code error;
+    fs::resize_file(path(file), bytes.get<std::uintmax_t>(), error);
+    if (error) throw RunError(path(file) + ": cannot be cut: " + error.message());
+  }
+  metrics_.emplace(path(kMetrics));
+  step_times_.emplace(path(kStepTimes));
+  open_exchanges(std::ios::app);
+}
+
+Json TrainingFiles::save() {
+  flush();
+  Json sizes = Json::object();
+  for (const char* file : {kMetrics, kStepTimes, kExchanges}) {
+    force_to_disk(path(file));
+    std::error_code error;
+    sizes[file] = fs::file_size(path(file), error);
+    if (error) throw RunError(path(file) + ": cannot be written: " + error.message());
+  }
+  return sizes;
+}
+
+// A folder that says it is done while it is being written would be believed.
+void TrainingFiles::remove_result() {
+  std::error_code error;
+  for (const char* file : {"done", "training.json"}) fs::remove(path(file), error);
+}
+
+void TrainingFiles::open_exchanges(std::ios::openmode mode) {
+  exchanges_.open(path(kExchanges), mode);
+  if (!exchanges_) throw RunError(path(kExchanges) + ": cannot be written");
 }
 
 void TrainingFiles::write(const Evaluation& evaluation) {
   for (std::size_t r = 0; r < evaluation.losses.size(); ++r) {
-    metrics_.cell(evaluation.step)
+    metrics_->cell(evaluation.step)
         .cell(evaluation.phase)
         .cell(static_cast<int>(r))
         .cell(evaluation.losses[r]);
-    metrics_.cell("").cell("").end_row();
+    metrics_->cell("").cell("").end_row();
   }
-  metrics_.cell(evaluation.step).cell(evaluation.phase).cell("mean").cell(evaluation.mean_loss());
-  metrics_.cell(evaluation.loss_of_mean).cell(evaluation.weight_spread).end_row();
+  metrics_->cell(evaluation.step).cell(evaluation.phase).cell("mean").cell(evaluation.mean_loss());
+  metrics_->cell(evaluation.loss_of_mean).cell(evaluation.weight_spread).end_row();
   flush();
 }
 
 void TrainingFiles::write_step_times(int step, const std::vector<double>& seconds) {
   for (std::size_t r = 0; r < seconds.size(); ++r)
-    step_times_.cell(step).cell(static_cast<int>(r)).cell(seconds[r]).end_row();
+    step_times_->cell(step).cell(static_cast<int>(r)).cell(seconds[r]).end_row();
 }
 
 void TrainingFiles::finish(const Json& training) {
   flush();
-  write_whole(folder_ + "/training.json", training.dump(2) + "\n");
-  write_whole(folder_ + "/done", "");
+  write_whole(path("training.json"), training.dump(2) + "\n");
+  write_whole(path("done"), "");
 }
 
 void TrainingFiles::flush() {
-  metrics_.flush();
-  step_times_.flush();
-  if (!exchanges_.flush())
-    throw RunError(folder_ + "/exchanges.jsonl: cannot be written (is the disk full?)");
+  metrics_->flush();
+  step_times_->flush();
+  if (!exchanges_.flush()) throw RunError(path(kExchanges) + ": cannot be written (is the disk full?)");
 }
 
 }  // namespace longhaul

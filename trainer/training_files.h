@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,18 @@ namespace longhaul {
 
 class TrainingFiles {
  public:
+  // Nothing is touched before begin() or continue_from().
+  explicit TrainingFiles(std::string folder) : folder_(std::move(folder)) {}
+
+  const std::string& folder() const { return folder_; }
+
   // Begins anew: what an earlier training left is overwritten. Throws RunError where the folder cannot be
   // written.
-  explicit TrainingFiles(const std::string& folder);
+  void begin();
+  // Goes on where the tables had the sizes that save() returned; what was written after that is cut off.
+  void continue_from(const Json& sizes);
+  // Forces the tables to the disk; returns their sizes, {file: bytes}.
+  Json save();
 
   void write(const Evaluation& evaluation);  // and flushes all files: a killed run leaves what it had
   void write_step_times(int step, const std::vector<double>& seconds);  // by replica
@@ -24,10 +34,13 @@ class TrainingFiles {
   void finish(const Json& training);
 
  private:
+  std::string path(const std::string& file) const { return folder_ + "/" + file; }
+  void remove_result();
+  void open_exchanges(std::ios::openmode mode);
   void flush();
 
   std::string folder_;
-  CsvWriter metrics_, step_times_;
+  std::optional<CsvWriter> metrics_, step_times_;
   std::ofstream exchanges_;
 };
 

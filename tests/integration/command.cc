@@ -32,18 +32,31 @@ struct Folders {
   _exit(127);
 }
 
+pid_t start(const std::string& program, const std::vector<std::string>& arguments, const std::string& out,
+            const std::string& err) {
+  std::vector<std::string> words = {std::string(LONGHAUL_BIN_DIR) + "/" + program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const pid_t child = fork();
+  if (child == 0) become(words, out, err);
+  return child;
+}
+
 }  // namespace
 
 CommandResult run_command_line(const std::string& program, const std::vector<std::string>& arguments) {
   const std::string folder = fresh_folder("output");
-  std::vector<std::string> words = {std::string(LONGHAUL_BIN_DIR) + "/" + program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const pid_t child = fork();
-  if (child == 0) become(words, folder + "/out", folder + "/err");
+  const int status = wait_for(start(program, arguments, folder + "/out", folder + "/err"));
+  return {status, read_text(folder + "/out"), read_text(folder + "/err")};
+}
+
+pid_t start_command(const std::string& program, const std::vector<std::string>& arguments) {
+  return start(program, arguments, "/dev/null", "/dev/null");
+}
+
+int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(folder + "/out"),
-          read_text(folder + "/err")};
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 CommandResult longhaul(const std::vector<std::string>& arguments) {

@@ -1,9 +1,6 @@
 // Ctrl-C, and death of the parent: children stop, the run can be continued, and ends as if undisturbed.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -25,23 +22,6 @@ std::string long_scenario(const std::string& folder) {
   return folder + "/long.json";
 }
 
-pid_t start(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {std::string(LONGHAUL_BIN_DIR) + "/longhaul"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> raw;
-  for (std::string& word : words) raw.push_back(word.data());
-  raw.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    const int null = open("/dev/null", O_RDWR);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-    execv(raw[0], raw.data());
-    _exit(127);
-  }
-  return child;
-}
-
 void wait_until_training(const std::string& run) {
   for (int i = 0; i < 600; ++i) {
     if (fs::exists(run + "/train"))
@@ -50,12 +30,6 @@ void wait_until_training(const std::string& run) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   FAIL() << "no training began";
-}
-
-int exit_status(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 // Free again once nobody holds the lock; a child that outlives its parent would still hold it.
@@ -70,10 +44,10 @@ bool can_resume(const std::string& scenario, const std::string& run) {
 void expect_resumed_as_undisturbed(int signal, int expected_status) {
   const std::string folder = fresh_folder("interrupt"), scenario = long_scenario(folder);
   const std::string run = folder + "/run", whole = folder + "/whole";
-  const pid_t child = start({"run", scenario, "--out", run});
+  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run});
   wait_until_training(run);
   kill(child, signal);
-  EXPECT_EQ(exit_status(child), expected_status);
+  EXPECT_EQ(wait_for(child), expected_status);
   ASSERT_TRUE(can_resume(scenario, run));
   ASSERT_EQ(longhaul({"run", scenario, "--out", whole, "--quiet"}).status, 0);
   for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})

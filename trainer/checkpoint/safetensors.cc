@@ -2,14 +2,15 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "core/errors.h"
 #include "core/options.h"
+#include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {
 namespace {
+
+constexpr char kMetadata[] = "__metadata__";
 
 // Bytes of one element, 0 for a type that this format does not have.
 std::int64_t element_bytes(const std::string& dtype) {
@@ -19,29 +20,83 @@ std::int64_t element_bytes(const std::string& dtype) {
   return dtype == "I8" || dtype == "U8" || dtype == "BOOL" ? 1 : 0;
 }
 
+std::int64_t element_count(const std::vector<std::int64_t>& shape) {
+  std::int64_t count = 1;
+  for (std::int64_t size : shape) count *= size;
+  return count;
+}
+
 [[noreturn]] void damaged(const std::string& file, const std::string& found) {
   throw InputError({file, "", found, "a whole safetensors file", ""});
 }
 
-StoredTensor tensor_of(const Json& entry, const std::string& name, const std::string& file,
-                       const std::string& text, std::size_t data) {
-  StoredTensor tensor{entry.at("dtype"), entry.at("shape"), ""};
-  const auto offsets = entry.at("data_offsets").get<std::vector<std::size_t>>();
-  if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > text.size() - data)
+SafetensorsFile::Entry entry_of(const Json& json, const std::string& name, const std::string& file,
+                                std::uint64_t data, std::uint64_t end) {
+  const auto offsets = json.at("data_offsets").get<std::vector<std::uint64_t>>();
+  if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > end - data)
     damaged(file, "\"" + name + "\" ends beyond the end of the file");
-  tensor.bytes = text.substr(data + offsets[0], offsets[1] - offsets[0]);
-  if (element_bytes(tensor.dtype) * tensor.elements() != static_cast<std::int64_t>(tensor.bytes.size()))
-    damaged(file, "\"" + name + "\" has " + std::to_string(tensor.bytes.size()) +
+  SafetensorsFile::Entry entry{json.at("dtype"), json.at("shape"),
+                               static_cast<std::int64_t>(data + offsets[0]),
+                               static_cast<std::int64_t>(offsets[1] - offsets[0])};
+  if (element_bytes(entry.dtype) * element_count(entry.shape) != entry.bytes)
+    damaged(file, "\"" + name + "\" has " + std::to_string(entry.bytes) +
                       " bytes, which is not its shape times its type");
-  return tensor;
+  return entry;
+}
+
+std::string header_of(const std::vector<TensorView>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header[kMetadata] = metadata;
+  std::int64_t end = 0;
+  for (const TensorView& tensor : tensors) {
+    header[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {end, end + tensor.bytes()}}};
+    end += tensor.bytes();
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');  // so that the data is aligned
+  return text;
 }
 
 }  // namespace
 
+std::int64_t TensorView::bytes() const {
+  return element_bytes(dtype) * element_count(shape);
+}
+
+SafetensorsFile::SafetensorsFile(const std::string& file) : file_(file), in_(file, std::ios::binary) {
+  std::error_code error;
+  const std::uint64_t end = std::filesystem::file_size(file, error);
+  if (!in_ || error) throw InputError({file, "", "cannot be read", "a safetensors file", ""});
+  std::uint64_t length = 0;
+  if (!in_.read(reinterpret_cast<char*>(&length), sizeof length))
+    damaged(file, "is shorter than the length of its header");
+  if (length > end - sizeof length) damaged(file, "ends within its header");
+  std::string text(length, '\0');
+  if (!in_.read(text.data(), static_cast<std::streamsize>(length))) damaged(file, "ends within its header");
+  try {
+    const Json header = Json::parse(text);
+    for (const auto& [name, json] : header.items())
+      if (name != kMetadata) entries_[name] = entry_of(json, name, file, sizeof length + length, end);
+  } catch (const Json::exception& error) {
+    damaged(file, std::string("has a header that is none: ") + error.what());
+  }
+}
+
+const SafetensorsFile::Entry& SafetensorsFile::entry(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) damaged(file_, "has no tensor \"" + name + "\"");
+  return found->second;
+}
+
+void SafetensorsFile::read(const Entry& entry, std::int64_t from, std::int64_t count, void* out) {
+  in_.seekg(entry.offset + from);
+  if (!in_.read(static_cast<char*>(out), count)) damaged(file_, "cannot be read to its end");
+}
+
 std::int64_t StoredTensor::elements() const {
-  std::int64_t count = 1;
-  for (std::int64_t size : shape) count *= size;
-  return count;
+  return element_count(shape);
 }
 
 StoredTensor store(const std::vector<float>& values, std::vector<std::int64_t> shape) {
@@ -50,44 +105,32 @@ StoredTensor store(const std::vector<float>& values, std::vector<std::int64_t> s
 }
 
 StoredTensors read_safetensors(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError({file, "", "cannot be read", "a safetensors file", ""});
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  std::uint64_t length = 0;
-  if (text.size() < sizeof length) damaged(file, "is shorter than the length of its header");
-  std::memcpy(&length, text.data(), sizeof length);
-  if (length > text.size() - sizeof length) damaged(file, "ends within its header");
+  SafetensorsFile in(file);
   StoredTensors tensors;
-  try {
-    const std::size_t data = sizeof length + length;
-    const Json header = Json::parse(text.substr(sizeof length, length));
-    for (const auto& [name, entry] : header.items())
-      if (name != "__metadata__") tensors[name] = tensor_of(entry, name, file, text, data);
-  } catch (const Json::exception& error) {
-    damaged(file, std::string("has a header that is none: ") + error.what());
+  for (const auto& [name, entry] : in.entries()) {
+    StoredTensor& tensor = tensors[name] = {entry.dtype, entry.shape, ""};
+    tensor.bytes.resize(static_cast<std::size_t>(entry.bytes));
+    in.read(entry, 0, entry.bytes, tensor.bytes.data());
   }
   return tensors;
 }
 
+void write_safetensors(const std::string& file, const std::vector<TensorView>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  const std::string header = header_of(tensors, metadata);
+  const std::uint64_t length = header.size();
+  DurableFile out(file);
+  out.write(&length, sizeof length);
+  out.write(header.data(), header.size());
+  for (const TensorView& tensor : tensors) out.write(tensor.data, static_cast<std::size_t>(tensor.bytes()));
+  out.commit();
+}
+
 void write_safetensors(const std::string& file, const StoredTensors& tensors) {
-  Json header = Json::object();
-  std::size_t end = 0;
-  for (const auto& [name, tensor] : tensors) {
-    header[name] = {
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {end, end + tensor.bytes.size()}}};
-    end += tensor.bytes.size();
-  }
-  std::string text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');  // so that the data is aligned
-  const std::uint64_t length = text.size();
-  const std::string temporary = file + ".tmp";
-  std::ofstream out(temporary, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(&length), sizeof length) << text;
-  for (const auto& [name, tensor] : tensors) out << tensor.bytes;
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(temporary, file, error);
-  if (!out || error) throw RunError(file + ": cannot be written (is the disk full?)");
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : tensors)
+    views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+  write_safetensors(file, views);
 }
 
 }  // namespace longhaul

@@ -1,18 +1,54 @@
 // The safetensors format (huggingface.co/docs/safetensors, version 0.x): 8 bytes length of the header, little
-// end first, then the header (JSON: name → dtype, shape, data_offsets), then the tensors without gaps.
+// end first, then the header (JSON: name → dtype, shape, data_offsets; __metadata__ → texts), then the
+// tensors without gaps, row-major, little end first.
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace longhaul {
 
-struct StoredTensor {
-  std::string dtype;  // "F32", "I64", …
+// A tensor that lies somewhere in memory, to be written.
+struct TensorView {
+  std::string name, dtype;  // dtype "F32", "I64", …
   std::vector<std::int64_t> shape;
-  std::string bytes;  // row-major, little end first
+  const void* data = nullptr;
+
+  std::int64_t bytes() const;
+};
+
+// The tensors of a file that is open; nothing is read before it is asked for, so that a file larger than the
+// memory can be looked into.
+class SafetensorsFile {
+ public:
+  struct Entry {
+    std::string dtype;
+    std::vector<std::int64_t> shape;
+    std::int64_t offset = 0, bytes = 0;  // in the file
+  };
+
+  // Throws InputError that names the file and says what is damaged.
+  explicit SafetensorsFile(const std::string& file);
+
+  const std::map<std::string, Entry>& entries() const { return entries_; }
+  const Entry& entry(const std::string& name) const;  // throws InputError where it is missing
+  // `count` bytes of a tensor, from byte `from` of it on.
+  void read(const Entry& entry, std::int64_t from, std::int64_t count, void* out);
+
+ private:
+  std::string file_;
+  std::ifstream in_;
+  std::map<std::string, Entry> entries_;
+};
+
+// A whole tensor in memory.
+struct StoredTensor {
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::string bytes;
 
   std::int64_t elements() const;
 };
@@ -23,7 +59,9 @@ StoredTensor store(const std::vector<float>& values, std::vector<std::int64_t> s
 
 // Throws InputError that names the file and says what is damaged.
 StoredTensors read_safetensors(const std::string& file);
-// Under a temporary name first, then renamed. Throws RunError.
+// Through DurableFile. Throws RunError.
+void write_safetensors(const std::string& file, const std::vector<TensorView>& tensors,
+                       const std::map<std::string, std::string>& metadata = {});
 void write_safetensors(const std::string& file, const StoredTensors& tensors);
 
 }  // namespace longhaul

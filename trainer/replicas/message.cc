@@ -20,13 +20,18 @@ Message Message::of_difference(const float* row, const float* less, std::int64_t
   return message;
 }
 
+Message Message::of_packed(std::vector<std::uint8_t> packed, std::int64_t columns, Wire wire) {
+  assert(static_cast<std::int64_t>(packed.size()) == columns * bytes_per_parameter(wire));
+  Message message;
+  message.columns_ = columns;
+  message.wire_ = wire;
+  message.packed_ = std::move(packed);
+  return message;
+}
+
 Message Message::packed() const {
   assert(row_ && !less_);
-  Message copy;
-  copy.columns_ = columns_;
-  copy.wire_ = wire_;
-  copy.packed_ = pack_row(row_, columns_, wire_);
-  return copy;
+  return of_packed(pack_row(row_, columns_, wire_), columns_, wire_);
 }
 
 std::int64_t Message::bytes() const {

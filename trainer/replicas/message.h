@@ -20,8 +20,13 @@ class Message {
   static Message of_difference(const float* row, const float* less, std::int64_t columns,
                                Wire wire);  // row - less
 
+  // Bytes that were packed before.
+  static Message of_packed(std::vector<std::uint8_t> packed, std::int64_t columns, Wire wire);
+
   // The same numbers, copied out.
   Message packed() const;
+  // The bytes of a packed message.
+  const std::vector<std::uint8_t>& packed_bytes() const { return packed_; }
 
   std::int64_t bytes() const;  // on the wire, of the whole message
   // out[0 …] = columns [begin, end); end - begin is at most kBlock.

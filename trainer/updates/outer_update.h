@@ -16,6 +16,7 @@ class OuterUpdate : public Update {
   void start(Replicas& replicas) override;  // φ = θ, no momentum
   void exchange(const Exchange& exchange, Replicas& replicas) override;
   void post(const Exchange& exchange, Replicas& replicas) override;
+  std::map<int, Message>* in_flight() override { return &in_flight_; }
 
  private:
   // The outer step of one group over columns [begin, end).

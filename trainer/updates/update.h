@@ -3,6 +3,7 @@
 // message that is made is logged. One file a method.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "trainer/exchange_log.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
+#include "trainer/replicas/message.h"
 
 namespace longhaul {
 
@@ -37,6 +39,8 @@ class Update {
   virtual void exchange(const Exchange& exchange, Replicas& replicas) = 0;
   // An overlapped exchange: copy out what is sent; it is used at its await step.
   virtual void post(const Exchange& exchange, Replicas& replicas);
+  // What was posted and is not used yet, by replica: a checkpoint holds it beside the arena.
+  virtual std::map<int, Message>* in_flight() { return nullptr; }
 };
 
 // For a method that the scenario's check has let through.

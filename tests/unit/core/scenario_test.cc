@@ -141,6 +141,7 @@ TEST(TrainingKey, DependsOnWhatTheTrainerReads) {
   EXPECT_EQ(training_key(load(json, {"network.tcp.connections=8"}).cases[0]), key);
   EXPECT_EQ(training_key(load(json, {"methods.ring.all_reduce=tree"}).cases[0]), key);
   EXPECT_EQ(training_key(load(json, {"workload.step_time={\"constant\": \"2s\"}"}).cases[0]), key);
+  EXPECT_EQ(training_key(load(json, {"train.checkpoint_every=3"}).cases[0]), key);
   EXPECT_NE(training_key(load(json, {"seed=2"}).cases[0]), key);
   EXPECT_NE(training_key(load(json, {"workload.wire=fp32"}).cases[0]), key);
   EXPECT_NE(training_key(load(json, {"train.batch=5"}).cases[0]), key);

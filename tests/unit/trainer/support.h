@@ -84,7 +84,7 @@ struct Trained {
 };
 
 // Trains into FOLDER/out and reads what was written.
-inline Trained train(const Case& one, const TemporaryFolder& folder, int threads = 1) {
+inline Trained train(const Case& one, const TemporaryFolder& folder, int threads = 1, bool resume = false) {
   ProgressReporter silent("test", -1, true);
   use_one_torch_thread();
   Trained trained;
@@ -92,6 +92,8 @@ inline Trained train(const Case& one, const TemporaryFolder& folder, int threads
     TrainingFiles files(folder.file("out"));
     auto backend = threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_torch_thread);
     Training training(one, Device::kCpu, std::move(backend), files, silent);
+    std::vector<std::string> refused;
+    if (resume) training.resume(refused);
     trained.summary = training.run();
     files.finish(trained.summary);
   }

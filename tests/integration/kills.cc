@@ -1,0 +1,93 @@
+#include "tests/integration/kills.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+std::vector<Json> methods_and_patterns() {
+  return {{{"name", "ddp"}},
+          {{"name", "diloco"}, {"inner_steps", 10}},
+          {{"name", "noloco"}, {"inner_steps", 5}},
+          {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "root"}},
+          {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "presend"}},
+          {{"name", "independent"}}};
+}
+
+WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
+  const std::string folder = fresh_folder("whole");
+  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  scenario["methods"] = Json::array({method});
+  scenario["train"]["steps"] = steps;
+  scenario["train"]["checkpoint_every"] = checkpoint_every;
+  write_text(folder + "/scenario.json", scenario.dump());
+  const CommandResult result =
+      longhaul({"run", folder + "/scenario.json", "--out", folder + "/run", "--only", "train", "--quiet"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  WholeTraining whole{fs::directory_iterator(folder + "/run/train")->path().string()};
+  const Clock::time_point start = Clock::now();
+  const std::string out = fresh_folder("timed");
+  EXPECT_EQ(wait_for(start_training(whole, out, false)), 0);
+  whole.seconds = seconds_since(start);
+  expect_same_training(out, whole);
+  return whole;
+}
+
+int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937& random) {
+  std::uniform_real_distribution<double> moment(0, whole.seconds);
+  int ended = 0;
+  std::string out = fresh_folder("killed");
+  bool resume = false;
+  for (int killed = 0; killed < kills;) {
+    const pid_t child = start_training(whole, out, resume);
+    std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+    kill(child, SIGKILL);
+    const int status = wait_for(child);
+    resume = status != 0;
+    killed += status == 128 + SIGKILL;
+    if (status == 0) {
+      expect_same_training(out, whole);
+      ++ended;
+      out = fresh_folder("killed");
+    } else {
+      EXPECT_EQ(status, 128 + SIGKILL);
+    }
+  }
+  EXPECT_EQ(wait_for(start_training(whole, out, resume)), 0);
+  expect_same_training(out, whole);
+  return ended + 1;
+}
+
+pid_t start_training(const WholeTraining& whole, const std::string& out, bool resume) {
+  std::vector<std::string> arguments = {
+      "--case", whole.folder + "/case.json", "--out", out, "--quiet", "--threads", "2"};
+  if (resume) arguments.push_back("--resume");
+  return start_command("longhaul-train", arguments);
+}
+
+void expect_same_training(const std::string& out, const WholeTraining& whole) {
+  for (const char* table : {"metrics.csv", "exchanges.jsonl", "training.json"})
+    EXPECT_EQ(read_text(out + "/" + table), read_text(whole.folder + "/" + table)) << whole.folder << table;
+  const std::string times = read_text(out + "/step_times.csv");
+  const std::string expected = read_text(whole.folder + "/step_times.csv");
+  EXPECT_EQ(std::count(times.begin(), times.end(), '\n'), std::count(expected.begin(), expected.end(), '\n'));
+}
+
+}  // namespace longhaul

@@ -1,0 +1,31 @@
+// Trainings that are killed with SIGKILL and resumed, held against the ones that were not.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+// A training of the small scenario that ran to its end undisturbed.
+struct WholeTraining {
+  std::string folder;  // train/KEY of a run: case.json and its tables
+  double seconds = 0;  // that it takes
+};
+
+WholeTraining whole_training(const Json& method, int steps, int checkpoint_every);
+std::vector<Json> methods_and_patterns();
+
+// Kills a training at a random moment of its life and resumes it, until it was killed `kills` times; where it
+// ends before that, it is compared and begun anew. Expects the tables of `whole` at each end. Returns how
+// often it ended.
+int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937& random);
+
+// Starts longhaul-train on the case of `whole` without waiting.
+pid_t start_training(const WholeTraining& whole, const std::string& out, bool resume);
+// Tables and result are those of `whole`.
+void expect_same_training(const std::string& out, const WholeTraining& whole);
+
+}  // namespace longhaul

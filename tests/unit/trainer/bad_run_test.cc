@@ -1,0 +1,150 @@
+// Runs that cannot be finished: each ends with a clear word, and what there was is still there.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "core/errors.h"
+#include "tests/unit/trainer/support.h"
+#include "trainer/data/token_shards.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BadRun : public testing::Test {
+ protected:
+  // The message of the RunError with which training `scenario` ends.
+  std::string failure(const Json& scenario) {
+    try {
+      train(only_case(scenario, folder_), folder_);
+    } catch (const RunError& error) {
+      return error.what();
+    }
+    return "it went on";
+  }
+
+  static void expect_said(const std::string& message, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+
+  // The step of the newest checkpoint that is whole, -1 where there is none.
+  int newest_checkpoint(const Json& scenario) {
+    std::vector<std::string> refused;
+    const auto newest =
+        CheckpointFolder(folder_.file("out"), training_key(only_case(scenario, folder_))).newest(refused);
+    EXPECT_TRUE(refused.empty());
+    return newest ? newest->step : -1;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(BadRun, ALossThatIsNotFiniteLeavesACheckpointBeforeIt) {
+  Json scenario = small_scenario({{"name", "independent"}}, 200);
+  scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 100}};
+  for (int every : {1, 1000}) {
+    scenario["train"]["checkpoint_every"] = every;
+    const std::string message = failure(scenario);
+    expect_said(message, {"replica 0", "not finite"});
+    const int step = std::stoi(message.substr(message.find("step ") + 5));
+    EXPECT_LT(newest_checkpoint(scenario), step);
+    EXPECT_GE(newest_checkpoint(scenario), every == 1 ? step - 2 : 0);
+  }
+}
+
+TEST_F(BadRun, ATableOnAFullDisk) {
+  for (const char* table : {"metrics.csv", "step_times.csv", "exchanges.jsonl"}) {
+    fs::create_directories(folder_.file("out"));
+    fs::create_symlink("/dev/full", folder_.file("out/") + table);
+    expect_said(failure(small_scenario({{"name", "ddp"}})), {table, "cannot be written"});
+    fs::remove_all(folder_.file("out"));
+  }
+}
+
+// A file system of 8 MB, of which a training needs more.
+TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsSpace) {
+  const std::string out = folder_.file("out");
+  fs::create_directories(out);
+  if (mount("none", out.c_str(), "tmpfs", 0, "size=8m") != 0) GTEST_SKIP() << "only root mounts";
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
+  scenario["train"]["checkpoint_every"] = 4;
+  scenario["train"]["model"]["hidden"] = 64;  // 1.9 MB a checkpoint, two and a temporary one
+  const Case one = only_case(scenario, folder_);
+  write_file(out + "/filler", std::string(3 << 20, 'x'));
+  const std::string message = failure(scenario);
+  expect_said(message, {"step-", ".safetensors: cannot be written: No space left on device"});
+  EXPECT_EQ(newest_checkpoint(scenario), 4);
+  fs::remove(out + "/filler");
+  const Trained resumed = train(one, folder_, 1, true);
+  umount2(out.c_str(), MNT_DETACH);
+  const TemporaryFolder other;
+  const Trained whole = train(one, other);
+  EXPECT_EQ(resumed.metrics, whole.metrics);
+  EXPECT_EQ(resumed.exchanges, whole.exchanges);
+}
+
+TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
+  Json scenario = small_scenario({{"name", "ddp"}});
+  scenario["train"]["model"]["vocabulary"] = 256;
+  scenario["train"]["data"] = {{"text", {"a.txt"}}};
+  write_file(folder_.file("a.txt"), std::string(2000, 'a'));
+  const Case one = only_case(scenario, folder_);
+  const std::string metrics = train(one, folder_).metrics;
+  write_file(folder_.file("a.txt"), "");
+  EXPECT_THROW(train(one, folder_), InputError);
+  EXPECT_EQ(contents(folder_.file("out/metrics.csv")), metrics);
+  EXPECT_TRUE(fs::exists(folder_.file("out/done")));
+  EXPECT_EQ(newest_checkpoint(scenario), 12);
+}
+
+TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
+  Json scenario = small_scenario({{"name", "ddp"}});
+  scenario["train"]["model"]["vocabulary"] = 256;
+  scenario["train"]["data"] = {{"text", {"a.txt"}}};
+  write_file(folder_.file("a.txt"), std::string(2000, 'a'));
+  const Case one = only_case(scenario, folder_);
+  train(one, folder_);
+  write_file(folder_.file("a.txt"), std::string(2000, 'b'));
+  try {
+    train(one, folder_, 1, true);
+    FAIL() << "it went on";
+  } catch (const InputError& error) {
+    expect_said(error.what(), {"train.data", "not the one of the checkpoint", "remove"});
+  }
+  EXPECT_EQ(newest_checkpoint(scenario), 12);
+}
+
+TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
+  std::vector<std::int32_t> header(kShardHeader);
+  header[0] = kShardMagic;
+  header[1] = kShardVersion;
+  header[2] = 400;
+  auto shard = [&](int token, std::size_t tokens) {
+    std::string bytes(reinterpret_cast<const char*>(header.data()), header.size() * 4);
+    const std::vector<std::uint16_t> all(tokens, static_cast<std::uint16_t>(token));
+    return bytes + std::string(reinterpret_cast<const char*>(all.data()), 2 * tokens);
+  };
+  Json scenario = small_scenario({{"name", "ddp"}});
+  scenario["train"]["data"] = {{"shards", {"a.bin"}}};
+  const auto refused = [&](const std::string& bytes) -> std::string {
+    write_file(folder_.file("a.bin"), bytes);
+    try {
+      train(only_case(scenario, folder_), folder_);
+    } catch (const InputError& error) {
+      EXPECT_FALSE(fs::exists(folder_.file("out")));
+      return error.what();
+    }
+    return "it went on";
+  };
+  expect_said(refused(shard(16, 400)), {"a.bin has token 16 at 0", "train.model.vocabulary, 16"});
+  expect_said(refused(shard(15, 399)), {"a.bin ends after 399 of 400 tokens"});
+  header[2] = 0;
+  expect_said(refused(shard(0, 0)), {"the text is empty"});
+  header[0] = 1;
+  expect_said(refused(shard(0, 0)), {"a.bin begins with 1, 1", "20240520"});
+  expect_said(refused("short"), {"a.bin is shorter than a shard's header"});
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,132 @@
+#include "trainer/export_command.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/errors.h"
+#include "tests/unit/trainer/exported_llama.h"
+#include "trainer/data/windows.h"
+
+namespace longhaul {
+namespace {
+
+class ExportCommand : public testing::Test {
+ protected:
+  // Steps so large that every weight has moved far from its start, replicas apart.
+  static Json scenario() {
+    Json scenario = small_scenario({{"name", "independent"}}, 60);
+    scenario["train"]["model"]["layers"] = 2;
+    scenario["train"]["optimizer"]["lr"] = 0.1;
+    return scenario;
+  }
+  void SetUp() override { trained_ = train(one_, folder_); }
+
+  ExportedLlama exported(std::optional<int> replica) {
+    const std::string out = folder_.file("model");
+    EXPECT_EQ(run_export({folder_.file("out"), replica, !replica, out}), 60);
+    return ExportedLlama(out);
+  }
+
+  // The validation loss of the exported model, as the trainer evaluates it.
+  double loss_of(const ExportedLlama& model) const {
+    double sum = 0;
+    int sequences = 0;
+    const auto length = static_cast<std::size_t>(one_.train->model.context) + 1;
+    for (const Batch& batch : validation_batches(load_dataset(one_).validation, *one_.train, one_.seed))
+      for (int s = 0; s < batch.sequences; ++s, ++sequences) {
+        const auto first = batch.tokens.begin() + static_cast<std::ptrdiff_t>(length) * s;
+        sum += model.loss({first, first + static_cast<std::ptrdiff_t>(length)});
+      }
+    return sum / sequences;
+  }
+
+  // A cell of the last rows of metrics.csv.
+  double last_metric(const std::string& replica, const std::string& column) const {
+    const CsvTable table = read_csv(folder_.file("out/metrics.csv"));
+    double value = 0;
+    for (const auto& row : table.rows)
+      if (row[table.column("replica")] == replica) value = std::stod(row[table.column(column)]);
+    return value;
+  }
+
+  TemporaryFolder folder_;
+  const Case one_ = only_case(scenario(), folder_);
+  Trained trained_;
+};
+
+TEST_F(ExportCommand, AReplicaAsTransformersReadsItHasItsLoss) {
+  std::set<double> losses;
+  for (int replica : {0, 3}) {
+    const double loss = loss_of(exported(replica));
+    EXPECT_NEAR(loss, last_metric(std::to_string(replica), "loss"), 1e-5);
+    losses.insert(loss);
+  }
+  EXPECT_EQ(losses.size(), 2u);
+}
+
+TEST_F(ExportCommand, TheMeanHasTheLossOfTheAveragedWeights) {
+  EXPECT_NEAR(loss_of(exported({})), last_metric("mean", "loss_of_mean"), 1e-5);
+}
+
+TEST_F(ExportCommand, NamesShapesAndConfigurationAreThoseOfLlamaForCausalLM) {
+  const ExportedLlama model = exported(1);
+  std::map<std::string, std::vector<std::int64_t>> expected = {
+      {"model.embed_tokens.weight", {16, 16}}, {"model.norm.weight", {16}}, {"lm_head.weight", {16, 16}}};
+  for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+    for (const char* norm : {"input_layernorm", "post_attention_layernorm"})
+      expected[layer + norm + ".weight"] = {16};
+    for (const char* projection : {"q_proj", "k_proj", "v_proj", "o_proj"})
+      expected[layer + "self_attn." + projection + ".weight"] = {16, 16};
+    for (const char* projection : {"gate_proj", "up_proj"})
+      expected[layer + "mlp." + projection + ".weight"] = {24, 16};
+    expected[layer + "mlp.down_proj.weight"] = {16, 24};
+  }
+  std::map<std::string, std::vector<std::int64_t>> found;
+  for (const auto& [name, tensor] : model.tensors()) {
+    found[name] = tensor.shape;
+    EXPECT_EQ(tensor.dtype, "F32");
+  }
+  EXPECT_EQ(found, expected);
+  const Json config = model.config();
+  EXPECT_EQ(config["architectures"], Json({"LlamaForCausalLM"}));
+  EXPECT_EQ(config["model_type"], "llama");
+  EXPECT_EQ(config["intermediate_size"], 24);
+  EXPECT_EQ(config["num_key_value_heads"], 2);
+  EXPECT_EQ(config["max_position_embeddings"], 12);
+  EXPECT_EQ(config["vocab_size"], 16);
+  EXPECT_EQ(config["tie_word_embeddings"], false);
+  EXPECT_EQ(config["rope_theta"], 10000);
+  // transformers refuses a file without it.
+  EXPECT_NE(contents(folder_.file("model/model.safetensors")).find(R"("__metadata__":{"format":"pt"})"),
+            std::string::npos);
+}
+
+TEST_F(ExportCommand, TakesACheckpointByItsFile) {
+  const std::string file = folder_.file("out/checkpoints/step-60.json");
+  EXPECT_EQ(run_export({file, 0, false, folder_.file("model")}), 60);
+}
+
+TEST_F(ExportCommand, RefusesWhatIsNotThere) {
+  const auto refused = [&](const ExportArguments& arguments) -> std::string {
+    try {
+      run_export(arguments);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "it was written";
+  };
+  const std::string run = folder_.file("out"), out = folder_.file("model");
+  EXPECT_NE(refused({run, 4, false, out}).find("0 … 3"), std::string::npos);
+  EXPECT_NE(refused({run, -1, false, out}).find("--replica"), std::string::npos);
+  EXPECT_NE(refused({run, 1, true, out}).find("either"), std::string::npos);
+  EXPECT_NE(refused({run, {}, false, out}).find("either"), std::string::npos);
+  EXPECT_NE(refused({folder_.path(), 0, false, out}).find("no whole checkpoint"), std::string::npos);
+  std::string tensors = contents(run + "/checkpoints/step-60.safetensors");
+  tensors[tensors.size() - 5] ^= 1;
+  write_file(run + "/checkpoints/step-60.safetensors", tensors);
+  EXPECT_NE(refused({run, 0, false, out}).find("is damaged"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+}  // namespace
+}  // namespace longhaul

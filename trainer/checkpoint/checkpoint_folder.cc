@@ -1,0 +1,177 @@
+#include "trainer/checkpoint/checkpoint_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "core/errors.h"
+#include "core/hash.h"
+#include "trainer/checkpoint/durable_file.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFormat = 1;
+constexpr char kHashLine[] = "  \"hash\": \"";
+
+[[noreturn]] void refuse(const std::string& file, const std::string& found,
+                         const std::string& allowed = "a whole checkpoint") {
+  throw InputError({file, "", found, allowed, ""});
+}
+
+// The last line holds the hash of all bytes before it.
+std::string with_hash(const Json& state) {
+  std::string text = state.dump(2);
+  text.resize(text.size() - 2);  // "\n}"
+  text += ",\n";
+  return text + kHashLine + hex64(fnv1a(text)) + "\"}\n";
+}
+
+Json state_in(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) refuse(file, "cannot be read");
+  const std::size_t line = text.rfind(kHashLine);
+  if (line == std::string::npos ||
+      text.substr(line) != kHashLine + hex64(fnv1a(text.substr(0, line))) + "\"}\n")
+    refuse(file, "is damaged: its hash differs from the one it carries");
+  const Json state = Json::parse(text, nullptr, false);
+  if (!state.is_object() || state.value("longhaul_checkpoint", 0) != kFormat)
+    refuse(file, "is of another format", "\"longhaul_checkpoint\": " + std::to_string(kFormat));
+  return state;
+}
+
+std::uint64_t hash_of(SafetensorsFile& tensors, const SafetensorsFile::Entry& entry) {
+  std::vector<char> piece(1 << 20);
+  std::uint64_t hash = kFnvOffset;
+  for (std::int64_t at = 0; at < entry.bytes; at += static_cast<std::int64_t>(piece.size())) {
+    const std::int64_t count = std::min(entry.bytes - at, static_cast<std::int64_t>(piece.size()));
+    tensors.read(entry, at, count, piece.data());
+    hash = fnv1a({piece.data(), static_cast<std::size_t>(count)}, hash);
+  }
+  return hash;
+}
+
+std::string name_of(int step) {
+  return "step-" + std::to_string(step);
+}
+
+// N of a file named step-N.EXTENSION…, -1 for any other.
+int step_of(const fs::path& file) {
+  const std::string name = file.filename().string();
+  int step = -1;
+  if (name.rfind("step-", 0) == 0) std::from_chars(name.data() + 5, name.data() + name.size(), step);
+  return step;
+}
+
+// The JSON of a checkpoint first: without it there is none.
+void remove_all_but(const std::string& folder, const std::set<int>& kept) {
+  std::vector<fs::path> others;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (step_of(entry.path()) >= 0 && !kept.count(step_of(entry.path()))) others.push_back(entry.path());
+  std::stable_partition(others.begin(), others.end(),
+                        [](const fs::path& file) { return file.extension() == ".json"; });
+  for (const fs::path& file : others) fs::remove(file, error);
+}
+
+}  // namespace
+
+std::vector<int> checkpoint_steps(const std::string& folder) {
+  std::vector<int> steps;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".json" && step_of(entry.path()) >= 0)
+      steps.push_back(step_of(entry.path()));
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+Checkpoint read_checkpoint(const std::string& json_file) {
+  Checkpoint checkpoint{0, state_in(json_file), ""};
+  checkpoint.step = checkpoint.state.at("step");
+  checkpoint.tensors_file = fs::path(json_file).replace_extension(".safetensors").string();
+  SafetensorsFile tensors(checkpoint.tensors_file);
+  for (const auto& [name, hash] : checkpoint.state.at("tensors").items())
+    if (hex64(hash_of(tensors, tensors.entry(name))) != hash)
+      refuse(checkpoint.tensors_file, "is damaged: the hash of \"" + name + "\" differs from that in " +
+                                          fs::path(json_file).filename().string());
+  return checkpoint;
+}
+
+CheckpointFolder::CheckpointFolder(const std::string& training_folder, std::string training)
+    : training_folder_(training_folder),
+      folder_(training_folder + "/checkpoints"),
+      training_(std::move(training)) {}
+
+void CheckpointFolder::clear() {
+  remove_all_but(folder_, {});
+}
+
+void CheckpointFolder::write(int step, Json state, const std::vector<TensorView>& tensors) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  state["longhaul_checkpoint"] = kFormat;
+  state["training"] = training_;
+  state["step"] = step;
+  state["tensors"] = Json::object();
+  for (const TensorView& tensor : tensors)
+    state["tensors"][tensor.name] =
+        hex64(fnv1a({static_cast<const char*>(tensor.data), static_cast<std::size_t>(tensor.bytes())}));
+  write_safetensors(tensors_file(step), tensors);
+  const std::string text = with_hash(state);
+  DurableFile out(json_file(step));
+  out.write(text.data(), text.size());
+  out.commit();
+  std::set<int> kept = {step};
+  for (int other : checkpoint_steps(folder_))
+    if (other < step && kept.size() < 2) kept.insert(other);
+  remove_all_but(folder_, kept);
+}
+
+void CheckpointFolder::keep_only(int step) {
+  remove_all_but(folder_, {step});
+}
+
+std::optional<Checkpoint> CheckpointFolder::newest(std::vector<std::string>& refused) const {
+  for (int step : checkpoint_steps(folder_)) {
+    try {
+      Checkpoint checkpoint = read_checkpoint(json_file(step));
+      check_belongs(checkpoint);
+      return checkpoint;
+    } catch (const InputError& error) {
+      refused.push_back(error.what());
+    } catch (const Json::exception& error) {
+      refused.push_back(json_file(step) + ": " + error.what());
+    }
+  }
+  return std::nullopt;
+}
+
+void CheckpointFolder::check_belongs(const Checkpoint& checkpoint) const {
+  const std::string file = json_file(checkpoint.step);
+  if (checkpoint.state.at("training") != training_)
+    refuse(file, "belongs to another training, " + checkpoint.state["training"].dump(),
+           "\"" + training_ + "\"");
+  for (const auto& [table, bytes] : checkpoint.state.at("files").items()) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(training_folder_ + "/" + table, error);
+    if (error || size < bytes.get<std::uintmax_t>())
+      refuse(file, table + " is shorter than it was at this checkpoint", bytes.dump() + " bytes or more");
+  }
+}
+
+std::string CheckpointFolder::json_file(int step) const {
+  return folder_ + "/" + name_of(step) + ".json";
+}
+
+std::string CheckpointFolder::tensors_file(int step) const {
+  return folder_ + "/" + name_of(step) + ".safetensors";
+}
+
+}  // namespace longhaul

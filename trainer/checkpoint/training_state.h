@@ -1,0 +1,23 @@
+// What of a training has to be kept to go on as if nothing had happened, and how it is named in a checkpoint.
+// Random streams and places in the data need no keeping: they follow from (seed, replica, step).
+#pragma once
+
+#include <vector>
+
+#include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/evaluation.h"
+#include "trainer/updates/update.h"
+
+namespace longhaul {
+
+// Views of the arena's tables [R, P] and of the messages in flight [P]; after the last step (`is_last`) of
+// the weights alone. The gradient is not kept: each step overwrites it.
+std::vector<TensorView> tensors_to_keep(const Replicas& replicas, Update& update, bool is_last);
+
+// The reverse. Throws InputError where a tensor is missing or of another shape.
+void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, Update& update, bool is_last);
+
+Json to_json(const Evaluation& evaluation);
+Evaluation evaluation_from(const Json& json);
+
+}  // namespace longhaul

@@ -1,0 +1,143 @@
+#include "trainer/export_command.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "core/errors.h"
+#include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/checkpoint/durable_file.h"
+#include "trainer/model/decoder.h"
+#include "trainer/model/layout.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::pair<const char*, const char*> kNames[] = {
+    {"attention.norm", "input_layernorm"},    {"attention.query", "self_attn.q_proj"},
+    {"attention.key", "self_attn.k_proj"},    {"attention.value", "self_attn.v_proj"},
+    {"attention.output", "self_attn.o_proj"}, {"feed_forward.norm", "post_attention_layernorm"},
+    {"feed_forward.gate", "mlp.gate_proj"},   {"feed_forward.up", "mlp.up_proj"},
+    {"feed_forward.down", "mlp.down_proj"}};
+
+Checkpoint checkpoint_of(const std::string& run) {
+  if (fs::path(run).extension() == ".json") return read_checkpoint(run);
+  const std::string folder = run + "/checkpoints";
+  std::string refused;
+  for (int step : checkpoint_steps(folder)) {
+    try {
+      return read_checkpoint(folder + "/step-" + std::to_string(step) + ".json");
+    } catch (const InputError& error) {
+      refused += std::string("; ") + error.what();
+    }
+  }
+  throw InputError({"", "--run", "\"" + run + "\" has no whole checkpoint in checkpoints/" + refused,
+                    "train/KEY of a run directory, or a checkpoint's step-N.json", ""});
+}
+
+ModelShape shape_of(const Checkpoint& checkpoint) {
+  const Json& model = checkpoint.state.at("model");
+  return {model.at("hidden"), model.at("layers"),  model.at("heads"),
+          model.at("ffn"),    model.at("context"), model.at("vocabulary")};
+}
+
+int replicas_of(const Checkpoint& checkpoint, std::int64_t parameters) {
+  const int replicas = checkpoint.state.at("replicas");
+  const SafetensorsFile::Entry entry = SafetensorsFile(checkpoint.tensors_file).entry("weights");
+  if (entry.dtype != "F32" || entry.shape != std::vector<std::int64_t>{replicas, parameters})
+    throw InputError({checkpoint.tensors_file, "weights", "is " + entry.dtype + Json(entry.shape).dump(),
+                      "F32" + Json({replicas, parameters}).dump(), ""});
+  return replicas;
+}
+
+// The sum of rows [first, last) in double, a row at a time, over their number.
+std::vector<float> mean_of_rows(const Checkpoint& checkpoint, std::int64_t parameters, int first, int last) {
+  SafetensorsFile file(checkpoint.tensors_file);
+  const SafetensorsFile::Entry entry = file.entry("weights");
+  const std::int64_t bytes = parameters * static_cast<std::int64_t>(sizeof(float));
+  std::vector<float> row(static_cast<std::size_t>(parameters));
+  std::vector<double> sum(row.size());
+  for (int replica = first; replica < last; ++replica) {
+    file.read(entry, replica * bytes, bytes, row.data());
+    for (std::size_t i = 0; i < row.size(); ++i) sum[i] += static_cast<double>(row[i]);
+  }
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = static_cast<float>(sum[i] / (last - first));
+  return row;
+}
+
+std::vector<float> chosen_weights(const ExportArguments& arguments, const Checkpoint& checkpoint,
+                                  std::int64_t parameters) {
+  const int replicas = replicas_of(checkpoint, parameters);
+  if (arguments.mean == arguments.replica.has_value())
+    throw InputError({"", "--replica", "found " + std::string(arguments.mean ? "both" : "none"),
+                      "either --replica N or --mean", ""});
+  if (arguments.mean) return mean_of_rows(checkpoint, parameters, 0, replicas);
+  if (*arguments.replica < 0 || *arguments.replica >= replicas)
+    throw InputError({"", "--replica", "found " + std::to_string(*arguments.replica),
+                      "0 … " + std::to_string(replicas - 1), ""});
+  return mean_of_rows(checkpoint, parameters, *arguments.replica, *arguments.replica + 1);
+}
+
+Json config_of(const ModelShape& shape) {
+  return {{"architectures", {"LlamaForCausalLM"}},
+          {"model_type", "llama"},
+          {"vocab_size", shape.vocabulary},
+          {"hidden_size", shape.hidden},
+          {"intermediate_size", shape.ffn},
+          {"num_hidden_layers", shape.layers},
+          {"num_attention_heads", shape.heads},
+          {"num_key_value_heads", shape.heads},
+          {"head_dim", shape.hidden / shape.heads},
+          {"max_position_embeddings", shape.context},
+          {"hidden_act", "silu"},
+          {"rms_norm_eps", kNormEpsilon},
+          {"rope_theta", kRotaryBase},
+          {"rope_scaling", nullptr},
+          {"attention_bias", false},
+          {"attention_dropout", 0.0},
+          {"mlp_bias", false},
+          {"tie_word_embeddings", false},
+          {"bos_token_id", nullptr},
+          {"eos_token_id", nullptr},
+          {"pad_token_id", nullptr},
+          {"torch_dtype", "float32"}};
+}
+
+void write_model(const std::string& file, const ModelShape& shape, const std::vector<float>& weights) {
+  std::vector<TensorView> tensors;
+  for (const Parameter& parameter : parameter_layout(shape)) {
+    std::vector<std::int64_t> size = {parameter.rows, parameter.columns};
+    if (parameter.is_norm) size.erase(size.begin());
+    tensors.push_back({huggingface_name(parameter.name), "F32", size, weights.data() + parameter.offset});
+  }
+  write_safetensors(file, tensors, {{"format", "pt"}});  // transformers refuses files without it
+}
+
+}  // namespace
+
+std::string huggingface_name(const std::string& parameter) {
+  if (parameter == "embedding") return "model.embed_tokens.weight";
+  if (parameter == "output") return "lm_head.weight";
+  for (const auto& [ours, theirs] : kNames) {
+    const std::size_t at = parameter.find(ours);
+    if (at != std::string::npos) return "model." + parameter.substr(0, at) + theirs + ".weight";
+  }
+  return "model." + parameter + ".weight";  // norm
+}
+
+int run_export(const ExportArguments& arguments) {
+  const Checkpoint checkpoint = checkpoint_of(arguments.run);
+  const ModelShape shape = shape_of(checkpoint);
+  const std::vector<float> weights = chosen_weights(arguments, checkpoint, shape.parameters());
+  std::error_code error;
+  fs::create_directories(arguments.out, error);
+  write_model(arguments.out + "/model.safetensors", shape, weights);
+  const std::string config = config_of(shape).dump(2) + "\n";
+  DurableFile out(arguments.out + "/config.json");
+  out.write(config.data(), config.size());
+  out.commit();
+  return checkpoint.step;
+}
+
+}  // namespace longhaul
