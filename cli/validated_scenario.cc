@@ -40,7 +40,9 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
   check_data(one);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
                               std::to_string(one.workload.parameters) + one.method.options.dump();
-  if (networks_seen.insert(network).second) check_network(one);
+  if (!networks_seen.insert(network).second) return;
+  check_network(one);
+  check_collectives(one, plan_of(one));
 }
 
 std::vector<std::string> labels_of(const Scenario& scenario) {

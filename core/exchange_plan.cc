@@ -23,7 +23,8 @@ Exchange exchange_of(const ExchangeRule& rule, const PlanContext& context, int s
 }  // namespace
 
 const std::vector<std::string>& all_reduce_collectives() {
-  static const std::vector<std::string> names = {"ring", "tree", "halving-doubling"};
+  static const std::vector<std::string> names = {
+      "ring", "tree", "double-tree", "halving-doubling", "direct", "parameter-server", "hierarchical"};
   return names;
 }
 

@@ -10,7 +10,7 @@
 namespace longhaul {
 
 // How an all-reduce may be lowered (net/collectives/ has each), and a group average of NoLoCo.
-const std::vector<std::string>& all_reduce_collectives();     // ring, tree, halving-doubling
+const std::vector<std::string>& all_reduce_collectives();     // ring, tree, ...
 const std::vector<std::string>& group_average_collectives();  // pair, root
 
 enum class Grouping {

@@ -20,7 +20,14 @@ constexpr double kPacketSegmentsPerSecond = 2.5e4;
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;
 
-void add(ReplayEstimate& estimate, const Exchange& exchange, int replicas,
+GroupExchange group_of(const Exchange& exchange, int members, const Case& one) {
+  GroupExchange group{members, exchange.bytes, static_cast<int>(exchange.rule->tensors.size()), {}};
+  if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites())
+    group.site_of = build_topology(one).site_of();
+  return group;
+}
+
+void add(ReplayEstimate& estimate, const Exchange& exchange, int replicas, const Case& one,
          std::map<std::tuple<std::string, int, std::int64_t>, Totals>& known) {
   const int members = exchange.groups.empty() ? replicas : static_cast<int>(exchange.groups.front().size());
   if (members < 2) return;
@@ -28,7 +35,7 @@ void add(ReplayEstimate& estimate, const Exchange& exchange, int replicas,
   const auto key = std::make_tuple(exchange.rule->collective, members, exchange.bytes);
   auto found = known.find(key);
   if (found == known.end()) {
-    const GroupExchange group{members, exchange.bytes, static_cast<int>(exchange.rule->tensors.size())};
+    const GroupExchange group = group_of(exchange, members, one);
     found = known.emplace(key, find_collective(exchange.rule->collective).totals(group)).first;
   }
   estimate.transfers += groups * found->second.transfers;
@@ -42,7 +49,7 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
   std::map<std::tuple<std::string, int, std::int64_t>, Totals> known;
   for (int step = 1; step <= trace.context.steps; ++step)
     for (const Exchange& exchange : trace.exchanges_at(step))
-      add(estimate, exchange, trace.context.replicas, known);
+      add(estimate, exchange, trace.context.replicas, one, known);
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
   estimate.seconds =
       trace.context.steps * static_cast<double>(trace.context.replicas) / kReplicaStepsPerSecond;
@@ -63,6 +70,15 @@ void check_network(const Case& one) {
                           human_bytes(largest),
                       "below 4 GB a connection in fidelity \"packet\"",
                       "use more connections, or fidelity \"flow\""});
+}
+
+void check_collectives(const Case& one, const ExchangePlan& plan) {
+  for (const ExchangeRule& rule : plan.rules)
+    if (find_collective(rule.collective).needs_sites() && build_topology(one).site_of().empty())
+      throw InputError({"", "method.all_reduce",
+                        "found \"" + rule.collective + "\" on a topology without sites",
+                        "a topology with sites (longhaul list networks), or another collective",
+                        "the collective reduces inside a site before it goes between sites"});
 }
 
 }  // namespace longhaul

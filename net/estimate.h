@@ -22,4 +22,7 @@ ReplayEstimate estimate(const Case& one, const Trace& trace);
 // Builds the topology. Throws InputError (without a file) for whatever cannot be.
 void check_network(const Case& one);
 
+// Throws InputError where a collective of the plan needs sites and the topology has none.
+void check_collectives(const Case& one, const ExchangePlan& plan);
+
 }  // namespace longhaul

@@ -43,6 +43,10 @@ class Topology {
   // class (a site) share their caps: `class_of` has one entry a replica.
   void set_connection_caps(std::vector<int> class_of, std::vector<std::vector<double>> payload_rate);
 
+  // The site of each replica, for topologies that have sites.
+  void set_sites(std::vector<int> site_of) { site_of_ = std::move(site_of); }
+  const std::vector<int>& site_of() const { return site_of_; }  // by replica; empty: no sites
+
   int replicas() const { return replicas_; }
   int nodes() const { return static_cast<int>(names_.size()); }
   const std::string& node_name(int node) const { return names_[static_cast<std::size_t>(node)]; }
@@ -71,6 +75,7 @@ class Topology {
   Graph graph_;
   std::vector<std::string> names_;
   std::vector<Link> links_;
+  std::vector<int> site_of_;
   std::vector<int> class_of_;
   std::vector<std::vector<double>> class_caps_;
   mutable std::map<int, Tree> trees_;

@@ -94,6 +94,7 @@ Topology build_regions(const RegionsSpec& regions, const std::string& folder, in
     routers.push_back(router);
   }
   join_sites(topology, routers, matrix, regions.trunk.value_or(kUnlimited));
+  topology.set_sites(site_of);
   topology.set_connection_caps(site_of, caps_between(placement, matrix));
   return topology;
 }

@@ -2,6 +2,15 @@
 
 namespace longhaul {
 
+GroupExchange group_exchange(const std::vector<int>& group, std::int64_t bytes, std::size_t tensors,
+                             const std::vector<int>& site_of_replica) {
+  GroupExchange exchange{static_cast<int>(group.size()), bytes, static_cast<int>(tensors), {}};
+  if (!site_of_replica.empty())
+    for (const int replica : group)
+      exchange.site_of.push_back(site_of_replica[static_cast<std::size_t>(replica)]);
+  return exchange;
+}
+
 std::int64_t bytes_sent(const Collective& collective, const GroupExchange& exchange, int member) {
   std::int64_t total = 0;
   for (int index = 0; index < collective.rounds(exchange); ++index)

@@ -17,9 +17,10 @@
 namespace longhaul {
 
 struct GroupExchange {
-  int members = 0;         // n, at least 2
-  std::int64_t bytes = 0;  // B, what each member contributes
-  int tensors = 1;         // that the contribution consists of, of equal size
+  int members = 0;                // n, at least 2
+  std::int64_t bytes = 0;         // B, what each member contributes
+  int tensors = 1;                // that the contribution consists of, of equal size
+  std::vector<int> site_of = {};  // the site of each member; empty where the topology has no sites
 };
 
 struct Message {
@@ -47,12 +48,17 @@ class Collective {
   // `index` is 0 … rounds − 1. Messages from one member to another arrive in the order of the rounds.
   virtual Round round(const GroupExchange& exchange, int member, int index) const = 0;
   virtual bool awaits_delivery() const { return false; }
+  virtual bool needs_sites() const { return false; }  // only on a topology that has sites
   virtual Totals totals(const GroupExchange& exchange) const = 0;
   // Seconds from the moment when all are ready until the last is done, on an idle star of equal full-duplex
   // links: `latency_s` one way between two replicas, `bytes_per_s` of payload, no start-up. Exact where the
   // header of the collective says so, otherwise an upper bound.
   virtual double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const = 0;
 };
+
+// An exchange among these replicas; `site_of_replica` may be empty.
+GroupExchange group_exchange(const std::vector<int>& group, std::int64_t bytes, std::size_t tensors,
+                             const std::vector<int>& site_of_replica);
 
 // What a member sends, by adding up its rounds.
 std::int64_t bytes_sent(const Collective& collective, const GroupExchange& exchange, int member);

@@ -1,8 +1,12 @@
 #include "net/collectives/registry.h"
 
 #include "core/errors.h"
+#include "net/collectives/direct.h"
+#include "net/collectives/double_tree.h"
 #include "net/collectives/halving_doubling.h"
+#include "net/collectives/hierarchical.h"
 #include "net/collectives/pair.h"
+#include "net/collectives/parameter_server.h"
 #include "net/collectives/ring.h"
 #include "net/collectives/root.h"
 #include "net/collectives/tree.h"
@@ -14,7 +18,11 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
     std::vector<std::unique_ptr<Collective>> list;
     list.push_back(make_ring());
     list.push_back(make_tree());
+    list.push_back(make_double_tree());
     list.push_back(make_halving_doubling());
+    list.push_back(make_direct());
+    list.push_back(make_parameter_server());
+    list.push_back(make_hierarchical());
     list.push_back(make_pair_average());
     list.push_back(make_root());
     return list;

@@ -9,13 +9,14 @@
 namespace longhaul {
 
 ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group,
-                         std::int64_t bytes, Network& network, MemberDone on_member_done)
+                         std::int64_t bytes, const std::vector<int>& site_of, Network& network,
+                         MemberDone on_member_done)
     : rule_(rule),
       rule_index_(rule_index),
       step_(step),
       group_(std::move(group)),
       collective_(find_collective(rule.collective)),
-      exchange_{static_cast<int>(group_.size()), bytes, static_cast<int>(rule.tensors.size())},
+      exchange_(group_exchange(group_, bytes, rule.tensors.size(), site_of)),
       network_(network),
       on_member_done_(std::move(on_member_done)),
       members_(group_.size()),

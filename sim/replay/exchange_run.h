@@ -23,9 +23,10 @@ class ExchangeRun {
   };
   using MemberDone = std::function<void(int replica)>;
 
-  // `group`: replicas, in the order of the group; `rule` must outlive it.
+  // `group`: replicas, in the order of the group; `rule` must outlive it. `site_of`: of each replica of the
+  // topology, or empty.
   ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group, std::int64_t bytes,
-              Network& network, MemberDone on_member_done);
+              const std::vector<int>& site_of, Network& network, MemberDone on_member_done);
 
   // The member of this replica is ready and starts.
   void post(int replica);

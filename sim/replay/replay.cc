@@ -11,7 +11,7 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/units.h"
-#include "net/collectives/registry.h"
+#include "net/estimate.h"
 #include "net/topology.h"
 #include "sim/network/clock.h"
 #include "sim/network/network.h"
@@ -43,7 +43,7 @@ class Replay {
         plans_(trace),
         topology_(build_topology(one)),
         network_(make_network(
-            one.network, topology_, [&trace] { return used_connections(trace); }, one.seed)),
+            one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); }, one.seed)),
         outputs_(folder, trace.plan.rules, trace.context.replicas),
         reporter_(reporter) {
     records_all_ = static_cast<std::int64_t>(trace.context.steps) * trace.context.replicas <= kMostStepRows;
@@ -121,10 +121,11 @@ class Replay {
     if (is_recorded(step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
     latest_step_ = std::max(latest_step_, step);
     if (!plans_.posts(step)) return nullptr;
-    auto plan = std::make_shared<StepPlan>(trace_, step, *network_, [this](ExchangeRun& run, int replica) {
+    const auto on_member_done = [this](ExchangeRun& run, int replica) {
       if (run.is_finished()) note_finished(run);
       go_on_if_done(replica);
-    });
+    };
+    auto plan = std::make_shared<StepPlan>(trace_, step, topology_.site_of(), *network_, on_member_done);
     for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
     return open_plans_[step] = plan;
   }
@@ -265,6 +266,7 @@ class Replay {
 
 Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter) {
   check_fit(one, trace);
+  check_collectives(one, trace.plan);
   return Replay(one, trace, folder, reporter).run();
 }
 

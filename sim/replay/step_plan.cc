@@ -36,11 +36,10 @@ int rule_index(const Trace& trace, const Exchange& exchange) {
   return static_cast<int>(exchange.rule - trace.plan.rules.data());
 }
 
-void add_connections(const Exchange& exchange, const std::vector<int>& group,
+void add_connections(const Exchange& exchange, const std::vector<int>& group, const std::vector<int>& site_of,
                      std::set<std::pair<int, int>>& found) {
   const Collective& collective = find_collective(exchange.rule->collective);
-  const GroupExchange shape{static_cast<int>(group.size()), exchange.bytes,
-                            static_cast<int>(exchange.rule->tensors.size())};
+  const GroupExchange shape = group_exchange(group, exchange.bytes, exchange.rule->tensors.size(), site_of);
   if (shape.members < 2) return;
   for (int member = 0; member < shape.members; ++member)
     for (int index = 0; index < collective.rounds(shape); ++index)
@@ -65,22 +64,24 @@ bool PlanIndex::has_exchange(int step) const {
          });
 }
 
-StepPlan::StepPlan(const Trace& trace, int step, Network& network, const MemberDone& on_member_done)
+StepPlan::StepPlan(const Trace& trace, int step, const std::vector<int>& site_of, Network& network,
+                   const MemberDone& on_member_done)
     : runs_of_(static_cast<std::size_t>(trace.context.replicas)), replicas_left_(trace.context.replicas) {
   for (const Exchange& exchange : trace.exchanges_at(step)) {
     const auto groups = groups_of(exchange, trace.context.replicas);
     check_groups(groups, trace.context.replicas, exchange);
     for (const auto& group : groups)
-      if (group.size() > 1) add_run(exchange, rule_index(trace, exchange), group, network, on_member_done);
+      if (group.size() > 1)
+        add_run(exchange, rule_index(trace, exchange), group, site_of, network, on_member_done);
   }
 }
 
-void StepPlan::add_run(const Exchange& exchange, int rule, std::vector<int> group, Network& network,
-                       const MemberDone& on_member_done) {
+void StepPlan::add_run(const Exchange& exchange, int rule, std::vector<int> group,
+                       const std::vector<int>& site_of, Network& network, const MemberDone& on_member_done) {
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
   runs_.push_back(std::make_unique<ExchangeRun>(
-      *exchange.rule, rule, exchange.post_step, std::move(group), exchange.bytes, network,
+      *exchange.rule, rule, exchange.post_step, std::move(group), exchange.bytes, site_of, network,
       [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }));
   for (const int replica : runs_.back()->group())
     runs_of_[static_cast<std::size_t>(replica)].push_back(runs_.back().get());
@@ -94,7 +95,7 @@ std::vector<std::string> StepPlan::waiting() const {
   return lines;
 }
 
-std::vector<std::pair<int, int>> used_connections(const Trace& trace) {
+std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of) {
   std::set<std::pair<int, int>> found;
   std::set<const ExchangeRule*> known;  // rules among everyone use the same connections every time
   for (int step = 1; step <= trace.context.steps; ++step)
@@ -102,7 +103,7 @@ std::vector<std::pair<int, int>> used_connections(const Trace& trace) {
       const bool is_everyone = exchange.rule->grouping == Grouping::kEveryone;
       if (is_everyone && !known.insert(exchange.rule).second) continue;
       for (const auto& group : groups_of(exchange, trace.context.replicas))
-        add_connections(exchange, group, found);
+        add_connections(exchange, group, site_of, found);
     }
   return {found.begin(), found.end()};
 }

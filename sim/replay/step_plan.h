@@ -29,8 +29,9 @@ class StepPlan {
  public:
   using MemberDone = std::function<void(ExchangeRun& run, int replica)>;
 
-  // Throws InputError for groups that are none.
-  StepPlan(const Trace& trace, int step, Network& network, const MemberDone& on_member_done);
+  // `site_of`: of each replica of the topology, or empty. Throws InputError for groups that are none.
+  StepPlan(const Trace& trace, int step, const std::vector<int>& site_of, Network& network,
+           const MemberDone& on_member_done);
 
   const std::vector<ExchangeRun*>& runs_of(int replica) const {
     return runs_of_[static_cast<std::size_t>(replica)];
@@ -42,8 +43,8 @@ class StepPlan {
   std::vector<std::string> waiting() const;
 
  private:
-  void add_run(const Exchange& exchange, int rule, std::vector<int> group, Network& network,
-               const MemberDone& on_member_done);
+  void add_run(const Exchange& exchange, int rule, std::vector<int> group, const std::vector<int>& site_of,
+               Network& network, const MemberDone& on_member_done);
 
   std::vector<std::unique_ptr<ExchangeRun>> runs_;
   std::vector<std::vector<ExchangeRun*>> runs_of_;  // by replica
@@ -52,6 +53,6 @@ class StepPlan {
 };
 
 // The ordered pairs of replicas that send to each other somewhere in the trace.
-std::vector<std::pair<int, int>> used_connections(const Trace& trace);
+std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of);
 
 }  // namespace longhaul

@@ -42,7 +42,9 @@ TEST(Learning, BelowTheUnigramEntropyAndBelowIndependentReplicas) {
     std::printf("%-12s seed %d: final loss %.3f, %.3f below the unigram entropy, %.3f below independent\n", key.first.c_str(),
                 key.second, loss, unigram - loss, independent - loss);
     EXPECT_LE(loss, unigram - 0.5);
-    if (key.first != "independent") EXPECT_LT(loss, independent);
+    if (key.first != "independent") {
+      EXPECT_LT(loss, independent);
+    }
   }
 }
 

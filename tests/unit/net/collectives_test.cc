@@ -117,6 +117,52 @@ TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
     }
 }
 
+// Sites of equal and unequal sizes, in blocks, scattered, and each member alone.
+TEST(Collectives, SitesDoNotChangeWhatArrives) {
+  const Collective& collective = find_collective("hierarchical");
+  for (const std::vector<int>& sites : {std::vector<int>{0, 0, 0, 1, 1, 1},
+                                        {0, 1, 2, 0, 1, 2},
+                                        {3, 3, 3, 3, 3, 7},
+                                        {5, 4, 3, 2, 1, 0},
+                                        {1, 1, 1, 1, 1, 1}}) {
+    const GroupExchange exchange{6, 31, 1, sites};
+    DataFlow flow(collective, exchange);
+    ASSERT_TRUE(flow.run());
+    EXPECT_TRUE(flow.nothing_left());
+    Totals totals;
+    for (int member = 0; member < 6; ++member) {
+      for (const auto& contributions : flow.held(member))
+        EXPECT_EQ(contributions, (std::multiset<int>{0, 1, 2, 3, 4, 5}));
+      for (int index = 0; index < collective.rounds(exchange); ++index)
+        for (const Message& message : collective.round(exchange, member, index).sends) {
+          ++totals.transfers;
+          totals.bytes += message.bytes;
+        }
+    }
+    EXPECT_EQ(collective.totals(exchange).transfers, totals.transfers);
+    EXPECT_EQ(collective.totals(exchange).bytes, totals.bytes);
+  }
+}
+
+// Of several chunks a half: 3 MB are two halves of two chunks.
+TEST(Collectives, ChunksOfADoubleTreeAllArrive) {
+  const Collective& tree = find_collective("double-tree");
+  for (const int members : {2, 5, 8}) {
+    const GroupExchange exchange{members, 3000000, 1};
+    std::map<std::pair<int, int>, std::vector<std::int64_t>> sent, received;  // offsets by (from, to)
+    for (int member = 0; member < members; ++member)
+      for (int index = 0; index < tree.rounds(exchange); ++index) {
+        const Round round = tree.round(exchange, member, index);
+        for (const Message& message : round.sends) sent[{member, message.peer}].push_back(message.offset);
+        for (const Message& message : round.receives)
+          received[{message.peer, member}].push_back(message.offset);
+      }
+    EXPECT_EQ(sent, received) << members;
+    EXPECT_EQ(tree.rounds(exchange), 3 * 2);
+    EXPECT_EQ(tree.totals(exchange).transfers, 2 * (members - 1) * 2 * 2);
+  }
+}
+
 TEST(Collectives, TotalsAreTheSumOfAllRounds) {
   for (const auto& collective : collectives())
     for (const Shape& shape : kShapes) {
@@ -160,6 +206,30 @@ TEST(Collectives, HalvingDoublingSendsHalvesAndServesTheSurplus) {
   EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 4), 400);
 }
 
+TEST(Collectives, DirectSendsAsMuchAsARing) {
+  for (int member = 0; member < 4; ++member) EXPECT_EQ(sent("direct", {4, 400, 1}, member), 2 * 3 * 100);
+}
+
+TEST(Collectives, TheFirstMemberIsTheParameterServer) {
+  EXPECT_EQ(sent("parameter-server", {4, 100, 1}, 0), 300);
+  EXPECT_EQ(sent("parameter-server", {4, 100, 1}, 3), 100);
+}
+
+// Half of the vector up as a leaf; up and to at most two children as an inner node.
+TEST(Collectives, NobodyIsAnInnerNodeOfBothTrees) {
+  for (int members = 2; members <= 33; ++members)
+    for (int member = 0; member < members; ++member)
+      EXPECT_LE(sent("double-tree", {members, 400, 1}, member), 800) << members << ' ' << member;
+}
+
+// Two sites of three: a leader sends two whole vectors back and, in a ring of two, two halves.
+TEST(Collectives, OnlyLeadersSendBetweenSites) {
+  const GroupExchange exchange{6, 100, 1, {0, 0, 0, 1, 1, 1}};
+  EXPECT_EQ(sent("hierarchical", exchange, 0), 2 * 100 + 2 * 50);
+  EXPECT_EQ(sent("hierarchical", exchange, 3), 2 * 100 + 2 * 50);
+  EXPECT_EQ(sent("hierarchical", exchange, 4), 100);
+}
+
 TEST(Collectives, PairSendsItsContributionOnceAndRootTensorByTensor) {
   EXPECT_EQ(sent("pair", {2, 100, 2}, 0), 100);
   EXPECT_EQ(sent("pair", {2, 100, 2}, 1), 100);
@@ -180,6 +250,11 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("halving-doubling", 4), 4 * 0.1 + 1.5 * 0.1);
   EXPECT_DOUBLE_EQ(cost("halving-doubling", 5), 4 * 0.1 + 1.5 * 0.1 + 2 * 0.2);
   EXPECT_DOUBLE_EQ(cost("pair", 2), 0.2);
+  EXPECT_DOUBLE_EQ(cost("direct", 4), 2 * (0.1 + 0.075));
+  EXPECT_DOUBLE_EQ(cost("parameter-server", 4), 2 * (0.1 + 0.3));
+  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 2 * 2 * (0.1 + 0.1) + 0.3) << "two levels, one chunk a half";
+  EXPECT_DOUBLE_EQ(find_collective("hierarchical").idle_star_s({6, 1000, 1, {0, 0, 0, 1, 1, 1}}, 0.1, 1e4),
+                   2 * (0.1 + 0.2) + 2 * (0.1 + 0.05));
   EXPECT_DOUBLE_EQ(cost("root", 2), 4 * 0.1 + 2 * 0.1);
 }
 

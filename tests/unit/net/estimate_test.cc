@@ -47,5 +47,12 @@ TEST(CheckNetwork, MessagesThatNs3CannotCountNeedMoreConnections) {
   EXPECT_NO_THROW(check_network(one));
 }
 
+TEST(Collectives, WithoutSitesHierarchicalIsRefused) {
+  ExchangeRule rule;
+  rule.collective = "hierarchical";
+  EXPECT_THROW(check_collectives(star_case(4, 1e9, 0.1), {{rule}}), InputError);
+  EXPECT_NO_THROW(check_collectives(regions_case("aws-2022", {{"london", 2}, {"tokyo", 2}}), {{rule}}));
+}
+
 }  // namespace
 }  // namespace longhaul

@@ -160,7 +160,7 @@ TEST(ExchangeRun, SaysWhoWaitsForWhom) {
   const Topology topology = build_topology(one);
   FlowNetwork network(one.network.tcp, topology);
   const ExchangeRule rule = rule_of("ring");
-  ExchangeRun run(rule, 0, 7, {0, 1, 2}, 300, network, [](int) {});
+  ExchangeRun run(rule, 0, 7, {0, 1, 2}, 300, {}, network, [](int) {});
   const SimulationScope scope;
   run.post(0);
   const std::vector<std::string> lines = run.waiting();

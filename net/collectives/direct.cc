@@ -1,0 +1,53 @@
+#include "net/collectives/direct.h"
+
+#include <algorithm>
+
+namespace longhaul {
+namespace {
+
+class Direct : public Collective {
+ public:
+  std::string name() const override { return "direct"; }
+  std::string about() const override {
+    return "all-reduce in two rounds, all to all: each member reduces 1/n of the vector";
+  }
+  int rounds(const GroupExchange&) const override { return 2; }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const bool reduces = index == 0;
+    Round round;
+    // Everyone begins with its successor, so that no owner is first in every list.
+    for (int distance = 1; distance < exchange.members; ++distance) {
+      const int peer = (member + distance) % exchange.members;
+      add_part(round.sends, exchange, peer, reduces ? peer : member, reduces);
+      add_part(round.receives, exchange, peer, reduces ? member : peer, reduces);
+    }
+    return round;
+  }
+
+  // Each part that is not empty is sent n − 1 times to its owner and n − 1 times back.
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t n = exchange.members;
+    return {2 * (n - 1) * std::min(exchange.bytes, n), 2 * (n - 1) * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    const double n = exchange.members;
+    return 2 * (latency_s + (n - 1) / n * static_cast<double>(exchange.bytes) / bytes_per_s);
+  }
+
+ private:
+  static void add_part(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int part,
+                       bool reduces) {
+    add_message(messages, peer, part_begin(exchange.bytes, part, exchange.members),
+                part_begin(exchange.bytes, part + 1, exchange.members), reduces);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_direct() {
+  return std::make_unique<Direct>();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,104 @@
+#include "net/collectives/hierarchical.h"
+
+#include <algorithm>
+#include <map>
+
+#include "net/collectives/ring.h"
+
+namespace longhaul {
+namespace {
+
+int site_of(const GroupExchange& exchange, int member) {
+  return exchange.site_of.empty() ? 0 : exchange.site_of[static_cast<std::size_t>(member)];
+}
+
+class Hierarchical : public Collective {
+ public:
+  std::string name() const override { return "hierarchical"; }
+  std::string about() const override {
+    return "all-reduce inside each site to a leader, as a ring between the leaders, and back; needs a "
+           "topology "
+           "with sites";
+  }
+  bool needs_sites() const override { return true; }
+  int rounds(const GroupExchange& exchange) const override {
+    return 2 * static_cast<int>(leaders(exchange).size());
+  }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const std::vector<int> all = leaders(exchange);
+    const int last = 2 * static_cast<int>(all.size()) - 1;
+    if (index == 0 || index == last) return inside(exchange, all, member, index == 0);
+    return between(exchange, all, member, index - 1);
+  }
+
+  Totals totals(const GroupExchange& exchange) const override {
+    const auto sites = static_cast<int>(leaders(exchange).size());
+    const std::int64_t messages = 2 * (exchange.members - sites);
+    Totals totals = sites > 1 ? ring_->totals({sites, exchange.bytes, exchange.tensors, {}}) : Totals{};
+    totals.transfers += exchange.bytes > 0 ? messages : 0;
+    totals.bytes += messages * exchange.bytes;
+    return totals;
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    std::map<int, int> members;
+    for (int member = 0; member < exchange.members; ++member) ++members[site_of(exchange, member)];
+    int largest = 0;
+    for (const auto& [site, count] : members) largest = std::max(largest, count);
+    const auto sites = static_cast<int>(members.size());
+    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
+    const double inside_s = largest > 1 ? 2 * (latency_s + (largest - 1) * vector_s) : 0;
+    return inside_s + 2 * (sites - 1) * (latency_s + vector_s / sites);
+  }
+
+ private:
+  // The first member of each site, in the order of the members.
+  static std::vector<int> leaders(const GroupExchange& exchange) {
+    if (exchange.site_of.empty()) return {0};
+    std::vector<int> found, known;
+    for (int member = 0; member < exchange.members; ++member) {
+      const int site = site_of(exchange, member);
+      if (std::find(known.begin(), known.end(), site) != known.end()) continue;
+      known.push_back(site);
+      found.push_back(member);
+    }
+    return found;
+  }
+
+  static Round inside(const GroupExchange& exchange, const std::vector<int>& leaders, int member,
+                      bool reduces) {
+    const int site = site_of(exchange, member);
+    const int leader = *std::find_if(leaders.begin(), leaders.end(),
+                                     [&](int other) { return site_of(exchange, other) == site; });
+    Round round;
+    if (member != leader) {
+      add_message(reduces ? round.sends : round.receives, leader, 0, exchange.bytes, reduces);
+      return round;
+    }
+    for (int peer = 0; peer < exchange.members; ++peer)
+      if (peer != leader && site_of(exchange, peer) == site)
+        add_message(reduces ? round.receives : round.sends, peer, 0, exchange.bytes, reduces);
+    return round;
+  }
+
+  Round between(const GroupExchange& exchange, const std::vector<int>& leaders, int member, int index) const {
+    const auto found = std::find(leaders.begin(), leaders.end(), member);
+    if (found == leaders.end()) return {};
+    const GroupExchange ring{static_cast<int>(leaders.size()), exchange.bytes, exchange.tensors, {}};
+    Round round = ring_->round(ring, static_cast<int>(found - leaders.begin()), index);
+    for (auto* messages : {&round.sends, &round.receives})
+      for (Message& message : *messages) message.peer = leaders[static_cast<std::size_t>(message.peer)];
+    return round;
+  }
+
+  std::unique_ptr<Collective> ring_ = make_ring();
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_hierarchical() {
+  return std::make_unique<Hierarchical>();
+}
+
+}  // namespace longhaul

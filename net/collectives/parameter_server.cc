@@ -1,0 +1,43 @@
+#include "net/collectives/parameter_server.h"
+
+namespace longhaul {
+namespace {
+
+class ParameterServer : public Collective {
+ public:
+  std::string name() const override { return "parameter-server"; }
+  std::string about() const override {
+    return "all-reduce at the first replica: whole vectors there and back, all over its one link";
+  }
+  int rounds(const GroupExchange&) const override { return 2; }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const bool reduces = index == 0;
+    Round round;
+    if (member > 0) {
+      add_message(reduces ? round.sends : round.receives, 0, 0, exchange.bytes, reduces);
+    } else {
+      for (int peer = 1; peer < exchange.members; ++peer)
+        add_message(reduces ? round.receives : round.sends, peer, 0, exchange.bytes, reduces);
+    }
+    return round;
+  }
+
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t messages = 2 * (exchange.members - 1);
+    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
+    return 2 * (latency_s + (exchange.members - 1) * vector_s);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_parameter_server() {
+  return std::make_unique<ParameterServer>();
+}
+
+}  // namespace longhaul
