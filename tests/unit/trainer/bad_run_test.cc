@@ -63,10 +63,26 @@ TEST_F(BadRun, ATableOnAFullDisk) {
 }
 
 // A file system of 8 MB, of which a training needs more.
+// A file system of 8 MB at `folder`, for as long as it lives: a test that fails leaves no mount behind.
+class SmallDisk {
+ public:
+  explicit SmallDisk(std::string folder)
+      : folder_(std::move(folder)), mounted_(mount("none", folder_.c_str(), "tmpfs", 0, "size=8m") == 0) {}
+  ~SmallDisk() {
+    if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+
+ private:
+  std::string folder_;
+  bool mounted_;
+};
+
 TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsSpace) {
   const std::string out = folder_.file("out");
   fs::create_directories(out);
-  if (mount("none", out.c_str(), "tmpfs", 0, "size=8m") != 0) GTEST_SKIP() << "only root mounts";
+  const SmallDisk disk(out);
+  if (!disk.mounted()) GTEST_SKIP() << "only root mounts";
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
   scenario["train"]["checkpoint_every"] = 4;
   scenario["train"]["model"]["hidden"] = 64;  // 1.9 MB a checkpoint, two and a temporary one
@@ -77,7 +93,6 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
   EXPECT_EQ(newest_checkpoint(scenario), 4);
   fs::remove(out + "/filler");
   const Trained resumed = train(one, folder_, 1, true);
-  umount2(out.c_str(), MNT_DETACH);
   const TemporaryFolder other;
   const Trained whole = train(one, other);
   EXPECT_EQ(resumed.metrics, whole.metrics);
