@@ -1,0 +1,91 @@
+// The section `network` of a resolved case: topology, TCP, and what a fidelity can carry.
+#include "core/case_parts.h"
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+StarSpec parse_star(const Json& json) {
+  const std::string path = "network.topology.star";
+  StarSpec star;
+  star.rtt = parse_duration(json.at("rtt"));
+  const bool both = json.contains("up") && json.contains("down"),
+             any = json.contains("up") || json.contains("down");
+  if (json.contains("rate") == any || any != both)
+    throw InputError({"", path, "found " + json.dump(), "either rate, or up and down", ""});
+  star.up = parse_rate(json.value("up", json.value("rate", "")));
+  star.down = parse_rate(json.value("down", json.value("rate", "")));
+  return star;
+}
+
+RegionsSpec parse_regions(const Json& json, int replicas) {
+  const std::string path = "network.topology.regions";
+  RegionsSpec regions;
+  regions.matrix = json.at("matrix").get<std::string>();
+  regions.rate = parse_rate(json.at("rate"));
+  if (json.contains("trunk")) regions.trunk = parse_rate(json["trunk"]);
+  regions.even = json.at("replicas").is_string();
+  if (regions.even) {
+    for (const Json& site : json.value("sites", Json::array())) regions.placement.push_back({site, 0});
+    return regions;
+  }
+  if (json.contains("sites"))
+    throw InputError(
+        {"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
+  int placed = 0;
+  for (const auto& [site, count] : json["replicas"].items()) {
+    regions.placement.push_back({site, count.get<int>()});
+    placed += count.get<int>();
+  }
+  if (placed != replicas)
+    throw InputError(
+        {"", path + ".replicas",
+         "places " + std::to_string(placed) + " replicas, the scenario has " + std::to_string(replicas),
+         "counts that add up to replicas, or \"even\"", ""});
+  return regions;
+}
+
+TcpSpec parse_tcp(const Json& json) {
+  TcpSpec tcp;
+  if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
+  tcp.connections = json.at("connections");
+  tcp.congestion_control = json.at("congestion_control").get<std::string>();
+  tcp.queue = json.at("queue").get<std::string>();
+  tcp.ecn = json.at("ecn");
+  tcp.loss = json.at("loss");
+  tcp.segment = json.at("segment");
+  if (tcp.ecn && tcp.queue != "fq_codel")
+    throw InputError({"", "network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"",
+                      "only with queue \"fq_codel\"", "the other queues do not mark"});
+  return tcp;
+}
+
+void check_fidelity(const NetworkSpec& network) {
+  if (network.fidelity != "flow") return;
+  if (network.tcp.queue != "host")
+    throw InputError({"", "network.tcp.queue", "found \"" + network.tcp.queue + "\" with fidelity \"flow\"",
+                      "\"host\"",
+                      "the flow fidelity has no model of the other queues yet; use fidelity \"packet\""});
+  if (network.tcp.loss > 0)
+    throw InputError({"", "network.tcp.loss",
+                      "found " + format_number(network.tcp.loss) + " with fidelity \"flow\"", "0",
+                      "the flow fidelity has no model of random loss yet; use fidelity \"packet\""});
+}
+
+}  // namespace
+
+NetworkSpec parse_network(const Json& json, int replicas) {
+  NetworkSpec network;
+  network.fidelity = json.at("fidelity").get<std::string>();
+  const Json& topology = json.at("topology");
+  if (topology.contains("star"))
+    network.topology = parse_star(topology["star"]);
+  else
+    network.topology = parse_regions(topology.at("regions"), replicas);
+  network.tcp = parse_tcp(json.at("tcp"));
+  check_fidelity(network);
+  return network;
+}
+
+}  // namespace longhaul

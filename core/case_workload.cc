@@ -1,0 +1,92 @@
+// The section `workload` of a resolved case: what the network carries and how long a step takes.
+#include <cmath>
+
+#include "core/case_parts.h"
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+StepTime parse_step_time(const Json& json, std::int64_t parameters) {
+  StepTime time;
+  const std::string kind = json.begin().key();
+  const Json& value = json.begin().value();
+  if (kind == "constant") {
+    time.seconds = parse_duration(value);
+  } else if (kind == "lognormal") {
+    time.kind = StepTime::Kind::kLognormal;
+    time.sigma = value.at("sigma");
+    if (value.contains("mean") == value.contains("mu"))
+      throw InputError({"", "workload.step_time.lognormal", "found " + value.dump(),
+                        "sigma with exactly one of mean (the expectation) and mu (of the logarithm)", ""});
+    time.mu = value.contains("mu") ? value["mu"].get<double>()
+                                   : std::log(parse_duration(value["mean"])) - time.sigma * time.sigma / 2;
+  } else if (kind == "measured") {
+    if (!value.get<bool>())
+      throw InputError({"", "workload.step_time.measured", "found false",
+                        "true, or one of constant, lognormal, flops", ""});
+    time.kind = StepTime::Kind::kMeasured;
+  } else {
+    time.seconds = 6. * static_cast<double>(parameters) * value.at("tokens").get<double>() /
+                   (value.at("peak").get<double>() * value.at("utilisation").get<double>());
+  }
+  return time;
+}
+
+std::int64_t workload_parameters(const Json& json, const std::optional<TrainSpec>& train) {
+  if (json.contains("parameters") && json.contains("model"))
+    throw InputError({"", "workload", "found both model and parameters", "one of them", ""});
+  if (json.contains("parameters")) return json["parameters"];
+  if (!json.contains("model")) {
+    if (train) return train->model.parameters();
+    throw InputError({"", "workload.model", "this key is missing",
+                      "a preset (longhaul list models), dimensions, or workload.parameters",
+                      "without train nothing else says what travels"});
+  }
+  if (json["model"].is_object()) return parse_shape(json["model"], "workload.model").parameters();
+  for (const ModelPreset& preset : model_presets())
+    if (preset.name == json["model"]) return preset.shape.parameters();
+  throw InputError({"", "workload.model", "found " + json["model"].dump(), "see longhaul list models", ""});
+}
+
+}  // namespace
+
+Wire parse_wire(const std::string& text) {
+  if (text == "fp32") return Wire::kFp32;
+  if (text == "bf16") return Wire::kBf16;
+  if (text == "fp16") return Wire::kFp16;
+  return Wire::kInt8;
+}
+
+std::string to_string(Wire wire) {
+  const char* names[] = {"fp32", "bf16", "fp16", "int8"};
+  return names[static_cast<int>(wire)];
+}
+
+int bytes_per_parameter(Wire wire) {
+  return wire == Wire::kFp32 ? 4 : wire == Wire::kInt8 ? 1 : 2;
+}
+
+WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& train) {
+  WorkloadSpec workload;
+  workload.parameters = workload_parameters(json, train);
+  workload.wire = parse_wire(json.at("wire"));
+  if (train)
+    workload.steps = train->steps;
+  else if (json.contains("steps"))
+    workload.steps = json["steps"];
+  else
+    throw InputError({"", "workload.steps", "this key is missing", "an integer of at least 1",
+                      "without train it says how many inner steps are replayed"});
+  workload.step_time = parse_step_time(json.at("step_time"), workload.parameters);
+  if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
+    throw InputError({"", "workload.step_time.measured", "nothing is trained, so nothing is measured",
+                      "constant, lognormal or flops", "or add a train section"});
+  if (train && workload.wire == Wire::kInt8)
+    throw InputError({"", "workload.wire", "found \"int8\" with a train section", "fp32, bf16 or fp16",
+                      "the trainer does not quantize to int8; without train it is replayed"});
+  return workload;
+}
+
+}  // namespace longhaul
