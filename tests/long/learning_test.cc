@@ -1,4 +1,4 @@
-// Real training on real text, three seeds, five minutes: `make test-long`. Prints the losses it judges.
+// Real training on real text, three seeds, five minutes: a part of `make test-long`. Prints the losses it judges.
 //
 // Every method must be at least half a nat below the unigram entropy of the text (what a model without context could
 // reach), and every synchronized one below independent replicas, which had as many tokens per replica.
