@@ -23,6 +23,7 @@ Case parse_case(const Json& resolved) {
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
   one.workload = parse_workload(resolved.at("workload"), one.train);
   one.network = parse_network(resolved.at("network"), one.replicas);
+  one.network.variation = parse_variation(resolved["network"], one.folder);
   return one;
 }
 

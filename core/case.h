@@ -12,6 +12,7 @@
 
 #include "core/model_shape.h"
 #include "core/options.h"
+#include "core/variation_spec.h"
 
 namespace longhaul {
 
@@ -91,6 +92,7 @@ struct NetworkSpec {
   std::string fidelity;  // flow, packet
   std::variant<StarSpec, RegionsSpec> topology;
   TcpSpec tcp;
+  VariationSpec variation;
 };
 
 struct MethodSpec {

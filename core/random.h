@@ -20,6 +20,8 @@ enum class Purpose : std::uint32_t {
   kStepTime = 5,
   kSyntheticSource = 6,
   kPlacement = 7,
+  kLinkJitter = 20,
+  kBackground = 21,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

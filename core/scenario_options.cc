@@ -1,6 +1,7 @@
 #include "core/scenario_options.h"
 
 #include "core/model_shape.h"
+#include "core/variation_options.h"
 
 namespace longhaul {
 namespace {
@@ -202,7 +203,7 @@ Node network_options() {
              {choice("fidelity", {"flow", "packet"})
                   .by_default("flow")
                   .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet"),
-              topology_options(), tcp_options()})
+              topology_options(), tcp_options(), variation_options()})
       .filled()
       .means("the wide-area network");
 }
