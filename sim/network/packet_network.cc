@@ -51,6 +51,8 @@ PacketNetwork::PacketNetwork(const TcpSpec& tcp, const Topology& topology,
       nodes_(tcp_, topology_, ends_, seed, loads_),
       variation_(std::move(variation)) {
   add_channels();
+  for (LinkDirection one = 0; variation_ && one < static_cast<int>(2 * topology_.links().size()); ++one)
+    apply_variation(one);
   after(0, [this] { connect_all(); });
 }
 
@@ -91,14 +93,16 @@ bool PacketNetwork::is_busy() const {
                      [](const auto& entry) { return entry.second.channel->is_busy(); });
 }
 
+void PacketNetwork::apply_variation(LinkDirection direction) {
+  nodes_.set_rate(direction, variation_->capacities()[static_cast<std::size_t>(direction)]);
+  nodes_.set_delay(direction / 2, variation_->delays_s()[static_cast<std::size_t>(direction)]);
+}
+
 // The next change is an event only while something is under way, as watch().
 void PacketNetwork::follow_variation() {
   const std::int64_t now = std::llround((now_s() - ready_s_) * 1e9);
   variation_->advance_to(now);
-  for (const LinkDirection direction : variation_->changed()) {
-    nodes_.set_rate(direction, variation_->capacities()[static_cast<std::size_t>(direction)]);
-    nodes_.set_delay(direction / 2, variation_->delays_s()[static_cast<std::size_t>(direction)]);
-  }
+  for (const LinkDirection direction : variation_->changed()) apply_variation(direction);
   const std::int64_t next_ns = variation_->next_change_ns();
   is_varying_ = next_ns != Variation::kNever;
   if (!is_varying_) return;

@@ -33,6 +33,7 @@ class PacketNetwork : public Network {
 
   void add_channels();
   ConnectionFacts facts_between(int source, int target) const;
+  void apply_variation(LinkDirection direction);
   void follow_variation();
   bool is_busy() const;
   void connect_all();

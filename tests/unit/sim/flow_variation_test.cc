@@ -320,6 +320,20 @@ TEST_F(FlowVariationTest, PacketsUnderARateTraceTakeAsLong) {
   EXPECT_GT(packet, 10e6 / (kRate / 8) * 1.3) << "the trace costs something";
 }
 
+// A fifth of the rate until one second into the exchange.
+TEST_F(FlowVariationTest, PacketsUnderARateThatRisesTakeAsLong) {
+  Case one = star_case(2, kRate, 0.05);
+  one.network.variation.traces = {trace("*", "0,2e7,\n2,1e8,\n")};
+  const Trace trace = single_exchange("pair", 2, 10000000);
+  const double flow = run_replay(one, trace).sync_time_s();
+  one.network.fidelity = "packet";
+  const double packet = run_replay(one, trace).sync_time_s();
+  std::printf("rising rate: packet %.4f s, flow %.4f s (%+.1f %%)\n", packet, flow,
+              100 * (flow / packet - 1));
+  EXPECT_NEAR(flow / packet, 1, 0.1);
+  EXPECT_GT(packet, 1 + (10e6 - 2.5e6) / (kRate / 8)) << "the trace costs something";
+}
+
 TEST_F(FlowVariationTest, PacketsUnderADelayTraceTakeAsLong) {
   Case one = star_case(2, kRate, 0.05);
   one.network.variation.traces = {trace("replica0-core", "1.6,,0.05\n")};
