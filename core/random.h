@@ -20,8 +20,9 @@ enum class Purpose : std::uint32_t {
   kStepTime = 5,
   kSyntheticSource = 6,
   kPlacement = 7,
-  kLinkJitter = 20,
-  kBackground = 21,
+  kAccessRates = 20,
+  kLinkJitter = 21,
+  kBackground = 22,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

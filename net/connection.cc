@@ -53,6 +53,9 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
   facts.rtt_s = 2 * facts.delay_s + serialization_s(topology, facts.data, tcp.segment + kHeaderBytes) +
                 serialization_s(topology, facts.acks, kHeaderBytes);
   facts.bottleneck = topology.bottleneck(source, target);
+  facts.ack_limit = kUnlimited;
+  for (const LinkDirection direction : facts.acks)
+    facts.ack_limit = std::min(facts.ack_limit, topology.rate(direction) / ack_share(tcp.segment));
   facts.window_limit = window_limit(topology, tcp, facts, source, target, facts.rtt_s);
   return facts;
 }
@@ -68,6 +71,10 @@ ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int sourc
   facts.bottleneck = kUnlimited;
   for (const LinkDirection direction : own.data)
     facts.bottleneck = std::min(facts.bottleneck, rates[static_cast<std::size_t>(direction)]);
+  facts.ack_limit = kUnlimited;
+  for (const LinkDirection direction : own.acks)
+    facts.ack_limit =
+        std::min(facts.ack_limit, rates[static_cast<std::size_t>(direction)] / ack_share(tcp.segment));
   facts.window_limit = window_limit(topology, tcp, facts, source, target, own.rtt_s);
   return facts;
 }

@@ -44,6 +44,7 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   facts_.delay_s = present.delay_s;
   facts_.rtt_s = present.rtt_s;
   facts_.bottleneck = present.bottleneck;
+  facts_.ack_limit = present.ack_limit;
   facts_.window_limit = present.window_limit;
   window_.follow_path(present.rtt_s, present.window_limit);
   if (is_fluid_) return;

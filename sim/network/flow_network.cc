@@ -58,7 +58,8 @@ void FlowNetwork::vary(std::unique_ptr<Variation> variation) {
 }
 
 double FlowNetwork::cap(const FlowChannel& channel) const {
-  const double rate_limit = channel.rate_limit() * 8 / payload_share(tcp_.segment);
+  const double rate_limit =
+      std::min(channel.rate_limit() * 8 / payload_share(tcp_.segment), channel.facts().ack_limit);
   return variation_ ? variation_->cap(channel.facts(), rate_limit) : rate_limit;
 }
 
