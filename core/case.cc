@@ -24,6 +24,7 @@ Case parse_case(const Json& resolved) {
   one.workload = parse_workload(resolved.at("workload"), one.train);
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.replicas);
   one.network = parse_network(resolved.at("network"), one.replicas);
+  one.network.variation = parse_variation(resolved["network"], one.folder);
   return one;
 }
 

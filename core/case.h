@@ -12,6 +12,7 @@
 
 #include "core/model_shape.h"
 #include "core/options.h"
+#include "core/variation_spec.h"
 
 namespace longhaul {
 
@@ -137,6 +138,7 @@ struct NetworkSpec {
       topology;
   std::vector<LinkOverride> overrides;  // in the order written; the last one wins
   TcpSpec tcp;
+  VariationSpec variation;
 };
 
 struct MethodSpec {

@@ -12,7 +12,9 @@ ModelShape parse_shape(const Json& json, const std::string& path);  // checked; 
 TrainSpec parse_train(const Json& json);
 WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& train);
 std::vector<double> parse_step_time_factors(const Json& workload, int replicas);
-NetworkSpec parse_network(const Json& json, int replicas);
+NetworkSpec parse_network(const Json& json, int replicas);  // without its variation
+// `network`: the whole section; files are relative to `folder`.
+VariationSpec parse_variation(const Json& network, const std::string& folder);
 
 // What stands at `path` under network.topology.
 StarSpec parse_star(const Json& json, const std::string& path);

@@ -2,6 +2,7 @@
 
 #include "core/model_shape.h"
 #include "core/topology_options.h"
+#include "core/variation_options.h"
 
 namespace longhaul {
 namespace {
@@ -211,7 +212,7 @@ Node network_options() {
                   .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet"),
               topology_options(),  //
               override_options(),  //
-              tcp_options()})
+              tcp_options(), variation_options()})
       .filled()
       .means("the wide-area network");
 }

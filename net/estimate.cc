@@ -7,6 +7,7 @@
 #include "core/units.h"
 #include "net/collectives/registry.h"
 #include "net/topology.h"
+#include "net/variation/variation.h"
 
 namespace longhaul {
 namespace {
@@ -60,8 +61,10 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
 }
 
 void check_network(const Case& one) {
-  build_topology(one);
+  const Topology topology = build_topology(one);
+  const Variation variation(one.network.variation, topology, one.seed);
   if (one.network.fidelity != "packet") return;
+  variation.check_for_packets(one.network.variation);
   const double largest =
       2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
   if (largest / one.network.tcp.connections > kLargestPacketConnection)

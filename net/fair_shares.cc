@@ -26,7 +26,8 @@ int FairShares::add(const Flow& flow) {
 }
 
 double FairShares::for_data(const Link& link) {
-  return std::max(link.capacity - link.ack_load, link.capacity / 10);
+  // A sum of acknowledgements that rounds to less than nothing must not let data through an outage.
+  return std::max(link.capacity - std::max(0., link.ack_load), link.capacity / 10);
 }
 
 void FairShares::make_dirty(LinkDirection direction) {
@@ -76,6 +77,17 @@ void FairShares::stop(int flow) {
     make_dirty(direction);
   }
   load_way_back(sharing, -sharing.rate, -1);
+}
+
+void FairShares::set_capacity(LinkDirection direction, double capacity) {
+  link(direction).capacity = capacity;
+  make_dirty(direction);
+}
+
+void FairShares::set_cap(int flow, double cap) {
+  Sharing& sharing = at(flow);
+  sharing.flow.cap = cap;
+  for (const LinkDirection direction : *sharing.flow.data) make_dirty(direction);
 }
 
 const std::vector<int>& FairShares::solve() {

@@ -25,8 +25,11 @@ class FairShares {
   int add(const Flow& flow);
   void start(int flow);
   void stop(int flow);
+  // What a link has from now on (0: nothing passes), and what a flow may have.
+  void set_capacity(LinkDirection direction, double capacity);
+  void set_cap(int flow, double cap);
 
-  // Brings the rates up to date after starts and stops: the sending flows whose rate is another now, each
+  // Brings the rates up to date after such changes: the sending flows whose rate is another now, each
   // once.
   const std::vector<int>& solve();
   const std::vector<int>& solve_all();

@@ -170,6 +170,19 @@ std::string topology_in_words(const Json& topology) {
   return topology.dump();
 }
 
+std::string variation_in_words(const Json& variation) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* key, const std::string& words) {
+    if (!member(variation, key).is_null() && !variation[key].empty()) parts.push_back(words);
+  };
+  add("traces", "traces of links");
+  add("background", "background traffic");
+  const Json jitter = member(variation, "jitter");
+  add("jitter", "jitter σ " + text_of(jitter, "rate_sigma") + " of rates, " + text_of(jitter, "delay_sigma") +
+                    " of delays");
+  return parts.empty() ? "" : "; changes with time: " + join(parts);
+}
+
 std::string network_in_words(const Json& network) {
   const Json topology = member(network, "topology"), tcp = member(network, "tcp");
   std::string text = topology_in_words(topology);
@@ -180,7 +193,7 @@ std::string network_in_words(const Json& network) {
     text += "; TCP " + text_of(tcp, "congestion_control") + ", " + text_of(tcp, "connections") +
             " connection" + (text_of(tcp, "connections") == "1" ? "" : "s") + ", window " +
             text_of(tcp, "window");
-  return text;
+  return text + variation_in_words(member(network, "variation"));
 }
 
 std::string sweep_in_words(const std::vector<Json>& records) {

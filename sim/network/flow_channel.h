@@ -43,6 +43,9 @@ class FlowChannel {
   bool may_send() const { return is_fluid_ || credit_ > nothing(); }
   double release_s() const { return bursts_.front().acknowledged_s; }
 
+  // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
+  // stay.
+  void follow_path(const ConnectionFacts& present);
   // The fair share from `now` on, bytes of payload a second.
   void set_rate(double rate, double now);
   // Seconds until the transfer ends or the credit is used up, at the present rate.
@@ -62,6 +65,7 @@ class FlowChannel {
 
   double window() const { return window_.bytes() * rules_.connections; }
   void start(double now);
+  void end_burst();
   void leave_fluid(double now);
   void enter_fluid();
   void take_acknowledgements(double now);

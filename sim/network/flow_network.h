@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "net/fair_shares.h"
 #include "sim/network/flow_channel.h"
+#include "sim/network/flow_variation.h"
 #include "sim/network/instant_queue.h"
 #include "sim/network/network.h"
 
@@ -26,6 +28,9 @@ class FlowNetwork : public Network {
   // `topology` must outlive it.
   FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched);
 
+  // Before anything is sent: the network changes with time.
+  void vary(std::unique_ptr<Variation> variation);
+
   void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
   const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
 
@@ -34,6 +39,8 @@ class FlowNetwork : public Network {
     Slot(ConnectionFacts facts, const FlowChannel::Rules& rules) : channel(std::move(facts), rules) {}
 
     FlowChannel channel;
+    ConnectionFacts own;  // where the network varies: with the links' own rates and delays
+    int source = 0, target = 0;
     std::deque<Arrival> travelling;  // sent, not arrived
     std::int64_t latest_arrival_ns = 0;
     std::int64_t planned_ns = InstantQueue::kNever;  // when the channel has to be looked at
@@ -41,7 +48,7 @@ class FlowNetwork : public Network {
     bool is_touched = false;
   };
 
-  Slot& slot(int number) { return slots_[static_cast<std::size_t>(number)]; }
+  Slot& slot(int number) { return slots_[static_cast<std::size_t>(number - first_slot_)]; }
   int number_of(int source, int target);
   void touch(int number);
   void wake_at(std::int64_t time_ns);
@@ -53,11 +60,18 @@ class FlowNetwork : public Network {
   void share_links(std::int64_t now_ns);
   void plan(int number, std::int64_t now_ns);
   void set_event(int number);
+  void follow_variation(std::int64_t now_ns);
+  double cap(const FlowChannel& channel) const;
+  double tail_s(const FlowChannel& channel, std::int64_t bytes) const;
+  std::int64_t next_wake_ns();
 
   TcpSpec tcp_;
   const Topology& topology_;
   Solving solving_;
   FairShares shares_;                               // flows have the numbers of the slots
+  std::unique_ptr<FlowVariation> variation_;        // null: nothing varies
+  int first_slot_ = 0;                              // flows before it are traffic of others
+  int sending_ = 0;                                 // channels that have data
   std::deque<Slot> slots_;                          // paths are referred to: they must not move
   std::unordered_map<std::uint64_t, int> numbers_;  // by source and target; never walked
   LinkLoads loads_;
