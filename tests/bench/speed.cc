@@ -88,7 +88,8 @@ std::int64_t run_collective(FlowNetwork& network, const std::string& name, int g
   for (int first = 0; first + group <= count; first += group) {
     std::vector<int> members;
     for (int i = 0; i < group; ++i) members.push_back(first + i);
-    runs.push_back(std::make_unique<ExchangeRun>(rule, 0, 1, members, bytes, network, [](int) {}));
+    runs.push_back(std::make_unique<ExchangeRun>(rule, 0, 1, members, bytes, std::vector<int>{},
+                                                 network, [](int) {}));
     for (const int member : members)
       after(spread_s > 0 ? when(random) : 0, [run = runs.back().get(), member] { run->post(member); });
   }
