@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <queue>
-#include <utility>
 #include <vector>
+
+#include "sim/network/instant_heap.h"
 
 namespace longhaul {
 
@@ -19,7 +19,7 @@ class InstantQueue {
   std::int64_t next_ns() const { return heap_.empty() ? kNever : heap_.top().time_ns; }
   // The event of the first entry if it has only one, else -1.
   int only_next() const {
-    const Entry& entry = entries_[heap_.top().entry];
+    const Entry& entry = entries_[heap_.top().entry()];
     return entry.first == entry.last ? nodes_[entry.first].event : -1;
   }
 
@@ -33,39 +33,30 @@ class InstantQueue {
     }
     recent = {time_ns, new_entry()};
     entries_[recent.entry] = {node, node};
-    heap_.push({time_ns, entries_made_++, recent.entry});
+    heap_.push(time_ns, recent.entry);
   }
 
   // Takes the first entry's events, at next_ns().
   void take(std::vector<int>& events) {
-    const Instant first = heap_.top();
+    const InstantHeap::Instant first = heap_.top();
+    const std::uint32_t number = first.entry();
     heap_.pop();
     Recent& recent = recent_[static_cast<std::size_t>(first.time_ns) % recent_.size()];
-    if (recent.entry == first.entry) recent = {};
+    if (recent.entry == number) recent = {};
     events.clear();
-    const Entry entry = entries_[first.entry];
+    const Entry entry = entries_[number];
     for (std::uint32_t node = entry.first;; node = nodes_[node].next) {
       events.push_back(nodes_[node].event);
       if (node == entry.last) break;
     }
     nodes_[entry.last].next = free_nodes_;
     free_nodes_ = entry.first;
-    free_entries_.push_back(first.entry);
+    free_entries_.push_back(number);
   }
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  // 16 bytes, and so that the sifting of a thousand stays in the first cache. Numbers may wrap: they order
-  // entries of one instant, which are made within far fewer than 2^31.
-  struct Instant {
-    std::int64_t time_ns;
-    std::uint32_t number, entry;
-    bool operator<(const Instant& other) const {  // the queue's top is the largest
-      if (time_ns != other.time_ns) return time_ns > other.time_ns;
-      return static_cast<std::int32_t>(number - other.number) > 0;
-    }
-  };
   struct Entry {
     std::uint32_t first, last;  // nodes
   };
@@ -98,13 +89,12 @@ class InstantQueue {
     return node;
   }
 
-  std::priority_queue<Instant> heap_;
+  InstantHeap heap_;
   std::vector<Entry> entries_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> free_entries_;
   std::uint32_t free_nodes_ = kNone;
   std::array<Recent, 64> recent_;
-  std::uint32_t entries_made_ = 0;
 };
 
 }  // namespace longhaul
