@@ -41,6 +41,9 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
   facts.bottleneck = kUnlimited;
   for (const LinkDirection direction : facts.data)
     facts.bottleneck = std::min(facts.bottleneck, topology.rate(direction));
+  facts.ack_limit = kUnlimited;
+  for (const LinkDirection direction : facts.acks)
+    facts.ack_limit = std::min(facts.ack_limit, topology.rate(direction) / ack_share(tcp.segment));
   facts.window_limit = window_limit(topology, tcp, facts, source, target);
   return facts;
 }
