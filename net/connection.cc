@@ -46,13 +46,16 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
   ConnectionFacts facts;
   Path path = topology.path(source, target);
   facts.data = std::move(path.directions);
+  facts.acks.reserve(facts.data.size());
   facts.delay_s = path.delay_s;
   // The same links the other way round: equal costs must not send acknowledgements along another trunk.
   for (auto direction = facts.data.rbegin(); direction != facts.data.rend(); ++direction)
     facts.acks.push_back(*direction ^ 1);
   facts.rtt_s = 2 * facts.delay_s + serialization_s(topology, facts.data, tcp.segment + kHeaderBytes) +
                 serialization_s(topology, facts.acks, kHeaderBytes);
-  facts.bottleneck = topology.bottleneck(source, target);
+  facts.bottleneck = kUnlimited;
+  for (const LinkDirection direction : facts.data)
+    facts.bottleneck = std::min(facts.bottleneck, topology.rate(direction));
   facts.ack_limit = kUnlimited;
   for (const LinkDirection direction : facts.acks)
     facts.ack_limit = std::min(facts.ack_limit, topology.rate(direction) / ack_share(tcp.segment));

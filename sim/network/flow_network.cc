@@ -32,23 +32,21 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving s
       topology_(topology),
       solving_(solving),
       shares_(capacities(topology), ack_share(tcp.segment)),
-      loads_(2 * topology.links().size()) {}
+      numbers_(static_cast<std::size_t>(topology.replicas()), PeerMap(-1)),
+      loads_(2 * topology.links().size()),
+      alarm_([this] { wake(); }) {}
 
 int FlowNetwork::number_of(int source, int target) {
-  const std::uint64_t ends = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(target);
-  const auto known = numbers_.find(ends);
-  if (known != numbers_.end()) return known->second;
+  int& number = numbers_[static_cast<std::size_t>(source)][target];
+  if (number >= 0) return number;
   const FlowChannel::Rules rules{tcp_.connections, static_cast<double>(tcp_.segment),
                                  tcp_.congestion_control == "cubic"};
   ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
-  slots_.emplace_back(variation_ ? variation_->present(facts, source, target) : facts, rules);
-  if (variation_) slots_.back().own = std::move(facts);
-  slots_.back().source = source;
-  slots_.back().target = target;
+  slots_.emplace_back(variation_ ? variation_->present(facts, source, target) : std::move(facts), rules);
+  if (variation_) slots_.back().origin = std::make_unique<Origin>(Origin{std::move(facts), source, target});
   const FlowChannel& channel = slots_.back().channel;
-  const int number = shares_.add({&channel.facts().data, &channel.facts().acks,
-                                  static_cast<double>(channel.connections()), cap(channel)});
-  return numbers_[ends] = number;
+  return number = shares_.add({&channel.facts().data, &channel.facts().acks,
+                               static_cast<double>(channel.connections()), cap(channel)});
 }
 
 void FlowNetwork::vary(std::unique_ptr<Variation> variation) {
@@ -90,7 +88,7 @@ void FlowNetwork::touch(int number) {
 void FlowNetwork::wake_at(std::int64_t time_ns) {
   if (time_ns >= wake_ns_) return;
   wake_ns_ = time_ns;
-  after_ns(time_ns - now_ns(), [this] { wake(); });
+  alarm_.set_after_ns(time_ns - now_ns());
 }
 
 // Everything of this instant: what is due, what it sets off, and the rates after it.
@@ -111,6 +109,7 @@ void FlowNetwork::wake() {
   }
   is_awake_ = false;
   wake_ns_ = InstantQueue::kNever;
+  pass_over_moved();
   if (const std::int64_t next_ns = next_wake_ns(); next_ns != InstantQueue::kNever) wake_at(next_ns);
 }
 
@@ -125,18 +124,33 @@ void FlowNetwork::follow_variation(std::int64_t now_ns) {
   variation_->advance_to(now_ns);
   for (int number = first_slot_; number < first_slot_ + static_cast<int>(slots_.size()); ++number) {
     Slot& one = slot(number);
-    if (!variation_->concerns(one.own)) continue;
+    if (!variation_->concerns(one.origin->facts)) continue;
     if (one.channel.has_data()) {
       one.channel.advance(seconds(now_ns));
       finish_transfers(number, now_ns);
     }
-    one.channel.follow_path(variation_->present(one.own, one.source, one.target));
+    one.channel.follow_path(variation_->present(one.origin->facts, one.origin->source, one.origin->target));
     shares_.set_cap(number, cap(one.channel));
     touch(number);
   }
 }
 
-// A change that was put off left its event in the queue: it is moved when it comes up.
+// A change that was put off left its event in the queue: it is moved when it comes up, before ns-3 is asked
+// for an event of that instant.
+void FlowNetwork::pass_over_moved() {
+  while (events_.next_ns() != InstantQueue::kNever) {
+    const int event = events_.only_next();
+    if (event < 0 || event % 2 != 0) return;
+    Slot& one = slot(event / 2);
+    const std::int64_t time_ns = events_.next_ns();
+    if (one.event_ns == time_ns && one.planned_ns == time_ns) return;
+    events_.take(due_);
+    if (one.event_ns != time_ns) continue;
+    one.event_ns = InstantQueue::kNever;
+    set_event(event / 2);
+  }
+}
+
 void FlowNetwork::look_at(int number, std::int64_t now_ns) {
   Slot& one = slot(number);
   if (one.event_ns != now_ns) return;
