@@ -103,7 +103,7 @@ int Training::resume(std::vector<std::string>& refused) {
   if (!resumed_) return 0;
   const Json& state = resumed_->state;
   check_same_run(state);
-  restore_tensors(*resumed_, replicas_, *update_, resumed_->step == train_.steps);
+  if (resumed_->step > 0) restore_tensors(*resumed_, replicas_, *update_, resumed_->step == train_.steps);
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
   if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
   return saved_step_ = resumed_->step;
@@ -147,7 +147,8 @@ Json Training::run() {
   return summary();
 }
 
-// The files first: a checkpoint must not say more than they hold.
+// The files first: a checkpoint must not say more than they hold. The one before the first step has no
+// tensors: they follow from the seed, and half a gigabyte of them was most of a start.
 void Training::save_checkpoint(int step) {
   if (step == saved_step_) return;
   const ModelShape& shape = train_.model;
@@ -167,7 +168,9 @@ void Training::save_checkpoint(int step) {
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
-  checkpoints_.write(step, std::move(state), tensors_to_keep(replicas_, *update_, step == train_.steps));
+  checkpoints_.write(
+      step, std::move(state),
+      step == 0 ? std::vector<TensorView>{} : tensors_to_keep(replicas_, *update_, step == train_.steps));
   saved_step_ = step;
 }
 

@@ -1,13 +1,12 @@
 // What the trainer's speed is held against (trainer_speed.py): the same LLaMA with LibTorch's own modules and
 // torch::optim::AdamW, as one would write it first.
 //
-//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of single-threaded 512³ products, all threads together
-//   trainer_baseline loop REPLICAS STEPS           one process that loops over its replicas
-//   trainer_baseline gloo RANK WORLD STEPS PORT    a process per replica; weights averaged over Gloo every 20 steps
+//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of single-threaded 512³ products, all threads
+//   together trainer_baseline loop REPLICAS STEPS           one process that loops over its replicas
+//   trainer_baseline gloo RANK WORLD STEPS PORT    a process per replica; weights averaged over Gloo every 20
+//   steps
 //
 // Prints one JSON line: tokens and the seconds that they took, after three steps of warming up.
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/torch.h>
 
 #include <atomic>
@@ -16,6 +15,8 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
 namespace {
@@ -149,7 +150,8 @@ void run_gemm(int threads, double seconds) {
       }
     });
   for (std::thread& thread : pool) thread.join();
-  std::printf("{\"gflops\": %.3f}\n", static_cast<double>(products) * 2 * 512 * 512 * 512 / (now_s() - begin) / 1e9);
+  std::printf("{\"gflops\": %.3f}\n",
+              static_cast<double>(products) * 2 * 512 * 512 * 512 / (now_s() - begin) / 1e9);
 }
 
 void run_loop(int replicas, int steps) {
@@ -210,7 +212,9 @@ int main(int argc, char** argv) {
   } else if (mode == "gloo" && argc == 6) {
     run_gloo(number(2), number(3), number(4), number(5));
   } else {
-    std::fprintf(stderr, "usage: trainer_baseline gemm THREADS SECONDS | loop REPLICAS STEPS | gloo RANK WORLD STEPS PORT\n");
+    std::fprintf(
+        stderr,
+        "usage: trainer_baseline gemm THREADS SECONDS | loop REPLICAS STEPS | gloo RANK WORLD STEPS PORT\n");
     return 2;
   }
 }
