@@ -308,7 +308,7 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("pair", 2), 0.2);
   EXPECT_DOUBLE_EQ(cost("direct", 4), 2 * (0.1 + 0.075));
   EXPECT_DOUBLE_EQ(cost("parameter-server", 4), 2 * (0.1 + 0.3));
-  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 2 * 2 * (0.1 + 0.1) + 0.3) << "two levels, one chunk a half";
+  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 4 * 0.1 + 6 * 2 * 0.05) << "two levels, one chunk a half";
   EXPECT_DOUBLE_EQ(find_collective("hierarchical").idle_star_s({6, 1000, 1, {0, 0, 0, 1, 1, 1}}, 0.1, 1e4),
                    2 * (0.1 + 0.2) + 2 * (0.1 + 0.05));
   EXPECT_DOUBLE_EQ(cost("root", 2), 4 * 0.1 + 2 * 0.1);
