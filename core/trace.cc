@@ -16,6 +16,7 @@ Json to_json(const ExchangeRule& rule) {
           {"grouping", rule.grouping == Grouping::kEveryone ? "everyone" : "random"},
           {"group_size", rule.group_size},
           {"tensors", rule.tensors},
+          {"sharded", rule.sharded},
           {"overlap_steps", rule.overlap_steps}};
 }
 
@@ -27,6 +28,7 @@ ExchangeRule rule_from(const Json& json) {
   rule.grouping = json.at("grouping") == "everyone" ? Grouping::kEveryone : Grouping::kRandom;
   rule.group_size = json.at("group_size");
   rule.tensors = json.at("tensors").get<std::vector<std::string>>();
+  rule.sharded = json.value("sharded", false);
   rule.overlap_steps = json.at("overlap_steps");
   return rule;
 }

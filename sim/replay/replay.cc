@@ -70,7 +70,8 @@ class Replay {
     int step = 0;
     double computed_s = 0;
     bool is_waiting = false;
-    std::vector<Waited> blocking;    // posted at this step
+    std::vector<Waited> blocking;    // of this step, one after another
+    std::size_t posted = 0;          // of `blocking`
     std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
     ReplicaTotals totals;
   };
@@ -100,7 +101,7 @@ class Replay {
     Replica& state = at(replica);
     state.computed_s = clock();
     state.blocking = runs_posted_by(replica, /*overlapped=*/false);
-    for (const Waited& waited : state.blocking) waited.run->post(replica);
+    state.posted = 0;
     state.is_waiting = true;
     go_on_if_done(replica);
   }
@@ -139,10 +140,12 @@ class Replay {
     Replica& state = at(replica);
     if (!state.is_waiting) return;
     const auto is_done = [&](const Waited& waited) { return waited.run->is_done(replica); };
+    if (state.posted > 0 && !is_done(state.blocking[state.posted - 1])) return;
+    // Posting may end the exchange at once, and then has called back here.
+    if (state.posted < state.blocking.size()) return state.blocking[state.posted++].run->post(replica);
     const auto is_due = [&](const Waited& waited) {
       return waited.run->step() + waited.run->rule().overlap_steps <= state.step;
     };
-    if (!std::all_of(state.blocking.begin(), state.blocking.end(), is_done)) return;
     for (const Waited& waited : state.overlapped)
       if (is_due(waited) && !is_done(waited)) return;
     state.is_waiting = false;
@@ -162,7 +165,7 @@ class Replay {
     leave_step(replica);
   }
 
-  // An awaited exchange shows in the done_s of the blocking one at the step that needs it.
+  // An awaited exchange shows in the done_s of the last blocking one at the step that needs it.
   void write_rows(int replica) {
     Replica& state = at(replica);
     double awaited_done_s = 0;
@@ -177,9 +180,11 @@ class Replay {
       write_row(replica, *waited.run, done_s);
     }
     state.overlapped = std::move(still_open);
-    for (const Waited& waited : state.blocking)
-      write_row(replica, *waited.run,
-                std::max(awaited_done_s, since_origin(waited.run->times(replica).done_s)));
+    for (const Waited& waited : state.blocking) {
+      const double done_s = since_origin(waited.run->times(replica).done_s);
+      const bool is_last = &waited == &state.blocking.back();
+      write_row(replica, *waited.run, is_last ? std::max(awaited_done_s, done_s) : done_s);
+    }
   }
 
   void write_row(int replica, const ExchangeRun& run, double done_s) {
