@@ -32,7 +32,6 @@ std::size_t ExchangeRun::member_of(int replica) const {
 void ExchangeRun::post(int replica) {
   const std::size_t index = member_of(replica);
   members_[index].times.posted_s = now_s();
-  for (const auto& [from, bytes] : std::exchange(members_[index].held, {})) send(from, index, bytes);
   enter_next_round(index);
   advance(index);
 }
@@ -51,17 +50,32 @@ bool ExchangeRun::is_round_over(Member& member) const {
 
 void ExchangeRun::enter_next_round(std::size_t index) {
   Member& member = members_[index];
-  if (++member.round == collective_.rounds(exchange_)) return;
+  ++member.round;
+  send_held(index);
+  if (member.round == collective_.rounds(exchange_)) return;
   member.now = collective_.round(exchange_, static_cast<int>(index), member.round);
   for (const Message& message : member.now.sends) {
     const auto to = static_cast<std::size_t>(message.peer);
     member.times.bytes_sent += message.bytes;
     ++member.undelivered;
-    if (members_[to].round < 0)
-      members_[to].held.emplace_back(index, message.bytes);
+    const int round = collective_.awaits_receiver() ? member.round : 0;
+    if (members_[to].round < round)
+      members_[to].held.push_back({index, message.bytes, round});
     else
       send(index, to, message.bytes);
   }
+}
+
+void ExchangeRun::send_held(std::size_t index) {
+  Member& member = members_[index];
+  if (member.held.empty()) return;
+  std::vector<Held> later;
+  for (const Held& held : std::exchange(member.held, {}))
+    if (held.round <= member.round)
+      send(held.from, index, held.bytes);
+    else
+      later.push_back(held);
+  member.held = std::move(later);
 }
 
 void ExchangeRun::send(std::size_t from, std::size_t to, std::int64_t bytes) {
