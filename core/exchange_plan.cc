@@ -44,6 +44,11 @@ std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& 
   return exchanges;
 }
 
+std::int64_t bucket_bytes(const Exchange& exchange, int bucket) {
+  const std::int64_t buckets = exchange.rule->buckets, each = exchange.bytes / buckets;
+  return each + (bucket >= buckets - exchange.bytes % buckets);
+}
+
 std::int64_t contributed_elements(const ExchangeRule& rule, std::int64_t parameters, int members) {
   return rule.sharded ? (parameters + members - 1) / members : parameters;
 }

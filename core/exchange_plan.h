@@ -31,6 +31,11 @@ struct ExchangeRule {
   // 0: blocking, nobody goes on before it is done. d > 0: sent after the update of step s, needed at step s +
   // d, among the groups of step s + d; it may overlap with the compute in between.
   int overlap_steps = 0;
+  // > 0, of a blocking rule: the last part of each step that is the backward pass, during which the payload
+  // is released in `buckets` equal parts, one after another; the last one at the end of the step. Else one
+  // piece.
+  double overlap_backward = 0;
+  int buckets = 1;
 };
 
 struct ExchangePlan {
@@ -61,6 +66,9 @@ std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& 
 
 // Exchanges point into their plan: a temporary would leave them dangling.
 std::vector<Exchange> exchanges_at(ExchangePlan&& plan, const PlanContext& context, int step) = delete;
+
+// Bytes of bucket 0 … buckets − 1 of one participant's contribution; they add up to `bytes`.
+std::int64_t bucket_bytes(const Exchange& exchange, int bucket);
 
 // Elements that one of `members` contributes of each tensor of P: ceil(P / members) where the rule is
 // sharded, else P.

@@ -1,5 +1,6 @@
 #include "core/trace.h"
 
+#include <algorithm>
 #include <istream>
 #include <ostream>
 
@@ -17,7 +18,9 @@ Json to_json(const ExchangeRule& rule) {
           {"group_size", rule.group_size},
           {"tensors", rule.tensors},
           {"sharded", rule.sharded},
-          {"overlap_steps", rule.overlap_steps}};
+          {"overlap_steps", rule.overlap_steps},
+          {"overlap_backward", rule.overlap_backward},
+          {"buckets", rule.buckets}};
 }
 
 ExchangeRule rule_from(const Json& json) {
@@ -30,6 +33,8 @@ ExchangeRule rule_from(const Json& json) {
   rule.tensors = json.at("tensors").get<std::vector<std::string>>();
   rule.sharded = json.value("sharded", false);
   rule.overlap_steps = json.at("overlap_steps");
+  rule.overlap_backward = json.value("overlap_backward", 0.);
+  rule.buckets = std::max(1, json.value("buckets", 1));
   return rule;
 }
 
