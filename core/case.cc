@@ -42,8 +42,7 @@ Case read_case(const std::string& file) {
 
 std::string training_key(const Case& one) {
   Json method = one.method.options;
-  method.erase("label");
-  method.erase("all_reduce");
+  for (const char* key : {"label", "all_reduce", "overlap_backward", "buckets"}) method.erase(key);
   Json train = one.resolved.at("train");
   train.erase("target_loss");
   train.erase("checkpoint_every");

@@ -19,6 +19,7 @@ ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std
       exchange_(group_exchange(group_, bytes, rule.tensors.size(), site_of)),
       rounds_(collective_.rounds(exchange_)),
       awaits_delivery_(collective_.awaits_delivery()),
+      awaits_receiver_(collective_.awaits_receiver()),
       network_(network),
       on_member_done_(std::move(on_member_done)),
       members_(group_.size()),
@@ -34,7 +35,6 @@ std::size_t ExchangeRun::member_of(int replica) const {
 void ExchangeRun::post(int replica) {
   const std::size_t index = member_of(replica);
   members_[index].times.posted_s = now_s();
-  for (const auto& [from, bytes] : std::exchange(members_[index].held, {})) send(from, index, bytes);
   enter_next_round(index);
   advance(index);
 }
@@ -45,7 +45,9 @@ bool ExchangeRun::is_round_over(const Member& member) const {
 
 void ExchangeRun::enter_next_round(std::size_t index) {
   Member& member = members_[index];
-  if (++member.round == rounds_) return;
+  ++member.round;
+  send_held(index);
+  if (member.round == rounds_) return;
   const Round round = collective_.round(exchange_, static_cast<int>(index), member.round);
   for (const Message& message : round.receives)
     if (--member.surplus[message.peer] < 0) ++member.missing;
@@ -53,11 +55,24 @@ void ExchangeRun::enter_next_round(std::size_t index) {
     const auto to = static_cast<std::size_t>(message.peer);
     member.times.bytes_sent += message.bytes;
     ++member.undelivered;
-    if (members_[to].round < 0)
-      members_[to].held.emplace_back(index, message.bytes);
+    const int may_travel = awaits_receiver_ ? member.round : 0;
+    if (members_[to].round < may_travel)
+      members_[to].held.push_back({index, message.bytes, may_travel});
     else
       send(index, to, message.bytes);
   }
+}
+
+void ExchangeRun::send_held(std::size_t index) {
+  Member& member = members_[index];
+  if (member.held.empty()) return;
+  std::vector<Held> later;
+  for (const Held& held : std::exchange(member.held, {}))
+    if (held.round <= member.round)
+      send(held.from, index, held.bytes);
+    else
+      later.push_back(held);
+  member.held = std::move(later);
 }
 
 void ExchangeRun::send(std::size_t from, std::size_t to, std::int64_t bytes) {
