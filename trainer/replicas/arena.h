@@ -3,6 +3,7 @@
 // that the bytes on the wire are exact.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -29,13 +30,14 @@ class Arena {
   const float* row(Slot slot, int replica) const;
 
  private:
-  struct Free {
+  struct Unmap {
+    std::size_t bytes;
     void operator()(float* table) const;
   };
 
   int replicas_;
   std::int64_t parameters_;
-  std::vector<std::unique_ptr<float[], Free>> tables_;
+  std::vector<std::unique_ptr<float[], Unmap>> tables_;
 };
 
 }  // namespace longhaul
