@@ -34,7 +34,7 @@ void CongestionReaction::notice_marks(double now_s) {
   const double marked_s = next_mark_s();
   if (marked_s > now_s) return;
   reaction_s_ = marked_s + rtt_s_;
-  is_timeout_ = false;
+  kind_ = queue_->drops() ? Kind::kLost : Kind::kMarked;
   if (queue_->drops()) repaired_s_ = std::max(repaired_s_, reaction_s_);
 }
 
@@ -49,7 +49,7 @@ void CongestionReaction::sent(double bytes, double rate, double now_s, bool is_t
     repaired_s_ = std::max(repaired_s_, noticed_s);
     if (reaction_s_ != kNoSignal || lost_s < deaf_until_s_) continue;
     reaction_s_ = noticed_s;
-    is_timeout_ = is_tail;
+    kind_ = is_tail ? Kind::kTimedOut : Kind::kLost;
   }
 }
 
@@ -63,7 +63,7 @@ CongestionReaction::Kind CongestionReaction::take(double now_s, double queued_s)
   if (reaction_s_ > now_s + kSameInstant) return Kind::kNone;
   reaction_s_ = kNoSignal;
   deaf_until_s_ = now_s + queued_s;
-  return is_timeout_ ? Kind::kTimedOut : Kind::kCongested;
+  return kind_;
 }
 
 }  // namespace longhaul

@@ -17,7 +17,7 @@ namespace longhaul {
 
 class CongestionReaction {
  public:
-  enum class Kind { kNone, kCongested, kTimedOut };
+  enum class Kind { kNone, kMarked, kLost, kTimedOut };
 
   // `queue` may be null, `losses` absent.
   CongestionReaction(double rtt_s, double timeout_s, std::unique_ptr<QueueSignals> queue,
@@ -51,8 +51,8 @@ class CongestionReaction {
   std::optional<RandomLosses> losses_;
   double above_until_s_ = -kNoSignal;
   double reaction_s_ = kNoSignal;  // of the signal that is on its way
-  bool is_timeout_ = false;
-  double deaf_until_s_ = 0;  // packets that leave earlier were sent before the latest reaction
+  Kind kind_ = Kind::kNone;        // what it will be
+  double deaf_until_s_ = 0;        // packets that leave earlier were sent before the latest reaction
   double repaired_s_ = 0;
 };
 

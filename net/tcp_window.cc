@@ -28,7 +28,14 @@ double TcpWindow::bytes() const {
 // C (t − K)³ + the origin, bytes.
 double TcpWindow::curve(double epoch_s) const {
   const double from_origin_s = epoch_s - k_s_;
-  return epoch_window_ + kCubicC * from_origin_s * from_origin_s * from_origin_s * rules_.segment;
+  const double cubic =
+      epoch_window_ + kCubicC * from_origin_s * from_origin_s * from_origin_s * rules_.segment;
+  return std::max(cubic, reduced_ + friendly_slope() * epoch_s);
+}
+
+double TcpWindow::friendly_slope() const {
+  if (!rules_.is_reno_friendly || !had_signal()) return 0;
+  return 3 * (1 - beta()) / (1 + beta()) * rules_.segment / rules_.rtt_s;
 }
 
 double TcpWindow::growth_per_round() const {
@@ -47,6 +54,11 @@ void TcpWindow::begin_epoch_if_left() {
 }
 
 void TcpWindow::acknowledged(double bytes, double peak_in_flight) {
+  if (is_reducing_) {
+    is_reducing_ = false;
+    window_ = std::max(window_, threshold_);
+    return;
+  }
   if (in_slow_start()) {
     window_ = std::min({window_ + bytes, threshold_, std::max(window_, 2 * peak_in_flight)});
     begin_epoch_if_left();
@@ -118,8 +130,9 @@ double TcpWindow::time_to(double level, double rate, double pipe, double sent) c
   const double missing = level - window_;
   if (!rules_.is_cubic) return (level * level - window_ * window_) / (2 * rules_.segment * rate);
   const double along = k_s_ + std::cbrt((level - epoch_window_) / (kCubicC * rules_.segment)) - epoch_s_;
+  const double beside = friendly_slope() > 0 ? (level - reduced_) / friendly_slope() - epoch_s_ : kNever;
   const double fastest = 2 * missing / rate, slowest = had_signal() ? kNever : 20 * missing / rate;
-  return std::clamp(along, fastest, slowest);
+  return std::clamp(std::min(along, beside), fastest, slowest);
 }
 
 void TcpWindow::passed(double elapsed_s) {
@@ -130,7 +143,7 @@ void TcpWindow::congested() {
   const bool is_below_the_last = window_ < largest_;
   largest_ = is_below_the_last ? window_ * (1 + beta()) / 2 : window_;
   window_ = std::max(2 * rules_.segment, beta() * window_);
-  threshold_ = window_;
+  threshold_ = reduced_ = window_;
   epoch_s_ = -rules_.rtt_s;
   epoch_window_ = std::max(largest_, window_);
   k_s_ = std::cbrt((epoch_window_ - window_) / (kCubicC * rules_.segment));
@@ -139,7 +152,7 @@ void TcpWindow::congested() {
 void TcpWindow::timed_out() {
   threshold_ = std::max(2 * rules_.segment, beta() * window_);
   window_ = rules_.segment;
-  largest_ = k_s_ = epoch_s_ = 0;
+  largest_ = k_s_ = epoch_s_ = reduced_ = 0;
 }
 
 }  // namespace longhaul

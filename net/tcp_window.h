@@ -8,9 +8,9 @@
 //
 // A congestion signal (a loss, an ECN mark) multiplies it by β: 0.7 for CUBIC, 1/2 for Reno. CUBIC goes on
 // along W(t) = C (t − K)³ + W_max with K = cbrt((W_max − W) / C) in segments (RFC 8312, 4.1), concave up to
-// W_max and convex beyond, with fast convergence (4.6), at most 50 % a round trip and without the region that
-// is friendly to Reno (4.2), as ns-3 3.37. The round trip of the repair does not grow it. Bytes of payload,
-// seconds.
+// W_max and convex beyond, with fast convergence (4.6) and at most 50 % a round trip; with `is_reno_friendly`
+// (Linux; ns-3 3.37 has no such region) never below what Reno would have (4.2). The round trip of the repair
+// does not grow it. Bytes of payload, seconds.
 #pragma once
 
 #include <limits>
@@ -21,7 +21,8 @@ struct WindowRules {
   double segment = 1448;
   double limit = 0;  // the sender's buffer; the congestion window itself may grow to twice what is in flight
   double rtt_s = 0;
-  bool is_cubic = true;                                   // else Reno
+  bool is_cubic = true;  // else Reno
+  bool is_reno_friendly = false;
   double link = std::numeric_limits<double>::infinity();  // bytes a second, of the slowest link of the path
 };
 
@@ -53,6 +54,9 @@ class TcpWindow {
   void passed(double elapsed_s);
   // A signal, noticed now. At most once a round trip: the caller's to hold to.
   void congested();
+  // Nothing was sent since the latest mark was noticed. The first acknowledgement of new data ends the
+  // reduction, at the threshold, even after idling (CWR, as ns-3 holds it).
+  void hold_reduction() { is_reducing_ = true; }
   // A retransmission time-out: a window of one segment, slow start up to β of what it was.
   void timed_out();
 
@@ -61,7 +65,8 @@ class TcpWindow {
   double initial() const;
   void begin_epoch_if_left();
   bool had_signal() const { return largest_ > 0; }
-  double curve(double epoch_s) const;  // the cubic after a signal
+  double curve(double epoch_s) const;  // what the window is to be so long after a signal
+  double friendly_slope() const;       // of Reno's window beside the cubic, bytes a second
   double beta() const { return rules_.is_cubic ? 0.7 : 0.5; }
   bool has_ack_train(double rate) const;
   double largest_in_slow_start() const;
@@ -73,6 +78,8 @@ class TcpWindow {
   double epoch_window_ = 0;  // the window when it began; after a signal the cubic's origin
   double largest_ = 0;       // W_max of the latest signal; 0: none since the latest time-out
   double k_s_ = 0;           // K
+  double reduced_ = 0;       // the window after the latest signal
+  bool is_reducing_ = false;
 };
 
 }  // namespace longhaul

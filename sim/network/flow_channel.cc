@@ -13,7 +13,7 @@ constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above
 constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner, lest rounding never ends
 
 WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules& rules) {
-  return {rules.segment, facts.window_limit, facts.rtt_s, rules.is_cubic, rules.link};
+  return {rules.segment, facts.window_limit, facts.rtt_s, rules.is_cubic, rules.is_reno_friendly, rules.link};
 }
 
 }  // namespace
@@ -43,6 +43,8 @@ void FlowChannel::start(double now) {
   if (reaction_) follow(now - updated_s_, 0, now);
   remaining_ = static_cast<double>(queue_.front().bytes);
   window_.idled(now - last_sent_s_);
+  if (is_reducing_) window_.hold_reduction();
+  is_reducing_ = false;
   released_ = 0;
   if (bursts_.empty() && burst_bytes_ == 0) credit_ = window();
   updated_s_ = now;
@@ -113,11 +115,7 @@ void FlowChannel::advance(double now) {
   credit_ -= sent;
   in_flight_ += sent;
   peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
-  const bool is_burst_over = credit_ <= nothing() || is_first_sent();
-  if (is_burst_over && burst_bytes_ > 0) {
-    bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
-    burst_bytes_ = 0;
-  }
+  if (credit_ <= nothing() || is_first_sent()) end_burst();
   take_acknowledgements(now);
   if (reaction_) follow(elapsed_s, sent, now);
 }
@@ -141,14 +139,20 @@ void FlowChannel::react(double now) {
     switch (reaction_->take(now, is_fluid_ ? queue_bytes() / rate_ : 0)) {
       case CongestionReaction::Kind::kNone:
         return;
-      case CongestionReaction::Kind::kCongested:
+      case CongestionReaction::Kind::kMarked:
+        is_reducing_ = queue_.size() <= 1 && remaining_ <= queue_bytes() + nothing();
+        window_.congested();
+        break;
+      case CongestionReaction::Kind::kLost:
         window_.congested();
         break;
       case CongestionReaction::Kind::kTimedOut:
         window_.timed_out();
         break;
     }
-    if (!is_fluid_) credit_ -= before - window();
+    if (is_fluid_) continue;
+    credit_ -= before - window();
+    if (credit_ <= nothing()) end_burst();
   }
 }
 
@@ -156,23 +160,32 @@ double FlowChannel::queue_bytes() const {
   return std::min(remaining_, std::max(0., window() - pipe()));
 }
 
-// A window that covers the pipe stands in the queue with what it has more. Below that the queue is the
-// burst's: it grows while acknowledgements release more than they took, and is empty before the next one.
+// What a packet that leaves has waited for is the queue that it found. A window that covers the pipe stands
+// in the queue with what it has more. Below that the queue is the burst's: where acknowledgements of A bytes
+// release B, the packet at byte x came in with acknowledgement x A/B and has waited for x (1 − A/B), more and
+// more until the burst ends; without acknowledgements (A = 0) all came in at once.
+// CoDel looks when packets leave: half a packet later than the level is reached, and at the end of its
+// interval once more.
 void FlowChannel::watch_queue(double now) {
   const double level = reaction_->watched_level(rate_);
   if (is_fluid_) {
+    const double found = window_.in_slow_start() ? 2 * level : level;
     if (queue_bytes() > level)
-      reaction_->queue_above(now, now + (remaining_ - level) / rate_);
+      reaction_->queue_above(now + (found + rules_.segment) / rate_, now + remaining_ / rate_);
     else
       reaction_->queue_below(now);
     return;
   }
   if (burst_bytes_ > 0) return;
-  const double burst = std::min(remaining_, credit_),
-               growth = released_ > 0 ? credit_ / released_ - 1 : kNoSignal;
-  const double first = level / growth, last = burst - level;
-  if (growth > 0 && first < std::min(released_ > 0 ? released_ : burst, last))
-    reaction_->queue_above(now + first / rate_, now + last / rate_);
+  const double burst = std::min(remaining_, credit_), waiting = 1 - released_ / credit_;
+  if (waiting > 0 && level < burst * waiting)
+    reaction_->queue_above(now + (level / waiting + rules_.segment) / rate_, now + burst / rate_);
+}
+
+void FlowChannel::end_burst() {
+  if (burst_bytes_ == 0) return;
+  bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
+  burst_bytes_ = 0;
 }
 
 void FlowChannel::take_acknowledgements(double now) {

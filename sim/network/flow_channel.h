@@ -30,6 +30,7 @@ class FlowChannel {
     int connections = 1;
     double segment = 1448;
     bool is_cubic = true;
+    bool is_reno_friendly = false;
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
   };
   struct Transfer {
@@ -76,6 +77,7 @@ class FlowChannel {
   void start(double now);
   void leave_fluid(double now);
   void enter_fluid();
+  void end_burst();
   void take_acknowledgements(double now);
   void follow(double elapsed_s, double sent, double now);
   void react(double now);
@@ -99,7 +101,8 @@ class FlowChannel {
   double burst_begin_s_ = 0, burst_bytes_ = 0;  // the burst being sent
   std::deque<Burst> bursts_;
   double in_flight_ = 0, peak_in_flight_ = 0;
-  double released_ = 0;  // bytes whose acknowledgements, one by one, release the burst being sent
+  bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
+  double released_ = 0;       // bytes whose acknowledgements, one by one, release the burst being sent
 };
 
 }  // namespace longhaul

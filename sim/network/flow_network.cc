@@ -54,8 +54,9 @@ int FlowNetwork::number_of(int source, int target) {
 int FlowNetwork::add_slots(int source, int target) {
   const ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
   const double to_payload = payload_share(tcp_.segment) / 8;
-  const FlowChannel::Rules rules{tcp_.connections / slots_a_pair_, static_cast<double>(tcp_.segment),
-                                 tcp_.congestion_control == "cubic", facts.bottleneck * to_payload};
+  const FlowChannel::Rules rules{
+      tcp_.connections / slots_a_pair_, static_cast<double>(tcp_.segment), tcp_.congestion_control == "cubic",
+      tcp_.loss > 0 && tcp_.loss_response == "linux", facts.bottleneck * to_payload};
   for (int connection = 0; connection < slots_a_pair_; ++connection) {
     slots_.emplace_back(facts, rules, make_reaction(facts, source, target, connection));
     const FlowChannel& channel = slots_.back().channel;
