@@ -41,6 +41,8 @@ class TcpWindow {
   // Nothing was sent for `idle_s`: window_kept_after_idle(), at least the initial window; the threshold
   // stays.
   void idled(double idle_s);
+  // The path has another round trip, the sender another buffer.
+  void follow_path(double rtt_s, double limit);
 
   // For connections that a signal may reach, whose window has to be known at every moment.
 

@@ -12,6 +12,7 @@
 #include "core/exchange_plan.h"
 #include "net/collectives/collective.h"
 #include "sim/network/network.h"
+#include "sim/network/peer_map.h"
 
 namespace longhaul {
 
@@ -46,28 +47,35 @@ class ExchangeRun {
   std::vector<std::string> waiting() const;
 
  private:
+  struct Held {
+    std::size_t from;
+    std::int64_t bytes;
+    int round;  // of the receiver in which it may travel
+  };
   struct Member {
     MemberTimes times;
-    int round = -1;                                          // -1: not started
-    Round now;                                               // the messages of this round
-    std::vector<std::pair<int, int>> arrived;                // (peer, messages that no round has used yet)
-    int undelivered = 0;                                     // of its own messages of this round
-    std::vector<std::pair<std::size_t, std::int64_t>> held;  // (from, bytes) for it, until it is ready
+    int round = -1;          // -1: not started
+    PeerMap surplus;         // messages of a peer that arrived, less those that rounds so far have awaited
+    int missing = 0;         // of this round
+    int undelivered = 0;     // of its own messages of this round
+    std::vector<Held> held;  // for it, until it is ready
   };
 
   std::size_t member_of(int replica) const;
-  bool is_round_over(Member& member) const;
+  bool is_round_over(const Member& member) const;
   void enter_next_round(std::size_t index);
+  void send_held(std::size_t index);
   void advance(std::size_t index);
   void send(std::size_t from, std::size_t to, std::int64_t bytes);
   void arrive(std::size_t from, std::size_t to);
-  static int& arrived_from(Member& member, int peer);
 
   const ExchangeRule& rule_;
   int rule_index_, step_;
   std::vector<int> group_;
   const Collective& collective_;
   GroupExchange exchange_;
+  int rounds_;
+  bool awaits_delivery_, awaits_receiver_;
   Network& network_;
   MemberDone on_member_done_;
   std::vector<Member> members_;

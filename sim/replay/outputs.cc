@@ -22,7 +22,7 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<Exchan
   schedule_ << Json{{"longhaul_schedule", 1}, {"replicas", replicas}}.dump() << '\n';
 }
 
-void ReplayOutputs::add_schedule(const ExchangeRun& run, bool is_everyone, double origin_s) {
+void ReplayOutputs::add_schedule(const BucketedExchange& run, bool is_everyone, double origin_s) {
   Json line = {{"rule", run.rule_index()}, {"step", run.step()}};
   if (!is_everyone) line["group"] = run.group();
   line["start_s"] = seconds_between(origin_s, run.start_s());

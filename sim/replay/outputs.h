@@ -10,7 +10,7 @@
 #include "core/options.h"
 #include "net/topology.h"
 #include "sim/network/link_loads.h"
-#include "sim/replay/exchange_run.h"
+#include "sim/replay/bucketed_exchange.h"
 #include "sim/replay/ordered_rows.h"
 
 namespace longhaul {
@@ -42,7 +42,7 @@ class ReplayOutputs {
   void open_step(int step, std::size_t rows) { step_rows_.open(step, rows); }
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
   // `origin_s` is the simulator's time at which training began.
-  void add_schedule(const ExchangeRun& run, bool is_everyone, double origin_s);
+  void add_schedule(const BucketedExchange& run, bool is_everyone, double origin_s);
 
   void write_replicas(const std::vector<ReplicaTotals>& totals);
   void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);

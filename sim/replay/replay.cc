@@ -15,7 +15,7 @@
 #include "net/topology.h"
 #include "sim/network/clock.h"
 #include "sim/network/network.h"
-#include "sim/replay/exchange_run.h"
+#include "sim/replay/bucketed_exchange.h"
 #include "sim/replay/outputs.h"
 #include "sim/replay/step_plan.h"
 #include "sim/replay/step_times.h"
@@ -36,13 +36,14 @@ void check_fit(const Case& one, const Trace& trace) {
 
 class Replay {
  public:
-  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter)
+  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+         const NetworkMaker& network_of)
       : trace_(trace),
         replicas_(static_cast<std::size_t>(trace.context.replicas)),
         times_(one, trace),
         plans_(trace),
         topology_(build_topology(one)),
-        network_(make_network(
+        network_(network_of(
             one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); }, one.seed)),
         outputs_(folder, trace.plan.rules, trace.context.replicas),
         reporter_(reporter) {
@@ -64,13 +65,14 @@ class Replay {
  private:
   struct Waited {
     std::shared_ptr<StepPlan> plan;  // keeps the run alive
-    ExchangeRun* run = nullptr;
+    BucketedExchange* run = nullptr;
   };
   struct Replica {
     int step = 0;
     double computed_s = 0;
     bool is_waiting = false;
-    std::vector<Waited> blocking;    // posted at this step
+    std::vector<Waited> blocking;    // of this step, one after another
+    std::size_t released = 0;        // of `blocking`
     std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
     ReplicaTotals totals;
   };
@@ -88,19 +90,33 @@ class Replay {
   // Steps at which nothing but compute happens are one event together.
   void compute(int replica) {
     Replica& state = at(replica);
-    double seconds = 0;
+    double seconds = 0, last_step = 0;
     do {
-      seconds += times_.seconds(replica, ++state.step);
+      seconds += last_step = times_.seconds(replica, ++state.step);
     } while (!is_recorded(state.step) && !plans_.has_exchange(state.step));
     state.totals.compute_s += seconds;
+    for (const ExchangeRule& rule : trace_.plan.rules)
+      if (rule.buckets > 1 && plans_.posts(rule, state.step))
+        release_backward(replica, rule, seconds, last_step);
     after(seconds, [this, replica] { post_blocking(replica); });
+  }
+
+  // All buckets but the last, which the end of the step releases, `end_s` from now.
+  void release_backward(int replica, const ExchangeRule& rule, double end_s, double step_s) {
+    for (int bucket = 1; bucket < rule.buckets; ++bucket) {
+      const double left_s = rule.overlap_backward * step_s * (rule.buckets - bucket) / rule.buckets;
+      after(std::max(0., end_s - left_s), [this, replica, &rule] {
+        for (BucketedExchange* run : plan_at(at(replica).step)->runs_of(replica))
+          if (&run->rule() == &rule) run->release(replica);
+      });
+    }
   }
 
   void post_blocking(int replica) {
     Replica& state = at(replica);
     state.computed_s = clock();
     state.blocking = runs_posted_by(replica, /*overlapped=*/false);
-    for (const Waited& waited : state.blocking) waited.run->post(replica);
+    state.released = 0;
     state.is_waiting = true;
     go_on_if_done(replica);
   }
@@ -110,7 +126,7 @@ class Replay {
     const std::shared_ptr<StepPlan> plan = plan_at(at(replica).step);
     std::vector<Waited> found;
     if (plan)
-      for (ExchangeRun* run : plan->runs_of(replica))
+      for (BucketedExchange* run : plan->runs_of(replica))
         if ((run->rule().overlap_steps > 0) == overlapped) found.push_back({plan, run});
     return found;
   }
@@ -121,7 +137,7 @@ class Replay {
     if (is_recorded(step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
     latest_step_ = std::max(latest_step_, step);
     if (!plans_.posts(step)) return nullptr;
-    const auto on_member_done = [this](ExchangeRun& run, int replica) {
+    const auto on_member_done = [this](BucketedExchange& run, int replica) {
       if (run.is_finished()) note_finished(run);
       go_on_if_done(replica);
     };
@@ -130,7 +146,7 @@ class Replay {
     return open_plans_[step] = plan;
   }
 
-  void note_finished(const ExchangeRun& run) {
+  void note_finished(const BucketedExchange& run) {
     transfers_ += run.transfers();
     outputs_.add_schedule(run, run.rule().grouping == Grouping::kEveryone, origin_s_);
   }
@@ -139,10 +155,12 @@ class Replay {
     Replica& state = at(replica);
     if (!state.is_waiting) return;
     const auto is_done = [&](const Waited& waited) { return waited.run->is_done(replica); };
+    if (state.released > 0 && !is_done(state.blocking[state.released - 1])) return;
+    // That may end the exchange at once, and then has called back here.
+    if (state.released < state.blocking.size()) return state.blocking[state.released++].run->release(replica);
     const auto is_due = [&](const Waited& waited) {
       return waited.run->step() + waited.run->rule().overlap_steps <= state.step;
     };
-    if (!std::all_of(state.blocking.begin(), state.blocking.end(), is_done)) return;
     for (const Waited& waited : state.overlapped)
       if (is_due(waited) && !is_done(waited)) return;
     state.is_waiting = false;
@@ -157,12 +175,12 @@ class Replay {
     state.blocking.clear();
     for (const Waited& waited : runs_posted_by(replica, /*overlapped=*/true)) {
       state.overlapped.push_back(waited);
-      waited.run->post(replica);
+      waited.run->release(replica);
     }
     leave_step(replica);
   }
 
-  // An awaited exchange shows in the done_s of the blocking one at the step that needs it.
+  // An awaited exchange shows in the done_s of the last blocking one at the step that needs it.
   void write_rows(int replica) {
     Replica& state = at(replica);
     double awaited_done_s = 0;
@@ -177,17 +195,19 @@ class Replay {
       write_row(replica, *waited.run, done_s);
     }
     state.overlapped = std::move(still_open);
-    for (const Waited& waited : state.blocking)
-      write_row(replica, *waited.run,
-                std::max(awaited_done_s, since_origin(waited.run->times(replica).done_s)));
+    for (const Waited& waited : state.blocking) {
+      const double done_s = since_origin(waited.run->times(replica).done_s);
+      const bool is_last = &waited == &state.blocking.back();
+      write_row(replica, *waited.run, is_last ? std::max(awaited_done_s, done_s) : done_s);
+    }
   }
 
-  void write_row(int replica, const ExchangeRun& run, double done_s) {
-    const ExchangeRun::MemberTimes& times = run.times(replica);
+  void write_row(int replica, const BucketedExchange& run, double done_s) {
+    const BucketedExchange::MemberTimes times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
     outputs_.add_exchange(
         run.step(), run.rule_index(),
-        {replica, since_origin(times.posted_s), since_origin(run.start_s()), done_s, times.bytes_sent});
+        {replica, since_origin(times.ready_s), since_origin(run.start_s()), done_s, times.bytes_sent});
   }
 
   void leave_step(int replica) {
@@ -264,10 +284,11 @@ class Replay {
 
 }  // namespace
 
-Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter) {
+Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+            const NetworkMaker& network_of) {
   check_fit(one, trace);
   check_collectives(one, trace.plan);
-  return Replay(one, trace, folder, reporter).run();
+  return Replay(one, trace, folder, reporter, network_of).run();
 }
 
 }  // namespace longhaul

@@ -51,9 +51,12 @@ void add_connections(const Exchange& exchange, const std::vector<int>& group, co
 }  // namespace
 
 bool PlanIndex::posts(int step) const {
-  return std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(), [&](const ExchangeRule& rule) {
-    return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= trace_.context.steps;
-  });
+  return std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(),
+                     [&](const ExchangeRule& rule) { return posts(rule, step); });
+}
+
+bool PlanIndex::posts(const ExchangeRule& rule, int step) const {
+  return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= trace_.context.steps;
 }
 
 bool PlanIndex::has_exchange(int step) const {
@@ -80,8 +83,8 @@ void StepPlan::add_run(const Exchange& exchange, int rule, std::vector<int> grou
                        const std::vector<int>& site_of, Network& network, const MemberDone& on_member_done) {
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
-  runs_.push_back(std::make_unique<ExchangeRun>(
-      *exchange.rule, rule, exchange.post_step, std::move(group), exchange.bytes, site_of, network,
+  runs_.push_back(std::make_unique<BucketedExchange>(
+      exchange, rule, std::move(group), site_of, network,
       [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }));
   for (const int replica : runs_.back()->group())
     runs_of_[static_cast<std::size_t>(replica)].push_back(runs_.back().get());
