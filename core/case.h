@@ -125,7 +125,8 @@ struct TcpSpec {
   std::string congestion_control, queue;
   bool ecn = false;
   double loss = 0;
-  int segment = 1448;  // bytes
+  std::string loss_response = "linux";  // or ns3-3.37
+  int segment = 1448;                   // bytes
 };
 
 struct NetworkSpec {

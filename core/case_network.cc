@@ -32,6 +32,7 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.queue = json.at("queue").get<std::string>();
   tcp.ecn = json.at("ecn");
   tcp.loss = json.at("loss");
+  tcp.loss_response = json.at("loss_response").get<std::string>();
   tcp.segment = json.at("segment");
   if (tcp.ecn && tcp.queue != "fq_codel")
     throw InputError({"", "network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"",
@@ -40,15 +41,15 @@ TcpSpec parse_tcp(const Json& json) {
 }
 
 void check_fidelity(const NetworkSpec& network) {
+  if (network.fidelity == "packet" && network.tcp.loss > 0 && network.tcp.loss_response != "ns3-3.37")
+    throw InputError({"", "network.tcp.loss_response",
+                      "found \"" + network.tcp.loss_response + "\" with fidelity \"packet\" and random loss",
+                      "\"ns3-3.37\"", "packets are ns-3's own and know no other response"});
   if (network.fidelity != "flow") return;
-  if (network.tcp.queue != "host")
-    throw InputError({"", "network.tcp.queue", "found \"" + network.tcp.queue + "\" with fidelity \"flow\"",
-                      "\"host\"",
-                      "the flow fidelity has no model of the other queues yet; use fidelity \"packet\""});
-  if (network.tcp.loss > 0)
-    throw InputError({"", "network.tcp.loss",
-                      "found " + format_number(network.tcp.loss) + " with fidelity \"flow\"", "0",
-                      "the flow fidelity has no model of random loss yet; use fidelity \"packet\""});
+  if (network.tcp.queue == "fifo")
+    throw InputError({"", "network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
+                      "\"host\" or \"fq_codel\"",
+                      "the flow fidelity has no model of that queue yet; use fidelity \"packet\""});
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ enum class Purpose : std::uint32_t {
   kStepTime = 5,
   kSyntheticSource = 6,
   kPlacement = 7,
+  kLoss = 8,
   kAccessRates = 20,
   kLinkJitter = 21,
   kBackground = 22,

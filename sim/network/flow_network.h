@@ -28,7 +28,8 @@ class FlowNetwork : public Network {
   enum class Solving { kTouched, kWhole };
 
   // `topology` must outlive it.
-  FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched);
+  FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched,
+              std::uint64_t seed = 1);
 
   // Before anything is sent: the network changes with time.
   void vary(std::unique_ptr<Variation> variation);
@@ -43,7 +44,8 @@ class FlowNetwork : public Network {
     int source, target;
   };
   struct Slot {
-    Slot(ConnectionFacts facts, const FlowChannel::Rules& rules) : channel(std::move(facts), rules) {}
+    Slot(ConnectionFacts facts, const FlowChannel::Rules& rules, std::unique_ptr<CongestionReaction> reaction)
+        : channel(std::move(facts), rules, std::move(reaction)) {}
 
     FlowChannel channel;
     std::unique_ptr<Origin> origin;  // null where nothing varies
@@ -56,6 +58,10 @@ class FlowNetwork : public Network {
 
   Slot& slot(int number) { return slots_[static_cast<std::size_t>(number - first_slot_)]; }
   int number_of(int source, int target);
+  int add_slots(int source, int target);
+  std::unique_ptr<CongestionReaction> make_reaction(const ConnectionFacts& facts, int source, int target,
+                                                    int connection) const;
+  void send_part(int number, std::int64_t bytes, Arrival on_arrival);
   void touch(int number);
   void wake_at(std::int64_t time_ns);
   void wake();
@@ -75,7 +81,9 @@ class FlowNetwork : public Network {
   TcpSpec tcp_;
   const Topology& topology_;
   Solving solving_;
-  FairShares shares_;                         // flows have the numbers of the slots
+  std::uint64_t seed_;
+  int slots_a_pair_;   // one for all connections, or one each where signals tell them apart
+  FairShares shares_;  // flows have the numbers of the slots
   std::unique_ptr<FlowVariation> variation_;  // null: nothing varies
   int first_slot_ = 0;                        // flows before it are traffic of others
   int sending_ = 0;                           // channels that have data

@@ -1,0 +1,127 @@
+// Random loss: where it falls, what it leaves on average, and when a sender reacts to it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "net/codel.h"
+#include "net/congestion_reaction.h"
+#include "net/random_losses.h"
+#include "net/tcp_window.h"
+
+namespace longhaul {
+namespace {
+
+RandomStream stream(std::uint32_t source = 0) {
+  return {1, Purpose::kLoss, source, 0};
+}
+
+TEST(RandomLosses, LoseThatShareOfThePackets) {
+  constexpr double kProbability = 0.01, kSegment = 1000;
+  constexpr int kPackets = 1000000;
+  RandomLosses losses(kProbability, kSegment, stream());
+  int lost = 0;
+  double left = kPackets * kSegment;
+  while (losses.bytes_to_next() <= left) {
+    left -= losses.bytes_to_next();
+    lost += losses.sent(losses.bytes_to_next());
+  }
+  EXPECT_NEAR(lost, 10000, 4 * std::sqrt(10000.));  // four standard deviations
+  EXPECT_NE(RandomLosses(kProbability, kSegment, stream(1)).bytes_to_next(),
+            RandomLosses(kProbability, kSegment, stream(2)).bytes_to_next());
+}
+
+TEST(RandomLosses, AddUpOverLinks) {
+  EXPECT_NEAR(path_loss(0.1, 2), 0.19, 1e-15);
+  EXPECT_NEAR(path_loss(1e-9, 3), 3e-9, 1e-17);
+}
+
+// Mb/s of one connection whose window nothing but losses limits, in the steady state, a round trip a step;
+// losses after every `spacing` bytes.
+template <typename Spacing>
+double mean_rate(double rtt_s, bool is_cubic, bool is_linux, Spacing spacing) {
+  constexpr double kSegment = 1448;
+  constexpr int kWarmUp = 300, kCycles = 3000;
+  TcpWindow window({kSegment, 1e12, rtt_s, is_cubic, is_linux});
+  double sent = 0, rounds = 0;
+  for (int cycle = 0; cycle < kWarmUp + kCycles; ++cycle) {
+    if (cycle == kWarmUp) sent = rounds = 0;
+    for (double left = spacing(); left > 0; left -= window.bytes()) {
+      window.passed(rtt_s);
+      window.acknowledged(window.bytes(), window.bytes());
+      sent += window.bytes();
+      ++rounds;
+    }
+    window.congested();
+  }
+  return sent * 8 / (rounds * rtt_s) / 1e6;
+}
+
+// RFC 8312 with C = 0.4 and β = 0.7 for evenly spaced losses: 1.054 (RTT / p)^(3/4) segments, and on Linux
+// not below Reno's sqrt(3 / (2 p)). The round trip of the repair, with a window that does not grow, and whole
+// round trips cost some of it where a cycle has few of them.
+TEST(LossResponse, IsTheTableOfTheRfc) {
+  const double rtts[] = {0.02, 0.1, 0.2}, losses[] = {1e-4, 1e-5, 1e-6};
+  const double expected[3][3] = {{71, 224, 1027}, {22, 122, 687}, {18, 103, 577}};
+  for (int rtt = 0; rtt < 3; ++rtt)
+    for (int loss = 0; loss < 3; ++loss)
+      EXPECT_NEAR(mean_rate(rtts[rtt], true, true, [&] { return 1448 / losses[loss]; }) / expected[rtt][loss],
+                  1, 0.1)
+          << rtts[rtt] << ' ' << losses[loss];
+  // Reno at p = 1e-5: sqrt(150000) = 387 segments.
+  EXPECT_NEAR(mean_rate(0.02, false, false, [] { return 1448 / 1e-5; }) / 224, 1, 0.1);
+}
+
+// Independent losses, ns-3 3.37 in packets at 1e-4: 42 to 52 Mb/s at 20 ms, 26 to 31 at 100 ms.
+TEST(LossResponse, IsThatOfNs3WithIndependentLosses) {
+  const struct { double rtt_s, loss, low, high; } measured[] = {{0.02, 1e-4, 42, 52}, {0.1, 1e-4, 26, 31}};
+  for (const auto& one : measured) {
+    RandomLosses losses(one.loss, 1448, stream());
+    const double rate = mean_rate(one.rtt_s, true, false, [&] {
+      const double bytes = losses.bytes_to_next();
+      losses.sent(bytes);
+      return bytes;
+    });
+    EXPECT_GT(rate, 0.85 * one.low) << one.rtt_s << ' ' << one.loss;
+    EXPECT_LT(rate, 1.15 * one.high) << one.rtt_s << ' ' << one.loss;
+  }
+}
+
+constexpr double kRtt_s = 0.1, kTimeout_s = 0.3;
+
+// A queue above 5 ms from 1 s on: marked at 1.1, noticed at 1.2. The sender's own packets fill the queue for
+// another 30 ms: marks up to 1.23 (1.2) are of the time before; the next is at 1.25, noticed at 1.35.
+TEST(CongestionReaction, IsOneForEachRoundTrip) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, std::make_unique<CoDel>(true), std::nullopt);
+  EXPECT_EQ(reaction.next_s(), kNoSignal);
+  reaction.queue_above(1, 10);
+  EXPECT_DOUBLE_EQ(reaction.next_s(), 1.2);
+  EXPECT_EQ(reaction.take(1.19, 0), CongestionReaction::Kind::kNone);
+  EXPECT_EQ(reaction.take(1.2, 0.03), CongestionReaction::Kind::kMarked);
+  EXPECT_NEAR(reaction.next_s(), 1.35, 1e-9);
+  reaction.queue_below(1.24);
+  EXPECT_EQ(reaction.next_s(), kNoSignal);
+  EXPECT_EQ(reaction.repaired_s(), 0) << "marked packets are not lost";
+}
+
+TEST(CongestionReaction, EndsWithTheQueue) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, std::make_unique<CoDel>(true), std::nullopt);
+  reaction.queue_above(1, 1.09);
+  EXPECT_EQ(reaction.next_s(), kNoSignal);
+}
+
+TEST(CongestionReaction, RepairsALossARoundTripLater) {
+  RandomLosses losses(1e-3, 1000, stream());
+  const double first = losses.bytes_to_next();
+  for (const bool is_tail : {false, true}) {
+    CongestionReaction reaction(kRtt_s, kTimeout_s, nullptr, losses);
+    reaction.sent(first - 1000, 1e6, 1, false);
+    EXPECT_EQ(reaction.next_s(), kNoSignal);
+    reaction.sent(1000, 1e6, 2, is_tail);
+    EXPECT_DOUBLE_EQ(reaction.repaired_s(), is_tail ? 2.3 : 2.1);
+    EXPECT_EQ(reaction.take(is_tail ? 2.3 : 2.1, 0),
+              is_tail ? CongestionReaction::Kind::kTimedOut : CongestionReaction::Kind::kLost);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
