@@ -146,11 +146,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--realtime", action="store_true", help="SCHED_FIFO, as root")
+    parser.add_argument("--realtime", action="store_true", help="SCHED_RR, as root")
     parser.add_argument("--without-gloo", action="store_true")
     parser.add_argument("--json", help="file for the medians")
     arguments = parser.parse_args()
-    bench = Bench(arguments.build, ["chrt", "-f", "30"] if arguments.realtime else [])
+    bench = Bench(arguments.build, ["chrt", "-r", "30"] if arguments.realtime else [])
     measured = {}
 
     def add(**values):
