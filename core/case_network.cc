@@ -79,14 +79,10 @@ TcpSpec parse_tcp(const Json& json) {
 
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity != "flow") return;
-  if (network.tcp.queue != "host")
-    throw InputError({"", "network.tcp.queue", "found \"" + network.tcp.queue + "\" with fidelity \"flow\"",
-                      "\"host\"",
-                      "the flow fidelity has no model of the other queues yet; use fidelity \"packet\""});
-  if (network.tcp.loss > 0)
-    throw InputError({"", "network.tcp.loss",
-                      "found " + format_number(network.tcp.loss) + " with fidelity \"flow\"", "0",
-                      "the flow fidelity has no model of random loss yet; use fidelity \"packet\""});
+  if (network.tcp.queue == "fifo")
+    throw InputError({"", "network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
+                      "\"host\" or \"fq_codel\"",
+                      "the flow fidelity has no model of that queue yet; use fidelity \"packet\""});
 }
 
 }  // namespace

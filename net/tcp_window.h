@@ -1,11 +1,16 @@
-// The congestion window of one connection without loss, in closed form: what TCP does round trip by round
-// trip.
+// The congestion window of one connection, in closed form: what TCP does round trip by round trip.
 //
 // Slow start doubles (RFC 5681 with byte counting, as Linux); CUBIC leaves it by HyStart when a window fills
 // the pipe (Ha and Rhee 2011, acknowledgement train), after which it grows along the cubic from where it is
 // (RFC 8312, W_max = the window at the exit, without loss at least 5 % and at most 50 % a round trip, as ns-3
 // and Linux bound it); Reno grows a segment a round trip and has no HyStart. A window that the application
-// does not use does not grow (RFC 7661 as Linux has it). Bytes of payload, seconds.
+// does not use does not grow (RFC 7661 as Linux has it).
+//
+// A congestion signal (a loss, an ECN mark) multiplies it by β: 0.7 for CUBIC, 1/2 for Reno. CUBIC goes on
+// along W(t) = C (t − K)³ + W_max with K = cbrt((W_max − W) / C) in segments (RFC 8312, 4.1), concave up to
+// W_max and convex beyond, with fast convergence (4.6), at most 50 % a round trip and without the region that
+// is friendly to Reno (4.2), as ns-3 3.37. The round trip of the repair does not grow it. Bytes of payload,
+// seconds.
 #pragma once
 
 #include <limits>
@@ -16,7 +21,8 @@ struct WindowRules {
   double segment = 1448;
   double limit = 0;  // the sender's buffer; the congestion window itself may grow to twice what is in flight
   double rtt_s = 0;
-  bool is_cubic = true;  // else Reno
+  bool is_cubic = true;                                   // else Reno
+  double link = std::numeric_limits<double>::infinity();  // bytes a second, of the slowest link of the path
 };
 
 class TcpWindow {
@@ -35,16 +41,38 @@ class TcpWindow {
   // stays.
   void idled(double idle_s);
 
+  // For connections that a signal may reach, whose window has to be known at every moment.
+
+  // The connection has filled a pipe of `pipe` bytes for `elapsed_s` more, at `rate` bytes a second, `sent`
+  // bytes in all since it did so without a pause.
+  void flowed(double elapsed_s, double rate, double pipe, double sent);
+  // Seconds of such sending until the congestion window is `level`, or less: until that can be said (ask
+  // again then); infinite if never.
+  double time_to(double level, double rate, double pipe, double sent) const;
+  // The clock of the cubic's epoch goes on, whatever is acknowledged in that time.
+  void passed(double elapsed_s);
+  // A signal, noticed now. At most once a round trip: the caller's to hold to.
+  void congested();
+  // A retransmission time-out: a window of one segment, slow start up to β of what it was.
+  void timed_out();
+
  private:
   double growth_per_round() const;
   double initial() const;
   void begin_epoch_if_left();
+  bool had_signal() const { return largest_ > 0; }
+  double curve(double epoch_s) const;  // the cubic after a signal
+  double beta() const { return rules_.is_cubic ? 0.7 : 0.5; }
+  bool has_ack_train(double rate) const;
+  double largest_in_slow_start() const;
 
   WindowRules rules_;
   double window_;
   double threshold_ = std::numeric_limits<double>::infinity();
-  double epoch_s_ = 0;       // time spent in congestion avoidance
-  double epoch_window_ = 0;  // the window when it began
+  double epoch_s_ = 0;       // time spent in congestion avoidance; negative in the round trip of a repair
+  double epoch_window_ = 0;  // the window when it began; after a signal the cubic's origin
+  double largest_ = 0;       // W_max of the latest signal; 0: none since the latest time-out
+  double k_s_ = 0;           // K
 };
 
 }  // namespace longhaul

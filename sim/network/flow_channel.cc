@@ -1,6 +1,7 @@
 #include "sim/network/flow_channel.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 namespace longhaul {
@@ -8,15 +9,22 @@ namespace {
 
 // A window that covers the pipe up to rounding is one that covers it.
 constexpr double kCovers = 1 - 1e-9;
+constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above it, in spite of rounding
+constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner, lest rounding never ends
 
 WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules& rules) {
-  return {rules.segment, facts.window_limit, facts.rtt_s, rules.is_cubic};
+  return {rules.segment, facts.window_limit, facts.rtt_s, rules.is_cubic, rules.link};
 }
 
 }  // namespace
 
-FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules)
-    : facts_(std::move(facts)), rules_(rules), window_(window_rules(facts_, rules)) {
+FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
+                         std::unique_ptr<CongestionReaction> reaction)
+    : facts_(std::move(facts)),
+      rules_(rules),
+      window_(window_rules(facts_, rules)),
+      reaction_(std::move(reaction)) {
+  assert(!reaction_ || rules_.connections == 1);
   credit_ = window();
 }
 
@@ -32,8 +40,10 @@ void FlowChannel::push(Transfer transfer, double now) {
 
 void FlowChannel::start(double now) {
   take_acknowledgements(now);
+  if (reaction_) follow(now - updated_s_, 0, now);
   remaining_ = static_cast<double>(queue_.front().bytes);
   window_.idled(now - last_sent_s_);
+  released_ = 0;
   if (bursts_.empty() && burst_bytes_ == 0) credit_ = window();
   updated_s_ = now;
 }
@@ -43,6 +53,7 @@ void FlowChannel::set_rate(double rate, double now) {
   if (covers && !is_fluid_) enter_fluid();
   if (!covers && is_fluid_) leave_fluid(now);
   rate_ = rate;
+  if (reaction_) watch_queue(now);
 }
 
 void FlowChannel::enter_fluid() {
@@ -56,7 +67,10 @@ void FlowChannel::enter_fluid() {
 void FlowChannel::leave_fluid(double now) {
   is_fluid_ = false;
   const double pipe = std::min(rate_ * facts_.rtt_s, window());
-  window_.filled_pipe(sent_in_fluid_ / rules_.connections, pipe / rules_.connections);
+  if (reaction_)
+    reaction_->queue_below(now);
+  else
+    window_.filled_pipe(sent_in_fluid_ / rules_.connections, pipe / rules_.connections);
   const double in_flight = std::min(pipe, sent_in_fluid_);
   credit_ = window() - in_flight;
   in_flight_ = peak_in_flight_ = in_flight;
@@ -65,16 +79,33 @@ void FlowChannel::leave_fluid(double now) {
 
 double FlowChannel::next_change_s() const {
   const double next = is_fluid_ ? remaining_ : std::min(remaining_, credit_);
-  return std::max(0., next / rate_);
+  const double sent_s = std::max(0., next / rate_);
+  if (!reaction_) return sent_s;
+  const double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
+  return std::min(sent_s, std::max(kShortest_s, std::min(signal_s, crossing_s())));
+}
+
+double FlowChannel::release_s() const {
+  return reaction_ ? std::min(bursts_.front().acknowledged_s, reaction_->next_s())
+                   : bursts_.front().acknowledged_s;
+}
+
+// Until the queue of a fluid channel is above the level that its network watches.
+double FlowChannel::crossing_s() const {
+  const double level = pipe() + reaction_->watched_level(rate_);
+  if (!is_fluid_ || window_.bytes() >= level || level > facts_.window_limit) return kNoSignal;
+  return window_.time_to(level * (1 + kBeyond), rate_, pipe(), sent_in_fluid_);
 }
 
 void FlowChannel::advance(double now) {
-  const double sent = may_send() ? std::min(remaining_, rate_ * (now - updated_s_)) : 0;
+  const double elapsed_s = now - updated_s_;
+  const double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
   updated_s_ = now;
   remaining_ -= sent;
   if (sent > 0) last_sent_s_ = now;
   if (is_fluid_) {
     sent_in_fluid_ += sent;
+    if (reaction_) follow(elapsed_s, sent, now);
     return;
   }
   if (sent > 0 && burst_bytes_ == 0) burst_begin_s_ = now - sent / rate_;
@@ -88,6 +119,60 @@ void FlowChannel::advance(double now) {
     burst_bytes_ = 0;
   }
   take_acknowledgements(now);
+  if (reaction_) follow(elapsed_s, sent, now);
+}
+
+// What a connection that signals may reach does besides.
+void FlowChannel::follow(double elapsed_s, double sent, double now) {
+  constexpr double kSegmentsToNotice = 3;
+  const bool is_tail = queue_.size() == 1 && remaining_ < kSegmentsToNotice * rules_.segment;
+  if (is_fluid_)
+    window_.flowed(elapsed_s, rate_, pipe(), sent_in_fluid_);
+  else
+    window_.passed(elapsed_s);
+  reaction_->sent(sent, rate_, now, is_tail);
+  react(now);
+  if (is_fluid_) watch_queue(now);
+}
+
+void FlowChannel::react(double now) {
+  for (;;) {
+    const double before = window();
+    switch (reaction_->take(now, is_fluid_ ? queue_bytes() / rate_ : 0)) {
+      case CongestionReaction::Kind::kNone:
+        return;
+      case CongestionReaction::Kind::kCongested:
+        window_.congested();
+        break;
+      case CongestionReaction::Kind::kTimedOut:
+        window_.timed_out();
+        break;
+    }
+    if (!is_fluid_) credit_ -= before - window();
+  }
+}
+
+double FlowChannel::queue_bytes() const {
+  return std::min(remaining_, std::max(0., window() - pipe()));
+}
+
+// A window that covers the pipe stands in the queue with what it has more. Below that the queue is the
+// burst's: it grows while acknowledgements release more than they took, and is empty before the next one.
+void FlowChannel::watch_queue(double now) {
+  const double level = reaction_->watched_level(rate_);
+  if (is_fluid_) {
+    if (queue_bytes() > level)
+      reaction_->queue_above(now, now + (remaining_ - level) / rate_);
+    else
+      reaction_->queue_below(now);
+    return;
+  }
+  if (burst_bytes_ > 0) return;
+  const double burst = std::min(remaining_, credit_),
+               growth = released_ > 0 ? credit_ / released_ - 1 : kNoSignal;
+  const double first = level / growth, last = burst - level;
+  if (growth > 0 && first < std::min(released_ > 0 ? released_ : burst, last))
+    reaction_->queue_above(now + first / rate_, now + last / rate_);
 }
 
 void FlowChannel::take_acknowledgements(double now) {
@@ -99,6 +184,7 @@ void FlowChannel::take_acknowledgements(double now) {
     in_flight_ -= bytes;
     peak_in_flight_ = in_flight_;
     credit_ += bytes + window() - before;
+    released_ = bytes;
   }
 }
 

@@ -5,13 +5,20 @@
 // burst's acknowledgements come one round trip after it began and release it again, plus what the window
 // grew. Once the window covers share × RTT the channel is plain fluid, and nothing happens until the share
 // changes. k connections share a transfer evenly, so that one window times k stands for all.
+//
+// Where the network signals congestion (net/congestion_reaction.h) a channel is one connection, and its
+// window is followed in the fluid state too: the level of its queue is the window less the pipe, and after a
+// reaction the window may be below the pipe again.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <vector>
 
+#include "net/congestion_reaction.h"
 #include "net/connection.h"
 #include "net/tcp_window.h"
 
@@ -23,13 +30,16 @@ class FlowChannel {
     int connections = 1;
     double segment = 1448;
     bool is_cubic = true;
+    double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
   };
   struct Transfer {
     std::int64_t bytes = 0;
     std::function<void()> on_arrival;
   };
 
-  FlowChannel(ConnectionFacts facts, const Rules& rules);
+  // With a `reaction` the channel is one connection.
+  FlowChannel(ConnectionFacts facts, const Rules& rules,
+              std::unique_ptr<CongestionReaction> reaction = nullptr);
 
   const ConnectionFacts& facts() const { return facts_; }
   int connections() const { return rules_.connections; }
@@ -41,7 +51,7 @@ class FlowChannel {
   bool has_data() const { return !queue_.empty(); }
   // Whether data may go out now. If not, acknowledgements release some at release_s().
   bool may_send() const { return is_fluid_ || credit_ > nothing(); }
-  double release_s() const { return bursts_.front().acknowledged_s; }
+  double release_s() const;
 
   // The fair share from `now` on, bytes of payload a second.
   void set_rate(double rate, double now);
@@ -52,6 +62,8 @@ class FlowChannel {
   // The first transfer, taken out of the queue, if its last byte has been sent.
   bool is_first_sent() const { return remaining_ <= nothing(); }
   Transfer pop(double now);
+  // When everything sent so far that was lost has been sent again.
+  double repaired_s() const { return reaction_ ? reaction_->repaired_s() : 0; }
 
  private:
   struct Burst {
@@ -65,10 +77,17 @@ class FlowChannel {
   void leave_fluid(double now);
   void enter_fluid();
   void take_acknowledgements(double now);
+  void follow(double elapsed_s, double sent, double now);
+  void react(double now);
+  void watch_queue(double now);
+  double pipe() const { return rate_ * facts_.rtt_s; }
+  double queue_bytes() const;
+  double crossing_s() const;
 
   ConnectionFacts facts_;
   Rules rules_;
   TcpWindow window_;
+  std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
   std::deque<Transfer> queue_;
   double remaining_ = 0;  // of the first transfer
   double rate_ = 0;
@@ -80,6 +99,7 @@ class FlowChannel {
   double burst_begin_s_ = 0, burst_bytes_ = 0;  // the burst being sent
   std::deque<Burst> bursts_;
   double in_flight_ = 0, peak_in_flight_ = 0;
+  double released_ = 0;  // bytes whose acknowledgements, one by one, release the burst being sent
 };
 
 }  // namespace longhaul

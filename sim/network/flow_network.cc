@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <memory>
+#include <optional>
 
+#include "net/codel.h"
 #include "net/framing.h"
 #include "sim/network/clock.h"
 
@@ -25,12 +28,18 @@ std::int64_t nanoseconds(double time_s) {
   return std::llround(time_s * 1e9);
 }
 
+bool has_signals(const TcpSpec& tcp) {
+  return tcp.queue == "fq_codel" || tcp.loss > 0;
+}
+
 }  // namespace
 
-FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving)
+FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving, std::uint64_t seed)
     : tcp_(tcp),
       topology_(topology),
       solving_(solving),
+      seed_(seed),
+      slots_a_pair_(has_signals(tcp) ? tcp.connections : 1),
       shares_(capacities(topology), ack_share(tcp.segment)),
       loads_(2 * topology.links().size()) {}
 
@@ -38,18 +47,54 @@ int FlowNetwork::number_of(int source, int target) {
   const std::uint64_t ends = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(target);
   const auto known = numbers_.find(ends);
   if (known != numbers_.end()) return known->second;
-  const FlowChannel::Rules rules{tcp_.connections, static_cast<double>(tcp_.segment),
-                                 tcp_.congestion_control == "cubic"};
-  slots_.emplace_back(connection_facts(topology_, tcp_, source, target), rules);
-  const FlowChannel& channel = slots_.back().channel;
-  const int number =
-      shares_.add({&channel.facts().data, &channel.facts().acks, static_cast<double>(channel.connections()),
-                   channel.rate_limit() * 8 / payload_share(tcp_.segment)});
-  return numbers_[ends] = number;
+  return numbers_[ends] = add_slots(source, target);
 }
 
+// The number of the first one.
+int FlowNetwork::add_slots(int source, int target) {
+  const ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
+  const double to_payload = payload_share(tcp_.segment) / 8;
+  const FlowChannel::Rules rules{tcp_.connections / slots_a_pair_, static_cast<double>(tcp_.segment),
+                                 tcp_.congestion_control == "cubic", facts.bottleneck * to_payload};
+  for (int connection = 0; connection < slots_a_pair_; ++connection) {
+    slots_.emplace_back(facts, rules, make_reaction(facts, source, target, connection));
+    const FlowChannel& channel = slots_.back().channel;
+    shares_.add({&channel.facts().data, &channel.facts().acks, static_cast<double>(channel.connections()),
+                 channel.rate_limit() / to_payload});
+  }
+  return static_cast<int>(slots_.size()) - slots_a_pair_;
+}
+
+std::unique_ptr<CongestionReaction> FlowNetwork::make_reaction(const ConnectionFacts& facts, int source,
+                                                               int target, int connection) const {
+  if (!has_signals(tcp_)) return nullptr;
+  std::unique_ptr<QueueSignals> queue;
+  if (tcp_.queue == "fq_codel") queue = std::make_unique<CoDel>(tcp_.ecn);
+  std::optional<RandomLosses> losses;
+  if (tcp_.loss > 0) {
+    RandomStream stream(seed_, Purpose::kLoss, static_cast<std::uint32_t>(source),
+                        static_cast<std::uint32_t>(target) << 16 | static_cast<std::uint32_t>(connection));
+    losses.emplace(path_loss(tcp_.loss, static_cast<int>(facts.data.size())), tcp_.segment,
+                   std::move(stream));
+  }
+  return std::make_unique<CongestionReaction>(facts.rtt_s, retransmission_timeout_s(facts.rtt_s),
+                                              std::move(queue), std::move(losses));
+}
+
+// Split evenly over the slots; all of it has arrived when all parts have.
 void FlowNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival) {
-  const int number = number_of(source, target);
+  const int first = number_of(source, target),
+            parts = static_cast<int>(std::min<std::int64_t>(slots_a_pair_, bytes));
+  if (parts == 1) return send_part(first, bytes, std::move(on_arrival));
+  const auto open = std::make_shared<int>(parts);
+  const auto arrived = std::make_shared<Arrival>(std::move(on_arrival));
+  for (int part = 0; part < parts; ++part)
+    send_part(first + part, (part + 1) * bytes / parts - part * bytes / parts, [open, arrived] {
+      if (--*open == 0) (*arrived)();
+    });
+}
+
+void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival) {
   FlowChannel& channel = slot(number).channel;
   const std::int64_t now = now_ns();
   if (!channel.has_data()) touch(number);
@@ -115,7 +160,8 @@ void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
     FlowChannel::Transfer transfer = one.channel.pop(seconds(now_ns));
     count(one.channel, transfer.bytes);
     const double tail = tail_s(topology_, one.channel.facts(), tcp_.segment, transfer.bytes);
-    one.latest_arrival_ns = std::max(one.latest_arrival_ns, now_ns + nanoseconds(tail));
+    const std::int64_t sent_ns = std::max(now_ns, nanoseconds(one.channel.repaired_s()));
+    one.latest_arrival_ns = std::max(one.latest_arrival_ns, sent_ns + nanoseconds(tail));
     one.travelling.push_back(std::move(transfer.on_arrival));
     events_.push(one.latest_arrival_ns, 2 * number + 1);
   }

@@ -24,14 +24,16 @@ class FlowNetwork : public Network {
   enum class Solving { kTouched, kWhole };
 
   // `topology` must outlive it.
-  FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched);
+  FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched,
+              std::uint64_t seed = 1);
 
   void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
   const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
 
  private:
   struct Slot {
-    Slot(ConnectionFacts facts, const FlowChannel::Rules& rules) : channel(std::move(facts), rules) {}
+    Slot(ConnectionFacts facts, const FlowChannel::Rules& rules, std::unique_ptr<CongestionReaction> reaction)
+        : channel(std::move(facts), rules, std::move(reaction)) {}
 
     FlowChannel channel;
     std::deque<Arrival> travelling;  // sent, not arrived
@@ -43,6 +45,10 @@ class FlowNetwork : public Network {
 
   Slot& slot(int number) { return slots_[static_cast<std::size_t>(number)]; }
   int number_of(int source, int target);
+  int add_slots(int source, int target);
+  std::unique_ptr<CongestionReaction> make_reaction(const ConnectionFacts& facts, int source, int target,
+                                                    int connection) const;
+  void send_part(int number, std::int64_t bytes, Arrival on_arrival);
   void touch(int number);
   void wake_at(std::int64_t time_ns);
   void wake();
@@ -57,8 +63,10 @@ class FlowNetwork : public Network {
   TcpSpec tcp_;
   const Topology& topology_;
   Solving solving_;
-  FairShares shares_;                               // flows have the numbers of the slots
-  std::deque<Slot> slots_;                          // paths are referred to: they must not move
+  std::uint64_t seed_;
+  int slots_a_pair_;        // one for all connections, or one each where signals tell them apart
+  FairShares shares_;       // flows have the numbers of the slots
+  std::deque<Slot> slots_;  // paths are referred to: they must not move
   std::unordered_map<std::uint64_t, int> numbers_;  // by source and target; never walked
   LinkLoads loads_;
   InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival

@@ -9,7 +9,8 @@ namespace longhaul {
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
                                       const std::function<std::vector<std::pair<int, int>>()>& used_ends,
                                       std::uint64_t seed) {
-  if (spec.fidelity == "flow") return std::make_unique<FlowNetwork>(spec.tcp, topology);
+  if (spec.fidelity == "flow")
+    return std::make_unique<FlowNetwork>(spec.tcp, topology, FlowNetwork::Solving::kTouched, seed);
   if (spec.fidelity == "packet")
     return std::make_unique<PacketNetwork>(spec.tcp, topology, used_ends(), seed);
   throw InputError({"", "network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet", ""});

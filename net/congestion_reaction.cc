@@ -1,0 +1,69 @@
+#include "net/congestion_reaction.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace longhaul {
+
+CongestionReaction::CongestionReaction(double rtt_s, double timeout_s, std::unique_ptr<QueueSignals> queue,
+                                       std::optional<RandomLosses> losses)
+    : rtt_s_(rtt_s), timeout_s_(timeout_s), queue_(std::move(queue)), losses_(std::move(losses)) {}
+
+void CongestionReaction::queue_above(double from_s, double until_s) {
+  if (!queue_) return;
+  notice_marks(from_s);
+  if (above_until_s_ < from_s) queue_->below(from_s);
+  queue_->above(from_s);
+  above_until_s_ = until_s;
+}
+
+void CongestionReaction::queue_below(double now_s) {
+  if (!queue_) return;
+  notice_marks(now_s);
+  queue_->below(now_s);
+  above_until_s_ = -kNoSignal;
+}
+
+double CongestionReaction::next_mark_s() {
+  if (!queue_ || reaction_s_ != kNoSignal) return kNoSignal;
+  const double next = queue_->next_s(deaf_until_s_);
+  return next <= above_until_s_ ? next : kNoSignal;
+}
+
+void CongestionReaction::notice_marks(double now_s) {
+  const double marked_s = next_mark_s();
+  if (marked_s > now_s) return;
+  reaction_s_ = marked_s + rtt_s_;
+  is_timeout_ = false;
+  if (queue_->drops()) repaired_s_ = std::max(repaired_s_, reaction_s_);
+}
+
+void CongestionReaction::sent(double bytes, double rate, double now_s, bool is_tail) {
+  if (!losses_ || bytes <= 0) return;
+  double left = bytes;
+  while (left > 0) {
+    const double step = std::min(left, losses_->bytes_to_next());
+    left -= step;
+    if (!losses_->sent(step)) continue;
+    const double lost_s = now_s - left / rate, noticed_s = lost_s + (is_tail ? timeout_s_ : rtt_s_);
+    repaired_s_ = std::max(repaired_s_, noticed_s);
+    if (reaction_s_ != kNoSignal || lost_s < deaf_until_s_) continue;
+    reaction_s_ = noticed_s;
+    is_timeout_ = is_tail;
+  }
+}
+
+double CongestionReaction::next_s() {
+  return reaction_s_ != kNoSignal ? reaction_s_ : next_mark_s() + rtt_s_;
+}
+
+CongestionReaction::Kind CongestionReaction::take(double now_s, double queued_s) {
+  constexpr double kSameInstant = 1e-9;
+  notice_marks(now_s);
+  if (reaction_s_ > now_s + kSameInstant) return Kind::kNone;
+  reaction_s_ = kNoSignal;
+  deaf_until_s_ = now_s + queued_s;
+  return is_timeout_ ? Kind::kTimedOut : Kind::kCongested;
+}
+
+}  // namespace longhaul
