@@ -79,10 +79,11 @@ TcpSpec parse_tcp(const Json& json) {
 
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity != "flow") return;
-  if (network.tcp.queue == "fifo")
-    throw InputError({"", "network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
-                      "\"host\" or \"fq_codel\"",
-                      "the flow fidelity has no model of that queue yet; use fidelity \"packet\""});
+  if (network.tcp.queue == "fifo" && network.tcp.loss > 0)
+    throw InputError(
+        {"", "network.tcp.loss",
+         "found " + format_number(network.tcp.loss) + " with queue \"fifo\" and fidelity \"flow\"", "0",
+         "the flow fidelity has no model of random loss beside a FIFO's; use fidelity \"packet\""});
 }
 
 }  // namespace

@@ -15,4 +15,9 @@ std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s) {
   return std::isfinite(bytes) ? std::max(least, static_cast<std::int64_t>(bytes)) : kEverything;
 }
 
+double fifo_payload(const TcpSpec& tcp, double rate, double rtt_s) {
+  const double packet = tcp.segment + kIpTcpBytes;
+  return static_cast<double>(fifo_bytes(tcp, rate, rtt_s)) * tcp.segment / packet;
+}
+
 }  // namespace longhaul

@@ -12,4 +12,7 @@ namespace longhaul {
 // bandwidth-delay products. An infinite rate has room for everything.
 std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s);
 
+// The same in bytes of payload of full segments.
+double fifo_payload(const TcpSpec& tcp, double rate, double rtt_s);
+
 }  // namespace longhaul

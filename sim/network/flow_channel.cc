@@ -9,6 +9,7 @@ namespace {
 
 // A window that covers the pipe up to rounding is one that covers it.
 constexpr double kCovers = 1 - 1e-9;
+constexpr double kSameInstant = 1e-9;
 constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above it, in spite of rounding
 constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner, lest rounding never ends
 
@@ -25,6 +26,10 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
       window_(window_rules(facts_, rules)),
       reaction_(std::move(reaction)) {
   assert(!reaction_ || rules_.connections == 1);
+  if (rules_.fifo > 0)
+    fifo_ = std::make_unique<FifoRounds>(FifoRounds::Rules{rules_.fifo, rules_.link, facts_.rtt_s,
+                                                           retransmission_timeout_s(facts_.rtt_s),
+                                                           rules_.segment * rules_.connections});
   credit_ = window();
 }
 
@@ -44,12 +49,13 @@ void FlowChannel::start(double now) {
   remaining_ = static_cast<double>(queue_.front().bytes);
   window_.idled(now - last_sent_s_);
   released_ = 0;
-  if (bursts_.empty() && burst_bytes_ == 0) credit_ = window();
+  if (bursts_.empty() && burst_bytes_ == 0 && !(fifo_ && fifo_->is_waiting())) credit_ = window();
+  if (fifo_) fifo_->start(credit_, rate_, now);
   updated_s_ = now;
 }
 
 void FlowChannel::set_rate(double rate, double now) {
-  const bool covers = window() >= rate * facts_.rtt_s * kCovers;
+  const bool covers = !fifo_ && window() >= rate * facts_.rtt_s * kCovers;
   if (covers && !is_fluid_) enter_fluid();
   if (!covers && is_fluid_) leave_fluid(now);
   rate_ = rate;
@@ -80,12 +86,15 @@ void FlowChannel::leave_fluid(double now) {
 double FlowChannel::next_change_s() const {
   const double next = is_fluid_ ? remaining_ : std::min(remaining_, credit_);
   const double sent_s = std::max(0., next / rate_);
+  if (fifo_ && fifo_->is_waiting())
+    return std::min(sent_s, std::max(kShortest_s, fifo_->next_s() - updated_s_));
   if (!reaction_) return sent_s;
   const double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
   return std::min(sent_s, std::max(kShortest_s, std::min(signal_s, crossing_s())));
 }
 
 double FlowChannel::release_s() const {
+  if (fifo_) return fifo_->next_s();
   return reaction_ ? std::min(bursts_.front().acknowledged_s, reaction_->next_s())
                    : bursts_.front().acknowledged_s;
 }
@@ -113,13 +122,18 @@ void FlowChannel::advance(double now) {
   credit_ -= sent;
   in_flight_ += sent;
   peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
-  const bool is_burst_over = credit_ <= nothing() || is_first_sent();
-  if (is_burst_over && burst_bytes_ > 0) {
-    bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
-    burst_bytes_ = 0;
-  }
+  const bool is_burst_over = credit_ <= nothing() || remaining_ <= nothing();
+  if (is_burst_over && burst_bytes_ > 0) end_burst(now);
   take_acknowledgements(now);
   if (reaction_) follow(elapsed_s, sent, now);
+}
+
+void FlowChannel::end_burst(double now) {
+  if (fifo_)
+    fifo_->sent(burst_bytes_, burst_begin_s_, rate_, rules_.ack_wait_s(burst_begin_s_ + facts_.rtt_s / 2));
+  else
+    bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
+  burst_bytes_ = 0;
 }
 
 // What a connection that signals may reach does besides.
@@ -175,8 +189,39 @@ void FlowChannel::watch_queue(double now) {
     reaction_->queue_above(now + first / rate_, now + last / rate_);
 }
 
+void FlowChannel::take_rounds(double now) {
+  while (fifo_->is_waiting() && fifo_->next_s() <= now + kSameInstant) {
+    window_.passed(fifo_->next_s() - round_s_);
+    round_s_ = fifo_->next_s();
+    react_to(fifo_->take(rate_, remaining_ > nothing()), now);
+  }
+}
+
+void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
+  using Kind = FifoRounds::Reaction::Kind;
+  const double before = window();
+  double released = 0;
+  window_.acknowledged(reaction.acknowledged / rules_.connections,
+                       (peak_in_flight_ + reaction.used) / rules_.connections);
+  if (reaction.kind == Kind::kCongested) window_.congested();
+  if (reaction.kind == Kind::kTimedOut) window_.timed_out();
+  if (reaction.kind == Kind::kNone) {
+    in_flight_ -= reaction.bytes;
+    released = reaction.bytes + window() - before;
+    credit_ += released;
+  } else {
+    in_flight_ = fifo_->outstanding();
+    released = credit_ = reaction.kind == Kind::kStalled ? 0 : std::max(0., window() - in_flight_);
+    remaining_ += reaction.resend;
+    if (reaction.span > 0)
+      remaining_ -= std::clamp(facts_.window_limit * rules_.connections - reaction.span, 0., remaining_);
+  }
+  peak_in_flight_ = in_flight_;
+  fifo_->released(reaction, released, rate_, now);
+}
+
 void FlowChannel::take_acknowledgements(double now) {
-  constexpr double kSameInstant = 1e-9;
+  if (fifo_) return take_rounds(now);
   while (!bursts_.empty() && bursts_.front().acknowledged_s <= now + kSameInstant) {
     const double bytes = bursts_.front().bytes, before = window();
     bursts_.pop_front();

@@ -9,6 +9,9 @@
 // Where the network signals congestion (net/congestion_reaction.h) a channel is one connection, and its
 // window is followed in the fluid state too: the level of its queue is the window less the pipe, and after a
 // reaction the window may be below the pipe again.
+//
+// In front of a FIFO (net/fifo_rounds.h) it goes in bursts always, one a round: the round's length, and what
+// is lost of a burst, depend on the queues that it meets.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +23,7 @@
 
 #include "net/congestion_reaction.h"
 #include "net/connection.h"
+#include "net/fifo_rounds.h"
 #include "net/tcp_window.h"
 
 namespace longhaul {
@@ -31,6 +35,9 @@ class FlowChannel {
     double segment = 1448;
     bool is_cubic = true;
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
+    double fifo = 0;  // bytes of payload that the queue at that link holds; 0: it is no FIFO
+    // With a FIFO: how long an acknowledgement that comes to the receiver at `arrival_s` waits there.
+    std::function<double(double arrival_s)> ack_wait_s;
   };
   struct Transfer {
     std::int64_t bytes = 0;
@@ -50,7 +57,7 @@ class FlowChannel {
   void push(Transfer transfer, double now);
   bool has_data() const { return !queue_.empty(); }
   // Whether data may go out now. If not, acknowledgements release some at release_s().
-  bool may_send() const { return is_fluid_ || credit_ > nothing(); }
+  bool may_send() const { return is_fluid_ || (credit_ > nothing() && !(fifo_ && remaining_ <= nothing())); }
   double release_s() const;
 
   // The fair share from `now` on, bytes of payload a second.
@@ -60,7 +67,7 @@ class FlowChannel {
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
   // The first transfer, taken out of the queue, if its last byte has been sent.
-  bool is_first_sent() const { return remaining_ <= nothing(); }
+  bool is_first_sent() const { return remaining_ <= nothing() && !(fifo_ && fifo_->is_missing_some()); }
   Transfer pop(double now);
   // When everything sent so far that was lost has been sent again.
   double repaired_s() const { return reaction_ ? reaction_->repaired_s() : 0; }
@@ -83,11 +90,15 @@ class FlowChannel {
   double pipe() const { return rate_ * facts_.rtt_s; }
   double queue_bytes() const;
   double crossing_s() const;
+  void end_burst(double now);
+  void take_rounds(double now);
+  void react_to(const FifoRounds::Reaction& reaction, double now);
 
   ConnectionFacts facts_;
   Rules rules_;
   TcpWindow window_;
   std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
+  std::unique_ptr<FifoRounds> fifo_;              // null: no FIFO
   std::deque<Transfer> queue_;
   double remaining_ = 0;  // of the first transfer
   double rate_ = 0;
@@ -99,6 +110,7 @@ class FlowChannel {
   double burst_begin_s_ = 0, burst_bytes_ = 0;  // the burst being sent
   std::deque<Burst> bursts_;
   double in_flight_ = 0, peak_in_flight_ = 0;
+  double round_s_ = 0;   // when acknowledgements came last, with a FIFO
   double released_ = 0;  // bytes whose acknowledgements, one by one, release the burst being sent
 };
 

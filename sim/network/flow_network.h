@@ -43,6 +43,12 @@ class FlowNetwork : public Network {
     bool is_touched = false;
   };
 
+  // The latest time in which data went out over a link without a pause.
+  struct Busy {
+    double from_s = 0, until_s = 0;
+  };
+
+  const Slot& slot(int number) const { return slots_[static_cast<std::size_t>(number)]; }
   Slot& slot(int number) { return slots_[static_cast<std::size_t>(number)]; }
   int number_of(int source, int target);
   int add_slots(int source, int target);
@@ -57,6 +63,8 @@ class FlowNetwork : public Network {
   void finish_transfers(int number, std::int64_t now_ns);
   void count(const FlowChannel& channel, std::int64_t bytes);
   void share_links(std::int64_t now_ns);
+  double ack_wait_s(int number, double arrival_s) const;
+  void note_busy(int number, std::int64_t now_ns);
   void plan(int number, std::int64_t now_ns);
   void set_event(int number);
 
@@ -69,7 +77,8 @@ class FlowNetwork : public Network {
   std::deque<Slot> slots_;  // paths are referred to: they must not move
   std::unordered_map<std::uint64_t, int> numbers_;  // by source and target; never walked
   LinkLoads loads_;
-  InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival
+  std::vector<Busy> busy_;  // by direction, where queues are FIFOs
+  InstantQueue events_;     // 2 · slot: look at it; 2 · slot + 1: an arrival
   std::vector<int> due_, touched_;
   std::int64_t wake_ns_ = InstantQueue::kNever;  // of the ns-3 event; others are void
   std::uint64_t instants_ = 0;
