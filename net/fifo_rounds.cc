@@ -25,26 +25,29 @@ void FifoRounds::released(const Reaction& reaction, double credit, double rate, 
   immediate_ += growth_ * reaction.compressed;
 }
 
-double FifoRounds::sent(double bytes, double begin_s, double rate, double wait_s) {
-  Burst burst;
-  burst.acknowledged_s = begin_s + rules_.rtt_s + wait_s;
-  const double room = std::max(rules_.least, rules_.room * std::min(1., rate / rules_.link));
+double FifoRounds::highest(double bytes, double rate) const {
   const double at_once = std::min(bytes, immediate_), clocked = bytes - at_once;
-  const double surplus = growth_ > 1 ? 1 - 1 / growth_ : 0;
-  const double standing = std::max(0., clocked * (1 - surplus) - rate * rules_.rtt_s);
-  const double highest = at_once + clocked * surplus + standing;
-  immediate_ = 0;
-  burst.lost = std::clamp(highest - room, 0., bytes);
+  const double standing = std::max(0., clocked * (1 - surplus()) - rate * rtt_s_);
+  return at_once + clocked * surplus() + standing;
+}
+
+double FifoRounds::sent(double bytes, double begin_s, double rate, double wait_s, double room) {
+  const double at_once = std::min(bytes, immediate_), level = highest(bytes, rate);
+  Burst burst;
+  burst.acknowledged_s = begin_s + rtt_s_ + wait_s;
+  burst.lost = std::clamp(level - room, 0., bytes);
   burst.bytes = bytes - burst.lost;
   burst.compressed = std::min(burst.bytes, rate * wait_s);
   if (burst.lost > 0) {
     burst.is_tail = at_once > room;
-    burst.is_noticeable = !burst.is_tail || clocked > 0;
-    const double filling = surplus > 0 ? (room - standing - at_once) / surplus : 0;
-    burst.before_loss = std::min(burst.bytes, burst.is_tail ? room : at_once + std::max(0., filling));
+    burst.is_noticeable = !burst.is_tail || at_once < bytes;
+    const double standing = level - at_once - (bytes - at_once) * surplus();
+    const double filling = surplus() > 0 ? std::max(0., room - standing - at_once) / surplus() : 0;
+    burst.before_loss = std::min(burst.bytes, burst.is_tail ? room : at_once + filling);
   } else {
     is_repairing_ = false;
   }
+  immediate_ = 0;
   missing_ += burst.lost;
   bursts_.push_back(burst);
   return burst.lost;
@@ -107,7 +110,7 @@ double FifoRounds::give_back() {
 FifoRounds::Reaction FifoRounds::stall(double from_s, Reaction reaction) {
   if (!is_stalled_) bursts_.emplace_back();
   is_stalled_ = bursts_.back().is_timeout = true;
-  bursts_.back().acknowledged_s = from_s + rules_.timeout_s;
+  bursts_.back().acknowledged_s = from_s + timeout_s_;
   reaction.kind = Reaction::Kind::kStalled;
   return reaction;
 }
@@ -115,7 +118,7 @@ FifoRounds::Reaction FifoRounds::stall(double from_s, Reaction reaction) {
 FifoRounds::Reaction FifoRounds::time_out() {
   Reaction reaction;
   reaction.kind = Reaction::Kind::kTimedOut;
-  covered_ = delivered_ / lost_;
+  covered_ = lost_ > 0 ? delivered_ / lost_ : 0;
   reaction.resend = to_repeat_ = give_back();
   is_late_ = is_repairing_ = is_stalled_ = false;
   return reaction;

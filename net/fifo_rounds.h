@@ -5,14 +5,12 @@
 //      Shenker, Clark 1991). With both directions busy a round takes W/C + RTT/2 instead of max(RTT, W/C), so
 //      that a link idles RTT/2 a round whatever the queue holds.
 //   2. The queue overflows. Its highest level in a round is what acknowledgements that come at once release,
-//   and
-//      what the others release beyond what they took: W − C RTT/2 with both directions busy, W − C RTT with
-//      one; in slow start half the burst. What does not fit is lost and noticed a round later.
+//      and what the others release beyond what they took: W − C RTT/2 with both directions busy, W − C RTT
+//      with one; in slow start half the burst. What does not fit is lost and noticed a round later.
 //   3. After a loss the sender sends again what is missing, with the smaller window. If that overflows again,
 //      nobody notices (a lost repetition gives no duplicate acknowledgement) but the retransmission time-out.
 //
-// Rounds of the connections of a pair go in step. No constant is fitted. Bytes of payload, of all connections
-// together; seconds; rates in bytes a second.
+// No constant is fitted (docs/model.md). Bytes of payload; seconds; rates in bytes a second.
 #pragma once
 
 #include <deque>
@@ -21,13 +19,6 @@ namespace longhaul {
 
 class FifoRounds {
  public:
-  struct Rules {
-    double room = 0;  // what the FIFO holds
-    double link = 0;  // rate of the link behind it
-    double rtt_s = 0, timeout_s = 0;
-    double least = 0;  // that always fits, however many share the queue: a segment of each connection
-  };
-
   // What acknowledgements do to the sender.
   struct Reaction {
     enum class Kind {
@@ -44,16 +35,18 @@ class FifoRounds {
     double span = 0;  // sent behind the first byte that only the time-out brings again, when it stalls
   };
 
-  explicit FifoRounds(const Rules& rules) : rules_(rules) {}
+  FifoRounds(double rtt_s, double timeout_s) : rtt_s_(rtt_s), timeout_s_(timeout_s) {}
 
   // `credit` may be sent without an acknowledgement, by a sender that begins now.
   void start(double credit, double rate, double now_s);
   // The acknowledgements of `reaction` release `credit`; at `rate`, but for what they release at once.
   void released(const Reaction& reaction, double credit, double rate, double now_s);
 
-  // A burst of `bytes` from `begin_s` is sent. Its first acknowledgement waits for `wait_s` at the receiver.
-  // Returns what is lost of it.
-  double sent(double bytes, double begin_s, double rate, double wait_s);
+  // The highest level of the queue by a burst of `bytes`.
+  double highest(double bytes, double rate) const;
+  // That burst, from `begin_s`, is sent, and the queue has `room` for it. Its first acknowledgement waits for
+  // `wait_s` at the receiver. Returns what is lost.
+  double sent(double bytes, double begin_s, double rate, double wait_s, double room);
 
   bool is_waiting() const { return !bursts_.empty(); }
   double next_s() const { return bursts_.front().acknowledged_s; }
@@ -77,13 +70,14 @@ class FifoRounds {
     bool is_timeout = false;
   };
 
+  double surplus() const { return growth_ > 1 ? 1 - 1 / growth_ : 0; }
   Reaction notice(const Burst& burst, double rate, Reaction reaction);
   Reaction stall(double from_s, Reaction reaction);
   Reaction time_out();
   double give_back();
   double repeated(double acknowledged);
 
-  Rules rules_;
+  double rtt_s_, timeout_s_;
   std::deque<Burst> bursts_;
   double immediate_ = 0;        // of the credit, what may be sent at once
   double growth_ = 1;           // what acknowledgements release over what they acknowledge

@@ -26,11 +26,12 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
       window_(window_rules(facts_, rules)),
       reaction_(std::move(reaction)) {
   assert(!reaction_ || rules_.connections == 1);
-  if (rules_.fifo > 0)
-    fifo_ = std::make_unique<FifoRounds>(FifoRounds::Rules{rules_.fifo, rules_.link, facts_.rtt_s,
-                                                           retransmission_timeout_s(facts_.rtt_s),
-                                                           rules_.segment * rules_.connections});
   credit_ = window();
+}
+
+void FlowChannel::queue_in(std::unique_ptr<FifoPath> path) {
+  path_ = std::move(path);
+  fifo_ = std::make_unique<FifoRounds>(facts_.rtt_s, retransmission_timeout_s(facts_.rtt_s));
 }
 
 double FlowChannel::rate_limit() const {
@@ -123,16 +124,19 @@ void FlowChannel::advance(double now) {
   in_flight_ += sent;
   peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
   const bool is_burst_over = credit_ <= nothing() || remaining_ <= nothing();
-  if (is_burst_over && burst_bytes_ > 0) end_burst(now);
+  if (is_burst_over && burst_bytes_ > 0) end_burst();
   take_acknowledgements(now);
   if (reaction_) follow(elapsed_s, sent, now);
 }
 
-void FlowChannel::end_burst(double now) {
-  if (fifo_)
-    fifo_->sent(burst_bytes_, burst_begin_s_, rate_, rules_.ack_wait_s(burst_begin_s_ + facts_.rtt_s / 2));
-  else
+void FlowChannel::end_burst() {
+  if (fifo_) {
+    const double wait_s = path_->ack_wait_s(burst_begin_s_ + facts_.rtt_s / 2);
+    const double room = path_->room(burst_begin_s_, updated_s_, fifo_->highest(burst_bytes_, rate_));
+    fifo_->sent(burst_bytes_, burst_begin_s_, rate_, wait_s, room);
+  } else {
     bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
+  }
   burst_bytes_ = 0;
 }
 

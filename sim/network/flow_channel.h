@@ -14,6 +14,7 @@
 // is lost of a burst, depend on the queues that it meets.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -28,6 +29,17 @@
 
 namespace longhaul {
 
+// The FIFOs that a channel meets; its network knows who else is in them.
+class FifoPath {
+ public:
+  virtual ~FifoPath() = default;
+  // How long an acknowledgement that comes to the receiver at `arrival_s` waits there.
+  virtual double ack_wait_s(double arrival_s) const = 0;
+  // What the queue has left for a burst from `begin_s` to `end_s` that would fill it to `level`, bytes of
+  // payload.
+  virtual double room(double begin_s, double end_s, double level) = 0;
+};
+
 class FlowChannel {
  public:
   struct Rules {
@@ -35,9 +47,6 @@ class FlowChannel {
     double segment = 1448;
     bool is_cubic = true;
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
-    double fifo = 0;  // bytes of payload that the queue at that link holds; 0: it is no FIFO
-    // With a FIFO: how long an acknowledgement that comes to the receiver at `arrival_s` waits there.
-    std::function<double(double arrival_s)> ack_wait_s;
   };
   struct Transfer {
     std::int64_t bytes = 0;
@@ -47,6 +56,9 @@ class FlowChannel {
   // With a `reaction` the channel is one connection.
   FlowChannel(ConnectionFacts facts, const Rules& rules,
               std::unique_ptr<CongestionReaction> reaction = nullptr);
+
+  // Its data and acknowledgements wait in FIFOs from now on.
+  void queue_in(std::unique_ptr<FifoPath> path);
 
   const ConnectionFacts& facts() const { return facts_; }
   int connections() const { return rules_.connections; }
@@ -59,6 +71,11 @@ class FlowChannel {
   // Whether data may go out now. If not, acknowledgements release some at release_s().
   bool may_send() const { return is_fluid_ || (credit_ > nothing() && !(fifo_ && remaining_ <= nothing())); }
   double release_s() const;
+  // When data went out last, and until when it will, without further acknowledgements.
+  double last_sent_s() const { return last_sent_s_; }
+  double sends_until_s() const {
+    return may_send() ? updated_s_ + std::min(remaining_, credit_) / rate_ : last_sent_s_;
+  }
 
   // The fair share from `now` on, bytes of payload a second.
   void set_rate(double rate, double now);
@@ -90,7 +107,7 @@ class FlowChannel {
   double pipe() const { return rate_ * facts_.rtt_s; }
   double queue_bytes() const;
   double crossing_s() const;
-  void end_burst(double now);
+  void end_burst();
   void take_rounds(double now);
   void react_to(const FifoRounds::Reaction& reaction, double now);
 
@@ -98,7 +115,8 @@ class FlowChannel {
   Rules rules_;
   TcpWindow window_;
   std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
-  std::unique_ptr<FifoRounds> fifo_;              // null: no FIFO
+  std::unique_ptr<FifoPath> path_;
+  std::unique_ptr<FifoRounds> fifo_;  // null: no FIFO
   std::deque<Transfer> queue_;
   double remaining_ = 0;  // of the first transfer
   double rate_ = 0;

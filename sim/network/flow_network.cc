@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "net/codel.h"
-#include "net/fifo.h"
 #include "net/framing.h"
 #include "sim/network/clock.h"
 
@@ -40,10 +39,11 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving s
       topology_(topology),
       solving_(solving),
       seed_(seed),
-      slots_a_pair_(has_signals(tcp) ? tcp.connections : 1),
+      slots_a_pair_(has_signals(tcp) || tcp.queue == "fifo" ? tcp.connections : 1),
       shares_(capacities(topology), ack_share(tcp.segment)),
-      loads_(2 * topology.links().size()),
-      busy_(2 * topology.links().size()) {}
+      loads_(2 * topology.links().size()) {
+  if (tcp_.queue == "fifo") fifos_ = std::make_unique<FifoQueues>(tcp_, topology_, shares_);
+}
 
 int FlowNetwork::number_of(int source, int target) {
   const std::uint64_t ends = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(target);
@@ -56,17 +56,12 @@ int FlowNetwork::number_of(int source, int target) {
 int FlowNetwork::add_slots(int source, int target) {
   const ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
   const double to_payload = payload_share(tcp_.segment) / 8;
-  FlowChannel::Rules rules{tcp_.connections / slots_a_pair_, static_cast<double>(tcp_.segment),
-                           tcp_.congestion_control == "cubic", facts.bottleneck * to_payload};
-  if (tcp_.queue == "fifo") {
-    rules.fifo = fifo_payload(tcp_, facts.bottleneck, facts.rtt_s);
-    rules.ack_wait_s = [this, number = static_cast<int>(slots_.size())](double arrival_s) {
-      return ack_wait_s(number, arrival_s);
-    };
-  }
+  const FlowChannel::Rules rules{tcp_.connections / slots_a_pair_, static_cast<double>(tcp_.segment),
+                                 tcp_.congestion_control == "cubic", facts.bottleneck * to_payload};
   for (int connection = 0; connection < slots_a_pair_; ++connection) {
     slots_.emplace_back(facts, rules, make_reaction(facts, source, target, connection));
-    const FlowChannel& channel = slots_.back().channel;
+    FlowChannel& channel = slots_.back().channel;
+    if (fifos_) channel.queue_in(fifos_->add(static_cast<int>(slots_.size()) - 1, channel.facts()));
     shares_.add({&channel.facts().data, &channel.facts().acks, static_cast<double>(channel.connections()),
                  channel.rate_limit() / to_payload});
   }
@@ -109,25 +104,6 @@ void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival) 
   channel.push({bytes, std::move(on_arrival)}, seconds(now));
   loads_.begin(channel.facts().data, seconds(now));
   if (!is_awake_) wake_at(now);
-}
-
-// Acknowledgements wait behind what is in the queues of the way back when they come to the receiver.
-double FlowNetwork::ack_wait_s(int number, double arrival_s) const {
-  double wait_s = 0;
-  for (const LinkDirection direction : slot(number).channel.facts().acks) {
-    const Busy& busy = busy_[static_cast<std::size_t>(direction)];
-    if (busy.from_s <= arrival_s) wait_s = std::max(wait_s, busy.until_s - arrival_s);
-  }
-  return wait_s;
-}
-
-// Data waits at the first of its links that is full; with equal links that is the sender's.
-void FlowNetwork::note_busy(int number, std::int64_t now_ns) {
-  const Slot& one = slot(number);
-  const double now = seconds(now_ns), until_s = seconds(one.planned_ns);
-  Busy& busy = busy_[static_cast<std::size_t>(one.channel.facts().data.front())];
-  if (busy.until_s < now) busy.from_s = now;
-  busy.until_s = std::max(busy.until_s, until_s);
 }
 
 void FlowNetwork::touch(int number) {
@@ -222,6 +198,17 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
       one.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, seconds(now_ns));
     plan(number, now_ns);
   }
+  if (fifos_) note_bursts();
+}
+
+// Links are idle where all that changes in this instant had been idle: first what was sent, then what begins.
+void FlowNetwork::note_bursts() {
+  for (const int number : due_) fifos_->sent(number, slot(number).channel.last_sent_s());
+  for (const int number : due_) {
+    const FlowChannel& channel = slot(number).channel;
+    if (channel.has_data() && channel.may_send())
+      fifos_->sends(number, seconds(now_ns()), channel.sends_until_s());
+  }
 }
 
 void FlowNetwork::plan(int number, std::int64_t now_ns) {
@@ -233,7 +220,6 @@ void FlowNetwork::plan(int number, std::int64_t now_ns) {
   }
   const double wait_s = channel.may_send() ? channel.next_change_s() : channel.release_s() - seconds(now_ns);
   one.planned_ns = now_ns + nanoseconds(std::max(0., wait_s));
-  if (tcp_.queue == "fifo" && channel.may_send()) note_busy(number, now_ns);
   set_event(number);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "net/fair_shares.h"
+#include "sim/network/fifo_queues.h"
 #include "sim/network/flow_channel.h"
 #include "sim/network/instant_queue.h"
 #include "sim/network/network.h"
@@ -43,12 +44,6 @@ class FlowNetwork : public Network {
     bool is_touched = false;
   };
 
-  // The latest time in which data went out over a link without a pause.
-  struct Busy {
-    double from_s = 0, until_s = 0;
-  };
-
-  const Slot& slot(int number) const { return slots_[static_cast<std::size_t>(number)]; }
   Slot& slot(int number) { return slots_[static_cast<std::size_t>(number)]; }
   int number_of(int source, int target);
   int add_slots(int source, int target);
@@ -63,8 +58,7 @@ class FlowNetwork : public Network {
   void finish_transfers(int number, std::int64_t now_ns);
   void count(const FlowChannel& channel, std::int64_t bytes);
   void share_links(std::int64_t now_ns);
-  double ack_wait_s(int number, double arrival_s) const;
-  void note_busy(int number, std::int64_t now_ns);
+  void note_bursts();
   void plan(int number, std::int64_t now_ns);
   void set_event(int number);
 
@@ -72,13 +66,13 @@ class FlowNetwork : public Network {
   const Topology& topology_;
   Solving solving_;
   std::uint64_t seed_;
-  int slots_a_pair_;        // one for all connections, or one each where signals tell them apart
-  FairShares shares_;       // flows have the numbers of the slots
-  std::deque<Slot> slots_;  // paths are referred to: they must not move
+  int slots_a_pair_;                   // one for all connections, or one each where signals tell them apart
+  std::unique_ptr<FifoQueues> fifos_;  // null: queues are no FIFOs
+  FairShares shares_;                  // flows have the numbers of the slots
+  std::deque<Slot> slots_;             // paths are referred to: they must not move
   std::unordered_map<std::uint64_t, int> numbers_;  // by source and target; never walked
   LinkLoads loads_;
-  std::vector<Busy> busy_;  // by direction, where queues are FIFOs
-  InstantQueue events_;     // 2 · slot: look at it; 2 · slot + 1: an arrival
+  InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival
   std::vector<int> due_, touched_;
   std::int64_t wake_ns_ = InstantQueue::kNever;  // of the ns-3 event; others are void
   std::uint64_t instants_ = 0;

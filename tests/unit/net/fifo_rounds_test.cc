@@ -8,10 +8,10 @@ namespace {
 
 using Kind = FifoRounds::Reaction::Kind;
 
-constexpr double kRate = 1, kTimeout_s = 120;
+constexpr double kRate = 1, kTimeout_s = 120, kRoom = 30;
 
 FifoRounds rounds() {
-  return FifoRounds({30, kRate, 100, kTimeout_s, 1});
+  return FifoRounds(100, kTimeout_s);
 }
 
 // What is lost of a burst of `bytes` that is released by acknowledgements of `acknowledged`, `compressed` of
@@ -22,7 +22,7 @@ double lost_of(double bytes, double acknowledged, double compressed) {
   before.bytes = acknowledged;
   before.compressed = compressed;
   one.released(before, bytes, kRate, 0);
-  return one.sent(bytes, 0, kRate, 0);
+  return one.sent(bytes, 0, kRate, 0, kRoom);
 }
 
 // Every acknowledgement releases two segments in the time in which one is sent.
@@ -47,7 +47,7 @@ TEST(FifoRounds, BothDirectionsQueueTheWindowLessHalfThePipe) {
     steady.bytes = window;
     steady.compressed = window - 50;
     one.released(steady, window, kRate, 0);
-    EXPECT_DOUBLE_EQ(one.sent(window, 0, kRate, window - 50), window - 80);
+    EXPECT_DOUBLE_EQ(one.sent(window, 0, kRate, window - 50, kRoom), window - 80);
     EXPECT_DOUBLE_EQ(one.next_s(), window + 50);
   }
 }
@@ -58,7 +58,7 @@ TEST(FifoRounds, ALossIsNoticedARoundLater) {
   FifoRounds::Reaction before;
   before.bytes = 40;
   one.released(before, 80, kRate, 0);
-  EXPECT_DOUBLE_EQ(one.sent(80, 5, kRate, 0), 10);
+  EXPECT_DOUBLE_EQ(one.sent(80, 5, kRate, 0, kRoom), 10);
   EXPECT_TRUE(one.is_missing_some());
   EXPECT_DOUBLE_EQ(one.next_s(), 105);
   const FifoRounds::Reaction noticed = one.take(kRate, true);
@@ -74,12 +74,12 @@ TEST(FifoRounds, ALossIsNoticedARoundLater) {
 TEST(FifoRounds, AWindowAtOnceLosesItsTail) {
   FifoRounds one = rounds();
   one.start(100, kRate, 0);
-  EXPECT_DOUBLE_EQ(one.sent(100, 0, kRate, 0), 70);
+  EXPECT_DOUBLE_EQ(one.sent(100, 0, kRate, 0, kRoom), 70);
   FifoRounds::Reaction reaction = one.take(kRate, true);
   EXPECT_EQ(reaction.kind, Kind::kNone);
   EXPECT_DOUBLE_EQ(reaction.acknowledged, 30);
   one.released(reaction, 60, kRate, 100);
-  EXPECT_DOUBLE_EQ(one.sent(60, 100, kRate, 0), 0);
+  EXPECT_DOUBLE_EQ(one.sent(60, 100, kRate, 0, kRoom), 0);
   reaction = one.take(kRate, true);
   EXPECT_EQ(reaction.kind, Kind::kCongested);
   EXPECT_DOUBLE_EQ(reaction.acknowledged, 0) << "nothing new is acknowledged behind the hole";
@@ -90,7 +90,7 @@ TEST(FifoRounds, AWindowAtOnceLosesItsTail) {
 TEST(FifoRounds, ATailWithNothingBehindItWaitsForTheTimeOut) {
   FifoRounds one = rounds();
   one.start(100, kRate, 0);
-  one.sent(100, 0, kRate, 0);
+  one.sent(100, 0, kRate, 0, kRoom);
   EXPECT_EQ(one.take(kRate, false).kind, Kind::kStalled);
   EXPECT_DOUBLE_EQ(one.next_s(), 130 + kTimeout_s);
   const FifoRounds::Reaction reaction = one.take(kRate, false);
@@ -106,9 +106,9 @@ TEST(FifoRounds, ARepetitionThatIsLostWaitsForTheTimeOut) {
   FifoRounds::Reaction before;
   before.bytes = 40;
   one.released(before, 80, kRate, 0);
-  one.sent(80, 0, kRate, 0);
+  one.sent(80, 0, kRate, 0, kRoom);
   one.released(one.take(kRate, true), 170, kRate, 100);
-  EXPECT_DOUBLE_EQ(one.sent(170, 100, kRate, 0), 40);
+  EXPECT_DOUBLE_EQ(one.sent(170, 100, kRate, 0, kRoom), 40);
   const FifoRounds::Reaction stalled = one.take(kRate, true);
   EXPECT_EQ(stalled.kind, Kind::kStalled);
   EXPECT_DOUBLE_EQ(stalled.bytes, 130);
@@ -117,7 +117,7 @@ TEST(FifoRounds, ARepetitionThatIsLostWaitsForTheTimeOut) {
   EXPECT_EQ(reaction.kind, Kind::kTimedOut);
   EXPECT_DOUBLE_EQ(reaction.resend, 40);
   one.released(reaction, 10, kRate, 450);
-  EXPECT_DOUBLE_EQ(one.sent(10, 450, kRate, 0), 0);
+  EXPECT_DOUBLE_EQ(one.sent(10, 450, kRate, 0, kRoom), 0);
   EXPECT_DOUBLE_EQ(one.take(kRate, true).acknowledged, 10 + 10 * 130. / 40);
 }
 
