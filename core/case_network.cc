@@ -24,12 +24,28 @@ RegionsSpec parse_regions(const Json& json, int replicas) {
   return regions;
 }
 
+void parse_queue_size(const Json& json, TcpSpec& tcp) {
+  const Json& size = json.at("queue_size");
+  if (size.is_number()) {
+    tcp.queue_products = size;
+    return;
+  }
+  constexpr int kLeastSegments = 2;  // a smaller one would never let a packet pass behind another
+  tcp.queue_bytes = parse_bytes(size);
+  const double least = kLeastSegments * json.at("segment").get<double>();
+  if (*tcp.queue_bytes < least)
+    throw InputError({"", "network.tcp.queue_size", "found \"" + size.get<std::string>() + "\"",
+                      "at least " + std::to_string(kLeastSegments) + " segments, " + human_bytes(least),
+                      "a number means bandwidth-delay products"});
+}
+
 TcpSpec parse_tcp(const Json& json) {
   TcpSpec tcp;
   if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
   tcp.connections = json.at("connections");
   tcp.congestion_control = json.at("congestion_control").get<std::string>();
   tcp.queue = json.at("queue").get<std::string>();
+  parse_queue_size(json, tcp);
   tcp.ecn = json.at("ecn");
   tcp.loss = json.at("loss");
   tcp.loss_response = json.at("loss_response").get<std::string>();
@@ -46,10 +62,11 @@ void check_fidelity(const NetworkSpec& network) {
                       "found \"" + network.tcp.loss_response + "\" with fidelity \"packet\" and random loss",
                       "\"ns3-3.37\"", "packets are ns-3's own and know no other response"});
   if (network.fidelity != "flow") return;
-  if (network.tcp.queue == "fifo")
-    throw InputError({"", "network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
-                      "\"host\" or \"fq_codel\"",
-                      "the flow fidelity has no model of that queue yet; use fidelity \"packet\""});
+  if (network.tcp.queue == "fifo" && network.tcp.loss > 0)
+    throw InputError(
+        {"", "network.tcp.loss",
+         "found " + format_number(network.tcp.loss) + " with queue \"fifo\" and fidelity \"flow\"", "0",
+         "the flow fidelity has no model of random loss beside a FIFO's; use fidelity \"packet\""});
 }
 
 }  // namespace

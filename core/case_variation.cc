@@ -87,6 +87,11 @@ VariationSpec parse_variation(const Json& network, const std::string& folder) {
         parse_background(background[i], element_path(std::string(kPath) + ".background", i)));
   if (json.contains("jitter")) variation.jitter = parse_jitter(json["jitter"]);
   check_fidelity(variation, network.at("fidelity"));
+  if (!variation.is_empty() && network.at("fidelity") == "flow" &&
+      network.value(Json::json_pointer("/tcp/queue"), "") == "fifo")
+    throw InputError(
+        {"", "network.tcp.queue", "found \"fifo\" in a network that changes with time", "host, fq_codel",
+         "rounds before a FIFO are of steady links; use fidelity \"packet\" where it carries the changes"});
   return variation;
 }
 

@@ -195,7 +195,11 @@ Node tcp_options() {
               choice("queue", {"host", "fq_codel", "fifo"})
                   .by_default("host")
                   .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
-                         "fq_codel; fifo of one bandwidth-delay product"),
+                         "fq_codel; fifo: drops what comes when it is full"),
+              either("queue_size", {number("").above(0), bytes("").above(0)})
+                  .by_default(1)
+                  .means("of a fifo at every link: a number of bandwidth-delay products (of the link and the "
+                         "longest round trip over it; at least 20 packets), or bytes"),
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
                   "probability that a packet is lost on a link"),

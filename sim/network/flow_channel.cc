@@ -9,6 +9,7 @@ namespace {
 
 // A window that covers the pipe up to rounding is one that covers it.
 constexpr double kCovers = 1 - 1e-9;
+constexpr double kSameInstant = 1e-9;
 constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above it, in spite of rounding
 constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner, lest rounding never ends
 
@@ -26,6 +27,11 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
       reaction_(std::move(reaction)) {
   assert(!reaction_ || rules_.connections == 1);
   credit_ = window();
+}
+
+void FlowChannel::queue_in(std::unique_ptr<FifoPath> path) {
+  path_ = std::move(path);
+  fifo_ = std::make_unique<FifoRounds>(facts_.rtt_s, retransmission_timeout_s(facts_.rtt_s));
 }
 
 double FlowChannel::rate_limit() const {
@@ -46,7 +52,8 @@ void FlowChannel::start(double now) {
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
   released_ = 0;
-  if (bursts_.empty() && burst_bytes_ == 0) credit_ = window();
+  if (bursts_.empty() && burst_bytes_ == 0 && !(fifo_ && fifo_->is_waiting())) credit_ = window();
+  if (fifo_) fifo_->start(credit_, rate_, now);
   updated_s_ = now;
 }
 
@@ -71,7 +78,7 @@ void FlowChannel::set_rate(double rate, double now) {
     rate_ = 0;
     return;
   }
-  const bool covers = window() >= rate * facts_.rtt_s * kCovers;
+  const bool covers = !fifo_ && window() >= rate * facts_.rtt_s * kCovers;
   if (covers && !is_fluid_) enter_fluid();
   if (!covers && is_fluid_) leave_fluid(now);
   rate_ = rate;
@@ -102,12 +109,15 @@ void FlowChannel::leave_fluid(double now) {
 double FlowChannel::next_change_s() const {
   const double next = is_fluid_ ? remaining_ : std::min(remaining_, credit_);
   const double sent_s = std::max(0., next / rate_);
+  if (fifo_ && fifo_->is_waiting())
+    return std::min(sent_s, std::max(kShortest_s, fifo_->next_s() - updated_s_));
   if (!reaction_) return sent_s;
   const double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
   return std::min(sent_s, std::max(kShortest_s, std::min(signal_s, crossing_s())));
 }
 
 double FlowChannel::release_s() const {
+  if (fifo_) return fifo_->next_s();
   return reaction_ ? std::min(bursts_.front().acknowledged_s, reaction_->next_s())
                    : bursts_.front().acknowledged_s;
 }
@@ -135,9 +145,21 @@ void FlowChannel::advance(double now) {
   credit_ -= sent;
   in_flight_ += sent;
   peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
-  if (credit_ <= nothing() || is_first_sent()) end_burst();
+  if (credit_ <= nothing() || remaining_ <= nothing()) end_burst();
   take_acknowledgements(now);
   if (reaction_) follow(elapsed_s, sent, now);
+}
+
+void FlowChannel::end_burst() {
+  if (burst_bytes_ == 0) return;
+  if (fifo_) {
+    const double wait_s = path_->ack_wait_s(burst_begin_s_ + facts_.rtt_s / 2);
+    const double room = path_->room(burst_begin_s_, updated_s_, fifo_->highest(burst_bytes_, rate_));
+    fifo_->sent(burst_bytes_, burst_begin_s_, rate_, wait_s, room);
+  } else {
+    bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
+  }
+  burst_bytes_ = 0;
 }
 
 // What a connection that signals may reach does besides.
@@ -202,14 +224,39 @@ void FlowChannel::watch_queue(double now) {
     reaction_->queue_above(now + (level / waiting + rules_.segment) / rate_, now + burst / rate_);
 }
 
-void FlowChannel::end_burst() {
-  if (burst_bytes_ == 0) return;
-  bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
-  burst_bytes_ = 0;
+void FlowChannel::take_rounds(double now) {
+  while (fifo_->is_waiting() && fifo_->next_s() <= now + kSameInstant) {
+    window_.passed(fifo_->next_s() - round_s_);
+    round_s_ = fifo_->next_s();
+    react_to(fifo_->take(rate_, remaining_ > nothing()), now);
+  }
+}
+
+void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
+  using Kind = FifoRounds::Reaction::Kind;
+  const double before = window();
+  double released = 0;
+  window_.acknowledged(reaction.acknowledged / rules_.connections,
+                       (peak_in_flight_ + reaction.used) / rules_.connections);
+  if (reaction.kind == Kind::kCongested) window_.congested();
+  if (reaction.kind == Kind::kTimedOut) window_.timed_out();
+  if (reaction.kind == Kind::kNone) {
+    in_flight_ -= reaction.bytes;
+    released = reaction.bytes + window() - before;
+    credit_ += released;
+  } else {
+    in_flight_ = fifo_->outstanding();
+    released = credit_ = reaction.kind == Kind::kStalled ? 0 : std::max(0., window() - in_flight_);
+    remaining_ += reaction.resend;
+    if (reaction.span > 0)
+      remaining_ -= std::clamp(facts_.window_limit * rules_.connections - reaction.span, 0., remaining_);
+  }
+  peak_in_flight_ = in_flight_;
+  fifo_->released(reaction, released, rate_, now);
 }
 
 void FlowChannel::take_acknowledgements(double now) {
-  constexpr double kSameInstant = 1e-9;
+  if (fifo_) return take_rounds(now);
   while (!bursts_.empty() && bursts_.front().acknowledged_s <= now + kSameInstant) {
     const double bytes = bursts_.front().bytes, before = window();
     bursts_.pop_front();

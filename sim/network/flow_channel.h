@@ -9,8 +9,12 @@
 // Where the network signals congestion (net/congestion_reaction.h) a channel is one connection, and its
 // window is followed in the fluid state too: the level of its queue is the window less the pipe, and after a
 // reaction the window may be below the pipe again.
+//
+// In front of a FIFO (net/fifo_rounds.h) it goes in bursts always, one a round: the round's length, and what
+// is lost of a burst, depend on the queues that it meets.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -19,10 +23,22 @@
 
 #include "net/congestion_reaction.h"
 #include "net/connection.h"
+#include "net/fifo_rounds.h"
 #include "net/tcp_window.h"
 #include "sim/network/short_queue.h"
 
 namespace longhaul {
+
+// The FIFOs that a channel meets; its network knows who else is in them.
+class FifoPath {
+ public:
+  virtual ~FifoPath() = default;
+  // How long an acknowledgement that comes to the receiver at `arrival_s` waits there.
+  virtual double ack_wait_s(double arrival_s) const = 0;
+  // What the queue has left for a burst from `begin_s` to `end_s` that would fill it to `level`, bytes of
+  // payload.
+  virtual double room(double begin_s, double end_s, double level) = 0;
+};
 
 class FlowChannel {
  public:
@@ -42,6 +58,9 @@ class FlowChannel {
   FlowChannel(ConnectionFacts facts, const Rules& rules,
               std::unique_ptr<CongestionReaction> reaction = nullptr);
 
+  // Its data and acknowledgements wait in FIFOs from now on.
+  void queue_in(std::unique_ptr<FifoPath> path);
+
   const ConnectionFacts& facts() const { return facts_; }
   int connections() const { return rules_.connections; }
   // The rate that the largest window allows, bytes of payload a second.
@@ -51,8 +70,13 @@ class FlowChannel {
   void push(Transfer transfer, double now);
   bool has_data() const { return !queue_.empty(); }
   // Whether data may go out now. If not, acknowledgements release some at release_s().
-  bool may_send() const { return is_fluid_ || credit_ > nothing(); }
+  bool may_send() const { return is_fluid_ || (credit_ > nothing() && !(fifo_ && remaining_ <= nothing())); }
   double release_s() const;
+  // When data went out last, and until when it will, without further acknowledgements.
+  double last_sent_s() const { return last_sent_s_; }
+  double sends_until_s() const {
+    return may_send() ? updated_s_ + std::min(remaining_, credit_) / rate_ : last_sent_s_;
+  }
 
   // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
   // stay.
@@ -64,7 +88,7 @@ class FlowChannel {
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
   // The first transfer, taken out of the queue, if its last byte has been sent.
-  bool is_first_sent() const { return remaining_ <= nothing(); }
+  bool is_first_sent() const { return remaining_ <= nothing() && !(fifo_ && fifo_->is_missing_some()); }
   Transfer pop(double now);
   // When everything sent so far that was lost has been sent again.
   double repaired_s() const { return reaction_ ? reaction_->repaired_s() : 0; }
@@ -88,11 +112,15 @@ class FlowChannel {
   double pipe() const { return rate_ * facts_.rtt_s; }
   double queue_bytes() const;
   double crossing_s() const;
+  void take_rounds(double now);
+  void react_to(const FifoRounds::Reaction& reaction, double now);
 
   ConnectionFacts facts_;
   Rules rules_;
   TcpWindow window_;
   std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
+  std::unique_ptr<FifoPath> path_;
+  std::unique_ptr<FifoRounds> fifo_;  // null: no FIFO
   ShortQueue<Transfer> queue_;
   double remaining_ = 0;  // of the first transfer
   double rate_ = 0;
@@ -106,6 +134,7 @@ class FlowChannel {
   double in_flight_ = 0, peak_in_flight_ = 0;
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   double released_ = 0;       // bytes whose acknowledgements, one by one, release the burst being sent
+  double round_s_ = 0;        // when acknowledgements came last, with a FIFO
 };
 
 }  // namespace longhaul

@@ -18,7 +18,9 @@ struct BadInput {
   std::vector<std::string> said;  // each must be in the message
 };
 
-void PrintTo(const BadInput& bad, std::ostream* out) { *out << bad.name; }
+void PrintTo(const BadInput& bad, std::ostream* out) {
+  *out << bad.name;
+}
 
 std::vector<BadInput> bad_inputs() {
   std::vector<BadInput> bad;
@@ -52,7 +54,8 @@ std::vector<BadInput> bad_inputs() {
       {"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}}};
   add("RateZero", {"network.topology.star.rate"})["network"]["topology"]["star"]["rate"] = "0bps";
   add("HeadsDoNotDivide", {"train.model.heads"})["train"]["model"]["heads"] = 3;
-  add("FlowWithoutAQueueModel", {"network.tcp.queue", "packet"})["network"]["tcp"]["queue"] = "fifo";
+  add("FlowWithoutALossModel", {"network.tcp.loss", "packet"})["network"]["tcp"] = {{"queue", "fifo"},
+                                                                                    {"loss", 0.001}};
   return bad;
 }
 

@@ -85,6 +85,36 @@ TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
   }
 }
 
+// Windows of one pipe and a FIFO that never overflows: one direction fills the link; with both each round
+// takes the window's own time and half a round trip (net/fifo_rounds.h): two thirds of the rate. 20 windows
+// more.
+TEST(FlowFifo, BothDirectionsWaitHalfARoundTripAWindow) {
+  const double rate = 1e8, rtt_s = 0.05, full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
+  Case one = star_case(2, rate, rtt_s);
+  one.network.tcp.queue = "fifo";
+  one.network.tcp.queue_products = 4;
+  const double window = rate / 8 * kSegment / kWire * full_rtt_s;
+  one.network.tcp.window = window;
+  const auto bytes = [&](int windows) { return static_cast<std::int64_t>(windows * window); };
+  const double one_way_s = arrival_s(one, bytes(40)) - arrival_s(one, bytes(20));
+  EXPECT_NEAR(one_way_s / (20 * full_rtt_s), 1, 1e-3);
+  const auto sync_s = [&](int windows) {
+    return run_replay(one, single_exchange("pair", 2, bytes(windows))).sync_time_s();
+  };
+  EXPECT_NEAR((sync_s(40) - sync_s(20)) / (20 * (window / both_ways(rate) + full_rtt_s / 2)), 1, 1e-3);
+}
+
+// What comes in slow start beyond twice the queue is lost: the transfer takes a time-out longer at least.
+TEST(FlowFifo, ASmallQueueCostsATimeOut) {
+  Case one = star_case(2, 1e8, 0.05);
+  one.network.tcp.queue = "fifo";
+  const auto sync_s = [&](double products) {
+    one.network.tcp.queue_products = products;
+    return run_replay(one, single_exchange("pair", 2, 5 * 625000)).sync_time_s();
+  };
+  EXPECT_GT(sync_s(0.25), sync_s(4) + retransmission_timeout_s(0.05));
+}
+
 // Without round trips to wait for there is no start-up; what remains is the collective's own closed form.
 TEST(FlowCollectives, FollowTheirClosedFormsWhenWindowsAreOpen) {
   const double rate = 1e8, rtt_s = 1e-4;

@@ -74,6 +74,45 @@ TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
   }
 }
 
+// Cold, and again at once: the second exchange begins with the window that the first one left.
+// There the small queues scatter: a packet more or less decides whether TCP waits for a time-out.
+void compare_fifo(const std::string& collective, int replicas, double products, double queue_size,
+                  double tolerance_again = 0.1) {
+  const double rate = 1e8, rtt_s = 0.02;
+  Case one = star_case(replicas, rate, rtt_s);
+  one.workload.step_time.seconds = 0.01;
+  one.network.tcp.queue = "fifo";
+  one.network.tcp.queue_products = queue_size;
+  const double message = products * rate / 8 * rtt_s * (collective == "ring" ? replicas : 1);
+  const Trace trace = single_exchange(collective, replicas, static_cast<std::int64_t>(message), 2);
+  const Replayed flow = run_replay(one, trace);
+  one.network.fidelity = "packet";
+  const Replayed packet = run_replay(one, trace);
+  for (const int step : {1, 2}) {
+    const double ratio = flow.sync_time_s(step) / packet.sync_time_s(step);
+    std::printf("fifo of %.2f products, %-5s of %d, exchange %d: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
+                queue_size, collective.c_str(), replicas, step, packet.sync_time_s(step),
+                flow.sync_time_s(step), 100 * (ratio - 1));
+    EXPECT_NEAR(ratio, 1, step == 1 ? 0.1 : tolerance_again);
+  }
+}
+
+TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfAQuarter) {
+  compare_fifo("pair", 2, 20, 0.25, /*tolerance_again=*/0.3);
+}
+TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfOneProduct) {
+  compare_fifo("pair", 2, 20, 1);
+}
+TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfTwo) {
+  compare_fifo("pair", 2, 20, 2);
+}
+TEST(PacketAndFlow, AgreeOnARingBeforeAFifoOfOneProduct) {
+  compare_fifo("ring", 4, 5, 1);
+}
+TEST(PacketAndFlow, AgreeOnATreeBeforeAFifoOfOneProduct) {
+  compare_fifo("tree", 4, 5, 1);
+}
+
 // The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly
 // cold, and neither as fast as with an open window.
 TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
