@@ -82,6 +82,8 @@ struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited
   int connections = 1;
   std::string congestion_control, queue;
+  double queue_products = 1;          // of a fifo, in bandwidth-delay products
+  std::optional<double> queue_bytes;  // of a fifo, instead
   bool ecn = false;
   double loss = 0;
   int segment = 1448;  // bytes

@@ -46,12 +46,28 @@ RegionsSpec parse_regions(const Json& json, int replicas) {
   return regions;
 }
 
+void parse_queue_size(const Json& json, TcpSpec& tcp) {
+  const Json& size = json.at("queue_size");
+  if (size.is_number()) {
+    tcp.queue_products = size;
+    return;
+  }
+  constexpr int kLeastSegments = 2;  // a smaller one would never let a packet pass behind another
+  tcp.queue_bytes = parse_bytes(size);
+  const double least = kLeastSegments * json.at("segment").get<double>();
+  if (*tcp.queue_bytes < least)
+    throw InputError({"", "network.tcp.queue_size", "found \"" + size.get<std::string>() + "\"",
+                      "at least " + std::to_string(kLeastSegments) + " segments, " + human_bytes(least),
+                      "a number means bandwidth-delay products"});
+}
+
 TcpSpec parse_tcp(const Json& json) {
   TcpSpec tcp;
   if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
   tcp.connections = json.at("connections");
   tcp.congestion_control = json.at("congestion_control").get<std::string>();
   tcp.queue = json.at("queue").get<std::string>();
+  parse_queue_size(json, tcp);
   tcp.ecn = json.at("ecn");
   tcp.loss = json.at("loss");
   tcp.segment = json.at("segment");

@@ -173,25 +173,30 @@ Node topology_options() {
 }
 
 Node tcp_options() {
-  return section("tcp",
-                 {either("window", {choice("", {"unlimited"}), bytes("").above(0)})
-                      .by_default("unlimited")
-                      .means("largest window of one connection"),
-                  integer("connections")
-                      .at_least(1)
-                      .by_default(1)
-                      .means("parallel connections from one replica to another; a transfer is split evenly "
-                             "over them"),
-                  choice("congestion_control", {"cubic", "reno"}).by_default("cubic").means("of the senders"),
-                  choice("queue", {"host", "fq_codel", "fifo"})
-                      .by_default("host")
-                      .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
-                             "fq_codel; fifo of one bandwidth-delay product"),
-                  boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
-                  number("loss").at_least(0).at_most(0.5).by_default(0).means(
-                      "probability that a packet is lost on a link"),
-                  integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
-                      "TCP payload of one packet")})
+  return section(
+             "tcp",
+             {either("window", {choice("", {"unlimited"}), bytes("").above(0)})
+                  .by_default("unlimited")
+                  .means("largest window of one connection"),
+              integer("connections")
+                  .at_least(1)
+                  .by_default(1)
+                  .means("parallel connections from one replica to another; a transfer is split evenly "
+                         "over them"),
+              choice("congestion_control", {"cubic", "reno"}).by_default("cubic").means("of the senders"),
+              choice("queue", {"host", "fq_codel", "fifo"})
+                  .by_default("host")
+                  .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
+                         "fq_codel; fifo: drops what comes when it is full"),
+              either("queue_size", {number("").above(0), bytes("").above(0)})
+                  .by_default(1)
+                  .means("of a fifo at every link: a number of bandwidth-delay products (of the link and the "
+                         "longest round trip over it; at least 20 packets), or bytes"),
+              boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
+              number("loss").at_least(0).at_most(0.5).by_default(0).means(
+                  "probability that a packet is lost on a link"),
+              integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
+                  "TCP payload of one packet")})
       .filled()
       .means("how a transfer is carried");
 }

@@ -21,6 +21,7 @@
 #include <cmath>
 
 #include "net/connection.h"
+#include "net/fifo.h"
 #include "net/framing.h"
 
 namespace longhaul {
@@ -105,18 +106,12 @@ void PacketTopology::add_link(std::size_t number) {
   }
 }
 
-std::int64_t PacketTopology::fifo_bytes(LinkDirection direction) const {
-  constexpr std::int64_t kLeastSegments = 20;
-  const double product = topology_.rate(direction) / 8 * longest_rtt_s_[static_cast<std::size_t>(direction)];
-  const std::int64_t least = kLeastSegments * (tcp_.segment + kHeaderBytes);
-  return std::isfinite(product) ? std::max(least, static_cast<std::int64_t>(product)) : std::int64_t{1} << 30;
-}
-
 void PacketTopology::install_queue(ns3::Ptr<ns3::NetDevice> device, LinkDirection direction) {
   ns3::TrafficControlHelper control;
   if (tcp_.queue == "fifo") {
-    control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize",
-                             ns3::StringValue(std::to_string(fifo_bytes(direction)) + "B"));
+    const double longest_rtt_s = longest_rtt_s_[static_cast<std::size_t>(direction)];
+    const std::int64_t bytes = fifo_bytes(tcp_, topology_.rate(direction), longest_rtt_s);
+    control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", ns3::StringValue(std::to_string(bytes) + "B"));
   } else {
     // A tuned host queues per connection and does not drop its own packets: TCP small queues hold them back
     // instead.

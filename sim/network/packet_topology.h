@@ -31,7 +31,6 @@ class PacketTopology {
   void add_loss(const ns3::NetDeviceContainer& devices);
   void add_routes(int source, int target);
   void add_route(int node, int target, LinkDirection out);
-  std::int64_t fifo_bytes(LinkDirection direction) const;
 
   const TcpSpec& tcp_;
   const Topology& topology_;

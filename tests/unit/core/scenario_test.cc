@@ -116,6 +116,22 @@ TEST(Scenario, ValuesThatContradictEachOther) {
   EXPECT_NE(error_of(json).find("either rate, or up and down"), std::string::npos);
 }
 
+TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
+  const auto tcp_of = [](const Json& size) {
+    Json json = base();
+    json["network"]["fidelity"] = "packet";
+    json["network"]["tcp"] = {{"queue", "fifo"}};
+    if (!size.is_null()) json["network"]["tcp"]["queue_size"] = size;
+    return load(json).cases[0].network.tcp;
+  };
+  EXPECT_EQ(tcp_of(nullptr).queue_products, 1);
+  EXPECT_EQ(tcp_of(0.25).queue_products, 0.25);
+  EXPECT_FALSE(tcp_of(0.25).queue_bytes.has_value());
+  EXPECT_EQ(tcp_of("2MB").queue_bytes, 2e6);
+  EXPECT_THROW(tcp_of(0), InputError);
+  EXPECT_THROW(tcp_of("1kB"), InputError) << "less than two packets";
+}
+
 TEST(Scenario, LognormalByMeanAndByMu) {
   Json json = base();
   json["workload"]["step_time"] = {{"lognormal", {{"mean", "3s"}, {"sigma", 0.5}}}};

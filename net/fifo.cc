@@ -1,0 +1,18 @@
+#include "net/fifo.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "net/framing.h"
+
+namespace longhaul {
+
+std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s) {
+  constexpr std::int64_t kLeastSegments = 20, kEverything = std::int64_t{1} << 30;
+  if (tcp.queue_bytes) return std::llround(*tcp.queue_bytes);
+  const double bytes = tcp.queue_products * rate / 8 * rtt_s;
+  const std::int64_t least = kLeastSegments * (tcp.segment + kHeaderBytes);
+  return std::isfinite(bytes) ? std::max(least, static_cast<std::int64_t>(bytes)) : kEverything;
+}
+
+}  // namespace longhaul
