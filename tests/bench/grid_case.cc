@@ -55,6 +55,7 @@ TcpSpec tcp_of(const GridCase& one) {
   tcp.connections = one.connections;
   tcp.congestion_control = "cubic";
   tcp.queue = one.queue;
+  tcp.queue_products = one.queue_products;
   tcp.ecn = one.ecn;
   tcp.loss = one.loss;
   tcp.segment = one.segment;

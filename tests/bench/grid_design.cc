@@ -25,8 +25,8 @@ struct SetSpec {
   std::vector<int> replicas;  // of collectives; of single and pair `pairs` decides
   std::vector<int> pairs = {1};
   std::vector<double> rates = {1e8, 5e8, 1e9};
-  double most_payload = 5e8;   // bytes of an exchange, and a case has two
-  double true_payload = 25e6;  // up to here with true segments
+  double most_payload = 2e8;   // bytes of an exchange, and a case has two
+  double true_payload = 12e6;  // up to here with true segments
   bool has_scaled_segments = true;
   std::string queue = "host";
   bool ecn = false;
@@ -51,24 +51,22 @@ const std::vector<SetSpec>& specs() {
     SetSpec codel = host;
     codel.name = "fq_codel-ecn";
     codel.cases = 120;
-    codel.most_payload = 4e8;
     codel.queue = "fq_codel";
     codel.ecn = true;
 
     SetSpec fifo = host;
     fifo.name = "fifo";
     fifo.cases = 120;
-    fifo.most_payload = 4e8;
     fifo.queue = "fifo";
     fifo.queue_products = {0.25, 1, 2};
 
     SetSpec loss = host;
     loss.name = "loss";
-    loss.cases = 40;
+    loss.cases = 32;
     loss.replicas = {2, 3, 4};
     loss.rates = {1e8, 2e8, 5e8};
     loss.has_scaled_segments = false;
-    loss.true_payload = loss.most_payload = 6e7;
+    loss.true_payload = loss.most_payload = 3e7;
     loss.losses = {1e-6, 3e-6, 1e-5, 3e-5, 1e-4};
     loss.seeds = 5;
 
@@ -77,7 +75,6 @@ const std::vector<SetSpec>& specs() {
     trunk.cases = 60;
     trunk.kinds = {"single", "pair"};
     trunk.pairs = {2, 3, 4};
-    trunk.most_payload = 4e8;
     trunk.trunk_shares = {0.1, 0.5};
     trunk.rtt_ratios = {1, 1, 2, 4};
 
@@ -95,7 +92,6 @@ const std::vector<SetSpec>& specs() {
     SetSpec asymmetric = host;
     asymmetric.name = "asymmetric";
     asymmetric.cases = 40;
-    asymmetric.most_payload = 2e8;
     asymmetric.asymmetries = {0.1, 0.2, 0.5, 2, 5, 10};
     return std::vector<SetSpec>{host, codel, fifo, loss, trunk, trunk_codel, trunk_fifo, asymmetric};
   }();
@@ -175,7 +171,7 @@ void make_affordable(GridCase& one, double most_payload) {
 void set_size(GridCase& one, const SetSpec& spec, double place) {
   const bool may_scale = spec.has_scaled_segments && product_of(one) >= kSegmentsOfAPath * kScaledSegment;
   const double most_payload =
-      may_scale ? spec.most_payload : std::min(spec.most_payload, 4 * spec.true_payload);
+      may_scale ? spec.most_payload : std::min(spec.most_payload, 2 * spec.true_payload);
   make_affordable(one, most_payload);
   const double most = std::min(kMostProducts, most_products(one, most_payload));
   set_message(one, std::max(1., std::round(100 * std::pow(most, place)) / 100));

@@ -1,6 +1,7 @@
 #include "tests/bench/grid_run.h"
 
 #include <ns3/simulator.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -149,6 +150,7 @@ GridOutcome run_in_child(const GridCase& one, const std::string& fidelity, std::
   const pid_t child = fork();
   if (child < 0) throw RunError("no child process");
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     const rlimit limit = {most_cpu_s, most_cpu_s + 5};
     setrlimit(RLIMIT_CPU, &limit);
     be_child(one, fidelity, seed, ends[1]);
