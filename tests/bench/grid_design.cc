@@ -20,14 +20,16 @@ constexpr double kSegmentsOfAPath = 50;  // a path that holds fewer scaled segme
 
 struct SetSpec {
   std::string name;
-  int cases = 0;
+  std::uint32_t stream = 0;  // of the random orders; sets with the same one are alike but for their sizes
+  int cases = 0;             // that the axes are divided by
+  int used = 0;              // of them, the first; 0: all
   std::vector<std::string> kinds;
   std::vector<int> replicas;  // of collectives; of single and pair `pairs` decides
   std::vector<int> pairs = {1};
   std::vector<double> rates = {1e8, 5e8, 1e9};
-  double most_payload = 2e8;   // bytes of an exchange, and a case has two
-  double true_payload = 12e6;  // up to here with true segments
-  bool has_scaled_segments = true;
+  // Bytes of an exchange, and a case has two: at most; where a path holds too few scaled segments; up to
+  // which segments are true ones.
+  double most_payload = 1e8, unscaled_payload = 12e6, true_payload = 6e6;
   std::string queue = "host";
   bool ecn = false;
   std::vector<double> queue_products = {1};
@@ -44,35 +46,47 @@ const std::vector<SetSpec>& specs() {
   static const std::vector<SetSpec> list = [&] {
     SetSpec host;
     host.name = "host";
+    host.stream = 1;
     host.cases = 320;
     host.kinds = all;
     host.replicas = members;
 
+    SetSpec large = host;
+    large.name = "large";
+    large.stream = 0;
+    large.used = 36;
+    large.most_payload = 5e8;
+    large.unscaled_payload = 1e8;
+    large.true_payload = 25e6;
+
     SetSpec codel = host;
     codel.name = "fq_codel-ecn";
-    codel.cases = 120;
+    codel.stream = 2;
+    codel.cases = 80;
     codel.queue = "fq_codel";
     codel.ecn = true;
 
     SetSpec fifo = host;
     fifo.name = "fifo";
-    fifo.cases = 120;
+    fifo.stream = 3;
+    fifo.cases = 80;
     fifo.queue = "fifo";
     fifo.queue_products = {0.25, 1, 2};
 
     SetSpec loss = host;
     loss.name = "loss";
-    loss.cases = 32;
+    loss.stream = 4;
+    loss.cases = 24;
     loss.replicas = {2, 3, 4};
     loss.rates = {1e8, 2e8, 5e8};
-    loss.has_scaled_segments = false;
-    loss.true_payload = loss.most_payload = 3e7;
+    loss.most_payload = loss.unscaled_payload = loss.true_payload = 15e6;
     loss.losses = {1e-6, 3e-6, 1e-5, 3e-5, 1e-4};
     loss.seeds = 5;
 
     SetSpec trunk = host;
     trunk.name = "trunk";
-    trunk.cases = 60;
+    trunk.stream = 5;
+    trunk.cases = 48;
     trunk.kinds = {"single", "pair"};
     trunk.pairs = {2, 3, 4};
     trunk.trunk_shares = {0.1, 0.5};
@@ -80,20 +94,23 @@ const std::vector<SetSpec>& specs() {
 
     SetSpec trunk_codel = trunk;
     trunk_codel.name = "trunk-fq_codel-ecn";
+    trunk_codel.stream = 6;
     trunk_codel.cases = 24;
     trunk_codel.queue = "fq_codel";
     trunk_codel.ecn = true;
 
     SetSpec trunk_fifo = trunk;
     trunk_fifo.name = "trunk-fifo";
+    trunk_fifo.stream = 7;
     trunk_fifo.cases = 24;
     trunk_fifo.queue = "fifo";
 
     SetSpec asymmetric = host;
     asymmetric.name = "asymmetric";
-    asymmetric.cases = 40;
+    asymmetric.stream = 8;
+    asymmetric.cases = 24;
     asymmetric.asymmetries = {0.1, 0.2, 0.5, 2, 5, 10};
-    return std::vector<SetSpec>{host, codel, fifo, loss, trunk, trunk_codel, trunk_fifo, asymmetric};
+    return std::vector<SetSpec>{host, large, codel, fifo, loss, trunk, trunk_codel, trunk_fifo, asymmetric};
   }();
   return list;
 }
@@ -101,12 +118,12 @@ const std::vector<SetSpec>& specs() {
 // Where each case stands on each axis.
 class Hypercube {
  public:
-  Hypercube(std::uint32_t set, int cases) : set_(set), cases_(cases) {}
+  Hypercube(std::uint32_t stream, int cases) : stream_(stream), cases_(cases) {}
 
   // In (0, 1); a new axis for every name.
   double place(std::uint32_t axis, int number) {
     while (axis >= orders_.size()) {
-      RandomStream stream(kSeed, Purpose::kPlacement, static_cast<std::uint32_t>(orders_.size()), set_);
+      RandomStream stream(kSeed, Purpose::kPlacement, static_cast<std::uint32_t>(orders_.size()), stream_);
       orders_.push_back(random_permutation(cases_, stream));
     }
     return (orders_[axis][static_cast<std::size_t>(number)] + 0.5) / cases_;
@@ -118,7 +135,7 @@ class Hypercube {
   }
 
  private:
-  std::uint32_t set_;
+  std::uint32_t stream_;
   int cases_;
   std::vector<std::vector<int>> orders_;
 };
@@ -169,9 +186,9 @@ void make_affordable(GridCase& one, double most_payload) {
 
 // Log-uniform from one product to as many as are allowed; rounded so that a file shows them.
 void set_size(GridCase& one, const SetSpec& spec, double place) {
-  const bool may_scale = spec.has_scaled_segments && product_of(one) >= kSegmentsOfAPath * kScaledSegment;
+  const bool may_scale = product_of(one) >= kSegmentsOfAPath * kScaledSegment;
   const double most_payload =
-      may_scale ? spec.most_payload : std::min(spec.most_payload, 2 * spec.true_payload);
+      may_scale ? spec.most_payload : std::min(spec.most_payload, spec.unscaled_payload);
   make_affordable(one, most_payload);
   const double most = std::min(kMostProducts, most_products(one, most_payload));
   set_message(one, std::max(1., std::round(100 * std::pow(most, place)) / 100));
@@ -217,12 +234,12 @@ const std::vector<std::string>& set_names() {
 }
 
 std::vector<GridCase> draw_set(const std::string& name) {
-  for (std::size_t set = 0; set < specs().size(); ++set) {
-    const SetSpec& spec = specs()[set];
+  for (const SetSpec& spec : specs()) {
     if (spec.name != name) continue;
-    Hypercube cube(static_cast<std::uint32_t>(set), spec.cases);
+    Hypercube cube(spec.stream, spec.cases);
     std::vector<GridCase> cases;
-    for (int number = 0; number < spec.cases; ++number) cases.push_back(draw(spec, cube, number));
+    for (int number = 0; number < (spec.used > 0 ? spec.used : spec.cases); ++number)
+      cases.push_back(draw(spec, cube, number));
     return cases;
   }
   throw RunError("no set \"" + name + "\" in the grid; there are " + join(set_names()));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -157,8 +158,9 @@ GridOutcome run_in_child(const GridCase& one, const std::string& fidelity, std::
   }
   close(ends[1]);
   GridOutcome outcome;
-  GridTimes* const times = &outcome.times;
-  const bool is_read = read(ends[0], times, sizeof *times) == sizeof *times;
+  char bytes[sizeof outcome.times];
+  const bool is_read = read(ends[0], bytes, sizeof bytes) == sizeof bytes;
+  if (is_read) std::memcpy(&outcome.times, bytes, sizeof bytes);
   close(ends[0]);
   int wait_status = 0;
   waitpid(child, &wait_status, 0);
