@@ -2,20 +2,9 @@
 
 #include "core/csv.h"
 #include "core/units.h"
-#ifdef LONGHAUL_SIMGRID
-#include "tests/bench/simgrid_exchange.h"
-#endif
 
 namespace longhaul {
 namespace {
-
-double simgrid_s(const GridCase& one) {
-#ifdef LONGHAUL_SIMGRID
-  return simgrid_default_s(one);
-#else
-  return (void)one, -1;
-#endif
-}
 
 GridTimes mean_flow(const ReferenceCase& reference) {
   GridTimes mean;
@@ -32,12 +21,13 @@ GridTimes mean_flow(const ReferenceCase& reference) {
 
 }  // namespace
 
-std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases) {
+std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
+                              const std::function<double(const GridCase&)>& simgrid_s) {
   std::vector<Entry> entries;
   for (const ReferenceCase& reference : cases) {
     if (reference.done < reference.wanted) continue;
     const GridTimes flow = mean_flow(reference);
-    const double simgrid = simgrid_s(reference.one), naive = naive_s(reference.one);
+    const double simgrid = simgrid_s ? simgrid_s(reference.one) : -1, naive = naive_s(reference.one);
     for (const bool is_cold : {true, false}) {
       const ExchangeTime& packet = is_cold ? reference.mean.cold : reference.mean.again;
       const ExchangeTime& fluid = is_cold ? flow.cold : flow.again;

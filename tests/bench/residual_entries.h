@@ -1,6 +1,7 @@
 // What the models say of the cases of a reference file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct Entry {
 };
 
 // Runs `flow` with each case's seeds and takes the mean, as was done with packets. Cases in which a seed is
-// missing are left out. Throws InputError for a setting that the flow fidelity does not have.
-std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases);
+// missing are left out. `simgrid_s` may be empty.
+std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
+                              const std::function<double(const GridCase&)>& simgrid_s = {});
 
 // Every entry with all its parameters and times, as CSV.
 void write_entries(const std::vector<Entry>& entries, const std::string& file);

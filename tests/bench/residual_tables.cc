@@ -9,7 +9,6 @@
 #include <map>
 
 #include "core/units.h"
-#include "tests/bench/residual_tables.h"
 
 namespace longhaul {
 namespace {
@@ -199,9 +198,8 @@ std::string worst_table(std::vector<Entry> entries, std::size_t count) {
 
 void write_figure_data(const std::vector<Entry>& entries, const std::string& file) {
   std::ofstream out(file);
-  out << "# share of the exchanges, signed residuals in per cent of flow, naive, SimGrid; judge half\n";
   for (const auto& [name, all] : by_set(half_of(entries, true))) {
-    out << "\"" << name << "\"\n";
+    out << "# " << name << "\n";
     std::vector<std::vector<double>> columns;
     for (const Residual residual : {&Entry::flow, &Entry::naive, &Entry::simgrid}) {
       columns.push_back(residuals(all, residual));

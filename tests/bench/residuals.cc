@@ -9,6 +9,9 @@
 
 #include "core/errors.h"
 #include "tests/bench/residual_tables.h"
+#ifdef LONGHAUL_SIMGRID
+#include "tests/bench/simgrid_exchange.h"
+#endif
 
 namespace longhaul {
 namespace {
@@ -32,6 +35,14 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+std::function<double(const GridCase&)> simgrid() {
+#ifdef LONGHAUL_SIMGRID
+  return simgrid_default_s;
+#else
+  return {};
+#endif
+}
+
 bool is_in(const std::vector<std::string>& sets, const std::string& name) {
   return sets.empty() || std::find(sets.begin(), sets.end(), name) != sets.end();
 }
@@ -50,7 +61,7 @@ void run(const Options& options) {
   std::vector<ReferenceCase> cases;
   for (const ReferenceCase& one : reference_cases(read_reference(options.reference)))
     if (is_in(options.sets, one.one.set)) cases.push_back(one);
-  const std::vector<Entry> entries = entries_of(cases);
+  const std::vector<Entry> entries = entries_of(cases, simgrid());
   print_failures(cases);
   std::printf("%s\n", settings_table(entries).c_str());
   for (const std::string& set : set_names()) {
