@@ -86,7 +86,8 @@ struct TcpSpec {
   std::optional<double> queue_bytes;  // of a fifo, instead
   bool ecn = false;
   double loss = 0;
-  int segment = 1448;  // bytes
+  int segment = 1448;       // bytes
+  double rtt_exponent = 0;  // a connection's weight in sharing is RTT^−this
 };
 
 struct NetworkSpec {

@@ -196,7 +196,13 @@ Node tcp_options() {
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
                   "probability that a packet is lost on a link"),
               integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
-                  "TCP payload of one packet")})
+                  "TCP payload of one packet"),
+              number("rtt_exponent")
+                  .at_least(0)
+                  .at_most(2)
+                  .by_default(0)
+                  .means("fidelity flow: connections that share a link get rates in proportion to "
+                         "RTT^-exponent; 0: the same rate, as with fair queueing")})
       .filled()
       .means("how a transfer is carried");
 }

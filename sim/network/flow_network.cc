@@ -25,6 +25,11 @@ std::int64_t nanoseconds(double time_s) {
   return std::llround(time_s * 1e9);
 }
 
+// Relative to a round trip of 0.1 s, which keeps weights near one; below 0.1 ms nobody gains any more.
+double sharing_weight(const TcpSpec& tcp, const FlowChannel& channel) {
+  return channel.connections() * std::pow(std::max(channel.facts().rtt_s, 1e-4) / 0.1, -tcp.rtt_exponent);
+}
+
 }  // namespace
 
 FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving)
@@ -42,9 +47,8 @@ int FlowNetwork::number_of(int source, int target) {
                                  tcp_.congestion_control == "cubic"};
   slots_.emplace_back(connection_facts(topology_, tcp_, source, target), rules);
   const FlowChannel& channel = slots_.back().channel;
-  const int number =
-      shares_.add({&channel.facts().data, &channel.facts().acks, static_cast<double>(channel.connections()),
-                   channel.rate_limit() * 8 / payload_share(tcp_.segment)});
+  const int number = shares_.add({&channel.facts().data, &channel.facts().acks, sharing_weight(tcp_, channel),
+                                  channel.rate_limit() * 8 / payload_share(tcp_.segment)});
   return numbers_[ends] = number;
 }
 
