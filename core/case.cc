@@ -22,6 +22,7 @@ Case parse_case(const Json& resolved) {
   one.method.label = one.method.options.at("label").get<std::string>();
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
   one.workload = parse_workload(resolved.at("workload"), one.train);
+  one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.replicas);
   one.network = parse_network(resolved.at("network"), one.replicas);
   return one;
 }

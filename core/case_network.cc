@@ -6,19 +6,6 @@
 namespace longhaul {
 namespace {
 
-StarSpec parse_star(const Json& json) {
-  const std::string path = "network.topology.star";
-  StarSpec star;
-  star.rtt = parse_duration(json.at("rtt"));
-  const bool both = json.contains("up") && json.contains("down"),
-             any = json.contains("up") || json.contains("down");
-  if (json.contains("rate") == any || any != both)
-    throw InputError({"", path, "found " + json.dump(), "either rate, or up and down", ""});
-  star.up = parse_rate(json.value("up", json.value("rate", "")));
-  star.down = parse_rate(json.value("down", json.value("rate", "")));
-  return star;
-}
-
 RegionsSpec parse_regions(const Json& json, int replicas) {
   const std::string path = "network.topology.regions";
   RegionsSpec regions;
@@ -33,16 +20,7 @@ RegionsSpec parse_regions(const Json& json, int replicas) {
   if (json.contains("sites"))
     throw InputError(
         {"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
-  int placed = 0;
-  for (const auto& [site, count] : json["replicas"].items()) {
-    regions.placement.push_back({site, count.get<int>()});
-    placed += count.get<int>();
-  }
-  if (placed != replicas)
-    throw InputError(
-        {"", path + ".replicas",
-         "places " + std::to_string(placed) + " replicas, the scenario has " + std::to_string(replicas),
-         "counts that add up to replicas, or \"even\"", ""});
+  regions.placement = parse_placement(json["replicas"], replicas, path + ".replicas");
   return regions;
 }
 
@@ -97,9 +75,16 @@ NetworkSpec parse_network(const Json& json, int replicas) {
   network.fidelity = json.at("fidelity").get<std::string>();
   const Json& topology = json.at("topology");
   if (topology.contains("star"))
-    network.topology = parse_star(topology["star"]);
+    network.topology = parse_star(topology["star"], "network.topology.star");
+  else if (topology.contains("homes"))
+    network.topology = parse_homes(topology["homes"]);
+  else if (topology.contains("hierarchical"))
+    network.topology = parse_hierarchical(topology["hierarchical"], replicas);
+  else if (topology.contains("graphml"))
+    network.topology = parse_graphml(topology["graphml"], replicas);
   else
     network.topology = parse_regions(topology.at("regions"), replicas);
+  if (json.contains("overrides")) network.overrides = parse_overrides(json["overrides"], replicas);
   network.tcp = parse_tcp(json.at("tcp"));
   check_fidelity(network);
   return network;

@@ -20,6 +20,7 @@ enum class Purpose : std::uint32_t {
   kStepTime = 5,
   kSyntheticSource = 6,
   kPlacement = 7,
+  kAccessRates = 20,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

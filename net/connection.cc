@@ -38,6 +38,9 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
   facts.rtt_s = 2 * facts.delay_s + serialization_s(topology, facts.data, tcp.segment + kHeaderBytes) +
                 serialization_s(topology, facts.acks, kHeaderBytes);
   facts.bottleneck = topology.bottleneck(source, target);
+  facts.ack_limit = kUnlimited;
+  for (const LinkDirection direction : facts.acks)
+    facts.ack_limit = std::min(facts.ack_limit, topology.rate(direction) / ack_share(tcp.segment));
   facts.window_limit = window_limit(topology, tcp, facts, source, target);
   return facts;
 }

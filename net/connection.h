@@ -12,6 +12,7 @@ struct ConnectionFacts {
   double delay_s = 0;               // one way, propagation
   double rtt_s = 0;                 // of a full segment and its acknowledgement on the idle path
   double bottleneck = 0;            // bit/s on the wire, of the slowest link there
+  double ack_limit = 0;             // bit/s on the wire, of the data whose acknowledgements fill the way back
   // Largest window of one connection, bytes of payload. With an unlimited window it is what a tuned host
   // gives all connections of the pair together: two bandwidth-delay products.
   double window_limit = 0;

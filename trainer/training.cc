@@ -59,6 +59,12 @@ bool is_blocking(const Exchange& exchange) {
   return exchange.rule->overlap_steps == 0;
 }
 
+// What turns the same arithmetic into other bits: the libraries, and by the BLAS's name the kind of
+// processor.
+Json libraries() {
+  return {{"libtorch", torch_version()}, {"blas", blas_name()}};
+}
+
 }  // namespace
 
 Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
@@ -113,6 +119,11 @@ void Training::check_same_run(const Json& state) const {
   if (state.at("device") != device)
     throw InputError({"", "train.device", "found \"" + device + "\", which gives other bits",
                       state["device"].dump() + ", as the checkpoint", begin_anew});
+  if (state.value("libraries", libraries()) != libraries())
+    throw InputError({"", "",
+                      "the libraries are " + libraries().dump() +
+                          ", which may give other bits than those of the checkpoint",
+                      state["libraries"].dump(), "use these, or " + begin_anew});
 }
 
 Json Training::run() {
@@ -152,6 +163,7 @@ void Training::save_checkpoint(int step) {
                   {"vocabulary", shape.vocabulary}}},
                 {"corpus_hash", hex64(data_.hash)},
                 {"device", to_string(device_)},
+                {"libraries", libraries()},
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};

@@ -47,8 +47,10 @@ int FlowNetwork::number_of(int source, int target) {
                                  tcp_.congestion_control == "cubic"};
   slots_.emplace_back(connection_facts(topology_, tcp_, source, target), rules);
   const FlowChannel& channel = slots_.back().channel;
-  const int number = shares_.add({&channel.facts().data, &channel.facts().acks, sharing_weight(tcp_, channel),
-                                  channel.rate_limit() * 8 / payload_share(tcp_.segment)});
+  const double cap =
+      std::min(channel.rate_limit() * 8 / payload_share(tcp_.segment), channel.facts().ack_limit);
+  const int number =
+      shares_.add({&channel.facts().data, &channel.facts().acks, sharing_weight(tcp_, channel), cap});
   return numbers_[ends] = number;
 }
 

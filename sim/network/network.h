@@ -49,4 +49,7 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
                                       const std::function<std::vector<std::pair<int, int>>()>& used_ends,
                                       std::uint64_t seed);
 
+// How a replay gets its network; tests give it one that fails.
+using NetworkMaker = std::function<decltype(make_network)>;
+
 }  // namespace longhaul

@@ -36,13 +36,14 @@ void check_fit(const Case& one, const Trace& trace) {
 
 class Replay {
  public:
-  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter)
+  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+         const NetworkMaker& network_of)
       : trace_(trace),
         replicas_(static_cast<std::size_t>(trace.context.replicas)),
         times_(one, trace),
         plans_(trace),
         topology_(build_topology(one)),
-        network_(make_network(
+        network_(network_of(
             one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); }, one.seed)),
         outputs_(folder, trace.plan.rules, trace.context.replicas),
         reporter_(reporter) {
@@ -264,10 +265,11 @@ class Replay {
 
 }  // namespace
 
-Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter) {
+Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+            const NetworkMaker& network_of) {
   check_fit(one, trace);
   check_collectives(one, trace.plan);
-  return Replay(one, trace, folder, reporter).run();
+  return Replay(one, trace, folder, reporter, network_of).run();
 }
 
 }  // namespace longhaul

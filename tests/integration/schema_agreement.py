@@ -16,7 +16,8 @@ import jsonschema
 WRONG_VALUES = [None, True, -1, 0, 1.5, "nonsense", [], {}]
 # Refusals that no schema can know: relations between keys, and names of data.
 BEYOND_A_SCHEMA = ("without train", "but there are only", "the scenario has", "neither built in nor a file", "is used twice",
-                   "exactly one of mean", "either rate, or up and down",
+                   "exactly one of mean", "exactly one of link and replica", "at least one of rate", "a replica, 0", "no link is called", "is no file",
+                   "either rate, or up and down",
                    "exactly one of them", "ratio without of and to", "].of: found", "].to: found")
 
 

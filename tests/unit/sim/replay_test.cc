@@ -147,6 +147,28 @@ TEST(Replay, StepsHoldEveryClockOfASmallRun) {
   EXPECT_EQ(steps.substr(0, steps.find('\n')), "step,replica,computed_s,done_s");
 }
 
+// Without an exchange a clock is the sum of the draws; a factor scales one replica's and moves no other.
+TEST(Replay, AStepTimeFactorSlowsOneReplicaAlone) {
+  Case one = star_case(3, 1e8, 0.05);
+  one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
+  const Trace trace = make_trace({{rule_of("ring", 100)}}, {1, 3, 10, 1000, 1});
+  const auto clocks = [&] {
+    std::istringstream lines(run_replay(one, trace).files.at("replicas.csv"));
+    std::vector<double> clocks;
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) clocks.push_back(std::stod(line.substr(line.find(',') + 1)));
+    return clocks;
+  };
+  const std::vector<double> plain = clocks();
+  one.workload.step_time_factors = {1, 2.5, 1};
+  const std::vector<double> slowed = clocks();
+  ASSERT_EQ(plain.size(), 3u);
+  EXPECT_EQ(slowed[0], plain[0]);
+  EXPECT_NEAR(slowed[1], 2.5 * plain[1], 1e-9);
+  EXPECT_EQ(slowed[2], plain[2]);
+}
+
 TEST(Replay, ATraceOfAnotherCaseIsWrongInput) {
   EXPECT_THROW(run_replay(star_case(4, 1e8, 0.05), single_exchange("pair", 2, 1000)), InputError);
   EXPECT_THROW(run_replay(measured_star(2), single_exchange("pair", 2, 1000)), InputError);

@@ -57,13 +57,14 @@ inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
   return records;
 }
 
-inline Replayed run_replay(const Case& one, const Trace& trace) {
+inline Replayed run_replay(const Case& one, const Trace& trace,
+                           const NetworkMaker& network_of = make_network) {
   const std::string folder =
       std::filesystem::temp_directory_path() / ("longhaul_replay_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   ProgressReporter silent("test", -1, /*quiet=*/true);
   Replayed result;
-  result.report = replay(one, trace, folder, silent);
+  result.report = replay(one, trace, folder, silent, network_of);
   result.exchanges = read_exchanges(folder + "/exchanges.csv");
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     result.files[entry.path().filename()] = text_of(entry.path());

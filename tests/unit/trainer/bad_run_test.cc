@@ -130,6 +130,22 @@ TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
   EXPECT_EQ(newest_checkpoint(scenario), 12);
 }
 
+TEST_F(BadRun, ACheckpointOfOtherLibrariesIsNotResumedFrom) {
+  const Case one = only_case(small_scenario({{"name", "ddp"}}), folder_);
+  train(one, folder_);
+  CheckpointFolder checkpoints(folder_.file("out"), training_key(one));
+  std::vector<std::string> refused;
+  Checkpoint last = *checkpoints.newest(refused);
+  last.state["libraries"]["libtorch"] = "0.4.1";
+  checkpoints.write(last.step + 1, last.state, {});
+  try {
+    train(one, folder_, 1, /*resume=*/true);
+    FAIL() << "it went on";
+  } catch (const InputError& error) {
+    expect_said(error.what(), {"0.4.1", "other bits", "to begin anew"});
+  }
+}
+
 TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
   std::vector<std::int32_t> header(kShardHeader);
   header[0] = kShardMagic;
