@@ -3,9 +3,10 @@
 namespace longhaul {
 namespace {
 
-// docs/model.md, "The validation grid".
+// docs/model.md, "The validation grid": single flows, collectives, trunks and asymmetric links together. What
+// was not measured decides nothing: it widens an interval to everything.
 double flow_residual(const std::string& setting) {
-  return setting == "host" ? 0.05 : 0.05;
+  return setting == "host" ? 0.08 : 1;
 }
 
 }  // namespace

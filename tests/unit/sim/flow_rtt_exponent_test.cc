@@ -44,7 +44,8 @@ TEST(RttExponent, SharesFallWithTheRoundTripToThatPower) {
     const double alone_s = static_cast<double>(bytes) / payload_rate;
     // Slow start of a few round trips is within half a per cent of two seconds.
     EXPECT_NEAR(arrivals.near_s, alone_s * (1 + 1 / weight), 0.005 * alone_s) << exponent;
-    EXPECT_NEAR(arrivals.far_s, 2 * alone_s, 0.005 * alone_s) << exponent;
+    // The farther one's window grows from its share to the whole trunk, by at most a half every 4 ms.
+    EXPECT_NEAR(arrivals.far_s, 2 * alone_s, 0.02 * alone_s) << exponent;
   }
 }
 
