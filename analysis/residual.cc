@@ -3,7 +3,7 @@
 namespace longhaul {
 namespace {
 
-// docs/model.md, "The validation grid": single flows, collectives, trunks and asymmetric links together. What
+// docs/model.md, "The validation grid": single flows, collectives and trunks together. What
 // was not measured decides nothing: it widens an interval to everything.
 double flow_residual(const std::string& setting) {
   return setting == "host" ? 0.08 : 1;

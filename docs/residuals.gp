@@ -2,7 +2,7 @@
 # residuals.dat: build/bin/residuals --reference results/reference/residuals/packets.csv --figure-data docs/residuals.dat
 # A block a set of the grid: share of the exchanges of the judge half, then the signed residuals in per cent of flow,
 # of latency + bytes / rate, and of SimGrid's default model, each sorted.
-set terminal svg size 960,720 font "sans,13" background "#ffffff"
+set terminal svg size 960,720 noenhanced font "sans,13" background "#ffffff"
 set output "residuals.svg"
 set multiplot layout 2,2 title "Simulated over packet time of an exchange, minus one (judge half)"
 set xrange [-80:80]
@@ -11,7 +11,7 @@ set xlabel "residual, %"
 set ylabel "share of the exchanges below"
 set grid lc rgb "#dddddd"
 set key bottom right samplen 1.5
-array sets[4] = ["host", "fq_codel-ecn", "fifo", "trunk"]
+array sets[4] = ["host:", "fq_codel-ecn:", "fifo:", "trunk:"]
 array names[4] = ["queue host", "fq_codel with ECN", "FIFO of 0.25, 1, 2 products", "flows and pairs on one trunk, queue host"]
 do for [i = 1:4] {
   set title names[i]
