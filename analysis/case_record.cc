@@ -7,6 +7,7 @@
 
 #include "analysis/csv_stream.h"
 #include "analysis/replay_files.h"
+#include "analysis/residual.h"
 #include "analysis/statistics.h"
 #include "core/errors.h"
 
@@ -41,6 +42,7 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
   record["replicas"] = one.replicas;
   record["collective"] = collective_of(one.method.options);
   record["fidelity"] = one.network.fidelity;
+  record["queue"] = queue_setting(one.network.tcp);
   record["model_parameters"] = one.workload.parameters;
 }
 

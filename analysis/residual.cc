@@ -1,9 +1,22 @@
 #include "analysis/residual.h"
 
 namespace longhaul {
+namespace {
 
-double network_residual(const std::string& fidelity) {
-  return fidelity == "packet" ? 0 : 0.05;
+// docs/model.md, "The validation grid": single flows, collectives and trunks together. What
+// was not measured decides nothing: it widens an interval to everything.
+double flow_residual(const std::string& setting) {
+  return setting == "host" ? 0.08 : 1;
+}
+
+}  // namespace
+
+std::string queue_setting(const TcpSpec& tcp) {
+  return tcp.queue + (tcp.ecn ? "+ecn" : "") + (tcp.loss > 0 ? "+loss" : "");
+}
+
+double network_residual(const Json& record) {
+  return record.at("fidelity") == "packet" ? 0 : flow_residual(record.value("queue", "host"));
 }
 
 bool depends_on_network_time(const std::string& metric) {

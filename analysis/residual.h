@@ -3,12 +3,19 @@
 
 #include <string>
 
+#include "core/case.h"
+#include "core/options.h"
+
 namespace longhaul {
 
-// A bound on the 95th percentile of |fidelity / packets − 1| of the sync time over the grid of docs/model.md:
-// for `flow` 5 %, where the largest 95th percentile of any collective, cold or after idling, is 4.7 %; 0 for
-// packets themselves. A fraction.
-double network_residual(const std::string& fidelity);
+// What decides about the residual besides the fidelity: "host", "fq_codel", "fq_codel+ecn", "fifo"; with
+// "+loss" behind it where packets are lost at random.
+std::string queue_setting(const TcpSpec& tcp);
+
+// Of a case record. The 95th percentile of |fidelity / packets − 1| of the sync time over the judge half of
+// the validation grid of docs/model.md, for `flow` by queue setting (the key `queue`; without it "host"),
+// rounded up to whole per cents, 1 for a setting that was not measured; 0 for packets themselves. A fraction.
+double network_residual(const Json& record);
 
 // Whether a number of a case record is a simulated time, which that residual touches.
 bool depends_on_network_time(const std::string& metric);

@@ -129,6 +129,7 @@ struct TcpSpec {
   double loss = 0;
   std::string loss_response = "linux";  // or ns3-3.37
   int segment = 1448;                   // bytes
+  double rtt_exponent = 0;              // a connection's weight in sharing is RTT^−this
 };
 
 struct NetworkSpec {

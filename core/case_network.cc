@@ -50,6 +50,7 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.loss = json.at("loss");
   tcp.loss_response = json.at("loss_response").get<std::string>();
   tcp.segment = json.at("segment");
+  tcp.rtt_exponent = json.at("rtt_exponent");
   if (tcp.ecn && tcp.queue != "fq_codel")
     throw InputError({"", "network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"",
                       "only with queue \"fq_codel\"", "the other queues do not mark"});

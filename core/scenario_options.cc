@@ -208,7 +208,13 @@ Node tcp_options() {
                   .means("what CUBIC does between random losses: linux: never below Reno (RFC 8312, 4.2); "
                          "ns3-3.37: the cubic alone, as in fidelity packet"),
               integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
-                  "TCP payload of one packet")})
+                  "TCP payload of one packet"),
+              number("rtt_exponent")
+                  .at_least(0)
+                  .at_most(2)
+                  .by_default(0)
+                  .means("fidelity flow: connections that share a link get rates in proportion to "
+                         "RTT^-exponent; 0: the same rate, as with fair queueing")})
       .filled()
       .means("how a transfer is carried");
 }

@@ -130,11 +130,15 @@ void PacketTopology::install_queue(ns3::Ptr<ns3::NetDevice> device, LinkDirectio
     // A tuned host queues per connection and does not drop its own packets: TCP small queues hold them back
     // instead.
     const bool never_drops = tcp_.queue == "host";
+    // ns-3 3.37's set-associative hash moves a connection to another queue while its packets still wait in
+    // the first one, where two connections fall into a set: they overtake each other, and TCP takes that for
+    // losses. Linux's fq_codel has 1024 plain queues, its fq one a connection.
+    const std::uint32_t queues = never_drops ? 65536 : 1024;
     control.SetRootQueueDisc(
         "ns3::FqCoDelQueueDisc", "Target", ns3::StringValue(never_drops ? "1000s" : "5ms"), "Interval",
         ns3::StringValue(never_drops ? "1000s" : "100ms"), "MaxSize",
         ns3::StringValue(never_drops ? packets(100000000) : packets(10240)), "EnableSetAssociativeHash",
-        ns3::BooleanValue(true), "UseEcn", ns3::BooleanValue(tcp_.ecn));
+        ns3::BooleanValue(false), "Flows", ns3::UintegerValue(queues), "UseEcn", ns3::BooleanValue(tcp_.ecn));
   }
   control.Install(device);
 }

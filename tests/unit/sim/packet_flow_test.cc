@@ -141,6 +141,19 @@ TEST(Packet, CountsTheSameBytesOnEveryLinkAsFlow) {
             std::string::npos);
 }
 
+// Without losses nothing is sent twice: a ring of two over eight connections, 50 segments on each, three
+// times. Where a fair queue lets a connection's packets overtake each other there are more bytes than that.
+TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
+  Case one = star_case(2, 1e8, 0.02);
+  one.network.fidelity = "packet";
+  one.network.tcp.connections = 8;
+  const Replayed replayed = run_replay(one, single_exchange("ring", 2, 2 * 8 * 50 * 1448, 3));
+  const std::int64_t bytes = std::int64_t{3} * 2 * 8 * 50 * 1538;  // a ring of two sends each half twice
+  EXPECT_NE(replayed.files.at("links.csv").find("replica0-core,forward," + std::to_string(bytes) + ","),
+            std::string::npos)
+      << replayed.files.at("links.csv");
+}
+
 TEST(Packet, LosesPacketsByTheSeed) {
   Case one = star_case(2, 1e8, 0.02);
   one.network.tcp.loss = 1e-3;

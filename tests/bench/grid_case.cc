@@ -1,0 +1,142 @@
+#include "tests/bench/grid_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/units.h"
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+
+namespace longhaul {
+namespace {
+
+Topology star_of(const GridCase& one) {
+  Topology topology(one.replicas);
+  const int core = topology.add_router("core");
+  for (int i = 0; i < one.replicas; ++i)
+    topology.add_link({topology.node_name(i) + "-core", i, core, one.up, one.down, one.rtt_s / 4});
+  return topology;
+}
+
+// Round trips fall geometrically from pair to pair, from the longest to the shortest.
+double pair_rtt_s(const GridCase& one, int pair) {
+  const int pairs = one.replicas / 2;
+  return pairs > 1 ? one.rtt_s * std::pow(one.rtt_ratio, -static_cast<double>(pair) / (pairs - 1))
+                   : one.rtt_s;
+}
+
+// Two sites; the trunk has half of the shortest one-way delay, access links share what is left.
+Topology sites_of(const GridCase& one) {
+  Topology topology(one.replicas);
+  const int near = topology.add_router("near"), far = topology.add_router("far"), pairs = one.replicas / 2;
+  const double trunk_s = one.rtt_s / one.rtt_ratio / 4;
+  topology.add_link({"trunk", near, far, one.trunk, one.trunk, trunk_s});
+  for (int i = 0; i < one.replicas; ++i)
+    topology.add_link({topology.node_name(i) + "-site", i, i < pairs ? near : far, one.up, one.down,
+                       (pair_rtt_s(one, i % pairs) / 2 - trunk_s) / 2});
+  return topology;
+}
+
+}  // namespace
+
+std::int64_t GridCase::payload() const {
+  if (kind == "single") return replicas / 2 * bytes;
+  if (kind == "pair") return replicas * bytes;
+  return find_collective(kind).totals({replicas, bytes, 1}).bytes;
+}
+
+Topology topology_of(const GridCase& one) {
+  return one.trunk > 0 ? sites_of(one) : star_of(one);
+}
+
+TcpSpec tcp_of(const GridCase& one) {
+  TcpSpec tcp;
+  tcp.connections = one.connections;
+  tcp.congestion_control = "cubic";
+  tcp.queue = one.queue;
+  tcp.queue_products = one.queue_products;
+  tcp.ecn = one.ecn;
+  tcp.loss = one.loss;
+  tcp.segment = one.segment;
+  return tcp;
+}
+
+std::vector<std::pair<int, int>> ends_of(const GridCase& one) {
+  std::set<std::pair<int, int>> ends;
+  const int pairs = one.replicas / 2;
+  for (int i = 0; i < pairs && !one.is_collective(); ++i) {
+    ends.insert({i, i + pairs});
+    if (one.kind == "pair") ends.insert({i + pairs, i});
+  }
+  if (one.is_collective()) {
+    const Collective& collective = find_collective(one.kind);
+    const GroupExchange exchange{one.replicas, one.bytes, 1};
+    for (int member = 0; member < one.replicas; ++member)
+      for (int index = 0; index < collective.rounds(exchange); ++index)
+        for (const Message& message : collective.round(exchange, member, index).sends)
+          ends.insert({member, message.peer});
+  }
+  return {ends.begin(), ends.end()};
+}
+
+double naive_s(const GridCase& one) {
+  const double share = one.trunk > 0 ? one.trunk / (one.replicas / 2) : one.up;
+  const double rate = std::min({one.up, one.down, share}) / 8 * payload_share(one.segment);
+  if (!one.is_collective()) return one.rtt_s / 2 + static_cast<double>(one.bytes) / rate;
+  return find_collective(one.kind).idle_star_s({one.replicas, one.bytes, 1}, one.rtt_s / 2, rate);
+}
+
+const std::vector<std::string>& grid_columns() {
+  static const std::vector<std::string> names = {
+      "set",   "number",    "kind",           "replicas", "up",          "down",    "trunk",
+      "rtt_s", "rtt_ratio", "bytes",          "products", "connections", "segment", "gap_s",
+      "queue", "ecn",       "queue_products", "loss",     "seeds"};
+  return names;
+}
+
+std::vector<std::string> cells_of(const GridCase& one) {
+  return {one.set,
+          std::to_string(one.number),
+          one.kind,
+          std::to_string(one.replicas),
+          format_number(one.up),
+          format_number(one.down),
+          format_number(one.trunk),
+          format_number(one.rtt_s),
+          format_number(one.rtt_ratio),
+          std::to_string(one.bytes),
+          format_number(one.products),
+          std::to_string(one.connections),
+          std::to_string(one.segment),
+          format_number(one.gap_s),
+          one.queue,
+          one.ecn ? "1" : "0",
+          format_number(one.queue_products),
+          format_number(one.loss),
+          std::to_string(one.seeds)};
+}
+
+GridCase grid_case_from(const std::vector<std::string>& cells) {
+  GridCase one;
+  auto cell = cells.begin();
+  one.set = *cell++;
+  one.number = std::stoi(*cell++);
+  one.kind = *cell++;
+  one.replicas = std::stoi(*cell++);
+  for (double* value : {&one.up, &one.down, &one.trunk, &one.rtt_s, &one.rtt_ratio})
+    *value = std::stod(*cell++);
+  one.bytes = std::stoll(*cell++);
+  one.products = std::stod(*cell++);
+  one.connections = std::stoi(*cell++);
+  one.segment = std::stoi(*cell++);
+  one.gap_s = std::stod(*cell++);
+  one.queue = *cell++;
+  one.ecn = *cell++ == "1";
+  one.queue_products = std::stod(*cell++);
+  one.loss = std::stod(*cell++);
+  one.seeds = std::stoi(*cell++);
+  return one;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,88 @@
+// Conservation in the flow fidelity over random networks and transfers: what goes into a router comes out, no
+// link carries more than it can, no flow goes beyond its window. In the presets debug and sanitize an
+// assertion besides looks at every link and flow at every event (FlowNetwork::share_links).
+#include <gtest/gtest.h>
+
+#include "net/framing.h"
+#include "tests/unit/sim/random_stars.h"
+
+namespace longhaul {
+namespace {
+
+struct Outcome {
+  std::vector<double> arrived_s;  // by transfer; -1: not
+  std::vector<LinkLoad> loads;    // by direction
+};
+
+Outcome run(const RandomStars& stars) {
+  Outcome outcome;
+  outcome.arrived_s.assign(stars.transfers.size(), -1);
+  FlowNetwork network(stars.tcp, stars.topology);
+  const SimulationScope scope;
+  for (std::size_t i = 0; i < stars.transfers.size(); ++i)
+    after(stars.transfers[i].begin_s, [&, i] {
+      const RandomTransfer& one = stars.transfers[i];
+      network.send(one.source, one.target, one.bytes, [&outcome, i] { outcome.arrived_s[i] = now_s(); });
+    });
+  ns3::Simulator::Run();
+  outcome.loads = network.loads();
+  return outcome;
+}
+
+double wire_bytes(const RandomTransfer& one, int segment) {
+  return static_cast<double>(one.bytes) +
+         std::ceil(static_cast<double>(one.bytes) / segment) * (52 + 38);  // IP, TCP; Ethernet
+}
+
+void check_links(const RandomStars& stars, const Outcome& outcome) {
+  std::vector<double> expected(outcome.loads.size());
+  for (const RandomTransfer& one : stars.transfers)
+    for (const LinkDirection direction : stars.topology.path(one.source, one.target).directions)
+      expected[static_cast<std::size_t>(direction)] += wire_bytes(one, stars.tcp.segment);
+  std::vector<double> into(static_cast<std::size_t>(stars.topology.nodes())), out_of(into.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto direction = static_cast<LinkDirection>(i);
+    const auto bytes = static_cast<double>(outcome.loads[i].bytes);
+    ASSERT_EQ(bytes, expected[i]) << "link direction " << i;
+    ASSERT_LE(8 * bytes, outcome.loads[i].busy_s * stars.topology.rate(direction) * (1 + 1e-6));
+    out_of[static_cast<std::size_t>(stars.topology.from(direction))] += bytes;
+    into[static_cast<std::size_t>(stars.topology.to(direction))] += bytes;
+  }
+  for (int router = stars.topology.replicas(); router < stars.topology.nodes(); ++router)
+    ASSERT_EQ(into[static_cast<std::size_t>(router)], out_of[static_cast<std::size_t>(router)]);
+}
+
+// Not before the slowest link could have sent it, nor before its windows could have: one a round trip.
+void check_transfers(const RandomStars& stars, const Outcome& outcome) {
+  for (std::size_t i = 0; i < stars.transfers.size(); ++i) {
+    const RandomTransfer& one = stars.transfers[i];
+    const double taken_s = outcome.arrived_s[i] - one.begin_s;
+    const double latency_s = stars.topology.path(one.source, one.target).delay_s;
+    const double rate = stars.topology.bottleneck(one.source, one.target);
+    const double wire =
+        static_cast<double>(one.bytes) * 1538 / 1448;  // part of a segment, part of its headers
+    ASSERT_GE(taken_s * (1 + 1e-6), latency_s + 8 * wire / rate);
+    if (!stars.tcp.window) continue;
+    const double windows = static_cast<double>(one.bytes) / (*stars.tcp.window * stars.tcp.connections);
+    ASSERT_GE(taken_s * (1 + 1e-6), latency_s + (std::ceil(windows - 1e-6) - 1) * 2 * latency_s)
+        << "transfer " << i << " of " << windows << " windows";
+  }
+}
+
+TEST(FlowConservation, RandomNetworksLoseAndMakeNothing) {
+  std::mt19937_64 random(7);
+  for (int trial = 0; trial < 300; ++trial) {
+    SCOPED_TRACE(trial);
+    RandomStars stars = draw_stars(random, /*equal_delays=*/false, /*allow_trunk=*/true);
+    stars.tcp.congestion_control = trial % 2 ? "cubic" : "reno";
+    stars.tcp.queue = "host";
+    stars.tcp.connections = 1 + trial % 4;
+    if (trial % 3 == 0) stars.tcp.window = 20000;
+    const Outcome outcome = run(stars);
+    ASSERT_NO_FATAL_FAILURE(check_links(stars, outcome));
+    ASSERT_NO_FATAL_FAILURE(check_transfers(stars, outcome));
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
