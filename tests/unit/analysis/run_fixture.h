@@ -63,9 +63,11 @@ inline Json resolved_case(const std::string& label, const Json& swept, bool trai
           {"connections", 1},
           {"congestion_control", "cubic"},
           {"queue", "host"},
+          {"queue_size", 1},
           {"ecn", false},
           {"loss", 0},
-          {"segment", 1448}}}}},
+          {"segment", 1448},
+          {"rtt_exponent", 0}}}}},
       {"swept", swept}};
   if (train)
     json["train"] = {
