@@ -2,8 +2,8 @@
 
 namespace longhaul {
 
-double network_residual(const std::string& fidelity) {
-  return fidelity == "packet" ? 0 : 0.05;
+double network_residual(const Json& record) {
+  return record.at("fidelity") == "flow" && !record.contains("message_time_s") ? 0.05 : 0;
 }
 
 bool depends_on_network_time(const std::string& metric) {

@@ -31,6 +31,9 @@ void list_networks() {
       "star      replicas on access links around one core: {\"star\": {\"rate\": \"1Gbps\", \"rtt\": "
       "\"50ms\"}}\n");
   std::printf(
+      "mesh      every two replicas on a link of their own: {\"mesh\": {\"rate\": \"1Gbps\", \"rtt\": "
+      "\"50ms\"}}; with message_time {mean, std} each message takes a log-normal time instead\n");
+  std::printf(
       "regions   replicas at the sites of a measured matrix: {\"regions\": {\"matrix\": NAME, \"replicas\": "
       "{SITE: COUNT}}}\n\nmatrices:\n");
   for (const NetworkInfo& network : built_in_networks())

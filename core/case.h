@@ -78,6 +78,18 @@ struct RegionsSpec {
   std::optional<double> trunk;                         // bit/s; none: unlimited
 };
 
+// Every two replicas on a link of their own. Without rate and rtt only where messages draw their times.
+struct MeshSpec {
+  std::optional<double> rate;  // bit/s, both directions
+  double rtt = 0;              // s
+};
+
+// Each message takes an independent log-normal time with this mean and standard deviation; std 0: always the
+// mean; both 0: communication is free.
+struct MessageTimeSpec {
+  double mean = 0, std = 0;  // s
+};
+
 struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited
   int connections = 1;
@@ -88,8 +100,10 @@ struct TcpSpec {
 };
 
 struct NetworkSpec {
-  std::string fidelity;  // flow, packet
-  std::variant<StarSpec, RegionsSpec> topology;
+  std::string fidelity;  // flow, packet, analytic
+  std::variant<StarSpec, RegionsSpec, MeshSpec> topology;
+  std::optional<MessageTimeSpec> message_time;  // instead of what the links say
+  bool barrier = false;                         // an exchange begins when all of its group are ready
   TcpSpec tcp;
 };
 

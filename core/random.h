@@ -20,6 +20,7 @@ enum class Purpose : std::uint32_t {
   kStepTime = 5,
   kSyntheticSource = 6,
   kPlacement = 7,
+  kMessageTime = 11,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
@@ -30,7 +31,12 @@ PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key);
 
 class RandomStream {
  public:
-  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t replica = 0, std::uint32_t step = 0);
+  // `part` tells streams of one replica and step apart, where it has several.
+  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t replica = 0, std::uint32_t step = 0,
+               std::uint16_t part = 0);
+
+  // Goes on at block `block` of the stream; a normal draw at the begin of a block uses just that block.
+  void skip_to(std::uint32_t block);
 
   std::uint32_t bits32();
   std::uint64_t bits64();

@@ -19,6 +19,22 @@ Topology build_star(const StarSpec& star, int replicas) {
   return topology;
 }
 
+// ns-3 wants every link as an object; the other fidelities ask for those that are used.
+Topology build_mesh(const MeshSpec& mesh, int replicas, bool stores_links) {
+  constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
+  if (replicas > kMostReplicas)
+    throw InputError({"", "replicas", "found " + std::to_string(replicas) + " on a mesh",
+                      "at most " + std::to_string(kMostReplicas), "a mesh has a link for every pair"});
+  Topology topology(replicas);
+  const double rate = mesh.rate.value_or(kUnlimited);
+  if (!stores_links) topology.make_mesh(rate, mesh.rtt / 2);
+  for (int second = 1; stores_links && second < replicas; ++second)
+    for (int first = 0; first < second; ++first)
+      topology.add_link({topology.node_name(first) + "-" + topology.node_name(second), first, second, rate,
+                         rate, mesh.rtt / 2});
+  return topology;
+}
+
 // A misspelt site must not become a silent default: list what the matrix has.
 void check_site(const std::string& site, const Matrix& matrix) {
   const std::vector<std::string>& sites = matrix.sites();
@@ -103,6 +119,8 @@ Topology build_regions(const RegionsSpec& regions, const std::string& folder, in
 
 Topology build_topology(const Case& one) {
   if (const auto* star = std::get_if<StarSpec>(&one.network.topology)) return build_star(*star, one.replicas);
+  if (const auto* mesh = std::get_if<MeshSpec>(&one.network.topology))
+    return build_mesh(*mesh, one.replicas, one.network.fidelity == "packet");
   return build_regions(std::get<RegionsSpec>(one.network.topology), one.folder, one.replicas);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<double> capacities(const Topology& topology) {
   std::vector<double> capacity;
-  for (int direction = 0; direction < static_cast<int>(2 * topology.links().size()); ++direction)
+  for (int direction = 0; direction < 2 * topology.link_count(); ++direction)
     capacity.push_back(topology.rate(direction));
   return capacity;
 }
@@ -32,7 +32,7 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving s
       topology_(topology),
       solving_(solving),
       shares_(capacities(topology), ack_share(tcp.segment)),
-      loads_(2 * topology.links().size()) {}
+      loads_(static_cast<std::size_t>(2 * topology.link_count())) {}
 
 int FlowNetwork::number_of(int source, int target) {
   const std::uint64_t ends = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(target);

@@ -10,7 +10,7 @@ namespace longhaul {
 
 ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group,
                          std::int64_t bytes, const std::vector<int>& site_of, Network& network,
-                         MemberDone on_member_done)
+                         MemberDone on_member_done, bool barrier)
     : rule_(rule),
       rule_index_(rule_index),
       step_(step),
@@ -20,7 +20,8 @@ ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std
       network_(network),
       on_member_done_(std::move(on_member_done)),
       members_(group_.size()),
-      left_(group_.size()) {}
+      left_(group_.size()),
+      barrier_(barrier) {}
 
 // Groups are small, or everybody in order.
 std::size_t ExchangeRun::member_of(int replica) const {
@@ -32,7 +33,14 @@ std::size_t ExchangeRun::member_of(int replica) const {
 void ExchangeRun::post(int replica) {
   const std::size_t index = member_of(replica);
   members_[index].times.posted_s = now_s();
-  for (const auto& [from, bytes] : std::exchange(members_[index].held, {})) send(from, index, bytes);
+  if (++posted_ < members_.size() && barrier_) return;
+  if (!barrier_) return start(index);
+  for (std::size_t i = 0; i < members_.size(); ++i) start(i);
+}
+
+void ExchangeRun::start(std::size_t index) {
+  for (const Held& held : std::exchange(members_[index].held, {}))
+    send(held.from, index, held.number, held.bytes);
   enter_next_round(index);
   advance(index);
 }
@@ -57,20 +65,21 @@ void ExchangeRun::enter_next_round(std::size_t index) {
     const auto to = static_cast<std::size_t>(message.peer);
     member.times.bytes_sent += message.bytes;
     ++member.undelivered;
+    const int number = member.sent++;
     if (members_[to].round < 0)
-      members_[to].held.emplace_back(index, message.bytes);
+      members_[to].held.push_back({index, number, message.bytes});
     else
-      send(index, to, message.bytes);
+      send(index, to, number, message.bytes);
   }
 }
 
-void ExchangeRun::send(std::size_t from, std::size_t to, std::int64_t bytes) {
+void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_t bytes) {
   ++transfers_;
+  const MessageKey key{step_, rule_index_, group_[from], number};
   // Two words: what std::function holds without an allocation.
-  network_.send(group_[from], group_[to], bytes,
-                [this, source = static_cast<std::uint32_t>(from), target = static_cast<std::uint32_t>(to)] {
-                  arrive(source, target);
-                });
+  network_.send_message(key, group_[from], group_[to], bytes,
+                        [this, source = static_cast<std::uint32_t>(from),
+                         target = static_cast<std::uint32_t>(to)] { arrive(source, target); });
 }
 
 void ExchangeRun::advance(std::size_t index) {
@@ -113,7 +122,8 @@ std::vector<std::string> ExchangeRun::waiting() const {
     std::string line = "exchange " + rule_.name + " of step " + std::to_string(step_) + ": replica " +
                        std::to_string(group_[i]);
     if (member.round < 0) {
-      lines.push_back(line + " has not posted it");
+      lines.push_back(line +
+                      (member.times.posted_s < 0 ? " has not posted it" : " waits for all to be ready"));
       continue;
     }
     line += " in round " + std::to_string(member.round + 1) + " waits for";

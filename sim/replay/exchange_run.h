@@ -24,9 +24,10 @@ class ExchangeRun {
   using MemberDone = std::function<void(int replica)>;
 
   // `group`: replicas, in the order of the group; `rule` must outlive it. `site_of`: of each replica of the
-  // topology, or empty.
+  // topology, or empty. `barrier`: nobody starts before all have posted.
   ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group, std::int64_t bytes,
-              const std::vector<int>& site_of, Network& network, MemberDone on_member_done);
+              const std::vector<int>& site_of, Network& network, MemberDone on_member_done,
+              bool barrier = false);
 
   // The member of this replica is ready and starts.
   void post(int replica);
@@ -46,20 +47,27 @@ class ExchangeRun {
   std::vector<std::string> waiting() const;
 
  private:
+  struct Held {
+    std::size_t from;
+    int number;
+    std::int64_t bytes;
+  };
   struct Member {
     MemberTimes times;
-    int round = -1;                                          // -1: not started
-    Round now;                                               // the messages of this round
-    std::vector<std::pair<int, int>> arrived;                // (peer, messages that no round has used yet)
-    int undelivered = 0;                                     // of its own messages of this round
-    std::vector<std::pair<std::size_t, std::int64_t>> held;  // (from, bytes) for it, until it is ready
+    int round = -1;                            // -1: not started
+    Round now;                                 // the messages of this round
+    std::vector<std::pair<int, int>> arrived;  // (peer, messages that no round has used yet)
+    int undelivered = 0;                       // of its own messages of this round
+    std::vector<Held> held;                    // for it, until it is ready
+    int sent = 0;                              // messages, held ones included
   };
 
   std::size_t member_of(int replica) const;
   bool is_round_over(Member& member) const;
+  void start(std::size_t index);
   void enter_next_round(std::size_t index);
   void advance(std::size_t index);
-  void send(std::size_t from, std::size_t to, std::int64_t bytes);
+  void send(std::size_t from, std::size_t to, int number, std::int64_t bytes);
   void arrive(std::size_t from, std::size_t to);
   static int& arrived_from(Member& member, int peer);
 
@@ -72,6 +80,8 @@ class ExchangeRun {
   MemberDone on_member_done_;
   std::vector<Member> members_;
   std::size_t left_;
+  bool barrier_;
+  std::size_t posted_ = 0;
   std::int64_t transfers_ = 0;
 };
 
