@@ -53,17 +53,28 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
                  {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"});
   std::vector<double> sync_s, wait_s;
   GroupTimes groups(case_folder, one.replicas);
+  std::vector<std::size_t> row_of(static_cast<std::size_t>(one.replicas));  // of the present step
+  std::vector<std::int64_t> step_of(row_of.size(), -1);
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
   while (rows.next()) {
     bytes += static_cast<double>(rows.integer(6));
     if (overlapped.count(std::string(rows.text(2)))) continue;
+    // Exchanges that follow each other at a step are one synchronization.
+    const std::int64_t step = rows.integer(0);
+    const auto replica = static_cast<std::size_t>(rows.integer(1));
+    if (step_of.at(replica) != step) {
+      row_of[replica] = sync_s.size();
+      wait_s.push_back(0);
+      sync_s.push_back(0);
+    }
     const double start_s = rows.number(4);
-    wait_s.push_back(start_s - rows.number(3));
-    sync_s.push_back(rows.number(5) - start_s);
-    groups.add(rows.integer(0), std::string(rows.text(2)), rows.integer(1), sync_s.back());
-    if (rows.integer(0) != last_step) ++outer_steps;
-    last_step = rows.integer(0);
+    wait_s[row_of[replica]] += start_s - rows.number(3);
+    sync_s[row_of[replica]] += rows.number(5) - start_s;
+    groups.add(step, std::string(rows.text(2)), rows.integer(1), rows.number(5) - start_s);
+    step_of[replica] = step;
+    if (step != last_step) ++outer_steps;
+    last_step = step;
   }
   const double replicas = one.replicas;
   record["exchanges"] = outer_steps;

@@ -10,7 +10,8 @@ namespace longhaul {
 CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& columns)
     : file_(file), in_(file) {
   if (!in_) throw RunError(file + ": cannot be read");
-  if (read_line()) split();
+  if (!read_line()) return;  // still being written, or killed before its header
+  split();
   width_ = cells_.size();
   for (const std::string& column : columns) {
     const auto found = std::find(cells_.begin(), cells_.end(), column);
@@ -20,7 +21,7 @@ CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& co
 }
 
 bool CsvStream::next() {
-  if (!read_line()) return false;
+  if (width_ == 0 || !read_line()) return false;
   split();
   if (cells_.size() != width_)
     fail("has " + std::to_string(cells_.size()) + " cells, the header " + std::to_string(width_));

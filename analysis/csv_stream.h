@@ -11,8 +11,9 @@ namespace longhaul {
 
 class CsvStream {
  public:
-  // Throws RunError if `file` cannot be read or lacks one of `columns`. Cells are then addressed by their
-  // index in `columns`, whatever the order in the file is.
+  // Throws RunError if `file` cannot be read or lacks one of `columns`; one without a whole header, whose
+  // writer has only begun, has no rows. Cells are then addressed by their index in `columns`, whatever the
+  // order in the file is.
   CsvStream(const std::string& file, const std::vector<std::string>& columns);
 
   // Goes to the next row; false at the end. A last line without its end (its writer was killed) counts as the

@@ -1,5 +1,6 @@
 #include "cli/list_command.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/validated_scenario.h"
@@ -26,16 +27,31 @@ void list_collectives() {
     std::printf("%-18s %s\n", collective->name().c_str(), collective->about().c_str());
 }
 
+// A network option and those inside it, indented.
+void list_option(const Node& option, int depth) {
+  const bool is_section = option.kind == NodeKind::kSection;
+  std::string text = std::string(static_cast<std::size_t>(4 * depth), ' ') + option.key;
+  text.resize(std::max<std::size_t>(text.size() + 1, 22), ' ');
+  text += option.meaning;
+  if (!is_section) text += "; " + allowed(option);
+  if (!option.fallback.is_null()) text += ", default " + option.fallback.dump();
+  if (option.is_required && !is_section) text += ", required";
+  std::printf("%s\n", text.c_str());
+  if (is_section)
+    for (const Node& child : option.children) list_option(child, depth + 1);
+}
+
 void list_networks() {
-  std::printf(
-      "star      replicas on access links around one core: {\"star\": {\"rate\": \"1Gbps\", \"rtt\": "
-      "\"50ms\"}}\n");
-  std::printf(
-      "mesh      every two replicas on a link of their own: {\"mesh\": {\"rate\": \"1Gbps\", \"rtt\": "
-      "\"50ms\"}}; with message_time {mean, std} each message takes a log-normal time instead\n");
-  std::printf(
-      "regions   replicas at the sites of a measured matrix: {\"regions\": {\"matrix\": NAME, \"replicas\": "
-      "{SITE: COUNT}}}\n\nmatrices:\n");
+  const Node& network = *scenario_declaration().child("network");
+  std::printf("network.topology is one of:\n\n");
+  for (const Node& topology : network.child("topology")->children) {
+    std::printf("%s: %s\n", topology.key.c_str(), topology.meaning.c_str());
+    for (const Node& option : topology.children) list_option(option, 1);
+  }
+  const Node& overrides = *network.child("overrides");
+  std::printf("\nnetwork.overrides: %s\n", overrides.meaning.c_str());
+  for (const Node& option : overrides.children[0].children) list_option(option, 1);
+  std::printf("\nmatrices of regions:\n\n");
   for (const NetworkInfo& network : built_in_networks())
     std::printf("%s: %s\n    source: %s\n    sites: %s\n", network.name.c_str(), network.about.c_str(),
                 network.source.c_str(), join(network.sites).c_str());

@@ -22,7 +22,9 @@ Case parse_case(const Json& resolved) {
   one.method.label = one.method.options.at("label").get<std::string>();
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
   one.workload = parse_workload(resolved.at("workload"), one.train);
+  one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.replicas);
   one.network = parse_network(resolved.at("network"), one.replicas);
+  one.network.variation = parse_variation(resolved["network"], one.folder);
   return one;
 }
 
@@ -40,8 +42,7 @@ Case read_case(const std::string& file) {
 
 std::string training_key(const Case& one) {
   Json method = one.method.options;
-  method.erase("label");
-  method.erase("all_reduce");
+  for (const char* key : {"label", "all_reduce", "overlap_backward", "buckets"}) method.erase(key);
   Json train = one.resolved.at("train");
   train.erase("target_loss");
   train.erase("checkpoint_every");

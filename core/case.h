@@ -12,6 +12,7 @@
 
 #include "core/model_shape.h"
 #include "core/options.h"
+#include "core/variation_spec.h"
 
 namespace longhaul {
 
@@ -63,6 +64,7 @@ struct WorkloadSpec {
   Wire wire = Wire::kBf16;
   int steps = 0;
   StepTime step_time;
+  std::vector<double> step_time_factors;  // by replica; empty: all 1
 };
 
 struct StarSpec {
@@ -90,6 +92,45 @@ struct MessageTimeSpec {
   double mean = 0, std = 0;  // s
 };
 
+struct LognormalRate {
+  double median = 0;  // bit/s
+  double sigma = 0;   // standard deviation of the logarithm
+};
+
+struct HomesSpec {
+  LognormalRate up, down;
+  double floor = 0;  // bit/s; what is drawn below it is raised to it
+  double rtt = 0;    // s, between a home and the core
+};
+
+// A star of stars: `inside` is each site's, `trunk` that of the sites around a wide-area core.
+struct HierarchicalSpec {
+  std::vector<std::pair<std::string, int>> placement;  // as in RegionsSpec
+  bool even = false;
+  StarSpec inside;
+  StarSpec trunk;  // its rtt: between two replicas at different sites
+};
+
+struct GraphmlSpec {
+  std::string file;                                    // relative to the scenario's folder
+  std::vector<std::pair<std::string, int>> placement;  // node, replicas; as in RegionsSpec
+  bool even = false;
+  double rate = 0;                      // bit/s, access links
+  double rtt = 0;                       // s, between two replicas at one node
+  std::optional<double> default_rate;   // bit/s, of edges without a speed
+  std::optional<double> default_delay;  // s one way, of edges with an end without coordinates
+  double inflation = 1;                 // way of the fibre over the great circle
+  bool routes_by_hops = false;          // else by delay
+};
+
+// What is different from the topology as built.
+struct LinkOverride {
+  std::string link;                     // name or glob; empty: the links of `replicas`
+  std::pair<int, int> replicas{0, -1};  // first and last
+  std::optional<double> up, down;       // bit/s; up is from the first to the second node of the name
+  std::optional<double> delay;          // s, one way
+};
+
 struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited
   int connections = 1;
@@ -100,11 +141,19 @@ struct TcpSpec {
 };
 
 struct NetworkSpec {
-  std::string fidelity;  // flow, packet, analytic
-  std::variant<StarSpec, RegionsSpec, MeshSpec> topology;
+  std::string fidelity;           // flow, packet, analytic
+  std::variant<StarSpec,          //
+               RegionsSpec,       //
+               HomesSpec,         //
+               HierarchicalSpec,  //
+               GraphmlSpec,       //
+               MeshSpec>
+      topology;
+  std::vector<LinkOverride> overrides;          // in the order written; the last one wins
   std::optional<MessageTimeSpec> message_time;  // instead of what the links say
   bool barrier = false;                         // an exchange begins when all of its group are ready
   TcpSpec tcp;
+  VariationSpec variation;
 };
 
 struct MethodSpec {

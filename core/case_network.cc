@@ -6,19 +6,6 @@
 namespace longhaul {
 namespace {
 
-StarSpec parse_star(const Json& json) {
-  const std::string path = "network.topology.star";
-  StarSpec star;
-  star.rtt = parse_duration(json.at("rtt"));
-  const bool both = json.contains("up") && json.contains("down"),
-             any = json.contains("up") || json.contains("down");
-  if (json.contains("rate") == any || any != both)
-    throw InputError({"", path, "found " + json.dump(), "either rate, or up and down", ""});
-  star.up = parse_rate(json.value("up", json.value("rate", "")));
-  star.down = parse_rate(json.value("down", json.value("rate", "")));
-  return star;
-}
-
 RegionsSpec parse_regions(const Json& json, int replicas) {
   const std::string path = "network.topology.regions";
   RegionsSpec regions;
@@ -33,16 +20,7 @@ RegionsSpec parse_regions(const Json& json, int replicas) {
   if (json.contains("sites"))
     throw InputError(
         {"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
-  int placed = 0;
-  for (const auto& [site, count] : json["replicas"].items()) {
-    regions.placement.push_back({site, count.get<int>()});
-    placed += count.get<int>();
-  }
-  if (placed != replicas)
-    throw InputError(
-        {"", path + ".replicas",
-         "places " + std::to_string(placed) + " replicas, the scenario has " + std::to_string(replicas),
-         "counts that add up to replicas, or \"even\"", ""});
+  regions.placement = parse_placement(json["replicas"], replicas, path + ".replicas");
   return regions;
 }
 
@@ -71,6 +49,9 @@ MessageTimeSpec parse_message_time(const Json& json) {
 void check_message_time(const NetworkSpec& network) {
   if (!network.message_time) return;
   const std::string path = "network.message_time";
+  if (!network.overrides.empty())
+    throw InputError({"", "network.overrides", "found beside network.message_time", "one of the two",
+                      "a drawn time does not depend on the links"});
   if (network.fidelity == "packet")
     throw InputError({"", path, "found with fidelity \"packet\"", "fidelity \"analytic\" or \"flow\"",
                       "packets take the time that the links give them"});
@@ -83,6 +64,13 @@ void check_message_time(const NetworkSpec& network) {
     throw InputError({"", path, "found on a star with an rtt of " + human_duration(star->rtt),
                       "topology mesh, or star with an rtt of 0",
                       "the drawn time is the whole time of a message, latency included"});
+}
+
+// A mesh is as many equal links as there are pairs, and does not store them.
+void check_mesh(const NetworkSpec& network) {
+  if (std::holds_alternative<MeshSpec>(network.topology) && !network.overrides.empty())
+    throw InputError(
+        {"", "network.overrides", "found on a mesh", "another topology", "all links of a mesh are equal"});
 }
 
 TcpSpec parse_tcp(const Json& json) {
@@ -119,13 +107,21 @@ NetworkSpec parse_network(const Json& json, int replicas) {
   network.fidelity = json.at("fidelity").get<std::string>();
   const Json& topology = json.at("topology");
   if (topology.contains("star"))
-    network.topology = parse_star(topology["star"]);
+    network.topology = parse_star(topology["star"], "network.topology.star");
   else if (topology.contains("mesh"))
     network.topology = parse_mesh(topology["mesh"], json.contains("message_time"));
+  else if (topology.contains("homes"))
+    network.topology = parse_homes(topology["homes"]);
+  else if (topology.contains("hierarchical"))
+    network.topology = parse_hierarchical(topology["hierarchical"], replicas);
+  else if (topology.contains("graphml"))
+    network.topology = parse_graphml(topology["graphml"], replicas);
   else
     network.topology = parse_regions(topology.at("regions"), replicas);
+  if (json.contains("overrides")) network.overrides = parse_overrides(json["overrides"], replicas);
   if (json.contains("message_time")) network.message_time = parse_message_time(json["message_time"]);
   check_message_time(network);
+  check_mesh(network);
   network.barrier = json.value("barrier", false);
   network.tcp = parse_tcp(json.at("tcp"));
   check_fidelity(network);

@@ -11,6 +11,22 @@ namespace longhaul {
 ModelShape parse_shape(const Json& json, const std::string& path);  // checked; errors below `path`
 TrainSpec parse_train(const Json& json);
 WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& train);
-NetworkSpec parse_network(const Json& json, int replicas);
+std::vector<double> parse_step_time_factors(const Json& workload, int replicas);
+NetworkSpec parse_network(const Json& json, int replicas);  // without its variation
+// `network`: the whole section; files are relative to `folder`.
+VariationSpec parse_variation(const Json& network, const std::string& folder);
+
+// What stands at `path` under network.topology.
+StarSpec parse_star(const Json& json, const std::string& path);
+HomesSpec parse_homes(const Json& json);
+HierarchicalSpec parse_hierarchical(const Json& json, int replicas);
+GraphmlSpec parse_graphml(const Json& json, int replicas);
+std::vector<LinkOverride> parse_overrides(const Json& json, int replicas);
+
+// {site: count}, in the order written; the counts must add up to `replicas`.
+std::vector<std::pair<std::string, int>> parse_placement(const Json& json, int replicas,
+                                                         const std::string& path);
+// "3" or "3-7": the first and the last one.
+std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path);
 
 }  // namespace longhaul

@@ -89,4 +89,17 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   return workload;
 }
 
+std::vector<double> parse_step_time_factors(const Json& workload, int replicas) {
+  std::vector<double> factors;
+  if (!workload.contains("step_time_factors")) return factors;
+  const std::string path = "workload.step_time_factors";
+  factors.assign(static_cast<std::size_t>(replicas), 1);
+  for (const auto& [range, factor] : workload["step_time_factors"].items()) {
+    const auto [first, last] = parse_replica_range(range, replicas, child_path(path, range));
+    for (int replica = first; replica <= last; ++replica)
+      factors[static_cast<std::size_t>(replica)] = factor.get<double>();
+  }
+  return factors;
+}
+
 }  // namespace longhaul

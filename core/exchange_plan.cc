@@ -14,7 +14,9 @@ Exchange exchange_of(const ExchangeRule& rule, const PlanContext& context, int s
   exchange.rule = &rule;
   exchange.post_step = step;
   exchange.await_step = step + rule.overlap_steps;
-  exchange.bytes = static_cast<std::int64_t>(rule.tensors.size()) * context.parameters * context.wire_bytes;
+  const int members = rule.grouping == Grouping::kEveryone ? context.replicas : rule.group_size;
+  exchange.bytes = static_cast<std::int64_t>(rule.tensors.size()) *
+                   contributed_elements(rule, context.parameters, members) * context.wire_bytes;
   if (rule.grouping == Grouping::kRandom)
     exchange.groups = random_groups(context.seed, context.replicas, rule.group_size, exchange.await_step);
   return exchange;
@@ -43,6 +45,15 @@ std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& 
       if ((rule.overlap_steps == 0) == blocking && is_posted_at(rule, context, step))
         exchanges.push_back(exchange_of(rule, context, step));
   return exchanges;
+}
+
+std::int64_t bucket_bytes(const Exchange& exchange, int bucket) {
+  const std::int64_t buckets = exchange.rule->buckets, each = exchange.bytes / buckets;
+  return each + (bucket >= buckets - exchange.bytes % buckets);
+}
+
+std::int64_t contributed_elements(const ExchangeRule& rule, std::int64_t parameters, int members) {
+  return rule.sharded ? (parameters + members - 1) / members : parameters;
 }
 
 std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step) {

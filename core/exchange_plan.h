@@ -27,10 +27,18 @@ struct ExchangeRule {
   int group_size = 0;  // of kRandom
   std::vector<std::string>
       tensors;  // rows that each participant contributes, P elements each ("gradient", "delta", "phi")
+  bool sharded = false;  // each participant contributes its 1/n of the tensors, padded to ceil(P/n) elements
   // 0: blocking, nobody goes on before it is done. d > 0: sent after the update of step s, needed at step s +
   // d, among the groups of step s + d; it may overlap with the compute in between.
   int overlap_steps = 0;
+  // > 0, of a blocking rule: the last part of each step that is the backward pass, during which the payload
+  // is released in `buckets` equal parts, one after another; the last one at the end of the step. Else one
+  // piece.
+  double overlap_backward = 0;
+  int buckets = 1;
 };
+
+constexpr int kMostBuckets = 4096;
 
 struct ExchangePlan {
   std::vector<ExchangeRule> rules;
@@ -42,7 +50,7 @@ struct Exchange {
   const ExchangeRule* rule = nullptr;
   int post_step = 0, await_step = 0;
   std::vector<std::vector<int>> groups;  // replicas, in the order of the draw; empty: one group of everybody
-  std::int64_t bytes = 0;  // payload of one participant's contribution: tensors · parameters · wire bytes
+  std::int64_t bytes = 0;  // payload of one participant's contribution: tensors · elements · wire bytes
 };
 
 // What a plan needs to know of a case to become exchanges.
@@ -54,12 +62,19 @@ struct PlanContext {
   int wire_bytes = 2;  // bytes of one element on the wire
 };
 
-// The exchanges posted at `step` (1 … steps), blocking ones first. None at step 0; an overlapped one that
-// would be needed after the last step is not sent.
+// The exchanges posted at `step` (1 … steps), blocking ones first: these follow each other in this order.
+// None at step 0; an overlapped one that would be needed after the last step is not sent.
 std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& context, int step);
 
 // Exchanges point into their plan: a temporary would leave them dangling.
 std::vector<Exchange> exchanges_at(ExchangePlan&& plan, const PlanContext& context, int step) = delete;
+
+// Bytes of bucket 0 … buckets − 1 of one participant's contribution; they add up to `bytes`.
+std::int64_t bucket_bytes(const Exchange& exchange, int bucket);
+
+// Elements that one of `members` contributes of each tensor of P: ceil(P / members) where the rule is
+// sharded, else P.
+std::int64_t contributed_elements(const ExchangeRule& rule, std::int64_t parameters, int members);
 
 // The random groups of the outer step at `step`: a permutation π of the replicas from (seed, step); group k
 // is π[k], π[k + N/n], … (NoLoCo's pairing for n = 2). replicas must be a multiple of group_size.

@@ -21,6 +21,9 @@ enum class Purpose : std::uint32_t {
   kSyntheticSource = 6,
   kPlacement = 7,
   kMessageTime = 11,
+  kAccessRates = 20,
+  kLinkJitter = 21,
+  kBackground = 22,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

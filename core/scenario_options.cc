@@ -1,6 +1,8 @@
 #include "core/scenario_options.h"
 
 #include "core/model_shape.h"
+#include "core/topology_options.h"
+#include "core/variation_options.h"
 
 namespace longhaul {
 namespace {
@@ -139,7 +141,10 @@ Node workload_options() {
                       .by_default("bf16")
                       .means("number format of what is exchanged; the trainer rounds to it"),
                   integer("steps").at_least(1).in("steps").means("inner steps when nothing is trained"),
-                  step_time_options()})
+                  step_time_options(),
+                  table_of("step_time_factors", number("").above(0))
+                      .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
+                             "0.5}; the draws stay the same")})
       .filled()
       .means("what the network carries and how long a step takes");
 }
@@ -172,7 +177,10 @@ Node topology_options() {
                    rate("rate").above(0).by_default("10Gbps").means("of every access link"),
                    rate("trunk").above(0).means("of the link between two sites; default unlimited")})
                   .means("replicas placed at sites with measured round-trip times and single-connection "
-                         "throughputs")})
+                         "throughputs"),
+              homes_options(),         //
+              hierarchical_options(),  //
+              graphml_options()})
       .required()
       .means("who is joined to whom");
 }
@@ -218,11 +226,13 @@ Node network_options() {
                   .by_default("flow")
                   .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
                          "analytic: every message on its own, as the NoLoCo paper's latency model"),
-              topology_options(), message_time_options(),
+              topology_options(),  //
+              override_options(),  //
+              message_time_options(),
               boolean("barrier").by_default(false).means(
                   "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
                   "paper counts; false: it travels once both its ends are"),
-              tcp_options()})
+              tcp_options(), variation_options()})
       .filled()
       .means("the wide-area network");
 }

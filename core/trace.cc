@@ -1,5 +1,6 @@
 #include "core/trace.h"
 
+#include <algorithm>
 #include <istream>
 #include <ostream>
 
@@ -16,7 +17,10 @@ Json to_json(const ExchangeRule& rule) {
           {"grouping", rule.grouping == Grouping::kEveryone ? "everyone" : "random"},
           {"group_size", rule.group_size},
           {"tensors", rule.tensors},
-          {"overlap_steps", rule.overlap_steps}};
+          {"sharded", rule.sharded},
+          {"overlap_steps", rule.overlap_steps},
+          {"overlap_backward", rule.overlap_backward},
+          {"buckets", rule.buckets}};
 }
 
 ExchangeRule rule_from(const Json& json) {
@@ -27,7 +31,10 @@ ExchangeRule rule_from(const Json& json) {
   rule.grouping = json.at("grouping") == "everyone" ? Grouping::kEveryone : Grouping::kRandom;
   rule.group_size = json.at("group_size");
   rule.tensors = json.at("tensors").get<std::vector<std::string>>();
+  rule.sharded = json.value("sharded", false);
   rule.overlap_steps = json.at("overlap_steps");
+  rule.overlap_backward = json.value("overlap_backward", 0.);
+  rule.buckets = std::max(1, json.value("buckets", 1));
   return rule;
 }
 

@@ -3,20 +3,27 @@
 namespace longhaul {
 namespace {
 
+std::vector<Node> options() {
+  std::vector<Node> all = {all_reduce_option()};
+  for (Node& option : overlap_options()) all.push_back(std::move(option));
+  return all;
+}
+
 ExchangePlan plan(const MethodSpec& method) {
   ExchangeRule gradient;
   gradient.name = "gradient";
   gradient.collective = method.options.at("all_reduce");
   gradient.every = 1;
   gradient.tensors = {"gradient"};
+  overlap(method.options, gradient);
   return {{gradient}};
 }
 
 }  // namespace
 
 Method ddp_method() {
-  return {"ddp",      "all-reduce of the gradients every step", {all_reduce_option()}, plan, check_exchanging,
-          no_warnings};
+  return {"ddp",           "all-reduce of the gradients every step", options(), plan, check_exchanging,
+          overlap_warnings};
 }
 
 }  // namespace longhaul

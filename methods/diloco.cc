@@ -4,13 +4,16 @@ namespace longhaul {
 namespace {
 
 std::vector<Node> options() {
-  return {inner_steps_option(100), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
-          number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ"),
-          boolean("nesterov")
-              .by_default(true)
-              .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
-                     "with outer_momentum 0.3)"),
-          all_reduce_option()};
+  std::vector<Node> all = {
+      inner_steps_option(100), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
+      number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ"),
+      boolean("nesterov")
+          .by_default(true)
+          .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
+                 "with outer_momentum 0.3)"),
+      all_reduce_option()};
+  for (Node& option : overlap_options()) all.push_back(std::move(option));
+  return all;
 }
 
 ExchangePlan plan(const MethodSpec& method) {
@@ -19,6 +22,7 @@ ExchangePlan plan(const MethodSpec& method) {
   outer.collective = method.options.at("all_reduce");
   outer.every = method.options.at("inner_steps");
   outer.tensors = {"delta"};
+  overlap(method.options, outer);
   return {{outer}};
 }
 
@@ -28,10 +32,12 @@ void check(const Case& one) {
 }
 
 std::vector<std::string> warnings(const Case& one) {
+  std::vector<std::string> found = overlap_warnings(one);
   const bool nesterov = one.method.options.at("nesterov");
-  if (nesterov || one.method.options.at("outer_momentum") <= 0.5) return {};
-  return {one.name + ": heavy-ball momentum of " + one.method.options["outer_momentum"].dump() +
-          " without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3"};
+  if (!nesterov && one.method.options.at("outer_momentum") > 0.5)
+    found.push_back(one.name + ": heavy-ball momentum of " + one.method.options["outer_momentum"].dump() +
+                    " without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3");
+  return found;
 }
 
 }  // namespace

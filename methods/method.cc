@@ -18,6 +18,35 @@ Node all_reduce_option() {
       .means("collective algorithm of the all-reduce");
 }
 
+std::vector<Node> overlap_options() {
+  return {
+      number("overlap_backward")
+          .at_least(0)
+          .at_most(1)
+          .by_default(0)
+          .in("of a step")
+          .means(
+              "the last part of a step that is its backward pass, with which the all-reduce after that step "
+              "overlaps bucket by bucket (two thirds as a rule); 0: nothing overlaps"),
+      integer("buckets")
+          .at_least(1)
+          .at_most(kMostBuckets)
+          .by_default(24)
+          .means("equal parts in which the backward pass releases the payload, reduced one after another; "
+                 "only with overlap_backward")};
+}
+
+void overlap(const Json& options, ExchangeRule& rule) {
+  rule.overlap_backward = options.at("overlap_backward");
+  rule.buckets = rule.overlap_backward > 0 ? options.at("buckets").get<int>() : 1;
+}
+
+std::vector<std::string> overlap_warnings(const Case& one) {
+  const Json& options = one.method.options;
+  if (options.at("overlap_backward") == 0 || options.at("buckets") > 1) return {};
+  return {one.name + ": with one bucket nothing overlaps with the backward pass: it is released at its end"};
+}
+
 void check_exchanging(const Case& one) {
   if (one.replicas < 2)
     throw InputError({"", "replicas", "found 1 with method \"" + one.method.label + "\", which exchanges",

@@ -26,6 +26,10 @@ struct Method {
 // The common pieces of the methods' declarations and checks.
 Node inner_steps_option(int fallback);
 Node all_reduce_option();
+// `overlap_backward` and `buckets`, and what they make of the rule of an all-reduce.
+std::vector<Node> overlap_options();
+void overlap(const Json& options, ExchangeRule& rule);
+std::vector<std::string> overlap_warnings(const Case& one);
 void check_exchanging(const Case& one);   // at least 2 replicas
 void check_inner_steps(const Case& one);  // method.inner_steps is at most the case's steps
 std::vector<std::string> no_warnings(const Case& one);

@@ -5,13 +5,14 @@
 #include "core/scenario_options.h"
 #include "methods/ddp.h"
 #include "methods/diloco.h"
+#include "methods/fsdp.h"
 #include "methods/independent.h"
 #include "methods/noloco.h"
 
 namespace longhaul {
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> all = {ddp_method(), diloco_method(), noloco_method(),
+  static const std::vector<Method> all = {ddp_method(), fsdp_method(), diloco_method(), noloco_method(),
                                           independent_method()};
   return all;
 }

@@ -17,12 +17,27 @@ double serialization_s(const Topology& topology, const std::vector<LinkDirection
   return total;
 }
 
+double serialization_s(const std::vector<double>& rates, const std::vector<LinkDirection>& path,
+                       double wire_bytes) {
+  double total = 0;
+  for (const LinkDirection direction : path)
+    total += 8 * wire_bytes / rates[static_cast<std::size_t>(direction)];
+  return total;
+}
+
+double total_s(const std::vector<double>& delays_s, const std::vector<LinkDirection>& path) {
+  double total = 0;
+  for (const LinkDirection direction : path) total += delays_s[static_cast<std::size_t>(direction)];
+  return total;
+}
+
+// `own_rtt_s` is that of the links' own delays: at it a matrix says what one connection carries.
 double window_limit(const Topology& topology, const TcpSpec& tcp, const ConnectionFacts& facts, int source,
-                    int target) {
+                    int target, double own_rtt_s) {
   const double product = facts.bottleneck / 8 * payload_share(tcp.segment) * facts.rtt_s;
   double limit = std::max(2 * product / tcp.connections, kSmallestBuffer);
   if (tcp.window) limit = *tcp.window;
-  return std::min(limit, topology.connection_cap(source, target) / 8 * facts.rtt_s);
+  return std::min(limit, topology.connection_cap(source, target) / 8 * own_rtt_s);
 }
 
 }  // namespace
@@ -31,20 +46,54 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
   ConnectionFacts facts;
   Path path = topology.path(source, target);
   facts.data = std::move(path.directions);
+  facts.acks.reserve(facts.data.size());
   facts.delay_s = path.delay_s;
   // The same links the other way round: equal costs must not send acknowledgements along another trunk.
   for (auto direction = facts.data.rbegin(); direction != facts.data.rend(); ++direction)
     facts.acks.push_back(*direction ^ 1);
   facts.rtt_s = 2 * facts.delay_s + serialization_s(topology, facts.data, tcp.segment + kHeaderBytes) +
                 serialization_s(topology, facts.acks, kHeaderBytes);
-  facts.bottleneck = topology.bottleneck(source, target);
-  facts.window_limit = window_limit(topology, tcp, facts, source, target);
+  facts.bottleneck = kUnlimited;
+  for (const LinkDirection direction : facts.data)
+    facts.bottleneck = std::min(facts.bottleneck, topology.rate(direction));
+  facts.ack_limit = kUnlimited;
+  for (const LinkDirection direction : facts.acks)
+    facts.ack_limit = std::min(facts.ack_limit, topology.rate(direction) / ack_share(tcp.segment));
+  facts.window_limit = window_limit(topology, tcp, facts, source, target, facts.rtt_s);
+  return facts;
+}
+
+ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int source, int target,
+                         const ConnectionFacts& own, const std::vector<double>& rates,
+                         const std::vector<double>& delays_s) {
+  ConnectionFacts facts = own;
+  facts.delay_s = total_s(delays_s, own.data);
+  facts.rtt_s = facts.delay_s + total_s(delays_s, own.acks) +
+                serialization_s(rates, own.data, tcp.segment + kHeaderBytes) +
+                serialization_s(rates, own.acks, kHeaderBytes);
+  facts.bottleneck = kUnlimited;
+  for (const LinkDirection direction : own.data)
+    facts.bottleneck = std::min(facts.bottleneck, rates[static_cast<std::size_t>(direction)]);
+  facts.ack_limit = kUnlimited;
+  for (const LinkDirection direction : own.acks)
+    facts.ack_limit =
+        std::min(facts.ack_limit, rates[static_cast<std::size_t>(direction)] / ack_share(tcp.segment));
+  facts.window_limit = window_limit(topology, tcp, facts, source, target, own.rtt_s);
   return facts;
 }
 
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes) {
   const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
   return facts.delay_s + serialization_s(topology, facts.data, last) - 8 * last / facts.bottleneck;
+}
+
+double tail_s(const std::vector<double>& rates, const ConnectionFacts& facts, int segment,
+              std::int64_t bytes) {
+  const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
+  double slowest = kUnlimited;
+  for (const LinkDirection direction : facts.data)
+    slowest = std::min(slowest, rates[static_cast<std::size_t>(direction)]);
+  return facts.delay_s + serialization_s(rates, facts.data, last) - 8 * last / slowest;
 }
 
 double window_kept_after_idle(double idle_s, double rtt_s) {

@@ -12,6 +12,7 @@ struct ConnectionFacts {
   double delay_s = 0;               // one way, propagation
   double rtt_s = 0;                 // of a full segment and its acknowledgement on the idle path
   double bottleneck = 0;            // bit/s on the wire, of the slowest link there
+  double ack_limit = 0;             // bit/s on the wire, of the data whose acknowledgements fill the way back
   // Largest window of one connection, bytes of payload. With an unlimited window it is what a tuned host
   // gives all connections of the pair together: two bandwidth-delay products.
   double window_limit = 0;
@@ -19,9 +20,17 @@ struct ConnectionFacts {
 
 ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, int source, int target);
 
+// The same connection when its links have other rates and delays (by direction, rates above 0): its path
+// stays, and so does a window that the scenario or a matrix gives; a tuned host's buffer follows.
+ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int source, int target,
+                         const ConnectionFacts& own, const std::vector<double>& rates,
+                         const std::vector<double>& delays_s);
+
 // Seconds from the moment when the bottleneck has sent the last byte of a message to its arrival:
 // propagation, and the last segment once more over every other link (routers forward whole segments).
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes);
+double tail_s(const std::vector<double>& rates, const ConnectionFacts& facts, int segment,
+              std::int64_t bytes);
 
 // Linux's retransmission time-out with a steady round trip.
 inline double retransmission_timeout_s(double rtt_s) {

@@ -7,6 +7,7 @@
 #include "core/units.h"
 #include "net/collectives/registry.h"
 #include "net/topology.h"
+#include "net/variation/variation.h"
 
 namespace longhaul {
 namespace {
@@ -21,22 +22,23 @@ constexpr double kAnalyticMessagesPerSecond = 2e6;
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;
 
-GroupExchange group_of(const Exchange& exchange, int members, const Case& one) {
-  GroupExchange group{members, exchange.bytes, static_cast<int>(exchange.rule->tensors.size()), {}};
+GroupExchange group_of(const Exchange& exchange, std::int64_t bytes, int members, const Case& one) {
+  GroupExchange group{members, bytes, static_cast<int>(exchange.rule->tensors.size()), {}};
   if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites())
     group.site_of = build_topology(one).site_of();
   return group;
 }
 
-void add(ReplayEstimate& estimate, const Exchange& exchange, int replicas, const Case& one,
-         std::map<std::tuple<std::string, int, std::int64_t>, Totals>& known) {
+// `bytes`: of one bucket.
+void add(ReplayEstimate& estimate, const Exchange& exchange, std::int64_t bytes, int replicas,
+         const Case& one, std::map<std::tuple<std::string, int, std::int64_t>, Totals>& known) {
   const int members = exchange.groups.empty() ? replicas : static_cast<int>(exchange.groups.front().size());
   if (members < 2) return;
   const std::int64_t groups = exchange.groups.empty() ? 1 : static_cast<std::int64_t>(exchange.groups.size());
-  const auto key = std::make_tuple(exchange.rule->collective, members, exchange.bytes);
+  const auto key = std::make_tuple(exchange.rule->collective, members, bytes);
   auto found = known.find(key);
   if (found == known.end()) {
-    const GroupExchange group = group_of(exchange, members, one);
+    const GroupExchange group = group_of(exchange, bytes, members, one);
     found = known.emplace(key, find_collective(exchange.rule->collective).totals(group)).first;
   }
   estimate.transfers += groups * found->second.transfers;
@@ -50,7 +52,8 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
   std::map<std::tuple<std::string, int, std::int64_t>, Totals> known;
   for (int step = 1; step <= trace.context.steps; ++step)
     for (const Exchange& exchange : trace.exchanges_at(step))
-      add(estimate, exchange, trace.context.replicas, one, known);
+      for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket)
+        add(estimate, exchange, bucket_bytes(exchange, bucket), trace.context.replicas, one, known);
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
   estimate.seconds =
       trace.context.steps * static_cast<double>(trace.context.replicas) / kReplicaStepsPerSecond;
@@ -63,8 +66,10 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
 }
 
 void check_network(const Case& one) {
-  build_topology(one);
+  const Topology topology = build_topology(one);
+  const Variation variation(one.network.variation, topology, one.seed);
   if (one.network.fidelity != "packet") return;
+  variation.check_for_packets(one.network.variation);
   const double largest =
       2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
   if (largest / one.network.tcp.connections > kLargestPacketConnection)

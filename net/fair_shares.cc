@@ -18,15 +18,25 @@ FairShares::FairShares(const std::vector<double>& capacity, double ack_share)
 }
 
 int FairShares::add(const Flow& flow) {
-  flows_.emplace_back();
-  flows_.back().flow = flow;
-  flows_.back().places.resize(flow.data->size());
+  Sharing sharing;
+  sharing.cap = flow.cap;
+  sharing.weight = flow.weight;
+  sharing.first_hop = static_cast<std::uint32_t>(hops_.size());
+  sharing.hops = static_cast<std::uint16_t>(flow.data->size());
+  for (const LinkDirection direction : *flow.data) hops_.push_back({direction, 0});
+  if (flow.acks != nullptr && ack_share_ > 0) {
+    sharing.ack_hops = static_cast<std::uint16_t>(flow.acks->size());
+    for (const LinkDirection direction : *flow.acks) hops_.push_back({direction, 0});
+  }
+  flows_.push_back(sharing);
+  given_.push_back(flow);
   new_rates_.push_back(-1);
   return static_cast<int>(flows_.size()) - 1;
 }
 
 double FairShares::for_data(const Link& link) {
-  return std::max(link.capacity - link.ack_load, link.capacity / 10);
+  // A sum of acknowledgements that rounds to less than nothing must not let data through an outage.
+  return std::max(link.capacity - std::max(0., link.ack_load), link.capacity / 10);
 }
 
 void FairShares::make_dirty(LinkDirection direction) {
@@ -38,12 +48,11 @@ void FairShares::make_dirty(LinkDirection direction) {
 
 // Sums are begun again when nobody is left, so that roundings do not pile up.
 void FairShares::load_way_back(const Sharing& sharing, double change, int flows) {
-  if (sharing.flow.acks == nullptr || ack_share_ == 0) return;
-  for (const LinkDirection direction : *sharing.flow.acks) {
-    Link& back = link(direction);
+  for (const Hop& hop : acks_of(sharing)) {
+    Link& back = link(hop.link);
     back.ack_load += ack_share_ * change;
     if ((back.ack_flows += flows) == 0) back.ack_load = 0;
-    make_dirty(direction);
+    make_dirty(hop.link);
   }
 }
 
@@ -51,11 +60,11 @@ void FairShares::start(int flow) {
   Sharing& sharing = at(flow);
   if (sharing.is_sending) return;
   sharing.is_sending = true;
-  for (std::size_t hop = 0; hop < sharing.places.size(); ++hop) {
-    const LinkDirection direction = (*sharing.flow.data)[hop];
-    sharing.places[hop] = link(direction).flows.size();
-    link(direction).flows.push_back(flow);
-    make_dirty(direction);
+  for (Hop& hop : data_of(sharing)) {
+    ShortList& list = link(hop.link).flows;
+    hop.place = static_cast<std::uint32_t>(list.size());
+    list.push_back(flow);
+    make_dirty(hop.link);
   }
   load_way_back(sharing, sharing.rate, 1);
 }
@@ -64,18 +73,30 @@ void FairShares::stop(int flow) {
   Sharing& sharing = at(flow);
   if (!sharing.is_sending) return;
   sharing.is_sending = false;
-  for (std::size_t hop = 0; hop < sharing.places.size(); ++hop) {
-    const LinkDirection direction = (*sharing.flow.data)[hop];
-    std::vector<int>& list = link(direction).flows;
+  for (const Hop& hop : data_of(sharing)) {
+    ShortList& list = link(hop.link).flows;
     const int last = list.back();
-    list[sharing.places[hop]] = last;
-    Sharing& moved = at(last);
-    for (std::size_t i = 0; i < moved.places.size(); ++i)
-      if ((*moved.flow.data)[i] == direction) moved.places[i] = sharing.places[hop];
+    if (last != flow) {
+      list[hop.place] = last;
+      for (Hop& moved : data_of(at(last)))
+        if (moved.link == hop.link) moved.place = hop.place;
+    }
     list.pop_back();
-    make_dirty(direction);
+    make_dirty(hop.link);
   }
   load_way_back(sharing, -sharing.rate, -1);
+}
+
+void FairShares::set_capacity(LinkDirection direction, double capacity) {
+  link(direction).capacity = capacity;
+  make_dirty(direction);
+}
+
+void FairShares::set_cap(int flow, double cap) {
+  Sharing& sharing = at(flow);
+  if (sharing.cap == cap) return;
+  sharing.cap = given_[static_cast<std::size_t>(flow)].cap = cap;
+  for (const Hop& hop : data_of(sharing)) make_dirty(hop.link);
 }
 
 const std::vector<int>& FairShares::solve() {
@@ -99,9 +120,10 @@ const std::vector<int>& FairShares::solve() {
   return changed_;
 }
 
-bool FairShares::is_alone(const Sharing& sharing) const {
-  return std::all_of(sharing.flow.data->begin(), sharing.flow.data->end(),
-                     [&](LinkDirection direction) { return link(direction).flows.size() == 1; });
+bool FairShares::is_alone(const Sharing& sharing) {
+  const Hops data = data_of(sharing);
+  return std::all_of(data.begin(), data.end(),
+                     [&](const Hop& hop) { return link(hop.link).flows.size() == 1; });
 }
 
 void FairShares::set_rate(int flow, double rate) {
@@ -116,10 +138,11 @@ void FairShares::set_rate(int flow, double rate) {
 
 void FairShares::solve_alone(int flow) {
   const Sharing& sharing = at(flow);
-  double rate = sharing.flow.cap;
-  for (const LinkDirection direction : *sharing.flow.data) {
-    link(direction).is_dirty = false;
-    rate = std::min(rate, for_data(link(direction)));
+  double rate = sharing.cap;
+  for (const Hop& hop : data_of(sharing)) {
+    Link& one = link(hop.link);
+    one.is_dirty = false;
+    rate = std::min(rate, for_data(one));
   }
   set_rate(flow, rate);
 }
@@ -142,10 +165,10 @@ void FairShares::collect(LinkDirection from) {
       if (sharing.component == components_) continue;
       sharing.component = components_;
       component_flows_.push_back(flow);
-      for (const LinkDirection direction : *sharing.flow.data) {
-        if (link(direction).component == components_) continue;
-        link(direction).component = components_;
-        component_links_.push_back(direction);
+      for (const Hop& hop : data_of(sharing)) {
+        if (link(hop.link).component == components_) continue;
+        link(hop.link).component = components_;
+        component_links_.push_back(hop.link);
       }
     }
   std::sort(component_flows_.begin(), component_flows_.end());
@@ -163,11 +186,11 @@ double FairShares::lowest_level() const {
 void FairShares::freeze(int flow, double level) {
   const Sharing& sharing = at(flow);
   double& rate = new_rates_[static_cast<std::size_t>(flow)];
-  rate = std::min(sharing.flow.cap, sharing.flow.weight * level);
-  for (const LinkDirection direction : *sharing.flow.data) {
-    Link& one = link(direction);
+  rate = std::min(sharing.cap, sharing.weight * level);
+  for (const Hop& hop : data_of(sharing)) {
+    Link& one = link(hop.link);
     one.left -= rate;
-    one.weight -= sharing.flow.weight;
+    one.weight -= sharing.weight;
     if (one.weight < 1e-9) one.weight = 0;
   }
 }
@@ -181,10 +204,10 @@ void FairShares::fill() {
   }
   caps_.clear();
   for (const int flow : component_flows_) {
-    const Flow& one = at(flow).flow;
+    const Sharing& one = at(flow);
     new_rates_[static_cast<std::size_t>(flow)] = -1;
     caps_.emplace_back(one.cap / one.weight, flow);
-    for (const LinkDirection direction : *one.data) link(direction).weight += one.weight;
+    for (const Hop& hop : data_of(one)) link(hop.link).weight += one.weight;
   }
   std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
   const auto is_settled = [&](int flow) { return new_rates_[static_cast<std::size_t>(flow)] >= 0; };
@@ -227,7 +250,7 @@ const std::vector<int>& FairShares::solve_all() {
   for (int flow = 0; flow < static_cast<int>(flows_.size()); ++flow)
     if (at(flow).is_sending) {
       sending.push_back(flow);
-      flows.push_back(at(flow).flow);
+      flows.push_back(given_[static_cast<std::size_t>(flow)]);
     }
   const std::vector<double> rates = max_min_rates(capacity, flows, ack_share_);
   for (std::size_t i = 0; i < sending.size(); ++i) set_rate(sending[i], rates[i]);
@@ -244,7 +267,7 @@ bool FairShares::is_conserving() const {
     if (carried > for_data(one) * kRoom) return false;
   }
   return std::all_of(flows_.begin(), flows_.end(), [&](const Sharing& sharing) {
-    return !sharing.is_sending || sharing.rate <= sharing.flow.cap * kRoom;
+    return !sharing.is_sending || sharing.rate <= sharing.cap * kRoom;
   });
 }
 

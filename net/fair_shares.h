@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "net/max_min.h"
+#include "net/short_list.h"
 
 namespace longhaul {
 
@@ -25,8 +27,11 @@ class FairShares {
   int add(const Flow& flow);
   void start(int flow);
   void stop(int flow);
+  // What a link has from now on (0: nothing passes), and what a flow may have.
+  void set_capacity(LinkDirection direction, double capacity);
+  void set_cap(int flow, double cap);
 
-  // Brings the rates up to date after starts and stops: the sending flows whose rate is another now, each
+  // Brings the rates up to date after such changes: the sending flows whose rate is another now, each
   // once.
   const std::vector<int>& solve();
   const std::vector<int>& solve_all();
@@ -39,23 +44,35 @@ class FairShares {
  private:
   static constexpr int kMostVisits = 20;
 
+  // What is looked at all the time lies together: a flow's links one after another in hops_, not in its
+  // paths.
   struct Sharing {
-    Flow flow;
     double rate = 0;  // the latest, also of a flow that does not send
+    double cap = kUnlimited, weight = 1;
+    std::size_t component = 0;  // the latest one that it was collected into
+    std::size_t reported = 0;   // the latest solve() that reports it
+    std::uint32_t first_hop = 0;
+    std::uint16_t hops = 0, ack_hops = 0;  // hops_: the data's, then the acknowledgements'
     bool is_sending = false;
-    std::size_t component = 0;        // the latest one that it was collected into
-    std::size_t reported = 0;         // the latest solve() that reports it
-    std::vector<std::size_t> places;  // in the lists of its links
+  };
+  struct Hop {
+    LinkDirection link;
+    std::uint32_t place;  // of a sending flow in the list of that link; only for data
+  };
+  struct Hops {
+    Hop *first, *last;
+    Hop* begin() const { return first; }
+    Hop* end() const { return last; }
   };
   struct Link {
     double capacity = 0;
     double ack_load = 0;
+    ShortList flows;  // that send over it
     int ack_flows = 0;
     bool is_dirty = false;
     int visits = 0;
     std::size_t visited = 0;      // the solve() that `visits` belongs to
     std::size_t component = 0;    // the latest one that it was collected into
-    std::vector<int> flows;       // that send over it
     double left = 0, weight = 0;  // while filling
   };
 
@@ -64,9 +81,18 @@ class FairShares {
   Link& link(LinkDirection direction) { return links_[static_cast<std::size_t>(direction)]; }
   const Link& link(LinkDirection direction) const { return links_[static_cast<std::size_t>(direction)]; }
 
+  Hops data_of(const Sharing& sharing) {
+    Hop* first = hops_.data() + sharing.first_hop;
+    return {first, first + sharing.hops};
+  }
+  Hops acks_of(const Sharing& sharing) {
+    Hop* first = hops_.data() + sharing.first_hop + sharing.hops;
+    return {first, first + sharing.ack_hops};
+  }
+
   // What acknowledgements leave to data: at least a tenth (max_min.cc).
   static double for_data(const Link& link);
-  bool is_alone(const Sharing& sharing) const;
+  bool is_alone(const Sharing& sharing);
   void make_dirty(LinkDirection direction);
   void load_way_back(const Sharing& sharing, double change, int flows);
   void set_rate(int flow, double rate);
@@ -80,6 +106,8 @@ class FairShares {
   std::vector<Link> links_;
   double ack_share_;
   std::vector<Sharing> flows_;
+  std::vector<Flow> given_;  // as added, for solve_all()
+  std::vector<Hop> hops_;
   std::vector<LinkDirection> dirty_;  // in the order of the changes
   std::vector<int> changed_;
   std::size_t solves_ = 0, components_ = 0;

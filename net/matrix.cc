@@ -1,6 +1,7 @@
 #include "net/matrix.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -47,6 +48,27 @@ SitePair parse_measured(const Json& json, const std::string& path) {
   return {rtt, parse_rate(json.at("throughput"))};
 }
 
+// An error inside `pairs` with the sites' names: nobody counts to pairs[37].
+InputError naming_pair(const InputError& error, const Json& json) {
+  InputErrorParts parts = error.parts();
+  std::size_t index = 0;
+  if (std::sscanf(parts.path.c_str(), "pairs[%zu]", &index) != 1 || index >= json["pairs"].size())
+    return error;
+  const Json& pair = json["pairs"][index];
+  if (!pair.is_object() || !pair.contains("between")) return error;
+  parts.found += " (the pair " + pair["between"].dump() + ")";
+  return InputError(parts);
+}
+
+Json resolved_matrix(const std::string& text) {
+  const Json json = Json::parse(text);
+  try {
+    return resolve(matrix_options(), json, "");
+  } catch (const InputError& error) {
+    throw naming_pair(error, json);
+  }
+}
+
 void check_sites(const Json& between, const std::vector<std::string>& sites, const std::string& path) {
   if (between.size() != 2 || between[0] == between[1])
     throw InputError({"", path + ".between", "found " + between.dump(), "two different sites", ""});
@@ -79,7 +101,7 @@ std::vector<std::string> built_in_names() {
 
 Matrix Matrix::parse(const std::string& text, const std::string& file) {
   try {
-    const Json json = resolve(matrix_options(), Json::parse(text), "");
+    const Json json = resolved_matrix(text);
     Matrix matrix;
     matrix.about_ = json["about"];
     matrix.source_ = json["source"];

@@ -18,7 +18,7 @@ double MessageTimes::seconds(const MessageKey& key) const {
   if (sigma_ == 0) return mean_s_;
   RandomStream stream(seed_, Purpose::kMessageTime, static_cast<std::uint32_t>(key.sender),
                       static_cast<std::uint32_t>(key.step), static_cast<std::uint16_t>(key.rule));
-  stream.skip_to(static_cast<std::uint32_t>(key.number));
+  stream.skip_to(static_cast<std::uint32_t>(key.bucket) << 20 | static_cast<std::uint32_t>(key.number));
   return stream.lognormal(mu_, sigma_);
 }
 

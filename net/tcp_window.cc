@@ -60,6 +60,11 @@ void TcpWindow::filled_pipe(double sent, double pipe) {
   begin_epoch_if_left();
 }
 
+void TcpWindow::follow_path(double rtt_s, double limit) {
+  rules_.rtt_s = rtt_s;
+  rules_.limit = limit;
+}
+
 void TcpWindow::idled(double idle_s) {
   const double kept = window_kept_after_idle(idle_s, rules_.rtt_s);
   if (kept == 1) return;

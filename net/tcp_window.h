@@ -34,6 +34,8 @@ class TcpWindow {
   // Nothing was sent for `idle_s`: window_kept_after_idle(), at least the initial window; the threshold
   // stays.
   void idled(double idle_s);
+  // The path has another round trip, the sender another buffer.
+  void follow_path(double rtt_s, double limit);
 
  private:
   double growth_per_round() const;

@@ -1,6 +1,7 @@
 #include "net/topology.h"
 
 #include <algorithm>
+#include <boost/graph/connected_components.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <cmath>
 
@@ -14,8 +15,10 @@ struct Cost {
   double delay_s = 0;
 };
 
-bool operator<(const Cost& a, const Cost& b) {
-  return a.hops != b.hops ? a.hops < b.hops : a.delay_s < b.delay_s;
+bool is_less(const Cost& a, const Cost& b, Routing routing) {
+  if (a.hops == b.hops || (routing == Routing::kLeastDelay && a.delay_s != b.delay_s))
+    return a.delay_s < b.delay_s;
+  return a.hops < b.hops;
 }
 
 Cost operator+(const Cost& a, const Cost& b) {
@@ -49,8 +52,11 @@ std::vector<std::string> replica_names(int replicas) {
 
 }  // namespace
 
-Topology::Topology(int replicas)
-    : replicas_(replicas), graph_(static_cast<std::size_t>(replicas)), names_(replica_names(replicas)) {}
+Topology::Topology(int replicas, Routing routing)
+    : replicas_(replicas),
+      routing_(routing),
+      graph_(static_cast<std::size_t>(replicas)),
+      names_(replica_names(replicas)) {}
 
 int Topology::add_router(const std::string& name) {
   names_.push_back(name);
@@ -64,6 +70,11 @@ int Topology::add_link(const Link& link) {
   links_.push_back(link);
   trees_.clear();
   return number;
+}
+
+void Topology::change_link(int number, const Link& link) {
+  links_[static_cast<std::size_t>(number)] = link;
+  trees_.clear();
 }
 
 void Topology::set_connection_caps(std::vector<int> class_of, std::vector<std::vector<double>> payload_rate) {
@@ -106,6 +117,14 @@ int Topology::to(LinkDirection direction) const {
   return from(direction ^ 1);
 }
 
+std::vector<int> Topology::parts() const {
+  std::vector<int> part_of(boost::num_vertices(graph_));
+  if (is_mesh()) return part_of;
+  boost::connected_components(
+      graph_, boost::make_iterator_property_map(part_of.begin(), boost::get(boost::vertex_index, graph_)));
+  return part_of;
+}
+
 const Topology::Tree& Topology::tree(int root) const {
   const auto known = trees_.find(root);
   if (known != trees_.end()) return known->second;
@@ -121,7 +140,7 @@ const Topology::Tree& Topology::tree(int root) const {
               boost::make_iterator_property_map(distance.begin(), boost::get(boost::vertex_index, graph_)))
           .distance_zero(Cost{})
           .distance_inf(Cost{std::numeric_limits<int>::max() / 2, kUnlimited})
-          .distance_compare([](const Cost& a, const Cost& b) { return a < b; })
+          .distance_compare([this](const Cost& a, const Cost& b) { return is_less(a, b, routing_); })
           .distance_combine([](const Cost& a, const Cost& b) { return a + b; })
           .visitor(ArrivalNoter(links_, arrival)));
   return trees_.emplace(root, std::move(arrival)).first->second;

@@ -1,7 +1,8 @@
 // The network as a graph: replicas and routers joined by full-duplex links, and the paths between replicas.
 //
 // A path has the fewest hops, then the least delay: a direct trunk wins over a detour even where a measured
-// matrix violates the triangle inequality. Times are seconds, rates bit/s on the wire. A replica's node is
+// matrix violates the triangle inequality. A topology may ask for the least delay, then the fewest hops,
+// instead. Times are seconds, rates bit/s on the wire. A replica's node is
 // its number.
 #pragma once
 
@@ -32,13 +33,17 @@ struct Path {
   double delay_s = 0;                     // one way, propagation only
 };
 
+enum class Routing { kFewestHops, kLeastDelay };
+
 class Topology {
  public:
-  explicit Topology(int replicas);
+  explicit Topology(int replicas, Routing routing = Routing::kFewestHops);
 
   // Both return the new number.
   int add_router(const std::string& name);
   int add_link(const Link& link);
+  // Another rate or delay; the ends stay.
+  void change_link(int number, const Link& link);
   // The throughput of one connection between two replicas is at most `payload_rate` (bit/s). Replicas of a
   // class (a site) share their caps: `class_of` has one entry a replica.
   void set_connection_caps(std::vector<int> class_of, std::vector<std::vector<double>> payload_rate);
@@ -62,6 +67,8 @@ class Topology {
   int from(LinkDirection direction) const;  // the node where it begins
   int to(LinkDirection direction) const;
 
+  // For each node the number of the part of the graph that it is in, from 0; all 0: connected.
+  std::vector<int> parts() const;
   // Between any two different nodes; found when first asked for. Throws InputError if they are not connected.
   Path path(int source, int target) const;
   double rtt_s(int source, int target) const { return 2 * path(source, target).delay_s; }
@@ -85,6 +92,7 @@ class Topology {
   LinkDirection only_way_out(int node) const;
 
   int replicas_;
+  Routing routing_;
   Graph graph_;
   std::vector<std::string> names_;
   std::vector<Link> links_;
@@ -95,8 +103,9 @@ class Topology {
   mutable std::map<int, Tree> trees_;
 };
 
-// Throws InputError (JSON path, without a file) for a site or a matrix that is not there, or an impossible
-// delay.
+// The network of a case, with its overrides. Throws InputError (JSON path, without a file) for what is not
+// there (a site, a matrix, a graph file, a link) and for what cannot be: an impossible delay, a rate of 0, a
+// graph that falls apart.
 Topology build_topology(const Case& one);
 
 }  // namespace longhaul

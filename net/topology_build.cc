@@ -1,127 +1,63 @@
-// The topologies that a scenario can ask for.
+// From a case to its network: the topology as asked for, what the scenario overrides, and the checks that
+// every topology must pass.
 #include <algorithm>
+#include <variant>
 
 #include "core/errors.h"
 #include "core/units.h"
-#include "net/matrix.h"
+#include "net/overrides.h"
+#include "net/topologies/topologies.h"
 #include "net/topology.h"
 
 namespace longhaul {
 namespace {
 
-constexpr char kRegionsPath[] = "network.topology.regions";
+constexpr char kPath[] = "network.topology";
 
-Topology build_star(const StarSpec& star, int replicas) {
-  Topology topology(replicas);
-  const int core = topology.add_router("core");
-  for (int i = 0; i < replicas; ++i)
-    topology.add_link({topology.node_name(i) + "-core", i, core, star.up, star.down, star.rtt / 4});
-  return topology;
+void check_link(const Link& link) {
+  for (const double rate : {link.rate_forward, link.rate_backward})
+    if (!(rate > 0))
+      throw InputError({"", kPath, "the link " + link.name + " has a rate of " + human_rate(rate),
+                        "more than 0 in both directions", ""});
+  if (!(link.delay_s >= 0))
+    throw InputError({"", kPath, "the link " + link.name + " has a delay of " + human_duration(link.delay_s),
+                      "at least 0", ""});
 }
 
-// ns-3 wants every link as an object; the other fidelities ask for those that are used.
-Topology build_mesh(const MeshSpec& mesh, int replicas, bool stores_links) {
-  constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
-  if (replicas > kMostReplicas)
-    throw InputError({"", "replicas", "found " + std::to_string(replicas) + " on a mesh",
-                      "at most " + std::to_string(kMostReplicas), "a mesh has a link for every pair"});
-  Topology topology(replicas);
-  const double rate = mesh.rate.value_or(kUnlimited);
-  if (!stores_links) topology.make_mesh(rate, mesh.rtt / 2);
-  for (int second = 1; stores_links && second < replicas; ++second)
-    for (int first = 0; first < second; ++first)
-      topology.add_link({topology.node_name(first) + "-" + topology.node_name(second), first, second, rate,
-                         rate, mesh.rtt / 2});
-  return topology;
-}
-
-// A misspelt site must not become a silent default: list what the matrix has.
-void check_site(const std::string& site, const Matrix& matrix) {
-  const std::vector<std::string>& sites = matrix.sites();
-  if (std::find(sites.begin(), sites.end(), site) != sites.end()) return;
-  const std::string near = nearest(site, sites);
-  throw InputError({"", std::string(kRegionsPath) + ".replicas." + site,
-                    "found an unknown site \"" + site + "\"", join(sites),
-                    near.empty() ? "" : "did you mean \"" + near + "\"?"});
-}
-
-// Sites in the order written, each with its number of replicas; "even" gives the first ones the remainder.
-std::vector<std::pair<std::string, int>> place(const RegionsSpec& regions, const Matrix& matrix,
-                                               int replicas) {
-  std::vector<std::pair<std::string, int>> placement = regions.placement;
-  if (regions.even && placement.empty())
-    for (const std::string& site : matrix.sites()) placement.push_back({site, 0});
-  const int count = static_cast<int>(placement.size());
-  for (int i = 0; i < count; ++i) {
-    auto& [site, here] = placement[static_cast<std::size_t>(i)];
-    check_site(site, matrix);
-    if (regions.even) here = replicas / count + (i < replicas % count);
+// One node of each part stands for it. A replica hangs on a node that has a name of the user's.
+void check_connected(const Topology& topology) {
+  const std::vector<int> part_of = topology.parts();
+  const int parts = *std::max_element(part_of.begin(), part_of.end()) + 1;
+  if (parts == 1) return;
+  std::vector<int> members(static_cast<std::size_t>(parts)), example(members.size(), -1);
+  for (int node = topology.nodes() - 1; node >= 0; --node) {
+    const auto part = static_cast<std::size_t>(part_of[static_cast<std::size_t>(node)]);
+    ++members[part];
+    if (node >= topology.replicas() || example[part] < 0) example[part] = node;
   }
-  placement.erase(
-      std::remove_if(placement.begin(), placement.end(), [](const auto& p) { return p.second == 0; }),
-      placement.end());
-  return placement;
-}
-
-Link trunk_between(const Topology& topology, int one, int other, const SitePair& measured, double inside_rtt,
-                   double rate) {
-  const std::string name = topology.node_name(one) + "-" + topology.node_name(other);
-  const double delay_s = measured.rtt / 2 - inside_rtt / 2;  // both access links are inside_rtt / 4 each
-  if (delay_s < 0)
-    throw InputError({"", std::string(kRegionsPath) + ".matrix",
-                      name + " has a round trip of " + human_duration(measured.rtt) + ", inside a site " +
-                          human_duration(inside_rtt),
-                      "no two sites nearer than two replicas at one site", "lower inside.rtt of the matrix"});
-  return {name, one, other, rate, rate, delay_s};
-}
-
-void join_sites(Topology& topology, const std::vector<int>& routers, const Matrix& matrix, double rate) {
-  for (std::size_t i = 0; i < routers.size(); ++i)
-    for (std::size_t j = i + 1; j < routers.size(); ++j) {
-      const SitePair& measured =
-          matrix.between(topology.node_name(routers[i]), topology.node_name(routers[j]));
-      topology.add_link(trunk_between(topology, routers[i], routers[j], measured, matrix.inside().rtt, rate));
-    }
-}
-
-std::vector<std::vector<double>> caps_between(const std::vector<std::pair<std::string, int>>& placement,
-                                              const Matrix& matrix) {
-  std::vector<std::vector<double>> caps(placement.size(), std::vector<double>(placement.size()));
-  for (std::size_t i = 0; i < placement.size(); ++i)
-    for (std::size_t j = 0; j < placement.size(); ++j)
-      caps[i][j] = i == j ? matrix.inside().throughput
-                          : matrix.between(placement[i].first, placement[j].first).throughput;
-  return caps;
-}
-
-Topology build_regions(const RegionsSpec& regions, const std::string& folder, int replicas) {
-  const Matrix matrix = load_matrix(regions.matrix, folder);
-  const auto placement = place(regions, matrix, replicas);
-  Topology topology(replicas);
-  std::vector<int> routers, site_of;
-  for (const auto& [site, count] : placement) {
-    const int router = topology.add_router(site);
-    for (int i = 0; i < count; ++i) {
-      const int replica = static_cast<int>(site_of.size());
-      topology.add_link({topology.node_name(replica) + "-" + site, replica, router, regions.rate,
-                         regions.rate, matrix.inside().rtt / 4});
-      site_of.push_back(static_cast<int>(routers.size()));
-    }
-    routers.push_back(router);
+  std::vector<std::string> words;
+  for (std::size_t part = 0; part < example.size(); ++part)
+    words.push_back(topology.node_name(example[part]) + " (" + std::to_string(members[part]) +
+                    (members[part] == 1 ? " node)" : " nodes)"));
+  constexpr std::size_t kMostShown = 8;
+  if (words.size() > kMostShown) {
+    words.resize(kMostShown);
+    words.push_back("...");
   }
-  join_sites(topology, routers, matrix, regions.trunk.value_or(kUnlimited));
-  topology.set_sites(site_of);
-  topology.set_connection_caps(site_of, caps_between(placement, matrix));
-  return topology;
+  throw InputError({"", kPath,
+                    "no path joins the " + std::to_string(parts) + " parts of the network: that of " +
+                        join(words, ", that of "),
+                    "a connected graph", "add the links that are missing, or remove the nodes"});
 }
 
 }  // namespace
 
 Topology build_topology(const Case& one) {
-  if (const auto* star = std::get_if<StarSpec>(&one.network.topology)) return build_star(*star, one.replicas);
-  if (const auto* mesh = std::get_if<MeshSpec>(&one.network.topology))
-    return build_mesh(*mesh, one.replicas, one.network.fidelity == "packet");
-  return build_regions(std::get<RegionsSpec>(one.network.topology), one.folder, one.replicas);
+  Topology topology = std::visit([&](const auto& asked) { return build(asked, one); }, one.network.topology);
+  apply_overrides(one.network.overrides, topology);
+  for (const Link& link : topology.links()) check_link(link);
+  check_connected(topology);
+  return topology;
 }
 
 }  // namespace longhaul

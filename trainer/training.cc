@@ -59,6 +59,12 @@ bool is_blocking(const Exchange& exchange) {
   return exchange.rule->overlap_steps == 0;
 }
 
+// What turns the same arithmetic into other bits: the libraries, and by the BLAS's name the kind of
+// processor.
+Json libraries() {
+  return {{"libtorch", torch_version()}, {"blas", blas_name()}};
+}
+
 }  // namespace
 
 Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
@@ -97,7 +103,7 @@ int Training::resume(std::vector<std::string>& refused) {
   if (!resumed_) return 0;
   const Json& state = resumed_->state;
   check_same_run(state);
-  restore_tensors(*resumed_, replicas_, *update_, resumed_->step == train_.steps);
+  if (resumed_->step > 0) restore_tensors(*resumed_, replicas_, *update_, resumed_->step == train_.steps);
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
   if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
   return saved_step_ = resumed_->step;
@@ -113,6 +119,11 @@ void Training::check_same_run(const Json& state) const {
   if (state.at("device") != device)
     throw InputError({"", "train.device", "found \"" + device + "\", which gives other bits",
                       state["device"].dump() + ", as the checkpoint", begin_anew});
+  if (state.value("libraries", libraries()) != libraries())
+    throw InputError({"", "",
+                      "the libraries are " + libraries().dump() +
+                          ", which may give other bits than those of the checkpoint",
+                      state["libraries"].dump(), "use these, or " + begin_anew});
 }
 
 Json Training::run() {
@@ -136,7 +147,8 @@ Json Training::run() {
   return summary();
 }
 
-// The files first: a checkpoint must not say more than they hold.
+// The files first: a checkpoint must not say more than they hold. The one before the first step has no
+// tensors: they follow from the seed, and half a gigabyte of them was most of a start.
 void Training::save_checkpoint(int step) {
   if (step == saved_step_) return;
   const ModelShape& shape = train_.model;
@@ -152,10 +164,13 @@ void Training::save_checkpoint(int step) {
                   {"vocabulary", shape.vocabulary}}},
                 {"corpus_hash", hex64(data_.hash)},
                 {"device", to_string(device_)},
+                {"libraries", libraries()},
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
-  checkpoints_.write(step, std::move(state), tensors_to_keep(replicas_, *update_, step == train_.steps));
+  checkpoints_.write(
+      step, std::move(state),
+      step == 0 ? std::vector<TensorView>{} : tensors_to_keep(replicas_, *update_, step == train_.steps));
   saved_step_ = step;
 }
 

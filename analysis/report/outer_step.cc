@@ -43,8 +43,11 @@ Lanes read_lanes(const std::string& file, const std::set<std::string>& overlappe
     if (overlapped.count(std::string(rows.text(2)))) {
       if (rows.integer(0) < step) lane.ahead.push_back({start, done});
     } else if (rows.integer(0) == step) {
-      lane.ready = ready;
-      lane.start = start;
+      // Of exchanges that follow each other the first is waited for; the rest counts as its exchange.
+      if (lane.done == 0) {
+        lane.ready = ready;
+        lane.start = start;
+      }
       lane.done = done;
     } else {
       lane.from = done;

@@ -113,7 +113,9 @@ std::string workload_in_words(const Json& scenario, const std::vector<Json>& rec
     }
   text += "as " + text_of(workload, "wire");
   const std::string time = step_time_in_words(member(workload, "step_time"));
-  return time.empty() ? text : text + "; " + time;
+  if (!time.empty()) text += "; " + time;
+  const Json factors = member(workload, "step_time_factors");
+  return factors.is_object() && !factors.empty() ? text + ", times " + factors.dump() : text;
 }
 
 std::string regions_in_words(const Json& regions) {
@@ -127,24 +129,71 @@ std::string regions_in_words(const Json& regions) {
          text_of(regions, "rate");
 }
 
+std::string rate_in_words(const Json& star) {
+  return member(star, "rate").is_null() ? text_of(star, "up") + " up, " + text_of(star, "down") + " down"
+                                        : text_of(star, "rate");
+}
+
 std::string star_in_words(const Json& star) {
-  const std::string rate = member(star, "rate").is_null()
-                               ? text_of(star, "up") + " up, " + text_of(star, "down") + " down"
-                               : text_of(star, "rate");
-  return "star of access links with " + rate + ", round trip " + text_of(star, "rtt");
+  return "star of access links with " + rate_in_words(star) + ", round trip " + text_of(star, "rtt");
+}
+
+std::string homes_in_words(const Json& homes) {
+  const auto drawn = [&](const char* way) {
+    const Json rate = member(homes, way);
+    return std::string(way) + " median " + text_of(rate, "median") + ", σ " + text_of(rate, "sigma");
+  };
+  return "homes with log-normal access rates, " + drawn("up") + ", " + drawn("down") +
+         ", round trip to the core " + text_of(homes, "rtt");
+}
+
+std::string hierarchical_in_words(const Json& sites) {
+  const Json inside = member(sites, "inside"), trunk = member(sites, "trunk"), given = member(sites, "sites");
+  return (given.is_object() ? std::to_string(given.size()) : plain(given)) + " sites with " +
+         rate_in_words(inside) + " and " + text_of(inside, "rtt") + " inside, joined by links of " +
+         rate_in_words(trunk) + ", round trip between sites " + text_of(trunk, "rtt");
+}
+
+std::string graphml_in_words(const Json& graph) {
+  const Json placement = member(graph, "replicas");
+  return "network of " + text_of(graph, "file") + ", replicas " +
+         (placement.is_object() ? "at " + std::to_string(placement.size()) + " nodes" : "spread evenly") +
+         ", access links " + text_of(graph, "rate");
+}
+
+std::string topology_in_words(const Json& topology) {
+  if (!member(topology, "regions").is_null()) return regions_in_words(topology["regions"]);
+  if (!member(topology, "star").is_null()) return star_in_words(topology["star"]);
+  if (!member(topology, "homes").is_null()) return homes_in_words(topology["homes"]);
+  if (!member(topology, "hierarchical").is_null()) return hierarchical_in_words(topology["hierarchical"]);
+  if (!member(topology, "graphml").is_null()) return graphml_in_words(topology["graphml"]);
+  return topology.dump();
+}
+
+std::string variation_in_words(const Json& variation) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* key, const std::string& words) {
+    if (!member(variation, key).is_null() && !variation[key].empty()) parts.push_back(words);
+  };
+  add("traces", "traces of links");
+  add("background", "background traffic");
+  const Json jitter = member(variation, "jitter");
+  add("jitter", "jitter σ " + text_of(jitter, "rate_sigma") + " of rates, " + text_of(jitter, "delay_sigma") +
+                    " of delays");
+  return parts.empty() ? "" : "; changes with time: " + join(parts);
 }
 
 std::string network_in_words(const Json& network) {
   const Json topology = member(network, "topology"), tcp = member(network, "tcp");
-  std::string text = !member(topology, "regions").is_null() ? regions_in_words(topology["regions"])
-                     : !member(topology, "star").is_null()  ? star_in_words(topology["star"])
-                                                            : topology.dump();
+  std::string text = topology_in_words(topology);
+  const Json overrides = member(network, "overrides");
+  if (overrides.is_array() && !overrides.empty()) text += ", with overrides " + overrides.dump();
   text += "; fidelity " + text_of(network, "fidelity");
   if (tcp.is_object())
     text += "; TCP " + text_of(tcp, "congestion_control") + ", " + text_of(tcp, "connections") +
             " connection" + (text_of(tcp, "connections") == "1" ? "" : "s") + ", window " +
             text_of(tcp, "window");
-  return text;
+  return text + variation_in_words(member(network, "variation"));
 }
 
 std::string sweep_in_words(const std::vector<Json>& records) {

@@ -47,11 +47,13 @@ class AnalyticReplay {
   // A replica's part in one exchange.
   struct Share {
     int step = 0, rule = 0, await_step = 0;
-    std::int64_t posted_ns = 0, start_ns = 0, done_ns = 0, bytes = 0;
+    std::int64_t ready_ns = 0, start_ns = 0, done_ns = 0, bytes = 0;
   };
   struct Replica {
-    double computing_s = 0;  // since its clock was last moved
+    double computing_s = 0, last_step_s = 0;  // since its clock was last moved
+    std::int64_t began_ns = 0;                // computing
     std::int64_t clock_ns = 0, computed_ns = 0;
+    std::int64_t ready_ns = 0;  // for the next blocking exchange
     std::vector<Share> blocking, overlapped;
     ReplicaTotals totals;
   };
@@ -67,15 +69,15 @@ class AnalyticReplay {
   // Steps at which nothing but compute happens are rounded together, as in the replay.
   void compute(int step) {
     for (int replica = 0; replica < trace_.context.replicas; ++replica)
-      at(replica).computing_s += times_.seconds(replica, step);
+      at(replica).computing_s += at(replica).last_step_s = times_.seconds(replica, step);
   }
 
   void end(int step) {
     for (Replica& replica : replicas_) {
       replica.totals.compute_s += replica.computing_s;
+      replica.began_ns = replica.clock_ns;
       replica.clock_ns += std::llround(replica.computing_s * 1e9);
-      replica.computed_ns = replica.clock_ns;
-      replica.computing_s = 0;
+      replica.computed_ns = replica.ready_ns = replica.clock_ns;
     }
     const std::vector<Exchange> exchanges = exchanges_at(step);
     if (is_recorded(trace_, step)) outputs_.open_step(step, replicas_.size());
@@ -83,6 +85,7 @@ class AnalyticReplay {
     walk(exchanges, /*overlapped=*/false);
     for (int replica = 0; replica < trace_.context.replicas; ++replica) go_on(replica, step);
     walk(exchanges, /*overlapped=*/true);
+    for (Replica& replica : replicas_) replica.computing_s = 0;
     settle();
   }
 
@@ -105,33 +108,59 @@ class AnalyticReplay {
           if (group.size() > 1) walk_group(exchange, group);
   }
 
+  // Bucket by bucket: a member posts one when it is released and the one before is done.
   void walk_group(const Exchange& exchange, const std::vector<int>& group) {
     const ExchangeRule& rule = *exchange.rule;
-    const int index = rule_index(trace_, exchange);
-    const GroupExchange shape =
-        group_exchange(group, exchange.bytes, rule.tensors.size(), topology_.site_of());
-    std::vector<std::int64_t> posted;
-    for (const int replica : group) posted.push_back(at(replica).clock_ns);
-    const std::int64_t start_ns = *std::max_element(posted.begin(), posted.end());
-    GroupWalk walk(find_collective(rule.collective), shape, group, {exchange.post_step, index}, costs_,
-                   busy_);
-    const std::vector<GroupWalk::Times> times =
-        walk.walk(barrier_ ? std::vector<std::int64_t>(group.size(), start_ns) : posted);
-    transfers_ += walk.transfers();
+    std::vector<Share> shares;
+    std::int64_t start_ns = 0;
+    for (const int replica : group) {
+      shares.push_back({exchange.post_step, rule_index(trace_, exchange), exchange.await_step});
+      shares.back().ready_ns = rule.overlap_steps > 0 ? at(replica).clock_ns : at(replica).ready_ns;
+      start_ns = std::max(start_ns, shares.back().ready_ns);
+    }
+    for (Share& share : shares) share.start_ns = start_ns;
+    for (int bucket = 0; bucket < rule.buckets; ++bucket) walk_bucket(exchange, bucket, group, shares);
     std::int64_t done_ns = 0;
     for (std::size_t i = 0; i < group.size(); ++i) {
       Replica& replica = at(group[i]);
-      (rule.overlap_steps > 0 ? replica.overlapped : replica.blocking)
-          .push_back({exchange.post_step, index, exchange.await_step, posted[i], start_ns, times[i].done_ns,
-                      times[i].bytes_sent});
-      done_ns = std::max(done_ns, times[i].done_ns);
+      (rule.overlap_steps > 0 ? replica.overlapped : replica.blocking).push_back(shares[i]);
+      if (rule.overlap_steps == 0) replica.ready_ns = shares[i].done_ns;
+      done_ns = std::max(done_ns, shares[i].done_ns);
     }
     const bool is_everyone = rule.grouping == Grouping::kEveryone;
-    finished_.push_back(
-        {done_ns, start_ns, exchange.post_step, index, is_everyone ? std::vector<int>() : group});
+    finished_.push_back({done_ns, start_ns, exchange.post_step, rule_index(trace_, exchange),
+                         is_everyone ? std::vector<int>() : group});
   }
 
-  // An awaited exchange shows in the done_s of the blocking one at the step that needs it.
+  void walk_bucket(const Exchange& exchange, int bucket, const std::vector<int>& group,
+                   std::vector<Share>& shares) {
+    const ExchangeRule& rule = *exchange.rule;
+    std::vector<std::int64_t> posted;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      posted.push_back(std::max(shares[i].done_ns, released_ns(at(group[i]), rule, bucket, shares[i])));
+    if (barrier_) posted.assign(posted.size(), *std::max_element(posted.begin(), posted.end()));
+    const GroupExchange shape =
+        group_exchange(group, bucket_bytes(exchange, bucket), rule.tensors.size(), topology_.site_of());
+    GroupWalk walk(find_collective(rule.collective), shape, group,
+                   {exchange.post_step, rule_index(trace_, exchange), bucket}, costs_, busy_);
+    const std::vector<GroupWalk::Times> times = walk.walk(posted);
+    transfers_ += walk.transfers();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      shares[i].done_ns = times[i].done_ns;
+      shares[i].bytes += times[i].bytes_sent;
+    }
+  }
+
+  // The backward pass releases all buckets but the last; that goes when the replica is ready.
+  static std::int64_t released_ns(const Replica& replica, const ExchangeRule& rule, int bucket,
+                                  const Share& share) {
+    const int left = rule.buckets - 1 - bucket;
+    if (left == 0) return share.ready_ns;
+    const double left_s = rule.overlap_backward * replica.last_step_s * left / rule.buckets;
+    return replica.began_ns + std::llround(std::max(0., replica.computing_s - left_s) * 1e9);
+  }
+
+  // An awaited exchange shows in the done_s of the last blocking one at the step that needs it.
   void go_on(int replica, int step) {
     Replica& state = at(replica);
     std::int64_t awaited_ns = 0;
@@ -144,10 +173,10 @@ class AnalyticReplay {
       awaited_ns = std::max(awaited_ns, share.done_ns);
       write_row(replica, share, share.done_ns);
     }
-    state.clock_ns = std::max(state.clock_ns, awaited_ns);
+    state.clock_ns = std::max(state.ready_ns, awaited_ns);
     for (const Share& share : state.blocking) {
-      write_row(replica, share, std::max(awaited_ns, share.done_ns));
-      state.clock_ns = std::max(state.clock_ns, share.done_ns);
+      const bool is_last = &share == &state.blocking.back();
+      write_row(replica, share, is_last ? std::max(awaited_ns, share.done_ns) : share.done_ns);
     }
     state.overlapped = std::move(still_open);
     state.blocking.clear();
@@ -160,7 +189,7 @@ class AnalyticReplay {
     at(replica).totals.bytes_sent += share.bytes;
     outputs_.add_exchange(
         share.step, share.rule,
-        {replica, seconds(share.posted_ns), seconds(share.start_ns), seconds(done_ns), share.bytes});
+        {replica, seconds(share.ready_ns), seconds(share.start_ns), seconds(done_ns), share.bytes});
   }
 
   // Whatever comes later begins after the earliest clock.

@@ -3,7 +3,8 @@
 // A collective is a program of rounds for each member, worked out when asked for: an all-reduce among 1024
 // replicas has two million transfers and none of them is stored. In a round a member hands all its messages
 // to the network and enters the next round when everything that it must receive has arrived; sends do not
-// block, unless the collective says that a round ends only when the member's own messages have arrived too.
+// block, unless the collective says that a round ends only when the member's own messages have arrived too,
+// or that a message waits until its receiver is in the same round (both together: a blocking send-receive).
 //
 // Members are numbered in the order of the group. A contribution is one vector of `bytes`; messages say which
 // part of it they carry, so that a test can follow the data.
@@ -48,6 +49,9 @@ class Collective {
   // `index` is 0 … rounds − 1. Messages from one member to another arrive in the order of the rounds.
   virtual Round round(const GroupExchange& exchange, int member, int index) const = 0;
   virtual bool awaits_delivery() const { return false; }
+  // A message travels when its receiver has come to the sender's round too: then what a receiver is busy with
+  // is not slowed down by members that are ahead of it. Only where sends and receives have the same rounds.
+  virtual bool awaits_receiver() const { return false; }
   virtual bool needs_sites() const { return false; }  // only on a topology that has sites
   virtual Totals totals(const GroupExchange& exchange) const = 0;
   // Seconds from the moment when all are ready until the last is done, on an idle star of equal full-duplex

@@ -1,6 +1,7 @@
 #include "net/collectives/double_tree.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace longhaul {
 namespace {
@@ -106,9 +107,9 @@ class DoubleTree : public Collective {
   }
 
   double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    const double chunk_s = vector_s / 2 / chunks(exchange);
-    return 2 * levels(0, exchange.members) * (latency_s + 2 * chunk_s) + 3 * vector_s;
+    const int depth = levels(0, exchange.members), count = chunks(exchange);
+    const double chunk = std::ceil(static_cast<double>((exchange.bytes + 1) / 2) / count);
+    return 2 * depth * latency_s + 6 * (depth + count - 1) * chunk / bytes_per_s;
   }
 
  private:

@@ -26,6 +26,9 @@ class HalvingDoubling : public Collective {
     return 2 * floor_log2(exchange.members) + 2 * has_surplus(exchange);
   }
 
+  bool awaits_delivery() const override { return true; }
+  bool awaits_receiver() const override { return true; }
+
   Round round(const GroupExchange& exchange, int member, int index) const override {
     const int levels = floor_log2(exchange.members), core = 1 << levels;
     if (has_surplus(exchange)) {

@@ -25,6 +25,9 @@ class Hierarchical : public Collective {
     return 2 * static_cast<int>(leaders(exchange).size());
   }
 
+  bool awaits_delivery() const override { return true; }
+  bool awaits_receiver() const override { return true; }
+
   Round round(const GroupExchange& exchange, int member, int index) const override {
     const std::vector<int> all = leaders(exchange);
     const int last = 2 * static_cast<int>(all.size()) - 1;

@@ -1,6 +1,7 @@
 #include "net/collectives/registry.h"
 
 #include "core/errors.h"
+#include "net/collectives/all_gather.h"
 #include "net/collectives/direct.h"
 #include "net/collectives/double_tree.h"
 #include "net/collectives/halving_doubling.h"
@@ -9,6 +10,7 @@
 #include "net/collectives/leaf_tree.h"
 #include "net/collectives/pair.h"
 #include "net/collectives/parameter_server.h"
+#include "net/collectives/reduce_scatter.h"
 #include "net/collectives/ring.h"
 #include "net/collectives/root.h"
 #include "net/collectives/serial_pair.h"
@@ -31,6 +33,8 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
     list.push_back(make_pair_average());
     list.push_back(make_root());
     list.push_back(make_serial_pair());
+    list.push_back(make_all_gather());
+    list.push_back(make_reduce_scatter());
     return list;
   }();
   return all;

@@ -4,15 +4,16 @@ namespace longhaul {
 
 void LinkLoads::begin(const std::vector<LinkDirection>& path, double now) {
   for (const LinkDirection direction : path) {
-    const auto i = static_cast<std::size_t>(direction);
-    if (open_[i]++ == 0) since_[i] = now;
+    Open& open = open_[static_cast<std::size_t>(direction)];
+    if (open.transfers++ == 0) open.since = now;
   }
 }
 
 void LinkLoads::end(const std::vector<LinkDirection>& path, double now) {
   for (const LinkDirection direction : path) {
     const auto i = static_cast<std::size_t>(direction);
-    if (--open_[i] == 0) loads_[i].busy_s += now - since_[i];
+    Open& open = open_[i];
+    if (--open.transfers == 0) loads_[i].busy_s += now - open.since;
   }
 }
 

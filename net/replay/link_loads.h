@@ -16,7 +16,7 @@ struct LinkLoad {
 
 class LinkLoads {
  public:
-  explicit LinkLoads(std::size_t directions) : loads_(directions), open_(directions), since_(directions) {}
+  explicit LinkLoads(std::size_t directions) : loads_(directions), open_(directions) {}
 
   void begin(const std::vector<LinkDirection>& path, double now);
   void end(const std::vector<LinkDirection>& path, double now);
@@ -26,9 +26,13 @@ class LinkLoads {
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
  private:
+  struct Open {
+    int transfers = 0;
+    double since = 0;
+  };
+
   std::vector<LinkLoad> loads_;
-  std::vector<int> open_;
-  std::vector<double> since_;
+  std::vector<Open> open_;
 };
 
 }  // namespace longhaul

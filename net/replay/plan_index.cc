@@ -31,9 +31,12 @@ void check_groups(const std::vector<std::vector<int>>& groups, int replicas, con
 }  // namespace
 
 bool PlanIndex::posts(int step) const {
-  return std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(), [&](const ExchangeRule& rule) {
-    return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= trace_.context.steps;
-  });
+  return std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(),
+                     [&](const ExchangeRule& rule) { return posts(rule, step); });
+}
+
+bool PlanIndex::posts(const ExchangeRule& rule, int step) const {
+  return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= trace_.context.steps;
 }
 
 bool PlanIndex::has_exchange(int step) const {

@@ -14,7 +14,8 @@ class PlanIndex {
   // `trace` must outlive it.
   explicit PlanIndex(const Trace& trace) : trace_(trace) {}
 
-  bool posts(int step) const;         // an exchange is posted at the step
+  bool posts(int step) const;  // an exchange is posted at the step
+  bool posts(const ExchangeRule& rule, int step) const;
   bool has_exchange(int step) const;  // posted or awaited there
 
  private:

@@ -5,7 +5,8 @@
 
 namespace longhaul {
 
-StepTimes::StepTimes(const Case& one, const Trace& trace) : rule_(one.workload.step_time), trace_(trace) {
+StepTimes::StepTimes(const Case& one, const Trace& trace)
+    : rule_(one.workload.step_time), factors_(one.workload.step_time_factors), trace_(trace) {
   if (rule_.kind != StepTime::Kind::kMeasured) return;
   const auto steps = static_cast<std::size_t>(trace.context.steps);
   bool is_complete = trace.measured_s.size() >= steps;
@@ -19,6 +20,11 @@ StepTimes::StepTimes(const Case& one, const Trace& trace) : rule_(one.workload.s
 }
 
 double StepTimes::seconds(int replica, int step) const {
+  const double drawn = drawn_s(replica, step);
+  return factors_.empty() ? drawn : drawn * factors_[static_cast<std::size_t>(replica)];
+}
+
+double StepTimes::drawn_s(int replica, int step) const {
   if (rule_.kind == StepTime::Kind::kConstant) return rule_.seconds;
   if (rule_.kind == StepTime::Kind::kMeasured)
     return trace_.measured_s[static_cast<std::size_t>(step - 1)][static_cast<std::size_t>(replica)];

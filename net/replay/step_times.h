@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/case.h"
 #include "core/trace.h"
@@ -16,7 +17,10 @@ class StepTimes {
   double seconds(int replica, int step) const;  // steps count from 1
 
  private:
+  double drawn_s(int replica, int step) const;
+
   StepTime rule_;
+  std::vector<double> factors_;  // by replica; empty: all 1
   const Trace& trace_;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/network/clock.h"
 
+#include <ns3/event-impl.h>
 #include <ns3/simulator.h>
 
 #include <cmath>
@@ -24,6 +25,27 @@ void after(double delay_s, std::function<void()> action) {
 
 void after_ns(std::int64_t delay_ns, std::function<void()> action) {
   ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), std::move(action));
+}
+
+struct Alarm::Bell {
+  class Event : public ns3::EventImpl {
+   public:
+    explicit Event(std::function<void()> action) : action_(std::move(action)) {}
+
+   private:
+    void Notify() override { action_(); }
+    std::function<void()> action_;
+  };
+
+  ns3::Ptr<ns3::EventImpl> event;
+};
+
+Alarm::Alarm(std::function<void()> action) : bell_(new Bell{ns3::Create<Bell::Event>(std::move(action))}) {}
+
+Alarm::~Alarm() = default;
+
+void Alarm::set_after_ns(std::int64_t delay_ns) {
+  ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), bell_->event);
 }
 
 SimulationScope::~SimulationScope() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 namespace longhaul {
 
@@ -18,6 +19,19 @@ double seconds_between(double earlier_s, double later_s);
 // of their scheduling.
 void after(double delay_s, std::function<void()> action);
 void after_ns(std::int64_t delay_ns, std::function<void()> action);
+
+// An action that is set for one time after another: setting it makes no event of its own, which counts where
+// there are millions. Set again before it rang, it rings at both times.
+class Alarm {
+ public:
+  explicit Alarm(std::function<void()> action);
+  ~Alarm();
+  void set_after_ns(std::int64_t delay_ns);
+
+ private:
+  struct Bell;
+  std::unique_ptr<Bell> bell_;
+};
 
 // Destroys the simulation when it goes out of scope, so that another one can be made in the same process.
 // Whatever ns-3's last events may call must outlive it.

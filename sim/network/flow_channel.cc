@@ -38,7 +38,27 @@ void FlowChannel::start(double now) {
   updated_s_ = now;
 }
 
+// Whoever is waiting for acknowledgements has a burst under way, so that one will come.
+void FlowChannel::follow_path(const ConnectionFacts& present) {
+  const double before = window();
+  facts_.delay_s = present.delay_s;
+  facts_.rtt_s = present.rtt_s;
+  facts_.bottleneck = present.bottleneck;
+  facts_.ack_limit = present.ack_limit;
+  facts_.window_limit = present.window_limit;
+  window_.follow_path(present.rtt_s, present.window_limit);
+  if (is_fluid_) return;
+  credit_ += window() - before;
+  if (credit_ <= nothing()) end_burst();
+}
+
+// An outage (a rate of 0) says nothing about the window: the channel waits as it is.
 void FlowChannel::set_rate(double rate, double now) {
+  if (rate == 0) {
+    end_burst();
+    rate_ = 0;
+    return;
+  }
   const bool covers = window() >= rate * facts_.rtt_s * kCovers;
   if (covers && !is_fluid_) enter_fluid();
   if (!covers && is_fluid_) leave_fluid(now);
@@ -83,11 +103,14 @@ void FlowChannel::advance(double now) {
   in_flight_ += sent;
   peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
   const bool is_burst_over = credit_ <= nothing() || is_first_sent();
-  if (is_burst_over && burst_bytes_ > 0) {
-    bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
-    burst_bytes_ = 0;
-  }
+  if (is_burst_over) end_burst();
   take_acknowledgements(now);
+}
+
+void FlowChannel::end_burst() {
+  if (burst_bytes_ == 0) return;
+  bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
+  burst_bytes_ = 0;
 }
 
 void FlowChannel::take_acknowledgements(double now) {

@@ -8,12 +8,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <vector>
 
 #include "net/connection.h"
 #include "net/tcp_window.h"
+#include "sim/network/short_queue.h"
 
 namespace longhaul {
 
@@ -43,6 +43,9 @@ class FlowChannel {
   bool may_send() const { return is_fluid_ || credit_ > nothing(); }
   double release_s() const { return bursts_.front().acknowledged_s; }
 
+  // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
+  // stay.
+  void follow_path(const ConnectionFacts& present);
   // The fair share from `now` on, bytes of payload a second.
   void set_rate(double rate, double now);
   // Seconds until the transfer ends or the credit is used up, at the present rate.
@@ -55,13 +58,14 @@ class FlowChannel {
 
  private:
   struct Burst {
-    double acknowledged_s, bytes;
+    double acknowledged_s = 0, bytes = 0;
   };
   // Fewer bytes than this are rounding: events are on whole nanoseconds.
   double nothing() const { return 1e-3 + 2e-9 * rate_; }
 
   double window() const { return window_.bytes() * rules_.connections; }
   void start(double now);
+  void end_burst();
   void leave_fluid(double now);
   void enter_fluid();
   void take_acknowledgements(double now);
@@ -69,7 +73,7 @@ class FlowChannel {
   ConnectionFacts facts_;
   Rules rules_;
   TcpWindow window_;
-  std::deque<Transfer> queue_;
+  ShortQueue<Transfer> queue_;
   double remaining_ = 0;  // of the first transfer
   double rate_ = 0;
   double updated_s_ = 0;
@@ -78,7 +82,7 @@ class FlowChannel {
   double sent_in_fluid_ = 0;
   double credit_ = 0;                           // that may be sent before an acknowledgement comes
   double burst_begin_s_ = 0, burst_bytes_ = 0;  // the burst being sent
-  std::deque<Burst> bursts_;
+  ShortQueue<Burst> bursts_;
   double in_flight_ = 0, peak_in_flight_ = 0;
 };
 

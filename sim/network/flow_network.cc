@@ -32,27 +32,48 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving s
       topology_(topology),
       solving_(solving),
       shares_(capacities(topology), ack_share(tcp.segment)),
-      loads_(static_cast<std::size_t>(2 * topology.link_count())) {}
+      numbers_(static_cast<std::size_t>(topology.replicas()), PeerMap(-1)),
+      loads_(static_cast<std::size_t>(2 * topology.link_count())),
+      alarm_([this] { wake(); }) {}
 
 int FlowNetwork::number_of(int source, int target) {
-  const std::uint64_t ends = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(target);
-  const auto known = numbers_.find(ends);
-  if (known != numbers_.end()) return known->second;
+  int& number = numbers_[static_cast<std::size_t>(source)][target];
+  if (number >= 0) return number;
   const FlowChannel::Rules rules{tcp_.connections, static_cast<double>(tcp_.segment),
                                  tcp_.congestion_control == "cubic"};
-  slots_.emplace_back(connection_facts(topology_, tcp_, source, target), rules);
+  ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
+  slots_.emplace_back(variation_ ? variation_->present(facts, source, target) : std::move(facts), rules);
+  if (variation_) slots_.back().origin = std::make_unique<Origin>(Origin{std::move(facts), source, target});
   const FlowChannel& channel = slots_.back().channel;
-  const int number =
-      shares_.add({&channel.facts().data, &channel.facts().acks, static_cast<double>(channel.connections()),
-                   channel.rate_limit() * 8 / payload_share(tcp_.segment)});
-  return numbers_[ends] = number;
+  return number = shares_.add({&channel.facts().data, &channel.facts().acks,
+                               static_cast<double>(channel.connections()), cap(channel)});
+}
+
+void FlowNetwork::vary(std::unique_ptr<Variation> variation) {
+  assert(slots_.empty());
+  variation_ = std::make_unique<FlowVariation>(std::move(variation), topology_, tcp_, shares_);
+  first_slot_ = variation_->cross_flows();
+}
+
+double FlowNetwork::cap(const FlowChannel& channel) const {
+  const double rate_limit =
+      std::min(channel.rate_limit() * 8 / payload_share(tcp_.segment), channel.facts().ack_limit);
+  return variation_ ? variation_->cap(channel.facts(), rate_limit) : rate_limit;
+}
+
+double FlowNetwork::tail_s(const FlowChannel& channel, std::int64_t bytes) const {
+  return variation_ ? variation_->tail_s(channel.facts(), bytes)
+                    : longhaul::tail_s(topology_, channel.facts(), tcp_.segment, bytes);
 }
 
 void FlowNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival) {
   const int number = number_of(source, target);
   FlowChannel& channel = slot(number).channel;
   const std::int64_t now = now_ns();
-  if (!channel.has_data()) touch(number);
+  if (!channel.has_data()) {
+    touch(number);
+    ++sending_;
+  }
   channel.push({bytes, std::move(on_arrival)}, seconds(now));
   loads_.begin(channel.facts().data, seconds(now));
   if (!is_awake_) wake_at(now);
@@ -67,7 +88,7 @@ void FlowNetwork::touch(int number) {
 void FlowNetwork::wake_at(std::int64_t time_ns) {
   if (time_ns >= wake_ns_) return;
   wake_ns_ = time_ns;
-  after_ns(time_ns - now_ns(), [this] { wake(); });
+  alarm_.set_after_ns(time_ns - now_ns());
 }
 
 // Everything of this instant: what is due, what it sets off, and the rates after it.
@@ -77,19 +98,59 @@ void FlowNetwork::wake() {
   if (now != wake_ns_) return;
   is_awake_ = true;
   if (instants_++ % kInstantsPerBeat == 0) beat();
-  while (!touched_.empty() || events_.next_ns() <= now) {
+  const auto is_variation_due = [&] { return variation_ && variation_->is_due(now); };
+  while (!touched_.empty() || events_.next_ns() <= now || is_variation_due()) {
     while (events_.next_ns() <= now) {
       events_.take(due_);
       for (const int event : due_) event % 2 == 0 ? look_at(event / 2, now) : arrive(event / 2, now);
     }
+    if (is_variation_due()) follow_variation(now);
     share_links(now);
   }
   is_awake_ = false;
   wake_ns_ = InstantQueue::kNever;
-  if (events_.next_ns() != InstantQueue::kNever) wake_at(events_.next_ns());
+  pass_over_moved();
+  if (const std::int64_t next_ns = next_wake_ns(); next_ns != InstantQueue::kNever) wake_at(next_ns);
 }
 
-// A change that was put off left its event in the queue: it is moved when it comes up.
+std::int64_t FlowNetwork::next_wake_ns() {
+  const std::int64_t next_ns = events_.next_ns();
+  if (!variation_ || sending_ == 0) return next_ns;
+  return std::min(next_ns, variation_->next_wake_ns(next_ns != InstantQueue::kNever));
+}
+
+// What was sent until now was sent under the conditions that end now.
+void FlowNetwork::follow_variation(std::int64_t now_ns) {
+  variation_->advance_to(now_ns);
+  for (int number = first_slot_; number < first_slot_ + static_cast<int>(slots_.size()); ++number) {
+    Slot& one = slot(number);
+    if (!variation_->concerns(one.origin->facts)) continue;
+    if (one.channel.has_data()) {
+      one.channel.advance(seconds(now_ns));
+      finish_transfers(number, now_ns);
+    }
+    one.channel.follow_path(variation_->present(one.origin->facts, one.origin->source, one.origin->target));
+    shares_.set_cap(number, cap(one.channel));
+    touch(number);
+  }
+}
+
+// A change that was put off left its event in the queue: it is moved when it comes up, before ns-3 is asked
+// for an event of that instant.
+void FlowNetwork::pass_over_moved() {
+  while (events_.next_ns() != InstantQueue::kNever) {
+    const int event = events_.only_next();
+    if (event < 0 || event % 2 != 0) return;
+    Slot& one = slot(event / 2);
+    const std::int64_t time_ns = events_.next_ns();
+    if (one.event_ns == time_ns && one.planned_ns == time_ns) return;
+    events_.take(due_);
+    if (one.event_ns != time_ns) continue;
+    one.event_ns = InstantQueue::kNever;
+    set_event(event / 2);
+  }
+}
+
 void FlowNetwork::look_at(int number, std::int64_t now_ns) {
   Slot& one = slot(number);
   if (one.event_ns != now_ns) return;
@@ -114,7 +175,8 @@ void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
   while (one.channel.has_data() && one.channel.is_first_sent()) {
     FlowChannel::Transfer transfer = one.channel.pop(seconds(now_ns));
     count(one.channel, transfer.bytes);
-    const double tail = tail_s(topology_, one.channel.facts(), tcp_.segment, transfer.bytes);
+    if (!one.channel.has_data()) --sending_;
+    const double tail = tail_s(one.channel, transfer.bytes);
     one.latest_arrival_ns = std::max(one.latest_arrival_ns, now_ns + nanoseconds(tail));
     one.travelling.push_back(std::move(transfer.on_arrival));
     events_.push(one.latest_arrival_ns, 2 * number + 1);
@@ -136,7 +198,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
   const std::vector<int>& changed = solving_ == Solving::kTouched ? shares_.solve() : shares_.solve_all();
   assert(shares_.is_conserving());
   for (const int number : changed)
-    if (!slot(number).is_touched) {
+    if (number >= first_slot_ && !slot(number).is_touched) {
       slot(number).channel.advance(seconds(now_ns));
       touch(number);
     }
@@ -159,7 +221,8 @@ void FlowNetwork::plan(int number, std::int64_t now_ns) {
     return;
   }
   const double wait_s = channel.may_send() ? channel.next_change_s() : channel.release_s() - seconds(now_ns);
-  one.planned_ns = now_ns + nanoseconds(std::max(0., wait_s));
+  constexpr double kLongest_s = 4e9;  // a century; in an outage, for ever
+  one.planned_ns = wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;
   set_event(number);
 }
 

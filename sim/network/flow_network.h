@@ -8,13 +8,17 @@
 
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
 #include "net/fair_shares.h"
+#include "sim/network/clock.h"
 #include "sim/network/flow_channel.h"
+#include "sim/network/flow_variation.h"
 #include "sim/network/instant_queue.h"
 #include "sim/network/network.h"
+#include "sim/network/peer_map.h"
+#include "sim/network/short_queue.h"
 
 namespace longhaul {
 
@@ -26,26 +30,36 @@ class FlowNetwork : public Network {
   // `topology` must outlive it.
   FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched);
 
+  // Before anything is sent: the network changes with time.
+  void vary(std::unique_ptr<Variation> variation);
+
   void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
   const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
 
  private:
+  // Where the network varies: the connection with its links' own rates and delays.
+  struct Origin {
+    ConnectionFacts facts;
+    int source, target;
+  };
   struct Slot {
     Slot(ConnectionFacts facts, const FlowChannel::Rules& rules) : channel(std::move(facts), rules) {}
 
     FlowChannel channel;
-    std::deque<Arrival> travelling;  // sent, not arrived
+    std::unique_ptr<Origin> origin;  // null where nothing varies
+    ShortQueue<Arrival> travelling;  // sent, not arrived
     std::int64_t latest_arrival_ns = 0;
     std::int64_t planned_ns = InstantQueue::kNever;  // when the channel has to be looked at
     std::int64_t event_ns = InstantQueue::kNever;    // its earliest event in the queue
     bool is_touched = false;
   };
 
-  Slot& slot(int number) { return slots_[static_cast<std::size_t>(number)]; }
+  Slot& slot(int number) { return slots_[static_cast<std::size_t>(number - first_slot_)]; }
   int number_of(int source, int target);
   void touch(int number);
   void wake_at(std::int64_t time_ns);
   void wake();
+  void pass_over_moved();
   void look_at(int number, std::int64_t now_ns);
   void arrive(int number, std::int64_t now_ns);
   void finish_transfers(int number, std::int64_t now_ns);
@@ -53,16 +67,24 @@ class FlowNetwork : public Network {
   void share_links(std::int64_t now_ns);
   void plan(int number, std::int64_t now_ns);
   void set_event(int number);
+  void follow_variation(std::int64_t now_ns);
+  double cap(const FlowChannel& channel) const;
+  double tail_s(const FlowChannel& channel, std::int64_t bytes) const;
+  std::int64_t next_wake_ns();
 
   TcpSpec tcp_;
   const Topology& topology_;
   Solving solving_;
-  FairShares shares_;                               // flows have the numbers of the slots
-  std::deque<Slot> slots_;                          // paths are referred to: they must not move
-  std::unordered_map<std::uint64_t, int> numbers_;  // by source and target; never walked
+  FairShares shares_;                         // flows have the numbers of the slots
+  std::unique_ptr<FlowVariation> variation_;  // null: nothing varies
+  int first_slot_ = 0;                        // flows before it are traffic of others
+  int sending_ = 0;                           // channels that have data
+  std::deque<Slot> slots_;                    // paths are referred to: they must not move
+  std::vector<PeerMap> numbers_;              // by source, then target
   LinkLoads loads_;
   InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival
   std::vector<int> due_, touched_;
+  Alarm alarm_;
   std::int64_t wake_ns_ = InstantQueue::kNever;  // of the ns-3 event; others are void
   std::uint64_t instants_ = 0;
   bool is_awake_ = false;

@@ -15,9 +15,15 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
     if (topology.is_mesh()) return std::make_unique<MessageTimeNetwork>(spec, topology, seed);
     return std::make_unique<DrawnLoads>(spec, topology, seed);
   }
-  if (spec.fidelity == "flow") return std::make_unique<FlowNetwork>(spec.tcp, topology);
+  std::unique_ptr<Variation> variation;
+  if (!spec.variation.is_empty()) variation = std::make_unique<Variation>(spec.variation, topology, seed);
+  if (spec.fidelity == "flow") {
+    auto network = std::make_unique<FlowNetwork>(spec.tcp, topology);
+    if (variation) network->vary(std::move(variation));
+    return network;
+  }
   if (spec.fidelity == "packet")
-    return std::make_unique<PacketNetwork>(spec.tcp, topology, used_ends(), seed);
+    return std::make_unique<PacketNetwork>(spec.tcp, topology, used_ends(), seed, std::move(variation));
   throw InputError({"", "network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet", ""});
 }
 

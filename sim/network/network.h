@@ -51,9 +51,12 @@ class Network {
 };
 
 // `used_ends` gives the ordered pairs of replicas that will send; asked only where connections are made
-// beforehand. `seed`: for random loss and drawn times. Throws InputError, RunError.
+// beforehand. `seed`: for random loss, drawn times and what varies. Throws InputError, RunError.
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
                                       const std::function<std::vector<std::pair<int, int>>()>& used_ends,
                                       std::uint64_t seed);
+
+// How a replay gets its network; tests give it one that fails.
+using NetworkMaker = std::function<decltype(make_network)>;
 
 }  // namespace longhaul

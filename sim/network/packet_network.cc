@@ -9,6 +9,7 @@
 #include <ns3/uinteger.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/errors.h"
 #include "core/units.h"
@@ -41,13 +42,17 @@ const TcpSpec& with_defaults_set(const TcpSpec& tcp) {
 }  // namespace
 
 PacketNetwork::PacketNetwork(const TcpSpec& tcp, const Topology& topology,
-                             std::vector<std::pair<int, int>> ends, std::uint64_t seed)
+                             std::vector<std::pair<int, int>> ends, std::uint64_t seed,
+                             std::unique_ptr<Variation> variation)
     : tcp_(with_defaults_set(tcp)),
       topology_(topology),
       ends_(std::move(ends)),
       loads_(2 * topology.links().size()),
-      nodes_(tcp_, topology_, ends_, seed, loads_) {
+      nodes_(tcp_, topology_, ends_, seed, loads_),
+      variation_(std::move(variation)) {
   add_channels();
+  for (LinkDirection one = 0; variation_ && one < static_cast<int>(2 * topology_.links().size()); ++one)
+    apply_variation(one);
   after(0, [this] { connect_all(); });
 }
 
@@ -62,7 +67,7 @@ void PacketNetwork::add_channels() {
                         "found " + std::to_string(tcp_.connections) + ", too many for one receiver",
                         "at most " + std::to_string(kPorts) + " connections to a replica",
                         "use fidelity \"flow\""});
-    ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
+    ConnectionFacts facts = facts_between(source, target);
     longest_rtt_s = std::max(longest_rtt_s, facts.rtt_s);
     const std::string name = topology_.node_name(source) + " to " + topology_.node_name(target);
     channels_[{source, target}].channel = std::make_unique<PacketChannel>(
@@ -75,6 +80,38 @@ void PacketNetwork::add_channels() {
   ready_s_ = 1 + 4 * longest_rtt_s + (tcp_.loss > 0 ? 30 : 0);
 }
 
+// Sockets get their buffers once: for the largest product of rate and round trip that is to come.
+ConnectionFacts PacketNetwork::facts_between(int source, int target) const {
+  const ConnectionFacts own = connection_facts(topology_, tcp_, source, target);
+  if (!variation_) return own;
+  return facts_at(topology_, tcp_, source, target, own, variation_->largest_rates(),
+                  variation_->largest_delays_s());
+}
+
+bool PacketNetwork::is_busy() const {
+  return std::any_of(channels_.begin(), channels_.end(),
+                     [](const auto& entry) { return entry.second.channel->is_busy(); });
+}
+
+void PacketNetwork::apply_variation(LinkDirection direction) {
+  nodes_.set_rate(direction, variation_->capacities()[static_cast<std::size_t>(direction)]);
+  nodes_.set_delay(direction / 2, variation_->delays_s()[static_cast<std::size_t>(direction)]);
+}
+
+// The next change is an event only while something is under way, as watch().
+void PacketNetwork::follow_variation() {
+  const std::int64_t now = std::llround((now_s() - ready_s_) * 1e9);
+  variation_->advance_to(now);
+  for (const LinkDirection direction : variation_->changed()) apply_variation(direction);
+  const std::int64_t next_ns = variation_->next_change_ns();
+  is_varying_ = next_ns != Variation::kNever;
+  if (!is_varying_) return;
+  after_ns(next_ns - now, [this] {
+    is_varying_ = is_busy();
+    if (is_varying_) follow_variation();
+  });
+}
+
 void PacketNetwork::connect_all() {
   for (auto& [ends, watched] : channels_) watched.channel->connect();
 }
@@ -84,6 +121,7 @@ void PacketNetwork::send(int source, int target, std::int64_t bytes, Arrival on_
   PacketChannel& channel = *watched.channel;
   if (!channel.is_busy()) watched.moved_s = now_s();
   loads_.begin(channel.facts().data, now_s());
+  if (variation_ && !is_varying_) follow_variation();
   channel.send(bytes, [this, &channel, arrived = std::move(on_arrival)] {
     loads_.end(channel.facts().data, now_s());
     arrived();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/variation/variation.h"
 #include "sim/network/network.h"
 #include "sim/network/packet_channel.h"
 #include "sim/network/packet_topology.h"
@@ -14,9 +15,10 @@ namespace longhaul {
 
 class PacketNetwork : public Network {
  public:
-  // Sets ns-3's global defaults. `topology` must outlive it; `ends` are all that will send.
+  // Sets ns-3's global defaults. `topology` must outlive it; `ends` are all that will send. `variation`: what
+  // changes with time (check_for_packets()), or null.
   PacketNetwork(const TcpSpec& tcp, const Topology& topology, std::vector<std::pair<int, int>> ends,
-                std::uint64_t seed);
+                std::uint64_t seed, std::unique_ptr<Variation> variation = nullptr);
 
   void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
   double ready_s() const override { return ready_s_; }
@@ -30,6 +32,10 @@ class PacketNetwork : public Network {
   };
 
   void add_channels();
+  ConnectionFacts facts_between(int source, int target) const;
+  void apply_variation(LinkDirection direction);
+  void follow_variation();
+  bool is_busy() const;
   void connect_all();
   void watch();
   bool check_progress();
@@ -39,6 +45,8 @@ class PacketNetwork : public Network {
   std::vector<std::pair<int, int>> ends_;
   LinkLoads loads_;
   PacketTopology nodes_;
+  std::unique_ptr<Variation> variation_;  // null: nothing varies
+  bool is_varying_ = false;               // the next change is an event
   std::map<std::pair<int, int>, Watched> channels_;
   double ready_s_ = 0;
   bool is_watching_ = false;

@@ -1,6 +1,7 @@
 #include "sim/network/packet_topology.h"
 
 #include <ns3/boolean.h>
+#include <ns3/channel.h>
 #include <ns3/data-rate.h>
 #include <ns3/double.h>
 #include <ns3/error-model.h>
@@ -10,7 +11,6 @@
 #include <ns3/nstime.h>
 #include <ns3/packet.h>
 #include <ns3/point-to-point-helper.h>
-#include <ns3/point-to-point-net-device.h>
 #include <ns3/queue-size.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/string.h>
@@ -89,8 +89,8 @@ void PacketTopology::add_link(std::size_t number) {
   for (std::uint32_t end = 0; end < 2; ++end) {
     const auto direction = static_cast<LinkDirection>(2 * number + end);
     const auto device = ns3::DynamicCast<ns3::PointToPointNetDevice>(devices.Get(end));
-    const double rate = framed_rate(topology_.rate(direction), tcp_.segment);
-    device->SetDataRate(ns3::DataRate(static_cast<std::uint64_t>(std::llround(rate))));
+    devices_.push_back(device);
+    set_rate(direction, topology_.rate(direction));
     device->TraceConnectWithoutContext("PhyTxBegin",
                                        ns3::MakeBoundCallback(&count_packet, &loads_, direction));
     install_queue(device, direction);
@@ -103,6 +103,17 @@ void PacketTopology::add_link(std::size_t number) {
     begin_address_.push_back(interfaces.GetAddress(end));
     begin_interface_.push_back(interfaces.Get(end).second);
   }
+}
+
+void PacketTopology::set_rate(LinkDirection direction, double rate) {
+  const double framed = std::max(1., framed_rate(rate, tcp_.segment));
+  devices_[static_cast<std::size_t>(direction)]->SetDataRate(
+      ns3::DataRate(static_cast<std::uint64_t>(std::llround(framed))));
+}
+
+void PacketTopology::set_delay(int link, double delay_s) {
+  devices_[static_cast<std::size_t>(2 * link)]->GetChannel()->SetAttribute(
+      "Delay", ns3::TimeValue(ns3::Seconds(delay_s)));
 }
 
 std::int64_t PacketTopology::fifo_bytes(LinkDirection direction) const {

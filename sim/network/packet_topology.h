@@ -4,6 +4,7 @@
 #include <ns3/ipv4-address.h>
 #include <ns3/net-device-container.h>
 #include <ns3/node-container.h>
+#include <ns3/point-to-point-net-device.h>
 
 #include <cstdint>
 #include <set>
@@ -25,6 +26,10 @@ class PacketTopology {
   ns3::Ptr<ns3::Node> node(int replica) const { return nodes_.Get(static_cast<std::uint32_t>(replica)); }
   ns3::Ipv4Address address(int replica) const;
 
+  // From now on, for packets whose transmission begins later.
+  void set_rate(LinkDirection direction, double rate);
+  void set_delay(int link, double delay_s);
+
  private:
   void add_link(std::size_t number);
   void install_queue(ns3::Ptr<ns3::NetDevice> device, LinkDirection direction);
@@ -38,6 +43,7 @@ class PacketTopology {
   const std::vector<std::pair<int, int>>& ends_;
   LinkLoads& loads_;
   ns3::NodeContainer nodes_;
+  std::vector<ns3::Ptr<ns3::PointToPointNetDevice>> devices_;  // by the direction that begins there
   std::vector<ns3::Ipv4Address> begin_address_;  // of the node where a direction begins, on that link
   std::vector<std::uint32_t> begin_interface_;
   std::vector<double> longest_rtt_s_;     // by direction, of the connections that use it

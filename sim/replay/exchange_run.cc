@@ -10,13 +10,17 @@ namespace longhaul {
 
 ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group,
                          std::int64_t bytes, const std::vector<int>& site_of, Network& network,
-                         MemberDone on_member_done, bool barrier)
+                         MemberDone on_member_done, bool barrier, int bucket)
     : rule_(rule),
       rule_index_(rule_index),
       step_(step),
+      bucket_(bucket),
       group_(std::move(group)),
       collective_(find_collective(rule.collective)),
       exchange_(group_exchange(group_, bytes, rule.tensors.size(), site_of)),
+      rounds_(collective_.rounds(exchange_)),
+      awaits_delivery_(collective_.awaits_delivery()),
+      awaits_receiver_(collective_.awaits_receiver()),
       network_(network),
       on_member_done_(std::move(on_member_done)),
       members_(group_.size()),
@@ -39,43 +43,50 @@ void ExchangeRun::post(int replica) {
 }
 
 void ExchangeRun::start(std::size_t index) {
-  for (const Held& held : std::exchange(members_[index].held, {}))
-    send(held.from, index, held.number, held.bytes);
   enter_next_round(index);
   advance(index);
 }
 
-int& ExchangeRun::arrived_from(Member& member, int peer) {
-  for (auto& [from, count] : member.arrived)
-    if (from == peer) return count;
-  return member.arrived.emplace_back(peer, 0).second;
-}
-
-bool ExchangeRun::is_round_over(Member& member) const {
-  if (collective_.awaits_delivery() && member.undelivered > 0) return false;
-  return std::all_of(member.now.receives.begin(), member.now.receives.end(),
-                     [&](const Message& message) { return arrived_from(member, message.peer) > 0; });
+bool ExchangeRun::is_round_over(const Member& member) const {
+  return member.missing == 0 && (!awaits_delivery_ || member.undelivered == 0);
 }
 
 void ExchangeRun::enter_next_round(std::size_t index) {
   Member& member = members_[index];
-  if (++member.round == collective_.rounds(exchange_)) return;
-  member.now = collective_.round(exchange_, static_cast<int>(index), member.round);
-  for (const Message& message : member.now.sends) {
+  ++member.round;
+  send_held(index);
+  if (member.round == rounds_) return;
+  const Round round = collective_.round(exchange_, static_cast<int>(index), member.round);
+  for (const Message& message : round.receives)
+    if (--member.surplus[message.peer] < 0) ++member.missing;
+  for (const Message& message : round.sends) {
     const auto to = static_cast<std::size_t>(message.peer);
     member.times.bytes_sent += message.bytes;
     ++member.undelivered;
     const int number = member.sent++;
-    if (members_[to].round < 0)
-      members_[to].held.push_back({index, number, message.bytes});
+    const int may_travel = awaits_receiver_ ? member.round : 0;
+    if (members_[to].round < may_travel)
+      members_[to].held.push_back({index, number, message.bytes, may_travel});
     else
       send(index, to, number, message.bytes);
   }
 }
 
+void ExchangeRun::send_held(std::size_t index) {
+  Member& member = members_[index];
+  if (member.held.empty()) return;
+  std::vector<Held> later;
+  for (const Held& held : std::exchange(member.held, {}))
+    if (held.round <= member.round)
+      send(held.from, index, held.number, held.bytes);
+    else
+      later.push_back(held);
+  member.held = std::move(later);
+}
+
 void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_t bytes) {
   ++transfers_;
-  const MessageKey key{step_, rule_index_, group_[from], number};
+  const MessageKey key{step_, rule_index_, group_[from], number, bucket_};
   // Two words: what std::function holds without an allocation.
   network_.send_message(key, group_[from], group_[to], bytes,
                         [this, source = static_cast<std::uint32_t>(from),
@@ -84,21 +95,17 @@ void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_
 
 void ExchangeRun::advance(std::size_t index) {
   Member& member = members_[index];
-  const int rounds = collective_.rounds(exchange_);
-  while (member.round < rounds && is_round_over(member)) {
-    for (const Message& message : member.now.receives) --arrived_from(member, message.peer);
-    enter_next_round(index);
-  }
-  if (member.round < rounds || member.times.done_s >= 0) return;
+  while (member.round < rounds_ && is_round_over(member)) enter_next_round(index);
+  if (member.round < rounds_ || member.times.done_s >= 0) return;
   member.times.done_s = now_s();
   --left_;
   on_member_done_(group_[index]);
 }
 
 void ExchangeRun::arrive(std::size_t from, std::size_t to) {
-  ++arrived_from(members_[to], static_cast<int>(from));
+  if (members_[to].surplus[static_cast<int>(from)]++ < 0) --members_[to].missing;
   --members_[from].undelivered;
-  if (collective_.awaits_delivery()) advance(from);
+  if (awaits_delivery_) advance(from);
   if (members_[to].round >= 0) advance(to);
 }
 
@@ -127,8 +134,9 @@ std::vector<std::string> ExchangeRun::waiting() const {
       continue;
     }
     line += " in round " + std::to_string(member.round + 1) + " waits for";
-    for (const Message& message : member.now.receives)
-      if (arrived_from(member, message.peer) == 0)
+    const Round round = collective_.round(exchange_, static_cast<int>(i), member.round);
+    for (const Message& message : round.receives)
+      if (member.surplus[message.peer] < 0)
         line += " replica " + std::to_string(group_[static_cast<std::size_t>(message.peer)]);
     lines.push_back(line);
   }

@@ -12,6 +12,7 @@
 #include "core/exchange_plan.h"
 #include "net/collectives/collective.h"
 #include "sim/network/network.h"
+#include "sim/network/peer_map.h"
 
 namespace longhaul {
 
@@ -24,10 +25,10 @@ class ExchangeRun {
   using MemberDone = std::function<void(int replica)>;
 
   // `group`: replicas, in the order of the group; `rule` must outlive it. `site_of`: of each replica of the
-  // topology, or empty. `barrier`: nobody starts before all have posted.
+  // topology, or empty. `barrier`: nobody starts before all have posted. `bucket`: which one of its exchange.
   ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group, std::int64_t bytes,
               const std::vector<int>& site_of, Network& network, MemberDone on_member_done,
-              bool barrier = false);
+              bool barrier = false, int bucket = 0);
 
   // The member of this replica is ready and starts.
   void post(int replica);
@@ -51,31 +52,34 @@ class ExchangeRun {
     std::size_t from;
     int number;
     std::int64_t bytes;
+    int round;  // of the receiver in which it may travel
   };
   struct Member {
     MemberTimes times;
-    int round = -1;                            // -1: not started
-    Round now;                                 // the messages of this round
-    std::vector<std::pair<int, int>> arrived;  // (peer, messages that no round has used yet)
-    int undelivered = 0;                       // of its own messages of this round
-    std::vector<Held> held;                    // for it, until it is ready
-    int sent = 0;                              // messages, held ones included
+    int round = -1;          // -1: not started
+    PeerMap surplus;         // messages of a peer that arrived, less those that rounds so far have awaited
+    int missing = 0;         // of this round
+    int undelivered = 0;     // of its own messages of this round
+    std::vector<Held> held;  // for it, until it is ready
+    int sent = 0;            // messages, held ones included
   };
 
   std::size_t member_of(int replica) const;
-  bool is_round_over(Member& member) const;
   void start(std::size_t index);
+  bool is_round_over(const Member& member) const;
   void enter_next_round(std::size_t index);
+  void send_held(std::size_t index);
   void advance(std::size_t index);
   void send(std::size_t from, std::size_t to, int number, std::int64_t bytes);
   void arrive(std::size_t from, std::size_t to);
-  static int& arrived_from(Member& member, int peer);
 
   const ExchangeRule& rule_;
-  int rule_index_, step_;
+  int rule_index_, step_, bucket_;
   std::vector<int> group_;
   const Collective& collective_;
   GroupExchange exchange_;
+  int rounds_;
+  bool awaits_delivery_, awaits_receiver_;
   Network& network_;
   MemberDone on_member_done_;
   std::vector<Member> members_;

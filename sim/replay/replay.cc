@@ -19,7 +19,7 @@
 #include "net/topology.h"
 #include "sim/network/clock.h"
 #include "sim/network/network.h"
-#include "sim/replay/exchange_run.h"
+#include "sim/replay/bucketed_exchange.h"
 #include "sim/replay/step_plan.h"
 
 namespace longhaul {
@@ -27,13 +27,14 @@ namespace {
 
 class Replay {
  public:
-  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter)
+  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+         const NetworkMaker& network_of)
       : trace_(trace),
         replicas_(static_cast<std::size_t>(trace.context.replicas)),
         times_(one, trace),
         plans_(trace),
         topology_(build_topology(one)),
-        network_(make_network(
+        network_(network_of(
             one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); }, one.seed)),
         outputs_(folder, trace.plan.rules, trace.context.replicas),
         barrier_(one.network.barrier),
@@ -55,13 +56,14 @@ class Replay {
  private:
   struct Waited {
     std::shared_ptr<StepPlan> plan;  // keeps the run alive
-    ExchangeRun* run = nullptr;
+    BucketedExchange* run = nullptr;
   };
   struct Replica {
     int step = 0;
     double computed_s = 0;
     bool is_waiting = false;
-    std::vector<Waited> blocking;    // posted at this step
+    std::vector<Waited> blocking;    // of this step, one after another
+    std::size_t released = 0;        // of `blocking`
     std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
     ReplicaTotals totals;
   };
@@ -74,19 +76,33 @@ class Replay {
   // Steps at which nothing but compute happens are one event together.
   void compute(int replica) {
     Replica& state = at(replica);
-    double seconds = 0;
+    double seconds = 0, last_step = 0;
     do {
-      seconds += times_.seconds(replica, ++state.step);
+      seconds += last_step = times_.seconds(replica, ++state.step);
     } while (!is_recorded(trace_, state.step) && !plans_.has_exchange(state.step));
     state.totals.compute_s += seconds;
+    for (const ExchangeRule& rule : trace_.plan.rules)
+      if (rule.buckets > 1 && plans_.posts(rule, state.step))
+        release_backward(replica, rule, seconds, last_step);
     after(seconds, [this, replica] { post_blocking(replica); });
+  }
+
+  // All buckets but the last, which the end of the step releases, `end_s` from now.
+  void release_backward(int replica, const ExchangeRule& rule, double end_s, double step_s) {
+    for (int bucket = 1; bucket < rule.buckets; ++bucket) {
+      const double left_s = rule.overlap_backward * step_s * (rule.buckets - bucket) / rule.buckets;
+      after(std::max(0., end_s - left_s), [this, replica, &rule] {
+        for (BucketedExchange* run : plan_at(at(replica).step)->runs_of(replica))
+          if (&run->rule() == &rule) run->release(replica);
+      });
+    }
   }
 
   void post_blocking(int replica) {
     Replica& state = at(replica);
     state.computed_s = clock();
     state.blocking = runs_posted_by(replica, /*overlapped=*/false);
-    for (const Waited& waited : state.blocking) waited.run->post(replica);
+    state.released = 0;
     state.is_waiting = true;
     go_on_if_done(replica);
   }
@@ -96,7 +112,7 @@ class Replay {
     const std::shared_ptr<StepPlan> plan = plan_at(at(replica).step);
     std::vector<Waited> found;
     if (plan)
-      for (ExchangeRun* run : plan->runs_of(replica))
+      for (BucketedExchange* run : plan->runs_of(replica))
         if ((run->rule().overlap_steps > 0) == overlapped) found.push_back({plan, run});
     return found;
   }
@@ -107,7 +123,7 @@ class Replay {
     if (is_recorded(trace_, step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
     latest_step_ = std::max(latest_step_, step);
     if (!plans_.posts(step)) return nullptr;
-    const auto on_member_done = [this](ExchangeRun& run, int replica) {
+    const auto on_member_done = [this](BucketedExchange& run, int replica) {
       if (run.is_finished()) note_finished(run);
       go_on_if_done(replica);
     };
@@ -117,7 +133,7 @@ class Replay {
     return open_plans_[step] = plan;
   }
 
-  void note_finished(const ExchangeRun& run) {
+  void note_finished(const BucketedExchange& run) {
     transfers_ += run.transfers();
     const bool is_everyone = run.rule().grouping == Grouping::kEveryone;
     outputs_.add_schedule({run.rule_index(), run.step(), is_everyone ? nullptr : &run.group(),
@@ -128,10 +144,12 @@ class Replay {
     Replica& state = at(replica);
     if (!state.is_waiting) return;
     const auto is_done = [&](const Waited& waited) { return waited.run->is_done(replica); };
+    if (state.released > 0 && !is_done(state.blocking[state.released - 1])) return;
+    // That may end the exchange at once, and then has called back here.
+    if (state.released < state.blocking.size()) return state.blocking[state.released++].run->release(replica);
     const auto is_due = [&](const Waited& waited) {
       return waited.run->step() + waited.run->rule().overlap_steps <= state.step;
     };
-    if (!std::all_of(state.blocking.begin(), state.blocking.end(), is_done)) return;
     for (const Waited& waited : state.overlapped)
       if (is_due(waited) && !is_done(waited)) return;
     state.is_waiting = false;
@@ -146,12 +164,12 @@ class Replay {
     state.blocking.clear();
     for (const Waited& waited : runs_posted_by(replica, /*overlapped=*/true)) {
       state.overlapped.push_back(waited);
-      waited.run->post(replica);
+      waited.run->release(replica);
     }
     leave_step(replica);
   }
 
-  // An awaited exchange shows in the done_s of the blocking one at the step that needs it.
+  // An awaited exchange shows in the done_s of the last blocking one at the step that needs it.
   void write_rows(int replica) {
     Replica& state = at(replica);
     double awaited_done_s = 0;
@@ -166,17 +184,19 @@ class Replay {
       write_row(replica, *waited.run, done_s);
     }
     state.overlapped = std::move(still_open);
-    for (const Waited& waited : state.blocking)
-      write_row(replica, *waited.run,
-                std::max(awaited_done_s, since_origin(waited.run->times(replica).done_s)));
+    for (const Waited& waited : state.blocking) {
+      const double done_s = since_origin(waited.run->times(replica).done_s);
+      const bool is_last = &waited == &state.blocking.back();
+      write_row(replica, *waited.run, is_last ? std::max(awaited_done_s, done_s) : done_s);
+    }
   }
 
-  void write_row(int replica, const ExchangeRun& run, double done_s) {
-    const ExchangeRun::MemberTimes& times = run.times(replica);
+  void write_row(int replica, const BucketedExchange& run, double done_s) {
+    const BucketedExchange::MemberTimes times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
     outputs_.add_exchange(
         run.step(), run.rule_index(),
-        {replica, since_origin(times.posted_s), since_origin(run.start_s()), done_s, times.bytes_sent});
+        {replica, since_origin(times.ready_s), since_origin(run.start_s()), done_s, times.bytes_sent});
   }
 
   void leave_step(int replica) {
@@ -253,11 +273,12 @@ class Replay {
 
 }  // namespace
 
-Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter) {
+Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+            const NetworkMaker& network_of) {
   if (one.network.fidelity == "analytic") return analytic_replay(one, trace, folder, reporter);
   check_fit(one, trace);
   check_collectives(one, trace.plan);
-  return Replay(one, trace, folder, reporter).run();
+  return Replay(one, trace, folder, reporter, network_of).run();
 }
 
 }  // namespace longhaul

@@ -7,6 +7,7 @@
 #include "core/case.h"
 #include "core/progress.h"
 #include "core/trace.h"
+#include "sim/network/network.h"
 
 namespace longhaul {
 
@@ -14,6 +15,7 @@ namespace longhaul {
 // exists). Returns what replay.json holds. Throws InputError (trace and case do not fit), RunError (events
 // ran out while an exchange is open; a stalled connection), Interrupted. Uses ns-3's global simulator: one
 // replay at a time.
-Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter);
+Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+            const NetworkMaker& network_of = make_network);
 
 }  // namespace longhaul

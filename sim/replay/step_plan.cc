@@ -38,8 +38,8 @@ void StepPlan::add_run(const Exchange& exchange, int rule, std::vector<int> grou
                        bool barrier) {
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
-  runs_.push_back(std::make_unique<ExchangeRun>(
-      *exchange.rule, rule, exchange.post_step, std::move(group), exchange.bytes, site_of, network,
+  runs_.push_back(std::make_unique<BucketedExchange>(
+      exchange, rule, std::move(group), site_of, network,
       [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }, barrier));
   for (const int replica : runs_.back()->group())
     runs_of_[static_cast<std::size_t>(replica)].push_back(runs_.back().get());

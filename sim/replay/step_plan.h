@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "core/trace.h"
-#include "sim/replay/exchange_run.h"
+#include "sim/replay/bucketed_exchange.h"
 
 namespace longhaul {
 
 class StepPlan {
  public:
-  using MemberDone = std::function<void(ExchangeRun& run, int replica)>;
+  using MemberDone = std::function<void(BucketedExchange& run, int replica)>;
 
   // `site_of`: of each replica of the topology, or empty. `barrier`: as in ExchangeRun. Throws InputError for
   // groups that are none.
   StepPlan(const Trace& trace, int step, const std::vector<int>& site_of, Network& network,
            const MemberDone& on_member_done, bool barrier = false);
 
-  const std::vector<ExchangeRun*>& runs_of(int replica) const {
+  const std::vector<BucketedExchange*>& runs_of(int replica) const {
     return runs_of_[static_cast<std::size_t>(replica)];
   }
   // Participants by rule.
@@ -35,8 +35,8 @@ class StepPlan {
   void add_run(const Exchange& exchange, int rule, std::vector<int> group, const std::vector<int>& site_of,
                Network& network, const MemberDone& on_member_done, bool barrier);
 
-  std::vector<std::unique_ptr<ExchangeRun>> runs_;
-  std::vector<std::vector<ExchangeRun*>> runs_of_;  // by replica
+  std::vector<std::unique_ptr<BucketedExchange>> runs_;
+  std::vector<std::vector<BucketedExchange*>> runs_of_;  // by replica
   std::map<int, std::size_t> row_counts_;
   int replicas_left_;
 };

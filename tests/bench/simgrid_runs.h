@@ -11,8 +11,8 @@ struct StarLeaf {
   double delay_s = 0;  // of the access link
 };
 
-// Wall seconds of the simulation proper, without the platform's set-up, in a process of its own: SimGrid's
-// engine is one global object. Negative if that failed.
+// Processor time, seconds, of the simulation proper, without the platform's set-up, in a process of its own:
+// SimGrid's engine is one global object. Negative if that failed.
 double simgrid_ring_s(const std::vector<StarLeaf>& leaves, double bytes_per_message);
 double simgrid_all_to_all_s(const std::vector<StarLeaf>& leaves, double bytes_per_message);
 

@@ -7,6 +7,7 @@ usage: schema_agreement.py LONGHAUL SCENARIO_FOLDER
 import copy
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,8 +17,10 @@ import jsonschema
 WRONG_VALUES = [None, True, -1, 0, 1.5, "nonsense", [], {}]
 # Refusals that no schema can know: relations between keys, and names of data.
 BEYOND_A_SCHEMA = ("without train", "but there are only", "the scenario has", "neither built in nor a file", "is used twice",
-                   "exactly one of mean", "either rate, or up and down",
-                   "exactly one of them", "ratio without of and to", "].of: found", "].to: found")
+                   "exactly one of mean", "exactly one of link and replica", "at least one of rate", "a replica, 0", "no link is called", "is no file",
+                   "either rate, or up and down",
+                   "exactly one of them", "either link, or from and to", "exactly one of flows, rate and share",
+                   "on and off together", "only with link", "names no link", "cannot be read", "ratio without of and to", "].of: found", "].to: found")
 
 
 def places(value, path=()):
@@ -62,6 +65,7 @@ def main():
     compared = disagreements = 0
     with tempfile.TemporaryDirectory() as scratch:
         file = pathlib.Path(scratch) / "scenario.json"
+        shutil.copytree(folder / "networks", pathlib.Path(scratch) / "networks")  # what scenarios name
         for source in sorted(folder.glob("*.json")):
             if source.name == "scenario.schema.json":
                 continue

@@ -18,7 +18,7 @@ TEST(List, EachTopicSaysSomething) {
 }
 
 TEST(Check, EveryScenarioInTheTreeIsValid) {
-  for (const char* name : {"quickstart.json", "small.json", "three-seeds.json"}) {
+  for (const char* name : {"quickstart.json", "small.json", "three-seeds.json", "varying-network.json"}) {
     const CommandResult result = longhaul({"check", scenario_file(name)});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_NE(result.out.find("is a valid scenario"), std::string::npos);

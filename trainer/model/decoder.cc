@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "trainer/model/cpu_decoder.h"
 #include "trainer/model/layout.h"
 #include "trainer/model/operators.h"
 
@@ -84,12 +85,10 @@ void set_gradients(Views& weights, Views& gradient) {
 
 class Decoder::Network {
  public:
-  Network(const ModelShape& shape, Device device, Operators operators)
+  Network(const ModelShape& shape, Device device)
       : shape_(shape),
         device_(device == Device::kCuda ? at::kCUDA : at::kCPU),
-        operators_(operators == Operators::kFused && device == Device::kCpu
-                       ? make_fused_operators(shape)
-                       : make_plain_operators(shape, device_)) {}
+        operators_(make_plain_operators(shape, device_)) {}
 
   double loss(const float* weights, const Batch& batch) const {
     const at::NoGradGuard no_gradient;
@@ -138,16 +137,21 @@ class Decoder::Network {
   std::unique_ptr<OperatorSet> operators_;
 };
 
-Decoder::Decoder(const ModelShape& shape, Device device, Operators operators)
-    : network_(std::make_unique<Network>(shape, device, operators)) {}
+Decoder::Decoder(const ModelShape& shape, Device device, Operators operators) {
+  if (device == Device::kCpu && operators == Operators::kFused)
+    cpu_ = std::make_unique<CpuDecoder>(shape);
+  else
+    network_ = std::make_unique<Network>(shape, device);
+}
 Decoder::~Decoder() = default;
 
 double Decoder::loss(const float* weights, const Batch& batch) const {
-  return network_->loss(weights, batch);
+  return cpu_ ? cpu_->loss(weights, batch) : network_->loss(weights, batch);
 }
 
 double Decoder::loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const {
-  return network_->loss_and_gradient(weights, gradient, batch);
+  return cpu_ ? cpu_->loss_and_gradient(weights, gradient, batch)
+              : network_->loss_and_gradient(weights, gradient, batch);
 }
 
 }  // namespace longhaul

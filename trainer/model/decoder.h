@@ -22,8 +22,11 @@ struct Batch {
   std::vector<std::int64_t> tokens;  // [sequences, context + 1]
 };
 
-// Which form of the operators (operators.h); on a GPU they are always plain.
+// Plain: LibTorch's operators and autograd, for every device, and the reference. Fused: cpu_decoder.h; on a
+// GPU it means plain.
 enum class Operators { kPlain, kFused };
+
+class CpuDecoder;
 
 class Decoder {
  public:
@@ -37,6 +40,7 @@ class Decoder {
 
  private:
   class Network;
+  std::unique_ptr<CpuDecoder> cpu_;  // or
   std::unique_ptr<Network> network_;
 };
 

@@ -33,26 +33,23 @@ inline float exponential(float argument) {
 }
 
 // (a, b) turned by an angle, for half a head.
-inline void turn(const float* x, const float* cosine, const float* sine, std::int64_t half, float scale,
-                 float* y) {
+inline void turn(const float* cosine, const float* sine, float sign, std::int64_t half, float* x) {
+#pragma omp simd
   for (std::int64_t i = 0; i < half; ++i) {
     const float a = x[i], b = x[i + half];
-    y[i] = scale * (a * cosine[i] - b * sine[i]);
-    y[i + half] = scale * (b * cosine[i] + a * sine[i]);
+    x[i] = a * cosine[i] - sign * b * sine[i];
+    x[i + half] = b * cosine[i] + sign * a * sine[i];
   }
 }
 
-inline void turn_back(const float* x, const float* cosine, const float* sine, std::int64_t half, float scale,
-                      float* y) {
-  for (std::int64_t i = 0; i < half; ++i) {
-    const float a = x[i], b = x[i + half];
-    y[i] = scale * (a * cosine[i] + b * sine[i]);
-    y[i + half] = scale * (b * cosine[i] - a * sine[i]);
+inline void turn_all(const AttentionShape& shape, const float* cosine, const float* sine, float sign,
+                     float* qkv) {
+  const std::int64_t d = shape.width, half = d / 2, hidden = shape.heads * d;
+  for (std::int64_t row = 0; row < shape.sequences * shape.context; ++row) {
+    const std::int64_t t = row % shape.context;
+    for (std::int64_t head = 0; head < 2 * shape.heads; ++head)  // queries, then keys
+      turn(cosine + t * half, sine + t * half, sign, half, qkv + row * 3 * hidden + head * d);
   }
-}
-
-inline float query_scale(const AttentionShape& shape) {
-  return 1 / std::sqrt(static_cast<float>(shape.width));
 }
 
 }  // namespace
@@ -81,7 +78,7 @@ LONGHAUL_VECTORIZED void rms_norm_backward(const float* dy, const float* x, cons
     const float pull = product * s * s * s / static_cast<float>(width);
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-      dx[i] = s * dy[i] * w[i] - pull * x[i];
+      dx[i] += s * dy[i] * w[i] - pull * x[i];
       dw[i] += dy[i] * x[i] * s;
     }
   }
@@ -97,47 +94,27 @@ LONGHAUL_VECTORIZED void swiglu_forward(const float* gate_up, std::int64_t rows,
 }
 
 // With σ = sigmoid(gate): d gate = dy · up · σ (1 + gate (1 − σ)), d up = dy · gate · σ.
-LONGHAUL_VECTORIZED void swiglu_backward(const float* dy, const float* gate_up, std::int64_t rows,
-                                         std::int64_t width, float* d_gate_up) {
+LONGHAUL_VECTORIZED void swiglu_backward(const float* dy, std::int64_t rows, std::int64_t width,
+                                         float* gate_up) {
   for (std::int64_t row = 0; row < rows; ++row, dy += width) {
-    const float *gate = gate_up + row * 2 * width, *up = gate + width;
-    float *d_gate = d_gate_up + row * 2 * width, *d_up = d_gate + width;
+    float *gates = gate_up + row * 2 * width, *ups = gates + width;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-      const float sigmoid = 1 / (1 + exponential(-gate[i]));
-      d_gate[i] = dy[i] * up[i] * sigmoid * (1 + gate[i] * (1 - sigmoid));
-      d_up[i] = dy[i] * gate[i] * sigmoid;
+      const float gate = gates[i], up = ups[i], sigmoid = 1 / (1 + exponential(-gate));
+      gates[i] = dy[i] * up * sigmoid * (1 + gate * (1 - sigmoid));
+      ups[i] = dy[i] * gate * sigmoid;
     }
   }
 }
 
-LONGHAUL_VECTORIZED void split_heads(const AttentionShape& shape, const float* qkv, const float* cosine,
-                                     const float* sine, float* q, float* k, float* v) {
-  const std::int64_t d = shape.width, half = d / 2;
-  for (std::int64_t b = 0; b < shape.sequences; ++b)
-    for (std::int64_t t = 0; t < shape.context; ++t)
-      for (std::int64_t head = 0; head < shape.heads; ++head) {
-        const float* from = qkv + (((b * shape.context + t) * 3) * shape.heads + head) * d;
-        const std::int64_t to = ((b * shape.heads + head) * shape.context + t) * d;
-        turn(from, cosine + t * half, sine + t * half, half, query_scale(shape), q + to);
-        turn(from + shape.heads * d, cosine + t * half, sine + t * half, half, 1, k + to);
-        std::copy(from + 2 * shape.heads * d, from + (2 * shape.heads + 1) * d, v + to);
-      }
+LONGHAUL_VECTORIZED void rotate(const AttentionShape& shape, const float* cosine, const float* sine,
+                                float* qkv) {
+  turn_all(shape, cosine, sine, 1, qkv);
 }
 
-LONGHAUL_VECTORIZED void join_head_gradients(const AttentionShape& shape, const float* dq, const float* dk,
-                                             const float* dv, const float* cosine, const float* sine,
-                                             float* d_qkv) {
-  const std::int64_t d = shape.width, half = d / 2;
-  for (std::int64_t b = 0; b < shape.sequences; ++b)
-    for (std::int64_t t = 0; t < shape.context; ++t)
-      for (std::int64_t head = 0; head < shape.heads; ++head) {
-        float* to = d_qkv + (((b * shape.context + t) * 3) * shape.heads + head) * d;
-        const std::int64_t from = ((b * shape.heads + head) * shape.context + t) * d;
-        turn_back(dq + from, cosine + t * half, sine + t * half, half, query_scale(shape), to);
-        turn_back(dk + from, cosine + t * half, sine + t * half, half, 1, to + shape.heads * d);
-        std::copy(dv + from, dv + from + d, to + 2 * shape.heads * d);
-      }
+LONGHAUL_VECTORIZED void rotate_back(const AttentionShape& shape, const float* cosine, const float* sine,
+                                     float* d_qkv) {
+  turn_all(shape, cosine, sine, -1, d_qkv);
 }
 
 LONGHAUL_VECTORIZED void causal_softmax(std::int64_t count, std::int64_t context, float* scores) {
@@ -168,6 +145,27 @@ LONGHAUL_VECTORIZED void causal_softmax_backward(std::int64_t count, std::int64_
     for (std::int64_t i = 0; i < length; ++i) d_weights[i] = weights[i] * (d_weights[i] - sum);
     std::fill(d_weights + length, d_weights + context, 0.f);
   }
+}
+
+LONGHAUL_VECTORIZED double cross_entropy(std::int64_t rows, std::int64_t classes, const std::int64_t* targets,
+                                         float scale, float* logits) {
+  double total = 0;
+  for (std::int64_t row = 0; row < rows; ++row, logits += classes) {
+    float largest = logits[0], sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (std::int64_t i = 0; i < classes; ++i) largest = largest < logits[i] ? logits[i] : largest;
+    const float target = logits[targets[row]] - largest;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < classes; ++i) {
+      logits[i] = exponential(logits[i] - largest);
+      sum += logits[i];
+    }
+    total += std::log(static_cast<double>(sum)) - target;
+    const float share = scale / sum;
+    for (std::int64_t i = 0; i < classes; ++i) logits[i] *= share;
+    logits[targets[row]] -= scale;
+  }
+  return total;
 }
 
 }  // namespace longhaul

@@ -1,6 +1,5 @@
-// The decoder's operators in two forms: plain, a few of LibTorch's own each, for every device, and the
-// reference; and fused for the CPU, one pass of kernels.h with a backward pass of its own. A test holds both
-// against a scalar model.
+// The decoder's operators as a few of LibTorch's own each, with its autograd: for every device, and the
+// reference of the decoder that is written out for the CPU (cpu_decoder.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,6 +23,5 @@ class OperatorSet {
 };
 
 std::unique_ptr<OperatorSet> make_plain_operators(const ModelShape& shape, at::DeviceType device);
-std::unique_ptr<OperatorSet> make_fused_operators(const ModelShape& shape);  // CPU
 
 }  // namespace longhaul

@@ -5,6 +5,7 @@
 
 #include "trainer/updates/ddp.h"
 #include "trainer/updates/diloco.h"
+#include "trainer/updates/fsdp.h"
 #include "trainer/updates/independent.h"
 #include "trainer/updates/noloco.h"
 #include "trainer/updates/update.h"
@@ -13,6 +14,7 @@ namespace longhaul {
 
 std::unique_ptr<Update> make_update(const MethodSpec& method) {
   if (method.name == "ddp") return make_ddp_update();
+  if (method.name == "fsdp") return make_fsdp_update();
   if (method.name == "diloco") return make_diloco_update(diloco_parameters(method.options));
   if (method.name == "noloco") return make_noloco_update(noloco_parameters(method.options));
   assert(method.name == "independent");

@@ -87,6 +87,21 @@ TEST_F(CaseRecord, LeavesOverlappedExchangesOutOfTheSynchronization) {
   EXPECT_EQ(json["bytes_per_sync"], 150);  // 300 bytes in two outer steps
 }
 
+// One exchange after another at a step: their sum is the time of its synchronization.
+TEST_F(CaseRecord, AddsUpTheExchangesOfAStep) {
+  write_replay(case_folder,
+               "step,replica,exchange,ready_s,start_s,done_s,bytes\n"
+               "2,0,gather,2,3,3.5,60\n2,1,gather,3,3,3.75,60\n2,0,scatter,3.5,3.75,4,40\n"
+               "2,1,scatter,3.75,3.75,4.5,40\n4,0,gather,6,7.5,8,100\n4,1,gather,7.5,7.5,8.5,100\n");
+  const Json json = record();
+  EXPECT_EQ(json["exchanges"], 2);
+  EXPECT_EQ(json["bytes_per_sync"], 100);
+  EXPECT_DOUBLE_EQ(json["sync_time_s"]["mean"], (0.75 + 1.5 + 0.5 + 1) / 4);
+  EXPECT_DOUBLE_EQ(json["sync_time_s"]["max"], 0.75 + 0.75);
+  EXPECT_DOUBLE_EQ(json["wait_s"]["mean"], (1.25 + 0 + 1.5 + 0) / 4);
+  EXPECT_DOUBLE_EQ(json["exchange_time_s"], (0.75 + 1.5 + 0.5 + 1) / 2);
+}
+
 TEST_F(CaseRecord, HoldsTheTraining) {
   const Json json = record();
   EXPECT_EQ(json["final_loss"], 2.5);

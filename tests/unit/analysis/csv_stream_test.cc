@@ -33,6 +33,16 @@ TEST(CsvStream, LeavesOutALastLineWithoutItsEnd) {
   EXPECT_FALSE(rows.next());
 }
 
+// Cases that run side by side are joined as they come: one may not have written its header yet.
+TEST(CsvStream, AFileWithoutAWholeHeaderHasNoRows) {
+  TemporaryFolder folder;
+  for (const char* begun : {"", "a,"}) {
+    write_text(folder.path + "/a.csv", begun);
+    CsvStream rows(folder.path + "/a.csv", {"a", "b"});
+    EXPECT_FALSE(rows.next());
+  }
+}
+
 TEST(CsvStream, ReadsQuotedCells) {
   TemporaryFolder folder;
   write_text(folder.path + "/a.csv", "case,b\n\"x,y=\"\"1\"\"\",2\n");

@@ -66,6 +66,34 @@ TEST(RandomGroups, ArePartsOfAPermutationDrawnAnew) {
   EXPECT_EQ(groups, random_groups(3, 12, 3, 50));
 }
 
+TEST(ExchangePlan, BucketsAddUpToTheContribution) {
+  ExchangeRule rule;
+  rule.buckets = 4;
+  Exchange exchange;
+  exchange.rule = &rule;
+  for (const std::int64_t bytes : {1, 3, 8, 11}) {
+    exchange.bytes = bytes;
+    std::int64_t sum = 0;
+    for (int bucket = 0; bucket < 4; ++bucket) sum += bucket_bytes(exchange, bucket);
+    EXPECT_EQ(sum, bytes);
+    EXPECT_EQ(bucket_bytes(exchange, 3), (bytes + 3) / 4) << "the last one is never empty";
+  }
+}
+
+TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
+  ExchangePlan plan = presend_plan();
+  plan.rules[1].overlap_backward = 2. / 3;
+  plan.rules[1].buckets = 24;
+  plan.rules[0].sharded = true;
+  std::stringstream text;
+  write_trace(make_trace(plan, kContext), text);
+  const Trace back = read_trace(text, "trace");
+  EXPECT_EQ(back.plan.rules[1].overlap_backward, 2. / 3);
+  EXPECT_EQ(back.plan.rules[1].buckets, 24);
+  EXPECT_FALSE(back.plan.rules[1].sharded);
+  EXPECT_TRUE(back.plan.rules[0].sharded);
+}
+
 TEST(Trace, ReadsBackWhatItWrote) {
   Trace trace = make_trace(presend_plan(), kContext);
   trace.evaluate_every = 5;

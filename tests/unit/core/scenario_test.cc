@@ -76,6 +76,20 @@ TEST(Scenario, AMeshWithoutDrawnTimesNeedsRateAndRoundTrip) {
   EXPECT_DOUBLE_EQ(*std::get<MeshSpec>(load(json).cases[0].network.topology).rate, 1e9);
 }
 
+TEST(Scenario, NeitherAMeshNorDrawnTimesTakeWhatChangesLinks) {
+  Json mesh = base(), drawn = base();
+  mesh["network"]["topology"] = {{"mesh", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}};
+  drawn["network"]["topology"] = {{"star", {{"rate", "1Gbps"}, {"rtt", "0s"}}}};
+  drawn["network"]["message_time"] = {{"mean", "1s"}};
+  for (Json json : {mesh, drawn}) {
+    json["network"]["overrides"] = Json::parse(R"([{"replica": 0, "rate": "1Mbps"}])");
+    EXPECT_NE(error_of(json).find("network.overrides"), std::string::npos);
+    json["network"].erase("overrides");
+    json["network"]["variation"] = {{"jitter", {{"rate_sigma", 0.1}}}};
+    EXPECT_NE(error_of(json).find("network.variation"), std::string::npos);
+  }
+}
+
 TEST(Scenario, OneCaseAMethodWithoutASweep) {
   const Scenario scenario = load(base());
   EXPECT_EQ(names(scenario), (std::vector<std::string>{"ring", "pairs"}));
@@ -110,6 +124,50 @@ TEST(Scenario, AListOfSweepsIsTheUnionOfProducts) {
   Json json = base();
   json["sweep"] = {{{"replicas", {2, 4}}}, {{"network.tcp.connections", {8}}}};
   EXPECT_EQ(load(json).cases.size(), 2u * 2 + 2);
+}
+
+// Ookla's published means: 88.8 up and 225.5 down; a log-normal has median · exp(sigma² / 2).
+TEST(Scenario, HomesByDefaultAreThoseOfTheSpeedTests) {
+  Json json = base();
+  json["network"]["topology"] = {{"homes", Json::object()}};
+  const Case one = load(json).cases[0];
+  const auto& homes = std::get<HomesSpec>(one.network.topology);
+  EXPECT_DOUBLE_EQ(homes.up.median, 22.6e6);
+  EXPECT_DOUBLE_EQ(homes.down.median, 193.7e6);
+  EXPECT_NEAR(homes.up.median * std::exp(homes.up.sigma * homes.up.sigma / 2) / 88.8e6, 1, 0.01);
+  EXPECT_NEAR(homes.down.median * std::exp(homes.down.sigma * homes.down.sigma / 2) / 225.5e6, 1, 0.01);
+  EXPECT_DOUBLE_EQ(homes.rtt, 0.014);
+}
+
+TEST(Scenario, OverridesNameLinksOrReplicas) {
+  Json json = base();
+  json["network"]["overrides"] = Json::parse(
+      R"([{"link": "*-core", "rate": "1Mbps"}, {"replica": 2, "up": "2Mbps"}, {"replica": "1-3", "delay": "1s"}])");
+  const std::vector<LinkOverride> overrides = load(json).cases[0].network.overrides;
+  ASSERT_EQ(overrides.size(), 3u);
+  EXPECT_EQ(overrides[0].link, "*-core");
+  EXPECT_DOUBLE_EQ(*overrides[0].down, 1e6);
+  EXPECT_EQ(overrides[1].replicas, (std::pair{2, 2}));
+  EXPECT_DOUBLE_EQ(*overrides[1].up, 2e6);
+  EXPECT_FALSE(overrides[1].down.has_value());
+  EXPECT_EQ(overrides[2].replicas, (std::pair{1, 3}));
+  EXPECT_DOUBLE_EQ(*overrides[2].delay, 1);
+  for (const char* wrong :
+       {R"({"replica": 4, "rate": "1Mbps"})", R"({"replica": "3-1", "rate": "1Mbps"})",
+        R"({"replica": "1-", "rate": "1Mbps"})", R"({"link": "a", "replica": 1, "rate": "1Mbps"})",
+        R"({"link": "a"})", R"({"link": "a", "rate": "1Mbps", "up": "1Mbps"})"}) {
+    json["network"]["overrides"] = Json::array({Json::parse(wrong)});
+    EXPECT_NE(error_of(json).find("network.overrides[0]"), std::string::npos) << wrong;
+  }
+}
+
+TEST(Scenario, StepTimeFactorsAreOfReplicasAndRanges) {
+  Json json = base();
+  EXPECT_TRUE(load(json).cases[0].workload.step_time_factors.empty());
+  json["workload"]["step_time_factors"] = {{"0-2", 3}, {"1", 0.5}};
+  EXPECT_EQ(load(json).cases[0].workload.step_time_factors, (std::vector<double>{3, 0.5, 3, 1}));
+  json["workload"]["step_time_factors"] = {{"4", 2}};
+  EXPECT_NE(error_of(json).find("workload.step_time_factors.4"), std::string::npos);
 }
 
 TEST(Scenario, SetOverrides) {

@@ -45,6 +45,37 @@ TEST(Plans, BytesContributedByAReplica) {
   EXPECT_EQ(contributed_bytes(make_case({{"name", "independent"}})), 0);
 }
 
+TEST(Plans, AllReducesOverlapWithTheBackwardPassOnlyIfAsked) {
+  for (const char* name : {"ddp", "diloco"}) {
+    const ExchangePlan plain = plan_of(make_case({{"name", name}, {"buckets", 12}}));
+    EXPECT_EQ(plain.rules[0].buckets, 1);
+    EXPECT_EQ(plain.rules[0].overlap_backward, 0);
+    const ExchangePlan overlapped = plan_of(make_case({{"name", name}, {"overlap_backward", 0.5}}));
+    EXPECT_EQ(overlapped.rules[0].buckets, 24);
+    EXPECT_EQ(overlapped.rules[0].overlap_backward, 0.5);
+    EXPECT_EQ(overlapped.rules[0].overlap_steps, 0) << "the next step waits for it";
+    const Json one_bucket = {{"name", name}, {"overlap_backward", 0.5}, {"buckets", 1}};
+    EXPECT_EQ(method_named(name).warnings(make_case(one_bucket)).size(), 1u);
+    EXPECT_TRUE(method_named(name).warnings(make_case({{"name", name}})).empty());
+  }
+}
+
+// ZeRO-3 with 8 replicas: shards of 250 bytes to seven others twice, and 7/8 of the gradient. With 3 replicas
+// a shard of 1000 parameters is padded to 334.
+TEST(Plans, FsdpGathersShardsTwiceAndScattersTheGradient) {
+  for (const auto& [replicas, shard] : {std::pair{8, 250}, {3, 668}}) {
+    const Trace trace = trace_of(make_case({{"name", "fsdp"}}, replicas));
+    const std::vector<Exchange> exchanges = trace.exchanges_at(1);
+    ASSERT_EQ(exchanges.size(), 3u);
+    for (const int gather : {0, 1}) {
+      EXPECT_EQ(exchanges[static_cast<std::size_t>(gather)].rule->collective, "all-gather");
+      EXPECT_EQ(exchanges[static_cast<std::size_t>(gather)].bytes, shard);
+    }
+    EXPECT_EQ(exchanges[2].rule->collective, "reduce-scatter");
+    EXPECT_EQ(exchanges[2].bytes, 2000);
+  }
+}
+
 TEST(Plans, DefaultsAreThePapers) {
   const Json& diloco = make_case({{"name", "diloco"}}).method.options;
   EXPECT_EQ(diloco["inner_steps"], 100);

@@ -153,6 +153,63 @@ TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
   EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 6) << "its second step was over at 2";
 }
 
+// Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done.
+TEST(Analytic, BlockingExchangesOfAStepFollowEachOther) {
+  ExchangeRule first = rule_of("ring"), second = rule_of("direct");
+  first.name = "first";
+  second.name = "second";
+  const Replayed replayed = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000, 1}));
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "first").done_s, 1 + 4 * 5);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").ready_s, 21);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").done_s, 21 + 2 * 5);
+  EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 31);
+}
+
+// A step of 12 s whose second half releases three buckets, at 8, 10 and 12 s; a bucket takes two messages.
+TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
+  ExchangeRule rule = rule_of("direct");
+  rule.overlap_backward = 0.5;
+  rule.buckets = 3;
+  const auto done_s = [&](double message_s) {
+    Case one = drawn_case(2, message_s, 0);
+    one.workload.step_time.seconds = 12;
+    const Replayed replayed = walked(one, make_trace({{rule}}, {1, 2, 1, 3000, 1}));
+    EXPECT_DOUBLE_EQ(replayed.row(1, 0).ready_s, 12);
+    EXPECT_EQ(replayed.row(1, 0).bytes, 3000) << "half of each bucket, twice";
+    EXPECT_EQ(replayed.report["transfers"], 3 * 4);
+    return replayed.row(1, 0).done_s;
+  };
+  EXPECT_DOUBLE_EQ(done_s(0.5), 12 + 1) << "the others are done before";
+  EXPECT_DOUBLE_EQ(done_s(3), 8 + 3 * 6) << "one after another";
+}
+
+// Among three, 2 folds its 3 MB into 0 (3 s at 1 MB/s); then 0 and 1 exchange halves twice, and 1 sends at a
+// tenth of the rate (15 s); then 2 gets the sum. What 1 has to send waits for 0 to be in its round.
+TEST(Analytic, BlockingRoundsWaitForTheReceiver) {
+  Case one = star_case(3, 8e6, 0);
+  LinkOverride slow;
+  slow.replicas = {1, 1};
+  slow.up = 8e5;
+  one.network.overrides = {slow};
+  const Replayed replayed = walked(one, single_exchange("halving-doubling", 3, 3000000));
+  EXPECT_NEAR(replayed.sync_time_s(), (3 + 15 + 15 + 3) / payload_share(1448), 1e-6);
+}
+
+TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
+  Case one = star_case(2, 8e6, 0.1);
+  one.workload.step_time_factors = {1, 3};
+  const auto sync_s = [&] { return walked(one, single_exchange("pair", 2, 1000000)); };
+  EXPECT_DOUBLE_EQ(sync_s().row(1, 0).start_s, 3);
+  LinkOverride slow;
+  slow.replicas = {1, 1};
+  slow.up = 4e6;
+  slow.delay = 0.2;
+  one.network.overrides = {slow};
+  const double bytes_per_s = 1e6 * payload_share(1448);
+  EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / bytes_per_s, 1e-6);
+  EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / bytes_per_s, 1e-6);
+}
+
 TEST(Analytic, OnlyUsedLinksOfAMeshAreListed) {
   const Replayed replayed = walked(drawn_case(64, 1, 0), single_exchange("ring", 64, 64000));
   const std::string& links = replayed.files.at("links.csv");
@@ -191,7 +248,8 @@ TEST(MessageTimes, EveryPartOfTheNameCounts) {
   const MessageTimes times({1, 1}, 1);
   const double t = times.seconds({1, 0, 2, 3});
   EXPECT_EQ(t, times.seconds({1, 0, 2, 3}));
-  for (const MessageKey& other : {MessageKey{2, 0, 2, 3}, {1, 1, 2, 3}, {1, 0, 3, 3}, {1, 0, 2, 4}})
+  for (const MessageKey& other :
+       {MessageKey{2, 0, 2, 3}, {1, 1, 2, 3}, {1, 0, 3, 3}, {1, 0, 2, 4}, {1, 0, 2, 3, 1}})
     EXPECT_NE(t, times.seconds(other));
   EXPECT_NE(t, MessageTimes({1, 1}, 2).seconds({1, 0, 2, 3}));
 }

@@ -21,12 +21,21 @@ struct InFlight {
   Contributions data;
 };
 
+// Each member's own contribution, over the whole vector.
+std::vector<Contributions> own_vectors(const GroupExchange& exchange) {
+  std::vector<Contributions> held;
+  for (int member = 0; member < exchange.members; ++member)
+    held.push_back(Contributions(static_cast<std::size_t>(exchange.bytes), {member}));
+  return held;
+}
+
 class DataFlow {
  public:
   DataFlow(const Collective& collective, const GroupExchange& exchange)
-      : collective_(collective), exchange_(exchange) {
-    for (int member = 0; member < exchange.members; ++member)
-      held_.push_back(Contributions(static_cast<std::size_t>(exchange.bytes), {member}));
+      : DataFlow(collective, exchange, own_vectors(exchange)) {}
+  // `held`: what each member holds at first.
+  DataFlow(const Collective& collective, const GroupExchange& exchange, std::vector<Contributions> held)
+      : collective_(collective), exchange_(exchange), held_(std::move(held)) {
     round_.assign(held_.size(), -1);
   }
 
@@ -102,12 +111,18 @@ struct Shape {
 const Shape kShapes[] = {{2, 1},  {2, 10},  {3, 10}, {4, 16},  {5, 3},
                          {6, 13}, {7, 100}, {8, 64}, {12, 31}, {16, 5}};
 
+// Every collective whose result is the sum, at everyone.
+std::vector<std::string> averaging_collectives() {
+  std::vector<std::string> names = all_reduce_collectives();
+  names.insert(names.end(), group_average_collectives().begin(), group_average_collectives().end());
+  return names;
+}
+
 TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
-  for (const auto& collective : collectives())
+  for (const std::string& name : averaging_collectives())
     for (const Shape& shape : kShapes) {
-      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " +
-                   std::to_string(shape.bytes));
-      DataFlow flow(*collective, {shape.members, shape.bytes, 2});
+      SCOPED_TRACE(name + " of " + std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
+      DataFlow flow(find_collective(name), {shape.members, shape.bytes, 2});
       ASSERT_TRUE(flow.run());
       EXPECT_TRUE(flow.nothing_left());
       std::multiset<int> all;
@@ -115,6 +130,40 @@ TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
       for (int member = 0; member < shape.members; ++member)
         for (const auto& contributions : flow.held(member)) EXPECT_EQ(contributions, all);
     }
+}
+
+// Everyone ends with contribution j at the j-th place and holds only its own at first.
+TEST(Collectives, AnAllGatherPutsAllContributionsSideBySide) {
+  for (const Shape& shape : kShapes) {
+    SCOPED_TRACE(std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
+    const auto bytes = static_cast<std::size_t>(shape.bytes), n = static_cast<std::size_t>(shape.members);
+    std::vector<Contributions> own(n, Contributions(n * bytes)), all(n, Contributions(n * bytes));
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = j * bytes; i < (j + 1) * bytes; ++i) {
+        own[j][i] = {static_cast<int>(j)};
+        for (std::size_t member = 0; member < n; ++member) all[member][i] = {static_cast<int>(j)};
+      }
+    DataFlow flow(find_collective("all-gather"), {shape.members, shape.bytes, 1}, own);
+    ASSERT_TRUE(flow.run());
+    EXPECT_TRUE(flow.nothing_left());
+    for (std::size_t member = 0; member < n; ++member)
+      EXPECT_EQ(flow.held(static_cast<int>(member)), all[member]);
+  }
+}
+
+TEST(Collectives, AReduceScatterLeavesEveryMemberItsPartOfTheSum) {
+  for (const Shape& shape : kShapes) {
+    SCOPED_TRACE(std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
+    DataFlow flow(find_collective("reduce-scatter"), {shape.members, shape.bytes, 1});
+    ASSERT_TRUE(flow.run());
+    EXPECT_TRUE(flow.nothing_left());
+    std::multiset<int> everybody;
+    for (int member = 0; member < shape.members; ++member) everybody.insert(member);
+    for (int member = 0; member < shape.members; ++member)
+      for (std::int64_t i = part_begin(shape.bytes, member, shape.members);
+           i < part_begin(shape.bytes, member + 1, shape.members); ++i)
+        EXPECT_EQ(flow.held(member)[static_cast<std::size_t>(i)], everybody);
+  }
 }
 
 // Sites of equal and unequal sizes, in blocks, scattered, and each member alone.
@@ -231,6 +280,13 @@ TEST(Collectives, HalvingDoublingSendsHalvesAndServesTheSurplus) {
   EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 4), 400);
 }
 
+TEST(Collectives, AReduceScatterIsHalfARingAndAnAllGatherOfItsPartsTheOther) {
+  for (int member = 0; member < 4; ++member) {
+    EXPECT_EQ(sent("reduce-scatter", {4, 400, 1}, member), 3 * 100);
+    EXPECT_EQ(sent("all-gather", {4, 100, 1}, member), 3 * 100);
+  }
+}
+
 TEST(Collectives, DirectSendsAsMuchAsARing) {
   for (int member = 0; member < 4; ++member) EXPECT_EQ(sent("direct", {4, 400, 1}, member), 2 * 3 * 100);
 }
@@ -280,7 +336,7 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("pair", 2), 0.2);
   EXPECT_DOUBLE_EQ(cost("direct", 4), 2 * (0.1 + 0.075));
   EXPECT_DOUBLE_EQ(cost("parameter-server", 4), 2 * (0.1 + 0.3));
-  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 2 * 2 * (0.1 + 0.1) + 0.3) << "two levels, one chunk a half";
+  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 4 * 0.1 + 6 * 2 * 0.05) << "two levels, one chunk a half";
   EXPECT_DOUBLE_EQ(find_collective("hierarchical").idle_star_s({6, 1000, 1, {0, 0, 0, 1, 1, 1}}, 0.1, 1e4),
                    2 * (0.1 + 0.2) + 2 * (0.1 + 0.05));
   EXPECT_DOUBLE_EQ(cost("root", 2), 4 * 0.1 + 2 * 0.1);
@@ -289,14 +345,15 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("leaf-tree", 2), 2 * 0.2);
   EXPECT_DOUBLE_EQ(cost("heap-tree", 7), 4 * 0.3);
   EXPECT_DOUBLE_EQ(cost("heap-tree", 8), 6 * 0.3);
+  EXPECT_DOUBLE_EQ(cost("all-gather", 4), 3 * (0.1 + 0.1));
+  EXPECT_DOUBLE_EQ(cost("reduce-scatter", 4), 3 * (0.1 + 0.025));
 }
 
 TEST(Collectives, RegistryHasWhateverAPlanMayName) {
-  for (const auto& names : {all_reduce_collectives(), group_average_collectives()})
-    for (const std::string& name : names) {
-      EXPECT_EQ(find_collective(name).name(), name);
-      EXPECT_FALSE(find_collective(name).about().empty());
-    }
+  for (const std::string& name : averaging_collectives()) {
+    EXPECT_EQ(find_collective(name).name(), name);
+    EXPECT_FALSE(find_collective(name).about().empty());
+  }
   try {
     find_collective("rinq");
     FAIL();

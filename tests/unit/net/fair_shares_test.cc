@@ -71,6 +71,48 @@ TEST(FairShares, AreThoseOfAllFlowsSolvedTogether) {
   }
 }
 
+// Links that get other rates, none at all among them, and flows that get other caps, while all this goes on.
+TEST(FairShares, FollowCapacitiesAndCapsThatChange) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> part(0, 1);
+  for (int trial = 0; trial < 300; ++trial) {
+    RandomNetwork network = draw(random);
+    const double ack_share = trial % 3 == 0 ? 0 : 0.0293;
+    FairShares shares(network.capacity, ack_share);
+    for (const Flow& flow : network.flows) shares.add(flow);
+    std::vector<bool> is_sending(network.flows.size());
+    for (int change = 0; change < 20; ++change) {
+      for (std::size_t link = 0; link < network.capacity.size(); ++link)
+        if (part(random) < 0.1) {
+          network.capacity[link] = part(random) < 0.2 ? 0 : 1 + 9 * part(random);
+          shares.set_capacity(static_cast<LinkDirection>(link), network.capacity[link]);
+        }
+      for (std::size_t i = 0; i < is_sending.size(); ++i) {
+        if (part(random) < 0.1) {
+          network.flows[i].cap = part(random) < 0.2 ? 0 : 1 + 9 * part(random);
+          shares.set_cap(static_cast<int>(i), network.flows[i].cap);
+        }
+        if (part(random) < 0.25) {
+          is_sending[i] = !is_sending[i];
+          is_sending[i] ? shares.start(static_cast<int>(i)) : shares.stop(static_cast<int>(i));
+        }
+      }
+      shares.solve();
+      std::vector<Flow> sending;
+      for (std::size_t i = 0; i < is_sending.size(); ++i)
+        if (is_sending[i]) sending.push_back(network.flows[i]);
+      const std::vector<double> expected = max_min_rates(network.capacity, sending, ack_share);
+      for (std::size_t i = 0, next = 0; i < is_sending.size(); ++i)
+        if (is_sending[i]) {
+          const double rate = expected[next++];
+          ASSERT_NEAR(shares.rate(static_cast<int>(i)), rate, 1e-9 * rate)
+              << "trial " << trial << ", flow " << i;
+        }
+      ASSERT_TRUE(shares.is_conserving()) << "trial " << trial;
+    }
+  }
+}
+
 // Two stars of their own: what happens in one is not reported for the other.
 TEST(FairShares, ReportTheFlowsThatAChangeTouches) {
   const Links first = {0}, second = {2};

@@ -57,6 +57,15 @@ TEST(Matrix, BadFilesAreNamedWithThePlace) {
   EXPECT_NE(error_of(with_pairs(pair_of("x", "q"))).find("pairs[0].between"), std::string::npos);
   EXPECT_NE(error_of(with_pairs(pair_of("x", "y") + "," + pair_of("y", "x"))).find("twice"),
             std::string::npos);
+  std::string negative = with_pairs(pair_of("x", "y") + "," + pair_of("x", "z")), still = negative;
+  negative.replace(negative.find("\"10ms\"") + 1, 2, "-9");
+  still.replace(still.rfind("1Gbps"), 1, "0");
+  EXPECT_NE(error_of(negative).find("pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])"),
+            std::string::npos)
+      << error_of(negative);
+  EXPECT_NE(error_of(still).find("pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])"),
+            std::string::npos)
+      << error_of(still);
   EXPECT_NE(error_of(R"({"about": "a", "sorce": "s"})").find("sorce"), std::string::npos);
 }
 

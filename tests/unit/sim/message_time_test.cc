@@ -66,6 +66,16 @@ TEST(MessageTimes, OverlappedExchangesToo) {
   expect_same_tables(random_steps(8, 0.01, 0.01), trace, "in time");
 }
 
+TEST(MessageTimes, ExchangesInARowAndBucketsToo) {
+  ExchangeRule first = rule_of("halving-doubling", 2), second = rule_of("ring", 2);
+  second.name = "second";
+  second.overlap_backward = 0.7;
+  second.buckets = 5;
+  const Trace trace = make_trace({{first, second}}, {1, 6, 12, 5000, 2});
+  expect_same_tables(random_steps(6, 0.3, 0.4), trace, "longer than a step");
+  expect_same_tables(random_steps(6, 0.01, 0.02), trace, "shorter");
+}
+
 // Replica 2 is ready 9 s after 0 and 1, whose messages in the ring are held back with the barrier.
 TEST(Barrier, NothingTravelsBeforeAllAreReady) {
   Case one = drawn_case(3, 20, 0);

@@ -60,6 +60,20 @@ TEST(PacketAndFlow, AgreeOnARingOfFiftyProducts) {
   compare("ring", 4, 50);
 }
 
+// Faster down than up, as homes are: in both directions at once the way up is what counts.
+TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
+  const double up = 2e7, down = 2e8, rtt_s = 0.028;
+  Case one = star_case(2, up, rtt_s);
+  one.network.topology = StarSpec{up, down, rtt_s};
+  for (const double products : {2., 20.}) {
+    const Trace trace = with_messages("pair", 2, products * up / 8 * rtt_s);
+    const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
+    std::printf("pair of homes, %3.0f bandwidth-delay products: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
+                products, packet, flow, 100 * (flow / packet - 1));
+    EXPECT_NEAR(flow / packet, 1, 0.1);
+  }
+}
+
 // The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly
 // cold, and neither as fast as with an open window.
 TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {

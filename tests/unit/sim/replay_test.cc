@@ -101,6 +101,24 @@ TEST(Replay, ALateOverlappedExchangeIsAwaited) {
   EXPECT_GE(second.done_s, ahead.done_s);
 }
 
+// Two blocking rules at a step: a replica is ready for the second one when it has done the first. 10 MB and
+// then 20 MB at 12.5 MB/s of line, 94.15 % of it payload.
+TEST(Replay, ExchangesOfAStepFollowEachOther) {
+  ExchangeRule first = rule_of("parameter-server"), second = first;
+  second.name = "second";
+  second.tensors = {"delta", "phi"};
+  const Trace trace = make_trace({{first, second}}, {1, 2, 1, 10000000, 1});
+  const Replayed replayed = run_replay(star_case(2, 1e8, 1e-4), trace);
+  const double seconds = 2 * 10e6 * 8 / (1e8 * 1448 / 1538);  // there and back
+  for (const int replica : {0, 1}) {
+    const ExchangeRecord &one = replayed.row(1, replica), &two = replayed.row(1, replica, "second");
+    EXPECT_DOUBLE_EQ(two.ready_s, one.done_s);
+    EXPECT_DOUBLE_EQ(one.ready_s, 1);
+  }
+  EXPECT_NEAR(replayed.row(1, 1).done_s, 1 + seconds, 0.01);
+  EXPECT_NEAR(replayed.row(1, 1, "second").done_s, 1 + 3 * seconds, 0.02);
+}
+
 TEST(Replay, RowsAreInTheOrderOfStepRuleReplica) {
   Case one = star_case(4, 1e8, 0.05);
   one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
@@ -145,6 +163,28 @@ TEST(Replay, StepsHoldEveryClockOfASmallRun) {
   const std::string& steps = replayed.files.at("steps.csv");
   EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'), 1 + 3 * 2);
   EXPECT_EQ(steps.substr(0, steps.find('\n')), "step,replica,computed_s,done_s");
+}
+
+// Without an exchange a clock is the sum of the draws; a factor scales one replica's and moves no other.
+TEST(Replay, AStepTimeFactorSlowsOneReplicaAlone) {
+  Case one = star_case(3, 1e8, 0.05);
+  one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
+  const Trace trace = make_trace({{rule_of("ring", 100)}}, {1, 3, 10, 1000, 1});
+  const auto clocks = [&] {
+    std::istringstream lines(run_replay(one, trace).files.at("replicas.csv"));
+    std::vector<double> clocks;
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) clocks.push_back(std::stod(line.substr(line.find(',') + 1)));
+    return clocks;
+  };
+  const std::vector<double> plain = clocks();
+  one.workload.step_time_factors = {1, 2.5, 1};
+  const std::vector<double> slowed = clocks();
+  ASSERT_EQ(plain.size(), 3u);
+  EXPECT_EQ(slowed[0], plain[0]);
+  EXPECT_NEAR(slowed[1], 2.5 * plain[1], 1e-9);
+  EXPECT_EQ(slowed[2], plain[2]);
 }
 
 TEST(Replay, ATraceOfAnotherCaseIsWrongInput) {

@@ -6,8 +6,9 @@
 
 namespace longhaul {
 
-inline Replayed run_replay(const Case& one, const Trace& trace) {
-  return run_with(replay, one, trace);
+inline Replayed run_replay(const Case& one, const Trace& trace,
+                           const NetworkMaker& network_of = make_network) {
+  return run_with([&](auto&&... arguments) { return replay(arguments..., network_of); }, one, trace);
 }
 
 }  // namespace longhaul

@@ -62,7 +62,6 @@ TEST_F(BadRun, ATableOnAFullDisk) {
   }
 }
 
-// A file system of 8 MB, of which a training needs more.
 // A file system of 8 MB at `folder`, for as long as it lives: a test that fails leaves no mount behind.
 class SmallDisk {
  public:
@@ -87,7 +86,7 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
   scenario["train"]["checkpoint_every"] = 4;
   scenario["train"]["model"]["hidden"] = 64;  // 1.9 MB a checkpoint, two and a temporary one
   const Case one = only_case(scenario, folder_);
-  write_file(out + "/filler", std::string(3 << 20, 'x'));
+  write_file(out + "/filler", std::string(5 << 20, 'x'));
   const std::string message = failure(scenario);
   expect_said(message, {"step-", ".safetensors: cannot be written: No space left on device"});
   EXPECT_EQ(newest_checkpoint(scenario), 4);
@@ -128,6 +127,22 @@ TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
     expect_said(error.what(), {"train.data", "not the one of the checkpoint", "remove"});
   }
   EXPECT_EQ(newest_checkpoint(scenario), 12);
+}
+
+TEST_F(BadRun, ACheckpointOfOtherLibrariesIsNotResumedFrom) {
+  const Case one = only_case(small_scenario({{"name", "ddp"}}), folder_);
+  train(one, folder_);
+  CheckpointFolder checkpoints(folder_.file("out"), training_key(one));
+  std::vector<std::string> refused;
+  Checkpoint last = *checkpoints.newest(refused);
+  last.state["libraries"]["libtorch"] = "0.4.1";
+  checkpoints.write(last.step + 1, last.state, {});
+  try {
+    train(one, folder_, 1, /*resume=*/true);
+    FAIL() << "it went on";
+  } catch (const InputError& error) {
+    expect_said(error.what(), {"0.4.1", "other bits", "to begin anew"});
+  }
 }
 
 TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {

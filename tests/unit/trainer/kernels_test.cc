@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "trainer/model/gemm.h"
 
 namespace longhaul {
 namespace {
@@ -66,6 +67,42 @@ TEST(Kernels, ANotANumberStaysOne) {
   std::vector<float> gate_up = {NAN, 1}, y(1);
   swiglu_forward(gate_up.data(), 1, 1, y.data());
   EXPECT_TRUE(std::isnan(y[0]));
+}
+
+// Against sums in double, all ways of reading the operands, adding and not.
+TEST(Gemm, IsTheSumOfProducts) {
+  constexpr std::int64_t kM = 5, kN = 7, kK = 3, kStride = 11;
+  const std::vector<float> a = random_values(kStride * kStride, 1), b = random_values(kStride * kStride, 1),
+                           before = random_values(kM * kStride, 1);
+  const auto at = [](const Operand& x, std::int64_t row, std::int64_t column) {
+    return static_cast<double>(x.transposed ? x.data[column * x.stride + row]
+                                            : x.data[row * x.stride + column]);
+  };
+  for (const auto& product : {multiply, multiply_by_tensors})
+    for (const bool turn_a : {false, true})
+      for (const bool turn_b : {false, true})
+        for (const float beta : {0.f, 1.f}) {
+          const Operand one{a.data(), kStride, turn_a}, other{b.data(), kStride, turn_b};
+          std::vector<float> c = before;
+          product(kM, kN, kK, 0.5f, one, other, beta, c.data(), kStride);
+          for (std::int64_t i = 0; i < kM; ++i)
+            for (std::int64_t j = 0; j < kStride; ++j) {
+              const auto place = static_cast<std::size_t>(i * kStride + j);
+              double expected = j < kN ? beta * before[place] : before[place];
+              for (std::int64_t l = 0; l < kK && j < kN; ++l)
+                expected += 0.5 * at(one, i, l) * at(other, l, j);
+              EXPECT_NEAR(c[place], expected, 1e-6) << turn_a << turn_b << beta;
+            }
+        }
+}
+
+// Hand calculation: equal logits of 4 classes cost log 4; the gradient is 1/4 everywhere, less 1 at the
+// target.
+TEST(Kernels, CrossEntropyOfEqualLogits) {
+  std::vector<float> logits(4, 3.f);
+  const std::int64_t target = 2;
+  EXPECT_NEAR(cross_entropy(1, 4, &target, 0.5f, logits.data()), std::log(4.), 1e-6);
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(logits[static_cast<std::size_t>(i)], i == 2 ? -0.375 : 0.125, 1e-7);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace longhaul {
 namespace {
 
 const Json kDdp = {{"name", "ddp"}};
+const Json kFsdp = {{"name", "fsdp"}};
 const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 4}};
 const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 4}};
 const Json kIndependent = {{"name", "independent"}};
@@ -65,7 +66,7 @@ TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, TrainerWalksThePlan,
-                         testing::Values(kDdp, kDiloco, with(kDiloco, "nesterov", false), kNoloco,
+                         testing::Values(kDdp, kFsdp, kDiloco, with(kDiloco, "nesterov", false), kNoloco,
                                          with(kNoloco, "pattern", "presend"),
                                          with(kNoloco, "pattern", "root"), with(kNoloco, "group_size", 4),
                                          kIndependent));
@@ -86,6 +87,10 @@ TEST(Training, DdpReplicasNeverDiffer) {
     EXPECT_EQ(spread, 0) << "step " << at.first;
     EXPECT_EQ(at.second, "plain");
   }
+}
+
+TEST(Training, FsdpIsDdpBitForBit) {
+  EXPECT_EQ(train(small_scenario(kFsdp)).metrics, train(small_scenario(kDdp)).metrics);
 }
 
 TEST(Training, DilocoReplicasAgreeRightAfterAnOuterStepAndNotBetween) {

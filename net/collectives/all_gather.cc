@@ -1,0 +1,45 @@
+#include "net/collectives/all_gather.h"
+
+namespace longhaul {
+namespace {
+
+class AllGather : public Collective {
+ public:
+  std::string name() const override { return "all-gather"; }
+  std::string about() const override {
+    return "everyone gets all contributions, around a ring in n-1 rounds; no all-reduce";
+  }
+  int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const int n = exchange.members;
+    Round round;
+    add_contribution(round.sends, exchange, (member + 1) % n, member - index);
+    add_contribution(round.receives, exchange, (member + n - 1) % n, member - index - 1);
+    return round;
+  }
+
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t n = exchange.members, messages = n * (n - 1);
+    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    return rounds(exchange) * (latency_s + static_cast<double>(exchange.bytes) / bytes_per_s);
+  }
+
+ private:
+  static void add_contribution(std::vector<Message>& messages, const GroupExchange& exchange, int peer,
+                               int of) {
+    const std::int64_t index = (of + exchange.members) % exchange.members;
+    add_message(messages, peer, index * exchange.bytes, (index + 1) * exchange.bytes, false);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_all_gather() {
+  return std::make_unique<AllGather>();
+}
+
+}  // namespace longhaul

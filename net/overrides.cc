@@ -1,0 +1,99 @@
+#include "net/overrides.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "core/options.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+// A link and whether `up` is its way backward: it ends at the replica that the override names.
+struct Chosen {
+  int link;
+  bool is_turned;
+};
+
+std::vector<std::string> names_of(const Topology& topology) {
+  std::vector<std::string> names;
+  for (const Link& link : topology.links()) names.push_back(link.name);
+  return names;
+}
+
+// The nearest one first.
+std::string nearest_names(const std::string& name, std::vector<std::string> names) {
+  constexpr std::size_t kMostShown = 5;
+  std::vector<std::string> shown;
+  for (std::string near = nearest(name, names); !near.empty() && shown.size() < kMostShown;
+       near = nearest(name, names)) {
+    shown.push_back(near);
+    names.erase(std::remove(names.begin(), names.end(), near), names.end());
+  }
+  if (shown.empty()) return "a name of links.csv or a glob";
+  return "the nearest are " + join(shown);
+}
+
+// The name itself goes before its meaning as a glob: names of GraphML may hold brackets.
+std::vector<Chosen> named(const std::string& name, const Topology& topology, const std::string& path) {
+  std::vector<Chosen> exact, matching;
+  for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
+    const std::string& one = topology.links()[static_cast<std::size_t>(i)].name;
+    if (one == name) exact.push_back({i, false});
+    if (fnmatch(name.c_str(), one.c_str(), 0) == 0) matching.push_back({i, false});
+  }
+  if (!exact.empty()) return exact;
+  if (matching.empty()) {
+    const std::size_t count = topology.links().size();
+    throw InputError({"", path + ".link", "no link is called \"" + name + "\"",
+                      "one of the " + std::to_string(count) + " links, or a glob",
+                      nearest_names(name, names_of(topology))});
+  }
+  return matching;
+}
+
+std::vector<Chosen> of_replicas(const std::pair<int, int>& replicas, const Topology& topology) {
+  const auto is_meant = [&](int node) { return node >= replicas.first && node <= replicas.second; };
+  std::vector<Chosen> chosen;
+  for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
+    const Link& link = topology.links()[static_cast<std::size_t>(i)];
+    if (is_meant(link.first)) chosen.push_back({i, false});
+    if (!is_meant(link.first) && is_meant(link.second)) chosen.push_back({i, true});
+  }
+  return chosen;
+}
+
+void check(const LinkOverride& one, const std::string& link, const std::string& path) {
+  for (const std::optional<double>& rate : {one.up, one.down})
+    if (rate && !(*rate > 0))
+      throw InputError({"", path, "found a rate of " + human_rate(*rate) + " for the link " + link,
+                        "more than 0", "a link that carries nothing is no link"});
+  if (one.delay && !(*one.delay >= 0))
+    throw InputError({"", path, "found a delay of " + human_duration(*one.delay) + " for the link " + link,
+                      "at least 0", ""});
+}
+
+}  // namespace
+
+void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topology) {
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const LinkOverride& one = overrides[i];
+    const std::string path = element_path("network.overrides", i);
+    const std::vector<Chosen> chosen =
+        one.link.empty() ? of_replicas(one.replicas, topology) : named(one.link, topology, path);
+    for (const Chosen& change : chosen) {
+      Link link = topology.links()[static_cast<std::size_t>(change.link)];
+      check(one, link.name, path);
+      double& up = change.is_turned ? link.rate_backward : link.rate_forward;
+      double& down = change.is_turned ? link.rate_forward : link.rate_backward;
+      up = one.up.value_or(up);
+      down = one.down.value_or(down);
+      link.delay_s = one.delay.value_or(link.delay_s);
+      topology.change_link(change.link, link);
+    }
+  }
+}
+
+}  // namespace longhaul

@@ -1,0 +1,63 @@
+#include "net/placement.h"
+
+#include <algorithm>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kMostNamesShown = 30;
+
+std::string names_shown(std::vector<std::string> names) {
+  const std::size_t count = names.size();
+  if (count <= kMostNamesShown) return join(names);
+  names.resize(kMostNamesShown);
+  return join(names) + " and " + std::to_string(count - kMostNamesShown) + " more";
+}
+
+}  // namespace
+
+Placement placed(Placement sites, bool even, int replicas, const std::string& path) {
+  const int count = static_cast<int>(sites.size());
+  int total = 0;
+  for (int i = 0; i < count; ++i) {
+    int& here = sites[static_cast<std::size_t>(i)].second;
+    if (even) here = replicas / count + (i < replicas % count);
+    total += here;
+  }
+  if (total != replicas)
+    throw InputError(
+        {"", path,
+         "places " + std::to_string(total) + " replicas, the scenario has " + std::to_string(replicas),
+         "counts that add up to replicas", ""});
+  sites.erase(std::remove_if(sites.begin(), sites.end(), [](const auto& site) { return site.second == 0; }),
+              sites.end());
+  return sites;
+}
+
+// A misspelt site must not become a silent default: list what there is.
+void check_sites_known(const Placement& sites, const std::vector<std::string>& known,
+                       const std::string& path) {
+  for (const auto& [site, count] : sites) {
+    if (std::find(known.begin(), known.end(), site) != known.end()) continue;
+    const std::string near = nearest(site, known);
+    throw InputError({"", path + "." + site, "found an unknown site \"" + site + "\"", names_shown(known),
+                      near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  }
+}
+
+void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
+                     const StarSpec& access) {
+  std::vector<int> site_of;
+  for (std::size_t site = 0; site < placement.size(); ++site)
+    for (int i = 0; i < placement[site].second; ++i) {
+      const int replica = static_cast<int>(site_of.size());
+      topology.add_link({topology.node_name(replica) + "-" + placement[site].first, replica, routers[site],
+                         access.up, access.down, access.rtt / 4});
+      site_of.push_back(static_cast<int>(site));
+    }
+  topology.set_sites(std::move(site_of));
+}
+
+}  // namespace longhaul

@@ -1,0 +1,205 @@
+#include "net/variation/link_trace.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+const std::vector<std::string> kColumns = {"time_s", "rate_bps", "delay_s"};
+constexpr double kLongest_s = 4e9;  // nanoseconds in 63 bits, with room
+
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// A line of the file with its number, for messages.
+struct Line {
+  std::string file;
+  int number = 0;
+  std::vector<std::string> cells;
+
+  [[noreturn]] void refuse(const std::string& column, const std::string& found,
+                           const std::string& allowed) const {
+    throw InputError({file, "line " + std::to_string(number) + (column.empty() ? "" : ", column " + column),
+                      found, allowed, ""});
+  }
+};
+
+// All lines but blank ones and comments.
+std::vector<Line> lines_of(const std::string& text, const std::string& file) {
+  std::vector<Line> lines;
+  std::istringstream in(text);
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (trimmed(line).empty() || trimmed(line)[0] == '#') continue;
+    lines.push_back({file, number, {}});
+    std::size_t begin = 0;
+    for (std::size_t comma; (comma = line.find(',', begin)) != std::string::npos; begin = comma + 1)
+      lines.back().cells.push_back(trimmed(line.substr(begin, comma - begin)));
+    lines.back().cells.push_back(trimmed(line.substr(begin)));
+  }
+  return lines;
+}
+
+void check_header(const Line& header) {
+  for (std::size_t i = 0; i < header.cells.size(); ++i) {
+    const std::string& name = header.cells[i];
+    if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
+      header.refuse("", "found the column \"" + name + "\"", join(kColumns));
+    if (std::find(header.cells.begin(), header.cells.begin() + static_cast<std::ptrdiff_t>(i), name) !=
+        header.cells.begin() + static_cast<std::ptrdiff_t>(i))
+      header.refuse("", "found the column \"" + name + "\" twice", "each column once");
+  }
+  const auto has = [&](const std::string& name) {
+    return std::find(header.cells.begin(), header.cells.end(), name) != header.cells.end();
+  };
+  if (!has("time_s") || !(has("rate_bps") || has("delay_s")))
+    header.refuse("", "found the columns " + join(header.cells), "time_s and rate_bps, delay_s or both");
+}
+
+// The number in a column; nothing where the cell is empty or the column is not there.
+std::optional<double> number_in(const Line& line, const Line& header, const std::string& column) {
+  const auto place = std::find(header.cells.begin(), header.cells.end(), column);
+  if (place == header.cells.end()) return std::nullopt;
+  const std::string& cell = line.cells[static_cast<std::size_t>(place - header.cells.begin())];
+  if (cell.empty()) return std::nullopt;
+  double value = 0;
+  const char* end = cell.data() + cell.size();
+  const auto [rest, error] = std::from_chars(cell.data(), end, value);
+  if (error != std::errc() || rest != end || !std::isfinite(value))
+    line.refuse(column, "found \"" + cell + "\"", "a number");
+  return value;
+}
+
+LinkTrace::Row row_of(const Line& line, const Line& header) {
+  if (line.cells.size() != header.cells.size())
+    line.refuse("", "has " + std::to_string(line.cells.size()) + " cells",
+                "as many as the header: " + std::to_string(header.cells.size()));
+  const std::optional<double> time_s = number_in(line, header, "time_s");
+  if (!time_s) line.refuse("time_s", "the cell is empty", "a time in seconds");
+  if (*time_s < 0 || *time_s > kLongest_s)
+    line.refuse("time_s", "found " + format_number(*time_s),
+                "seconds from 0 to " + format_number(kLongest_s));
+  LinkTrace::Row row;
+  row.time_ns = std::llround(*time_s * 1e9);
+  row.rate = number_in(line, header, "rate_bps");
+  row.delay_s = number_in(line, header, "delay_s");
+  if (row.rate && *row.rate != 0 && *row.rate < 1)
+    line.refuse("rate_bps", "found " + format_number(*row.rate), "at least 1 bit/s, or 0 for an outage");
+  if (row.delay_s && (*row.delay_s < 0 || *row.delay_s > kLongest_s))
+    line.refuse("delay_s", "found " + format_number(*row.delay_s), "seconds of at least 0");
+  return row;
+}
+
+// Cells that are empty hold what the row before said.
+std::vector<LinkTrace::Row> rows_of(const std::vector<Line>& lines) {
+  std::vector<LinkTrace::Row> rows;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    LinkTrace::Row row = row_of(lines[i], lines[0]);
+    if (!rows.empty()) {
+      const LinkTrace::Row& before = rows.back();
+      if (row.time_ns <= before.time_ns)
+        lines[i].refuse("time_s", "found " + format_number(seconds(row.time_ns)),
+                        "more than in the row before: " + format_number(seconds(before.time_ns)));
+      if (!row.rate) row.rate = before.rate;
+      if (!row.delay_s) row.delay_s = before.delay_s;
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// The last row is where the trace begins again: whatever else it said would never hold.
+bool says_something_new(const std::vector<LinkTrace::Row>& rows) {
+  const auto says_the_same = [&](const LinkTrace::Row& other) {
+    return rows.back().rate == other.rate && rows.back().delay_s == other.delay_s;
+  };
+  return !says_the_same(rows.front()) && (rows.size() < 2 || !says_the_same(rows[rows.size() - 2]));
+}
+
+std::int64_t period_of(const std::vector<LinkTrace::Row>& rows, const TraceSpec& spec, const Line& last,
+                       const std::string& path) {
+  constexpr std::int64_t kShortest_ns = 1000000;
+  if (!spec.repeats) return 0;
+  const std::int64_t end_ns = rows.back().time_ns;
+  if (!spec.period_s) {
+    if (rows.size() < 2 || end_ns < kShortest_ns || says_something_new(rows))
+      last.refuse("", "is where the trace repeats, so that its values never hold",
+                  "the values of the first row again, or empty cells, at 0.001 s or later; or a longer "
+                  "period in repeat");
+    return end_ns;
+  }
+  const std::int64_t period_ns = std::llround(*spec.period_s * 1e9);
+  if (period_ns <= end_ns)
+    throw InputError({"", path + ".repeat", "found a period of " + format_number(*spec.period_s) + " s",
+                      "more than the time of the last row, " + format_number(seconds(end_ns)) + " s", ""});
+  return period_ns;
+}
+
+}  // namespace
+
+LinkTrace LinkTrace::parse(const std::string& text, const std::string& name, const TraceSpec& spec,
+                           const std::string& path) {
+  const std::vector<Line> lines = lines_of(text, name);
+  if (lines.size() < 2)
+    throw InputError({name, "", "has no rows", "a header line, time_s,rate_bps,delay_s, and rows", ""});
+  check_header(lines[0]);
+  LinkTrace trace;
+  trace.rows_ = rows_of(lines);
+  trace.has_rates_ = trace.rows_.back().rate.has_value();
+  trace.has_delays_ = trace.rows_.back().delay_s.has_value();
+  if (!trace.has_rates_ && !trace.has_delays_)
+    throw InputError(
+        {name, "", "has neither rates nor delays in its rows", "numbers in rate_bps or delay_s", ""});
+  trace.period_ns_ = period_of(trace.rows_, spec, lines.back(), path);
+  if (spec.repeats && !spec.period_s) trace.rows_.pop_back();
+  return trace;
+}
+
+LinkTrace::Row LinkTrace::at(std::int64_t time_ns) const {
+  if (period_ns_ > 0) time_ns %= period_ns_;
+  const auto later = std::upper_bound(rows_.begin(), rows_.end(), time_ns,
+                                      [](std::int64_t time, const Row& row) { return time < row.time_ns; });
+  return later == rows_.begin() ? Row{} : *std::prev(later);
+}
+
+std::int64_t LinkTrace::next_change_ns(std::int64_t time_ns) const {
+  const std::int64_t within = period_ns_ > 0 ? time_ns % period_ns_ : time_ns, begin = time_ns - within;
+  const auto later = std::upper_bound(rows_.begin(), rows_.end(), within,
+                                      [](std::int64_t time, const Row& row) { return time < row.time_ns; });
+  if (later != rows_.end()) return begin + later->time_ns;
+  return period_ns_ > 0 ? begin + period_ns_ : kNever;
+}
+
+std::int64_t LinkTrace::outage_end_ns(std::int64_t time_ns) const {
+  for (std::size_t step = 0; step <= rows_.size() + 1 && time_ns != kNever; ++step) {
+    if (at(time_ns).rate != 0.) return time_ns;
+    time_ns = next_change_ns(time_ns);
+  }
+  return kNever;
+}
+
+LinkTrace read_link_trace(const TraceSpec& spec, const std::string& path) {
+  std::ifstream in(spec.file);
+  std::stringstream text;
+  if (!std::filesystem::is_regular_file(spec.file) || !in || !(text << in.rdbuf()))
+    throw InputError({"", path + ".file", "\"" + spec.file + "\" cannot be read",
+                      "a CSV file, relative to the scenario's folder", ""});
+  return LinkTrace::parse(text.str(), spec.file, spec, path);
+}
+
+}  // namespace longhaul

@@ -1,0 +1,65 @@
+// One exchange of one group as the replay sees it: in one piece, or in the buckets of an all-reduce that
+// overlaps with the backward pass.
+//
+// A replica releases its contribution bucket by bucket. Buckets are exchanged one after another, as on the
+// one stream of a communicator: a replica posts a bucket when it has released it and is done with the one
+// before.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/exchange_plan.h"
+#include "sim/replay/exchange_run.h"
+
+namespace longhaul {
+
+class BucketedExchange {
+ public:
+  struct MemberTimes {
+    double ready_s = -1, done_s = -1;  // released the last bucket, done with it; -1: not yet
+    std::int64_t bytes_sent = 0;
+  };
+  using MemberDone = std::function<void(int replica)>;
+
+  // `group`: replicas, in the order of the group; the exchange's rule must outlive it. `site_of`: of each
+  // replica of the topology, or empty. `barrier`: as in ExchangeRun, for each bucket.
+  BucketedExchange(const Exchange& exchange, int rule_index, std::vector<int> group,
+                   const std::vector<int>& site_of, Network& network, MemberDone on_member_done,
+                   bool barrier = false);
+  BucketedExchange(const BucketedExchange&) = delete;  // its runs call back
+  BucketedExchange& operator=(const BucketedExchange&) = delete;
+
+  // The next bucket of this replica's contribution may go; with the last one the replica is ready.
+  void release(int replica);
+
+  int rule_index() const { return runs_.front()->rule_index(); }
+  int step() const { return runs_.front()->step(); }
+  const ExchangeRule& rule() const { return runs_.front()->rule(); }
+  const std::vector<int>& group() const { return runs_.front()->group(); }
+  MemberTimes times(int replica) const;
+  bool is_done(int replica) const { return runs_.back()->is_done(replica); }
+  bool is_finished() const { return runs_.back()->is_finished(); }
+  double start_s() const;  // the last member was ready; only once all are
+  double done_s() const { return runs_.back()->done_s(); }
+  std::int64_t transfers() const;
+  std::vector<std::string> waiting() const;  // as ExchangeRun's, of the first bucket that is not done
+
+ private:
+  struct Member {
+    std::size_t released = 0, posted = 0;  // buckets
+    double ready_s = -1;
+  };
+
+  std::size_t member_of(int replica) const;
+  void post_next(int replica);
+  void end_bucket(std::size_t bucket, int replica);
+
+  std::vector<std::unique_ptr<ExchangeRun>> runs_;  // a bucket each
+  std::vector<Member> members_;                     // in the order of the group
+  MemberDone on_member_done_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""The trainer's speed at a pinned point, beside the same model in plain LibTorch in the same run; by hand.
+
+1.1 M parameters (hidden 128, 4 layers, ffn 512, byte vocabulary), context 128, batch 4 a replica, 16 replicas, float32.
+Useful arithmetic is 6 · parameters · tokens / s, without attention's, which is given beside it. Every measurement is
+taken several times, in turns, and the median is printed with the smallest and the largest.
+
+    cmake --build build --target longhaul longhaul-train trainer_baseline
+    tests/bench/trainer/trainer_speed.py [--build build] [--rounds 3] [--json FILE]
+
+On a machine that others use, run it as root with --realtime: nothing else gets the processor meanwhile.
+"""
+import argparse
+import glob
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+
+REPLICAS, STEPS, CORES = 16, 20, 2
+TOKENS = REPLICAS * 4 * 128  # a step
+# 12 · layers · hidden · context: two products of the scores and two of the mixing, forward and twice backward, of which
+# the causal half is useful.
+ATTENTION_FLOPS = 12 * 4 * 128 * 128 / 2  # a token
+
+SCENARIO = {
+    "name": "pinned", "replicas": REPLICAS, "methods": [{"name": "noloco", "inner_steps": 10}],
+    "train": {"steps": 10, "model": {"hidden": 128, "layers": 4, "heads": 4, "ffn": 512, "context": 128}, "batch": 4,
+              "data": {"synthetic": {"branching": 4, "tokens": 1000000}}, "evaluate_sequences": 1},
+    "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}},
+}
+
+
+class Bench:
+    def __init__(self, build, prefix):
+        self.bin = os.path.join(build, "bin")
+        self.prefix = prefix
+        self.environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self.folder = tempfile.TemporaryDirectory()
+        self.case = self.make_case()
+        self.port = 29600
+
+    def make_case(self):
+        scenario = os.path.join(self.folder.name, "scenario.json")
+        with open(scenario, "w") as file:
+            json.dump(SCENARIO, file)
+        out = os.path.join(self.folder.name, "run")
+        subprocess.run([*self.prefix, os.path.join(self.bin, "longhaul"), "run", scenario, "--out", out, "--only", "train", "--quiet"],
+                       check=True, stdout=subprocess.DEVNULL)
+        found = glob.glob(os.path.join(out, "train", "*", "case.json"))
+        with open(found[0]) as file:
+            return json.load(file)
+
+    def start(self, program, *arguments, **options):
+        return subprocess.Popen([*self.prefix, os.path.join(self.bin, program), *map(str, arguments)],
+                                env=self.environment, **options)
+
+    def read(self, program, *arguments):
+        process = self.start(program, *arguments, stdout=subprocess.PIPE, text=True)
+        text = process.communicate()[0]
+        if process.returncode != 0:
+            raise RuntimeError(f"{program} failed")
+        return json.loads(text.splitlines()[-1])
+
+    def gemm(self, threads):
+        return self.read("trainer_baseline", "gemm", threads, 2)["gflops"]
+
+    def train_seconds(self, threads, steps):
+        """Of a whole longhaul-train; the difference of two lengths is the steps alone."""
+        case = json.loads(json.dumps(self.case))
+        case["train"].update(steps=steps, evaluate_every=steps, checkpoint_every=steps)
+        case["workload"]["steps"] = steps
+        file = os.path.join(self.folder.name, f"case{steps}.json")
+        with open(file, "w") as out:
+            json.dump(case, out)
+        with tempfile.TemporaryDirectory() as folder:
+            begin = time.monotonic()
+            process = self.start("longhaul-train", "--case", file, "--out", folder, "--quiet", "--device", "cpu",
+                                 "--threads", threads, stdout=subprocess.DEVNULL)
+            if process.wait() != 0:
+                raise RuntimeError("longhaul-train failed")
+            return time.monotonic() - begin
+
+    def longhaul(self, threads):
+        few, many = self.train_seconds(threads, 10), self.train_seconds(threads, 10 + STEPS)
+        return TOKENS * STEPS / (many - few)
+
+    def loops(self):
+        """As many processes as cores, each looping over its share of the replicas."""
+        processes = [self.start("trainer_baseline", "loop", REPLICAS // CORES, STEPS, stdout=subprocess.PIPE, text=True)
+                     for _ in range(CORES)]
+        results = [json.loads(process.communicate()[0].splitlines()[-1]) for process in processes]
+        return sum(r["tokens"] for r in results) / max(r["seconds"] for r in results)
+
+    def gloo(self):
+        """A process per replica: tokens / s, seconds to everybody's first step, memory (proportional set size)."""
+        self.port += 1
+        begin = time.monotonic()
+        processes = [self.start("trainer_baseline", "gloo", rank, REPLICAS, 20, self.port, stdout=subprocess.PIPE, text=True)
+                     for rank in range(REPLICAS)]
+        for process in processes:
+            process.stdout.readline()
+        start_up = time.monotonic() - begin
+        memory = sum(pss_bytes(process.pid) for process in processes)
+        results = [json.loads(process.communicate()[0].splitlines()[-1]) for process in processes]
+        return sum(r["tokens"] for r in results) / max(r["seconds"] for r in results), start_up, memory
+
+    def start_up(self):
+        """Seconds to the end of the first step of all replicas, and memory while it trains."""
+        case = json.loads(json.dumps(self.case))
+        case["train"].update(steps=40, evaluate_every=40, checkpoint_every=40)
+        case["workload"]["steps"] = 40
+        file = os.path.join(self.folder.name, "case40.json")
+        with open(file, "w") as out:
+            json.dump(case, out)
+        with tempfile.TemporaryDirectory() as folder:
+            read_end, write_end = os.pipe()
+            begin = time.monotonic()
+            process = self.start("longhaul-train", "--case", file, "--out", folder, "--quiet", "--device", "cpu",
+                                 "--threads", CORES, "--progress-fd", write_end, stdout=subprocess.DEVNULL,
+                                 pass_fds=[write_end])
+            os.close(write_end)
+            with os.fdopen(read_end) as lines:
+                for line in lines:
+                    if json.loads(line).get("done", 0) >= 1:
+                        break
+                start_up = time.monotonic() - begin
+                memory = pss_bytes(process.pid)
+                drain = threading.Thread(target=lines.read)
+                process.terminate()
+                drain.start()
+                process.wait()
+                drain.join()
+        return start_up, memory
+
+
+def pss_bytes(pid):
+    with open(f"/proc/{pid}/smaps_rollup") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--realtime", action="store_true", help="SCHED_FIFO, as root")
+    parser.add_argument("--without-gloo", action="store_true")
+    parser.add_argument("--json", help="file for the medians")
+    arguments = parser.parse_args()
+    bench = Bench(arguments.build, ["chrt", "-f", "30"] if arguments.realtime else [])
+    measured = {}
+
+    def add(**values):
+        for name, value in values.items():
+            measured.setdefault(name, []).append(value)
+
+    for _ in range(arguments.rounds):
+        add(gemm_1=bench.gemm(1), gemm_2=bench.gemm(CORES))
+        add(longhaul_1=bench.longhaul(1), longhaul_2=bench.longhaul(CORES))
+        add(loops=bench.loops())
+        if not arguments.without_gloo:
+            tokens, start_up, memory = bench.gloo()
+            add(gloo=tokens, gloo_start_up=start_up, gloo_memory=memory)
+        start_up, memory = bench.start_up()
+        add(longhaul_start_up=start_up, longhaul_memory=memory)
+    medians = {name: statistics.median(values) for name, values in measured.items()}
+    medians["parameters"] = parameters = 1115264
+    for name, values in measured.items():
+        print(f"{name:18s} {statistics.median(values):14.4g}   ({min(values):.4g} … {max(values):.4g})")
+    useful = 6 * parameters * medians["longhaul_2"] / 1e9
+    attention = ATTENTION_FLOPS * medians["longhaul_2"] / 1e9
+    lines = [("useful arithmetic, GFLOP/s", useful, ""), ("attention's beside it, GFLOP/s", attention, ""),
+             ("useful / two single-threaded products of 512", useful / medians["gemm_2"], "at least 0.72"),
+             ("two threads / one", medians["longhaul_2"] / medians["longhaul_1"], "at least 1.85"),
+             ("tokens/s / processes that loop", medians["longhaul_2"] / medians["loops"], "at least 1.2")]
+    if not arguments.without_gloo:
+        lines += [("tokens/s / a process per replica", medians["longhaul_2"] / medians["gloo"], "at least 2"),
+                  ("start-up / a process per replica", medians["longhaul_start_up"] / medians["gloo_start_up"], "at most 0.2"),
+                  ("memory / a process per replica", medians["longhaul_memory"] / medians["gloo_memory"], "at most 0.5")]
+    print()
+    for name, value, target in lines:
+        print(f"{name:48s} {value:9.3f}   {target}")
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump({**medians, **{name: value for name, value, _ in lines}}, file, indent=2)
+
+
+main()

@@ -1,0 +1,40 @@
+// The scenarios that carry independent checks as claims: every claim holds, and where a claim has to leave
+// room for the residual of the network model, the measured value is nearer than that.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/options.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+Json claims_of(const std::string& scenario) {
+  const std::string out = fresh_folder(scenario);
+  const CommandResult result =
+      longhaul({"run", scenario_file("paper/" + scenario + ".json"), "--out", out, "--quiet"});
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  return Json::parse(read_text(out + "/summary.json"))["claims"];
+}
+
+TEST(Paper, EveryCollectiveTakesWhatItsClosedFormSays) {
+  const Json claims = claims_of("collectives");
+  EXPECT_EQ(claims.size(), 26u);
+  for (const Json& claim : claims) {
+    EXPECT_EQ(claim["verdict"], "holds") << claim.dump();
+    const bool is_bound = claim["bound"].get<std::string>().rfind("at most", 0) == 0;
+    if (!is_bound)
+      EXPECT_NEAR(claim["measured"].get<double>() / claim["threshold"].get<double>(), 1, 0.004)
+          << claim["id"];
+  }
+}
+
+TEST(Paper, StreamingDilocosTableOfLinkRatesIsMet) {
+  const Json claims = claims_of("streaming-diloco-bandwidth");
+  EXPECT_EQ(claims.size(), 20u);
+  for (const Json& claim : claims) EXPECT_EQ(claim["verdict"], "holds") << claim.dump();
+}
+
+}  // namespace
+}  // namespace longhaul

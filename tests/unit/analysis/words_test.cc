@@ -1,0 +1,38 @@
+// The network of a run in a sentence for the top of the report.
+#include "analysis/report/words.h"
+
+#include <gtest/gtest.h>
+
+namespace longhaul {
+namespace {
+
+std::string network_words(const char* network) {
+  for (const Json& one : run_in_words({{"network", Json::parse(network)}}, {}))
+    if (one["term"] == "Network") return one["text"];
+  return "";
+}
+
+TEST(Words, EveryTopologyHasASentence) {
+  EXPECT_NE(
+      network_words(R"({"fidelity": "flow", "topology": {"homes": {"up": {"median": "20Mbps", "sigma": 1.5},
+                              "down": {"median": "200Mbps", "sigma": 0.5}, "rtt": "14ms"}}})")
+          .find("homes with log-normal access rates, up median 20Mbps, σ 1.5, down median 200Mbps, σ 0.5, "
+                "round trip to the core 14ms; fidelity flow"),
+      std::string::npos);
+  EXPECT_NE(
+      network_words(R"({"fidelity": "flow", "topology": {"hierarchical": {"sites": {"a": 2, "b": 2},
+                              "inside": {"rate": "10Gbps", "rtt": "1ms"},
+                              "trunk": {"up": "1Gbps", "down": "2Gbps", "rtt": "80ms"}}}})")
+          .find("2 sites with 10Gbps and 1ms inside, joined by links of 1Gbps up, 2Gbps down, round trip "
+                "between sites 80ms"),
+      std::string::npos);
+  EXPECT_NE(
+      network_words(R"({"fidelity": "flow", "topology": {"graphml": {"file": "a.graphml", "replicas": "even",
+                              "rate": "10Gbps"}}, "overrides": [{"replica": 1, "rate": "1Mbps"}]})")
+          .find("network of a.graphml, replicas spread evenly, access links 10Gbps, with overrides "
+                "[{\"replica\":1,\"rate\":\"1Mbps\"}]"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace longhaul

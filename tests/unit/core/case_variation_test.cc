@@ -1,0 +1,87 @@
+// The section network.variation: its values in SI units, and what contradicts itself.
+#include <gtest/gtest.h>
+
+#include "core/case_parts.h"
+#include "core/errors.h"
+#include "core/variation_options.h"
+
+namespace longhaul {
+namespace {
+
+VariationSpec parse(const char* text, const char* fidelity = "flow") {
+  const Json variation = resolve(variation_options(), Json::parse(text), "network.variation");
+  return parse_variation({{"fidelity", fidelity}, {"variation", variation}}, "/some/folder");
+}
+
+std::string error_of(const char* text, const char* fidelity = "flow") {
+  try {
+    parse(text, fidelity);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Variation, IsEmptyWhereNothingIsSaid) {
+  EXPECT_TRUE(parse_variation({{"fidelity", "flow"}}, ".").is_empty());
+  EXPECT_TRUE(parse("{}").is_empty());
+  EXPECT_TRUE(parse(R"({"jitter": {}})", "packet").is_empty());
+}
+
+TEST(Variation, HasValuesInSIUnits) {
+  const VariationSpec spec = parse(R"({
+    "traces": [{"link": "a-b", "file": "t.csv"},
+               {"link": "a-c", "file": "/abs.csv", "repeat": true, "direction": "forward"},
+               {"link": "a-d", "file": "t.csv", "repeat": "2min", "direction": "backward"}],
+    "background": [{"link": "*", "flows": 2, "on": "5s", "off": "500ms"}, {"from": "a", "to": "b", "rate": "1Mbps"},
+                   {"link": "x", "share": 0.5}],
+    "jitter": {"rate_sigma": 0.2, "every": "100ms"}})");
+  EXPECT_EQ(spec.traces[0].file, "/some/folder/t.csv");
+  EXPECT_FALSE(spec.traces[0].repeats);
+  EXPECT_TRUE(spec.traces[0].directions.forward && spec.traces[0].directions.backward);
+  EXPECT_EQ(spec.traces[1].file, "/abs.csv");
+  EXPECT_TRUE(spec.traces[1].repeats && !spec.traces[1].period_s);
+  EXPECT_FALSE(spec.traces[1].directions.backward);
+  EXPECT_EQ(spec.traces[2].period_s, 120);
+  EXPECT_FALSE(spec.traces[2].directions.forward);
+  EXPECT_EQ(spec.background[0].flows, 2);
+  EXPECT_EQ(spec.background[0].on_s, 5);
+  EXPECT_EQ(spec.background[0].off_s, 0.5);
+  EXPECT_EQ(spec.background[1].from, "a");
+  EXPECT_EQ(spec.background[1].rate, 1e6);
+  EXPECT_EQ(spec.background[2].share, 0.5);
+  EXPECT_EQ(spec.jitter.rate_sigma, 0.2);
+  EXPECT_EQ(spec.jitter.delay_sigma, 0);
+  EXPECT_EQ(spec.jitter.every_s, 0.1);
+}
+
+TEST(Variation, RefusesWhatContradictsItself) {
+  EXPECT_NE(error_of(R"({"background": [{"link": "a", "from": "b", "to": "c", "flows": 1}]})")
+                .find("network.variation.background[0]: found"),
+            std::string::npos);
+  for (const char* text :
+       {R"({"background": [{"from": "b", "flows": 1}]})", R"({"background": [{"flows": 1}]})"})
+    EXPECT_NE(error_of(text).find("either link, or from and to"), std::string::npos) << text;
+  EXPECT_NE(error_of(R"({"background": [{"link": "a", "flows": 1, "share": 0.1}]})")
+                .find("exactly one of flows, rate and share"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of(R"({"background": [{"link": "a", "flows": 1, "on": "1s"}]})").find("on and off together"),
+      std::string::npos);
+  EXPECT_NE(error_of(R"({"background": [{"from": "a", "to": "b", "direction": "forward", "flows": 1}]})")
+                .find("background[0].direction"),
+            std::string::npos);
+}
+
+TEST(Variation, PacketsCarryTracesAndJitterOfRates) {
+  EXPECT_FALSE(parse(R"({"jitter": {"rate_sigma": 0.1}})", "packet").is_empty());
+  EXPECT_NE(error_of(R"({"jitter": {"delay_sigma": 0.1}})", "packet").find("jitter.delay_sigma"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"background": [{"link": "a", "flows": 1}]})", "packet").find("background traffic"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"jitter": {"rate_sigma": 0.1}})", "analytic").find("fidelity \"analytic\""),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace longhaul

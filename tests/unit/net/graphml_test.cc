@@ -1,0 +1,211 @@
+// GraphML in the Zoo's form: what becomes of coordinates and speeds, and every way in which a file can be
+// wrong.
+#include "net/graphml.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "core/errors.h"
+#include "net/topology.h"
+#include "tests/unit/net/cases.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kDegreeKm = 6371 * M_PI / 180;
+
+// tests/data/four-corners.graphml: West, Middle and East on the equator, ten degrees apart, and North at the
+// pole.
+Case corners(std::vector<std::pair<std::string, int>> placement) {
+  Case one = star_case(0, 0, 0);
+  one.folder = std::string(LONGHAUL_SOURCE_DIR) + "/tests/data";
+  GraphmlSpec graph;
+  graph.file = "four-corners.graphml";
+  graph.even = placement.empty();
+  for (const auto& [node, count] : placement) one.replicas += count;
+  graph.placement = std::move(placement);
+  graph.rate = 10e9;
+  graph.rtt = 0.004;
+  graph.default_rate = 1e9;
+  graph.inflation = 1.5;
+  one.network.topology = graph;
+  return one;
+}
+
+GraphmlSpec& spec(Case& one) {
+  return std::get<GraphmlSpec>(one.network.topology);
+}
+
+std::string error_of(const Case& one) {
+  try {
+    build_topology(one);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class GraphmlFile : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string error_of_text(const std::string& text) {
+    std::ofstream(folder_ + "/mine.graphml") << text;
+    try {
+      read_graphml_file(folder_ + "/mine.graphml");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  // Two nodes and an edge, with these data elements in the second node and in the edge.
+  static std::string pair_with(const std::string& node, const std::string& edge,
+                               const std::string& direction = "undirected") {
+    return R"(<graphml><key attr.name="label" attr.type="string" for="node" id="l"/>
+      <key attr.name="Latitude" attr.type="string" for="node" id="y"/>
+      <key attr.name="Longitude" attr.type="float" for="node" id="x"/>
+      <key attr.name="LinkSpeedRaw" attr.type="string" for="edge" id="s"/>
+      <graph edgedefault=")" +
+           direction + R"("><node id="a"><data key="l">Oslo</data></node><node id="b">)" + node +
+           R"(</node><edge source="a" target="b">)" + edge + "</edge></graph></graphml>";
+  }
+
+  const std::string folder_ = testing::TempDir() + "longhaul_graphml_test" + std::to_string(getpid());
+};
+
+TEST(GreatCircle, AlongTheEquatorToThePoleAndAcrossTheDateLine) {
+  EXPECT_NEAR(great_circle_km({0, 0}, {0, 10}), 10 * kDegreeKm, 1e-9);
+  EXPECT_NEAR(great_circle_km({0, 20}, {90, -75.5}), 90 * kDegreeKm, 1e-9);
+  EXPECT_NEAR(great_circle_km({0, 179}, {0, -179}), 2 * kDegreeKm, 1e-9);
+  EXPECT_NEAR(great_circle_km({0, 0}, {0, 180}), 180 * kDegreeKm, 1e-6);
+  // Paris and New York: 5837 km on this sphere, by the spherical law of cosines.
+  EXPECT_NEAR(great_circle_km({48.8566, 2.3522}, {40.7128, -74.006}), 5837, 1);
+}
+
+TEST(Graphml, DelaysAreGreatCirclesTimesInflationOver200KmPerMs) {
+  const Topology topology = build_topology(corners({{"West", 1}, {"Middle", 1}, {"East", 1}, {"North", 1}}));
+  const double ten_degrees_s = 10 * kDegreeKm / 200e3 * 1.5, access_s = 0.004;
+  EXPECT_NEAR(topology.rtt_s(0, 1), 2 * ten_degrees_s + access_s, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(0, 2), 4 * ten_degrees_s + access_s, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(1, 3), 20 * ten_degrees_s + access_s, 1e-12)
+      << "1,000 km to West, 10,000 to North";
+}
+
+TEST(Graphml, SpeedsAreRawThenOpticalCarrierThenTheDefault) {
+  const Topology topology = build_topology(corners({{"West", 2}}));
+  ASSERT_EQ(topology.links().size(), 2u + 5) << "the edge from North to itself is none";
+  const auto rate = [&](const std::string& name) {
+    for (const Link& link : topology.links())
+      if (link.name == name) return link.rate_forward;
+    return -1.;
+  };
+  EXPECT_DOUBLE_EQ(rate("Middle-East"), 48 * 51.84e6) << "LinkNote, oc48c";
+  EXPECT_DOUBLE_EQ(rate("North-West"), 192 * 51.84e6) << "LinkLabel, OC-192";
+  EXPECT_DOUBLE_EQ(rate("East-North"), 1e9) << "nothing, so default_rate";
+}
+
+TEST(Graphml, OfParallelEdgesTheFastestCarriesTheTraffic) {
+  const Topology topology = build_topology(corners({{"West", 1}, {"Middle", 1}}));
+  EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 10e9);
+}
+
+TEST(Graphml, ReplicasAtANodeAreASite) {
+  const Topology topology = build_topology(corners({{"East", 2}, {"West", 1}}));
+  EXPECT_EQ(topology.site_of(), (std::vector<int>{0, 0, 1}));
+  EXPECT_EQ(topology.links()[0].name, "replica0-East");
+  EXPECT_DOUBLE_EQ(topology.rtt_s(0, 1), 0.004);
+}
+
+TEST(Graphml, EvenSpreadsInTheOrderOfTheFile) {
+  Case one = corners({});
+  one.replicas = 6;
+  EXPECT_EQ(build_topology(one).site_of(), (std::vector<int>{0, 0, 1, 1, 2, 3}));
+}
+
+// Least delay takes the quick detour that the fewest hops leave aside.
+TEST(Graphml, RoutingIsAChoice) {
+  for (const Routing routing : {Routing::kLeastDelay, Routing::kFewestHops}) {
+    Topology topology(2, routing);
+    const int middle = topology.add_router("middle");
+    topology.add_link({"direct", 0, 1, 1, 1, 0.03});
+    topology.add_link({"first", 0, middle, 1, 1, 0.01});
+    topology.add_link({"second", middle, 1, 1, 1, 0.01});
+    EXPECT_EQ(topology.path(0, 1).directions.size(), routing == Routing::kLeastDelay ? 2u : 1u);
+  }
+}
+
+TEST(Graphml, ANodeWithoutCoordinatesNeedsADefaultDelay) {
+  Case one = corners({{"Corvo", 1}, {"Dorn", 1}});
+  spec(one).file = "two-islands.graphml";
+  EXPECT_NE(error_of(one).find("network.topology.graphml.default_delay: the node Elsewhere of "
+                               "two-islands.graphml has no coordinates"),
+            std::string::npos)
+      << error_of(one);
+}
+
+TEST(Graphml, AGraphInTwoPartsIsAnErrorThatNamesBoth) {
+  Case one = corners({{"Corvo", 1}, {"Dorn", 1}});
+  spec(one).file = "two-islands.graphml";
+  spec(one).default_delay = 0.001;
+  EXPECT_NE(error_of(one).find("no path joins the 2 parts of the network: that of Corvo (5 nodes), that of "
+                               "Alba (2 nodes)"),
+            std::string::npos)
+      << error_of(one);
+}
+
+TEST(Graphml, WhatTheScenarioLacksIsNamed) {
+  Case one = corners({{"West", 2}});
+  spec(one).default_rate.reset();
+  EXPECT_NE(error_of(one).find("default_rate: the edge East-North"), std::string::npos) << error_of(one);
+  EXPECT_NE(error_of(corners({{"Wset", 2}})).find("replicas.Wset: found an unknown site"), std::string::npos);
+  EXPECT_NE(error_of(corners({{"Wset", 2}})).find("did you mean \"West\"?"), std::string::npos);
+  one = corners({{"West", 2}});
+  one.replicas = 3;
+  EXPECT_NE(error_of(one).find("places 2 replicas, the scenario has 3"), std::string::npos);
+  spec(one).file = "nowhere.graphml";
+  EXPECT_NE(error_of(one).find("graphml.file: \"nowhere.graphml\" is no file"), std::string::npos);
+}
+
+TEST_F(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
+  const std::string label = R"(<data key="l">Bergen</data>)";
+  EXPECT_EQ(error_of_text(pair_with(label, "")), "no error");
+  for (const std::string& text : {std::string("<graphml><graph"), std::string("{}"), std::string(""),
+                                  std::string("<html><body/></html>")})
+    EXPECT_NE(error_of_text(text).find("mine.graphml: "), std::string::npos) << text << error_of_text(text);
+  EXPECT_NE(error_of_text("<graphml>\n<graph").find("is not GraphML (line 2: expected"), std::string::npos)
+      << error_of_text("<graphml>\n<graph");
+  const auto said = [&](const std::string& node, const std::string& edge) {
+    return error_of_text(pair_with(label + node, edge));
+  };
+  EXPECT_NE(said(R"(<data key="y">6o.4</data>)", "").find("node Bergen: Latitude is \"6o.4\""),
+            std::string::npos);
+  EXPECT_NE(said(R"(<data key="y">95</data><data key="x">5</data>)", "").find("node Bergen: Latitude is 95"),
+            std::string::npos);
+  EXPECT_NE(said("", R"(<data key="s">0</data>)").find("edge Oslo-Bergen: LinkSpeedRaw is 0"),
+            std::string::npos);
+  EXPECT_NE(said("", R"(<data key="s">fast</data>)").find("edge Oslo-Bergen: LinkSpeedRaw is \"fast\""),
+            std::string::npos);
+  EXPECT_NE(error_of_text(pair_with(label, "", "directed")).find("directed"), std::string::npos);
+  std::string text = pair_with(label, "");
+  text.replace(text.find("target=\"b\""), 10, "target=\"z\"");
+  EXPECT_NE(error_of_text(text).find("an edge of node Oslo: its other end is no node"), std::string::npos)
+      << error_of_text(text);
+}
+
+TEST_F(GraphmlFile, NodesWithoutAnOwnLabelGetOne) {
+  std::ofstream(folder_ + "/mine.graphml") << pair_with("", "");
+  EXPECT_EQ(read_graphml_file(folder_ + "/mine.graphml").nodes[1].name, "node1");
+  std::ofstream(folder_ + "/mine.graphml") << pair_with(R"(<data key="l">Oslo</data>)", "");
+  const GraphmlGraph graph = read_graphml_file(folder_ + "/mine.graphml");
+  EXPECT_EQ(graph.nodes[1].name, "Oslo#2");
+  EXPECT_EQ(graph.edges[0].name, "Oslo-Oslo#2");
+}
+
+}  // namespace
+}  // namespace longhaul

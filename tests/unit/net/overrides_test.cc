@@ -1,0 +1,114 @@
+// One slow link, one slow replica: what changes, and what stays as it was.
+#include "net/overrides.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "tests/unit/net/cases.h"
+
+namespace longhaul {
+namespace {
+
+LinkOverride of_link(const std::string& name) {
+  LinkOverride one;
+  one.link = name;
+  return one;
+}
+
+LinkOverride of_replicas(int first, int last) {
+  LinkOverride one;
+  one.replicas = {first, last};
+  return one;
+}
+
+Topology star_with(std::vector<LinkOverride> overrides) {
+  Case one = star_case(4, 1e9, 0.1);
+  one.network.overrides = std::move(overrides);
+  return build_topology(one);
+}
+
+InputErrorParts error_of(const LinkOverride& wrong) {
+  try {
+    star_with({wrong});
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(Overrides, OfALinkChangeThatLinkAlone) {
+  LinkOverride slow = of_link("replica2-core");
+  slow.up = 1e6;
+  slow.delay = 0.5;
+  const Topology topology = star_with({slow});
+  EXPECT_DOUBLE_EQ(topology.rate(4), 1e6) << "up";
+  EXPECT_DOUBLE_EQ(topology.rate(5), 1e9) << "down stays";
+  EXPECT_DOUBLE_EQ(topology.rtt_s(0, 2), 2 * (0.5 + 0.025));
+  EXPECT_DOUBLE_EQ(topology.rtt_s(0, 1), 0.1);
+  EXPECT_DOUBLE_EQ(topology.rate(0), 1e9);
+}
+
+TEST(Overrides, OfAReplicaOrARangeChangeItsLinks) {
+  LinkOverride slow = of_replicas(1, 2);
+  slow.down = 2e6;
+  const Topology topology = star_with({slow});
+  for (int replica = 0; replica < 4; ++replica) {
+    EXPECT_DOUBLE_EQ(topology.rate(2 * replica), 1e9);
+    EXPECT_DOUBLE_EQ(topology.rate(2 * replica + 1), replica == 1 || replica == 2 ? 2e6 : 1e9);
+  }
+}
+
+TEST(Overrides, AGlobNamesManyAndTheLastOneWins) {
+  LinkOverride all = of_link("*-core"), one = of_link("replica3-core");
+  all.up = all.down = 5e6;
+  one.up = 7e6;
+  const Topology topology = star_with({all, one});
+  EXPECT_DOUBLE_EQ(topology.rate(0), 5e6);
+  EXPECT_DOUBLE_EQ(topology.rate(6), 7e6);
+  EXPECT_DOUBLE_EQ(topology.rate(7), 5e6);
+}
+
+// Up is away from the replica on whichever end of the link it stands.
+TEST(Overrides, UpIsFromTheReplica) {
+  Topology topology(2);
+  topology.add_link({"pair", 1, 0, 1e9, 1e9, 0});
+  LinkOverride slow = of_replicas(0, 0);
+  slow.up = 3e6;
+  apply_overrides({slow}, topology);
+  EXPECT_DOUBLE_EQ(topology.rate(1), 3e6) << "backward: from replica 0";
+  EXPECT_DOUBLE_EQ(topology.rate(0), 1e9);
+}
+
+TEST(Overrides, APathIsChosenAfterThem) {
+  Topology topology(2, Routing::kLeastDelay);
+  const int middle = topology.add_router("middle");
+  topology.add_link({"direct", 0, 1, 1e9, 1e9, 0.01});
+  topology.add_link({"first", 0, middle, 1e9, 1e9, 0.02});
+  topology.add_link({"second", middle, 1, 1e9, 1e9, 0.02});
+  EXPECT_EQ(topology.path(0, 1).directions.size(), 1u);
+  LinkOverride slow = of_link("direct");
+  slow.delay = 0.1;
+  apply_overrides({slow}, topology);
+  EXPECT_EQ(topology.path(0, 1).directions.size(), 2u);
+}
+
+TEST(Overrides, AnUnknownLinkIsNamedWithTheNearestOnes) {
+  LinkOverride wrong = of_link("replica2core");
+  wrong.up = 1e6;
+  const InputErrorParts parts = error_of(wrong);
+  EXPECT_EQ(parts.path, "network.overrides[0].link");
+  EXPECT_NE(parts.found.find("\"replica2core\""), std::string::npos);
+  EXPECT_NE(parts.hint.find("replica2-core"), std::string::npos) << parts.hint;
+}
+
+TEST(Overrides, ARateOfZeroOrANegativeDelayNamesTheLink) {
+  LinkOverride still = of_link("*1-core"), early = of_replicas(3, 3);
+  still.down = 0;
+  early.delay = -0.001;
+  EXPECT_NE(error_of(still).found.find("replica1-core"), std::string::npos);
+  EXPECT_NE(error_of(early).found.find("replica3-core"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,267 @@
+// What links have at a moment: jitter, traffic of others, traces, and which names they go by.
+#include "net/variation/variation.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/errors.h"
+#include "net/link_names.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::int64_t kSecond = 1000000000;
+
+// Replicas around a core, links of 100 Mb/s and 10 ms; `extra` more of them in front.
+Topology star(int replicas, int extra = 0) {
+  Topology topology(replicas + extra);
+  const int core = topology.add_router("core");
+  const auto add = [&](int replica, const std::string& name) {
+    topology.add_link({name, replica, core, 1e8, 1e8, 0.01});
+  };
+  for (int i = 0; i < extra; ++i) add(replicas + i, "extra" + std::to_string(i));
+  for (int i = 0; i < replicas; ++i) add(i, topology.node_name(i) + "-core");
+  return topology;
+}
+
+std::string trace_file(const std::string& text) {
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_trace.csv";
+  std::ofstream(file) << text;
+  return file;
+}
+
+VariationSpec with_trace(const std::string& link, const std::string& text, Directions directions = {}) {
+  VariationSpec spec;
+  TraceSpec trace;
+  trace.link = link;
+  trace.file = trace_file(text);
+  trace.directions = directions;
+  spec.traces.push_back(trace);
+  return spec;
+}
+
+VariationSpec with_background(const BackgroundSpec& traffic) {
+  VariationSpec spec;
+  spec.background.push_back(traffic);
+  return spec;
+}
+
+InputErrorParts error_of(const VariationSpec& spec, const Topology& topology) {
+  try {
+    const Variation variation(spec, topology, 1);
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+// E exp(σ z − σ²/2) = 1 and Var = exp(σ²) − 1: the mean of n draws is within four of its standard deviations.
+TEST(LinkJitter, FactorsHaveMeanOneAndTheVarianceOfALogNormal) {
+  const double sigma = 0.5, variance = std::exp(sigma * sigma) - 1;
+  const LinkJitter jitter({sigma, sigma, 1}, 7);
+  const int draws = 100000;
+  double sum = 0, squares = 0, delays = 0;
+  for (int i = 0; i < draws; ++i) {
+    const LinkJitter::Factors factors = jitter.factors("a-b", i % 2, i / 2 * kSecond);
+    sum += factors.rate;
+    squares += factors.rate * factors.rate;
+    delays += factors.delay;
+  }
+  const double error = 4 * std::sqrt(variance / draws);
+  EXPECT_NEAR(sum / draws, 1, error);
+  EXPECT_NEAR(delays / draws, 1, error);
+  EXPECT_NEAR(squares / draws - 1, variance, 0.1 * variance);
+}
+
+TEST(LinkJitter, ADrawStaysForItsPeriodAndBelongsToItsLinkAndDirection) {
+  const LinkJitter jitter({0.3, 0, 2}, 7);
+  const double first = jitter.factors("a-b", 0, 0).rate;
+  EXPECT_EQ(jitter.factors("a-b", 0, 2 * kSecond - 1).rate, first);
+  EXPECT_NE(jitter.factors("a-b", 0, 2 * kSecond).rate, first);
+  EXPECT_NE(jitter.factors("a-b", 1, 0).rate, first);
+  EXPECT_NE(jitter.factors("a-c", 0, 0).rate, first);
+  EXPECT_NE(LinkJitter({0.3, 0, 2}, 8).factors("a-b", 0, 0).rate, first);
+  EXPECT_EQ(LinkJitter({0.3, 0.9, 2}, 7).factors("a-b", 0, 0).rate, first);
+  EXPECT_EQ(jitter.factors("a-b", 0, 0).delay, 1);
+  EXPECT_EQ(jitter.next_change_ns(0), 2 * kSecond);
+  EXPECT_EQ(jitter.next_change_ns(2 * kSecond), 4 * kSecond);
+}
+
+// The last links of both networks are the same ones, with other numbers.
+TEST(Variation, AnotherLinkChangesNoDrawOfTheOthers) {
+  VariationSpec spec;
+  spec.jitter = {0.3, 0.2, 1};
+  BackgroundSpec traffic;
+  traffic.link = "replica*-core";
+  traffic.share = 0.5;
+  traffic.on_s = traffic.off_s = 0.7;
+  spec.background.push_back(traffic);
+  const Topology small = star(3), large = star(3, 2);
+  Variation one(spec, small, 5), other(spec, large, 5);
+  for (int second = 0; second < 50; ++second) {
+    one.advance_to(second * kSecond);
+    other.advance_to(second * kSecond);
+    for (std::size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(one.capacities()[i], other.capacities()[i + 4]);
+      EXPECT_EQ(one.delays_s()[i], other.delays_s()[i + 4]);
+    }
+  }
+}
+
+TEST(Variation, IsAFunctionOfTimeHoweverOftenItIsLookedAt) {
+  VariationSpec spec = with_trace("replica0-core", "time_s,rate_bps\n0,5e7\n3,0\n5,2e7\n");
+  spec.jitter = {0.3, 0.2, 1};
+  BackgroundSpec traffic;
+  traffic.link = "replica1-core";
+  traffic.share = 0.5;
+  traffic.on_s = 0.3;
+  traffic.off_s = 0.1;
+  spec.background.push_back(traffic);
+  const Topology topology = star(2);
+  Variation often(spec, topology, 5), once(spec, topology, 5);
+  while (often.next_change_ns() <= 60 * kSecond) often.advance_to(often.next_change_ns());
+  often.advance_to(60 * kSecond);
+  once.advance_to(60 * kSecond);
+  EXPECT_EQ(often.capacities(), once.capacities());
+  EXPECT_EQ(often.delays_s(), once.delays_s());
+  EXPECT_EQ(often.next_change_ns(), once.next_change_ns());
+}
+
+TEST(Variation, ATraceChangesTheDirectionsThatItIsFor) {
+  const Topology topology = star(2);
+  Variation variation(with_trace("replica1-core", "time_s,rate_bps,delay_s\n1,5e7,0.02\n", {false, true}),
+                      topology, 1);
+  EXPECT_EQ(variation.next_change_ns(), kSecond);
+  variation.advance_to(kSecond);
+  EXPECT_EQ(variation.changed(), (std::vector<LinkDirection>{3}));
+  EXPECT_EQ(variation.rates(), (std::vector<double>{1e8, 1e8, 1e8, 5e7}));
+  EXPECT_EQ(variation.delays_s(), (std::vector<double>{0.01, 0.01, 0.01, 0.02}));
+  variation.advance_to(2 * kSecond);
+  EXPECT_TRUE(variation.changed().empty());
+}
+
+// In an outage nothing passes; how long a segment takes on the link is known from before.
+TEST(Variation, AnOutageLeavesNoCapacityAndTheRateOfBefore) {
+  const Topology topology = star(1);
+  Variation variation(with_trace("*", "time_s,rate_bps\n1,5e7\n2,0\n4,1e7\n"), topology, 1);
+  variation.advance_to(kSecond);
+  variation.advance_to(2 * kSecond);
+  EXPECT_EQ(variation.capacities(), (std::vector<double>{0, 0}));
+  EXPECT_EQ(variation.rates(), (std::vector<double>{5e7, 5e7}));
+  EXPECT_EQ(variation.next_outage_end_ns(), 4 * kSecond);
+}
+
+TEST(Variation, TrafficThatYieldsToNobodyIsTakenOffAndLeavesATenth) {
+  const Topology topology = star(2);
+  BackgroundSpec rate, share;
+  rate.link = "replica0-core";
+  rate.directions = {true, false};
+  rate.rate = 3e7;
+  share.link = "*";
+  share.share = 0.2;
+  VariationSpec spec = with_trace("replica0-core", "time_s,rate_bps\n1,2e7\n");
+  spec.background = {rate, share};
+  Variation variation(spec, topology, 1);
+  EXPECT_EQ(variation.capacities(), (std::vector<double>{5e7, 8e7, 8e7, 8e7}));
+  EXPECT_EQ(variation.rates()[0], 1e8) << "a segment still takes the time of the whole rate";
+  variation.advance_to(kSecond);
+  EXPECT_NEAR(variation.capacities()[0], 2e6, 1e-6);
+}
+
+// Steady state: on for on / (on + off) of the time; the standard deviation over 2000 cycles is below 1 %.
+TEST(OnOffSource, IsOnForItsPartOfTheTime) {
+  OnOffSource source(3, 1, 1, "a-b forward", 0);
+  double on_s = 0;
+  std::int64_t time_ns = 0;
+  const std::int64_t end_ns = 8000 * kSecond;
+  int switches = 0;
+  while (time_ns < end_ns) {
+    const std::int64_t next_ns = std::min(source.next_change_ns(), end_ns);
+    if (source.is_on()) on_s += static_cast<double>(next_ns - time_ns) / 1e9;
+    source.advance_to(time_ns = next_ns);
+    ++switches;
+  }
+  EXPECT_NEAR(on_s / 8000, 0.75, 0.03);
+  EXPECT_NEAR(switches, 4000, 300);
+}
+
+TEST(OnOffSource, BeginsInItsSteadyState) {
+  int on = 0;
+  for (int i = 0; i < 4000; ++i) on += OnOffSource(3, 1, 1, "a-b forward", i).is_on();
+  EXPECT_NEAR(on / 4000., 0.75, 0.03);
+}
+
+TEST(Variation, CrossFlowsTakeThePathBetweenTwoNodes) {
+  const Topology topology = star(3);
+  BackgroundSpec traffic;
+  traffic.from = "replica0";
+  traffic.to = "replica2";
+  traffic.flows = 4;
+  const Variation variation(with_background(traffic), topology, 1);
+  ASSERT_EQ(variation.cross_flows().size(), 1u);
+  const Variation::CrossFlow& flow = variation.cross_flows()[0];
+  EXPECT_EQ(flow.data, (std::vector<LinkDirection>{0, 5}));
+  EXPECT_EQ(flow.acks, (std::vector<LinkDirection>{4, 1}));
+  EXPECT_EQ(flow.weight, 4);
+  EXPECT_TRUE(variation.is_on(flow));
+  EXPECT_EQ(variation.next_change_ns(), Variation::kNever);
+}
+
+TEST(Variation, ErrorsNameTheNearestLinkOrNode) {
+  const Topology topology = star(3);
+  InputErrorParts parts = error_of(with_trace("replca1-core", "time_s,rate_bps\n1,2e7\n"), topology);
+  EXPECT_EQ(parts.path, "network.variation.traces[0].link");
+  EXPECT_NE(parts.hint.find("\"replica1-core\""), std::string::npos);
+  BackgroundSpec traffic;
+  traffic.from = "replica0";
+  traffic.to = "cor";
+  traffic.flows = 1;
+  parts = error_of(with_background(traffic), topology);
+  EXPECT_EQ(parts.path, "network.variation.background[0].to");
+  EXPECT_NE(parts.hint.find("\"core\""), std::string::npos);
+}
+
+TEST(Variation, ErrorsOfTracesAndTraffic) {
+  Topology topology = star(3);
+  topology.add_link({"trunk", 3, topology.add_router("far"), kUnlimited, kUnlimited, 0.1});
+  VariationSpec twice = with_trace("*-core", "time_s,rate_bps\n1,2e7\n");
+  twice.traces.push_back(twice.traces[0]);
+  twice.traces[1].link = "replica2-core";
+  EXPECT_EQ(error_of(twice, topology).found,
+            "gives the rate of replica2-core forward, which network.variation.traces[0] gives too");
+  VariationSpec missing = with_trace("*-core", "");
+  missing.traces[0].file = "/no/such/file.csv";
+  EXPECT_EQ(error_of(missing, topology).path, "network.variation.traces[0].file");
+  BackgroundSpec traffic;
+  traffic.link = "replica0-core";
+  traffic.rate = 9.1e7;
+  EXPECT_EQ(error_of(with_background(traffic), topology).path, "network.variation.background[0].rate");
+  traffic.link = "trunk";
+  EXPECT_NE(error_of(with_background(traffic), topology).found.find("no limit"), std::string::npos);
+}
+
+TEST(Variation, PacketsHaveNeitherOutagesNorADelayOfOneDirection) {
+  const Topology topology = star(1);
+  const auto refused = [&](const VariationSpec& spec) {
+    EXPECT_THROW(Variation(spec, topology, 1).check_for_packets(spec), InputError);
+  };
+  refused(with_trace("*", "time_s,rate_bps\n1,0\n"));
+  refused(with_trace("*", "time_s,delay_s\n1,0.1\n", {true, false}));
+  const VariationSpec fine = with_trace("*", "time_s,rate_bps\n1,5e6\n", {true, false});
+  EXPECT_NO_THROW(Variation(fine, topology, 1).check_for_packets(fine));
+}
+
+TEST(LinkNames, AreGlobs) {
+  const Topology topology = star(12);
+  EXPECT_EQ(links_named(topology, "replica1-core", ""), (std::vector<int>{1}));
+  EXPECT_EQ(links_named(topology, "replica1?-core", ""), (std::vector<int>{10, 11}));
+  EXPECT_EQ(links_named(topology, "*", "").size(), 12u);
+  EXPECT_THROW(links_named(topology, "*-far", ""), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul

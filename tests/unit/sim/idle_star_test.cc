@@ -1,0 +1,164 @@
+// Every collective of the registry replayed on an idle star, against the closed form that its header gives.
+//
+// Window effects are not switched off but out of reach: with segments of 65,483 bytes the first window of ten
+// covers the path (100 Mb/s x 35 ms with its serialization), and headers and acknowledgements are 0.2 % of a
+// link. Messages are whole segments, so that the last one of each takes as long as any other.
+#include <gtest/gtest.h>
+
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kRate = 1e8, kRtt = 0.03;
+constexpr int kSegment = 65483;
+// Latency: routers forward whole segments, so that the last one takes its time twice.
+const double kLatency = kRtt / 2 + 8 * (kSegment + kHeaderBytes) / kRate;
+const double kBytesPerSecond = kRate / 8 * payload_share(kSegment);
+
+Case open_star(int replicas) {
+  Case one = star_case(replicas, kRate, kRtt);
+  one.network.tcp.segment = kSegment;
+  return one;
+}
+
+// Seconds of one exchange of `bytes` among all.
+double replayed_s(const std::string& collective, int members, std::int64_t bytes, int tensors = 1) {
+  ExchangeRule rule = rule_of(collective);
+  rule.tensors.resize(static_cast<std::size_t>(tensors), "delta");
+  return run_replay(open_star(members), make_trace({{rule}}, {1, members, 1, bytes / tensors, 1}))
+      .sync_time_s();
+}
+
+double closed_form_s(const std::string& collective, int members, std::int64_t bytes, int tensors = 1) {
+  return find_collective(collective).idle_star_s({members, bytes, tensors, {}}, kLatency, kBytesPerSecond);
+}
+
+// Bytes that divide into whole segments for a chunk of 1/n and for one of 1/p, p = 2^floor(log2 n).
+std::int64_t whole_segments(int members) {
+  return std::int64_t{kSegment} * members * (1 << floor_log2(members)) * (members < 8 ? 4 : 1);
+}
+
+TEST(IdleStar, ClosedFormsThatAreExact) {
+  for (const std::string name :
+       {"ring", "halving-doubling", "direct", "parameter-server", "all-gather", "reduce-scatter", "root"})
+    for (const int members : {2, 3, 4, 5, 8, 11, 16, 21}) {
+      const std::int64_t bytes = whole_segments(members);
+      EXPECT_NEAR(replayed_s(name, members, bytes) / closed_form_s(name, members, bytes), 1, 3e-3)
+          << name << " of " << members;
+    }
+}
+
+// Folding a surplus in must not be slowed down by members that have none.
+TEST(IdleStar, HalvingDoublingIsExactForEveryNumberOfMembers) {
+  for (int members = 2; members <= 33; ++members) {
+    const std::int64_t bytes = 4 * std::int64_t{kSegment} * (1 << floor_log2(members));
+    EXPECT_NEAR(
+        replayed_s("halving-doubling", members, bytes) / closed_form_s("halving-doubling", members, bytes), 1,
+        3e-3)
+        << members;
+  }
+}
+
+TEST(IdleStar, TreeIsExactForPowersOfTwoAndBoundedOtherwise) {
+  for (const int members : {2, 4, 8, 16, 32}) {
+    const std::int64_t bytes = 20 * kSegment;
+    EXPECT_NEAR(replayed_s("tree", members, bytes) / closed_form_s("tree", members, bytes), 1, 3e-3)
+        << members;
+  }
+  for (const int members : {3, 5, 6, 7, 11, 23, 33}) {
+    const std::int64_t bytes = 20 * kSegment;
+    EXPECT_LT(replayed_s("tree", members, bytes), 1.003 * closed_form_s("tree", members, bytes)) << members;
+  }
+}
+
+TEST(IdleStar, PairsAndRootsOfTwoTensors) {
+  const std::int64_t bytes = 40 * kSegment;
+  EXPECT_NEAR(replayed_s("pair", 2, bytes) / closed_form_s("pair", 2, bytes), 1, 3e-3);
+  for (const int members : {3, 8}) {
+    const std::int64_t whole = whole_segments(members);
+    EXPECT_NEAR(replayed_s("pair", members, whole) / closed_form_s("pair", members, whole), 1, 3e-3)
+        << "a ring within the group";
+  }
+  for (const int members : {2, 4})
+    EXPECT_NEAR(replayed_s("root", members, bytes, 2) / closed_form_s("root", members, bytes, 2), 1, 3e-3);
+}
+
+// Above, the bound that the header proves. Below, what cannot be beaten: the vector's two halves up and down
+// a tree of whole chunks, and the bytes that every member must receive.
+TEST(IdleStar, DoubleTreeStaysBelowItsBound) {
+  double largest = 0;
+  for (const std::int64_t bytes : {std::int64_t{300000}, std::int64_t{5000000}, std::int64_t{200000000}})
+    for (int members = 2; members <= 33; ++members) {
+      const double measured = replayed_s("double-tree", members, bytes);
+      const double bound = closed_form_s("double-tree", members, bytes);
+      EXPECT_LT(measured, bound) << members << ", " << bytes;
+      EXPECT_GT(measured, 2. * (members - 1) / members * static_cast<double>(bytes) / kBytesPerSecond);
+      largest = std::max(largest, measured / bound);
+    }
+  EXPECT_GT(largest, 0.6) << "a bound far above everything says nothing";
+}
+
+// Regions whose sites are `outside_s` apart, with links as above and unlimited trunks.
+Case sites_case(const std::vector<int>& sizes, double outside_s, const std::string& file) {
+  Json matrix = {{"about", "test"}, {"source", "test"}, {"sites", Json::array()}, {"pairs", Json::array()}};
+  matrix["inside"] = {{"rtt", "30ms"}, {"throughput", "1000Gbps"}};
+  RegionsSpec regions;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    regions.placement.push_back({"s" + std::to_string(i), sizes[i]});
+    matrix["sites"].push_back(regions.placement[i].first);
+    for (std::size_t j = 0; j < i; ++j)
+      matrix["pairs"].push_back({{"between", {regions.placement[j].first, regions.placement[i].first}},
+                                 {"rtt", std::to_string(1e3 * outside_s) + "ms"},
+                                 {"throughput", "1000Gbps"}});
+  }
+  std::ofstream(file) << matrix.dump();
+  regions.matrix = file;
+  regions.rate = kRate;
+  Case one = open_star(0);
+  for (const int size : sizes) one.replicas += size;
+  one.network.topology = regions;
+  return one;
+}
+
+double hierarchical_s(const std::vector<int>& sizes, double outside_s, std::int64_t bytes) {
+  const std::string file =
+      std::filesystem::temp_directory_path() / ("longhaul_sites_" + std::to_string(getpid()) + ".json");
+  const Case one = sites_case(sizes, outside_s, file);
+  const Replayed replayed =
+      run_replay(one, make_trace({{rule_of("hierarchical")}}, {1, one.replicas, 1, bytes, 1}));
+  std::filesystem::remove(file);
+  return replayed.sync_time_s();
+}
+
+double hierarchical_closed_form_s(const std::vector<int>& sizes, std::int64_t bytes) {
+  GroupExchange exchange{0, bytes, 1, {}};
+  for (std::size_t site = 0; site < sizes.size(); ++site)
+    for (int i = 0; i < sizes[site]; ++i, ++exchange.members)
+      exchange.site_of.push_back(static_cast<int>(site));
+  return find_collective("hierarchical").idle_star_s(exchange, kLatency, kBytesPerSecond);
+}
+
+// Sites as far from each other as replicas of one site: a star.
+TEST(IdleStar, HierarchicalFollowsItsClosedForm) {
+  const std::int64_t bytes = 60 * kSegment;
+  for (const auto& sizes : {std::vector<int>{2, 2}, {3, 3, 3}, {4, 4, 4, 4}, {1, 1, 1}, {5}})
+    EXPECT_NEAR(hierarchical_s(sizes, kRtt, bytes) / hierarchical_closed_form_s(sizes, bytes), 1, 3e-3)
+        << sizes.size() << " sites of " << sizes[0];
+  for (const auto& sizes : {std::vector<int>{1, 5}, {4, 2, 1}, {6, 1, 5}, {1, 2, 3, 4}})
+    EXPECT_LT(hierarchical_s(sizes, kRtt, bytes), 1.003 * hierarchical_closed_form_s(sizes, bytes));
+}
+
+// Four sites of three, 30 ms inside and 34 ms between (within the first window): whole vectors from two to
+// one and back, and six rounds of a ring of quarters.
+TEST(IdleStar, OnlyTheRingOfAHierarchicalCrossesTheTrunks) {
+  const std::int64_t bytes = 60 * kSegment;
+  const double vector_s = static_cast<double>(bytes) / kBytesPerSecond;
+  const double expected = 2 * (kLatency + 2 * vector_s) + 6 * (kLatency + 0.002 + vector_s / 4);
+  EXPECT_NEAR(hierarchical_s({3, 3, 3, 3}, 0.034, bytes) / expected, 1, 3e-3);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,106 @@
+// An all-reduce that overlaps with the backward pass, against closed forms on an idle star.
+//
+// With a step of 1 s of which the last f are backward, bucket i of b is released at 1 - f (1 - i/b). Buckets
+// are reduced one after another and each takes t, so that the last one is done at
+// max(1 - f + f/b + b t, 1 + t): either the network is busy from the first bucket on, or it waits for the
+// last. The star has no window effects (tests/unit/sim/idle_star_test.cc).
+#include <gtest/gtest.h>
+
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kRate = 1e8, kRtt = 0.03;
+constexpr int kSegment = 65483;
+
+Case open_star(int replicas) {
+  Case one = star_case(replicas, kRate, kRtt);
+  one.network.tcp.segment = kSegment;
+  return one;
+}
+
+double bucket_s(const std::string& collective, int members, std::int64_t bytes) {
+  return find_collective(collective)
+      .idle_star_s({members, bytes, 1, {}}, kRtt / 2 + 8 * (kSegment + kHeaderBytes) / kRate,
+                   kRate / 8 * payload_share(kSegment));
+}
+
+Trace overlapping(const std::string& collective, int members, std::int64_t bytes, double overlap, int buckets,
+                  int steps = 1) {
+  ExchangeRule rule = rule_of(collective);
+  rule.overlap_backward = overlap;
+  rule.buckets = buckets;
+  return make_trace({{rule}}, {1, members, steps, bytes, 1});
+}
+
+TEST(OverlapWithBackward, EndsWithTheNetworkOrWithTheLastBucket) {
+  constexpr int kMembers = 4;
+  for (const std::string collective : {"ring", "tree", "halving-doubling"})
+    for (const double overlap : {0.25, 2. / 3, 1.})
+      for (const int buckets : {1, 4, 8})
+        for (const int segments : {1, 8}) {  // of a chunk of a quarter
+          const std::int64_t bucket = std::int64_t{kSegment} * kMembers * segments;
+          const double t = bucket_s(collective, kMembers, bucket);
+          const double expected = std::max(1 - overlap + overlap / buckets + buckets * t, 1 + t);
+          const Replayed replayed = run_replay(
+              open_star(kMembers), overlapping(collective, kMembers, bucket * buckets, overlap, buckets));
+          const ExchangeRecord& row = replayed.row(1, 0);
+          EXPECT_NEAR(row.done_s, expected, 4e-3 * buckets * t)
+              << collective << ", overlap " << overlap << ", buckets " << buckets << " of " << segments;
+          EXPECT_DOUBLE_EQ(row.ready_s, 1);
+          EXPECT_DOUBLE_EQ(row.start_s, 1);
+        }
+}
+
+// Both cases of the closed form do occur above: 8 buckets of 8 segments a chunk take longer than the step, of
+// one segment less than an eighth of the backward pass each.
+TEST(OverlapWithBackward, BothEndsOfTheClosedFormAreMet) {
+  const double slow = bucket_s("ring", 4, std::int64_t{kSegment} * 4 * 8),
+               fast = bucket_s("direct", 4, kSegment);
+  EXPECT_GT(1 - 2. / 3 + 2. / 3 / 8 + 8 * slow, 1 + slow);
+  EXPECT_LT(1 - 2. / 3 + 2. / 3 / 8 + 8 * fast, 1 + fast);
+  const Replayed replayed = run_replay(open_star(4), overlapping("direct", 4, 8 * kSegment, 2. / 3, 8));
+  EXPECT_NEAR(replayed.row(1, 0).done_s, 1 + fast, 0.02);
+}
+
+// What overlaps is no idle time: of ten steps each idles from the end of its compute to done.
+TEST(OverlapWithBackward, OnlyWhatIsLeftAfterTheStepIsIdle) {
+  const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
+  const double t = bucket_s("ring", 4, bucket), left = std::max(-2. / 3 + 2. / 3 / 8 + 8 * t, t);
+  const Replayed replayed = run_replay(open_star(4), overlapping("ring", 4, 8 * bucket, 2. / 3, 8, 10));
+  std::istringstream lines(replayed.files.at("replicas.csv"));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    std::string replica, compute, idle, clock, bytes;
+    for (std::string* cell : {&replica, &compute, &idle, &clock, &bytes}) std::getline(cells, *cell, ',');
+    EXPECT_DOUBLE_EQ(std::stod(compute), 10);
+    EXPECT_NEAR(std::stod(idle) / (10 * left), 1, 0.01);
+    EXPECT_NEAR(std::stod(clock), std::stod(compute) + std::stod(idle), 1e-8);
+    EXPECT_EQ(std::stoll(bytes), 10 * 8 * bucket * 2 * 3 / 4) << "as much as in one piece";
+  }
+}
+
+// Replica 2 takes ten seconds a step: the others wait for its first bucket, which it releases at 10 - 10 f (1
+// - 1/b).
+TEST(OverlapWithBackward, AStragglersBucketsComeLate) {
+  Case one = open_star(4);
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
+  Trace trace = overlapping("ring", 4, 4 * bucket, 0.1, 4);
+  trace.measured_s = {{1, 1, 10, 1}};
+  const double t = bucket_s("ring", 4, bucket);
+  const Replayed replayed = run_replay(one, trace);
+  for (const int replica : {0, 2}) {
+    EXPECT_DOUBLE_EQ(replayed.row(1, replica).ready_s, replica == 2 ? 10 : 1);
+    EXPECT_DOUBLE_EQ(replayed.row(1, replica).start_s, 10);
+    EXPECT_NEAR(replayed.row(1, replica).done_s, std::max(9.25 + 4 * t, 10 + t), 0.01);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

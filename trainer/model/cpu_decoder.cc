@@ -1,0 +1,326 @@
+#include "trainer/model/cpu_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trainer/model/gemm.h"
+#include "trainer/model/kernels.h"
+
+namespace longhaul {
+namespace {
+
+// Query rows of one block of the causal products: smaller ones leave out more, larger ones multiply faster.
+constexpr std::int64_t kQueryBlock = 64;
+
+// A row of the arena by layer, in the order of layout.h; float or const float.
+template <typename Float>
+struct LayerWeights {
+  Float *attention_norm, *qkv, *attention_output, *feed_forward_norm, *gate_up, *down;
+};
+
+template <typename Float>
+class RowParts {
+ public:
+  RowParts(Float* row, const ModelShape& s) : row_(row), h_(s.hidden), f_(s.ffn), v_(s.vocabulary) {
+    layers_ = s.layers;
+  }
+
+  Float* embedding() const { return row_; }
+  LayerWeights<Float> layer(int index) const {
+    Float* at = row_ + v_ * h_ + index * (4 * h_ * h_ + 3 * h_ * f_ + 2 * h_);
+    LayerWeights<Float> layer;
+    layer.attention_norm = at;
+    layer.qkv = layer.attention_norm + h_;
+    layer.attention_output = layer.qkv + 3 * h_ * h_;
+    layer.feed_forward_norm = layer.attention_output + h_ * h_;
+    layer.gate_up = layer.feed_forward_norm + h_;
+    layer.down = layer.gate_up + 2 * f_ * h_;
+    return layer;
+  }
+  Float* norm() const { return layer(layers_).attention_norm; }
+  Float* output() const { return norm() + h_; }
+
+ private:
+  Float* row_;
+  std::int64_t h_, f_, v_;
+  int layers_;
+};
+
+using Buffer = std::vector<float>;
+
+// What the backward pass needs of a layer; M rows are all tokens of the batch.
+struct LayerState {
+  Buffer x, scale1, normed1;  // [M, h], [M], [M, h]: into attention
+  Buffer qkv;                 // [M, 3h], q and k turned
+  Buffer weights;             // [sequences, heads, T, T]
+  Buffer mixed;               // [M, h]
+  Buffer middle, scale2, normed2;
+  Buffer gate_up, active;  // [M, 2 ffn], [M, ffn]
+};
+
+}  // namespace
+
+struct CpuDecoder::Workspace {
+  std::int64_t sequences = 0;
+  std::vector<LayerState> layers;
+  Buffer x, scale, normed, logits;                            // after the last layer
+  Buffer d_x, d_normed, d_active, d_mixed, d_qkv, d_weights;  // of the layer at hand
+
+  void fit(const ModelShape& s, std::int64_t wanted) {
+    if (sequences == wanted) return;
+    sequences = wanted;
+    const auto h = static_cast<std::size_t>(s.hidden), f = static_cast<std::size_t>(s.ffn),
+               t = static_cast<std::size_t>(s.context), m = static_cast<std::size_t>(wanted) * t;
+    layers.resize(static_cast<std::size_t>(s.layers));
+    for (LayerState& layer : layers) {
+      for (Buffer* rows : {&layer.x, &layer.normed1, &layer.mixed, &layer.middle, &layer.normed2})
+        rows->resize(m * h);
+      layer.scale1.resize(m);
+      layer.scale2.resize(m);
+      layer.qkv.resize(m * 3 * h);
+      layer.weights.resize(m * t * static_cast<std::size_t>(s.heads));
+      layer.gate_up.resize(m * 2 * f);
+      layer.active.resize(m * f);
+    }
+    for (Buffer* rows : {&x, &normed, &d_x, &d_normed, &d_mixed}) rows->resize(m * h);
+    scale.resize(m);
+    logits.resize(m * static_cast<std::size_t>(s.vocabulary));
+    d_active.resize(m * f);
+    d_qkv.resize(m * 3 * h);
+    d_weights.resize(t * t);
+  }
+};
+
+// A workspace for the time of one call.
+struct CpuDecoder::Borrowed {
+  Borrowed(const CpuDecoder& owner, std::int64_t sequences) : decoder(owner) {
+    {
+      const std::lock_guard<std::mutex> lock(decoder.mutex_);
+      if (!decoder.idle_.empty()) {
+        workspace = std::move(decoder.idle_.back());
+        decoder.idle_.pop_back();
+      }
+    }
+    if (!workspace) workspace = std::make_unique<Workspace>();
+    workspace->fit(decoder.shape_, sequences);
+  }
+  ~Borrowed() {
+    const std::lock_guard<std::mutex> lock(decoder.mutex_);
+    decoder.idle_.push_back(std::move(workspace));
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+  const CpuDecoder& decoder;
+  std::unique_ptr<Workspace> workspace;
+};
+
+// Forward and backward over one batch.
+class CpuDecoder::Pass {
+ public:
+  Pass(const CpuDecoder& decoder, const float* weights, const Batch& batch, Workspace& workspace)
+      : decoder_(decoder),
+        shape_(decoder.shape_),
+        weights_(weights, decoder.shape_),
+        batch_(batch),
+        work_(workspace),
+        heads_{batch.sequences, shape_.context, shape_.heads, shape_.hidden / shape_.heads},
+        m_(batch.sequences * std::int64_t{shape_.context}),
+        h_(shape_.hidden),
+        f_(shape_.ffn),
+        v_(shape_.vocabulary) {}
+
+  // The mean loss; the logits become their gradient.
+  double forward() {
+    embed();
+    for (int layer = 0; layer < shape_.layers; ++layer) forward(layer);
+    rms_norm_forward(work_.x.data(), weights_.norm(), m_, h_, kNormEpsilon, work_.normed.data(),
+                     work_.scale.data());
+    multiply(m_, v_, h_, 1, {work_.normed.data(), h_}, transposed(weights_.output(), h_), 0,
+             work_.logits.data(), v_);
+    double total = 0;
+    for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
+      total += cross_entropy(shape_.context, v_, tokens(sequence) + 1, 1 / static_cast<float>(m_),
+                             work_.logits.data() + sequence * shape_.context * v_);
+    return total / static_cast<double>(m_);
+  }
+
+  // After forward(): every element of the row `gradient` is written.
+  void backward(float* gradient) {
+    const RowParts<float> d(gradient, shape_);
+    const float* d_logits = work_.logits.data();
+    multiply(v_, h_, m_, 1, transposed(d_logits, v_), {work_.normed.data(), h_}, 0, d.output(), h_);
+    multiply(m_, h_, v_, 1, {d_logits, v_}, {weights_.output(), h_}, 0, work_.d_normed.data(), h_);
+    std::fill(work_.d_x.begin(), work_.d_x.end(), 0.f);
+    rms_norm_backward(work_.d_normed.data(), work_.x.data(), weights_.norm(), work_.scale.data(), m_, h_,
+                      work_.d_x.data(), d.norm());
+    for (int layer = shape_.layers - 1; layer >= 0; --layer) backward(layer, d.layer(layer));
+    embed_backward(d.embedding());
+  }
+
+ private:
+  LayerState& state(int layer) { return work_.layers[static_cast<std::size_t>(layer)]; }
+  // What a layer adds to: the next one's input.
+  float* output_of(int layer) {
+    return layer + 1 < shape_.layers ? state(layer + 1).x.data() : work_.x.data();
+  }
+  const std::int64_t* tokens(std::int64_t sequence) const {
+    return batch_.tokens.data() + sequence * (shape_.context + 1);
+  }
+
+  void embed() {
+    float* x = shape_.layers > 0 ? state(0).x.data() : work_.x.data();
+    for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
+      for (std::int64_t t = 0; t < shape_.context; ++t, x += h_)
+        std::copy_n(weights_.embedding() + tokens(sequence)[t] * h_, h_, x);
+  }
+
+  void embed_backward(float* d_embedding) {
+    std::fill_n(d_embedding, v_ * h_, 0.f);
+    const float* d_x = work_.d_x.data();
+    for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
+      for (std::int64_t t = 0; t < shape_.context; ++t, d_x += h_) {
+        float* row = d_embedding + tokens(sequence)[t] * h_;
+        for (std::int64_t i = 0; i < h_; ++i) row[i] += d_x[i];
+      }
+  }
+
+  void forward(int index) {
+    LayerState& s = state(index);
+    const auto w = weights_.layer(index);
+    rms_norm_forward(s.x.data(), w.attention_norm, m_, h_, kNormEpsilon, s.normed1.data(), s.scale1.data());
+    multiply(m_, 3 * h_, h_, 1, {s.normed1.data(), h_}, transposed(w.qkv, h_), 0, s.qkv.data(), 3 * h_);
+    rotate(heads_, decoder_.cosine_.data(), decoder_.sine_.data(), s.qkv.data());
+    attend(s);
+    s.middle = s.x;
+    multiply(m_, h_, h_, 1, {s.mixed.data(), h_}, transposed(w.attention_output, h_), 1, s.middle.data(), h_);
+    rms_norm_forward(s.middle.data(), w.feed_forward_norm, m_, h_, kNormEpsilon, s.normed2.data(),
+                     s.scale2.data());
+    multiply(m_, 2 * f_, h_, 1, {s.normed2.data(), h_}, transposed(w.gate_up, h_), 0, s.gate_up.data(),
+             2 * f_);
+    swiglu_forward(s.gate_up.data(), m_, f_, s.active.data());
+    float* out = output_of(index);
+    std::copy(s.middle.begin(), s.middle.end(), out);
+    multiply(m_, h_, f_, 1, {s.active.data(), f_}, transposed(w.down, f_), 1, out, h_);
+  }
+
+  // d_x: the gradient of the layer's output becomes that of its input.
+  void backward(int index, const LayerWeights<float>& d) {
+    LayerState& s = state(index);
+    const auto w = weights_.layer(index);
+    float *d_x = work_.d_x.data(), *d_normed = work_.d_normed.data();
+    multiply(h_, f_, m_, 1, transposed(d_x, h_), {s.active.data(), f_}, 0, d.down, f_);
+    multiply(m_, f_, h_, 1, {d_x, h_}, {w.down, f_}, 0, work_.d_active.data(), f_);
+    swiglu_backward(work_.d_active.data(), m_, f_, s.gate_up.data());
+    multiply(2 * f_, h_, m_, 1, transposed(s.gate_up.data(), 2 * f_), {s.normed2.data(), h_}, 0, d.gate_up,
+             h_);
+    multiply(m_, h_, 2 * f_, 1, {s.gate_up.data(), 2 * f_}, {w.gate_up, h_}, 0, d_normed, h_);
+    rms_norm_backward(d_normed, s.middle.data(), w.feed_forward_norm, s.scale2.data(), m_, h_, d_x,
+                      d.feed_forward_norm);
+    multiply(h_, h_, m_, 1, transposed(d_x, h_), {s.mixed.data(), h_}, 0, d.attention_output, h_);
+    multiply(m_, h_, h_, 1, {d_x, h_}, {w.attention_output, h_}, 0, work_.d_mixed.data(), h_);
+    attend_backward(s);
+    rotate_back(heads_, decoder_.cosine_.data(), decoder_.sine_.data(), work_.d_qkv.data());
+    multiply(3 * h_, h_, m_, 1, transposed(work_.d_qkv.data(), 3 * h_), {s.normed1.data(), h_}, 0, d.qkv, h_);
+    multiply(m_, h_, 3 * h_, 1, {work_.d_qkv.data(), 3 * h_}, {w.qkv, h_}, 0, d_normed, h_);
+    rms_norm_backward(d_normed, s.x.data(), w.attention_norm, s.scale1.data(), m_, h_, d_x, d.attention_norm);
+  }
+
+  // One head of one sequence: where it lies in rows of [M, 3h] and [M, h].
+  struct Head {
+    std::int64_t q, k, v, mixed, weights;
+  };
+  template <typename Function>
+  void for_each_head(Function function) const {
+    const std::int64_t t = shape_.context, d = heads_.width;
+    for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
+      for (std::int64_t head = 0; head < heads_.heads; ++head) {
+        const std::int64_t q = sequence * t * 3 * h_ + head * d;
+        function(Head{q, q + h_, q + 2 * h_, sequence * t * h_ + head * d,
+                      (sequence * heads_.heads + head) * t * t});
+      }
+  }
+  // Blocks of query rows [begin, end), which see the keys [0, end).
+  template <typename Function>
+  void for_each_block(Function function) const {
+    for (std::int64_t begin = 0; begin < shape_.context; begin += kQueryBlock)
+      function(begin, std::min<std::int64_t>(begin + kQueryBlock, shape_.context));
+  }
+  float score_scale() const { return 1 / std::sqrt(static_cast<float>(heads_.width)); }
+
+  void attend(LayerState& s) const {
+    const std::int64_t t = shape_.context, d = heads_.width, row = 3 * h_;
+    const float* qkv = s.qkv.data();
+    for_each_head([&](const Head& head) {
+      float* p = s.weights.data() + head.weights;
+      for_each_block([&](std::int64_t begin, std::int64_t end) {
+        multiply(end - begin, end, d, score_scale(), {qkv + head.q + begin * row, row},
+                 transposed(qkv + head.k, row), 0, p + begin * t, t);
+      });
+      causal_softmax(1, t, p);
+      for_each_block([&](std::int64_t begin, std::int64_t end) {
+        multiply(end - begin, d, end, 1, {p + begin * t, t}, {qkv + head.v, row}, 0,
+                 s.mixed.data() + head.mixed + begin * h_, h_);
+      });
+    });
+  }
+
+  // Keys and values of a block gather from its own queries and all later ones.
+  void attend_backward(const LayerState& s) const {
+    const std::int64_t t = shape_.context, d = heads_.width, row = 3 * h_;
+    const float *qkv = s.qkv.data(), *d_mixed = work_.d_mixed.data();
+    float *d_qkv = work_.d_qkv.data(), *d_p = work_.d_weights.data();
+    for_each_head([&](const Head& head) {
+      const float* p = s.weights.data() + head.weights;
+      for_each_block([&](std::int64_t begin, std::int64_t end) {
+        multiply(end - begin, end, d, 1, {d_mixed + head.mixed + begin * h_, h_},
+                 transposed(qkv + head.v, row), 0, d_p + begin * t, t);
+      });
+      causal_softmax_backward(1, t, p, d_p);
+      for_each_block([&](std::int64_t begin, std::int64_t end) {
+        const std::int64_t rows = t - begin, keys = end - begin;  // the queries that see these keys
+        multiply(keys, d, rows, 1, transposed(p + begin * t + begin, t),
+                 {d_mixed + head.mixed + begin * h_, h_}, 0, d_qkv + head.v + begin * row, row);
+        multiply(keys, d, rows, score_scale(), transposed(d_p + begin * t + begin, t),
+                 {qkv + head.q + begin * row, row}, 0, d_qkv + head.k + begin * row, row);
+        multiply(keys, d, end, score_scale(), {d_p + begin * t, t}, {qkv + head.k, row}, 0,
+                 d_qkv + head.q + begin * row, row);
+      });
+    });
+  }
+
+  const CpuDecoder& decoder_;
+  const ModelShape& shape_;
+  RowParts<const float> weights_;
+  const Batch& batch_;
+  Workspace& work_;
+  AttentionShape heads_;
+  std::int64_t m_, h_, f_, v_;
+};
+
+CpuDecoder::CpuDecoder(const ModelShape& shape) : shape_(shape) {
+  const int half = shape.hidden / shape.heads / 2;
+  for (int t = 0; t < shape.context; ++t)
+    for (int i = 0; i < half; ++i) {
+      const double angle = t * std::pow(kRotaryBase, -static_cast<double>(i) / half);
+      cosine_.push_back(static_cast<float>(std::cos(angle)));
+      sine_.push_back(static_cast<float>(std::sin(angle)));
+    }
+}
+
+CpuDecoder::~CpuDecoder() = default;
+
+double CpuDecoder::loss(const float* weights, const Batch& batch) const {
+  const Borrowed borrowed(*this, batch.sequences);
+  return Pass(*this, weights, batch, *borrowed.workspace).forward();
+}
+
+double CpuDecoder::loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const {
+  const Borrowed borrowed(*this, batch.sequences);
+  Pass pass(*this, weights, batch, *borrowed.workspace);
+  const double loss = pass.forward();
+  pass.backward(gradient);
+  return loss;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,36 @@
+// The decoder of decoder.h on a CPU, with its backward pass written out: matrix products on the BLAS, one
+// pass of kernels.h between them, and no memory asked for in a step. LibTorch's autograd, which the plain
+// decoder uses, is the reference.
+//
+// Attention works on blocks of query rows, so that products of the masked half are left out.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "trainer/model/decoder.h"
+
+namespace longhaul {
+
+class CpuDecoder {
+ public:
+  explicit CpuDecoder(const ModelShape& shape);
+  ~CpuDecoder();
+
+  // As Decoder's; from several threads at once: each call takes a workspace of its own.
+  double loss(const float* weights, const Batch& batch) const;
+  double loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const;
+
+ private:
+  class Pass;
+  struct Workspace;
+  struct Borrowed;
+
+  ModelShape shape_;
+  std::vector<float> cosine_, sine_;  // [context, width of a head / 2]
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Workspace>> idle_;
+};
+
+}  // namespace longhaul
