@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/csv_stream.h"
+#include "analysis/group_times.h"
 #include "analysis/replay_files.h"
 #include "analysis/residual.h"
 #include "analysis/statistics.h"
@@ -36,13 +37,15 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
   record["method"] = one.method.name;
   record["label"] = one.method.label;
   record["seed"] = one.seed;
-  record["swept"] = one.swept.is_null() ? Json::object() : one.swept;
-  for (const auto& [key, value] : record["swept"].items()) record[key] = value;
+  const Json swept = one.swept.is_null() ? Json::object() : one.swept;
+  record["swept"] = swept;
+  for (const auto& [key, value] : swept.items()) record[key] = value;
   record["parameters"] = parameters;
   record["replicas"] = one.replicas;
   record["collective"] = collective_of(one.method.options);
   record["fidelity"] = one.network.fidelity;
   record["queue"] = queue_setting(one.network.tcp);
+  if (one.network.message_time) record["message_time_s"] = one.network.message_time->mean;
   record["model_parameters"] = one.workload.parameters;
 }
 
@@ -51,6 +54,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   CsvStream rows(case_folder + "/exchanges.csv",
                  {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"});
   std::vector<double> sync_s, wait_s;
+  GroupTimes groups(case_folder, one.replicas);
   std::vector<std::size_t> row_of(static_cast<std::size_t>(one.replicas));  // of the present step
   std::vector<std::int64_t> step_of(row_of.size(), -1);
   double bytes = 0;
@@ -69,6 +73,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
     const double start_s = rows.number(4);
     wait_s[row_of[replica]] += start_s - rows.number(3);
     sync_s[row_of[replica]] += rows.number(5) - start_s;
+    groups.add(step, std::string(rows.text(2)), rows.integer(1), rows.number(5) - start_s);
     step_of[replica] = step;
     if (step != last_step) ++outer_steps;
     last_step = step;
@@ -78,6 +83,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   record["bytes_per_sync"] =
       outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
   record["sync_time_s"] = to_json(sync_s);
+  if (!sync_s.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
   record["wait_s"] = to_json(wait_s);
   const double rows_per_replica = static_cast<double>(sync_s.size()) / replicas;
   record["exchange_time_s"] = sync_s.empty() ? 0 : mean(sync_s) * rows_per_replica;

@@ -85,8 +85,7 @@ void add(PointValues& point, std::optional<double> value, std::initializer_list<
          const std::string& metric) {
   for (const Json* one : cases) {
     point.evidence.push_back(one->at("case"));
-    if (depends_on_network_time(metric))
-      point.residual = std::max(point.residual, network_residual(*one));
+    if (depends_on_network_time(metric)) point.residual = std::max(point.residual, network_residual(*one));
   }
   if (value && std::isfinite(*value))
     point.values.push_back(*value);

@@ -16,7 +16,8 @@ std::string queue_setting(const TcpSpec& tcp) {
 }
 
 double network_residual(const Json& record) {
-  return record.at("fidelity") == "packet" ? 0 : flow_residual(record.value("queue", "host"));
+  if (record.at("fidelity") != "flow" || record.contains("message_time_s")) return 0;
+  return flow_residual(record.value("queue", "host"));
 }
 
 bool depends_on_network_time(const std::string& metric) {

@@ -10,10 +10,10 @@ namespace longhaul {
 
 constexpr int kSummaryFormat = 1;
 
-// Writes RUN_FOLDER/summary.json: {"format", "scenario", "cases": records, "claims": verdicts}. Throws RunError.
+// Writes RUN_FOLDER/summary.json: {"format", "scenario", "cases": records, "claims": verdicts}. Throws
+// RunError.
 void write_summary(const std::string& run_folder, const std::string& scenario_name,
-                   const std::vector<Json>& records,
-                   const Json& claims = Json::array());
+                   const std::vector<Json>& records, const Json& claims = Json::array());
 
 // Throws RunError that names the folder if it is no run, its summary is damaged or of a newer format.
 Json read_summary(const std::string& run_folder);

@@ -7,6 +7,8 @@
 #include "cli/report_command.h"
 #include "cli/run_command.h"
 #include "core/errors.h"
+#include "net/analytic/analytic_replay.h"
+#include "net/replay/replay_program.h"
 
 namespace {
 
@@ -45,6 +47,14 @@ void declare_report(CLI::App& app, std::vector<std::string>& runs, std::string& 
   report->callback([&] { status = report_command(runs, out); });
 }
 
+// What `run` starts for a case of fidelity analytic, as it starts longhaul-sim for the others.
+void declare_analytic(CLI::App& app, ReplayArguments& arguments, int& status) {
+  CLI::App* analytic = app.add_subcommand("analytic", "Walk one case of fidelity analytic (docs/formats.md)");
+  analytic->group("");
+  declare_replay_arguments(*analytic, arguments);
+  analytic->callback([&] { status = replay_program("longhaul analytic", arguments, analytic_replay); });
+}
+
 void declare_list(CLI::App& app, std::string& topic, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
   list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
@@ -77,6 +87,8 @@ int main(int argc, char** argv) {
   declare_check(app, options, status);
   declare_report(app, runs, out, status);
   declare_list(app, topic, status);
+  ReplayArguments replay;
+  declare_analytic(app, replay, status);
   try {
     app.parse(argc, argv);
     return status;

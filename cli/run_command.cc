@@ -34,6 +34,10 @@ namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenOutputs = 10;
 
+bool needs_simulator(const Case& one) {
+  return one.network.fidelity != "analytic";
+}
+
 // A directory that is free, or that holds the same scenario and is to be continued.
 std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   std::string folder = options.out;
@@ -156,13 +160,14 @@ class Run {
     write_file(folder + "/case.json", one.resolved.dump(2) + "\n");
     write_trace_of(one, folder);
     Job job{one.name, folder, {}, 1};
-    job.arguments = {sibling_executable("longhaul-sim"),
-                     "--case",
-                     folder + "/case.json",
-                     "--trace",
-                     folder + "/trace.jsonl",
-                     "--out",
-                     folder};
+    // The analytic fidelity has no ns-3 in it: longhaul walks it itself.
+    if (needs_simulator(one))
+      job.arguments = {sibling_executable("longhaul-sim")};
+    else
+      job.arguments = {sibling_executable("longhaul"), "analytic"};
+    for (const std::string& argument : {std::string("--case"), folder + "/case.json", std::string("--trace"),
+                                        folder + "/trace.jsonl", std::string("--out"), folder})
+      job.arguments.push_back(argument);
     return job;
   }
 
@@ -262,7 +267,8 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
   const bool trains = std::any_of(scenario.cases.begin(), scenario.cases.end(),
                                   [](const Case& one) { return one.train.has_value(); });
   if (trains && (options.only.empty() || options.only == "train")) sibling_executable("longhaul-train");
-  if (options.only.empty() || options.only == "replay") sibling_executable("longhaul-sim");
+  const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), needs_simulator);
+  if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 
 }  // namespace

@@ -80,6 +80,18 @@ struct RegionsSpec {
   std::optional<double> trunk;                         // bit/s; none: unlimited
 };
 
+// Every two replicas on a link of their own. Without rate and rtt only where messages draw their times.
+struct MeshSpec {
+  std::optional<double> rate;  // bit/s, both directions
+  double rtt = 0;              // s
+};
+
+// Each message takes an independent log-normal time with this mean and standard deviation; std 0: always the
+// mean; both 0: communication is free.
+struct MessageTimeSpec {
+  double mean = 0, std = 0;  // s
+};
+
 struct LognormalRate {
   double median = 0;  // bit/s
   double sigma = 0;   // standard deviation of the logarithm
@@ -133,14 +145,17 @@ struct TcpSpec {
 };
 
 struct NetworkSpec {
-  std::string fidelity;           // flow, packet
+  std::string fidelity;           // flow, packet, analytic
   std::variant<StarSpec,          //
                RegionsSpec,       //
                HomesSpec,         //
                HierarchicalSpec,  //
-               GraphmlSpec>
+               GraphmlSpec,       //
+               MeshSpec>
       topology;
-  std::vector<LinkOverride> overrides;  // in the order written; the last one wins
+  std::vector<LinkOverride> overrides;          // in the order written; the last one wins
+  std::optional<MessageTimeSpec> message_time;  // instead of what the links say
+  bool barrier = false;                         // an exchange begins when all of its group are ready
   TcpSpec tcp;
   VariationSpec variation;
 };

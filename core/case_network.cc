@@ -39,6 +39,55 @@ void parse_queue_size(const Json& json, TcpSpec& tcp) {
                       "a number means bandwidth-delay products"});
 }
 
+MeshSpec parse_mesh(const Json& json, bool draws_times) {
+  MeshSpec mesh;
+  if (json.contains("rate")) mesh.rate = parse_rate(json["rate"]);
+  if (json.contains("rtt")) mesh.rtt = parse_duration(json["rtt"]);
+  for (const char* key : {"rate", "rtt"})
+    if (!json.contains(key) && !draws_times)
+      throw InputError({"", std::string("network.topology.mesh.") + key, "this key is missing",
+                        "rate and rtt of every link",
+                        "only with network.message_time does a message not need them"});
+  return mesh;
+}
+
+MessageTimeSpec parse_message_time(const Json& json) {
+  const MessageTimeSpec time{parse_duration(json.at("mean")), parse_duration(json.at("std"))};
+  if (time.mean == 0 && time.std > 0)
+    throw InputError({"", "network.message_time.std", "found \"" + json["std"].get<std::string>() + "\"",
+                      "\"0s\" where the mean is 0", "a time of mean 0 cannot spread"});
+  return time;
+}
+
+// A drawn time is the whole time of a message. On a star it is the load that the message puts on its links,
+// so that sharing is all the network adds.
+void check_message_time(const NetworkSpec& network) {
+  if (!network.message_time) return;
+  const std::string path = "network.message_time";
+  if (!network.overrides.empty())
+    throw InputError({"", "network.overrides", "found beside network.message_time", "one of the two",
+                      "a drawn time does not depend on the links"});
+  if (network.fidelity == "packet")
+    throw InputError({"", path, "found with fidelity \"packet\"", "fidelity \"analytic\" or \"flow\"",
+                      "packets take the time that the links give them"});
+  if (std::holds_alternative<MeshSpec>(network.topology)) return;
+  const auto* star = std::get_if<StarSpec>(&network.topology);
+  if (!star)
+    throw InputError({"", path, "found on a topology that has measured times of its own",
+                      "topology mesh, or star with an rtt of 0", ""});
+  if (star->rtt > 0)
+    throw InputError({"", path, "found on a star with an rtt of " + human_duration(star->rtt),
+                      "topology mesh, or star with an rtt of 0",
+                      "the drawn time is the whole time of a message, latency included"});
+}
+
+// A mesh is as many equal links as there are pairs, and does not store them.
+void check_mesh(const NetworkSpec& network) {
+  if (std::holds_alternative<MeshSpec>(network.topology) && !network.overrides.empty())
+    throw InputError(
+        {"", "network.overrides", "found on a mesh", "another topology", "all links of a mesh are equal"});
+}
+
 TcpSpec parse_tcp(const Json& json) {
   TcpSpec tcp;
   if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
@@ -78,6 +127,8 @@ NetworkSpec parse_network(const Json& json, int replicas) {
   const Json& topology = json.at("topology");
   if (topology.contains("star"))
     network.topology = parse_star(topology["star"], "network.topology.star");
+  else if (topology.contains("mesh"))
+    network.topology = parse_mesh(topology["mesh"], json.contains("message_time"));
   else if (topology.contains("homes"))
     network.topology = parse_homes(topology["homes"]);
   else if (topology.contains("hierarchical"))
@@ -87,6 +138,10 @@ NetworkSpec parse_network(const Json& json, int replicas) {
   else
     network.topology = parse_regions(topology.at("regions"), replicas);
   if (json.contains("overrides")) network.overrides = parse_overrides(json["overrides"], replicas);
+  if (json.contains("message_time")) network.message_time = parse_message_time(json["message_time"]);
+  check_message_time(network);
+  check_mesh(network);
+  network.barrier = json.value("barrier", false);
   network.tcp = parse_tcp(json.at("tcp"));
   check_fidelity(network);
   return network;

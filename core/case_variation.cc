@@ -64,6 +64,15 @@ JitterSpec parse_jitter(const Json& json) {
                     "fidelity \"packet\" carries traces and jitter of rates, \"flow\" all of it"});
 }
 
+// Drawn times do not depend on links, and a mesh is as many equal links as there are pairs.
+void check_place_of_variation(const Json& network) {
+  const auto refuse_on = [](const std::string& what) {
+    throw InputError({"", kPath, "found " + what, "another topology, without network.message_time", ""});
+  };
+  if (network.contains("message_time")) refuse_on("beside network.message_time");
+  if (network.at("topology").contains("mesh")) refuse_on("on a mesh");
+}
+
 // ns-3's point-to-point channel has one delay for both directions, and nothing here sends packets for others.
 void check_fidelity(const VariationSpec& variation, const std::string& fidelity) {
   if (fidelity == "flow" || variation.is_empty()) return;
@@ -86,6 +95,7 @@ VariationSpec parse_variation(const Json& network, const std::string& folder) {
     variation.background.push_back(
         parse_background(background[i], element_path(std::string(kPath) + ".background", i)));
   if (json.contains("jitter")) variation.jitter = parse_jitter(json["jitter"]);
+  if (!variation.is_empty()) check_place_of_variation(network);
   check_fidelity(variation, network.at("fidelity"));
   if (!variation.is_empty() && network.at("fidelity") == "flow" &&
       network.value(Json::json_pointer("/tcp/queue"), "") == "fifo")

@@ -25,13 +25,16 @@ Exchange exchange_of(const ExchangeRule& rule, const PlanContext& context, int s
 }  // namespace
 
 const std::vector<std::string>& all_reduce_collectives() {
-  static const std::vector<std::string> names = {
-      "ring", "tree", "double-tree", "halving-doubling", "direct", "parameter-server", "hierarchical"};
+  static const std::vector<std::string> names = {"ring",        "tree",
+                                                 "leaf-tree",   "heap-tree",
+                                                 "double-tree", "halving-doubling",
+                                                 "direct",      "parameter-server",
+                                                 "hierarchical"};
   return names;
 }
 
 const std::vector<std::string>& group_average_collectives() {
-  static const std::vector<std::string> names = {"pair", "root"};
+  static const std::vector<std::string> names = {"pair", "root", "serial"};
   return names;
 }
 

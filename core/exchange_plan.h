@@ -11,7 +11,7 @@ namespace longhaul {
 
 // How an all-reduce may be lowered (net/collectives/ has each), and a group average of NoLoCo.
 const std::vector<std::string>& all_reduce_collectives();     // ring, tree, ...
-const std::vector<std::string>& group_average_collectives();  // pair, root
+const std::vector<std::string>& group_average_collectives();  // pair, root, serial
 
 enum class Grouping {
   kEveryone,  // one group of all replicas
@@ -37,6 +37,8 @@ struct ExchangeRule {
   double overlap_backward = 0;
   int buckets = 1;
 };
+
+constexpr int kMostBuckets = 4096;
 
 struct ExchangePlan {
   std::vector<ExchangeRule> rules;

@@ -27,9 +27,15 @@ PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
-RandomStream::RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t replica, std::uint32_t step)
+RandomStream::RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t replica, std::uint32_t step,
+                           std::uint16_t part)
     : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
-      counter_{0, step, replica, static_cast<std::uint32_t>(purpose)} {}
+      counter_{0, step, replica, static_cast<std::uint32_t>(purpose) | std::uint32_t{part} << 16} {}
+
+void RandomStream::skip_to(std::uint32_t block) {
+  counter_[0] = block;
+  used_ = 4;
+}
 
 std::uint32_t RandomStream::bits32() {
   if (used_ == 4) {

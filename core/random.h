@@ -21,6 +21,7 @@ enum class Purpose : std::uint32_t {
   kSyntheticSource = 6,
   kPlacement = 7,
   kLoss = 8,
+  kMessageTime = 11,
   kAccessRates = 20,
   kLinkJitter = 21,
   kBackground = 22,
@@ -34,7 +35,12 @@ PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key);
 
 class RandomStream {
  public:
-  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t replica = 0, std::uint32_t step = 0);
+  // `part` tells streams of one replica and step apart, where it has several.
+  RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t replica = 0, std::uint32_t step = 0,
+               std::uint16_t part = 0);
+
+  // Goes on at block `block` of the stream; a normal draw at the begin of a block uses just that block.
+  void skip_to(std::uint32_t block);
 
   std::uint32_t bits32();
   std::uint64_t bits64();

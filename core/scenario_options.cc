@@ -158,6 +158,11 @@ Node topology_options() {
                                duration("rtt").at_least(0).required().means(
                                    "round-trip time between any two replicas")})
                   .means("every replica on an access link of its own around one core"),
+              section("mesh", {rate("rate").above(0).means("of every link, both directions; may be left out "
+                                                           "with network.message_time"),
+                               duration("rtt").at_least(0).means(
+                                   "round-trip time of every link; may be left out with message_time")})
+                  .means("every two replicas on a link of their own"),
               section(
                   "regions",
                   {text("matrix").required().means(
@@ -178,6 +183,16 @@ Node topology_options() {
               graphml_options()})
       .required()
       .means("who is joined to whom");
+}
+
+Node message_time_options() {
+  return section("message_time",
+                 {duration("mean").at_least(0).required().means("the expectation; 0: communication is free"),
+                  duration("std").at_least(0).by_default("0s").means("standard deviation")})
+      .means(
+          "each message takes an independent log-normal time, whatever its size and the links: the NoLoCo "
+          "paper's assumption. On a mesh; on a star with an rtt of 0 it is the time that the message would "
+          "take alone. Fidelities analytic and flow");
 }
 
 Node tcp_options() {
@@ -222,11 +237,16 @@ Node tcp_options() {
 Node network_options() {
   return section(
              "network",
-             {choice("fidelity", {"flow", "packet"})
+             {choice("fidelity", {"flow", "packet", "analytic"})
                   .by_default("flow")
-                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet"),
+                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
+                         "analytic: every message on its own, as the NoLoCo paper's latency model"),
               topology_options(),  //
               override_options(),  //
+              message_time_options(),
+              boolean("barrier").by_default(false).means(
+                  "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
+                  "paper counts; false: it travels once both its ends are"),
               tcp_options(), variation_options()})
       .filled()
       .means("the wide-area network");
@@ -262,6 +282,7 @@ const std::vector<std::string>& claim_metrics() {
     for (const char* key : {"sync_time_s", "wait_s"})
       for (const char* statistic : {".mean", ".p50", ".p95", ".max"})
         all.push_back(std::string(key) + statistic);
+    all.push_back("sync_time_s.last");
     return all;
   }();
   return metrics;

@@ -28,9 +28,12 @@ std::vector<Node> overlap_options() {
           .means(
               "the last part of a step that is its backward pass, with which the all-reduce after that step "
               "overlaps bucket by bucket (two thirds as a rule); 0: nothing overlaps"),
-      integer("buckets").at_least(1).by_default(24).means(
-          "equal parts in which the backward pass releases the payload, reduced one after another; "
-          "only with overlap_backward")};
+      integer("buckets")
+          .at_least(1)
+          .at_most(kMostBuckets)
+          .by_default(24)
+          .means("equal parts in which the backward pass releases the payload, reduced one after another; "
+                 "only with overlap_backward")};
 }
 
 void overlap(const Json& options, ExchangeRule& rule) {

@@ -14,11 +14,12 @@ std::vector<Node> options() {
           number("gamma").at_least(0).by_default(0.7).means(
               "pull γ of the slow weights towards the group's mean"),
           integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
-          choice("pattern", {"exchange", "presend", "root"})
+          choice("pattern", {"exchange", "presend", "root", "serial"})
               .by_default("exchange")
               .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
                      "during the inner steps before; root: to one of the group and back, tensor by tensor "
-                     "(the authors' code)")};
+                     "(the authors' code); serial: Δ, then φ, each to all others of the group (the paper's "
+                     "two messages)")};
 }
 
 // φ and Δ at the outer step, or Δ alone with φ sent ahead to the group of the next outer step.
@@ -26,7 +27,7 @@ ExchangePlan plan(const MethodSpec& method) {
   const std::string pattern = method.options.at("pattern");
   ExchangeRule outer;
   outer.name = "outer";
-  outer.collective = pattern == "root" ? "root" : "pair";
+  outer.collective = pattern == "root" || pattern == "serial" ? pattern : "pair";
   outer.every = method.options.at("inner_steps");
   outer.grouping = Grouping::kRandom;
   outer.group_size = method.options.at("group_size");

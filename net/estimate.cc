@@ -17,6 +17,7 @@ namespace {
 constexpr double kFlowTransfersPerSecond = 3e5;
 constexpr double kReplicaStepsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
+constexpr double kAnalyticMessagesPerSecond = 2e6;
 
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;
@@ -56,9 +57,11 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
   estimate.seconds =
       trace.context.steps * static_cast<double>(trace.context.replicas) / kReplicaStepsPerSecond;
-  estimate.seconds += one.network.fidelity == "packet"
-                          ? (segments + static_cast<double>(estimate.transfers)) / kPacketSegmentsPerSecond
-                          : static_cast<double>(estimate.transfers) / kFlowTransfersPerSecond;
+  const auto transfers = static_cast<double>(estimate.transfers);
+  const std::string& fidelity = one.network.fidelity;
+  estimate.seconds += fidelity == "packet"     ? (segments + transfers) / kPacketSegmentsPerSecond
+                      : fidelity == "analytic" ? transfers / kAnalyticMessagesPerSecond
+                                               : transfers / kFlowTransfersPerSecond;
   return estimate;
 }
 

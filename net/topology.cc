@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <cmath>
 
 #include "core/errors.h"
 
@@ -81,12 +82,33 @@ void Topology::set_connection_caps(std::vector<int> class_of, std::vector<std::v
   class_caps_ = std::move(payload_rate);
 }
 
+int Topology::link_count() const {
+  return is_mesh() ? replicas_ * (replicas_ - 1) / 2 : static_cast<int>(links_.size());
+}
+
+Link Topology::link(int number) const {
+  if (!is_mesh()) return links_[static_cast<std::size_t>(number)];
+  auto second = static_cast<int>((1 + std::sqrt(1 + 8. * number)) / 2);
+  while (second * (second - 1) / 2 > number) --second;  // the root may have been rounded
+  while ((second + 1) * second / 2 <= number) ++second;
+  const int first = number - second * (second - 1) / 2;
+  return {node_name(first) + "-" + node_name(second), first, second, mesh_.rate, mesh_.rate, mesh_.delay_s};
+}
+
+Path Topology::mesh_path(int source, int target) const {
+  if (source == target) return {};
+  const int first = std::min(source, target), second = std::max(source, target);
+  return {{2 * (second * (second - 1) / 2 + first) + (source > target)}, mesh_.delay_s};
+}
+
 double Topology::rate(LinkDirection direction) const {
+  if (is_mesh()) return mesh_.rate;
   const Link& link = links_[static_cast<std::size_t>(direction / 2)];
   return direction % 2 == 0 ? link.rate_forward : link.rate_backward;
 }
 
 int Topology::from(LinkDirection direction) const {
+  if (is_mesh()) return direction % 2 == 0 ? link(direction / 2).first : link(direction / 2).second;
   const Link& link = links_[static_cast<std::size_t>(direction / 2)];
   return direction % 2 == 0 ? link.first : link.second;
 }
@@ -97,6 +119,7 @@ int Topology::to(LinkDirection direction) const {
 
 std::vector<int> Topology::parts() const {
   std::vector<int> part_of(boost::num_vertices(graph_));
+  if (is_mesh()) return part_of;
   boost::connected_components(
       graph_, boost::make_iterator_property_map(part_of.begin(), boost::get(boost::vertex_index, graph_)));
   return part_of;
@@ -133,6 +156,7 @@ LinkDirection Topology::only_way_out(int node) const {
 // Replicas hang on one access link each, so that one tree a router serves all paths: at 1024 replicas that is
 // kilobytes instead of megabytes.
 Path Topology::path(int source, int target) const {
+  if (is_mesh()) return mesh_path(source, target);
   const LinkDirection way_out = only_way_out(source);
   const int root = way_out < 0 ? source : to(way_out);
   Path path;

@@ -48,6 +48,11 @@ class Topology {
   // class (a site) share their caps: `class_of` has one entry a replica.
   void set_connection_caps(std::vector<int> class_of, std::vector<std::vector<double>> payload_rate);
 
+  // Every two replicas get a link of their own, without storing it: link j(j − 1)/2 + i joins i and j, i < j.
+  // There are no routers then.
+  void make_mesh(double rate, double delay_s) { mesh_ = {rate, delay_s, true}; }
+  bool is_mesh() const { return mesh_.exists; }
+
   // The site of each replica, for topologies that have sites.
   void set_sites(std::vector<int> site_of) { site_of_ = std::move(site_of); }
   const std::vector<int>& site_of() const { return site_of_; }  // by replica; empty: no sites
@@ -55,7 +60,9 @@ class Topology {
   int replicas() const { return replicas_; }
   int nodes() const { return static_cast<int>(names_.size()); }
   const std::string& node_name(int node) const { return names_[static_cast<std::size_t>(node)]; }
-  const std::vector<Link>& links() const { return links_; }
+  const std::vector<Link>& links() const { return links_; }  // not of a mesh: link() makes them
+  int link_count() const;
+  Link link(int number) const;
   double rate(LinkDirection direction) const;
   int from(LinkDirection direction) const;  // the node where it begins
   int to(LinkDirection direction) const;
@@ -75,6 +82,12 @@ class Topology {
   // For each node the direction by which the best path from the tree's root arrives; -1: none.
   using Tree = std::vector<LinkDirection>;
 
+  struct Mesh {
+    double rate = 0, delay_s = 0;
+    bool exists = false;
+  };
+
+  Path mesh_path(int source, int target) const;
   const Tree& tree(int root) const;
   LinkDirection only_way_out(int node) const;
 
@@ -83,6 +96,7 @@ class Topology {
   Graph graph_;
   std::vector<std::string> names_;
   std::vector<Link> links_;
+  Mesh mesh_;
   std::vector<int> site_of_;
   std::vector<int> class_of_;
   std::vector<std::vector<double>> class_caps_;

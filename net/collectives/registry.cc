@@ -5,12 +5,15 @@
 #include "net/collectives/direct.h"
 #include "net/collectives/double_tree.h"
 #include "net/collectives/halving_doubling.h"
+#include "net/collectives/heap_tree.h"
 #include "net/collectives/hierarchical.h"
+#include "net/collectives/leaf_tree.h"
 #include "net/collectives/pair.h"
 #include "net/collectives/parameter_server.h"
 #include "net/collectives/reduce_scatter.h"
 #include "net/collectives/ring.h"
 #include "net/collectives/root.h"
+#include "net/collectives/serial_pair.h"
 #include "net/collectives/tree.h"
 
 namespace longhaul {
@@ -20,6 +23,8 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
     std::vector<std::unique_ptr<Collective>> list;
     list.push_back(make_ring());
     list.push_back(make_tree());
+    list.push_back(make_leaf_tree());
+    list.push_back(make_heap_tree());
     list.push_back(make_double_tree());
     list.push_back(make_halving_doubling());
     list.push_back(make_direct());
@@ -27,6 +32,7 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
     list.push_back(make_hierarchical());
     list.push_back(make_pair_average());
     list.push_back(make_root());
+    list.push_back(make_serial_pair());
     list.push_back(make_all_gather());
     list.push_back(make_reduce_scatter());
     return list;

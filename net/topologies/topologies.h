@@ -23,4 +23,8 @@ Topology build(const HierarchicalSpec& sites, const Case& one);
 // rtt / 4 at the nodes.
 Topology build(const GraphmlSpec& graph, const Case& one);
 
+// Every two replicas on a link of their own. ns-3 wants every link as an object; for the other fidelities the
+// topology makes those that are asked for.
+Topology build(const MeshSpec& mesh, const Case& one);
+
 }  // namespace longhaul

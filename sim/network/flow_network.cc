@@ -15,7 +15,7 @@ namespace {
 
 std::vector<double> capacities(const Topology& topology) {
   std::vector<double> capacity;
-  for (int direction = 0; direction < static_cast<int>(2 * topology.links().size()); ++direction)
+  for (int direction = 0; direction < 2 * topology.link_count(); ++direction)
     capacity.push_back(topology.rate(direction));
   return capacity;
 }
@@ -47,7 +47,7 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving s
       slots_a_pair_(has_signals(tcp) || tcp.queue == "fifo" ? tcp.connections : 1),
       shares_(capacities(topology), ack_share(tcp.segment)),
       numbers_(static_cast<std::size_t>(topology.replicas()), PeerMap(-1)),
-      loads_(2 * topology.links().size()),
+      loads_(static_cast<std::size_t>(2 * topology.link_count())),
       alarm_([this] { wake(); }) {
   if (tcp_.queue == "fifo") fifos_ = std::make_unique<FifoQueues>(tcp_, topology_, shares_);
 }

@@ -1,7 +1,9 @@
 #include "sim/network/network.h"
 
 #include "core/errors.h"
+#include "sim/network/drawn_loads.h"
 #include "sim/network/flow_network.h"
+#include "sim/network/message_time_network.h"
 #include "sim/network/packet_network.h"
 
 namespace longhaul {
@@ -9,6 +11,10 @@ namespace longhaul {
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
                                       const std::function<std::vector<std::pair<int, int>>()>& used_ends,
                                       std::uint64_t seed) {
+  if (spec.fidelity == "flow" && spec.message_time) {
+    if (topology.is_mesh()) return std::make_unique<MessageTimeNetwork>(spec, topology, seed);
+    return std::make_unique<DrawnLoads>(spec, topology, seed);
+  }
   std::unique_ptr<Variation> variation;
   if (!spec.variation.is_empty()) variation = std::make_unique<Variation>(spec.variation, topology, seed);
   if (spec.fidelity == "flow") {

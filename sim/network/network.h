@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/case.h"
+#include "net/message_times.h"
+#include "net/replay/link_loads.h"
 #include "net/topology.h"
-#include "sim/network/link_loads.h"
 
 namespace longhaul {
 
@@ -24,6 +25,12 @@ class Network {
   // there. Transfers with the same two ends arrive in the order in which they were sent. Only from within the
   // simulation.
   virtual void send(int source, int target, std::int64_t bytes, Arrival on_arrival) = 0;
+
+  // The same for one message of an exchange, by its name: for networks where messages draw their times.
+  virtual void send_message(const MessageKey&, int source, int target, std::int64_t bytes,
+                            Arrival on_arrival) {
+    send(source, target, bytes, std::move(on_arrival));
+  }
 
   // Simulated time at which training may begin: connections are established before it.
   virtual double ready_s() const { return 0; }
@@ -44,7 +51,7 @@ class Network {
 };
 
 // `used_ends` gives the ordered pairs of replicas that will send; asked only where connections are made
-// beforehand. `seed`: for random loss and for what varies. Throws InputError, RunError.
+// beforehand. `seed`: for random loss, drawn times and what varies. Throws InputError, RunError.
 std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
                                       const std::function<std::vector<std::pair<int, int>>()>& used_ends,
                                       std::uint64_t seed);

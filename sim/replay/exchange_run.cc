@@ -10,10 +10,11 @@ namespace longhaul {
 
 ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group,
                          std::int64_t bytes, const std::vector<int>& site_of, Network& network,
-                         MemberDone on_member_done)
+                         MemberDone on_member_done, bool barrier, int bucket)
     : rule_(rule),
       rule_index_(rule_index),
       step_(step),
+      bucket_(bucket),
       group_(std::move(group)),
       collective_(find_collective(rule.collective)),
       exchange_(group_exchange(group_, bytes, rule.tensors.size(), site_of)),
@@ -23,7 +24,8 @@ ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std
       network_(network),
       on_member_done_(std::move(on_member_done)),
       members_(group_.size()),
-      left_(group_.size()) {}
+      left_(group_.size()),
+      barrier_(barrier) {}
 
 // Groups are small, or everybody in order.
 std::size_t ExchangeRun::member_of(int replica) const {
@@ -35,6 +37,12 @@ std::size_t ExchangeRun::member_of(int replica) const {
 void ExchangeRun::post(int replica) {
   const std::size_t index = member_of(replica);
   members_[index].times.posted_s = now_s();
+  if (++posted_ < members_.size() && barrier_) return;
+  if (!barrier_) return start(index);
+  for (std::size_t i = 0; i < members_.size(); ++i) start(i);
+}
+
+void ExchangeRun::start(std::size_t index) {
   enter_next_round(index);
   advance(index);
 }
@@ -55,11 +63,12 @@ void ExchangeRun::enter_next_round(std::size_t index) {
     const auto to = static_cast<std::size_t>(message.peer);
     member.times.bytes_sent += message.bytes;
     ++member.undelivered;
+    const int number = member.sent++;
     const int may_travel = awaits_receiver_ ? member.round : 0;
     if (members_[to].round < may_travel)
-      members_[to].held.push_back({index, message.bytes, may_travel});
+      members_[to].held.push_back({index, number, message.bytes, may_travel});
     else
-      send(index, to, message.bytes);
+      send(index, to, number, message.bytes);
   }
 }
 
@@ -69,19 +78,19 @@ void ExchangeRun::send_held(std::size_t index) {
   std::vector<Held> later;
   for (const Held& held : std::exchange(member.held, {}))
     if (held.round <= member.round)
-      send(held.from, index, held.bytes);
+      send(held.from, index, held.number, held.bytes);
     else
       later.push_back(held);
   member.held = std::move(later);
 }
 
-void ExchangeRun::send(std::size_t from, std::size_t to, std::int64_t bytes) {
+void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_t bytes) {
   ++transfers_;
+  const MessageKey key{step_, rule_index_, group_[from], number, bucket_};
   // Two words: what std::function holds without an allocation.
-  network_.send(group_[from], group_[to], bytes,
-                [this, source = static_cast<std::uint32_t>(from), target = static_cast<std::uint32_t>(to)] {
-                  arrive(source, target);
-                });
+  network_.send_message(key, group_[from], group_[to], bytes,
+                        [this, source = static_cast<std::uint32_t>(from),
+                         target = static_cast<std::uint32_t>(to)] { arrive(source, target); });
 }
 
 void ExchangeRun::advance(std::size_t index) {
@@ -120,7 +129,8 @@ std::vector<std::string> ExchangeRun::waiting() const {
     std::string line = "exchange " + rule_.name + " of step " + std::to_string(step_) + ": replica " +
                        std::to_string(group_[i]);
     if (member.round < 0) {
-      lines.push_back(line + " has not posted it");
+      lines.push_back(line +
+                      (member.times.posted_s < 0 ? " has not posted it" : " waits for all to be ready"));
       continue;
     }
     line += " in round " + std::to_string(member.round + 1) + " waits for";

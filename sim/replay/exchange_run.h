@@ -25,9 +25,10 @@ class ExchangeRun {
   using MemberDone = std::function<void(int replica)>;
 
   // `group`: replicas, in the order of the group; `rule` must outlive it. `site_of`: of each replica of the
-  // topology, or empty.
+  // topology, or empty. `barrier`: nobody starts before all have posted. `bucket`: which one of its exchange.
   ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group, std::int64_t bytes,
-              const std::vector<int>& site_of, Network& network, MemberDone on_member_done);
+              const std::vector<int>& site_of, Network& network, MemberDone on_member_done,
+              bool barrier = false, int bucket = 0);
 
   // The member of this replica is ready and starts.
   void post(int replica);
@@ -49,6 +50,7 @@ class ExchangeRun {
  private:
   struct Held {
     std::size_t from;
+    int number;
     std::int64_t bytes;
     int round;  // of the receiver in which it may travel
   };
@@ -59,18 +61,20 @@ class ExchangeRun {
     int missing = 0;         // of this round
     int undelivered = 0;     // of its own messages of this round
     std::vector<Held> held;  // for it, until it is ready
+    int sent = 0;            // messages, held ones included
   };
 
   std::size_t member_of(int replica) const;
+  void start(std::size_t index);
   bool is_round_over(const Member& member) const;
   void enter_next_round(std::size_t index);
   void send_held(std::size_t index);
   void advance(std::size_t index);
-  void send(std::size_t from, std::size_t to, std::int64_t bytes);
+  void send(std::size_t from, std::size_t to, int number, std::int64_t bytes);
   void arrive(std::size_t from, std::size_t to);
 
   const ExchangeRule& rule_;
-  int rule_index_, step_;
+  int rule_index_, step_, bucket_;
   std::vector<int> group_;
   const Collective& collective_;
   GroupExchange exchange_;
@@ -80,6 +84,8 @@ class ExchangeRun {
   MemberDone on_member_done_;
   std::vector<Member> members_;
   std::size_t left_;
+  bool barrier_;
+  std::size_t posted_ = 0;
   std::int64_t transfers_ = 0;
 };
 

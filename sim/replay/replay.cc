@@ -11,28 +11,19 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/units.h"
+#include "net/analytic/analytic_replay.h"
 #include "net/estimate.h"
+#include "net/replay/outputs.h"
+#include "net/replay/plan_index.h"
+#include "net/replay/step_times.h"
 #include "net/topology.h"
 #include "sim/network/clock.h"
 #include "sim/network/network.h"
 #include "sim/replay/bucketed_exchange.h"
-#include "sim/replay/outputs.h"
 #include "sim/replay/step_plan.h"
-#include "sim/replay/step_times.h"
 
 namespace longhaul {
 namespace {
-
-// Above this many rows steps.csv holds the steps with an evaluation and the last one only.
-constexpr std::int64_t kMostStepRows = 1000000;
-
-void check_fit(const Case& one, const Trace& trace) {
-  if (trace.context.replicas == one.replicas) return;
-  throw InputError({"", "replicas",
-                    "the trace has " + std::to_string(trace.context.replicas) + " replicas, the case " +
-                        std::to_string(one.replicas),
-                    "the trace of this case", ""});
-}
 
 class Replay {
  public:
@@ -46,8 +37,8 @@ class Replay {
         network_(network_of(
             one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); }, one.seed)),
         outputs_(folder, trace.plan.rules, trace.context.replicas),
+        barrier_(one.network.barrier),
         reporter_(reporter) {
-    records_all_ = static_cast<std::int64_t>(trace.context.steps) * trace.context.replicas <= kMostStepRows;
     network_->set_heartbeat([this] { beat(); });
   }
 
@@ -82,18 +73,13 @@ class Replay {
   double clock() const { return since_origin(now_s()); }
   Replica& at(int replica) { return replicas_[static_cast<std::size_t>(replica)]; }
 
-  bool is_recorded(int step) const {
-    if (records_all_ || step == trace_.context.steps) return true;
-    return trace_.evaluate_every > 0 && step % trace_.evaluate_every == 0;
-  }
-
   // Steps at which nothing but compute happens are one event together.
   void compute(int replica) {
     Replica& state = at(replica);
     double seconds = 0, last_step = 0;
     do {
       seconds += last_step = times_.seconds(replica, ++state.step);
-    } while (!is_recorded(state.step) && !plans_.has_exchange(state.step));
+    } while (!is_recorded(trace_, state.step) && !plans_.has_exchange(state.step));
     state.totals.compute_s += seconds;
     for (const ExchangeRule& rule : trace_.plan.rules)
       if (rule.buckets > 1 && plans_.posts(rule, state.step))
@@ -134,21 +120,24 @@ class Replay {
   std::shared_ptr<StepPlan> plan_at(int step) {
     const auto known = open_plans_.find(step);
     if (known != open_plans_.end()) return known->second;
-    if (is_recorded(step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
+    if (is_recorded(trace_, step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
     latest_step_ = std::max(latest_step_, step);
     if (!plans_.posts(step)) return nullptr;
     const auto on_member_done = [this](BucketedExchange& run, int replica) {
       if (run.is_finished()) note_finished(run);
       go_on_if_done(replica);
     };
-    auto plan = std::make_shared<StepPlan>(trace_, step, topology_.site_of(), *network_, on_member_done);
+    auto plan =
+        std::make_shared<StepPlan>(trace_, step, topology_.site_of(), *network_, on_member_done, barrier_);
     for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
     return open_plans_[step] = plan;
   }
 
   void note_finished(const BucketedExchange& run) {
     transfers_ += run.transfers();
-    outputs_.add_schedule(run, run.rule().grouping == Grouping::kEveryone, origin_s_);
+    const bool is_everyone = run.rule().grouping == Grouping::kEveryone;
+    outputs_.add_schedule({run.rule_index(), run.step(), is_everyone ? nullptr : &run.group(),
+                           since_origin(run.start_s()), since_origin(run.done_s())});
   }
 
   void go_on_if_done(int replica) {
@@ -171,7 +160,7 @@ class Replay {
     Replica& state = at(replica);
     write_rows(replica);
     state.totals.idle_s += clock() - state.computed_s;
-    if (is_recorded(state.step)) outputs_.add_step(state.step, {replica, state.computed_s, clock()});
+    if (is_recorded(trace_, state.step)) outputs_.add_step(state.step, {replica, state.computed_s, clock()});
     state.blocking.clear();
     for (const Waited& waited : runs_posted_by(replica, /*overlapped=*/true)) {
       state.overlapped.push_back(waited);
@@ -271,10 +260,10 @@ class Replay {
   Topology topology_;
   std::unique_ptr<Network> network_;
   ReplayOutputs outputs_;
+  bool barrier_;
   ProgressReporter& reporter_;
   std::map<int, std::shared_ptr<StepPlan>> open_plans_;  // by step; until every replica has left it
   int latest_step_ = 0;
-  bool records_all_ = true;
   double origin_s_ = 0;
   int finished_ = 0;
   std::int64_t transfers_ = 0;
@@ -286,6 +275,7 @@ class Replay {
 
 Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
             const NetworkMaker& network_of) {
+  if (one.network.fidelity == "analytic") return analytic_replay(one, trace, folder, reporter);
   check_fit(one, trace);
   check_collectives(one, trace.plan);
   return Replay(one, trace, folder, reporter, network_of).run();

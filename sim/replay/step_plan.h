@@ -13,26 +13,14 @@
 
 namespace longhaul {
 
-// Which steps have to do with an exchange, without drawing or copying groups.
-class PlanIndex {
- public:
-  explicit PlanIndex(const Trace& trace) : trace_(trace) {}
-
-  bool posts(int step) const;  // an exchange is posted at the step
-  bool posts(const ExchangeRule& rule, int step) const;
-  bool has_exchange(int step) const;  // posted or awaited there
-
- private:
-  const Trace& trace_;
-};
-
 class StepPlan {
  public:
   using MemberDone = std::function<void(BucketedExchange& run, int replica)>;
 
-  // `site_of`: of each replica of the topology, or empty. Throws InputError for groups that are none.
+  // `site_of`: of each replica of the topology, or empty. `barrier`: as in ExchangeRun. Throws InputError for
+  // groups that are none.
   StepPlan(const Trace& trace, int step, const std::vector<int>& site_of, Network& network,
-           const MemberDone& on_member_done);
+           const MemberDone& on_member_done, bool barrier = false);
 
   const std::vector<BucketedExchange*>& runs_of(int replica) const {
     return runs_of_[static_cast<std::size_t>(replica)];
@@ -45,7 +33,7 @@ class StepPlan {
 
  private:
   void add_run(const Exchange& exchange, int rule, std::vector<int> group, const std::vector<int>& site_of,
-               Network& network, const MemberDone& on_member_done);
+               Network& network, const MemberDone& on_member_done, bool barrier);
 
   std::vector<std::unique_ptr<BucketedExchange>> runs_;
   std::vector<std::vector<BucketedExchange*>> runs_of_;  // by replica

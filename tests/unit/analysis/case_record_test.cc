@@ -36,6 +36,15 @@ TEST_F(CaseRecord, SaysWhatWasRun) {
   EXPECT_EQ(json["model_parameters"], 50);
 }
 
+// More keys than the record has room for at first.
+TEST_F(CaseRecord, HoldsEverySweptKeyOnceMore) {
+  Json swept = Json::object();
+  for (const char* key : {"one", "two", "three", "four", "five"}) swept[key] = std::string("value of ") + key;
+  one = parse_case(resolved_case("diloco", swept));
+  const Json json = record();
+  for (const auto& [key, value] : swept.items()) EXPECT_EQ(json[key], value);
+}
+
 TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
   const Json json = record();
   EXPECT_EQ(json["exchanges"], 2);
@@ -50,6 +59,14 @@ TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
   EXPECT_DOUBLE_EQ(json["idle_fraction"]["max"], 0.5);
   EXPECT_DOUBLE_EQ(json["simulated_time_s"], 8.5);
   EXPECT_DOUBLE_EQ(json["compute_time_s"], 5);
+}
+
+// The last of all is done 1.5 s and 1 s after the start; with groups of one each counts for itself.
+TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
+  EXPECT_DOUBLE_EQ(record()["sync_time_s"]["last"], (1.5 + 1) / 2);
+  write_text(case_folder + "/trace.jsonl",
+             std::string(kTraceHeader) + "{\"rule\":0,\"step\":2,\"groups\":[[1],[0]]}\n");
+  EXPECT_DOUBLE_EQ(record()["sync_time_s"]["last"], (1.5 + 1 + 1) / 3);
 }
 
 // Mean compute, exchange and wait of a replica are its mean clock.

@@ -46,6 +46,50 @@ std::string error_of(const Json& json, const std::vector<std::string>& assignmen
   return "";
 }
 
+TEST(Scenario, DrawnMessageTimesNeedAMeshOrAStarWithoutLatency) {
+  Json json = base();
+  json["network"] = {{"fidelity", "analytic"},
+                     {"topology", {{"mesh", Json::object()}}},
+                     {"message_time", {{"mean", "2s"}, {"std", "500ms"}}}};
+  const Scenario scenario = load(json);
+  EXPECT_DOUBLE_EQ(scenario.cases[0].network.message_time->mean, 2);
+  EXPECT_DOUBLE_EQ(scenario.cases[0].network.message_time->std, 0.5);
+  json["network"]["fidelity"] = "packet";
+  EXPECT_NE(error_of(json).find("network.message_time"), std::string::npos);
+  json["network"]["fidelity"] = "flow";
+  EXPECT_EQ(error_of(json), "");
+  json["network"]["message_time"] = {{"mean", "0s"}, {"std", "1s"}};
+  EXPECT_NE(error_of(json).find("network.message_time.std"), std::string::npos);
+  json["network"]["message_time"] = {{"mean", "0s"}};
+  json["network"]["topology"] = {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}};
+  EXPECT_NE(error_of(json).find("with an rtt of 0"), std::string::npos);
+  json["network"]["topology"]["star"]["rtt"] = "0s";
+  EXPECT_EQ(error_of(json), "");
+}
+
+TEST(Scenario, AMeshWithoutDrawnTimesNeedsRateAndRoundTrip) {
+  Json json = base();
+  json["network"]["topology"] = {{"mesh", {{"rate", "1Gbps"}}}};
+  EXPECT_NE(error_of(json).find("network.topology.mesh.rtt"), std::string::npos);
+  json["network"]["topology"]["mesh"]["rtt"] = "50ms";
+  EXPECT_EQ(error_of(json), "");
+  EXPECT_DOUBLE_EQ(*std::get<MeshSpec>(load(json).cases[0].network.topology).rate, 1e9);
+}
+
+TEST(Scenario, NeitherAMeshNorDrawnTimesTakeWhatChangesLinks) {
+  Json mesh = base(), drawn = base();
+  mesh["network"]["topology"] = {{"mesh", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}};
+  drawn["network"]["topology"] = {{"star", {{"rate", "1Gbps"}, {"rtt", "0s"}}}};
+  drawn["network"]["message_time"] = {{"mean", "1s"}};
+  for (Json json : {mesh, drawn}) {
+    json["network"]["overrides"] = Json::parse(R"([{"replica": 0, "rate": "1Mbps"}])");
+    EXPECT_NE(error_of(json).find("network.overrides"), std::string::npos);
+    json["network"].erase("overrides");
+    json["network"]["variation"] = {{"jitter", {{"rate_sigma", 0.1}}}};
+    EXPECT_NE(error_of(json).find("network.variation"), std::string::npos);
+  }
+}
+
 TEST(Scenario, OneCaseAMethodWithoutASweep) {
   const Scenario scenario = load(base());
   EXPECT_EQ(names(scenario), (std::vector<std::string>{"ring", "pairs"}));

@@ -247,6 +247,31 @@ TEST(Collectives, TreeMembersSendTheWholeVectorToTheirParentAndChildren) {
   EXPECT_EQ(sent("tree", exchange, 3), 100);
 }
 
+// The node over 0 and 1 lives at 2, the one over 2 and 3 at 0, the root at 3; nobody sends to itself.
+TEST(Collectives, LeafTreeMembersSendAsLeavesAndAsNodes) {
+  const GroupExchange exchange{4, 100, 1};
+  EXPECT_EQ(sent("leaf-tree", exchange, 0), 100 + 300);
+  EXPECT_EQ(sent("leaf-tree", exchange, 1), 100) << "no node lives there";
+  EXPECT_EQ(sent("leaf-tree", exchange, 2), 100 + 300);
+  EXPECT_EQ(sent("leaf-tree", exchange, 3), 100 + 200) << "the root has no parent";
+  EXPECT_EQ(sent("leaf-tree", {2, 100, 1}, 0), 100);
+  const Collective& tree = find_collective("leaf-tree");
+  for (int members = 2; members <= 33; ++members)
+    for (int member = 0; member < members; ++member)
+      for (int index = 0; index < tree.rounds(exchange); ++index)
+        for (const Message& message : tree.round({members, 100, 1}, member, index).sends)
+          EXPECT_NE(message.peer, member) << members;
+}
+
+// 0 has 1 and 2 below it, 1 has 3.
+TEST(Collectives, HeapTreeMembersSendToTheirParentAndChildren) {
+  const GroupExchange exchange{4, 100, 1};
+  EXPECT_EQ(sent("heap-tree", exchange, 0), 200);
+  EXPECT_EQ(sent("heap-tree", exchange, 1), 200);
+  EXPECT_EQ(sent("heap-tree", exchange, 2), 100);
+  EXPECT_EQ(sent("heap-tree", exchange, 3), 100);
+}
+
 // 2 · (1/2 + 1/4) of the vector; with 5 members, member 0 also returns the result to member 4.
 TEST(Collectives, HalvingDoublingSendsHalvesAndServesTheSurplus) {
   EXPECT_EQ(sent("halving-doubling", {4, 400, 1}, 3), 600);
@@ -292,6 +317,9 @@ TEST(Collectives, PairSendsItsContributionOnceAndRootTensorByTensor) {
   EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
   EXPECT_EQ(sent("root", {3, 100, 2}, 0), 200);
   EXPECT_EQ(sent("root", {3, 100, 2}, 2), 100);
+  EXPECT_EQ(sent("serial", {2, 100, 2}, 1), 100);
+  EXPECT_EQ(sent("serial", {3, 100, 2}, 1), 200);
+  EXPECT_EQ(find_collective("serial").rounds({2, 100, 2}), 2) << "delta, then phi";
   EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
 }
 
@@ -312,6 +340,11 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(find_collective("hierarchical").idle_star_s({6, 1000, 1, {0, 0, 0, 1, 1, 1}}, 0.1, 1e4),
                    2 * (0.1 + 0.2) + 2 * (0.1 + 0.05));
   EXPECT_DOUBLE_EQ(cost("root", 2), 4 * 0.1 + 2 * 0.1);
+  EXPECT_DOUBLE_EQ(cost("serial", 2), 2 * 0.1 + 0.1);
+  EXPECT_DOUBLE_EQ(cost("leaf-tree", 8), 6 * 0.3);
+  EXPECT_DOUBLE_EQ(cost("leaf-tree", 2), 2 * 0.2);
+  EXPECT_DOUBLE_EQ(cost("heap-tree", 7), 4 * 0.3);
+  EXPECT_DOUBLE_EQ(cost("heap-tree", 8), 6 * 0.3);
   EXPECT_DOUBLE_EQ(cost("all-gather", 4), 3 * (0.1 + 0.1));
   EXPECT_DOUBLE_EQ(cost("reduce-scatter", 4), 3 * (0.1 + 0.025));
 }

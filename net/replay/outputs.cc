@@ -1,9 +1,16 @@
-#include "sim/replay/outputs.h"
+#include "net/replay/outputs.h"
+
+#include <cmath>
 
 #include "core/errors.h"
-#include "sim/network/clock.h"
 
 namespace longhaul {
+
+bool is_recorded(const Trace& trace, int step) {
+  const PlanContext& context = trace.context;
+  if (static_cast<std::int64_t>(context.steps) * context.replicas <= kMostStepRows) return true;
+  return step == context.steps || (trace.evaluate_every > 0 && step % trace.evaluate_every == 0);
+}
 
 ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules, int replicas)
     : folder_(folder),
@@ -22,11 +29,11 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<Exchan
   schedule_ << Json{{"longhaul_schedule", 1}, {"replicas", replicas}}.dump() << '\n';
 }
 
-void ReplayOutputs::add_schedule(const BucketedExchange& run, bool is_everyone, double origin_s) {
-  Json line = {{"rule", run.rule_index()}, {"step", run.step()}};
-  if (!is_everyone) line["group"] = run.group();
-  line["start_s"] = seconds_between(origin_s, run.start_s());
-  line["done_s"] = seconds_between(origin_s, run.done_s());
+void ReplayOutputs::add_schedule(const ScheduleRow& row) {
+  Json line = {{"rule", row.rule}, {"step", row.step}};
+  if (row.group) line["group"] = *row.group;
+  line["start_s"] = row.start_s;
+  line["done_s"] = row.done_s;
   schedule_ << line.dump() << '\n';
   if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
 }
@@ -45,12 +52,15 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
 
 void ReplayOutputs::write_links(const Topology& topology, const std::vector<LinkLoad>& loads) {
   CsvWriter out(folder_ + "/links.csv", {"link", "direction", "bytes", "busy_s"});
-  for (std::size_t i = 0; i < loads.size(); ++i)
-    out.cell(topology.links()[i / 2].name)
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const std::size_t other = i ^ 1;
+    if (topology.is_mesh() && loads[i].bytes == 0 && loads[other].bytes == 0) continue;
+    out.cell(topology.link(static_cast<int>(i / 2)).name)
         .cell(std::string(i % 2 == 0 ? "forward" : "backward"))
         .cell(loads[i].bytes)
-        .cell(seconds_between(0, loads[i].busy_s))
+        .cell(std::round(loads[i].busy_s * 1e9) / 1e9)
         .end_row();
+  }
   out.flush();
 }
 

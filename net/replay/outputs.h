@@ -1,4 +1,5 @@
-// The files that a replay leaves in its folder, as docs/formats.md describes them.
+// The files that a replay leaves in its folder, as docs/formats.md describes them: the same for every
+// fidelity.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +8,12 @@
 #include <vector>
 
 #include "core/csv.h"
+#include "core/exchange_plan.h"
 #include "core/options.h"
+#include "core/trace.h"
+#include "net/replay/link_loads.h"
+#include "net/replay/ordered_rows.h"
 #include "net/topology.h"
-#include "sim/network/link_loads.h"
-#include "sim/replay/bucketed_exchange.h"
-#include "sim/replay/ordered_rows.h"
 
 namespace longhaul {
 
@@ -31,6 +33,19 @@ struct ReplicaTotals {
   std::int64_t bytes_sent = 0;
 };
 
+// When one exchange of one group was begun (the last member posted it) and over, since training began.
+struct ScheduleRow {
+  int rule = 0, step = 0;
+  const std::vector<int>* group = nullptr;  // null: everyone
+  double start_s = 0, done_s = 0;
+};
+
+// Above this many rows steps.csv holds the steps with an evaluation and the last one only.
+constexpr std::int64_t kMostStepRows = 1000000;
+
+// Whether the clocks of `step` go into steps.csv.
+bool is_recorded(const Trace& trace, int step);
+
 class ReplayOutputs {
  public:
   // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name
@@ -41,10 +56,10 @@ class ReplayOutputs {
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
   void open_step(int step, std::size_t rows) { step_rows_.open(step, rows); }
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
-  // `origin_s` is the simulator's time at which training began.
-  void add_schedule(const BucketedExchange& run, bool is_everyone, double origin_s);
+  void add_schedule(const ScheduleRow& row);
 
   void write_replicas(const std::vector<ReplicaTotals>& totals);
+  // `loads` by direction. Of a mesh only the links that carried something: it has half a million among 1024.
   void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
   void write_report(const Json& report);
 

@@ -1,4 +1,4 @@
-#include "sim/replay/step_times.h"
+#include "net/replay/step_times.h"
 
 #include "core/errors.h"
 #include "core/random.h"

@@ -1,4 +1,4 @@
-#include "sim/network/link_loads.h"
+#include "net/replay/link_loads.h"
 
 namespace longhaul {
 

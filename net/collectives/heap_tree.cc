@@ -1,0 +1,48 @@
+#include "net/collectives/heap_tree.h"
+
+namespace longhaul {
+namespace {
+
+class HeapTree : public Collective {
+ public:
+  std::string name() const override { return "heap-tree"; }
+  std::string about() const override {
+    return "all-reduce over an unpipelined binary tree with the members as its nodes: both children send to "
+           "their parent over its one link";
+  }
+  // Children up; to the parent and back; children down.
+  int rounds(const GroupExchange&) const override { return 3; }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    Round round;
+    if (index != 1)
+      for (const int child : {2 * member + 1, 2 * member + 2})
+        if (child < exchange.members)
+          add_message(index == 0 ? round.receives : round.sends, child, 0, exchange.bytes, index == 0);
+    if (index == 1 && member > 0) {
+      add_message(round.sends, (member - 1) / 2, 0, exchange.bytes, true);
+      add_message(round.receives, (member - 1) / 2, 0, exchange.bytes, false);
+    }
+    return round;
+  }
+
+  // Everybody but the root sends up once and gets the result once.
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t messages = 2 * (exchange.members - 1);
+    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
+    const int at_once = exchange.members == 2 ? 1 : 2;
+    return 2 * floor_log2(exchange.members) * (latency_s + at_once * vector_s);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_heap_tree() {
+  return std::make_unique<HeapTree>();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,47 @@
+#include "net/collectives/serial_pair.h"
+
+#include <algorithm>
+
+namespace longhaul {
+namespace {
+
+class SerialPair : public Collective {
+ public:
+  std::string name() const override { return "serial"; }
+  std::string about() const override {
+    return "group average tensor by tensor, each sent to all others of the group and awaited: the NoLoCo "
+           "paper's two messages for a pair";
+  }
+  int rounds(const GroupExchange& exchange) const override { return exchange.tensors; }
+  bool awaits_delivery() const override { return true; }
+
+  Round round(const GroupExchange& exchange, int member, int index) const override {
+    const std::int64_t begin = part_begin(exchange.bytes, index, exchange.tensors);
+    const std::int64_t end = part_begin(exchange.bytes, index + 1, exchange.tensors);
+    Round round;
+    for (int peer = 0; peer < exchange.members; ++peer)
+      if (peer != member) {
+        add_message(round.sends, peer, begin, end, true);
+        add_message(round.receives, peer, begin, end, true);
+      }
+    return round;
+  }
+
+  Totals totals(const GroupExchange& exchange) const override {
+    const std::int64_t pairs = std::int64_t{exchange.members} * (exchange.members - 1);
+    return {pairs * std::min<std::int64_t>(exchange.tensors, exchange.bytes), pairs * exchange.bytes};
+  }
+
+  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
+    return exchange.tensors * latency_s +
+           (exchange.members - 1) * static_cast<double>(exchange.bytes) / bytes_per_s;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_serial_pair() {
+  return std::make_unique<SerialPair>();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,34 @@
+// What a trace asks for at a step, for whoever replays it.
+#pragma once
+
+#include <vector>
+
+#include "core/case.h"
+#include "core/trace.h"
+
+namespace longhaul {
+
+// Which steps have to do with an exchange, without drawing or copying groups.
+class PlanIndex {
+ public:
+  // `trace` must outlive it.
+  explicit PlanIndex(const Trace& trace) : trace_(trace) {}
+
+  bool posts(int step) const;  // an exchange is posted at the step
+  bool posts(const ExchangeRule& rule, int step) const;
+  bool has_exchange(int step) const;  // posted or awaited there
+
+ private:
+  const Trace& trace_;
+};
+
+// The groups of an exchange, as replicas; everyone is one group. Throws InputError for groups that are none.
+std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas);
+
+// The index of the exchange's rule in the trace's plan.
+int rule_index(const Trace& trace, const Exchange& exchange);
+
+// Throws InputError where the trace is not one of this case.
+void check_fit(const Case& one, const Trace& trace);
+
+}  // namespace longhaul

@@ -1,0 +1,32 @@
+// A star whose messages draw their times (network.message_time): a message puts so many bytes on its links as
+// take the drawn time alone on them, and the flow network shares the links between all that is under way.
+// Latency is 0 there, segments are the largest there are, so that headers, acknowledgements and start-up
+// together stay below 1 % and sharing is all that the network adds.
+#pragma once
+
+#include <memory>
+
+#include "net/message_times.h"
+#include "sim/network/flow_network.h"
+
+namespace longhaul {
+
+class DrawnLoads : public Network {
+ public:
+  // `topology` must outlive it.
+  DrawnLoads(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed);
+
+  void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
+  void send_message(const MessageKey& key, int source, int target, std::int64_t bytes,
+                    Arrival on_arrival) override;
+  // Of what was drawn, not of the payload.
+  const std::vector<LinkLoad>& loads() const override { return flows_.loads(); }
+
+ private:
+  TcpSpec tcp_;
+  const Topology& topology_;
+  MessageTimes times_;
+  FlowNetwork flows_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,138 @@
+// Drawn message times in the replay: on a mesh it is the analytic fidelity event by event, on a star it adds
+// the sharing of links and nothing else.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "net/analytic/analytic_replay.h"
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+void expect_same_tables(Case one, const Trace& trace, const std::string& what) {
+  for (const bool barrier : {false, true}) {
+    one.network.barrier = barrier;
+    one.network.fidelity = "analytic";
+    const Replayed walked = run_with(analytic_replay, one, trace);
+    one.network.fidelity = "flow";
+    const Replayed replayed = run_replay(one, trace);
+    for (const char* table : {"exchanges.csv", "steps.csv", "replicas.csv", "links.csv"})
+      EXPECT_EQ(walked.files.at(table), replayed.files.at(table)) << what << ' ' << table << ' ' << barrier;
+    EXPECT_EQ(sorted_lines(walked.files.at("schedule.jsonl")),
+              sorted_lines(replayed.files.at("schedule.jsonl")))
+        << what;
+    EXPECT_EQ(walked.report["transfers"], replayed.report["transfers"]);
+    EXPECT_EQ(walked.report["simulated_s"], replayed.report["simulated_s"]);
+  }
+}
+
+Case random_steps(int replicas, double mean_s, double std_s) {
+  Case one = drawn_case(replicas, mean_s, std_s);
+  one.workload.step_time.kind = StepTime::Kind::kLognormal;
+  one.workload.step_time.sigma = 0.5;
+  return one;
+}
+
+TEST(MessageTimes, ReplayAndAnalyticGiveTheSameTables) {
+  for (const std::string& name : all_reduce_collectives()) {
+    if (find_collective(name).needs_sites()) continue;
+    expect_same_tables(random_steps(7, 0.3, 0.4), make_trace({{rule_of(name, 3)}}, {1, 7, 12, 5000, 2}),
+                       name);
+  }
+  for (const std::string& name : group_average_collectives()) {
+    ExchangeRule rule = rule_of(name, 2, 2);
+    rule.tensors = {"delta", "phi"};
+    expect_same_tables(random_steps(8, 0.3, 0.4), make_trace({{rule}}, {1, 8, 12, 5000, 2}), name);
+  }
+}
+
+TEST(MessageTimes, OverlappedExchangesToo) {
+  ExchangeRule outer = rule_of("pair", 2, 2), ahead = rule_of("pair", 2, 2);
+  ahead.name = "ahead";
+  ahead.overlap_steps = 2;
+  const Trace trace = make_trace({{outer, ahead}}, {1, 8, 20, 5000, 2});
+  expect_same_tables(random_steps(8, 1, 1.5), trace, "late");
+  expect_same_tables(random_steps(8, 0.01, 0.01), trace, "in time");
+}
+
+TEST(MessageTimes, ExchangesInARowAndBucketsToo) {
+  ExchangeRule first = rule_of("halving-doubling", 2), second = rule_of("ring", 2);
+  second.name = "second";
+  second.overlap_backward = 0.7;
+  second.buckets = 5;
+  const Trace trace = make_trace({{first, second}}, {1, 6, 12, 5000, 2});
+  expect_same_tables(random_steps(6, 0.3, 0.4), trace, "longer than a step");
+  expect_same_tables(random_steps(6, 0.01, 0.02), trace, "shorter");
+}
+
+// Replica 2 is ready 9 s after 0 and 1, whose messages in the ring are held back with the barrier.
+TEST(Barrier, NothingTravelsBeforeAllAreReady) {
+  Case one = drawn_case(3, 20, 0);
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Trace trace = single_exchange("leaf-tree", 3, 3000);
+  trace.measured_s = {{1, 1, 10}};
+  for (const char* fidelity : {"flow", "analytic"}) {
+    one.network.fidelity = fidelity;
+    one.network.barrier = true;
+    EXPECT_DOUBLE_EQ(run_replay(one, trace).sync_time_s(), 4 * 20) << fidelity;
+    EXPECT_DOUBLE_EQ(run_replay(one, trace).row(1, 0).ready_s, 1) << fidelity;
+  }
+}
+
+// A parent's link carries the vectors of two children in the time of two.
+TEST(MessageTimes, OnAStarTwoChildrenShareTheirParentsLink) {
+  Case one = drawn_case(3, 1, 0);
+  one.network.topology = StarSpec{1e9, 1e9, 0};
+  one.network.fidelity = "flow";
+  EXPECT_NEAR(run_replay(one, single_exchange("heap-tree", 3, 1000)).sync_time_s(), 4, 0.04);
+  one.replicas = 2;
+  EXPECT_NEAR(run_replay(one, single_exchange("pair", 2, 1000)).sync_time_s(), 1, 0.01);
+}
+
+TEST(FlowMesh, EveryPairHasTheWholeRateOfItsLink) {
+  const double rate = 1e8, both_ways = rate / 8 * payload_share(1448) / (1 + ack_share(1448));
+  Case one = mesh_case(6, rate, 1e-4);
+  const Replayed replayed = run_replay(one, single_exchange("parameter-server", 6, 20000000));
+  const double one_way = rate / 8 * payload_share(1448);
+  EXPECT_NEAR(replayed.sync_time_s(), 2 * (5e-5 + 20000000 / one_way), 2e-3) << "five at once as one";
+  const Replayed pair = run_replay(mesh_case(2, rate, 1e-4), single_exchange("pair", 2, 20000000));
+  EXPECT_NEAR(pair.sync_time_s(), 5e-5 + 20000000 / both_ways, 2e-3);
+}
+
+// One way at a time in the full heap. In the tree of leaves members receive while they send.
+TEST(FlowCollectives, TreesWhoseChildrenShareALinkFollowTheirClosedForms) {
+  const double rate = 1e8, rtt_s = 1e-4, one_way = rate / 8 * payload_share(1448);
+  const double latency_s = rtt_s / 2 + 8 * (1448. + kHeaderBytes) / rate;
+  const auto measured = [&](const std::string& name, int members) {
+    return run_replay(star_case(members, rate, rtt_s), single_exchange(name, members, 20000000))
+        .sync_time_s();
+  };
+  const auto closed = [&](const std::string& name, int members, double bytes_per_s) {
+    return find_collective(name).idle_star_s({members, 20000000, 1}, latency_s, bytes_per_s);
+  };
+  EXPECT_NEAR(measured("heap-tree", 7) / closed("heap-tree", 7, one_way), 1, 2e-3);
+  for (const int members : {2, 4, 8}) {
+    const double seconds = measured("leaf-tree", members);
+    EXPECT_GE(seconds, closed("leaf-tree", members, one_way) * (1 - 2e-3)) << members;
+    EXPECT_LE(seconds, closed("leaf-tree", members, one_way / (1 + ack_share(1448))) * (1 + 2e-3)) << members;
+  }
+  for (const int members : {3, 5, 6, 7, 11}) {
+    const double slowest = one_way / (1 + ack_share(1448));
+    EXPECT_LE(measured("leaf-tree", members), closed("leaf-tree", members, slowest) * (1 + 2e-3)) << members;
+    EXPECT_LE(measured("heap-tree", members), closed("heap-tree", members, slowest) * (1 + 2e-3)) << members;
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
