@@ -35,8 +35,10 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
   record["method"] = one.method.name;
   record["label"] = one.method.label;
   record["seed"] = one.seed;
-  record["swept"] = one.swept.is_null() ? Json::object() : one.swept;
-  for (const auto& [key, value] : record["swept"].items()) record[key] = value;
+  const Json swept = one.swept.is_null() ? Json::object() : one.swept;
+  record["swept"] = swept;
+  // Not over record["swept"]: a record is a vector of its keys, and a new one may move all of them.
+  for (const auto& [key, value] : swept.items()) record[key] = value;
   record["parameters"] = parameters;
   record["replicas"] = one.replicas;
   record["collective"] = collective_of(one.method.options);

@@ -36,6 +36,14 @@ TEST_F(CaseRecord, SaysWhatWasRun) {
   EXPECT_EQ(json["model_parameters"], 50);
 }
 
+// With a dozen swept keys a record moves in memory while they are copied.
+TEST_F(CaseRecord, HoldsManySweptKeys) {
+  for (int i = 0; i < 12; ++i) one.swept["key" + std::to_string(i)] = i;
+  const Json json = record();
+  for (const auto& [key, value] : one.swept.items()) EXPECT_EQ(json.value(key, Json()), value) << key;
+  EXPECT_EQ(json["swept"], one.swept);
+}
+
 TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
   const Json json = record();
   EXPECT_EQ(json["exchanges"], 2);
