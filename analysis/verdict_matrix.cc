@@ -126,7 +126,7 @@ std::string frontier_of_row(const VerdictMatrix& matrix, std::size_t row) {
   }
   if (!measured) return "not run";
   const std::string most = digits(cells[highest].high) + " at " + column + " = " + matrix.columns[highest];
-  if (from < cells.size())
+  if (from < cells.size() && matrix.columns_are_numbers)
     return "holds from " + column + " = " + matrix.columns[from] + " on; at most " + most;
   return (any ? "holds at some points; at most " : "holds nowhere; at most ") + most;
 }
@@ -146,6 +146,7 @@ VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records
   matrix.column_key = axes[1].key;
   matrix.rows = axes[0].values;
   matrix.columns = axes[1].values;
+  matrix.columns_are_numbers = axes[1].numbers;
   matrix.cells.assign(matrix.rows.size(), std::vector<VerdictCell>(matrix.columns.size()));
   for (const JudgedPoint& point : points) {
     if (!point.swept.contains(matrix.row_key) || !point.swept.contains(matrix.column_key)) continue;

@@ -23,6 +23,7 @@ struct VerdictCell {
 struct VerdictMatrix {
   std::string row_key, column_key;  // empty where fewer than two keys vary
   std::vector<std::string> rows, columns;
+  bool columns_are_numbers = false;  // only then does a frontier have a side
   std::vector<std::vector<VerdictCell>> cells;  // [row][column]; without points where the sweep has none
   VerdictCell all;
 };
