@@ -39,6 +39,7 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
   record["seed"] = one.seed;
   const Json swept = one.swept.is_null() ? Json::object() : one.swept;
   record["swept"] = swept;
+  // Not over record["swept"]: a record is a vector of its keys, and a new one may move all of them.
   for (const auto& [key, value] : swept.items()) record[key] = value;
   record["parameters"] = parameters;
   record["replicas"] = one.replicas;

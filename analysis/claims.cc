@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -74,12 +75,21 @@ Json swept_by_both(const Json& a, const Json& b) {
   return both;
 }
 
-PointValues& point_with(std::vector<PointValues>& points, const Json& swept) {
-  for (PointValues& point : points)
-    if (point.swept == swept) return point;
-  points.emplace_back().swept = swept;
-  return points.back();
-}
+// In the order in which they were first met; looked up by text, because a sweep may have thousands.
+class Points {
+ public:
+  PointValues& with(const Json& swept) {
+    const auto [entry, is_new] = place_.emplace(swept.dump(), points_.size());
+    if (is_new) points_.emplace_back().swept = swept;
+    return points_[entry->second];
+  }
+
+  std::vector<PointValues> take() { return std::move(points_); }
+
+ private:
+  std::vector<PointValues> points_;
+  std::map<std::string, std::size_t> place_;
+};
 
 void add(PointValues& point, std::optional<double> value, std::initializer_list<const Json*> cases,
          const std::string& metric) {
@@ -100,34 +110,63 @@ std::optional<double> done_value(const Json& record, const std::string& metric) 
 std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json>& records) {
   const std::string metric = claim["metric"];
   const Json where = claim.value("where", Json::object());
-  std::vector<PointValues> points;
+  Points points;
   for (const Json& one : records) {
     if (claim.contains("of") && one["label"] != claim["of"]) continue;
     if (!agrees(one["swept"], where)) continue;
     Json swept = one["swept"];
     if (!claim.contains("of")) swept["method"] = one["label"];
-    add(point_with(points, swept), done_value(one, metric), {&one}, metric);
+    add(points.with(swept), done_value(one, metric), {&one}, metric);
   }
-  return points;
+  return points.take();
+}
+
+std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records) {
+  std::vector<const Json*> cases;
+  for (const Json& one : records)
+    if (one["label"] == label && agrees(one["swept"], where)) cases.push_back(&one);
+  return cases;
+}
+
+// The swept keys that every one of the cases has.
+std::vector<std::string> common_keys(const std::vector<const Json*>& cases) {
+  std::vector<std::string> keys;
+  if (cases.empty()) return keys;
+  for (const auto& [key, value] : cases[0]->at("swept").items())
+    if (std::all_of(cases.begin(), cases.end(),
+                    [&key = key](const Json* one) { return one->at("swept").contains(key); }))
+      keys.push_back(key);
+  return keys;
+}
+
+// Cases that can be a pair have the same; so not all pairs of a large sweep are looked at.
+std::string pairing_text(const Json& one, const std::vector<std::string>& keys) {
+  std::string text = one["seed"].dump();
+  for (const std::string& key : keys) text += "," + one["swept"][key].dump();
+  return text;
 }
 
 std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>& records) {
   const std::string metric = claim["ratio"];
   const Json where = claim.value("where", Json::object());
-  std::vector<PointValues> points;
-  for (const Json& above : records) {
-    if (above["label"] != claim["of"] || !agrees(above["swept"], where)) continue;
-    for (const Json& below : records) {
-      if (below["label"] != claim["to"] || below["seed"] != above["seed"] || !agrees(below["swept"], where) ||
-          !agrees(below["swept"], above["swept"]))
-        continue;
-      const auto numerator = done_value(above, metric), denominator = done_value(below, metric);
+  const std::vector<const Json*> aboves = cases_of(claim["of"], where, records);
+  const std::vector<const Json*> belows = cases_of(claim["to"], where, records);
+  std::vector<const Json*> both = aboves;
+  both.insert(both.end(), belows.begin(), belows.end());
+  const std::vector<std::string> keys = common_keys(both);
+  std::map<std::string, std::vector<const Json*>> partners;
+  for (const Json* below : belows) partners[pairing_text(*below, keys)].push_back(below);
+  Points points;
+  for (const Json* above : aboves) {
+    for (const Json* below : partners[pairing_text(*above, keys)]) {
+      if (!agrees((*below)["swept"], (*above)["swept"])) continue;
+      const auto numerator = done_value(*above, metric), denominator = done_value(*below, metric);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
-      add(point_with(points, swept_by_both(above["swept"], below["swept"])), ratio, {&above, &below}, metric);
+      add(points.with(swept_by_both((*above)["swept"], (*below)["swept"])), ratio, {above, below}, metric);
     }
   }
-  return points;
+  return points.take();
 }
 
 // A simulated time is right to a factor of 1 ± r; a ratio of two of them to (1 ± r) / (1 ∓ r).
@@ -220,11 +259,14 @@ const Judged& decisive(const std::vector<Judged>& judged, const Bound& bound, bo
   return *best;
 }
 
+std::vector<PointValues> points_of(const Json& claim, const std::vector<Json>& records) {
+  return claim.contains("ratio") ? ratio_points(claim, records) : metric_points(claim, records);
+}
+
 void judge_claim(const Json& claim, const std::vector<Json>& records, Json& verdicts) {
   const bool is_ratio = claim.contains("ratio");
   const Bound bound(claim);
-  const std::vector<PointValues> points =
-      is_ratio ? ratio_points(claim, records) : metric_points(claim, records);
+  const std::vector<PointValues> points = points_of(claim, records);
   std::vector<Judged> judged;
   std::vector<std::string> evidence;
   for (const PointValues& point : points) {
@@ -294,6 +336,19 @@ Json judge_claims(const Json& claims, const std::vector<Json>& records) {
   Json verdicts = Json::array();
   for (const Json& claim : claims) judge_claim(claim, records, verdicts);
   return verdicts;
+}
+
+std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json>& records) {
+  std::vector<JudgedPoint> judged;
+  for (const PointValues& point : points_of(claim, records)) {
+    const Judged one = judge_point(point, Bound(claim), claim.contains("ratio"));
+    judged.push_back({point.swept, one.measured, word(one.verdict)});
+  }
+  return judged;
+}
+
+std::string claim_in_words(const Json& claim) {
+  return what_in_words(claim) + "; claimed: " + bound_in_words(Bound(claim));
 }
 
 std::string verdict_grounds(const Json& verdict) {

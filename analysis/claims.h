@@ -29,6 +29,19 @@ void check_claims(const Json& claims, const std::vector<std::string>& labels,
 // needs is not done.
 Json judge_claims(const Json& claims, const std::vector<Json>& records);
 
+// One point of the sweep under a claim. `measured`: NaN where no case of it is done.
+struct JudgedPoint {
+  Json swept;
+  double measured = 0;
+  std::string verdict;
+};
+
+// Every point that the claim quantifies over, whatever its quantifier is.
+std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json>& records);
+
+// "sync_time_s.mean of diloco over noloco; claimed: at least 10".
+std::string claim_in_words(const Json& claim);
+
 // A verdict for people: "order-of-magnitude fails: sync_time_s.mean of diloco over noloco is 1.28, not at
 // least 10 (at network.tcp.connections = 8)".
 std::string verdict_sentence(const Json& verdict);

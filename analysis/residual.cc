@@ -1,12 +1,17 @@
 #include "analysis/residual.h"
 
+#include <map>
+
 namespace longhaul {
 namespace {
 
-// docs/model.md, "The validation grid": single flows, collectives and trunks together. What
-// was not measured decides nothing: it widens an interval to everything.
+// docs/model.md, "The validation grid": single flows, collectives and trunks together. What was not measured
+// decides nothing: it widens an interval to everything.
 double flow_residual(const std::string& setting) {
-  return setting == "host" ? 0.08 : 1;
+  static const std::map<std::string, double> measured = {
+      {"host", 0.07}, {"fq_codel+ecn", 0.19}, {"fifo", 0.69}, {"host+loss", 0.15}};
+  const auto found = measured.find(setting);
+  return found == measured.end() ? 1 : found->second;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/check_command.h"
+#include "cli/claims_command.h"
 #include "cli/list_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
@@ -55,6 +56,13 @@ void declare_analytic(CLI::App& app, ReplayArguments& arguments, int& status) {
   analytic->callback([&] { status = replay_program("longhaul analytic", arguments, analytic_replay); });
 }
 
+void declare_claims(CLI::App& app, std::vector<std::string>& runs, std::string& out, int& status) {
+  CLI::App* claims = app.add_subcommand("claims", "The verdict matrix of every claim of run directories");
+  claims->add_option("RUN", runs, "run directories; shards of a scenario are judged together")->required();
+  claims->add_option("-o,--output", out, "a Markdown file (default: standard output)");
+  claims->callback([&] { status = claims_command(runs, out); });
+}
+
 void declare_list(CLI::App& app, std::string& topic, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
   list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
@@ -86,6 +94,7 @@ int main(int argc, char** argv) {
   declare_run(app, options, status);
   declare_check(app, options, status);
   declare_report(app, runs, out, status);
+  declare_claims(app, runs, out, status);
   declare_list(app, topic, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);

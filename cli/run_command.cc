@@ -33,6 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenOutputs = 10;
+// Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
+constexpr double kPausePerSecondOfOutputs = 20;
 
 bool needs_simulator(const Case& one) {
   return one.network.fidelity != "analytic";
@@ -203,12 +205,14 @@ class Run {
   }
 
   // So that a run that is killed leaves a summary and a report of what it had. Not after every case: each
-  // time all of them are read.
+  // time all of them are read, and the more cases there are the rarer that is.
   void keep_outputs(double at_least_s) {
     const auto now = std::chrono::steady_clock::now();
-    if (std::chrono::duration<double>(now - last_outputs_).count() < at_least_s) return;
+    const double pause_s = std::max(at_least_s, kPausePerSecondOfOutputs * outputs_took_s_);
+    if (std::chrono::duration<double>(now - last_outputs_).count() < pause_s) return;
     write_outputs(layout_, scenario_, plan_.cases, failures_);
     last_outputs_ = std::chrono::steady_clock::now();
+    outputs_took_s_ = std::chrono::duration<double>(last_outputs_ - now).count();
   }
 
   void note_failure(const Case& one, const JobResult& result) {
@@ -261,6 +265,7 @@ class Run {
   std::map<std::string, std::string> failures_;
   bool input_wrong_ = false;
   std::chrono::steady_clock::time_point last_outputs_ = std::chrono::steady_clock::now();
+  double outputs_took_s_ = 0;
 };
 
 void check_executables(const RunOptions& options, const Scenario& scenario) {

@@ -70,7 +70,7 @@ void check_place_of_variation(const Json& network) {
     throw InputError({"", kPath, "found " + what, "another topology, without network.message_time", ""});
   };
   if (network.contains("message_time")) refuse_on("beside network.message_time");
-  if (network.at("topology").contains("mesh")) refuse_on("on a mesh");
+  if (network.value("topology", Json::object()).contains("mesh")) refuse_on("on a mesh");
 }
 
 // ns-3's point-to-point channel has one delay for both directions, and nothing here sends packets for others.

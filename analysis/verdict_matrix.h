@@ -1,0 +1,40 @@
+// The verdicts of one claim as a table over the two swept keys that decide it.
+//
+// Which keys decide is computed and not chosen: of every swept key the share of the variance of log(measured)
+// that the means over its values explain (a one-way analysis of variance, main effects only). Of the two that
+// explain most, the one whose values are all numbers, or else that with more values, makes the columns. A
+// cell holds all points with its two values, so it is a range where other keys still matter.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+struct VerdictCell {
+  double low = 0, high = 0;  // of what was measured; NaN where nothing was
+  int holds = 0, undecided = 0, fails = 0;
+
+  int points() const { return holds + undecided + fails; }
+};
+
+struct VerdictMatrix {
+  std::string row_key, column_key;  // empty where fewer than two keys vary
+  std::vector<std::string> rows, columns;
+  bool columns_are_numbers = false;  // only then does a frontier have a side
+  std::vector<std::vector<VerdictCell>> cells;  // [row][column]; without points where the sweep has none
+  VerdictCell all;
+};
+
+// Of a claim of a scenario over the case records of its runs.
+VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records);
+
+// "holds from replicas = 512 on", "never holds: at most 3.1, at replicas = 1024": one line a row.
+std::vector<std::string> frontier(const VerdictMatrix& matrix);
+
+// The claim, its matrix and its frontier as GitHub's Markdown.
+std::string verdict_markdown(const Json& claim, const std::vector<Json>& records);
+
+}  // namespace longhaul

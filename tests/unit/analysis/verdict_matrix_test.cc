@@ -1,0 +1,76 @@
+#include "analysis/verdict_matrix.h"
+
+#include <gtest/gtest.h>
+
+namespace longhaul {
+namespace {
+
+Json record(const std::string& label, const Json& swept, double sync_s) {
+  return {{"case", label + swept.dump()},
+          {"status", "done"},
+          {"label", label},
+          {"seed", 1},
+          {"swept", swept},
+          {"fidelity", "packet"},
+          {"sync_time_s", {{"mean", sync_s}}}};
+}
+
+// A tree that takes N seconds and a ring that takes 3, on a slow and on a fast link, against a pair's 1: the
+// ratios are N and 3, and the link decides nothing.
+std::vector<Json> made_up_sweep() {
+  std::vector<Json> records;
+  for (const char* rate : {"slow", "fast"})
+    for (const int n : {2, 16, 64}) {
+      const Json point = {{"rate", rate}, {"replicas", n}};
+      Json tree = point, ring = point;
+      tree["methods.a.all_reduce"] = "tree";
+      ring["methods.a.all_reduce"] = "ring";
+      records.push_back(record("a", tree, n));
+      records.push_back(record("a", ring, 3));
+      records.push_back(record("b", point, 1));
+    }
+  return records;
+}
+
+const Json kClaim = {
+    {"id", "ten"}, {"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}, {"at_least", 10}};
+
+TEST(VerdictMatrix, TakesTheAxesThatDecide) {
+  const VerdictMatrix matrix = verdict_matrix(kClaim, made_up_sweep());
+  EXPECT_EQ(matrix.row_key, "methods.a.all_reduce");
+  EXPECT_EQ(matrix.column_key, "replicas");
+  EXPECT_EQ(matrix.rows, (std::vector<std::string>{"tree", "ring"}));
+  EXPECT_EQ(matrix.columns, (std::vector<std::string>{"2", "16", "64"}));
+  EXPECT_EQ(matrix.all.points(), 12);
+  EXPECT_EQ(matrix.all.holds, 4);
+}
+
+TEST(VerdictMatrix, CountsVerdictsAndRangesInACell) {
+  const VerdictMatrix matrix = verdict_matrix(kClaim, made_up_sweep());
+  const VerdictCell& tree_of_2 = matrix.cells[0][0];
+  EXPECT_EQ(tree_of_2.fails, 2);
+  EXPECT_DOUBLE_EQ(tree_of_2.high, 2);
+  const VerdictCell& tree_of_64 = matrix.cells[0][2];
+  EXPECT_EQ(tree_of_64.holds, 2);
+  EXPECT_DOUBLE_EQ(tree_of_64.low, 64);
+  EXPECT_DOUBLE_EQ(matrix.cells[1][2].high, 3);
+}
+
+TEST(VerdictMatrix, SaysTheFrontierInWords) {
+  const std::vector<std::string> lines = frontier(verdict_matrix(kClaim, made_up_sweep()));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "tree: holds from replicas = 16 on; at most 64 at replicas = 64");
+  EXPECT_EQ(lines[1], "ring: holds nowhere; at most 3 at replicas = 2");
+}
+
+TEST(VerdictMatrix, SaysWhatWasNotRun) {
+  std::vector<Json> records = made_up_sweep();
+  for (Json& one : records)
+    if (one["swept"]["replicas"] == 64) one["status"] = "interrupted";
+  const std::string text = verdict_markdown(kClaim, records);
+  EXPECT_NE(text.find("| tree | 2 fails | **16 holds** | not run |"), std::string::npos) << text;
+  EXPECT_NE(text.find("12 points: 2 – 16, 2 hold, 4 undecided, 6 fail."), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace longhaul
