@@ -224,17 +224,11 @@ class AnalyticReplay {
     busy_.count_until(INT64_MAX);
     write_schedule(INT64_MAX);
     std::vector<ReplicaTotals> totals;
-    std::int64_t latest_ns = 0;
     for (Replica& replica : replicas_) {
       replica.totals.clock_s = seconds(replica.clock_ns);
       totals.push_back(replica.totals);
-      latest_ns = std::max(latest_ns, replica.clock_ns);
     }
-    outputs_.write_replicas(totals);
-    outputs_.write_links(topology_, busy_.loads());
-    const Json report = {{"transfers", transfers_}, {"events", 0}, {"simulated_s", seconds(latest_ns)}};
-    outputs_.write_report(report);
-    return report;
+    return outputs_.finish(totals, topology_, busy_.loads(), transfers_, /*events=*/0);
   }
 
   const Trace& trace_;

@@ -1,5 +1,6 @@
 #include "net/replay/outputs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/errors.h"
@@ -71,6 +72,17 @@ void ReplayOutputs::write_report(const Json& report) {
   std::ofstream out(folder_ + "/replay.json");
   out << report.dump(2) << '\n';
   if (!out) throw RunError(folder_ + "/replay.json: cannot be written (is the disk full?)");
+}
+
+Json ReplayOutputs::finish(const std::vector<ReplicaTotals>& totals, const Topology& topology,
+                           const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events) {
+  double latest_s = 0;
+  for (const ReplicaTotals& replica : totals) latest_s = std::max(latest_s, replica.clock_s);
+  write_replicas(totals);
+  write_links(topology, loads);
+  const Json report = {{"transfers", transfers}, {"events", events}, {"simulated_s", latest_s}};
+  write_report(report);
+  return report;
 }
 
 }  // namespace longhaul

@@ -58,12 +58,17 @@ class ReplayOutputs {
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
   void add_schedule(const ScheduleRow& row);
 
+  // The tables of the end, and report.json, which is returned: transfers, events of the simulator, and the
+  // latest clock. `loads` by direction; of a mesh only the links that carried something: it has half a
+  // million among 1024.
+  Json finish(const std::vector<ReplicaTotals>& totals, const Topology& topology,
+              const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events);
+
+ private:
   void write_replicas(const std::vector<ReplicaTotals>& totals);
-  // `loads` by direction. Of a mesh only the links that carried something: it has half a million among 1024.
   void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
   void write_report(const Json& report);
 
- private:
   std::string folder_;
   const std::vector<ExchangeRule>& rules_;
   CsvWriter exchanges_, steps_;

@@ -238,18 +238,12 @@ class Replay {
 
   Json write_results() {
     std::vector<ReplicaTotals> totals;
-    double latest_s = 0;
-    for (const Replica& replica : replicas_) {
-      totals.push_back(replica.totals);
-      latest_s = std::max(latest_s, replica.totals.clock_s);
-    }
-    outputs_.write_replicas(totals);
-    outputs_.write_links(topology_, network_->loads());
-    const Json report = {
-        {"transfers", transfers_}, {"events", ns3::Simulator::GetEventCount()}, {"simulated_s", latest_s}};
-    outputs_.write_report(report);
+    for (const Replica& replica : replicas_) totals.push_back(replica.totals);
+    Json report =
+        outputs_.finish(totals, topology_, network_->loads(), transfers_, ns3::Simulator::GetEventCount());
     const double all = static_cast<double>(trace_.context.steps) * count();
-    reporter_.progress(all, all, "replica-steps", human_duration(latest_s) + " simulated");
+    reporter_.progress(all, all, "replica-steps",
+                       human_duration(report["simulated_s"].get<double>()) + " simulated");
     return report;
   }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/errors.h"
+#include "tests/bench/bench_main.h"
 #include "tests/bench/grid_reference.h"
 
 namespace longhaul {
@@ -64,13 +65,5 @@ void run(const Options& options) {
 }  // namespace longhaul
 
 int main(int argc, char** argv) {
-  try {
-    longhaul::run(longhaul::parse(argc, argv));
-  } catch (const CLI::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return longhaul::bench_main([&] { longhaul::run(longhaul::parse(argc, argv)); });
 }
