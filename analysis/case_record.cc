@@ -1,6 +1,7 @@
 #include "analysis/case_record.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <vector>
@@ -91,7 +92,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   record["wait_time_s"] = wait_s.empty() ? 0 : mean(wait_s) * rows_per_replica;
 }
 
-void add_totals(const std::string& case_folder, Json& record) {
+void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   CsvStream rows(case_folder + "/replicas.csv", {"compute_s", "idle_s", "clock_s", "bytes_sent"});
   std::vector<double> compute_s, clock_s, idle_fraction, bytes;
   while (rows.next()) {
@@ -102,6 +103,9 @@ void add_totals(const std::string& case_folder, Json& record) {
   }
   if (clock_s.empty()) return;
   record["bytes_sent_per_replica"] = mean(bytes);
+  if (one.workload.tokens > 0)
+    record["bytes_per_token"] =
+        mean(bytes) / (static_cast<double>(one.workload.steps) * static_cast<double>(one.workload.tokens));
   record["idle_fraction"] = {{"mean", mean(idle_fraction)},
                              {"max", *std::max_element(idle_fraction.begin(), idle_fraction.end())}};
   record["simulated_time_s"] = *std::max_element(clock_s.begin(), clock_s.end());
@@ -137,6 +141,7 @@ void add_training(const std::string& train_folder, const std::string& training, 
   for (const char* key :
        {"final_loss", "best_loss", "weight_spread", "tokens", "unigram_entropy", "source_entropy"})
     if (said.contains(key)) record[key] = said[key];
+  if (record.contains("final_loss")) record["perplexity"] = std::exp(record["final_loss"].get<double>());
   if (said.contains("parameters")) record["trained_parameters"] = said["parameters"];
 }
 
@@ -155,7 +160,7 @@ Json case_record(const Case& one, const std::string& case_folder, const std::str
     }
   };
   add([&] { add_exchanges(one, case_folder, record); });
-  add([&] { add_totals(case_folder, record); });
+  add([&] { add_totals(one, case_folder, record); });
   if (!one.train || train_folder.empty()) return record;
   add([&] { add_curve(one, case_folder, record); });
   add_training(train_folder, training, record);

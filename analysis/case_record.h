@@ -25,10 +25,12 @@ namespace longhaul {
 //                           of one replica in the whole run, mean; their sum is its clock
 //   idle_fraction           {mean, max} over replicas
 //   bytes_sent_per_replica  payload in the whole run
+//   bytes_per_token         the same over the replica's own tokens, where the scenario says how many
 //   simulated_time_s        the latest clock
 // and where it trained
 //   training                the key
 //   final_loss, final_loss_of_mean, best_loss, weight_spread, tokens
+//   perplexity              exp of final_loss
 //   trained_parameters, unigram_entropy, source_entropy
 //   target_loss             where there is one
 //   time_to_target_s        null if never reached

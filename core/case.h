@@ -63,6 +63,7 @@ struct WorkloadSpec {
   std::int64_t parameters = 0;
   Wire wire = Wire::kBf16;
   int steps = 0;
+  std::int64_t tokens = 0;  // per replica and step; 0: not said
   StepTime step_time;
   std::vector<double> step_time_factors;  // by replica; empty: all 1
 };

@@ -8,7 +8,20 @@
 namespace longhaul {
 namespace {
 
-StepTime parse_step_time(const Json& json, std::int64_t parameters) {
+// 0 where nothing says it.
+std::int64_t tokens_of_step(const Json& workload, const std::optional<TrainSpec>& train) {
+  const Json flops = workload.at("step_time").value("flops", Json::object());
+  if (workload.contains("tokens") && flops.contains("tokens") && workload["tokens"] != flops["tokens"])
+    throw InputError({"", "workload.tokens",
+                      "found " + workload["tokens"].dump() + ", but " + flops["tokens"].dump() +
+                          " in workload.step_time.flops.tokens",
+                      "the same number", "leave one of them out"});
+  if (workload.contains("tokens")) return workload["tokens"];
+  if (flops.contains("tokens")) return flops["tokens"];
+  return train ? std::int64_t{train->batch} * train->model.context : 0;
+}
+
+StepTime parse_step_time(const Json& json, std::int64_t parameters, std::int64_t tokens) {
   StepTime time;
   const std::string kind = json.begin().key();
   const Json& value = json.begin().value();
@@ -28,7 +41,10 @@ StepTime parse_step_time(const Json& json, std::int64_t parameters) {
                         "true, or one of constant, lognormal, flops", ""});
     time.kind = StepTime::Kind::kMeasured;
   } else {
-    time.seconds = 6. * static_cast<double>(parameters) * value.at("tokens").get<double>() /
+    if (tokens == 0)
+      throw InputError({"", "workload.step_time.flops.tokens", "this key is missing",
+                        "an integer of at least 1", "tokens per replica and step; or give workload.tokens"});
+    time.seconds = 6. * static_cast<double>(parameters) * static_cast<double>(tokens) /
                    (value.at("peak").get<double>() * value.at("utilisation").get<double>());
   }
   return time;
@@ -79,7 +95,8 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   else
     throw InputError({"", "workload.steps", "this key is missing", "an integer of at least 1",
                       "without train it says how many inner steps are replayed"});
-  workload.step_time = parse_step_time(json.at("step_time"), workload.parameters);
+  workload.tokens = tokens_of_step(json, train);
+  workload.step_time = parse_step_time(json.at("step_time"), workload.parameters, workload.tokens);
   if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
     throw InputError({"", "workload.step_time.measured", "nothing is trained, so nothing is measured",
                       "constant, lognormal or flops", "or add a train section"});

@@ -16,8 +16,7 @@ std::string read_file(const std::string& file) {
   std::ifstream in(file);
   std::stringstream text;
   if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
-    throw InputError({file, "", "cannot be read", "a scenario file (JSON)",
-                      "see scenarios/ for examples"});
+    throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "see scenarios/ for examples"});
   return text.str();
 }
 
@@ -144,12 +143,20 @@ bool addresses_other_method(const std::string& key, const std::string& label) {
   return key.rfind(prefix, 0) == 0 && key.rfind(prefix + label + ".", 0) != 0;
 }
 
+// What a folder may be called: other characters are one '_' between words; "none" for {} and [].
 std::string name_part(const Json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  for (char& c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string("._+-").find(c) == std::string::npos)
-      c = '_';
-  return text;
+  std::string name;
+  bool is_gap = false;
+  for (char c : value.is_string() ? value.get<std::string>() : value.dump()) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string("._+-").find(c) == std::string::npos) {
+      is_gap = true;
+      continue;
+    }
+    if (is_gap && !name.empty()) name += '_';
+    is_gap = false;
+    name += c;
+  }
+  return name.empty() ? "none" : name;
 }
 
 std::string case_name(const std::string& label, const Json& swept, bool with_seed, std::uint64_t seed) {

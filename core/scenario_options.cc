@@ -125,8 +125,8 @@ Node step_time_options() {
                   "flops",
                   {number("peak").above(0).required().in("FLOP/s").means("peak of one accelerator"),
                    number("utilisation").above(0).at_most(1).by_default(0.4).means("model FLOP utilisation"),
-                   integer("tokens").at_least(1).required().in("tokens").means(
-                       "tokens per replica and step")})
+                   integer("tokens").at_least(1).in("tokens").means(
+                       "tokens per replica and step; default workload.tokens")})
                   .means("6 · parameters · tokens / (peak · utilisation)")})
       .by_default({{"constant", "1s"}})
       .means("compute time of one inner step");
@@ -141,6 +141,9 @@ Node workload_options() {
                       .by_default("bf16")
                       .means("number format of what is exchanged; the trainer rounds to it"),
                   integer("steps").at_least(1).in("steps").means("inner steps when nothing is trained"),
+                  integer("tokens").at_least(1).in("tokens").means(
+                      "tokens per replica and step, for bytes_per_token; default batch times context of "
+                      "what is trained"),
                   step_time_options(),
                   table_of("step_time_factors", number("").above(0))
                       .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
@@ -278,7 +281,8 @@ const std::vector<std::string>& claim_metrics() {
         "exchanges",         "bytes_per_sync", "bytes_sent_per_replica", "compute_time_s",
         "exchange_time_s",   "wait_time_s",    "simulated_time_s",       "idle_fraction.mean",
         "idle_fraction.max", "final_loss",     "final_loss_of_mean",     "best_loss",
-        "weight_spread",     "tokens",         "time_to_target_s"};
+        "weight_spread",     "tokens",         "time_to_target_s",       "perplexity",
+        "bytes_per_token"};
     for (const char* key : {"sync_time_s", "wait_s"})
       for (const char* statistic : {".mean", ".p50", ".p95", ".max"})
         all.push_back(std::string(key) + statistic);

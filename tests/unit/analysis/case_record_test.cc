@@ -1,5 +1,7 @@
 #include "analysis/case_record.h"
 
+#include <cmath>
+
 #include "analysis/join.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
@@ -49,6 +51,7 @@ TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
   EXPECT_EQ(json["exchanges"], 2);
   EXPECT_EQ(json["bytes_per_sync"], 100);
   EXPECT_EQ(json["bytes_sent_per_replica"], 200);
+  EXPECT_DOUBLE_EQ(json["bytes_per_token"], 200 / (4. * 8));  // 4 steps of one sequence of 8
   EXPECT_DOUBLE_EQ(json["sync_time_s"]["mean"], (1 + 1.5 + 0.5 + 1) / 4);
   EXPECT_DOUBLE_EQ(json["sync_time_s"]["p95"], 1 + 0.85 * 0.5);
   EXPECT_DOUBLE_EQ(json["sync_time_s"]["max"], 1.5);
@@ -104,6 +107,7 @@ TEST_F(CaseRecord, AddsUpTheExchangesOfAStep) {
 TEST_F(CaseRecord, HoldsTheTraining) {
   const Json json = record();
   EXPECT_EQ(json["final_loss"], 2.5);
+  EXPECT_DOUBLE_EQ(json["perplexity"], std::exp(2.5));
   EXPECT_EQ(json["best_loss"], 2.375);
   EXPECT_EQ(json["final_loss_of_mean"], 2.5);
   EXPECT_EQ(json["weight_spread"], 0);

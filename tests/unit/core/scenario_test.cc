@@ -238,6 +238,34 @@ TEST(Scenario, FlopsBecomeAConstantStepTime) {
   EXPECT_NEAR(load(json).cases[0].workload.step_time.seconds, 6 * parameters * 8192 / 4e13, 1e-9);
 }
 
+// Tokens of a step: said, or those of the FLOPs, or batch times context of what is trained.
+TEST(Scenario, TokensOfAStep) {
+  Json json = base();
+  EXPECT_EQ(load(json).cases[0].workload.tokens, 0);
+  json["workload"]["tokens"] = 4096;
+  EXPECT_EQ(load(json).cases[0].workload.tokens, 4096);
+  json["workload"]["step_time"] = {{"flops", {{"peak", 1e14}, {"utilisation", 0.4}}}};
+  const double parameters = static_cast<double>(model_presets()[0].shape.parameters());
+  EXPECT_NEAR(load(json).cases[0].workload.step_time.seconds, 6 * parameters * 4096 / 4e13, 1e-9);
+  json["workload"]["step_time"]["flops"]["tokens"] = 8192;
+  EXPECT_NE(error_of(json).find("workload.tokens"), std::string::npos);
+  json["workload"].erase("tokens");
+  EXPECT_EQ(load(json).cases[0].workload.tokens, 8192);
+  json["workload"]["step_time"]["flops"].erase("tokens");
+  EXPECT_NE(error_of(json).find("workload.step_time.flops.tokens"), std::string::npos);
+  json["workload"].erase("step_time");
+  json["train"] = {{"steps", 10}, {"batch", 3}, {"model", {{"context", 32}}}};
+  EXPECT_EQ(load(json).cases[0].workload.tokens, 96);
+}
+
+TEST(Scenario, CaseNamesOfSweptObjectsAreReadable) {
+  Json json = base();
+  json["sweep"] = {{"workload.step_time_factors", {Json::object(), {{"0-1", 2.5}}}}};
+  const std::vector<Case> cases = load(json).cases;
+  EXPECT_NE(cases.front().name.find(",workload.step_time_factors=none"), std::string::npos);
+  EXPECT_NE(cases.back().name.find(",workload.step_time_factors=0-1_2.5"), std::string::npos);
+}
+
 TEST(TrainingKey, DependsOnWhatTheTrainerReads) {
   Json json = base();
   json["train"] = {{"steps", 10}};
