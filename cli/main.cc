@@ -4,6 +4,7 @@
 
 #include "cli/check_command.h"
 #include "cli/claims_command.h"
+#include "cli/compare_command.h"
 #include "cli/list_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
@@ -63,6 +64,28 @@ void declare_claims(CLI::App& app, std::vector<std::string>& runs, std::string& 
   claims->callback([&] { status = claims_command(runs, out); });
 }
 
+void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
+  CLI::App* compare =
+      app.add_subcommand("compare", "Means over seeds with intervals, and which differences are shown");
+  compare->add_option("RUN", options.runs, "run directories")->required();
+  compare
+      ->add_option("--by", options.request.by,
+                   "what is compared: method, run, or a key of the scenario; all else makes the rows")
+      ->capture_default_str();
+  compare
+      ->add_option(
+          "--metric", options.request.metrics,
+          "a number of the case records, as sync_time_s.p95; may be repeated (default: losses and times)")
+      ->allow_extra_args(false);
+  compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
+      ->allow_extra_args(false);
+  compare
+      ->add_option("--format", options.format, "text, markdown, csv or json (default: by the ending of -o)")
+      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));
+  compare->add_option("-o,--output", options.out, "a file (default: standard output)");
+  compare->callback([&] { status = compare_command(options); });
+}
+
 void declare_list(CLI::App& app, std::string& topic, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
   list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
@@ -95,6 +118,8 @@ int main(int argc, char** argv) {
   declare_check(app, options, status);
   declare_report(app, runs, out, status);
   declare_claims(app, runs, out, status);
+  CompareOptions compare;
+  declare_compare(app, compare, status);
   declare_list(app, topic, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);

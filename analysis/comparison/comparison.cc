@@ -1,0 +1,227 @@
+#include "analysis/comparison/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/bootstrap.h"
+#include "analysis/columns.h"
+#include "analysis/comparison/power_notes.h"
+#include "analysis/comparison/samples.h"
+#include "analysis/residual.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+using Test = Comparison::Test;
+using Outcome = Comparison::Outcome;
+
+std::vector<double> numbers(const std::vector<SeedValue>& values) {
+  std::vector<double> list;
+  for (const SeedValue& one : values) list.push_back(one.value);
+  return list;
+}
+
+Group group_of(const GroupSample& sample, const Metric& metric) {
+  Group group;
+  group.name = sample.name;
+  group.cases = sample.records.size();
+  for (const Json* record : sample.records) {
+    if (metric.path == "time_to_target_s" && record->contains("target_loss")) group.has_target = true;
+    const std::optional<double> value = value_at(*record, metric.path);
+    if (value && std::isfinite(*value)) group.values.push_back({record->value("seed", Json()), *value});
+    if (depends_on_network_time(metric.path) && record->contains("fidelity"))
+      group.residual = std::max(group.residual, network_residual(*record));
+  }
+  if (group.values.empty()) return group;
+  const std::vector<double> list = numbers(group.values);
+  group.mean = mean(list);
+  group.interval =
+      list.size() >= kBootstrapFrom ? bootstrap_interval(list, kConfidence) : t_interval(list, kConfidence);
+  return group;
+}
+
+// The values of the seeds that both groups have, in the order of a's.
+std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b) {
+  std::pair<std::vector<double>, std::vector<double>> pairs;
+  for (const SeedValue& one : a.values)
+    for (const SeedValue& other : b.values)
+      if (one.seed == other.seed) {
+        pairs.first.push_back(one.value);
+        pairs.second.push_back(other.value);
+      }
+  return pairs;
+}
+
+// Means of those that arrived would leave out the slowest: what can be compared is how many did.
+void test_reached(const Group& a, const Group& b, Comparison& comparison) {
+  comparison.test = Test::kFisher;
+  comparison.seeds = std::min(a.cases, b.cases);
+  comparison.difference.p =
+      fisher_exact(static_cast<unsigned>(a.values.size()), static_cast<unsigned>(a.cases),
+                   static_cast<unsigned>(b.values.size()), static_cast<unsigned>(b.cases));
+}
+
+void test_means(const Group& a, const Group& b, Comparison& comparison) {
+  const auto [paired_a, paired_b] = shared_seeds(a, b);
+  if (paired_a.size() >= 2) {
+    comparison.test = Test::kPaired;
+    comparison.seeds = paired_a.size();
+    comparison.difference = paired_difference(paired_a, paired_b);
+    const std::size_t left = a.values.size() + b.values.size() - 2 * paired_a.size();
+    if (left)
+      comparison.remark =
+          std::to_string(left) + (left == 1 ? " unpaired seed left out" : " unpaired seeds left out");
+    return;
+  }
+  comparison.seeds = std::min(a.values.size(), b.values.size());
+  comparison.difference.mean = a.mean - b.mean;
+  if (comparison.seeds < 2) {
+    comparison.remark = "one seed shows nothing";
+    return;
+  }
+  comparison.test = Test::kWelch;
+  comparison.difference = welch_difference(numbers(a.values), numbers(b.values));
+}
+
+std::vector<Comparison> pairs_of(const std::vector<Group>& groups) {
+  std::vector<Comparison> comparisons;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (std::size_t j = i + 1; j < groups.size(); ++j) {
+      const Group &a = groups[i], &b = groups[j];
+      Comparison one;
+      one.a = i;
+      one.b = j;
+      if ((a.missed_target() || b.missed_target()) && a.has_target && b.has_target)
+        test_reached(a, b, one);
+      else if (!a.values.empty() && !b.values.empty())
+        test_means(a, b, one);
+      else
+        continue;  // a method that never exchanges has no synchronization time
+      comparisons.push_back(one);
+    }
+  return comparisons;
+}
+
+std::vector<Comparison*> family_of(ComparisonTable& table) {
+  std::vector<Comparison*> family;
+  for (MetricComparison& metric : table.metrics)
+    for (ComparisonRow& row : metric.rows)
+      for (Comparison& one : row.comparisons)
+        if (one.test != Test::kNone) family.push_back(&one);
+  return family;
+}
+
+void correct(ComparisonTable& table) {
+  const std::vector<Comparison*> family = family_of(table);
+  std::vector<double> p;
+  for (const Comparison* one : family) p.push_back(one->difference.p);
+  const std::vector<Corrected> corrected = holm(p, kLevel);
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    family[i]->corrected = corrected[i];
+    if (family[i]->test != Test::kFisher)
+      family[i]->interval = family[i]->difference.interval(1 - corrected[i].level);
+  }
+  table.tests = family.size();
+}
+
+// a is right to a factor of 1 ± its residual and so is b: a difference that this can turn round is not shown.
+bool within_residual(const Comparison& one, const Group& a, const Group& b) {
+  const double nearest_to_zero = std::min(std::abs(one.interval.low), std::abs(one.interval.high));
+  return nearest_to_zero <= a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
+}
+
+std::string percent(double fraction) {
+  return std::to_string(std::lround(100 * fraction)) + " %";
+}
+
+void judge(const Metric& metric, const ComparisonRow& row, Comparison& one) {
+  if (one.test == Test::kNone || one.corrected.p > kLevel) return;
+  const Group &a = row.groups[one.a], &b = row.groups[one.b];
+  if (one.test == Test::kFisher) {
+    one.outcome = a.values.size() * b.cases > b.values.size() * a.cases ? Outcome::kBetter : Outcome::kWorse;
+    return;
+  }
+  const double residual = std::max(a.residual, b.residual);
+  if (residual > 0 && within_residual(one, a, b)) {
+    one.remark = residual < 1 ? "within the network model's error of " + percent(residual)
+                              : "the network model's error is not known for this queue";
+    return;
+  }
+  const bool lower = one.difference.mean < 0;
+  if (metric.lower_is_better)
+    one.outcome = lower ? Outcome::kBetter : Outcome::kWorse;
+  else
+    one.outcome = lower ? Outcome::kLower : Outcome::kHigher;
+}
+
+std::vector<Json> all_records(const std::vector<RunDirectory>& runs) {
+  std::vector<Json> records;
+  for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());
+  return records;
+}
+
+std::vector<Metric> metrics_of(const std::vector<std::string>& paths, const std::vector<Json>& records) {
+  if (paths.empty()) return default_metrics(records);
+  const std::vector<std::string> known = number_paths(records);
+  std::vector<Metric> metrics;
+  for (const std::string& path : paths) {
+    if (std::find(known.begin(), known.end(), path) == known.end()) {
+      const std::string near = nearest(path, known);
+      throw InputError({"", "--metric", "no case has a number \"" + path + "\"", join(known),
+                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+    }
+    metrics.push_back(metric_named(path));
+  }
+  return metrics;
+}
+
+bool same_values(const Group& a, const Group& b) {
+  return a.name == b.name && a.cases == b.cases && a.has_target == b.has_target &&
+         std::equal(
+             a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
+             [](const SeedValue& x, const SeedValue& y) { return x.seed == y.seed && x.value == y.value; });
+}
+
+// A loss does not depend on the network. To test it once for each network would be to correct for tests that
+// nobody makes.
+bool joins_a_row(const ComparisonRow& row, std::vector<ComparisonRow>& rows) {
+  for (ComparisonRow& known : rows)
+    if (std::equal(known.groups.begin(), known.groups.end(), row.groups.begin(), row.groups.end(),
+                   same_values)) {
+      known.same_at.push_back(row.point);
+      return true;
+    }
+  return false;
+}
+
+MetricComparison compared(const Metric& metric, const Samples& samples) {
+  MetricComparison comparison{metric, {}};
+  for (const RowSample& sample : samples.rows) {
+    ComparisonRow row{sample.at, sample.point, {}, {}, {}};
+    for (const GroupSample& group : sample.groups) row.groups.push_back(group_of(group, metric));
+    if (joins_a_row(row, comparison.rows)) continue;
+    row.comparisons = pairs_of(row.groups);
+    comparison.rows.push_back(std::move(row));
+  }
+  return comparison;
+}
+
+}  // namespace
+
+ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
+  ComparisonTable table;
+  table.by = request.by;
+  const Samples samples = samples_of(runs, request);
+  for (const Metric& metric : metrics_of(request.metrics, all_records(runs)))
+    table.metrics.push_back(compared(metric, samples));
+  correct(table);
+  for (MetricComparison& metric : table.metrics)
+    for (ComparisonRow& row : metric.rows)
+      for (Comparison& one : row.comparisons) judge(metric.metric, row, one);
+  table.notes = samples.notes;
+  for (std::string& note : power_notes(table)) table.notes.push_back(std::move(note));
+  return table;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,90 @@
+// Runs side by side: means over seeds with intervals, and for every pair whether a difference is shown.
+//
+// Cases with the same configuration but for the seed are one group. What is compared (`by`) makes the groups
+// of a row; all else that differs between cases makes the rows. All differences that are shown are one
+// family, for which Holm's correction holds the probability of one false difference or more to at most
+// `kLevel`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/comparison/metric.h"
+#include "analysis/run_directory.h"
+#include "analysis/significance.h"
+
+namespace longhaul {
+
+constexpr double kLevel = 0.05;
+constexpr double kConfidence = 1 - kLevel;
+constexpr std::size_t kBootstrapFrom = 10;  // seeds
+
+struct SeedValue {
+  Json seed;
+  double value = 0;
+};
+
+// The seeds of one configuration and one metric.
+struct Group {
+  std::string name;               // of what is compared: "noloco", "noloco (inner_steps = 50)", "0.7"
+  std::vector<SeedValue> values;  // of the done cases that have the metric, by seed
+  std::size_t cases = 0;          // done
+  bool has_target = false;        // of time_to_target_s: a seed without value never reached it
+  double residual = 0;            // of a simulated time: how wrong the network model may be, a fraction
+  double mean = 0;                // of values, if there are any
+  Interval interval;  // of the mean, 95 %: Student's t; BCa bootstrap from kBootstrapFrom seeds on
+
+  // Some seeds never reached the target, so there is no mean.
+  bool missed_target() const { return has_target && values.size() < cases; }
+};
+
+struct Comparison {
+  enum class Test { kNone, kPaired, kWelch, kFisher };
+  enum class Outcome {
+    kNone,
+    kBetter,
+    kWorse,
+    kHigher,
+    kLower
+  };  // of a against b; kNone: no difference shown
+
+  std::size_t a = 0, b = 0;  // groups of the row
+  Test test = Test::kNone;
+  std::size_t seeds = 0;  // kPaired: pairs; otherwise of the smaller group
+  Difference difference;  // a − b; of kFisher only p
+  Corrected corrected;
+  Interval interval;  // of the difference, at the level at which Holm tested it
+  Outcome outcome = Outcome::kNone;
+  std::string remark;  // why nothing could be tested, or shown
+};
+
+struct ComparisonRow {
+  std::string at;             // "network.tcp.connections = 8"; "" where nothing else differs
+  Json point;                 // {key: value}
+  std::vector<Json> same_at;  // further points with the very same values: one training under several networks
+  std::vector<Group> groups;
+  std::vector<Comparison> comparisons;  // each two groups once, in their order
+};
+
+struct MetricComparison {
+  Metric metric;
+  std::vector<ComparisonRow> rows;
+};
+
+struct ComparisonTable {
+  std::string by;
+  std::vector<MetricComparison> metrics;
+  std::size_t tests = 0;  // the family
+  std::vector<std::string> notes;
+};
+
+struct ComparisonRequest {
+  std::string by = "method";         // "method", "run", or a key of the configuration
+  std::vector<std::string> metrics;  // paths; empty: default_metrics
+  std::vector<std::string> where;    // "key=value": only those cases
+};
+
+// Throws InputError for a metric, a key or a value that no case has.
+ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request);
+
+}  // namespace longhaul

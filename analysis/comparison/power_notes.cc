@@ -1,0 +1,73 @@
+#include "analysis/comparison/power_notes.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace longhaul {
+namespace {
+
+struct Undecided {
+  std::size_t single = 0;        // comparisons of one seed
+  std::size_t count = 0;         // tested and not shown
+  std::size_t fewest_seeds = 0;  // among them
+  bool unmatched = false;        // no two groups stand in one row
+};
+
+Undecided undecided_of(const ComparisonTable& table) {
+  Undecided found;
+  found.unmatched = true;
+  for (const MetricComparison& metric : table.metrics)
+    for (const ComparisonRow& row : metric.rows) {
+      if (row.groups.size() > 1) found.unmatched = false;
+      for (const Comparison& one : row.comparisons) {
+        if (one.test == Comparison::Test::kNone) ++found.single;
+        if (one.test == Comparison::Test::kNone || one.corrected.p <= kLevel) continue;
+        found.fewest_seeds = found.count ? std::min(found.fewest_seeds, one.seeds) : one.seeds;
+        ++found.count;
+      }
+    }
+  return found;
+}
+
+std::string one_digit(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+std::size_t seeds_needed(double level) {
+  std::size_t seeds = 2;
+  while (detectable_effect(seeds, level, kPower) > kFindableEffect) ++seeds;
+  return seeds;
+}
+
+std::string too_few(const Undecided& found, std::size_t tests) {
+  const double level = kLevel / static_cast<double>(tests);
+  const double effect = detectable_effect(found.fewest_seeds, level, kPower);
+  if (effect <= kFindableEffect) return "";
+  const std::string seeds = std::to_string(found.fewest_seeds), needed = std::to_string(seeds_needed(level));
+  return seeds + " seeds are too few to show anything but a very large difference: among " +
+         std::to_string(tests) + (tests == 1 ? " comparison" : " comparisons") + " one of " +
+         one_digit(effect) + " standard deviations would be found in 80 % of cases. " + needed +
+         " seeds find one of " + one_digit(kFindableEffect) +
+         "; fewer comparisons (--metric, --where) need fewer seeds.";
+}
+
+}  // namespace
+
+std::vector<std::string> power_notes(const ComparisonTable& table) {
+  const Undecided found = undecided_of(table);
+  if (found.unmatched)
+    return {"There is nothing to compare: no two values of what is compared (--by " + table.by +
+            ") stand at the same point of everything else."};
+  std::vector<std::string> notes;
+  if (found.single)
+    notes.push_back(
+        "Of one seed it cannot be said whether a difference is chance; give the scenario several, as "
+        "\"seeds\": [1, 2, 3, 4, 5].");
+  if (found.count)
+    if (const std::string note = too_few(found, table.tests); !note.empty()) notes.push_back(note);
+  return notes;
+}
+
+}  // namespace longhaul

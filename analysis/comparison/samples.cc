@@ -1,0 +1,230 @@
+#include "analysis/comparison/samples.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/comparison/configuration.h"
+#include "analysis/sweep_point.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kMostNamed = 6;
+
+// A done case, where it is from and what it is.
+struct Sample {
+  const RunDirectory* run = nullptr;
+  const Json* record = nullptr;
+  Configuration configuration;
+  std::string group;
+};
+
+std::string named_few(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kMostNamed);
+  const std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown));
+  return join(few, "; ") +
+         (names.size() > shown ? "; and " + std::to_string(names.size() - shown) + " more" : "");
+}
+
+// "1 case fails", "2 cases fail"
+std::string counted(std::size_t count, const std::string& of_one, const std::string& of_many) {
+  return std::to_string(count) + (count == 1 ? " case " + of_one : " cases " + of_many);
+}
+
+std::string case_of(const Sample& sample) {
+  return sample.run->folder + "/" + sample.record->at("case").get<std::string>();
+}
+
+// Swept keys first, in the user's order: they are what a user calls the difference.
+std::vector<std::string> all_keys(const std::vector<Sample>& samples) {
+  std::vector<std::string> keys = {"label", "method"};
+  std::set<std::string> seen = {"label", "method", "seed"};
+  const auto add = [&](const std::string& key) {
+    if (seen.insert(key).second) keys.push_back(key);
+  };
+  for (const Sample& sample : samples) {
+    const Json swept = sample.record->value("swept", Json::object());
+    for (const auto& [key, value] : swept.items()) add(key);
+  }
+  for (const Sample& sample : samples)
+    for (const std::string& key : sample.configuration.keys()) add(key);
+  return keys;
+}
+
+bool is_option(const std::string& key) {
+  return key.rfind("methods.", 0) == 0;
+}
+
+std::vector<Sample> done_samples(const std::vector<RunDirectory>& runs, std::vector<std::string>& notes) {
+  std::vector<Sample> samples;
+  std::vector<std::string> unfinished;
+  for (const RunDirectory& run : runs)
+    for (const Json& record : run.records) {
+      if (record.value("status", Json()) == "done")
+        samples.push_back({&run, &record, Configuration::of(run, record), ""});
+      else
+        unfinished.push_back(run.folder + "/" + record["case"].get<std::string>());
+    }
+  if (!unfinished.empty())
+    notes.push_back(counted(unfinished.size(), "failed or did not finish and is left out: ",
+                            "failed or did not finish and are left out: ") +
+                    named_few(unfinished));
+  return samples;
+}
+
+bool has_value(const Sample& sample, const std::string& key, const std::string& text) {
+  return plain(sample.configuration.value(key)) == text;
+}
+
+void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samples) {
+  for (const std::string& condition : where) {
+    const std::size_t equals = condition.find('=');
+    if (equals == std::string::npos)
+      throw InputError({"", "--where", "found \"" + condition + "\"", "key=value", ""});
+    const std::string key = condition.substr(0, equals), text = condition.substr(equals + 1);
+    std::vector<std::string> values;
+    for (const Sample& sample : samples) {
+      const std::string value = plain(sample.configuration.value(key));
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+    samples.erase(std::remove_if(samples.begin(), samples.end(),
+                                 [&](const Sample& sample) { return !has_value(sample, key, text); }),
+                  samples.end());
+    if (samples.empty())
+      throw InputError(
+          {"", "--where", "no case has " + key + " = " + text, "of " + key + ": " + join(values), ""});
+  }
+}
+
+// "diloco", and where cases with this label have several options "diloco (inner_steps = 20)".
+void group_by_method(std::vector<Sample>& samples) {
+  std::map<std::string, std::vector<Sample*>> by_label;
+  for (Sample& sample : samples) by_label[plain(sample.configuration.value("label"))].push_back(&sample);
+  const std::vector<std::string> keys = all_keys(samples);
+  for (const auto& [label, members] : by_label) {
+    std::vector<const Configuration*> configurations;
+    for (const Sample* one : members) configurations.push_back(&one->configuration);
+    const std::string prefix = "methods." + label + ".";
+    std::vector<std::string> own = {"method"};  // two scenarios may give one label to two methods
+    std::copy_if(keys.begin(), keys.end(), std::back_inserter(own),
+                 [&](const std::string& key) { return key.rfind(prefix, 0) == 0; });
+    own = distinguishing_keys(configurations, own);
+    for (Sample* one : members) {
+      std::vector<std::string> variant;
+      for (const std::string& key : own)
+        variant.push_back((is_option(key) ? key.substr(prefix.size()) : key) + " = " +
+                          plain(one->configuration.value(key)));
+      one->group = variant.empty() ? label : label + " (" + join(variant) + ")";
+    }
+  }
+}
+
+void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vector<std::string>& notes) {
+  std::vector<std::string> without;
+  for (Sample& sample : samples) {
+    const Json value = sample.configuration.value(key);
+    if (value.is_null())
+      without.push_back(case_of(sample));
+    else
+      sample.group = plain(value);
+  }
+  if (without.size() == samples.size()) {
+    const std::vector<std::string> keys = all_keys(samples);
+    const std::string near = nearest(key, keys);
+    throw InputError({"", "--by", "no case has the key \"" + key + "\"",
+                      "method, run, or a key of the scenario, as methods.diloco.outer_lr",
+                      near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  }
+  if (!without.empty())
+    notes.push_back(counted(without.size(), "has", "have") + " no " + key +
+                    ", left out: " + named_few(without));
+  samples.erase(
+      std::remove_if(samples.begin(), samples.end(), [](const auto& one) { return one.group.empty(); }),
+      samples.end());
+}
+
+void assign_groups(const std::string& by, std::vector<Sample>& samples, std::vector<std::string>& notes) {
+  if (by == "seed")
+    throw InputError({"", "--by", "found \"seed\"", "anything else: seeds are what is averaged over", ""});
+  if (by == "method") return group_by_method(samples);
+  if (by != "run") return group_by_key(by, samples, notes);
+  for (Sample& sample : samples) sample.group = sample.run->folder;
+}
+
+// What makes a row: everything but what is compared.
+std::vector<std::string> row_candidates(const std::string& by, const std::vector<Sample>& samples) {
+  std::vector<std::string> keys = all_keys(samples);
+  keys.erase(std::remove_if(keys.begin(), keys.end(),
+                            [&](const std::string& key) {
+                              return key == by || (by == "method" &&
+                                                   (key == "label" || key == "method" || is_option(key)));
+                            }),
+             keys.end());
+  return keys;
+}
+
+// A second value of a seed is no second seed.
+void add_seed(const Sample& sample, GroupSample& group, std::vector<std::string>& repeated) {
+  for (const Json* known : group.records)
+    if (known->value("seed", Json()) == sample.record->value("seed", Json())) {
+      repeated.push_back(case_of(sample));
+      return;
+    }
+  group.records.push_back(sample.record);
+}
+
+GroupSample& group_in(RowSample& row, const std::string& name) {
+  for (GroupSample& group : row.groups)
+    if (group.name == name) return group;
+  row.groups.push_back({name, {}});
+  return row.groups.back();
+}
+
+Json point_of(const Configuration& configuration, const std::vector<std::string>& keys) {
+  Json point = Json::object();
+  for (const std::string& key : keys)
+    if (const Json value = configuration.value(key); !value.is_null()) point[key] = value;
+  return point;
+}
+
+void order_by_seed(Samples& samples) {
+  const auto seed_of = [](const Json* record) { return record->value("seed", Json()); };
+  for (RowSample& row : samples.rows)
+    for (GroupSample& group : row.groups)
+      std::stable_sort(group.records.begin(), group.records.end(),
+                       [&](const Json* x, const Json* y) { return seed_of(x) < seed_of(y); });
+}
+
+}  // namespace
+
+Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
+  Samples result;
+  std::vector<Sample> samples = done_samples(runs, result.notes);
+  keep_where(request.where, samples);
+  if (samples.empty())
+    throw InputError({"", "", "no case of these runs is done", "runs with finished cases", ""});
+  assign_groups(request.by, samples, result.notes);
+  std::vector<const Configuration*> configurations;
+  for (const Sample& sample : samples) configurations.push_back(&sample.configuration);
+  const std::vector<std::string> keys =
+      distinguishing_keys(configurations, row_candidates(request.by, samples));
+  std::map<std::string, std::size_t> place;
+  std::vector<std::string> repeated;
+  for (const Sample& sample : samples) {
+    const Json point = point_of(sample.configuration, keys);
+    const auto [entry, is_new] = place.emplace(point.dump(), result.rows.size());
+    if (is_new) result.rows.push_back({in_words(sample.configuration, keys), point, {}});
+    add_seed(sample, group_in(result.rows[entry->second], sample.group), repeated);
+  }
+  if (!repeated.empty())
+    result.notes.push_back(
+        counted(repeated.size(), "repeats a configuration and seed that stands before it and is left out: ",
+                "repeat a configuration and seed that stands before them and are left out: ") +
+        named_few(repeated));
+  order_by_seed(result);
+  return result;
+}
+
+}  // namespace longhaul

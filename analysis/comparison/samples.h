@@ -1,0 +1,31 @@
+// Which cases stand where in a comparison: the row, the group of the row, the seed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/comparison/comparison.h"
+
+namespace longhaul {
+
+// The seeds of one group, as records; of done cases only.
+struct GroupSample {
+  std::string name;
+  std::vector<const Json*> records;  // by seed, each seed once
+};
+
+struct RowSample {
+  std::string at;
+  Json point;
+  std::vector<GroupSample> groups;
+};
+
+struct Samples {
+  std::vector<RowSample> rows;     // in the order of the first case of each
+  std::vector<std::string> notes;  // what is left out, and why
+};
+
+// The records live in `runs`. Throws InputError for a key or value of the request that no case has.
+Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonRequest& request);
+
+}  // namespace longhaul

@@ -1,0 +1,113 @@
+#include "analysis/significance.h"
+
+#include <algorithm>
+#include <boost/math/distributions/hypergeometric.hpp>
+#include <boost/math/distributions/non_central_t.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace longhaul {
+namespace {
+
+using boost::math::students_t;
+
+// Below this share of the values a difference, or its scatter, is the rounding of a sum.
+constexpr double kRounding = 1e-9;
+
+double squares_about(const std::vector<double>& values, double average) {
+  double sum = 0;
+  for (const double value : values) sum += (value - average) * (value - average);
+  return sum;
+}
+
+double largest(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = 0;
+  for (const auto* values : {&a, &b})
+    for (const double value : *values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+// Where nothing scatters the difference is exact.
+Difference tested(double mean, double error, double freedom, double scale) {
+  if (std::abs(mean) <= kRounding * scale && error <= kRounding * scale) return {0, 0, freedom, 1};
+  if (error <= kRounding * scale) return {mean, 0, freedom, 0};
+  const double p = 2 * boost::math::cdf(boost::math::complement(students_t(freedom), std::abs(mean) / error));
+  return {mean, error, freedom, p};
+}
+
+}  // namespace
+
+Interval Difference::interval(double confidence) const {
+  if (error == 0) return {mean, mean};
+  const double t = boost::math::quantile(boost::math::complement(students_t(freedom), (1 - confidence) / 2));
+  return {mean - t * error, mean + t * error};
+}
+
+Difference paired_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  assert(a.size() == b.size() && a.size() >= 2);
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
+  const double n = static_cast<double>(a.size()), average = mean(differences);
+  return tested(average, std::sqrt(squares_about(differences, average) / (n - 1) / n), n - 1, largest(a, b));
+}
+
+Difference welch_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  assert(a.size() >= 2 && b.size() >= 2);
+  const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  const double va = squares_about(a, mean(a)) / (n - 1) / n, vb = squares_about(b, mean(b)) / (m - 1) / m;
+  const double scatter = va + vb;
+  const double freedom =
+      scatter > 0 ? scatter * scatter / (va * va / (n - 1) + vb * vb / (m - 1)) : n + m - 2;
+  return tested(mean(a) - mean(b), std::sqrt(scatter), freedom, largest(a, b));
+}
+
+double fisher_exact(unsigned successes_a, unsigned a, unsigned successes_b, unsigned b) {
+  assert(successes_a <= a && successes_b <= b);
+  const unsigned successes = successes_a + successes_b;
+  if (successes == 0 || successes == a + b) return 1;
+  const boost::math::hypergeometric tables(successes, a, a + b);
+  const double observed = boost::math::pdf(tables, successes_a);
+  double p = 0;
+  const unsigned fewest = successes > b ? successes - b : 0;
+  for (unsigned k = fewest; k <= std::min(successes, a); ++k) {
+    const double likelihood = boost::math::pdf(tables, k);
+    if (likelihood <= observed * (1 + 1e-7)) p += likelihood;  // R's slack, for tables that are as likely
+  }
+  return std::min(1., p);
+}
+
+std::vector<Corrected> holm(const std::vector<double>& p, double level) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  std::vector<Corrected> corrected(p.size());
+  double adjusted = 0, tested_at = 0;
+  bool rejecting = true;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const double left = static_cast<double>(p.size() - k);
+    adjusted = std::max(adjusted, std::min(1., left * p[order[k]]));
+    if (rejecting) tested_at = level / left;
+    rejecting = rejecting && adjusted <= level;
+    corrected[order[k]] = {adjusted, tested_at};
+  }
+  return corrected;
+}
+
+double detectable_effect(std::size_t pairs, double level, double power) {
+  if (pairs < 2) return std::numeric_limits<double>::infinity();
+  const double n = static_cast<double>(pairs);
+  const double critical = boost::math::quantile(boost::math::complement(students_t(n - 1), level / 2));
+  // The power grows with the effect; the other tail is negligible at any power worth asking for.
+  double low = 0, high = 2 * critical + 10;
+  while (high - low > 1e-6 * high) {
+    const double middle = (low + high) / 2;
+    const boost::math::non_central_t alternative(n - 1, middle);
+    (boost::math::cdf(boost::math::complement(alternative, critical)) < power ? low : high) = middle;
+  }
+  return high / std::sqrt(n);
+}
+
+}  // namespace longhaul

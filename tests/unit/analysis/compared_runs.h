@@ -1,0 +1,41 @@
+// Run directories in memory for tests of comparisons: records as summary.json has them, without files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/run_directory.h"
+
+namespace longhaul {
+
+inline Json compared_record(const std::string& label, int seed, const Json& swept, const Json& numbers) {
+  Json record = {{"case", label + swept.dump() + std::to_string(seed)},
+                 {"status", "done"},
+                 {"method", label},
+                 {"label", label},
+                 {"seed", seed},
+                 {"swept", swept},
+                 {"parameters", Json::object()},
+                 {"replicas", 8},
+                 {"fidelity", "flow"},
+                 {"queue", "host"}};
+  for (const auto& [key, value] : swept.items()) {
+    const std::string prefix = "methods." + label + ".";
+    if (key.rfind(prefix, 0) == 0) record["parameters"][key.substr(prefix.size())] = value;
+  }
+  record.update(numbers);
+  return record;
+}
+
+inline RunDirectory run_of(std::vector<Json> records, const std::string& folder = "nowhere/run") {
+  return {folder, {{"format", 1}, {"scenario", "s"}}, Json::object(), nullptr, std::move(records)};
+}
+
+// One record a seed, seeds from 1, with these final losses.
+inline void add_losses(std::vector<Json>& records, const std::string& label,
+                       const std::vector<double>& losses, const Json& swept = Json::object()) {
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    records.push_back(compared_record(label, static_cast<int>(i) + 1, swept, {{"final_loss", losses[i]}}));
+}
+
+}  // namespace longhaul

@@ -1,0 +1,61 @@
+// The four forms of a comparison, of losses that can be worked out: a is 2, 3, 4, b is 3, 4, 5 of the same
+// seeds, so the difference is -1 without scatter.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analysis/comparison/render.h"
+#include "tests/unit/analysis/compared_runs.h"
+
+namespace longhaul {
+namespace {
+
+ComparisonTable table() {
+  std::vector<Json> records;
+  add_losses(records, "a", {2, 3, 4});
+  add_losses(records, "b|c", {3, 4, 5});
+  return compare_runs({run_of(records)}, {"method", {"final_loss"}, {}});
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Mean 3, t(0.975, 2) = 4.3027 times 1/√3.
+TEST(ComparisonRender, TextHasMeansIntervalsAndVerdicts) {
+  const std::string text = comparison_text(table());
+  EXPECT_TRUE(has(text, "a    3 seeds  3.0000  [0.5159, 5.4841]")) << text;
+  EXPECT_TRUE(has(text, "a against b|c: better (difference -1.0000 [-1.0000, -1.0000], 3 pairs, p < 0.0001)"))
+      << text;
+  EXPECT_TRUE(has(text, "lower is better")) << text;
+}
+
+TEST(ComparisonRender, MarkdownKeepsItsCells) {
+  const std::string text = comparison_markdown(table());
+  EXPECT_TRUE(has(text, "| method | seeds | mean | 95 % interval |\n|---|---:|---:|---|\n")) << text;
+  EXPECT_TRUE(has(text, "| b\\|c | 3 | 4.0000 | [1.5159, 6.4841] |\n")) << text;
+  EXPECT_TRUE(has(text, "| a | b\\|c | **better** |")) << text;
+}
+
+TEST(ComparisonRender, CsvHasOneLineForEachGroupAndPair) {
+  std::stringstream text(comparison_csv(table()));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "metric,at,a,b,test,seeds,cases,value,low,high,p,p_holm,verdict");
+  EXPECT_EQ(lines[1].rfind("final_loss,,a,,,3,3,3,0.51", 0), 0u) << lines[1];
+  EXPECT_EQ(lines[3], "final_loss,,a,b|c,paired,3,,-1,-1,-1,0,0,better");
+}
+
+TEST(ComparisonRender, JsonReadsBack) {
+  const Json json = Json::parse(comparison_json(table()));
+  EXPECT_EQ(json["tests"], 1);
+  const Json& row = json["metrics"][0]["rows"][0];
+  EXPECT_EQ(row["groups"][0]["values"], Json({2., 3., 4.}));
+  EXPECT_EQ(row["groups"][0]["interval_by"], "t");
+  EXPECT_EQ(row["comparisons"][0]["verdict"], "better");
+  EXPECT_EQ(row["comparisons"][0]["confidence"], 0.95);
+}
+
+}  // namespace
+}  // namespace longhaul

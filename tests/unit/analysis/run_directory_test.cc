@@ -1,0 +1,86 @@
+#include "analysis/run_directory.h"
+
+#include "analysis/summary.h"
+#include "core/errors.h"
+#include "tests/unit/analysis/run_fixture.h"
+
+namespace longhaul {
+namespace {
+
+class RunDirectoryTest : public testing::Test {
+ protected:
+  std::string folder(const std::string& name) { return temporary.path + "/" + name; }
+
+  std::string good(const std::string& name) {
+    write_text(folder(name) + "/done", "");
+    write_summary(folder(name), "small", {{{"case", "a"}, {"status", "done"}, {"training", "diloco-1"}}});
+    return folder(name);
+  }
+
+  TemporaryFolder temporary;
+};
+
+TEST_F(RunDirectoryTest, NamesEachThatCannotBeReadAndKeepsTheOthers) {
+  const std::string run = good("run");
+  write_text(folder("newer") + "/summary.json", R"({"format": 2, "cases": []})");
+  write_text(folder("torn") + "/summary.json", R"({"format": 1, "cas)");
+  write_text(folder("empty") + "/summary.json", R"({"format": 1, "scenario": "s", "cases": []})");
+  const RunDirectories opened =
+      open_runs({folder("none"), folder("newer"), folder("torn"), run, folder("empty")});
+  ASSERT_EQ(opened.runs.size(), 2u);
+  EXPECT_EQ(opened.runs[0].folder, run);
+  EXPECT_EQ(opened.runs[0].records.size(), 1u);
+  ASSERT_EQ(opened.problems.size(), 4u);
+  const char* said[] = {"is no run directory", "newer Longhaul (format 2", "is damaged", "has no cases yet"};
+  const char* of[] = {"none", "newer", "torn", "empty"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NE(opened.problems[i].find(folder(of[i])), std::string::npos) << opened.problems[i];
+    EXPECT_NE(opened.problems[i].find(said[i]), std::string::npos) << opened.problems[i];
+  }
+}
+
+TEST_F(RunDirectoryTest, IsAnErrorWhereNoneIsLeft) {
+  write_text(folder("empty") + "/summary.json", R"({"format": 1, "scenario": "s", "cases": []})");
+  try {
+    open_runs({folder("none"), folder("empty")});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("none: is no run directory"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("empty: has no cases"), std::string::npos) << error.what();
+  }
+}
+
+// Twice the same seeds would look like twice as many.
+TEST_F(RunDirectoryTest, AFolderGivenTwiceCountsOnce) {
+  const std::string run = good("run");
+  const RunDirectories opened = open_runs({run, run + "/", temporary.path + "/./run"});
+  EXPECT_EQ(opened.runs.size(), 1u);
+  EXPECT_EQ(opened.problems.size(), 2u);
+}
+
+TEST_F(RunDirectoryTest, LeavesOutWhatIsNoRecord) {
+  write_text(folder("run") + "/summary.json",
+             R"({"format": 1, "scenario": "s", "cases": [{"case": "a"}, 3, {"label": "b"}]})");
+  const RunDirectories opened = open_runs({folder("run")});
+  EXPECT_EQ(opened.runs[0].records.size(), 1u);
+  ASSERT_EQ(opened.problems.size(), 1u);
+  EXPECT_NE(opened.problems[0].find("2 of its cases are no records"), std::string::npos);
+}
+
+TEST_F(RunDirectoryTest, KnowsWhereTheFilesOfACaseAre) {
+  const RunDirectory run = open_runs({good("run")}).runs[0];
+  EXPECT_EQ(run.case_folder(run.records[0]), folder("run") + "/cases/a");
+  EXPECT_EQ(run.train_folder(run.records[0]), folder("run") + "/train/diloco-1");
+  EXPECT_EQ(run.train_folder({{"case", "b"}}), "");
+}
+
+TEST_F(RunDirectoryTest, FindsATableThatIsCutOff) {
+  write_text(folder("whole.csv"), "a,b\n1,2\n");
+  write_text(folder("torn.csv"), "a,b\n1,2\n3,");
+  EXPECT_EQ(cut_off(folder("whole.csv")), "");
+  EXPECT_EQ(cut_off(folder("missing.csv")), "");
+  EXPECT_EQ(cut_off(folder("torn.csv")), folder("torn.csv") + ": is cut off, its last line (3) has no end");
+}
+
+}  // namespace
+}  // namespace longhaul

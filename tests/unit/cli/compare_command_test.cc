@@ -1,0 +1,76 @@
+// longhaul compare on run directories of which some cannot be used.
+#include "cli/compare_command.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/summary.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CompareCommand : public testing::Test {
+ protected:
+  CompareCommand() {
+    std::string pattern = (fs::temp_directory_path() / "longhaul-compare-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    std::vector<Json> records;
+    for (int seed = 1; seed <= 2; ++seed)
+      for (const char* label : {"a", "b"})
+        records.push_back({{"case", label + std::to_string(seed)},
+                           {"status", "done"},
+                           {"method", label},
+                           {"label", label},
+                           {"seed", seed},
+                           {"swept", Json::object()},
+                           {"final_loss", seed}});
+    fs::create_directories(folder_ + "/run");
+    write_summary(folder_ + "/run", "s", records);
+    fs::create_directories(folder_ + "/newer");
+    std::ofstream(folder_ + "/newer/summary.json") << R"({"format": 99, "cases": []})";
+  }
+  ~CompareCommand() override { fs::remove_all(folder_); }
+
+  std::string written(const std::string& name) const {
+    std::ifstream in(folder_ + "/" + name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+
+  std::string folder_;
+};
+
+TEST_F(CompareCommand, NamesWhatItCannotReadAndComparesTheRest) {
+  CompareOptions options;
+  options.runs = {folder_ + "/newer", folder_ + "/run", folder_ + "/none"};
+  options.out = folder_ + "/out.json";
+  EXPECT_EQ(compare_command(options), 0);
+  const Json json = Json::parse(written("out.json"));
+  EXPECT_EQ(json["metrics"][0]["rows"][0]["groups"].size(), 2u);
+  EXPECT_NE(json["notes"][0].get<std::string>().find("newer Longhaul"), std::string::npos);
+  EXPECT_NE(json["notes"][1].get<std::string>().find("none: is no run directory"), std::string::npos);
+}
+
+TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
+  CompareOptions options;
+  options.runs = {folder_ + "/run"};
+  options.out = folder_ + "/out.csv";
+  compare_command(options);
+  EXPECT_EQ(written("out.csv").rfind("metric,at,a,b", 0), 0u);
+  options.format = "markdown";
+  compare_command(options);
+  EXPECT_EQ(written("out.csv").rfind("### final_loss", 0), 0u);
+}
+
+TEST_F(CompareCommand, IsWrongInputWhereNothingCanBeRead) {
+  CompareOptions options;
+  options.runs = {folder_ + "/newer", folder_ + "/none"};
+  EXPECT_THROW(compare_command(options), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul
