@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart test test-long setup schema format tidy clean help
+.PHONY: all programs quickstart claims test test-long setup schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -13,6 +13,15 @@ programs: $(BUILD)/build.ninja
 
 quickstart: setup programs
 	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --resume
+
+# The verdict: the network-only claims of scenarios/paper, continued where they were cut; results/claims/*.md are the matrices.
+CLAIMS := internet regions homes overlap
+claims: setup programs
+	mkdir -p results/claims
+	for of in $(CLAIMS); do \
+	  $(BUILD)/bin/longhaul run scenarios/paper/claim-$$of.json --out results/claims/$$of --jobs $(JOBS) --resume && \
+	  $(BUILD)/bin/longhaul claims results/claims/$$of -o results/claims/$$of.md || exit; \
+	done
 
 test: setup all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
@@ -45,6 +54,7 @@ clean:
 
 help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
+	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
 	@echo "make test         set up, build, run all tests"
 	@echo "make test-long    the checks that take many minutes"
 	@echo "make setup|all|schema|format|tidy|clean"
