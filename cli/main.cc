@@ -25,8 +25,9 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--jobs", options.jobs, "trainings or replays at a time")->check(CLI::Range(1, 1024));
   run->add_option("--shard", options.shard, "i/n: every n-th part of the cases");
   run->add_flag("--resume", options.resume, "continue the run in --out: what is done is kept");
-  run->add_option("--only", options.only, "train, replay or report")
-      ->check(CLI::IsMember({"train", "replay", "report"}));
+  run->add_option("--only", options.only,
+                  "train, replay or report; cases: write train/KEY/case.json for longhaul-train by hand")
+      ->check(CLI::IsMember({"cases", "train", "replay", "report"}));
   run->add_option("--device", options.device, "cpu, cuda or auto; overrides train.device")
       ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");

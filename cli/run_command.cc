@@ -82,6 +82,7 @@ class Run {
   }
 
   int execute() {
+    if (options_.only == "cases") return write_cases();
     if (wants("train")) train();
     if (wants("replay") && !stopped()) replay();
     return conclude();
@@ -112,6 +113,14 @@ class Run {
     if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;
+  }
+
+  // For trainings that are started by hand, as several ranks or elsewhere; `--resume` goes on from there.
+  int write_cases() {
+    for (const Training& training : plan_.trainings)
+      std::printf("%s/case.json\n", training_job(training).folder.c_str());
+    manifest_.write(layout_, plan_, "interrupted");
+    return kDone;
   }
 
   void train() {

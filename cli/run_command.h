@@ -13,7 +13,7 @@ struct RunOptions {
   int jobs = 1;
   std::string shard = "1/1";
   bool resume = false;
-  std::string only;    // train, replay, report; empty: all
+  std::string only;    // cases, train, replay, report; empty: all
   std::string device;  // empty: the scenario's
   bool quiet = false;
   std::vector<std::string> command;  // as typed, for the manifest

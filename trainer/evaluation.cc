@@ -1,10 +1,11 @@
 #include "trainer/evaluation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "core/errors.h"
-#include "trainer/replicas/spread.h"
+#include "trainer/ranks/spread_over_ranks.h"
 
 namespace longhaul {
 namespace {
@@ -25,11 +26,12 @@ double Evaluation::mean_loss() const {
 }
 
 Evaluator::Evaluator(const Decoder& decoder, std::vector<Batch> validation, const Arena& arena,
-                     Backend& backend)
+                     Backend& backend, Ranks& ranks)
     : decoder_(decoder),
       validation_(std::move(validation)),
       arena_(arena),
       backend_(backend),
+      ranks_(ranks),
       mean_(static_cast<std::size_t>(arena.parameters())) {}
 
 Evaluation Evaluator::evaluate(int step, const std::string& phase) {
@@ -37,14 +39,14 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase) {
   evaluation.step = step;
   evaluation.phase = phase;
   const auto replicas = static_cast<std::size_t>(arena_.replicas());
-  if (rows_are_equal(arena_, Slot::kWeights)) {  // the same weights have the same loss
-    evaluation.loss_of_mean = losses_of({arena_.row(Slot::kWeights, 0)})[0];
+  if (rows_are_equal(ranks_, arena_, Slot::kWeights)) {  // the same weights have the same loss
+    evaluation.loss_of_mean = losses_of({{arena_.row(Slot::kWeights, arena_.held().first), kEveryone}})[0];
     evaluation.losses.assign(replicas, evaluation.loss_of_mean);
   } else {
-    evaluation.weight_spread = weight_spread(arena_, Slot::kWeights, backend_, mean_.data());
-    std::vector<const float*> rows;
-    for (int r = 0; r < arena_.replicas(); ++r) rows.push_back(arena_.row(Slot::kWeights, r));
-    rows.push_back(mean_.data());
+    evaluation.weight_spread = weight_spread(ranks_, arena_, Slot::kWeights, backend_, mean_.data());
+    std::vector<Row> rows;
+    for (int r = 0; r < arena_.replicas(); ++r) rows.push_back(row_of(r));
+    rows.push_back({mean_.data(), kEveryone});
     evaluation.losses = losses_of(rows);
     evaluation.loss_of_mean = evaluation.losses.back();
     evaluation.losses.pop_back();
@@ -53,13 +55,36 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase) {
   return evaluation;
 }
 
-std::vector<double> Evaluator::losses_of(const std::vector<const float*>& rows) const {
+Evaluator::Row Evaluator::row_of(int replica) const {
+  return {arena_.held().contains(replica) ? arena_.row(Slot::kWeights, replica) : nullptr,
+          holder_of(ranks_, arena_.replicas(), replica)};
+}
+
+int Evaluator::worker(const Row& row, std::size_t batch) const {
+  return row.holder == kEveryone ? static_cast<int>(batch % static_cast<std::size_t>(ranks_.size()))
+                                 : row.holder;
+}
+
+std::vector<double> Evaluator::losses_of(const std::vector<Row>& rows) const {
   const std::size_t batches = validation_.size();
-  std::vector<double> partial(rows.size() * batches);
-  backend_.for_each(static_cast<int>(partial.size()), [&](int task) {
-    const auto at = static_cast<std::size_t>(task);
-    partial[at] = decoder_.loss(rows[at / batches], validation_[at % batches]);
+  std::vector<std::vector<std::size_t>> tasks(static_cast<std::size_t>(ranks_.size()));  // by worker
+  for (std::size_t task = 0; task < rows.size() * batches; ++task)
+    tasks[static_cast<std::size_t>(worker(rows[task / batches], task % batches))].push_back(task);
+  std::size_t most = 0;
+  for (const auto& of_rank : tasks) most = std::max(most, of_rank.size());
+
+  std::vector<double> mine(most);
+  const std::vector<std::size_t>& my_tasks = tasks[static_cast<std::size_t>(ranks_.rank())];
+  backend_.for_each(static_cast<int>(my_tasks.size()), [&](int at) {
+    const std::size_t task = my_tasks[static_cast<std::size_t>(at)];
+    mine[static_cast<std::size_t>(at)] =
+        decoder_.loss(rows[task / batches].weights, validation_[task % batches]);
   });
+  const std::vector<double> all = gather(ranks_, mine);
+  std::vector<double> partial(rows.size() * batches);
+  for (std::size_t rank = 0; rank < tasks.size(); ++rank)
+    for (std::size_t i = 0; i < tasks[rank].size(); ++i) partial[tasks[rank][i]] = all[rank * most + i];
+
   std::vector<double> losses(rows.size());
   double sequences = 0;
   for (const Batch& batch : validation_) sequences += batch.sequences;

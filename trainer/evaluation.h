@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/model/decoder.h"
+#include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 
@@ -24,19 +25,30 @@ struct Evaluation {
 class Evaluator {
  public:
   // `validation` is evaluated batch by batch; the mean over all its tokens counts.
-  Evaluator(const Decoder& decoder, std::vector<Batch> validation, const Arena& arena, Backend& backend);
+  Evaluator(const Decoder& decoder, std::vector<Batch> validation, const Arena& arena, Backend& backend,
+            Ranks& ranks = one_rank());
 
-  // Throws RunError that names step and replica for a loss that is not finite.
+  // The same on all ranks. Throws RunError that names step and replica for a loss that is not finite.
   Evaluation evaluate(int step, const std::string& phase);
 
  private:
-  // The loss of each row of weights; (row, batch) pairs are spread over the back-end.
-  std::vector<double> losses_of(const std::vector<const float*>& rows) const;
+  // Weights [P] of which a loss is wanted.
+  struct Row {
+    const float* weights;  // null where the row is elsewhere
+    int holder;            // the rank that has it; kEveryone: each has it, and they share its batches
+  };
+  static constexpr int kEveryone = -1;
+
+  // The loss of each row; (row, batch) pairs are spread over the ranks and their back-ends.
+  std::vector<double> losses_of(const std::vector<Row>& rows) const;
+  Row row_of(int replica) const;
+  int worker(const Row& row, std::size_t batch) const;
 
   const Decoder& decoder_;
   std::vector<Batch> validation_;
   const Arena& arena_;
   Backend& backend_;
+  Ranks& ranks_;
   std::vector<float> mean_;
 };
 

@@ -2,13 +2,18 @@
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
 
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "methods/registry.h"
 #include "trainer/export_command.h"
 #include "trainer/outer_step_command.h"
+#include "trainer/ranks/c10d_ranks.h"
+#include "trainer/ranks/rank_environment.h"
 #include "trainer/replicas/blas.h"
 #include "trainer/training.h"
 
@@ -19,6 +24,7 @@ struct Arguments {
   std::string case_file, out, device;
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
+  int rank_timeout_s = 600;
   bool quiet = false, resume = false;
 };
 
@@ -48,16 +54,17 @@ void use_one_thread_a_task() {
 }
 
 // On a GPU the replicas take turns; on the CPU a pool works through them.
-std::unique_ptr<Backend> backend_for(Device device, int threads) {
-  if (threads == 0) threads = available_threads();
+std::unique_ptr<Backend> backend_for(Device device, int threads, const RankEnvironment& environment) {
+  if (threads == 0) threads = std::max(1, available_threads() / environment.size_here);
   use_one_thread_a_task();
   if (device == Device::kCuda || threads == 1) return make_loop_backend();
   return make_thread_backend(threads, use_one_torch_thread);
 }
 
-void say_where_it_resumes(Training& training) {
+void resume(Training& training, bool is_first) {
   std::vector<std::string> refused;
   const int step = training.resume(refused);
+  if (!is_first) return;
   for (const std::string& reason : refused)
     std::fprintf(stderr, "longhaul-train: checkpoint not used: %s\n", reason.c_str());
   std::fprintf(stderr, "longhaul-train: %s\n",
@@ -65,16 +72,19 @@ void say_where_it_resumes(Training& training) {
                         : "resumes from the start: no step is in a checkpoint");
 }
 
-Json train(const Arguments& arguments, ProgressReporter& reporter) {
-  const Case one = checked_case(arguments.case_file);
+// The first of several ranks writes all files.
+Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one, const Arguments& arguments,
+              ProgressReporter& reporter) {
   const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
                                                  : choose_device(arguments.device, "--device");
-  const FolderLock lock(arguments.out);
+  std::optional<FolderLock> lock;
+  if (ranks.is_first()) lock.emplace(arguments.out);
   keep_freed_memory();
-  TrainingFiles files(arguments.out);
+  TrainingFiles files(arguments.out, ranks.is_first());
   try {
-    Training training(one, device, backend_for(device, arguments.threads), files, reporter);
-    if (arguments.resume) say_where_it_resumes(training);
+    Training training(one, device, backend_for(device, arguments.threads, environment), files, reporter,
+                      ranks);
+    if (arguments.resume) resume(training, ranks.is_first());
     const Json result = training.run();
     files.finish(result);
     return result;
@@ -83,12 +93,43 @@ Json train(const Arguments& arguments, ProgressReporter& reporter) {
   }
 }
 
+Json train(const Arguments& arguments, ProgressReporter& reporter) {
+  const Case one = checked_case(arguments.case_file);
+  const RankEnvironment environment = rank_environment();
+  if (environment.size == 1) return train_as(one_rank(), environment, one, arguments, reporter);
+  check_ranks_divide(environment, one.replicas);
+  const std::unique_ptr<Ranks> ranks = make_c10d_ranks(environment, arguments.rank_timeout_s);
+  try {
+    return train_as(*ranks, environment, one, arguments, reporter);
+  } catch (const std::exception& error) {
+    ranks->say_last(error.what());
+    throw;
+  }
+}
+
+// As rank 3 of several, "longhaul-train, rank 3": what the ranks say may end on one terminal.
+std::string name_of_this_rank() {
+  const char *size = std::getenv("WORLD_SIZE"), *rank = std::getenv("RANK");
+  const bool is_alone = !size || !rank || std::string(size) == "1";
+  return is_alone ? "longhaul-train" : "longhaul-train, rank " + std::string(rank);
+}
+
+// Of several ranks the first one tells the progress of all.
+bool is_silent_rank() {
+  const char* rank = std::getenv("RANK");
+  return rank && std::string(rank) != "0";
+}
+
 void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--case", arguments.case_file, "a resolved case (case.json)");
   app.add_option("--out", arguments.out, "folder that the files of the training are written to");
   app.add_option("--device", arguments.device, "instead of the case's train.device")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--threads", arguments.threads, "default: all that this process may use")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--rank-timeout", arguments.rank_timeout_s,
+         "seconds that one of several ranks (RANK, WORLD_SIZE) may keep the others waiting, default 600")
       ->check(CLI::PositiveNumber);
   app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
   app.add_flag("--resume", arguments.resume,
@@ -139,7 +180,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
   }
-  longhaul::ProgressReporter reporter("longhaul-train", arguments.progress_fd, arguments.quiet);
+  longhaul::ProgressReporter reporter(longhaul::name_of_this_rank(), arguments.progress_fd,
+                                      arguments.quiet || longhaul::is_silent_rank());
   return longhaul::child_main(reporter, [&]() -> longhaul::Json {
     if (*export_command) return {{"step", longhaul::run_export(exported)}, {"out", exported.out}};
     if (!*outer_step_command) return longhaul::train(arguments, reporter);

@@ -15,6 +15,7 @@
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
 #include "trainer/model/layout.h"
+#include "trainer/ranks/agreement.h"
 #include "trainer/replicas/blas.h"
 #include "trainer/updates/clip.h"
 #include "trainer/updates/learning_rate.h"
@@ -68,38 +69,44 @@ Json libraries() {
 }  // namespace
 
 Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-                   ProgressReporter& progress)
+                   ProgressReporter& progress, Ranks& ranks)
     : case_(one),
       train_(*one.train),
       device_(device),
       backend_(std::move(backend)),
       files_(files),
       progress_(progress),
+      ranks_(ranks),
       data_(load_dataset(one)),
       decoder_(train_.model, device),
       decay_(decay_ranges(train_.model)),
       plan_(plan_of(one)),
       context_(trained_context(one)),
       update_(make_update(one.method)),
-      arena_(update_->slots(), one.replicas, train_.model.parameters()),
+      arena_(update_->slots(), one.replicas, train_.model.parameters(), block_of(ranks, one.replicas)),
       log_(&files.exchanges()),
-      replicas_{arena_, *backend_, one.workload.wire, log_},
-      evaluator_(decoder_, validation_batches(data_.validation, train_, one.seed), arena_, *backend_),
+      replicas_{arena_, *backend_, one.workload.wire, log_, ranks},
+      evaluator_(decoder_, validation_batches(data_.validation, train_, one.seed), arena_, *backend_, ranks),
       losses_(static_cast<std::size_t>(one.replicas)),
       seconds_(losses_.size()),
       best_loss_(std::numeric_limits<double>::infinity()),
       checkpoints_(files.folder(), training_key(one)) {
+  check_agreement(ranks, {{"a training", training_key(one)},
+                          {"steps", train_.steps},
+                          {"a text with hash", hex64(data_.hash)},
+                          {"device", to_string(device)},
+                          {"libraries", libraries()}});
   const std::vector<float> weights = initial_weights(train_.model, one.seed);
-  backend_->for_each(one.replicas, [&](int replica) {
-    std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
-  });
+  for_each_held(
+      [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->start(replicas_);
 }
 
 Training::~Training() = default;
 
 int Training::resume(std::vector<std::string>& refused) {
-  resumed_ = checkpoints_.newest(refused);
+  if (ranks_.is_first()) resumed_ = checkpoints_.newest(refused);
+  share_checkpoint(ranks_, resumed_);
   if (!resumed_) return 0;
   const Json& state = resumed_->state;
   check_same_run(state);
@@ -130,12 +137,12 @@ Json Training::run() {
   if (resumed_) {
     files_.continue_from(resumed_->state.at("files"));
   } else {
-    checkpoints_.clear();
+    if (ranks_.is_first()) checkpoints_.clear();
     files_.begin();
     save_checkpoint(0);
   }
   for (int step = saved_step_ + 1; step <= train_.steps; ++step) {
-    if (interrupted()) {
+    if (is_asked_to_stop_ || (ranks_.size() == 1 && interrupted())) {
       save_checkpoint(step - 1);
       throw Interrupted();
     }
@@ -143,7 +150,7 @@ Json Training::run() {
     if (step % train_.checkpoint_every == 0 || step == train_.steps) save_checkpoint(step);
     report(step);
   }
-  checkpoints_.keep_only(train_.steps);
+  if (ranks_.is_first()) checkpoints_.keep_only(train_.steps);
   return summary();
 }
 
@@ -168,9 +175,12 @@ void Training::save_checkpoint(int step) {
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
-  checkpoints_.write(
-      step, std::move(state),
-      step == 0 ? std::vector<TensorView>{} : tensors_to_keep(replicas_, *update_, step == train_.steps));
+  const std::vector<TensorView> tensors =
+      step == 0 ? std::vector<TensorView>{} : tensors_to_keep(replicas_, *update_, step == train_.steps);
+  if (ranks_.is_first())
+    checkpoints_.write(step, std::move(state), tensors);
+  else
+    for (const TensorView& tensor : tensors) tensor.read([](const void*, std::size_t) {});
   saved_step_ = step;
 }
 
@@ -184,14 +194,16 @@ void Training::take_step(int step) {
   if (evaluates && has_outer_step) evaluate(step, "before");
   for (const Exchange& exchange : exchanges)
     is_blocking(exchange) ? update_->exchange(exchange, replicas_) : update_->post(exchange, replicas_);
-  if (update_->averages_gradients())
-    backend_->for_each(case_.replicas, [&](int replica) { optimize(step, replica); });
+  if (update_->averages_gradients()) {
+    for_each_held([&](int replica) { optimize(step, replica); });
+    meet_ranks();
+  }
   files_.write_step_times(step, seconds_);
   if (evaluates) evaluate(step, has_outer_step ? "after" : "plain");
 }
 
 void Training::compute(int step) {
-  backend_->for_each(case_.replicas, [&](int replica) {
+  for_each_held([&](int replica) {
     {
       const auto at = static_cast<std::size_t>(replica);
       const Stopwatch watch(seconds_[at]);
@@ -201,7 +213,25 @@ void Training::compute(int step) {
     }
     if (!update_->averages_gradients()) optimize(step, replica);
   });
+  meet_ranks();
   check_losses(step);
+}
+
+void Training::meet_ranks() {
+  if (ranks_.size() == 1) return;
+  const RowBlock held = arena_.held();
+  std::vector<double> mine = {interrupted() ? 1. : 0.};
+  for (const auto* values : {&losses_, &seconds_})
+    mine.insert(mine.end(), values->begin() + held.first, values->begin() + held.end);
+  const std::vector<double> all = gather(ranks_, mine);
+  const auto block = static_cast<std::size_t>(held.size());
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks_.size()); ++rank) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * mine.size());
+    is_asked_to_stop_ |= *from != 0;
+    std::copy_n(from + 1, block, losses_.begin() + static_cast<std::ptrdiff_t>(rank * block));
+    std::copy_n(from + 1 + static_cast<std::ptrdiff_t>(block), block,
+                seconds_.begin() + static_cast<std::ptrdiff_t>(rank * block));
+  }
 }
 
 void Training::optimize(int step, int replica) {

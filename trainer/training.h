@@ -20,10 +20,12 @@ namespace longhaul {
 
 class Training {
  public:
-  // `one` has a train section and has passed its method's check; `device` is where the replicas compute.
-  // Loads the data and initializes the replicas. Throws InputError for data that is not there.
+  // `one` has a train section and has passed its method's check; `device` is where the replicas compute. With
+  // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
+  // Loads the data and initializes the replicas. Throws InputError for data that is not there, or is not that
+  // of the other ranks.
   Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-           ProgressReporter& progress);
+           ProgressReporter& progress, Ranks& ranks = one_rank());
   ~Training();
 
   // Before run(): goes on after the newest whole checkpoint in the folder of the files, from the start where
@@ -38,9 +40,17 @@ class Training {
   const Arena& arena() const { return arena_; }
 
  private:
+  // On the back-end, for each replica that this process holds.
+  template <typename Work>
+  void for_each_held(const Work& work) {
+    const RowBlock held = arena_.held();
+    backend_->for_each(held.size(), [&](int at) { work(held.first + at); });
+  }
+
   void take_step(int step);
   void compute(int step);  // gradients, and the optimizer where it does not wait for an exchange
   void optimize(int step, int replica);  // clip and AdamW
+  void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;
   void evaluate(int step, const std::string& phase);
   void report(int step);
@@ -54,6 +64,7 @@ class Training {
   std::unique_ptr<Backend> backend_;
   TrainingFiles& files_;
   ProgressReporter& progress_;
+  Ranks& ranks_;
 
   Dataset data_;
   Decoder decoder_;
@@ -67,6 +78,7 @@ class Training {
   Evaluator evaluator_;
 
   std::vector<double> losses_, seconds_;  // of the step, by replica
+  bool is_asked_to_stop_ = false;         // by a signal to one of the ranks
   Evaluation last_;
   double best_loss_;
 

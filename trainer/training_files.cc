@@ -20,7 +20,12 @@ void write_whole(const std::string& file, const std::string& text) {
 
 }  // namespace
 
+TrainingFiles::TrainingFiles(std::string folder, bool writes) : folder_(std::move(folder)), writes_(writes) {
+  if (!writes_) discarded_.open("/dev/null");
+}
+
 void TrainingFiles::begin() {
+  if (!writes_) return;
   std::error_code error;
   fs::create_directories(folder_, error);
   remove_result();
@@ -31,6 +36,7 @@ void TrainingFiles::begin() {
 }
 
 void TrainingFiles::continue_from(const Json& sizes) {
+  if (!writes_) return;
   remove_result();
   for (const auto& [file, bytes] : sizes.items()) {
     std::error_code error;
@@ -43,6 +49,7 @@ void TrainingFiles::continue_from(const Json& sizes) {
 }
 
 Json TrainingFiles::save() {
+  if (!writes_) return {};
   flush();
   Json sizes = Json::object();
   for (const char* file : {kMetrics, kStepTimes, kExchanges}) {
@@ -66,6 +73,7 @@ void TrainingFiles::open_exchanges(std::ios::openmode mode) {
 }
 
 void TrainingFiles::write(const Evaluation& evaluation) {
+  if (!writes_) return;
   for (std::size_t r = 0; r < evaluation.losses.size(); ++r) {
     metrics_->cell(evaluation.step)
         .cell(evaluation.phase)
@@ -79,11 +87,13 @@ void TrainingFiles::write(const Evaluation& evaluation) {
 }
 
 void TrainingFiles::write_step_times(int step, const std::vector<double>& seconds) {
+  if (!writes_) return;
   for (std::size_t r = 0; r < seconds.size(); ++r)
     step_times_->cell(step).cell(static_cast<int>(r)).cell(seconds[r]).end_row();
 }
 
 void TrainingFiles::finish(const Json& training) {
+  if (!writes_) return;
   flush();
   write_whole(path("training.json"), training.dump(2) + "\n");
   write_whole(path("done"), "");

@@ -14,8 +14,10 @@ namespace longhaul {
 
 class TrainingFiles {
  public:
-  // Nothing is touched before begin() or continue_from().
-  explicit TrainingFiles(std::string folder) : folder_(std::move(folder)) {}
+  // Nothing is touched before begin() or continue_from(), and nothing at all where another process writes
+  // them
+  // (`writes` false: of several ranks the first one does).
+  explicit TrainingFiles(std::string folder, bool writes = true);
 
   const std::string& folder() const { return folder_; }
 
@@ -29,7 +31,7 @@ class TrainingFiles {
 
   void write(const Evaluation& evaluation);  // and flushes all files: a killed run leaves what it had
   void write_step_times(int step, const std::vector<double>& seconds);  // by replica
-  std::ostream& exchanges() { return exchanges_; }
+  std::ostream& exchanges() { return writes_ ? exchanges_ : discarded_; }
   // training.json, and last of all `done`.
   void finish(const Json& training);
 
@@ -40,8 +42,9 @@ class TrainingFiles {
   void flush();
 
   std::string folder_;
+  bool writes_;
   std::optional<CsvWriter> metrics_, step_times_;
-  std::ofstream exchanges_;
+  std::ofstream exchanges_, discarded_;
 };
 
 }  // namespace longhaul

@@ -57,6 +57,26 @@ std::uint64_t hash_of(SafetensorsFile& tensors, const SafetensorsFile::Entry& en
   return hash;
 }
 
+// Each tensor is read once: what lives in other processes does not come twice. Returns {tensor: hash}.
+Json write_and_hash(const std::string& file, const std::vector<TensorView>& tensors) {
+  std::vector<std::uint64_t> hashes(tensors.size(), kFnvOffset);
+  std::vector<TensorView> hashed;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const TensorView& tensor = tensors[i];
+    std::uint64_t& hash = hashes[i];
+    hashed.push_back({tensor.name, tensor.dtype, tensor.shape, nullptr, [&](const ByteSink& sink) {
+                        tensor.read([&](const void* data, std::size_t bytes) {
+                          hash = fnv1a({static_cast<const char*>(data), bytes}, hash);
+                          sink(data, bytes);
+                        });
+                      }});
+  }
+  write_safetensors(file, hashed);
+  Json names = Json::object();
+  for (std::size_t i = 0; i < tensors.size(); ++i) names[tensors[i].name] = hex64(hashes[i]);
+  return names;
+}
+
 std::string name_of(int step) {
   return "step-" + std::to_string(step);
 }
@@ -119,11 +139,7 @@ void CheckpointFolder::write(int step, Json state, const std::vector<TensorView>
   state["longhaul_checkpoint"] = kFormat;
   state["training"] = training_;
   state["step"] = step;
-  state["tensors"] = Json::object();
-  for (const TensorView& tensor : tensors)
-    state["tensors"][tensor.name] =
-        hex64(fnv1a({static_cast<const char*>(tensor.data), static_cast<std::size_t>(tensor.bytes())}));
-  write_safetensors(tensors_file(step), tensors);
+  state["tensors"] = write_and_hash(tensors_file(step), tensors);
   const std::string text = with_hash(state);
   DurableFile out(json_file(step));
   out.write(text.data(), text.size());

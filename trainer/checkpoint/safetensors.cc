@@ -65,6 +65,13 @@ std::int64_t TensorView::bytes() const {
   return element_bytes(dtype) * element_count(shape);
 }
 
+void TensorView::read(const ByteSink& sink) const {
+  if (data)
+    sink(data, static_cast<std::size_t>(bytes()));
+  else
+    pieces(sink);
+}
+
 SafetensorsFile::SafetensorsFile(const std::string& file) : file_(file), in_(file, std::ios::binary) {
   std::error_code error;
   const std::uint64_t end = std::filesystem::file_size(file, error);
@@ -122,7 +129,8 @@ void write_safetensors(const std::string& file, const std::vector<TensorView>& t
   DurableFile out(file);
   out.write(&length, sizeof length);
   out.write(header.data(), header.size());
-  for (const TensorView& tensor : tensors) out.write(tensor.data, static_cast<std::size_t>(tensor.bytes()));
+  for (const TensorView& tensor : tensors)
+    tensor.read([&](const void* data, std::size_t bytes) { out.write(data, bytes); });
   out.commit();
 }
 

@@ -5,19 +5,24 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace longhaul {
 
-// A tensor that lies somewhere in memory, to be written.
+using ByteSink = std::function<void(const void* data, std::size_t bytes)>;
+
+// A tensor to be written: it lies somewhere in memory, or comes in pieces.
 struct TensorView {
   std::string name, dtype;  // dtype "F32", "I64", …
   std::vector<std::int64_t> shape;
   const void* data = nullptr;
+  std::function<void(const ByteSink&)> pieces = {};  // where `data` is null: all its bytes in order, once
 
   std::int64_t bytes() const;
+  void read(const ByteSink& sink) const;
 };
 
 // The tensors of a file that is open; nothing is read before it is asked for, so that a file larger than the

@@ -10,11 +10,13 @@
 
 namespace longhaul {
 
-// Views of the arena's tables [R, P] and of the messages in flight [P]; after the last step (`is_last`) of
-// the weights alone. The gradient is not kept: each step overwrites it.
-std::vector<TensorView> tensors_to_keep(const Replicas& replicas, Update& update, bool is_last);
+// The arena's tables [R, P] and the messages in flight [P]; after the last step (`is_last`) the weights
+// alone. The gradient is not kept: each step overwrites it. With several ranks all of them call it and then
+// read every tensor once, in this order: rank 0 gets the bytes of all, the others send theirs.
+std::vector<TensorView> tensors_to_keep(Replicas& replicas, Update& update, bool is_last);
 
-// The reverse. Throws InputError where a tensor is missing or of another shape.
+// The reverse, called on all ranks; rank 0 reads the file. Throws InputError there where a tensor is missing
+// or of another shape.
 void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, Update& update, bool is_last);
 
 Json to_json(const Evaluation& evaluation);

@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "trainer/ranks/row_block.h"
+
 namespace longhaul {
 
 // What a table holds. A method declares how many it needs, in this order: 4 without slow weights, 6 with.
@@ -20,12 +22,16 @@ class Arena {
  public:
   // All zero. Throws RunError where the machine has not the memory.
   Arena(int slots, int replicas, std::int64_t parameters);
+  // The rows `held` of an arena of `replicas` that is spread over processes.
+  Arena(int slots, int replicas, std::int64_t parameters, RowBlock held);
 
-  int replicas() const { return replicas_; }
+  int replicas() const { return replicas_; }  // R, of all processes together
+  RowBlock held() const { return held_; }
   std::int64_t parameters() const { return parameters_; }
   bool has(Slot slot) const { return static_cast<std::size_t>(slot) < tables_.size(); }
-  std::int64_t bytes() const;  // 4 · slots · R · P
+  std::int64_t bytes() const;  // 4 · slots · R · P, of all processes together
 
+  // Of a replica that is held here.
   float* row(Slot slot, int replica);
   const float* row(Slot slot, int replica) const;
 
@@ -36,6 +42,7 @@ class Arena {
   };
 
   int replicas_;
+  RowBlock held_;
   std::int64_t parameters_;
   std::vector<std::unique_ptr<float[], Unmap>> tables_;
 };

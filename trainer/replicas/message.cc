@@ -1,5 +1,6 @@
 #include "trainer/replicas/message.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -30,8 +31,18 @@ Message Message::of_packed(std::vector<std::uint8_t> packed, std::int64_t column
 }
 
 Message Message::packed() const {
-  assert(row_ && !less_);
-  return of_packed(pack_row(row_, columns_, wire_), columns_, wire_);
+  if (!row_) return *this;
+  if (!less_) return of_packed(pack_row(row_, columns_, wire_), columns_, wire_);
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(static_cast<std::size_t>(this->bytes()));
+  float block[kBlock];
+  for (std::int64_t at = 0; at < columns_; at += kBlock) {
+    const std::int64_t count = std::min(columns_ - at, kBlock);
+    read(at, at + count, block);
+    const std::vector<std::uint8_t> part = pack_row(block, count, wire_);
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  return of_packed(std::move(bytes), columns_, wire_);
 }
 
 std::int64_t Message::bytes() const {

@@ -34,8 +34,8 @@ double block_deviation(const Arena& arena, Slot slot, std::int64_t begin, std::i
 
 bool rows_are_equal(const Arena& arena, Slot slot) {
   const std::size_t bytes = static_cast<std::size_t>(arena.parameters()) * sizeof(float);
-  for (int r = 1; r < arena.replicas(); ++r)
-    if (std::memcmp(arena.row(slot, 0), arena.row(slot, r), bytes) != 0) return false;
+  for (int r = arena.held().first + 1; r < arena.held().end; ++r)
+    if (std::memcmp(arena.row(slot, r - 1), arena.row(slot, r), bytes) != 0) return false;
   return true;
 }
 

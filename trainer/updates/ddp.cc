@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/ranks/chained_sum.h"
+
 namespace longhaul {
 namespace {
 
@@ -22,12 +24,25 @@ class DdpUpdate : public Update {
     std::vector<float*> rows;
     replicas.log.group(group);
     for (int replica : group) {
+      if (!replicas.arena.held().contains(replica)) continue;
       rows.push_back(replicas.arena.row(Slot::kGradient, replica));
       messages.push_back(Message::of_row(rows.back(), replicas.arena.parameters(), replicas.wire));
       replicas.log.sent(replica, "gradient", messages.back().bytes());
     }
+    if (replicas.ranks.size() > 1) return average_over_ranks(messages, rows, replicas);
     for_each_piece(replicas.backend, replicas.arena.parameters(),
                    [&](std::int64_t begin, std::int64_t end) { average_rows(messages, rows, begin, end); });
+  }
+
+  static void average_over_ranks(const std::vector<Message>& messages, const std::vector<float*>& rows,
+                                 Replicas& replicas) {
+    mean_over_ranks(replicas.ranks, replicas.backend, messages, replicas.arena.replicas(),
+                    replicas.arena.parameters(),
+                    [&](std::int64_t begin, std::int64_t end, const float* mean) {
+                      replicas.backend.for_each(static_cast<int>(rows.size()), [&](int row) {
+                        std::copy(mean, mean + (end - begin), rows[static_cast<std::size_t>(row)] + begin);
+                      });
+                    });
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trainer/ranks/chained_sum.h"
 #include "trainer/updates/outer_update.h"
 
 namespace longhaul {
@@ -26,6 +27,10 @@ void apply_heavy_ball(float lr, float momentum, const float* mean, std::int64_t 
   }
 }
 
+auto apply_of(const DilocoParameters& parameters) {
+  return parameters.nesterov ? apply_nesterov : apply_heavy_ball;
+}
+
 class DilocoUpdate : public OuterUpdate {
  public:
   explicit DilocoUpdate(const DilocoParameters& parameters) : parameters_(parameters) {}
@@ -33,6 +38,24 @@ class DilocoUpdate : public OuterUpdate {
  private:
   void step(const std::vector<OuterMember>& group, std::int64_t begin, std::int64_t end) const override {
     diloco_outer_step(parameters_, group, begin, end);
+  }
+
+  // The group is everybody, and its rows are too many to come here.
+  void exchange_over_ranks(const Exchange&, const std::vector<int>& group, Replicas& replicas) override {
+    const std::vector<OuterMember> mine = members_here(group, false, replicas);
+    std::vector<Message> deltas;
+    for (const OuterMember& member : mine) deltas.push_back(member.delta);
+    const auto lr = static_cast<float>(parameters_.outer_lr),
+               momentum = static_cast<float>(parameters_.outer_momentum);
+    mean_over_ranks(replicas.ranks, replicas.backend, deltas, replicas.arena.replicas(),
+                    replicas.arena.parameters(),
+                    [&](std::int64_t begin, std::int64_t end, const float* mean) {
+                      replicas.backend.for_each(static_cast<int>(mine.size()), [&](int at) {
+                        const OuterMember& member = mine[static_cast<std::size_t>(at)];
+                        apply_of(parameters_)(lr, momentum, mean, end - begin, member.phi + begin,
+                                              member.momentum + begin, member.theta + begin);
+                      });
+                    });
   }
 
   DilocoParameters parameters_;
@@ -48,7 +71,7 @@ void diloco_outer_step(const DilocoParameters& parameters, const std::vector<Out
                        std::int64_t begin, std::int64_t end) {
   const auto lr = static_cast<float>(parameters.outer_lr),
              momentum = static_cast<float>(parameters.outer_momentum);
-  const auto apply = parameters.nesterov ? apply_nesterov : apply_heavy_ball;
+  const auto apply = apply_of(parameters);
   std::vector<const Message*> deltas;
   for (const OuterMember& member : group) deltas.push_back(&member.delta);
   float mean[kBlock];

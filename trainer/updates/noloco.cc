@@ -60,7 +60,8 @@ void noloco_outer_step(const NolocoParameters& parameters, const std::vector<Out
     const std::int64_t count = std::min(end - at, kBlock);
     mean_of(deltas, at, at + count, mean.delta);
     mean_of(anchors, at, at + count, mean.phi);
-    for (const OuterMember& member : group) apply(factors, mean, member, at, count);
+    for (const OuterMember& member : group)
+      if (member.is_held()) apply(factors, mean, member, at, count);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "core/case.h"
 #include "core/exchange_plan.h"
 #include "trainer/exchange_log.h"
+#include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 #include "trainer/replicas/message.h"
@@ -22,6 +23,7 @@ struct Replicas {
   Backend& backend;
   Wire wire;
   ExchangeLog& log;
+  Ranks& ranks = one_rank();  // who holds the rows that the arena does not
 };
 
 class Update {

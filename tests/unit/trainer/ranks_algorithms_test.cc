@@ -1,0 +1,153 @@
+// Sums, spreads and transfers of rows that are spread over ranks, against the same rows in one process.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "core/random.h"
+#include "tests/unit/trainer/thread_ranks.h"
+#include "trainer/ranks/chained_sum.h"
+#include "trainer/ranks/row_transfer.h"
+#include "trainer/ranks/spread_over_ranks.h"
+#include "trainer/replicas/spread.h"
+
+namespace longhaul {
+namespace {
+
+TEST(Ranks, ABroadcastReachesEveryoneFromAnyone) {
+  for (int size : {1, 2, 3, 4, 5, 8})
+    for (int from = 0; from < size; ++from)
+      ThreadRanks::run(size, [&](Ranks& ranks) {
+        const std::string mine = "from " + std::to_string(ranks.rank());
+        EXPECT_EQ(broadcast(ranks, from, mine), "from " + std::to_string(from));
+      });
+}
+
+TEST(Ranks, GatherIsInTheOrderOfTheRanks) {
+  ThreadRanks::run(5, [](Ranks& ranks) {
+    const double rank = ranks.rank();
+    EXPECT_EQ(gather(ranks, std::vector<double>{rank, 10 * rank}),
+              (std::vector<double>{0, 0, 1, 10, 2, 20, 3, 30, 4, 40}));
+    const std::string text(static_cast<std::size_t>(ranks.rank()), 'x');
+    EXPECT_EQ(gather(ranks, text), (std::vector<std::string>{"", "x", "xx", "xxx", "xxxx"}));
+    EXPECT_FALSE(all_of(ranks, ranks.rank() != 3));
+    EXPECT_TRUE(all_of(ranks, true));
+  });
+}
+
+// Rows of all magnitudes, so that another order of summing would show.
+void fill_row(float* row, std::int64_t columns, int replica) {
+  RandomStream stream(7, Purpose::kInitialWeights, static_cast<std::uint32_t>(replica));
+  for (std::int64_t i = 0; i < columns; ++i)
+    row[i] = static_cast<float>(stream.normal() * (i % 3 == 0 ? 1e4 : 1));
+  row[0] = -0.f;  // a sum that began with +0 would lose its sign
+}
+
+Arena filled(int replicas, std::int64_t columns, RowBlock held) {
+  Arena arena(1, replicas, columns, held);
+  for (int r = held.first; r < held.end; ++r) fill_row(arena.row(Slot::kWeights, r), columns, r);
+  return arena;
+}
+
+std::vector<Message> messages_of(const Arena& arena, Wire wire) {
+  std::vector<Message> messages;
+  for (int r = arena.held().first; r < arena.held().end; ++r)
+    messages.push_back(Message::of_row(arena.row(Slot::kWeights, r), arena.parameters(), wire));
+  return messages;
+}
+
+std::vector<float> mean_in_one_process(int replicas, std::int64_t columns, Wire wire) {
+  const Arena arena = filled(replicas, columns, {0, replicas});
+  const std::vector<Message> messages = messages_of(arena, wire);
+  std::vector<const Message*> all;
+  for (const Message& message : messages) all.push_back(&message);
+  std::vector<float> mean(static_cast<std::size_t>(columns));
+  for (std::int64_t at = 0; at < columns; at += kBlock)
+    mean_of(all, at, std::min(columns, at + kBlock), mean.data() + at);
+  return mean;
+}
+
+void expect_same_mean(int ranks_in_all, int replicas, std::int64_t columns, Wire wire) {
+  const std::vector<float> expected = mean_in_one_process(replicas, columns, wire);
+  ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
+    const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
+    std::vector<float> mean(static_cast<std::size_t>(columns));
+    const auto backend = make_loop_backend();
+    mean_over_ranks(ranks, *backend, messages_of(arena, wire), replicas, columns,
+                    [&](std::int64_t begin, std::int64_t end, const float* part) {
+                      std::copy(part, part + (end - begin), mean.begin() + begin);
+                    });
+    EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
+        << ranks_in_all << " ranks, rank " << ranks.rank();
+  });
+}
+
+TEST(MeanOverRanks, HasTheBitsOfOneProcess) {
+  for (Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16})
+    for (int size : {2, 3, 6}) expect_same_mean(size, 6, 3 * kBlock + 5, wire);
+}
+
+TEST(MeanOverRanks, HasTheBitsOfOneProcessBeyondOneChunk) {
+  expect_same_mean(2, 2, kChunk + 300000, Wire::kFp32);
+}
+
+void expect_same_spread(int ranks_in_all, int replicas, std::int64_t columns) {
+  const Arena whole = filled(replicas, columns, {0, replicas});
+  const auto backend = make_loop_backend();
+  std::vector<float> expected(static_cast<std::size_t>(columns));
+  const double spread = weight_spread(whole, Slot::kWeights, *backend, expected.data());
+  ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
+    const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
+    const auto own = make_loop_backend();
+    std::vector<float> mean(expected.size());
+    EXPECT_EQ(weight_spread(ranks, arena, Slot::kWeights, *own, mean.data()), spread);
+    EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0);
+  });
+}
+
+TEST(SpreadOverRanks, HasTheBitsOfOneProcess) {
+  for (int size : {2, 3, 6}) expect_same_spread(size, 6, 3 * kBlock + 5);
+  expect_same_spread(2, 2, kChunk + 300000);
+}
+
+TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
+  constexpr int kReplicas = 6;
+  constexpr std::int64_t kColumns = 2000;
+  for (int other = -1; other < kReplicas; ++other)
+    ThreadRanks::run(3, [&](Ranks& ranks) {
+      Arena arena(1, kReplicas, kColumns, block_of(ranks, kReplicas));
+      for (int r = arena.held().first; r < arena.held().end; ++r) {
+        fill_row(arena.row(Slot::kWeights, r), kColumns, 0);
+        if (r == other) arena.row(Slot::kWeights, r)[kColumns - 1] += 1;
+      }
+      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights), other == -1);
+    });
+}
+
+// Longer than a piece of a transfer (4 MB).
+TEST(RowTransfer, RowsGoToTheFirstRankAndComeBack) {
+  constexpr int kReplicas = 4;
+  constexpr std::int64_t kColumns = 600001;
+  const Arena whole = filled(kReplicas, kColumns, {0, kReplicas});
+  const char* bytes = reinterpret_cast<const char*>(whole.row(Slot::kWeights, 0));
+  const std::string table(bytes, kReplicas * kColumns * sizeof(float));
+  ThreadRanks::run(2, [&](Ranks& ranks) {
+    const RowBlock held = block_of(ranks, kReplicas);
+    const Arena arena = filled(kReplicas, kColumns, held);
+    std::string collected;
+    collect_rows(ranks, arena, Slot::kWeights, [&](const void* data, std::size_t count) {
+      collected.append(static_cast<const char*>(data), count);
+    });
+    EXPECT_EQ(collected == table, ranks.is_first());
+    Arena empty(1, kReplicas, kColumns, held);
+    distribute_rows(ranks, empty, Slot::kWeights, [&](std::int64_t from, std::int64_t count, void* out) {
+      std::memcpy(out, table.data() + from, static_cast<std::size_t>(count));
+    });
+    EXPECT_EQ(std::memcmp(empty.row(Slot::kWeights, held.first), arena.row(Slot::kWeights, held.first),
+                          static_cast<std::size_t>(held.size() * kColumns) * sizeof(float)),
+              0);
+  });
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,93 @@
+// Ranks that are threads of the test and hand each other copies: the algorithms of trainer/ranks without a
+// network, for any number of ranks.
+#pragma once
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "trainer/ranks/ranks.h"
+
+namespace longhaul {
+
+class ThreadRanks {
+ public:
+  // Runs body(ranks) once as each of `size` ranks.
+  static void run(int size, const std::function<void(Ranks&)>& body) {
+    ThreadRanks all(size);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size; ++rank)
+      threads.emplace_back([&all, &body, rank] {
+        One one(all, rank);
+        body(one);
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+ private:
+  using Bytes = std::vector<char>;
+
+  explicit ThreadRanks(int size) : size_(size) {}
+
+  class Done : public Transfer {
+   public:
+    void wait() override {}
+  };
+
+  // Takes its place in the line when it is made, as a receive that was posted does.
+  class Receive : public Transfer {
+   public:
+    Receive(ThreadRanks& all, std::tuple<int, int, int> way, void* data, std::size_t bytes)
+        : all_(all), way_(way), data_(data), bytes_(bytes), place_(all.next_receive_[way]++) {}
+    void wait() override {
+      std::unique_lock<std::mutex> lock(all_.mutex_);
+      all_.came_.wait(lock, [&] { return all_.sent_[way_].size() > place_; });
+      const Bytes& found = all_.sent_[way_][place_];
+      if (found.size() != bytes_) throw std::logic_error("a message of another size than was waited for");
+      std::memcpy(data_, found.data(), bytes_);
+    }
+
+   private:
+    ThreadRanks& all_;
+    std::tuple<int, int, int> way_;
+    void* data_;
+    std::size_t bytes_, place_;
+  };
+
+  class One : public Ranks {
+   public:
+    One(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
+    int rank() const override { return rank_; }
+    int size() const override { return all_.size_; }
+    std::unique_ptr<Transfer> send(int to, int channel, const void* data, std::size_t bytes) override {
+      const std::lock_guard<std::mutex> lock(all_.mutex_);
+      const char* begin = static_cast<const char*>(data);
+      all_.sent_[{rank_, to, channel}].emplace_back(begin, begin + bytes);
+      all_.came_.notify_all();
+      return std::make_unique<Done>();
+    }
+    std::unique_ptr<Transfer> receive(int from, int channel, void* data, std::size_t bytes) override {
+      const std::lock_guard<std::mutex> lock(all_.mutex_);
+      return std::make_unique<Receive>(all_, std::tuple<int, int, int>{from, rank_, channel}, data, bytes);
+    }
+    void say_last(const std::string&) override {}
+
+   private:
+    ThreadRanks& all_;
+    int rank_;
+  };
+
+  int size_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::map<std::tuple<int, int, int>, std::deque<Bytes>> sent_;  // by (from, to, channel)
+  std::map<std::tuple<int, int, int>, std::size_t> next_receive_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,78 @@
+#include "trainer/ranks/chained_sum.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace longhaul {
+namespace {
+
+constexpr std::int64_t kPiece = 1 << 18;  // columns that travel at once; a multiple of kBlock
+
+std::int64_t pieces_of(std::int64_t count) {
+  return (count + kPiece - 1) / kPiece;
+}
+
+// sum [i] += messages, in their order; the first message of the first rank stands there as it is.
+void add_messages(const std::vector<Message>& messages, bool is_first, std::int64_t begin, std::int64_t end,
+                  float* sum) {
+  float next[kBlock];
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    if (is_first && m == 0) {
+      messages[m].read(begin, end, sum);
+      continue;
+    }
+    messages[m].read(begin, end, next);
+    for (std::int64_t i = 0; i < end - begin; ++i) sum[i] += next[i];
+  }
+}
+
+}  // namespace
+
+void chained_sum(Ranks& ranks, std::int64_t count, std::size_t width, void* sum,
+                 const std::function<void(std::int64_t, std::int64_t)>& add) {
+  const auto at = [&](std::int64_t column) {
+    return static_cast<char*>(sum) + static_cast<std::size_t>(column) * width;
+  };
+  const auto bytes = [&](std::int64_t begin) {
+    return static_cast<std::size_t>(std::min(count - begin, kPiece)) * width;
+  };
+  std::vector<std::unique_ptr<Transfer>> coming, going;
+  if (!ranks.is_first())
+    for (std::int64_t begin = 0; begin < count; begin += kPiece)
+      coming.push_back(ranks.receive(ranks.rank() - 1, kLockstep, at(begin), bytes(begin)));
+  for (std::int64_t piece = 0; piece < pieces_of(count); ++piece) {
+    const std::int64_t begin = piece * kPiece;
+    if (!ranks.is_first()) coming[static_cast<std::size_t>(piece)]->wait();
+    add(begin, std::min(count, begin + kPiece));
+    if (!ranks.is_last()) going.push_back(ranks.send(ranks.rank() + 1, kLockstep, at(begin), bytes(begin)));
+  }
+  for (const auto& transfer : going) transfer->wait();
+}
+
+void mean_over_ranks(Ranks& ranks, Backend& backend, const std::vector<Message>& mine, int replicas,
+                     std::int64_t columns,
+                     const std::function<void(std::int64_t, std::int64_t, const float*)>& use) {
+  assert(static_cast<int>(mine.size()) * ranks.size() == replicas);
+  const auto divisor = static_cast<float>(replicas);
+  std::vector<float> mean(static_cast<std::size_t>(std::min(columns, kChunk)));
+  for (std::int64_t chunk = 0; chunk < columns; chunk += kChunk) {
+    const std::int64_t count = std::min(columns - chunk, kChunk);
+    const auto blocks = [&](std::int64_t begin, std::int64_t end, const auto& work) {
+      backend.for_each(static_cast<int>((end - begin + kBlock - 1) / kBlock), [&](int block) {
+        const std::int64_t from = begin + block * kBlock;
+        work(from, std::min(end, from + kBlock));
+      });
+    };
+    chained_sum(ranks, count, sizeof(float), mean.data(), [&](std::int64_t begin, std::int64_t end) {
+      blocks(begin, end, [&](std::int64_t from, std::int64_t to) {
+        add_messages(mine, ranks.is_first(), chunk + from, chunk + to, mean.data() + from);
+        if (ranks.is_last())
+          for (std::int64_t i = from; i < to; ++i) mean[static_cast<std::size_t>(i)] /= divisor;
+      });
+    });
+    broadcast(ranks, ranks.size() - 1, mean.data(), static_cast<std::size_t>(count) * sizeof(float));
+    use(chunk, chunk + count, mean.data());
+  }
+}
+
+}  // namespace longhaul

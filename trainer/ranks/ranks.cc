@@ -1,0 +1,86 @@
+#include "trainer/ranks/ranks.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+namespace longhaul {
+namespace {
+
+class OneRank : public Ranks {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::unique_ptr<Transfer> send(int, int, const void*, std::size_t) override { return nobody(); }
+  std::unique_ptr<Transfer> receive(int, int, void*, std::size_t) override { return nobody(); }
+  void say_last(const std::string&) override {}
+
+ private:
+  static std::unique_ptr<Transfer> nobody() {
+    assert(!"one process has nobody to talk to");
+    return nullptr;
+  }
+};
+
+// Each rank's block lies in `all` at its place; afterwards every block does.
+void gather_blocks(Ranks& ranks, char* all, std::size_t bytes) {
+  if (ranks.size() == 1 || bytes == 0) return;
+  const auto block = [&](int rank) { return all + static_cast<std::size_t>(rank) * bytes; };
+  if (ranks.is_first()) {
+    std::vector<std::unique_ptr<Transfer>> coming;
+    for (int from = 1; from < ranks.size(); ++from)
+      coming.push_back(ranks.receive(from, kLockstep, block(from), bytes));
+    for (const auto& transfer : coming) transfer->wait();
+  } else {
+    ranks.send(0, kLockstep, block(ranks.rank()), bytes)->wait();
+  }
+  broadcast(ranks, 0, all, bytes * static_cast<std::size_t>(ranks.size()));
+}
+
+}  // namespace
+
+Ranks& one_rank() {
+  static OneRank only;
+  return only;
+}
+
+void broadcast(Ranks& ranks, int from, void* data, std::size_t bytes) {
+  const int size = ranks.size(), me = (ranks.rank() - from + size) % size;  // counted from the sender
+  if (size == 1 || bytes == 0) return;
+  int reach = 1;  // it is known to the first `reach`
+  for (; reach < size && me >= reach; reach *= 2)
+    if (me < 2 * reach) ranks.receive((me - reach + from) % size, kLockstep, data, bytes)->wait();
+  std::vector<std::unique_ptr<Transfer>> going;
+  for (; reach < size; reach *= 2)
+    if (me + reach < size) going.push_back(ranks.send((me + reach + from) % size, kLockstep, data, bytes));
+  for (const auto& transfer : going) transfer->wait();
+}
+
+std::string broadcast(Ranks& ranks, int from, const std::string& text) {
+  std::uint64_t bytes = text.size();
+  broadcast(ranks, from, &bytes, sizeof bytes);
+  std::string all = text;
+  all.resize(bytes);
+  broadcast(ranks, from, all.data(), bytes);
+  return all;
+}
+
+std::vector<double> gather(Ranks& ranks, const std::vector<double>& mine) {
+  std::vector<double> all(mine.size() * static_cast<std::size_t>(ranks.size()));
+  std::copy(mine.begin(), mine.end(), all.begin() + static_cast<std::ptrdiff_t>(mine.size()) * ranks.rank());
+  gather_blocks(ranks, reinterpret_cast<char*>(all.data()), mine.size() * sizeof(double));
+  return all;
+}
+
+std::vector<std::string> gather(Ranks& ranks, const std::string& mine) {
+  std::vector<std::string> all;
+  for (int rank = 0; rank < ranks.size(); ++rank) all.push_back(broadcast(ranks, rank, mine));
+  return all;
+}
+
+bool all_of(Ranks& ranks, bool mine) {
+  const std::vector<double> all = gather(ranks, std::vector<double>{mine ? 1. : 0.});
+  return std::all_of(all.begin(), all.end(), [](double is_so) { return is_so != 0; });
+}
+
+}  // namespace longhaul

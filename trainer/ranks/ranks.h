@@ -1,0 +1,56 @@
+// Ranks: the processes that a training is spread over. Each holds a block of the arena's rows; what one needs
+// of another goes through this interface, so that nothing else knows of c10d, and one process is the case
+// that has nothing to send.
+//
+// All ranks call the same functions in the same order. Whatever goes wrong on the way to another rank is a
+// RunError that names it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace longhaul {
+
+// Bytes under way. They must stay where they are until wait() returned or the transfer was destroyed.
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+  // Throws RunError where the other rank is gone or does not answer in time.
+  virtual void wait() = 0;
+};
+
+// Transfers between the same two ranks arrive in the order of sending within a channel: one for those that
+// are waited for at once, one for what was sent ahead of its use.
+constexpr int kLockstep = 0, kAhead = 1;
+
+class Ranks {
+ public:
+  virtual ~Ranks() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::unique_ptr<Transfer> send(int to, int channel, const void* data, std::size_t bytes) = 0;
+  virtual std::unique_ptr<Transfer> receive(int from, int channel, void* data, std::size_t bytes) = 0;
+  // What the other ranks are told who find this one gone.
+  virtual void say_last(const std::string& words) = 0;
+
+  bool is_first() const { return rank() == 0; }
+  bool is_last() const { return rank() == size() - 1; }
+};
+
+// The only process of a training.
+Ranks& one_rank();
+
+// Everyone's `data` becomes that of rank `from`. A binomial tree.
+void broadcast(Ranks& ranks, int from, void* data, std::size_t bytes);
+std::string broadcast(Ranks& ranks, int from, const std::string& text);
+
+// The numbers of rank 0, then those of rank 1, …; as many from each.
+std::vector<double> gather(Ranks& ranks, const std::vector<double>& mine);
+// The text of each rank.
+std::vector<std::string> gather(Ranks& ranks, const std::string& mine);
+// Whether it is so on each rank.
+bool all_of(Ranks& ranks, bool mine);
+
+}  // namespace longhaul

@@ -1,0 +1,108 @@
+#include "trainer/ranks/spread_over_ranks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "trainer/ranks/chained_sum.h"
+#include "trainer/replicas/spread.h"
+
+namespace longhaul {
+namespace {
+
+// Whether the first row here has the bits of the last row of the rank before.
+bool continues_rank_before(Ranks& ranks, const Arena& arena, Slot slot) {
+  std::vector<float> other(static_cast<std::size_t>(std::min(arena.parameters(), kChunk)));
+  bool is_equal = true;
+  for (std::int64_t at = 0; at < arena.parameters(); at += kChunk) {
+    const auto bytes = static_cast<std::size_t>(std::min(arena.parameters() - at, kChunk)) * sizeof(float);
+    std::unique_ptr<Transfer> coming, going;
+    if (!ranks.is_first()) coming = ranks.receive(ranks.rank() - 1, kLockstep, other.data(), bytes);
+    if (!ranks.is_last())
+      going = ranks.send(ranks.rank() + 1, kLockstep, arena.row(slot, arena.held().end - 1) + at, bytes);
+    if (coming) {
+      coming->wait();
+      is_equal &= std::memcmp(arena.row(slot, arena.held().first) + at, other.data(), bytes) == 0;
+    }
+    if (going) going->wait();
+  }
+  return is_equal;
+}
+
+// The columns `first` … first + count of the rows, summed as spread.cc does: in double, block by block.
+class Chunk {
+ public:
+  Chunk(Ranks& ranks, const Arena& arena, Slot slot, Backend& backend, std::int64_t first)
+      : ranks_(ranks),
+        arena_(arena),
+        slot_(slot),
+        backend_(backend),
+        first_(first),
+        count_(std::min(arena.parameters() - first, kChunk)),
+        center_(static_cast<std::size_t>(count_)),
+        squares_(center_.size()) {}
+
+  void find_center(float* mean) {
+    sum_rows(center_, [](double value, double) { return value; });
+    if (ranks_.is_last())
+      for (double& value : center_) value /= arena_.replicas();
+    broadcast(ranks_, ranks_.size() - 1, center_.data(), center_.size() * sizeof(double));
+    for (std::size_t i = 0; i < center_.size(); ++i) mean[i] = static_cast<float>(center_[i]);
+  }
+
+  // On the last rank: adds the sum of each block to `total`, in their order.
+  void add_deviations(double& total) {
+    sum_rows(squares_, [](double value, double center) { return (value - center) * (value - center); });
+    if (!ranks_.is_last()) return;
+    for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
+      double sum = 0;
+      for (std::int64_t i = begin; i < std::min(count_, begin + kBlock); ++i)
+        sum += squares_[static_cast<std::size_t>(i)];
+      total += sum;
+    }
+  }
+
+ private:
+  template <typename Term>
+  void sum_rows(std::vector<double>& sums, const Term& term) {
+    chained_sum(ranks_, count_, sizeof(double), sums.data(), [&](std::int64_t begin, std::int64_t end) {
+      backend_.for_each(static_cast<int>((end - begin + kBlock - 1) / kBlock), [&](int block) {
+        const std::int64_t from = begin + block * kBlock, to = std::min(end, from + kBlock);
+        for (int r = arena_.held().first; r < arena_.held().end; ++r)
+          for (std::int64_t i = from; i < to; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            sums[at] += term(arena_.row(slot_, r)[first_ + i], center_[at]);
+          }
+      });
+    });
+  }
+
+  Ranks& ranks_;
+  const Arena& arena_;
+  Slot slot_;
+  Backend& backend_;
+  std::int64_t first_, count_;
+  std::vector<double> center_, squares_;
+};
+
+}  // namespace
+
+bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot) {
+  if (!all_of(ranks, rows_are_equal(arena, slot))) return false;
+  return ranks.size() == 1 || all_of(ranks, continues_rank_before(ranks, arena, slot));
+}
+
+double weight_spread(Ranks& ranks, const Arena& arena, Slot slot, Backend& backend, float* mean) {
+  if (ranks.size() == 1) return weight_spread(arena, slot, backend, mean);
+  double total = 0;
+  for (std::int64_t first = 0; first < arena.parameters(); first += kChunk) {
+    Chunk chunk(ranks, arena, slot, backend, first);
+    chunk.find_center(mean + first);
+    chunk.add_deviations(total);
+  }
+  broadcast(ranks, ranks.size() - 1, &total, sizeof total);
+  return std::sqrt(total / (static_cast<double>(arena.replicas()) * static_cast<double>(arena.parameters())));
+}
+
+}  // namespace longhaul
