@@ -55,14 +55,19 @@ std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a,
 
 // Means of those that arrived would leave out the slowest: what can be compared is how many did.
 void test_reached(const Group& a, const Group& b, Comparison& comparison) {
-  comparison.test = Test::kFisher;
   comparison.seeds = std::min(a.cases, b.cases);
+  if (a.values.empty() && b.values.empty()) {
+    comparison.remark = "neither reaches it";
+    return;
+  }
+  comparison.test = Test::kFisher;
   comparison.difference.p =
       fisher_exact(static_cast<unsigned>(a.values.size()), static_cast<unsigned>(a.cases),
                    static_cast<unsigned>(b.values.size()), static_cast<unsigned>(b.cases));
 }
 
 void test_means(const Group& a, const Group& b, Comparison& comparison) {
+  comparison.has_difference = true;
   const auto [paired_a, paired_b] = shared_seeds(a, b);
   if (paired_a.size() >= 2) {
     comparison.test = Test::kPaired;

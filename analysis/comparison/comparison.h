@@ -50,8 +50,9 @@ struct Comparison {
 
   std::size_t a = 0, b = 0;  // groups of the row
   Test test = Test::kNone;
-  std::size_t seeds = 0;  // kPaired: pairs; otherwise of the smaller group
-  Difference difference;  // a − b; of kFisher only p
+  std::size_t seeds = 0;        // kPaired: pairs; otherwise of the smaller group
+  bool has_difference = false;  // not where seeds that miss the target are counted
+  Difference difference;        // a − b
   Corrected corrected;
   Interval interval;  // of the difference, at the level at which Holm tested it
   Outcome outcome = Outcome::kNone;

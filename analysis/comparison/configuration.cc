@@ -52,7 +52,9 @@ Configuration Configuration::of(const RunDirectory& run, const Json& record) {
     add_record(record, label, configuration);
   const std::string training = run.train_folder(record);
   const Json said = training.empty() ? Json() : read_json_or_null(training + "/training.json");
-  if (said.is_object() && said.contains("corpus_hash")) configuration.set("corpus_hash", said["corpus_hash"]);
+  // A synthetic text is drawn from the seed.
+  if (said.is_object() && said.contains("corpus_hash") && !said.contains("source_entropy"))
+    configuration.set("corpus_hash", said["corpus_hash"]);
   return configuration;
 }
 

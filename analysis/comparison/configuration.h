@@ -15,7 +15,8 @@ namespace longhaul {
 
 class Configuration {
  public:
-  // Also holds `corpus_hash` of the training, because losses compare within one text only.
+  // Also holds `corpus_hash` of the training, because losses compare within one text only; not where the text
+  // is synthetic, which every seed has its own of.
   static Configuration of(const RunDirectory& run, const Json& record);
 
   // Null where there is no such key.

@@ -20,7 +20,7 @@ Undecided undecided_of(const ComparisonTable& table) {
     for (const ComparisonRow& row : metric.rows) {
       if (row.groups.size() > 1) found.unmatched = false;
       for (const Comparison& one : row.comparisons) {
-        if (one.test == Comparison::Test::kNone) ++found.single;
+        if (one.test == Comparison::Test::kNone && one.seeds < 2) ++found.single;
         if (one.test == Comparison::Test::kNone || one.corrected.p <= kLevel) continue;
         found.fewest_seeds = found.count ? std::min(found.fewest_seeds, one.seeds) : one.seeds;
         ++found.count;

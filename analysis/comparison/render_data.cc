@@ -16,10 +16,6 @@ bool has_mean(const Group& group) {
   return !group.missed_target() && !group.values.empty();
 }
 
-bool has_difference(const Comparison& one) {
-  return one.test != Test::kFisher;
-}
-
 bool has_interval(const Comparison& one) {
   return one.test == Test::kPaired || one.test == Test::kWelch;
 }
@@ -52,7 +48,7 @@ Json comparison_json_of(const ComparisonRow& row, const Comparison& one) {
           {"verdict", outcome_word(one.outcome)},
           {"test", tested ? Json(test_name(one.test)) : Json()},
           {"seeds", one.seeds},
-          {"difference", has_difference(one) ? Json(one.difference.mean) : Json()},
+          {"difference", one.has_difference ? Json(one.difference.mean) : Json()},
           {"p", tested ? Json(one.difference.p) : Json()},
           {"p_holm", tested ? Json(one.corrected.p) : Json()},
           {"interval", has_interval(one) ? interval_json(one.interval) : Json()},
@@ -91,7 +87,7 @@ std::string group_line(const std::string& metric, const ComparisonRow& row, cons
 std::string comparison_line(const std::string& metric, const ComparisonRow& row, const Comparison& one) {
   const bool tested = one.test != Test::kNone;
   return csv_line({metric, row.at, row.groups[one.a].name, row.groups[one.b].name, test_name(one.test),
-                   std::to_string(one.seeds), "", number_if(has_difference(one), one.difference.mean),
+                   std::to_string(one.seeds), "", number_if(one.has_difference, one.difference.mean),
                    number_if(has_interval(one), one.interval.low),
                    number_if(has_interval(one), one.interval.high), number_if(tested, one.difference.p),
                    number_if(tested, one.corrected.p), outcome_word(one.outcome)});

@@ -82,7 +82,7 @@ std::string interval_text(const Metric& metric, const Group& group) {
 
 std::string grounds_text(const Metric& metric, const Comparison& comparison) {
   std::vector<std::string> parts;
-  if (comparison.test != Test::kFisher) {
+  if (comparison.has_difference) {
     std::string difference = "difference " + difference_text(metric, comparison.difference.mean);
     if (comparison.test != Test::kNone)
       difference += " " + between(difference_text(metric, comparison.interval.low),

@@ -160,6 +160,24 @@ TEST(Comparison, TheResolvedCaseSaysWhatDiffers) {
   EXPECT_EQ(rows[1].at, "train.steps = 200");
 }
 
+// Losses on two texts do not compare; the texts of a synthetic source, one a seed, do.
+TEST(Comparison, LossesAreComparedWithinOneText) {
+  for (const bool synthetic : {false, true}) {
+    TemporaryFolder folder;
+    std::vector<Json> records;
+    for (int seed = 1; seed <= 2; ++seed) {
+      const std::string key = "a-" + std::to_string(seed);
+      records.push_back(compared_record("a", seed, Json::object(), {{"final_loss", 2.}, {"training", key}}));
+      Json said = {{"corpus_hash", std::to_string(seed)}};
+      if (synthetic) said["source_entropy"] = 1.4;
+      write_text(folder.path + "/train/" + key + "/training.json", said.dump());
+    }
+    const auto rows =
+        compare_runs({run_of(records, folder.path)}, {"method", {"final_loss"}, {}}).metrics[0].rows;
+    EXPECT_EQ(rows.size(), synthetic ? 1u : 2u);
+  }
+}
+
 std::vector<Json> targets(const std::string& label, const std::vector<Json>& times) {
   std::vector<Json> records;
   for (std::size_t i = 0; i < times.size(); ++i)
@@ -181,6 +199,15 @@ TEST(Comparison, ARunThatNeverReachesTheTargetIsNotAveraged) {
   EXPECT_EQ(mean_text(table.metrics[0].metric, row.groups[1]), "20.8 s");
   EXPECT_EQ(row.comparisons[0].test, Comparison::Test::kFisher);
   EXPECT_EQ(row.comparisons[0].outcome, Outcome::kNone);  // p = 1
+}
+
+TEST(Comparison, WhereNobodyReachesTheTargetNothingIsTested) {
+  std::vector<Json> records = targets("a", {nullptr, nullptr});
+  for (const Json& record : targets("b", {nullptr, nullptr})) records.push_back(record);
+  const ComparisonTable table = compare(records, "time_to_target_s");
+  EXPECT_EQ(table.tests, 0u);
+  EXPECT_EQ(table.metrics[0].rows[0].comparisons[0].remark, "neither reaches it");
+  EXPECT_EQ(table.metrics[0].rows[0].comparisons[0].outcome, Outcome::kNone);
 }
 
 // All against none: p = 2/252.
