@@ -7,6 +7,7 @@
 #include "trainer/model/kernels.h"
 
 namespace longhaul {
+LONGHAUL_PRECISION_BEGIN
 namespace {
 
 // Query rows of one block of the causal products: smaller ones leave out more, larger ones multiply faster.
@@ -46,7 +47,7 @@ class RowParts {
   int layers_;
 };
 
-using Buffer = std::vector<float>;
+using Buffer = std::vector<Scalar>;
 
 // What the backward pass needs of a layer; M rows are all tokens of the batch.
 struct LayerState {
@@ -118,7 +119,7 @@ struct CpuDecoder::Borrowed {
 // Forward and backward over one batch.
 class CpuDecoder::Pass {
  public:
-  Pass(const CpuDecoder& decoder, const float* weights, const Batch& batch, Workspace& workspace)
+  Pass(const CpuDecoder& decoder, const Scalar* weights, const Batch& batch, Workspace& workspace)
       : decoder_(decoder),
         shape_(decoder.shape_),
         weights_(weights, decoder.shape_),
@@ -140,18 +141,18 @@ class CpuDecoder::Pass {
              work_.logits.data(), v_);
     double total = 0;
     for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
-      total += cross_entropy(shape_.context, v_, tokens(sequence) + 1, 1 / static_cast<float>(m_),
+      total += cross_entropy(shape_.context, v_, tokens(sequence) + 1, 1 / static_cast<Scalar>(m_),
                              work_.logits.data() + sequence * shape_.context * v_);
     return total / static_cast<double>(m_);
   }
 
   // After forward(): every element of the row `gradient` is written.
-  void backward(float* gradient) {
-    const RowParts<float> d(gradient, shape_);
-    const float* d_logits = work_.logits.data();
+  void backward(Scalar* gradient) {
+    const RowParts<Scalar> d(gradient, shape_);
+    const Scalar* d_logits = work_.logits.data();
     multiply(v_, h_, m_, 1, transposed(d_logits, v_), {work_.normed.data(), h_}, 0, d.output(), h_);
     multiply(m_, h_, v_, 1, {d_logits, v_}, {weights_.output(), h_}, 0, work_.d_normed.data(), h_);
-    std::fill(work_.d_x.begin(), work_.d_x.end(), 0.f);
+    std::fill(work_.d_x.begin(), work_.d_x.end(), Scalar{0});
     rms_norm_backward(work_.d_normed.data(), work_.x.data(), weights_.norm(), work_.scale.data(), m_, h_,
                       work_.d_x.data(), d.norm());
     for (int layer = shape_.layers - 1; layer >= 0; --layer) backward(layer, d.layer(layer));
@@ -161,7 +162,7 @@ class CpuDecoder::Pass {
  private:
   LayerState& state(int layer) { return work_.layers[static_cast<std::size_t>(layer)]; }
   // What a layer adds to: the next one's input.
-  float* output_of(int layer) {
+  Scalar* output_of(int layer) {
     return layer + 1 < shape_.layers ? state(layer + 1).x.data() : work_.x.data();
   }
   const std::int64_t* tokens(std::int64_t sequence) const {
@@ -169,18 +170,18 @@ class CpuDecoder::Pass {
   }
 
   void embed() {
-    float* x = shape_.layers > 0 ? state(0).x.data() : work_.x.data();
+    Scalar* x = shape_.layers > 0 ? state(0).x.data() : work_.x.data();
     for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
       for (std::int64_t t = 0; t < shape_.context; ++t, x += h_)
         std::copy_n(weights_.embedding() + tokens(sequence)[t] * h_, h_, x);
   }
 
-  void embed_backward(float* d_embedding) {
-    std::fill_n(d_embedding, v_ * h_, 0.f);
-    const float* d_x = work_.d_x.data();
+  void embed_backward(Scalar* d_embedding) {
+    std::fill_n(d_embedding, v_ * h_, Scalar{0});
+    const Scalar* d_x = work_.d_x.data();
     for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
       for (std::int64_t t = 0; t < shape_.context; ++t, d_x += h_) {
-        float* row = d_embedding + tokens(sequence)[t] * h_;
+        Scalar* row = d_embedding + tokens(sequence)[t] * h_;
         for (std::int64_t i = 0; i < h_; ++i) row[i] += d_x[i];
       }
   }
@@ -199,16 +200,16 @@ class CpuDecoder::Pass {
     multiply(m_, 2 * f_, h_, 1, {s.normed2.data(), h_}, transposed(w.gate_up, h_), 0, s.gate_up.data(),
              2 * f_);
     swiglu_forward(s.gate_up.data(), m_, f_, s.active.data());
-    float* out = output_of(index);
+    Scalar* out = output_of(index);
     std::copy(s.middle.begin(), s.middle.end(), out);
     multiply(m_, h_, f_, 1, {s.active.data(), f_}, transposed(w.down, f_), 1, out, h_);
   }
 
   // d_x: the gradient of the layer's output becomes that of its input.
-  void backward(int index, const LayerWeights<float>& d) {
+  void backward(int index, const LayerWeights<Scalar>& d) {
     LayerState& s = state(index);
     const auto w = weights_.layer(index);
-    float *d_x = work_.d_x.data(), *d_normed = work_.d_normed.data();
+    Scalar *d_x = work_.d_x.data(), *d_normed = work_.d_normed.data();
     multiply(h_, f_, m_, 1, transposed(d_x, h_), {s.active.data(), f_}, 0, d.down, f_);
     multiply(m_, f_, h_, 1, {d_x, h_}, {w.down, f_}, 0, work_.d_active.data(), f_);
     swiglu_backward(work_.d_active.data(), m_, f_, s.gate_up.data());
@@ -246,13 +247,13 @@ class CpuDecoder::Pass {
     for (std::int64_t begin = 0; begin < shape_.context; begin += kQueryBlock)
       function(begin, std::min<std::int64_t>(begin + kQueryBlock, shape_.context));
   }
-  float score_scale() const { return 1 / std::sqrt(static_cast<float>(heads_.width)); }
+  Scalar score_scale() const { return 1 / std::sqrt(static_cast<Scalar>(heads_.width)); }
 
   void attend(LayerState& s) const {
     const std::int64_t t = shape_.context, d = heads_.width, row = 3 * h_;
-    const float* qkv = s.qkv.data();
+    const Scalar* qkv = s.qkv.data();
     for_each_head([&](const Head& head) {
-      float* p = s.weights.data() + head.weights;
+      Scalar* p = s.weights.data() + head.weights;
       for_each_block([&](std::int64_t begin, std::int64_t end) {
         multiply(end - begin, end, d, score_scale(), {qkv + head.q + begin * row, row},
                  transposed(qkv + head.k, row), 0, p + begin * t, t);
@@ -268,10 +269,10 @@ class CpuDecoder::Pass {
   // Keys and values of a block gather from its own queries and all later ones.
   void attend_backward(const LayerState& s) const {
     const std::int64_t t = shape_.context, d = heads_.width, row = 3 * h_;
-    const float *qkv = s.qkv.data(), *d_mixed = work_.d_mixed.data();
-    float *d_qkv = work_.d_qkv.data(), *d_p = work_.d_weights.data();
+    const Scalar *qkv = s.qkv.data(), *d_mixed = work_.d_mixed.data();
+    Scalar *d_qkv = work_.d_qkv.data(), *d_p = work_.d_weights.data();
     for_each_head([&](const Head& head) {
-      const float* p = s.weights.data() + head.weights;
+      const Scalar* p = s.weights.data() + head.weights;
       for_each_block([&](std::int64_t begin, std::int64_t end) {
         multiply(end - begin, end, d, 1, {d_mixed + head.mixed + begin * h_, h_},
                  transposed(qkv + head.v, row), 0, d_p + begin * t, t);
@@ -291,7 +292,7 @@ class CpuDecoder::Pass {
 
   const CpuDecoder& decoder_;
   const ModelShape& shape_;
-  RowParts<const float> weights_;
+  RowParts<const Scalar> weights_;
   const Batch& batch_;
   Workspace& work_;
   AttentionShape heads_;
@@ -303,19 +304,19 @@ CpuDecoder::CpuDecoder(const ModelShape& shape) : shape_(shape) {
   for (int t = 0; t < shape.context; ++t)
     for (int i = 0; i < half; ++i) {
       const double angle = t * std::pow(kRotaryBase, -static_cast<double>(i) / half);
-      cosine_.push_back(static_cast<float>(std::cos(angle)));
-      sine_.push_back(static_cast<float>(std::sin(angle)));
+      cosine_.push_back(static_cast<Scalar>(std::cos(angle)));
+      sine_.push_back(static_cast<Scalar>(std::sin(angle)));
     }
 }
 
 CpuDecoder::~CpuDecoder() = default;
 
-double CpuDecoder::loss(const float* weights, const Batch& batch) const {
+double CpuDecoder::loss(const Scalar* weights, const Batch& batch) const {
   const Borrowed borrowed(*this, batch.sequences);
   return Pass(*this, weights, batch, *borrowed.workspace).forward();
 }
 
-double CpuDecoder::loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const {
+double CpuDecoder::loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch) const {
   const Borrowed borrowed(*this, batch.sequences);
   Pass pass(*this, weights, batch, *borrowed.workspace);
   const double loss = pass.forward();
@@ -323,4 +324,5 @@ double CpuDecoder::loss_and_gradient(const float* weights, float* gradient, cons
   return loss;
 }
 
+LONGHAUL_PRECISION_END
 }  // namespace longhaul

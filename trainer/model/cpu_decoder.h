@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "trainer/model/decoder.h"
+#include "trainer/model/scalar.h"
 
 namespace longhaul {
+LONGHAUL_PRECISION_BEGIN
 
 class CpuDecoder {
  public:
@@ -19,8 +21,8 @@ class CpuDecoder {
   ~CpuDecoder();
 
   // As Decoder's; from several threads at once: each call takes a workspace of its own.
-  double loss(const float* weights, const Batch& batch) const;
-  double loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const;
+  double loss(const Scalar* weights, const Batch& batch) const;
+  double loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch) const;
 
  private:
   class Pass;
@@ -28,9 +30,10 @@ class CpuDecoder {
   struct Borrowed;
 
   ModelShape shape_;
-  std::vector<float> cosine_, sine_;  // [context, width of a head / 2]
+  std::vector<Scalar> cosine_, sine_;  // [context, width of a head / 2]
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Workspace>> idle_;
 };
 
+LONGHAUL_PRECISION_END
 }  // namespace longhaul

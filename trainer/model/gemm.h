@@ -4,26 +4,30 @@
 
 #include <cstdint>
 
+#include "trainer/model/scalar.h"
+
 namespace longhaul {
+LONGHAUL_PRECISION_BEGIN
 
 // A matrix in memory, rows `stride` apart; `transposed` reads it the other way round.
 struct Operand {
-  const float* data;
+  const Scalar* data;
   std::int64_t stride;
   bool transposed = false;
 };
 
-inline Operand transposed(const float* data, std::int64_t stride) {
+inline Operand transposed(const Scalar* data, std::int64_t stride) {
   return {data, stride, true};
 }
 
 // c [m, n], rows `stride` apart, becomes alpha · a [m, k] · b [k, n] + beta · c; with beta 0 what was there
 // does not matter. On the calling thread alone once use_one_blas_thread() was called.
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a, const Operand& b,
-              float beta, float* c, std::int64_t stride);
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
+              const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
 // The same through LibTorch's tensors: where the BLAS cannot be called by name, and for the test.
-void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
-                         const Operand& b, float beta, float* c, std::int64_t stride);
+void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
+                         const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
+LONGHAUL_PRECISION_END
 }  // namespace longhaul

@@ -9,6 +9,7 @@
 // Compiled with -fopenmp-simd: the sums marked below may be split over the lanes of a vector.
 
 namespace longhaul {
+LONGHAUL_PRECISION_BEGIN
 namespace {
 
 // e^x for |x| < 87 to about 2 units in the last place, in operations that vectorize: x = n log 2 + r, a
@@ -32,18 +33,24 @@ inline float exponential(float argument) {
   return y * power + (argument - argument);  // adds 0, or NaN where the argument is not finite
 }
 
+#ifdef LONGHAUL_FLOAT64
+inline double exponential(double argument) {
+  return std::exp(argument);
+}
+#endif
+
 // (a, b) turned by an angle, for half a head.
-inline void turn(const float* cosine, const float* sine, float sign, std::int64_t half, float* x) {
+inline void turn(const Scalar* cosine, const Scalar* sine, Scalar sign, std::int64_t half, Scalar* x) {
 #pragma omp simd
   for (std::int64_t i = 0; i < half; ++i) {
-    const float a = x[i], b = x[i + half];
+    const Scalar a = x[i], b = x[i + half];
     x[i] = a * cosine[i] - sign * b * sine[i];
     x[i + half] = b * cosine[i] + sign * a * sine[i];
   }
 }
 
-inline void turn_all(const AttentionShape& shape, const float* cosine, const float* sine, float sign,
-                     float* qkv) {
+inline void turn_all(const AttentionShape& shape, const Scalar* cosine, const Scalar* sine, Scalar sign,
+                     Scalar* qkv) {
   const std::int64_t d = shape.width, half = d / 2, hidden = shape.heads * d;
   for (std::int64_t row = 0; row < shape.sequences * shape.context; ++row) {
     const std::int64_t t = row % shape.context;
@@ -54,28 +61,28 @@ inline void turn_all(const AttentionShape& shape, const float* cosine, const flo
 
 }  // namespace
 
-LONGHAUL_VECTORIZED void rms_norm_forward(const float* x, const float* w, std::int64_t rows,
-                                          std::int64_t width, float epsilon, float* y, float* scale) {
+LONGHAUL_VECTORIZED void rms_norm_forward(const Scalar* x, const Scalar* w, std::int64_t rows,
+                                          std::int64_t width, Scalar epsilon, Scalar* y, Scalar* scale) {
   for (std::int64_t row = 0; row < rows; ++row, x += width, y += width) {
-    float squares = 0;
+    Scalar squares = 0;
 #pragma omp simd reduction(+ : squares)
     for (std::int64_t i = 0; i < width; ++i) squares += x[i] * x[i];
-    const float s = scale[row] = 1 / std::sqrt(squares / static_cast<float>(width) + epsilon);
+    const Scalar s = scale[row] = 1 / std::sqrt(squares / static_cast<Scalar>(width) + epsilon);
     for (std::int64_t i = 0; i < width; ++i) y[i] = x[i] * s * w[i];
   }
 }
 
 // With s = 1/rms and g = dy · w: dx = s g − x s³ mean(g x), dw = Σ_rows dy x s.
-LONGHAUL_VECTORIZED void rms_norm_backward(const float* dy, const float* x, const float* w,
-                                           const float* scale, std::int64_t rows, std::int64_t width,
-                                           float* dx, float* dw) {
-  std::fill(dw, dw + width, 0.f);
+LONGHAUL_VECTORIZED void rms_norm_backward(const Scalar* dy, const Scalar* x, const Scalar* w,
+                                           const Scalar* scale, std::int64_t rows, std::int64_t width,
+                                           Scalar* dx, Scalar* dw) {
+  std::fill(dw, dw + width, Scalar{0});
   for (std::int64_t row = 0; row < rows; ++row, dy += width, x += width, dx += width) {
-    const float s = scale[row];
-    float product = 0;
+    const Scalar s = scale[row];
+    Scalar product = 0;
 #pragma omp simd reduction(+ : product)
     for (std::int64_t i = 0; i < width; ++i) product += dy[i] * w[i] * x[i];
-    const float pull = product * s * s * s / static_cast<float>(width);
+    const Scalar pull = product * s * s * s / static_cast<Scalar>(width);
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
       dx[i] += s * dy[i] * w[i] - pull * x[i];
@@ -84,43 +91,43 @@ LONGHAUL_VECTORIZED void rms_norm_backward(const float* dy, const float* x, cons
   }
 }
 
-LONGHAUL_VECTORIZED void swiglu_forward(const float* gate_up, std::int64_t rows, std::int64_t width,
-                                        float* y) {
+LONGHAUL_VECTORIZED void swiglu_forward(const Scalar* gate_up, std::int64_t rows, std::int64_t width,
+                                        Scalar* y) {
   for (std::int64_t row = 0; row < rows; ++row, y += width) {
-    const float *gate = gate_up + row * 2 * width, *up = gate + width;
+    const Scalar *gate = gate_up + row * 2 * width, *up = gate + width;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) y[i] = gate[i] / (1 + exponential(-gate[i])) * up[i];
   }
 }
 
 // With σ = sigmoid(gate): d gate = dy · up · σ (1 + gate (1 − σ)), d up = dy · gate · σ.
-LONGHAUL_VECTORIZED void swiglu_backward(const float* dy, std::int64_t rows, std::int64_t width,
-                                         float* gate_up) {
+LONGHAUL_VECTORIZED void swiglu_backward(const Scalar* dy, std::int64_t rows, std::int64_t width,
+                                         Scalar* gate_up) {
   for (std::int64_t row = 0; row < rows; ++row, dy += width) {
-    float *gates = gate_up + row * 2 * width, *ups = gates + width;
+    Scalar *gates = gate_up + row * 2 * width, *ups = gates + width;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-      const float gate = gates[i], up = ups[i], sigmoid = 1 / (1 + exponential(-gate));
+      const Scalar gate = gates[i], up = ups[i], sigmoid = 1 / (1 + exponential(-gate));
       gates[i] = dy[i] * up * sigmoid * (1 + gate * (1 - sigmoid));
       ups[i] = dy[i] * gate * sigmoid;
     }
   }
 }
 
-LONGHAUL_VECTORIZED void rotate(const AttentionShape& shape, const float* cosine, const float* sine,
-                                float* qkv) {
+LONGHAUL_VECTORIZED void rotate(const AttentionShape& shape, const Scalar* cosine, const Scalar* sine,
+                                Scalar* qkv) {
   turn_all(shape, cosine, sine, 1, qkv);
 }
 
-LONGHAUL_VECTORIZED void rotate_back(const AttentionShape& shape, const float* cosine, const float* sine,
-                                     float* d_qkv) {
+LONGHAUL_VECTORIZED void rotate_back(const AttentionShape& shape, const Scalar* cosine, const Scalar* sine,
+                                     Scalar* d_qkv) {
   turn_all(shape, cosine, sine, -1, d_qkv);
 }
 
-LONGHAUL_VECTORIZED void causal_softmax(std::int64_t count, std::int64_t context, float* scores) {
+LONGHAUL_VECTORIZED void causal_softmax(std::int64_t count, std::int64_t context, Scalar* scores) {
   for (std::int64_t row = 0; row < count * context; ++row, scores += context) {
     const std::int64_t length = row % context + 1;
-    float largest = scores[0], sum = 0;
+    Scalar largest = scores[0], sum = 0;
 #pragma omp simd reduction(max : largest)
     for (std::int64_t i = 0; i < length; ++i) largest = largest < scores[i] ? scores[i] : largest;
 #pragma omp simd reduction(+ : sum)
@@ -128,44 +135,45 @@ LONGHAUL_VECTORIZED void causal_softmax(std::int64_t count, std::int64_t context
       scores[i] = exponential(scores[i] - largest);
       sum += scores[i];
     }
-    const float scale = 1 / sum;
+    const Scalar scale = 1 / sum;
     for (std::int64_t i = 0; i < length; ++i) scores[i] *= scale;
-    std::fill(scores + length, scores + context, 0.f);
+    std::fill(scores + length, scores + context, Scalar{0});
   }
 }
 
 // ds = p (dp − Σ p dp)
 LONGHAUL_VECTORIZED void causal_softmax_backward(std::int64_t count, std::int64_t context,
-                                                 const float* weights, float* d_weights) {
+                                                 const Scalar* weights, Scalar* d_weights) {
   for (std::int64_t row = 0; row < count * context; ++row, weights += context, d_weights += context) {
     const std::int64_t length = row % context + 1;
-    float sum = 0;
+    Scalar sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t i = 0; i < length; ++i) sum += weights[i] * d_weights[i];
     for (std::int64_t i = 0; i < length; ++i) d_weights[i] = weights[i] * (d_weights[i] - sum);
-    std::fill(d_weights + length, d_weights + context, 0.f);
+    std::fill(d_weights + length, d_weights + context, Scalar{0});
   }
 }
 
 LONGHAUL_VECTORIZED double cross_entropy(std::int64_t rows, std::int64_t classes, const std::int64_t* targets,
-                                         float scale, float* logits) {
+                                         Scalar scale, Scalar* logits) {
   double total = 0;
   for (std::int64_t row = 0; row < rows; ++row, logits += classes) {
-    float largest = logits[0], sum = 0;
+    Scalar largest = logits[0], sum = 0;
 #pragma omp simd reduction(max : largest)
     for (std::int64_t i = 0; i < classes; ++i) largest = largest < logits[i] ? logits[i] : largest;
-    const float target = logits[targets[row]] - largest;
+    const Scalar target = logits[targets[row]] - largest;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t i = 0; i < classes; ++i) {
       logits[i] = exponential(logits[i] - largest);
       sum += logits[i];
     }
     total += std::log(static_cast<double>(sum)) - target;
-    const float share = scale / sum;
+    const Scalar share = scale / sum;
     for (std::int64_t i = 0; i < classes; ++i) logits[i] *= share;
     logits[targets[row]] -= scale;
   }
   return total;
 }
 
+LONGHAUL_PRECISION_END
 }  // namespace longhaul

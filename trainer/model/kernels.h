@@ -5,20 +5,23 @@
 
 #include <cstdint>
 
+#include "trainer/model/scalar.h"
+
 namespace longhaul {
+LONGHAUL_PRECISION_BEGIN
 
 // y = x · w / rms(x) in each row of x [rows, width], rms² = mean(x²) + epsilon (Zhang and Sennrich, arXiv
 // 1910.07467). `scale` [rows] keeps 1/rms for the backward pass.
-void rms_norm_forward(const float* x, const float* w, std::int64_t rows, std::int64_t width, float epsilon,
-                      float* y, float* scale);
+void rms_norm_forward(const Scalar* x, const Scalar* w, std::int64_t rows, std::int64_t width, Scalar epsilon,
+                      Scalar* y, Scalar* scale);
 // Adds to dx, overwrites dw.
-void rms_norm_backward(const float* dy, const float* x, const float* w, const float* scale, std::int64_t rows,
-                       std::int64_t width, float* dx, float* dw);
+void rms_norm_backward(const Scalar* dy, const Scalar* x, const Scalar* w, const Scalar* scale,
+                       std::int64_t rows, std::int64_t width, Scalar* dx, Scalar* dw);
 
 // y = silu(gate) · up (Shazeer, arXiv 2002.05202); each row of gate_up [rows, 2·width] holds gate, then up.
-void swiglu_forward(const float* gate_up, std::int64_t rows, std::int64_t width, float* y);
+void swiglu_forward(const Scalar* gate_up, std::int64_t rows, std::int64_t width, Scalar* y);
 // In place: gate_up becomes its own gradient.
-void swiglu_backward(const float* dy, std::int64_t rows, std::int64_t width, float* gate_up);
+void swiglu_backward(const Scalar* dy, std::int64_t rows, std::int64_t width, Scalar* gate_up);
 
 struct AttentionShape {
   std::int64_t sequences, context, heads, width;  // width of a head, even
@@ -26,20 +29,21 @@ struct AttentionShape {
 
 // In place: queries and keys in qkv [sequences, context, 3, heads, width] are turned by the rotary angles (Su
 // et al., arXiv 2104.09864), halves of a head as pairs; cosine, sine [context, width/2].
-void rotate(const AttentionShape& shape, const float* cosine, const float* sine, float* qkv);
+void rotate(const AttentionShape& shape, const Scalar* cosine, const Scalar* sine, Scalar* qkv);
 // The way back of their gradients: turned backwards.
-void rotate_back(const AttentionShape& shape, const float* cosine, const float* sine, float* d_qkv);
+void rotate_back(const AttentionShape& shape, const Scalar* cosine, const Scalar* sine, Scalar* d_qkv);
 
 // In place, matrices [count, context, context] of scores: row t becomes the softmax of its first t + 1
 // entries, then zeros.
-void causal_softmax(std::int64_t count, std::int64_t context, float* scores);
+void causal_softmax(std::int64_t count, std::int64_t context, Scalar* scores);
 // In place: d_weights becomes the gradient of the scores.
-void causal_softmax_backward(std::int64_t count, std::int64_t context, const float* weights,
-                             float* d_weights);
+void causal_softmax_backward(std::int64_t count, std::int64_t context, const Scalar* weights,
+                             Scalar* d_weights);
 
 // The sum over rows of −log softmax(logits)[target], in place: logits [rows, classes] become its gradient
 // times `scale`.
-double cross_entropy(std::int64_t rows, std::int64_t classes, const std::int64_t* targets, float scale,
-                     float* logits);
+double cross_entropy(std::int64_t rows, std::int64_t classes, const std::int64_t* targets, Scalar scale,
+                     Scalar* logits);
 
+LONGHAUL_PRECISION_END
 }  // namespace longhaul
