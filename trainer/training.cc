@@ -248,7 +248,9 @@ void Training::check_losses(int step) const {
     if (!std::isfinite(losses_[r]))
       throw RunError(
           "step " + std::to_string(step) + ": the loss of replica " + std::to_string(r) +
-          " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help)");
+          " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help); "
+          "the checkpoint before it is of step " +
+          std::to_string(saved_step_));
 }
 
 void Training::evaluate(int step, const std::string& phase) {

@@ -38,6 +38,10 @@ void append_shard(const std::string& file, int vocabulary, TokenText& text) {
         {"", kPath,
          file + " ends after " + std::to_string(in.gcount() / 2) + " of " + std::to_string(count) + " tokens",
          "a whole shard", "was its download or conversion interrupted?"});
+  if (in.peek() != std::ifstream::traits_type::eof())
+    throw InputError({"", kPath,
+                      file + " goes on after the " + std::to_string(count) + " tokens that it says it holds",
+                      "a shard of llm.c, 2 bytes a token", "was it written twice, or with wider tokens?"});
   text.hash = fnv1a(std::string_view(bytes, count * sizeof(Token)), text.hash);
   for (std::size_t i = start; i < text.tokens.size(); ++i)
     if (text.tokens[i] >= vocabulary)

@@ -48,6 +48,8 @@ TEST_F(BadRun, ALossThatIsNotFiniteLeavesACheckpointBeforeIt) {
     const std::string message = failure(scenario);
     expect_said(message, {"replica 0", "not finite"});
     const int step = std::stoi(message.substr(message.find("step ") + 5));
+    expect_said(message,
+                {"the checkpoint before it is of step " + std::to_string(newest_checkpoint(scenario))});
     EXPECT_LT(newest_checkpoint(scenario), step);
     EXPECT_GE(newest_checkpoint(scenario), every == 1 ? step - 2 : 0);
   }
@@ -169,6 +171,7 @@ TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
   };
   expect_said(refused(shard(16, 400)), {"a.bin has token 16 at 0", "train.model.vocabulary, 16"});
   expect_said(refused(shard(15, 399)), {"a.bin ends after 399 of 400 tokens"});
+  expect_said(refused(shard(15, 401)), {"a.bin goes on after the 400 tokens"});
   header[2] = 0;
   expect_said(refused(shard(0, 0)), {"the text is empty"});
   header[0] = 1;
