@@ -45,8 +45,10 @@ std::vector<BadInput> bad_inputs() {
       {"methods[1].inner_steps: found 23, but there are only 22 steps"})["methods"][1]["inner_steps"] = 23;
   add("NothingMatches",
       {"train.data.text[0]", "nothing/*.here"})["train"]["data"] = {{"text", {"nothing/*.here"}}};
-  add("VocabularyWithoutAllBytes", {"train.model.vocabulary: found 128 with byte tokens",
-                                    "at least 256"})["train"]["model"]["vocabulary"] = 128;
+  Json& bytes = add("VocabularyWithoutAllBytes",
+                    {"train.model.vocabulary: found 128 with byte tokens", "at least 256"})["train"];
+  bytes["model"]["vocabulary"] = 128;
+  bytes["data"] = {{"corpus", "system-headers"}};
   add("UnknownRegion", {"network.topology.regions.replicas.atlantis", "oregon"})["network"]["topology"] = {
       {"regions", {{"matrix", "aws-2022"}, {"replicas", {{"atlantis", 4}}}}}};
   add("UnknownMatrix", {"network.topology.regions.matrix", "aws-2022"})["network"]["topology"] = {
