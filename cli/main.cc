@@ -6,6 +6,7 @@
 #include "cli/claims_command.h"
 #include "cli/compare_command.h"
 #include "cli/list_command.h"
+#include "cli/plot_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
 #include "core/errors.h"
@@ -87,6 +88,23 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
   compare->callback([&] { status = compare_command(options); });
 }
 
+void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
+  CLI::App* plot = app.add_subcommand("plot", "Figures for papers, with their gnuplot scripts and data");
+  plot->add_option("RUN", options.runs, "run directories")->required();
+  plot->add_option("-o,--output", options.out, "a folder (default RUN/figures, or figures for several)");
+  plot->add_option("--size", options.size, "single (3.5 in wide, one column) or double (7.2 in)")
+      ->check(CLI::IsMember({"single", "double"}))
+      ->capture_default_str();
+  plot->add_option("--format", options.formats, "svg, pdf and tex (cairolatex), separated by commas")
+      ->capture_default_str();
+  plot->add_option("--metric", options.request.metrics,
+                   "a number of the case records to plot against the sweep; may be repeated")
+      ->allow_extra_args(false);
+  plot->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
+      ->allow_extra_args(false);
+  plot->callback([&] { status = plot_command(options); });
+}
+
 void declare_list(CLI::App& app, std::string& topic, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
   list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
@@ -121,6 +139,8 @@ int main(int argc, char** argv) {
   declare_claims(app, runs, out, status);
   CompareOptions compare;
   declare_compare(app, compare, status);
+  PlotOptions plot;
+  declare_plot(app, plot, status);
   declare_list(app, topic, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);

@@ -25,8 +25,8 @@ std::vector<double> numbers(const std::vector<SeedValue>& values) {
 Group group_of(const GroupSample& sample, const Metric& metric) {
   Group group;
   group.name = sample.name;
-  group.cases = sample.records.size();
-  for (const Json* record : sample.records) {
+  group.cases = sample.cases.size();
+  for (const auto& [run, record] : sample.cases) {
     if (metric.path == "time_to_target_s" && record->contains("target_loss")) group.has_target = true;
     const std::optional<double> value = value_at(*record, metric.path);
     if (value && std::isfinite(*value)) group.values.push_back({record->value("seed", Json()), *value});

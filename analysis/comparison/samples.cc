@@ -155,30 +155,29 @@ void assign_groups(const std::string& by, std::vector<Sample>& samples, std::vec
 
 // What makes a row: everything but what is compared.
 std::vector<std::string> row_candidates(const std::string& by, const std::vector<Sample>& samples) {
+  const auto is_compared = [&](const std::string& key) {
+    if (key == by || (by == "method" && is_option(key))) return true;
+    return (by == "method" || by == "label") && (key == "label" || key == "method");
+  };
   std::vector<std::string> keys = all_keys(samples);
-  keys.erase(std::remove_if(keys.begin(), keys.end(),
-                            [&](const std::string& key) {
-                              return key == by || (by == "method" &&
-                                                   (key == "label" || key == "method" || is_option(key)));
-                            }),
-             keys.end());
+  keys.erase(std::remove_if(keys.begin(), keys.end(), is_compared), keys.end());
   return keys;
 }
 
 // A second value of a seed is no second seed.
 void add_seed(const Sample& sample, GroupSample& group, std::vector<std::string>& repeated) {
-  for (const Json* known : group.records)
-    if (known->value("seed", Json()) == sample.record->value("seed", Json())) {
+  for (const RunCase& known : group.cases)
+    if (known.record->value("seed", Json()) == sample.record->value("seed", Json())) {
       repeated.push_back(case_of(sample));
       return;
     }
-  group.records.push_back(sample.record);
+  group.cases.push_back({sample.run, sample.record});
 }
 
-GroupSample& group_in(RowSample& row, const std::string& name) {
+GroupSample& group_in(RowSample& row, const Sample& sample) {
   for (GroupSample& group : row.groups)
-    if (group.name == name) return group;
-  row.groups.push_back({name, {}});
+    if (group.name == sample.group) return group;
+  row.groups.push_back({sample.group, plain(sample.configuration.value("label")), {}});
   return row.groups.back();
 }
 
@@ -190,11 +189,11 @@ Json point_of(const Configuration& configuration, const std::vector<std::string>
 }
 
 void order_by_seed(Samples& samples) {
-  const auto seed_of = [](const Json* record) { return record->value("seed", Json()); };
+  const auto seed_of = [](const RunCase& one) { return one.record->value("seed", Json()); };
   for (RowSample& row : samples.rows)
     for (GroupSample& group : row.groups)
-      std::stable_sort(group.records.begin(), group.records.end(),
-                       [&](const Json* x, const Json* y) { return seed_of(x) < seed_of(y); });
+      std::stable_sort(group.cases.begin(), group.cases.end(),
+                       [&](const RunCase& x, const RunCase& y) { return seed_of(x) < seed_of(y); });
 }
 
 }  // namespace
@@ -216,7 +215,7 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
     const Json point = point_of(sample.configuration, keys);
     const auto [entry, is_new] = place.emplace(point.dump(), result.rows.size());
     if (is_new) result.rows.push_back({in_words(sample.configuration, keys), point, {}});
-    add_seed(sample, group_in(result.rows[entry->second], sample.group), repeated);
+    add_seed(sample, group_in(result.rows[entry->second], sample), repeated);
   }
   if (!repeated.empty())
     result.notes.push_back(

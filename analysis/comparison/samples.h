@@ -8,10 +8,16 @@
 
 namespace longhaul {
 
-// The seeds of one group, as records; of done cases only.
+struct RunCase {
+  const RunDirectory* run = nullptr;
+  const Json* record = nullptr;
+};
+
+// The seeds of one group; done cases only.
 struct GroupSample {
   std::string name;
-  std::vector<const Json*> records;  // by seed, each seed once
+  std::string label;           // of its method
+  std::vector<RunCase> cases;  // by seed, each seed once
 };
 
 struct RowSample {

@@ -3,6 +3,7 @@
 #include <map>
 #include <string_view>
 
+#include "analysis/palette.h"
 #include "analysis/report/report_data.h"
 
 namespace longhaul {
@@ -61,6 +62,8 @@ std::string report_html(const std::vector<std::string>& run_folders) {
   std::map<std::string, std::string_view> parts = report_files();
   parts["title"] = title;
   parts["data"] = json;
+  const std::string palette = Json(method_palette()).dump();
+  parts["palette"] = palette;
   return fill(parts.at("template.html"), parts);
 }
 

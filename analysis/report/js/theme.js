@@ -1,8 +1,7 @@
 // Colours, and how an element is made. One colour a method, everywhere; states are told apart by lightness and hatching.
 'use strict';
 
-// Okabe and Ito's palette (2008), the weakest on white last; the last but one is their black.
-const PALETTE = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', 'ink', '#C9B900'];
+// PALETTE is declared in analysis/palette.h and set by the template.
 
 const cssColor = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

@@ -1,0 +1,225 @@
+// What claims are about against the swept number that has most values, with what they demand: the two latency
+// figures of the NoLoCo paper come out of its scenarios this way.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/claims.h"
+#include "analysis/figures/axis.h"
+#include "analysis/figures/figures.h"
+#include "analysis/figures/line_figure.h"
+#include "analysis/sweep_point.h"
+#include "analysis/verdict_matrix.h"
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kMostLines = 8;
+
+// The claims of a scenario on one quantity, and the cases of all runs of it.
+struct Quantity {
+  Json claim;  // without `where` and `quantifier`
+  std::vector<Json> claims;
+  std::vector<Json> records;
+};
+
+std::string identity(const Json& claim) {
+  std::string text;
+  for (const char* key : {"ratio", "metric", "of", "to"}) text += claim.value(key, Json()).dump() + " ";
+  return text;
+}
+
+std::vector<Quantity> quantities_of(const std::vector<RunDirectory>& runs) {
+  std::map<std::string, std::size_t> place;
+  std::vector<Quantity> quantities;
+  for (const RunDirectory& run : runs) {
+    if (!run.written.is_object()) continue;
+    std::set<std::size_t> of_this_run;
+    const Json claims = run.written.value("claims", Json::array());
+    for (const Json& claim : claims) {
+      const auto [entry, is_new] = place.emplace(run.written.dump() + identity(claim), quantities.size());
+      if (is_new) {
+        Quantity quantity{claim, {}, {}};
+        quantity.claim.erase("where");
+        quantity.claim.erase("quantifier");
+        quantities.push_back(std::move(quantity));
+      }
+      Quantity& quantity = quantities[entry->second];
+      if (of_this_run.insert(entry->second).second)
+        quantity.records.insert(quantity.records.end(), run.records.begin(), run.records.end());
+      if (std::find(quantity.claims.begin(), quantity.claims.end(), claim) == quantity.claims.end())
+        quantity.claims.push_back(claim);
+    }
+  }
+  return quantities;
+}
+
+using Points = std::vector<JudgedPoint>;
+
+std::map<std::string, std::set<std::string>> values_of(const Points& points) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const JudgedPoint& point : points)
+    for (const auto& [key, value] : point.swept.items()) values[key].insert(value.dump());
+  return values;
+}
+
+bool is_number_key(const Points& points, const std::string& key) {
+  return std::all_of(points.begin(), points.end(), [&](const JudgedPoint& point) {
+    return point.swept.contains(key) && axis_value(point.swept[key]).has_value();
+  });
+}
+
+// Keys that are swept together say the same: each value of one goes with one value of the other.
+bool go_together(const Points& points, const std::string& a, const std::string& b) {
+  std::map<std::string, std::string> b_of, a_of;
+  for (const JudgedPoint& point : points) {
+    const std::string x = point.swept.value(a, Json()).dump(), y = point.swept.value(b, Json()).dump();
+    if (b_of.emplace(x, y).first->second != y || a_of.emplace(y, x).first->second != x) return false;
+  }
+  return true;
+}
+
+// The number with most values; of keys that go together a method's own, which is what a figure is about.
+std::string x_key(const Points& points) {
+  std::string best;
+  std::size_t most = 1;
+  for (const auto& [key, values] : values_of(points)) {
+    if (!is_number_key(points, key)) continue;
+    const bool names_it_better = !best.empty() && values.size() == most && key.rfind("methods.", 0) == 0 &&
+                                 best.rfind("methods.", 0) != 0 && go_together(points, key, best);
+    if (values.size() > most || names_it_better) {
+      best = key;
+      most = values.size();
+    }
+  }
+  return best;
+}
+
+// The keys that tell lines apart. Where they would be too many, the one that explains most of what is
+// measured; the others then make the band.
+std::vector<std::string> line_keys(const Quantity& quantity, const Points& points, const std::string& x) {
+  std::vector<std::string> keys;
+  std::set<std::string> combinations;
+  for (const auto& [key, values] : values_of(points))
+    if (values.size() > 1 && !go_together(points, key, x)) keys.push_back(key);
+  for (const JudgedPoint& point : points) {
+    std::string text;
+    for (const std::string& key : keys) text += point.swept.value(key, Json()).dump() + ",";
+    combinations.insert(text);
+  }
+  if (combinations.size() <= kMostLines) return keys;
+  const VerdictMatrix matrix = verdict_matrix(quantity.claim, quantity.records);
+  for (const std::string& key : {matrix.row_key, matrix.column_key})
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) return {key};
+  return {};
+}
+
+std::string name_of(const JudgedPoint& point, const std::vector<std::string>& keys) {
+  std::vector<std::string> parts;
+  for (const std::string& key : keys)
+    if (point.swept.contains(key))
+      parts.push_back((key == "method" ? "" : key.substr(key.rfind('.') + 1) + " = ") +
+                      plain(point.swept[key]));
+  return parts.empty() ? "measured" : join(parts);
+}
+
+// viridis, whose order is seen without colour too; its lightest end is lost on white. These are no methods,
+// so they have none of the methods' colours.
+std::string ramp_color(std::size_t place, std::size_t count) {
+  static const char* const ramp[] = {"#440154", "#443983", "#31688e", "#21918c",
+                                     "#35b779", "#7ad151", "#b8c920"};
+  return ramp[count <= 1 ? 0 : place * 6 / (count - 1)];
+}
+
+// The middle of what stands at one x is the geometric mean, as of factors.
+LinePoint gathered(double x, const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  double sum = 0;
+  const bool positive = *low > 0;
+  for (const double value : values) sum += positive ? std::log(value) : value;
+  sum /= static_cast<double>(values.size());
+  return {x, *low == *high ? *low : positive ? std::exp(sum) : sum, *low, *high};
+}
+
+std::vector<Line> lines_of(const Points& points, const std::string& x, const std::vector<std::string>& keys) {
+  std::vector<std::string> names;
+  std::map<std::string, std::map<double, std::vector<double>>> measured;
+  for (const JudgedPoint& point : points) {
+    const std::string name = name_of(point, keys);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    measured[name][axis_value(point.swept[x])->number].push_back(point.measured);
+  }
+  std::vector<Line> lines;
+  for (const std::string& name : names) {
+    Line line{name, "", ramp_color(lines.size(), names.size()), 1, {}};
+    for (const auto& [value, ratios] : measured[name]) line.points.push_back(gathered(value, ratios));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<Threshold> thresholds_of(const std::vector<Json>& claims, const std::string& x) {
+  std::vector<Threshold> thresholds;
+  for (const Json& claim : claims)
+    for (const char* bound : {"at_least", "at_most", "equals"}) {
+      if (!claim.contains(bound)) continue;
+      const Json where = claim.value("where", Json::object());
+      Threshold one;
+      one.y = claim[bound];
+      one.name = "claimed: " +
+                 (std::string(bound) == "at_least"  ? std::string("at least ")
+                  : std::string(bound) == "at_most" ? std::string("at most ")
+                                                    : std::string()) +
+                 format_number(one.y);
+      const auto place = where.contains(x) ? axis_value(where[x]) : std::nullopt;
+      one.at_one_x = place.has_value();
+      if (place) one.x = place->number;
+      const bool known = std::any_of(thresholds.begin(), thresholds.end(), [&](const Threshold& other) {
+        return other.name == one.name && other.at_one_x == one.at_one_x && other.x == one.x;
+      });
+      if (!known) thresholds.push_back(one);
+    }
+  return thresholds;
+}
+
+std::string what_of(const Json& claim) {
+  if (claim.contains("ratio"))
+    return plain(claim["ratio"]) + ", " + plain(claim["of"]) + " / " + plain(claim["to"]);
+  return plain(claim["metric"]) + (claim.contains("of") ? " of " + plain(claim["of"]) : "");
+}
+
+}  // namespace
+
+std::vector<Figure> claim_figures(const std::vector<RunDirectory>& runs, const FigureContext& context) {
+  std::vector<Figure> figures;
+  for (const Quantity& quantity : quantities_of(runs)) {
+    Points points = judged_points(quantity.claim, quantity.records);
+    points.erase(std::remove_if(points.begin(), points.end(),
+                                [](const JudgedPoint& point) { return !std::isfinite(point.measured); }),
+                 points.end());
+    const std::string x = x_key(points);
+    if (x.empty()) continue;
+    const std::vector<std::string> keys = line_keys(quantity, points, x);
+    const std::string unit =
+        quantity.claim.contains("metric") && plain(quantity.claim["metric"]).find("_s") != std::string::npos
+            ? "s"
+            : "";
+    LinePlot plot{figure_name("claim-" + plain(quantity.claims[0]["id"]), ""),
+                  what_of(quantity.claim) + " against " + x +
+                      ". A band spans the other swept values, the line is their geometric mean.",
+                  x.substr(x.rfind('.') + 1),
+                  axis_value(points[0].swept[x])->unit,
+                  what_of(quantity.claim),
+                  unit,
+                  true,
+                  lines_of(points, x, keys),
+                  thresholds_of(quantity.claims, x)};
+    figures.push_back(line_figure(plot, context.style));
+  }
+  return figures;
+}
+
+}  // namespace longhaul

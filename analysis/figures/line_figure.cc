@@ -1,0 +1,117 @@
+#include "analysis/figures/line_figure.h"
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/figures/axis.h"
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kMostTics = 8;
+
+std::vector<double> all_x(const LinePlot& plot) {
+  std::set<double> values;
+  for (const Line& line : plot.lines)
+    for (const LinePoint& point : line.points) values.insert(point.x);
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> all_y(const LinePlot& plot) {
+  std::vector<double> values;
+  for (const Line& line : plot.lines)
+    for (const LinePoint& point : line.points) values.insert(values.end(), {point.low, point.y, point.high});
+  for (const Threshold& one : plot.thresholds) values.push_back(one.y);
+  return values;
+}
+
+AxisScale scale_of(const std::string& unit, const std::vector<double>& values) {
+  return axis_scale(unit, values.empty() ? 1 : *std::max_element(values.begin(), values.end()));
+}
+
+std::string divided(int column, const AxisScale& scale) {
+  const std::string number = std::to_string(column);
+  return scale.divisor == 1 ? number : "($" + number + "/" + format_number(scale.divisor) + ")";
+}
+
+bool has_intervals(const Line& line) {
+  return std::any_of(line.points.begin(), line.points.end(),
+                     [](const LinePoint& point) { return point.low < point.high; });
+}
+
+std::string rows_of(const Line& line) {
+  std::string rows;
+  for (const LinePoint& point : line.points)
+    rows += format_number(point.x) + " " + format_number(point.y) + " " + format_number(point.low) + " " +
+            format_number(point.high) + "\n";
+  return rows;
+}
+
+std::vector<std::string> line_plots(const LinePlot& plot, const std::string& x, const AxisScale& y_scale) {
+  const std::string y = divided(2, y_scale), low = divided(3, y_scale), high = divided(4, y_scale);
+  std::vector<std::string> plots;
+  for (std::size_t i = 0; i < plot.lines.size(); ++i) {
+    if (!has_intervals(plot.lines[i])) continue;
+    const std::string start = "data index " + std::to_string(i) + " using " + x + ":";
+    const std::string color = " lc rgb '" + plot.lines[i].color + "'";
+    plots.push_back(plot.bands ? start + low + ":" + high + " with filledcurves" + color +
+                                     " fs transparent solid 0.2 noborder notitle"
+                               : start + y + ":" + low + ":" + high + " with yerrorbars" + color +
+                                     " lw 1 pt 0 notitle");
+  }
+  for (std::size_t i = 0; i < plot.lines.size(); ++i)
+    plots.push_back("data index " + std::to_string(i) + " using " + x + ":" + y +
+                    " with linespoints lw 1.5 pt " + std::to_string(4 + i % 10) + " ps 0.6 dt " +
+                    std::to_string(plot.lines[i].dash) + " lc rgb '" + plot.lines[i].color + "' title " +
+                    figure_text(plot.lines[i].name));
+  return plots;
+}
+
+void add_threshold_plots(const LinePlot& plot, const AxisScale& x_scale, const AxisScale& y_scale,
+                         std::vector<std::string>& plots) {
+  for (const Threshold& one : plot.thresholds) {
+    const std::string y = format_number(one.y / y_scale.divisor), title = " title " + figure_text(one.name);
+    if (one.at_one_x)
+      plots.push_back("'+' using (" + format_number(one.x / x_scale.divisor) + "):(" + y +
+                      ") every ::0::0 with points pt 2 ps 1.2 lw 1.5 lc rgb '#000000'" + title);
+    else
+      plots.push_back(y + " with lines dt 2 lw 1.2 lc rgb '#000000'" + title);
+  }
+}
+
+std::vector<std::string> axis_settings(const LinePlot& plot, const AxisScale& x_scale,
+                                       const AxisScale& y_scale) {
+  const std::vector<double> x = all_x(plot), y = all_y(plot);
+  std::vector<std::string> settings = {"set xlabel " + figure_text(axis_title(plot.x_title, x_scale.unit)),
+                                       "set ylabel " + figure_text(axis_title(plot.y_title, y_scale.unit))};
+  if (spans_decades(x)) settings.push_back("set logscale x");
+  if (spans_decades(y))
+    settings.push_back("set logscale y");
+  else if (std::all_of(y.begin(), y.end(), [](double value) { return value >= 0; }) && plot.y_unit != "nats")
+    settings.push_back("set yrange [0:*]");
+  if (x.size() <= kMostTics) {
+    std::vector<std::string> tics;
+    for (const double value : x) tics.push_back(format_number(value / x_scale.divisor));
+    settings.push_back("set xtics (" + join(tics) + ")");
+  }
+  settings.push_back("set offsets graph 0.03, graph 0.03, graph 0.03, 0");
+  return settings;
+}
+
+}  // namespace
+
+Figure line_figure(const LinePlot& plot, const FigureStyle& style) {
+  const AxisScale x_scale = scale_of(plot.x_unit, all_x(plot)), y_scale = scale_of(plot.y_unit, all_y(plot));
+  std::vector<std::string> plots = line_plots(plot, divided(1, x_scale), y_scale);
+  add_threshold_plots(plot, x_scale, y_scale, plots);
+  std::vector<FigureSeries> series;
+  for (const Line& line : plot.lines)
+    series.push_back({line.name, line.about, line.color, line.dash, rows_of(line)});
+  return {plot.name,
+          figure_script(plot.name, plot.title, style, axis_settings(plot, x_scale, y_scale), plots),
+          figure_data(plot.title, "x y low high", series)};
+}
+
+}  // namespace longhaul

@@ -1,0 +1,121 @@
+#include "cli/plot_command.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/run_layout.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> parsed_formats(const std::string& text) {
+  const std::vector<std::string> known = {"svg", "pdf", "tex"};
+  std::vector<std::string> formats;
+  std::stringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      throw InputError({"", "--format", "found \"" + word + "\"", join(known) + ", separated by commas", ""});
+    formats.push_back(word);
+  }
+  if (formats.empty())
+    throw InputError({"", "--format", "is empty", join(known) + ", separated by commas", ""});
+  return formats;
+}
+
+std::string folder_of(const PlotOptions& options) {
+  if (!options.out.empty()) return options.out;
+  return options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures";
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder))
+    throw InputError({folder, "", "cannot be made" + (error ? " (" + error.message() + ")" : std::string()),
+                      "a folder that can be written to (-o)", ""});
+}
+
+// In `folder`, with what it says in `log`; its exit status.
+int run_gnuplot(const std::string& gnuplot, const std::string& folder,
+                const std::vector<std::string>& scripts, const std::string& log) {
+  std::vector<std::string> words = {gnuplot};
+  words.insert(words.end(), scripts.begin(), scripts.end());
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int out = open(log.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    if (chdir(folder.c_str()) != 0 || out < 0) _exit(127);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    execv(raw[0], raw.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+void draw(const std::string& gnuplot, const std::string& folder, const std::vector<Figure>& figures) {
+  std::vector<std::string> scripts;
+  for (const Figure& figure : figures) scripts.push_back(figure.name + ".gp");
+  const std::string log = fs::absolute(folder).string() + "/gnuplot.log";
+  const int status = run_gnuplot(gnuplot, folder, scripts, log);
+  std::ifstream in(log);
+  const std::string said(std::istreambuf_iterator<char>(in), {});
+  if (status != 0) throw RunError("gnuplot failed with status " + std::to_string(status) + ": " + said);
+  if (!said.empty()) std::fprintf(stderr, "gnuplot: %s\n", said.c_str());
+  fs::remove(log);
+}
+
+}  // namespace
+
+std::string found_on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::stringstream in(path ? path : "");
+  for (std::string folder; std::getline(in, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + program;
+    if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return fs::absolute(file).string();
+  }
+  return "";
+}
+
+int plot_command(const PlotOptions& options) {
+  FigureRequest request = options.request;
+  request.style = {options.size == "double", parsed_formats(options.formats)};
+  const std::string gnuplot = found_on_path("gnuplot");
+  if (gnuplot.empty())
+    throw InputError({"", "", "gnuplot was not found, which draws the figures",
+                      "gnuplot 5 on the search path", "Debian: apt-get install gnuplot-nox"});
+  const RunDirectories opened = open_runs(options.runs);
+  for (const std::string& problem : opened.problems) std::fprintf(stderr, "warning: %s\n", problem.c_str());
+  const Figures made = figures_of(opened.runs, request);
+  for (const std::string& note : made.notes) std::fprintf(stderr, "warning: %s\n", note.c_str());
+  if (made.figures.empty())
+    throw RunError("there is nothing to draw: no finished case has tables or numbers");
+  const std::string folder = folder_of(options);
+  make_folder(folder);
+  for (const Figure& figure : made.figures) {
+    write_file(folder + "/" + figure.name + ".dat", figure.dat);
+    write_file(folder + "/" + figure.name + ".gp", figure.gp);
+  }
+  draw(gnuplot, folder, made.figures);
+  std::printf("%zu figures (%s): %s\n", made.figures.size(), join(request.style.formats).c_str(),
+              folder.c_str());
+  return 0;
+}
+
+}  // namespace longhaul
