@@ -11,6 +11,7 @@
 #include "analysis/replay_files.h"
 #include "analysis/residual.h"
 #include "analysis/statistics.h"
+#include "analysis/sync_breakdown.h"
 #include "core/errors.h"
 
 namespace longhaul {
@@ -86,6 +87,9 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
       outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
   record["sync_time_s"] = to_json(sync_s);
   if (!sync_s.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
+  if (record["status"] == "done")
+    if (Json parts = sync_breakdown(case_folder, overlapped, sync_s.size()); !parts.is_null())
+      record["sync_breakdown_s"] = std::move(parts);
   record["wait_s"] = to_json(wait_s);
   const double rows_per_replica = static_cast<double>(sync_s.size()) / replicas;
   record["exchange_time_s"] = sync_s.empty() ? 0 : mean(sync_s) * rows_per_replica;

@@ -21,6 +21,7 @@ namespace longhaul {
 //   exchanges               outer steps
 //   bytes_per_sync          payload of one replica in an outer step, mean, with what is sent ahead for it
 //   sync_time_s, wait_s     {mean, p50, p95, max} over blocking exchanges and replicas; null without any
+//   sync_breakdown_s        {part: mean}: their sum is sync_time_s.mean
 //   compute_time_s, exchange_time_s, wait_time_s
 //                           of one replica in the whole run, mean; their sum is its clock
 //   idle_fraction           {mean, max} over replicas

@@ -82,6 +82,12 @@ ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int sourc
   return facts;
 }
 
+double alone_rate(const ConnectionFacts& facts, int segment, int connections, int among) {
+  double rate = std::min(facts.bottleneck, facts.ack_limit) / among * (payload_share(segment) / 8);
+  if (facts.rtt_s > 0) rate = std::min(rate, facts.window_limit * connections / facts.rtt_s);
+  return rate;
+}
+
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes) {
   const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
   return facts.delay_s + serialization_s(topology, facts.data, last) - 8 * last / facts.bottleneck;

@@ -26,6 +26,10 @@ ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int sourc
                          const ConnectionFacts& own, const std::vector<double>& rates,
                          const std::vector<double>& delays_s);
 
+// What `connections` of them carry with the path to themselves, bytes of payload a second: the slowest link,
+// the acknowledgements on the way back, or the largest windows. `among`: so many such share the path evenly.
+double alone_rate(const ConnectionFacts& facts, int segment, int connections, int among = 1);
+
 // Seconds from the moment when the bottleneck has sent the last byte of a message to its arrival:
 // propagation, and the last segment once more over every other link (routers forward whole segments).
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes);

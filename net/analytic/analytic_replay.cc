@@ -30,7 +30,7 @@ class AnalyticReplay {
         topology_(build_topology(one)),
         costs_(one.network, topology_, one.seed),
         busy_(static_cast<std::size_t>(2 * topology_.link_count())),
-        outputs_(folder, trace.plan.rules, trace.context.replicas),
+        outputs_(folder, trace.plan.rules, named_parts(one.network), trace.context.replicas),
         barrier_(one.network.barrier),
         reporter_(reporter) {}
 
@@ -48,6 +48,7 @@ class AnalyticReplay {
   struct Share {
     int step = 0, rule = 0, await_step = 0;
     std::int64_t ready_ns = 0, start_ns = 0, done_ns = 0, bytes = 0;
+    SyncParts parts;
   };
   struct Replica {
     double computing_s = 0, last_step_s = 0;  // since its clock was last moved
@@ -135,18 +136,23 @@ class AnalyticReplay {
   void walk_bucket(const Exchange& exchange, int bucket, const std::vector<int>& group,
                    std::vector<Share>& shares) {
     const ExchangeRule& rule = *exchange.rule;
-    std::vector<std::int64_t> posted;
-    for (std::size_t i = 0; i < group.size(); ++i)
-      posted.push_back(std::max(shares[i].done_ns, released_ns(at(group[i]), rule, bucket, shares[i])));
-    if (barrier_) posted.assign(posted.size(), *std::max_element(posted.begin(), posted.end()));
+    std::vector<GroupWalk::Moment> posted;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const std::int64_t released = released_ns(at(group[i]), rule, bucket, shares[i]);
+      posted.push_back(released < shares[i].done_ns ? GroupWalk::Moment{shares[i].done_ns, shares[i].parts}
+                                                    : GroupWalk::Moment{released, {}});
+    }
+    const auto is_earlier = [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; };
+    if (barrier_) posted.assign(posted.size(), *std::max_element(posted.begin(), posted.end(), is_earlier));
     const GroupExchange shape =
         group_exchange(group, bucket_bytes(exchange, bucket), rule.tensors.size(), topology_.site_of());
     GroupWalk walk(find_collective(rule.collective), shape, group,
                    {exchange.post_step, rule_index(trace_, exchange), bucket}, costs_, busy_);
-    const std::vector<GroupWalk::Times> times = walk.walk(posted);
+    const std::vector<GroupWalk::Times> times = walk.walk(posted, shares.front().start_ns);
     transfers_ += walk.transfers();
     for (std::size_t i = 0; i < group.size(); ++i) {
       shares[i].done_ns = times[i].done_ns;
+      shares[i].parts = times[i].parts;
       shares[i].bytes += times[i].bytes_sent;
     }
   }
@@ -187,9 +193,11 @@ class AnalyticReplay {
 
   void write_row(int replica, const Share& share, std::int64_t done_ns) {
     at(replica).totals.bytes_sent += share.bytes;
+    SyncParts parts = share.parts;
+    parts.waiting_s += seconds(done_ns - share.done_ns);
     outputs_.add_exchange(
         share.step, share.rule,
-        {replica, seconds(share.ready_ns), seconds(share.start_ns), seconds(done_ns), share.bytes});
+        {replica, seconds(share.ready_ns), seconds(share.start_ns), seconds(done_ns), share.bytes, parts});
   }
 
   // Whatever comes later begins after the earliest clock.

@@ -5,6 +5,17 @@
 #include <utility>
 
 namespace longhaul {
+namespace {
+
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+const GroupWalk::Moment& later(const GroupWalk::Moment& first, const GroupWalk::Moment& second) {
+  return second.time_ns > first.time_ns ? second : first;
+}
+
+}  // namespace
 
 GroupWalk::GroupWalk(const Collective& collective, const GroupExchange& exchange,
                      const std::vector<int>& group, Name name, MessageCosts& costs, BusyTimes& busy)
@@ -19,9 +30,12 @@ GroupWalk::GroupWalk(const Collective& collective, const GroupExchange& exchange
       members_(group.size()),
       times_(group.size()) {}
 
-std::vector<GroupWalk::Times> GroupWalk::walk(const std::vector<std::int64_t>& posted_ns) {
+std::vector<GroupWalk::Times> GroupWalk::walk(const std::vector<Moment>& posted, std::int64_t start_ns) {
+  posted_ = posted;
+  start_ns_ = start_ns;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    times_[i].posted_ns = members_[i].now_ns = posted_ns[i];
+    members_[i].now = posted[i];
+    times_[i].posted_ns = posted[i].time_ns;
     to_walk_.push_back(static_cast<int>(i));
   }
   while (!to_walk_.empty()) {
@@ -31,7 +45,8 @@ std::vector<GroupWalk::Times> GroupWalk::walk(const std::vector<std::int64_t>& p
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     assert(members_[i].round == rounds_);
-    times_[i].done_ns = members_[i].now_ns;
+    times_[i].done_ns = members_[i].now.time_ns;
+    times_[i].parts = members_[i].now.parts;
   }
   return std::move(times_);
 }
@@ -63,10 +78,10 @@ bool GroupWalk::end_round(int index) {
   if (collective_.awaits_delivery() && member.held_back > 0) return false;
   for (const Message& message : member.messages.receives) {
     Wire& wire = wire_from(member, message.peer);
-    member.now_ns = std::max(member.now_ns, wire.arrivals[wire.next]);
+    member.now = later(member.now, wire.arrivals[wire.next]);
     if (++wire.next == wire.arrivals.size()) wire.arrivals.clear(), wire.next = 0;
   }
-  if (collective_.awaits_delivery()) member.now_ns = std::max(member.now_ns, member.delivered_ns);
+  if (collective_.awaits_delivery()) member.now = later(member.now, member.delivered);
   return true;
 }
 
@@ -75,18 +90,18 @@ void GroupWalk::enter_next_round(int index) {
   member.messages = {};
   ++member.round;
   if (awaits_receiver_) {
-    member.entered_ns.push_back(member.now_ns);
+    member.entered.push_back(member.now);
     send_held(index);
   }
   if (member.round == rounds_) return;
   member.messages = collective_.round(exchange_, index, member.round);
   for (const Message& message : member.messages.sends) {
     const Member& receiver = members_[static_cast<std::size_t>(message.peer)];
-    const Handed handed{index, message.peer, member.sent++, member.round, message.bytes, member.now_ns};
+    const Handed handed{index, message.peer, member.sent++, member.round, message.bytes, member.now};
     if (!awaits_receiver_) {
-      send(handed, times_[static_cast<std::size_t>(message.peer)].posted_ns);
+      send(handed, posted_[static_cast<std::size_t>(message.peer)]);
     } else if (receiver.round >= member.round) {
-      send(handed, receiver.entered_ns[static_cast<std::size_t>(member.round)]);
+      send(handed, receiver.entered[static_cast<std::size_t>(member.round)]);
     } else {
       ++member.held_back;
       members_[static_cast<std::size_t>(message.peer)].held.push_back(handed);
@@ -103,30 +118,44 @@ void GroupWalk::send_held(int index) {
       continue;
     }
     --members_[static_cast<std::size_t>(handed.from)].held_back;
-    send(handed, member.now_ns);
+    send(handed, member.now);
     to_walk_.push_back(handed.from);
   }
   member.held = std::move(later);
 }
 
-// `ready_ns`: from when on the receiver takes it.
-void GroupWalk::send(const Handed& message, std::int64_t ready_ns) {
+// `ready`: from when on the receiver takes it. What the message before it from the same sender keeps it for
+// is waiting: messages do not overtake each other.
+void GroupWalk::send(const Handed& message, const Moment& ready) {
   Member& member = members_[static_cast<std::size_t>(message.from)];
   const int source = group_[static_cast<std::size_t>(message.from)];
   const int target = group_[static_cast<std::size_t>(message.to)];
   const MessageCosts::Way& way = costs_.way(source, target);
   Wire& wire = wire_from(members_[static_cast<std::size_t>(message.to)], message.from);
-  const std::int64_t begin_ns = std::max(message.since_ns, ready_ns);
+  const Moment& begin = later(message.since, ready);
   const MessageKey key{name_.step, name_.rule, source, message.number, name_.bucket};
-  const std::int64_t end_ns = std::max(wire.latest_ns, begin_ns + costs_.time_ns(key, way, message.bytes));
+  const std::int64_t time_ns = costs_.time_ns(key, way, message.bytes);
+  const std::int64_t end_ns = std::max(wire.latest_ns, begin.time_ns + time_ns);
+  SyncParts parts;
+  parts.latency_s = seconds(std::min(time_ns, costs_.latency_ns(way)));
+  parts.bytes_s = seconds(time_ns) - parts.latency_s;
+  parts.waiting_s = seconds(end_ns - begin.time_ns - time_ns);
+  const Moment end{end_ns, chain_after(begin, parts, end_ns)};
   wire.latest_ns = end_ns;
-  wire.arrivals.push_back(end_ns);
-  member.delivered_ns = std::max(member.delivered_ns, end_ns);
+  wire.arrivals.push_back(end);
+  member.delivered = later(member.delivered, end);
   for (const LinkDirection direction : way.directions)
-    busy_.add(direction, begin_ns, end_ns, costs_.wire_bytes(message.bytes));
+    busy_.add(direction, begin.time_ns, end_ns, costs_.wire_bytes(message.bytes));
   times_[static_cast<std::size_t>(message.from)].bytes_sent += message.bytes;
   ++transfers_;
   to_walk_.push_back(message.to);
+}
+
+SyncParts GroupWalk::chain_after(const Moment& begin, const SyncParts& message, std::int64_t end_ns) const {
+  if (end_ns <= start_ns_) return {};
+  if (begin.time_ns < start_ns_) return last_seconds(message, seconds(end_ns - start_ns_));
+  SyncParts chain = begin.parts;
+  return chain += message;
 }
 
 }  // namespace longhaul

@@ -13,6 +13,7 @@
 #include "net/analytic/busy_times.h"
 #include "net/analytic/message_costs.h"
 #include "net/collectives/collective.h"
+#include "net/replay/sync_parts.h"
 
 namespace longhaul {
 
@@ -23,45 +24,54 @@ class GroupWalk {
   };
   struct Times {
     std::int64_t posted_ns = 0, done_ns = 0, bytes_sent = 0;
+    SyncParts parts;  // of the chain to done_ns
+  };
+  // Something that a message may have to wait for, and the chain that leads to it.
+  struct Moment {
+    std::int64_t time_ns = 0;
+    SyncParts parts;
   };
 
   // The arguments must outlive it. `group`: replicas in the order of the group.
   GroupWalk(const Collective& collective, const GroupExchange& exchange, const std::vector<int>& group,
             Name name, MessageCosts& costs, BusyTimes& busy);
 
-  // `posted_ns`: from when on each member may send and receive. Returns the times by member.
-  std::vector<Times> walk(const std::vector<std::int64_t>& posted_ns);
+  // `posted`: from when on each member may send and receive. Chains count from `start_ns` on. Returns the
+  // times by member.
+  std::vector<Times> walk(const std::vector<Moment>& posted, std::int64_t start_ns);
   std::int64_t transfers() const { return transfers_; }
 
  private:
   struct Wire {  // messages from one peer
     int peer = 0;
-    std::int64_t latest_ns = 0;          // arrival of the latest one
-    std::vector<std::int64_t> arrivals;  // that no round has used yet begin at `next`
+    std::int64_t latest_ns = 0;    // arrival of the latest one
+    std::vector<Moment> arrivals;  // that no round has used yet begin at `next`
     std::size_t next = 0;
     std::size_t claimed = 0;  // of them, while a round's messages are counted
   };
   struct Handed {  // a message that its sender handed over
     int from = 0, to = 0, number = 0, round = 0;
-    std::int64_t bytes = 0, since_ns = 0;
+    std::int64_t bytes = 0;
+    Moment since;
   };
   struct Member {
     int round = -1;
-    int sent = 0;                   // messages
-    int held_back = 0;              // of them, whose receivers are not in their round yet
-    std::int64_t now_ns = 0;        // it entered the round
-    std::int64_t delivered_ns = 0;  // the last of its own messages was there
-    Round messages;                 // of this round
+    int sent = 0;       // messages
+    int held_back = 0;  // of them, whose receivers are not in their round yet
+    Moment now;         // it entered the round
+    Moment delivered;   // the last of its own messages was there
+    Round messages;     // of this round
     std::vector<Wire> wires;
-    std::vector<Handed> held;              // for it, until it is in their round
-    std::vector<std::int64_t> entered_ns;  // by round, where senders wait for it
+    std::vector<Handed> held;     // for it, until it is in their round
+    std::vector<Moment> entered;  // by round, where senders wait for it
   };
 
   void enter_next_round(int index);
   void send_held(int index);
   bool end_round(int index);
   bool has_arrived(Member& member) const;
-  void send(const Handed& message, std::int64_t ready_ns);
+  void send(const Handed& message, const Moment& ready);
+  SyncParts chain_after(const Moment& begin, const SyncParts& message, std::int64_t end_ns) const;
   static Wire& wire_from(Member& member, int peer);
 
   const Collective& collective_;
@@ -73,6 +83,8 @@ class GroupWalk {
   int rounds_;
   bool awaits_receiver_;
   std::vector<Member> members_;
+  std::vector<Moment> posted_;
+  std::int64_t start_ns_ = 0;
   std::vector<Times> times_;
   std::vector<int> to_walk_;
   std::int64_t transfers_ = 0;

@@ -30,6 +30,10 @@ std::int64_t MessageCosts::time_ns(const MessageKey& key, const Way& way, std::i
   return std::llround(seconds * 1e9);
 }
 
+std::int64_t MessageCosts::latency_ns(const Way& way) const {
+  return drawn_ ? 0 : std::llround(way.delay_s * 1e9);
+}
+
 std::int64_t MessageCosts::wire_bytes(std::int64_t bytes) const {
   return bytes + (bytes + tcp_.segment - 1) / tcp_.segment * kHeaderBytes;
 }

@@ -26,6 +26,8 @@ class MessageCosts {
 
   const Way& way(int source, int target);
   std::int64_t time_ns(const MessageKey& key, const Way& way, std::int64_t bytes) const;
+  // Of that time, what is latency.
+  std::int64_t latency_ns(const Way& way) const;
   std::int64_t wire_bytes(std::int64_t bytes) const;  // with headers
 
  private:

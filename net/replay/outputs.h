@@ -13,6 +13,7 @@
 #include "core/trace.h"
 #include "net/replay/link_loads.h"
 #include "net/replay/ordered_rows.h"
+#include "net/replay/sync_parts.h"
 #include "net/topology.h"
 
 namespace longhaul {
@@ -21,6 +22,7 @@ struct ExchangeRow {
   int replica = 0;
   double ready_s = 0, start_s = 0, done_s = 0;
   std::int64_t bytes = 0;
+  SyncParts parts;  // of done_s − start_s
 };
 
 struct StepRow {
@@ -49,8 +51,9 @@ bool is_recorded(const Trace& trace, int step);
 class ReplayOutputs {
  public:
   // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name
-  // the rows.
-  ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules, int replicas);
+  // the rows, `parts` the columns of breakdown.csv.
+  ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules,
+                std::vector<NamedPart> parts, int replicas);
 
   void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
@@ -65,13 +68,15 @@ class ReplayOutputs {
               const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events);
 
  private:
+  void write_exchange(int step, int rule, const ExchangeRow& row);
   void write_replicas(const std::vector<ReplicaTotals>& totals);
   void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
   void write_report(const Json& report);
 
   std::string folder_;
   const std::vector<ExchangeRule>& rules_;
-  CsvWriter exchanges_, steps_;
+  std::vector<NamedPart> parts_;
+  CsvWriter exchanges_, breakdown_, steps_;
   std::ofstream schedule_;
   OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;
   OrderedRows<int, StepRow> step_rows_;

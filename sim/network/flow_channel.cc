@@ -13,6 +13,17 @@ constexpr double kSameInstant = 1e-9;
 constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above it, in spite of rounding
 constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner, lest rounding never ends
 
+// Sharing below zero is what bursts and parallel connections gave back to each other: it is taken from what
+// it was given for.
+SyncParts settled(SyncParts spent) {
+  for (double* part : {&spent.congestion_s, &spent.startup_s, &spent.bytes_s}) {
+    const double given = std::max(std::min(-spent.sharing_s, *part), 0.);
+    *part -= given;
+    spent.sharing_s += given;
+  }
+  return spent;
+}
+
 WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules& rules) {
   return {rules.segment, facts.window_limit, facts.rtt_s, rules.is_cubic, rules.is_reno_friendly, rules.link};
 }
@@ -26,6 +37,7 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
       window_(window_rules(facts_, rules)),
       reaction_(std::move(reaction)) {
   assert(!reaction_ || rules_.connections == 1);
+  alone_ = alone_rate();
   credit_ = window();
 }
 
@@ -41,7 +53,48 @@ double FlowChannel::rate_limit() const {
 
 void FlowChannel::push(Transfer transfer, double now) {
   queue_.push_back(std::move(transfer));
-  if (queue_.size() == 1) start(now);
+  if (queue_.size() > 1) {
+    if (!behind_) behind_ = std::make_unique<Behind>();
+    return behind_->before.push_back(spent_by(now));
+  }
+  spent_ = SyncParts();
+  excess_s_ = 0;
+  start(now);
+}
+
+// Of a transfer that is split its part on an idle path, beside the other parts.
+double FlowChannel::alone_rate() const {
+  return longhaul::alone_rate(facts_, static_cast<int>(rules_.segment), rules_.connections, rules_.channels);
+}
+
+// With a FIFO acknowledgements are waited for also where the window would do.
+bool FlowChannel::is_starting_up() const {
+  if (is_reduced_) return false;
+  return !fifo_ || (!fifo_->is_missing_some() && window() < pipe() * kCovers);
+}
+
+// A burst that others slow down is none the later for it if its sender then waits for acknowledgements: they
+// come a round trip after it began.
+void FlowChannel::spend(double elapsed_s, SyncParts& spent, double& excess_s) const {
+  if (rate_ == 0) {
+    spent.waiting_s += elapsed_s;
+  } else if (may_send()) {
+    const double alone_s = pace_ * elapsed_s;
+    spent.bytes_s += alone_s;
+    spent.sharing_s += elapsed_s - alone_s;
+    if (!is_fluid_) excess_s += elapsed_s - alone_s;
+  } else {
+    (is_starting_up() ? spent.startup_s : spent.congestion_s) += elapsed_s + excess_s;
+    spent.sharing_s -= excess_s;
+    excess_s = 0;
+  }
+}
+
+SyncParts FlowChannel::spent_by(double now) const {
+  SyncParts spent = spent_;
+  double excess_s = excess_s_;
+  spend(now - updated_s_, spent, excess_s);
+  return spent;
 }
 
 void FlowChannel::start(double now) {
@@ -49,6 +102,7 @@ void FlowChannel::start(double now) {
   if (reaction_) follow(now - updated_s_, 0, now);
   remaining_ = static_cast<double>(queue_.front().bytes);
   window_.idled(now - last_sent_s_);
+  if (is_reduced_) is_reduced_ = window_kept_after_idle(now - last_sent_s_, facts_.rtt_s) == 1;
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
   released_ = 0;
@@ -66,6 +120,8 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   facts_.ack_limit = present.ack_limit;
   facts_.window_limit = present.window_limit;
   window_.follow_path(present.rtt_s, present.window_limit);
+  alone_ = alone_rate();
+  pace_ = rate_ / alone_;
   if (is_fluid_) return;
   credit_ += window() - before;
   if (credit_ <= nothing()) end_burst();
@@ -81,13 +137,14 @@ void FlowChannel::set_rate(double rate, double now) {
   const bool covers = !fifo_ && window() >= rate * facts_.rtt_s * kCovers;
   if (covers && !is_fluid_) enter_fluid();
   if (!covers && is_fluid_) leave_fluid(now);
+  if (rate != rate_) pace_ = rate / alone_;
   rate_ = rate;
   if (reaction_) watch_queue(now);
 }
 
 void FlowChannel::enter_fluid() {
   is_fluid_ = true;
-  sent_in_fluid_ = 0;
+  sent_in_fluid_ = excess_s_ = 0;
   bursts_.clear();
   burst_bytes_ = in_flight_ = peak_in_flight_ = 0;
 }
@@ -132,6 +189,12 @@ double FlowChannel::crossing_s() const {
 void FlowChannel::advance(double now) {
   const double elapsed_s = now - updated_s_;
   const double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
+  if (is_fluid_ && rate_ > 0) {
+    spent_.bytes_s += pace_ * elapsed_s;
+    spent_.sharing_s += elapsed_s - pace_ * elapsed_s;
+  } else {
+    spend(elapsed_s, spent_, excess_s_);
+  }
   updated_s_ = now;
   remaining_ -= sent;
   if (sent > 0) last_sent_s_ = now;
@@ -178,7 +241,9 @@ void FlowChannel::follow(double elapsed_s, double sent, double now) {
 void FlowChannel::react(double now) {
   for (;;) {
     const double before = window();
-    switch (reaction_->take(now, is_fluid_ ? queue_bytes() / rate_ : 0)) {
+    const auto kind = reaction_->take(now, is_fluid_ ? queue_bytes() / rate_ : 0);
+    if (kind != CongestionReaction::Kind::kNone) is_reduced_ = true;
+    switch (kind) {
       case CongestionReaction::Kind::kNone:
         return;
       case CongestionReaction::Kind::kMarked:
@@ -238,6 +303,7 @@ void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
   double released = 0;
   window_.acknowledged(reaction.acknowledged / rules_.connections,
                        (peak_in_flight_ + reaction.used) / rules_.connections);
+  if (reaction.kind != Kind::kNone) is_reduced_ = true;
   if (reaction.kind == Kind::kCongested) window_.congested();
   if (reaction.kind == Kind::kTimedOut) window_.timed_out();
   if (reaction.kind == Kind::kNone) {
@@ -247,9 +313,15 @@ void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
   } else {
     in_flight_ = fifo_->outstanding();
     released = credit_ = reaction.kind == Kind::kStalled ? 0 : std::max(0., window() - in_flight_);
+    const double behind = reaction.span > 0
+                              ? std::clamp(facts_.window_limit * rules_.connections - reaction.span, 0.,
+                                           remaining_ + reaction.resend)
+                              : 0;
     remaining_ += reaction.resend;
-    if (reaction.span > 0)
-      remaining_ -= std::clamp(facts_.window_limit * rules_.connections - reaction.span, 0., remaining_);
+    remaining_ -= behind;
+    // What is sent twice takes its time twice, once as congestion; what the stall takes, none.
+    spent_.bytes_s -= (reaction.resend - behind) / alone_;
+    spent_.congestion_s += (reaction.resend - behind) / alone_;
   }
   peak_in_flight_ = in_flight_;
   fifo_->released(reaction, released, rate_, now);
@@ -268,9 +340,26 @@ void FlowChannel::take_acknowledgements(double now) {
   }
 }
 
+void FlowChannel::note_parts(const Transfer& first) {
+  excess_s_ = 0;
+  if (!behind_ && spent_.sharing_s >= 0) {
+    if (first.parts) *first.parts += spent_;
+    return;
+  }
+  SyncParts spent = spent_;
+  if (behind_ && behind_->is_first_behind) spent -= behind_->before_first;
+  if (first.parts) *first.parts += settled(spent);
+  if (!behind_) return;
+  behind_->is_first_behind = !behind_->before.empty();
+  if (!behind_->is_first_behind) return;
+  behind_->before_first = behind_->before.front();
+  behind_->before.pop_front();
+}
+
 FlowChannel::Transfer FlowChannel::pop(double now) {
   Transfer first = std::move(queue_.front());
   queue_.pop_front();
+  note_parts(first);
   if (!queue_.empty()) {
     remaining_ = static_cast<double>(queue_.front().bytes);
   } else if (is_fluid_) {

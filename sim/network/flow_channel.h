@@ -24,6 +24,7 @@
 #include "net/congestion_reaction.h"
 #include "net/connection.h"
 #include "net/fifo_rounds.h"
+#include "net/replay/sync_parts.h"
 #include "net/tcp_window.h"
 #include "sim/network/short_queue.h"
 
@@ -48,10 +49,12 @@ class FlowChannel {
     bool is_cubic = true;
     bool is_reno_friendly = false;
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
+    int channels = 1;                                       // of the pair, among which a transfer is split
   };
   struct Transfer {
     std::int64_t bytes = 0;
     std::function<void()> on_arrival;
+    SyncParts* parts = nullptr;  // pop() adds where the time since push() went
   };
 
   // With a `reaction` the channel is one connection.
@@ -100,6 +103,19 @@ class FlowChannel {
   // Fewer bytes than this are rounding: events are on whole nanoseconds.
   double nothing() const { return 1e-3 + 2e-9 * rate_; }
 
+  // Transfers that were queued behind another.
+  struct Behind {
+    SyncParts before_first;        // what does not count for the first one: it was spent before its push()
+    bool is_first_behind = false;  // whether there is such
+    ShortQueue<SyncParts> before;  // the same of those behind the first
+  };
+
+  double alone_rate() const;
+  void spend(double elapsed_s, SyncParts& spent, double& excess_s) const;
+  SyncParts spent_by(double now) const;
+  void note_parts(const Transfer& first);
+  bool is_starting_up() const;
+
   double window() const { return window_.bytes() * rules_.connections; }
   void start(double now);
   void end_burst();
@@ -134,7 +150,13 @@ class FlowChannel {
   double in_flight_ = 0, peak_in_flight_ = 0;
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   double released_ = 0;       // bytes whose acknowledgements, one by one, release the burst being sent
-  double round_s_ = 0;        // when acknowledgements came last, with a FIFO
+  // Where the time went since the queue was empty. `excess_s_`: of its sharing, what the burst at hand took.
+  SyncParts spent_;
+  double excess_s_ = 0;
+  double alone_ = 0, pace_ = 0;     // the rate of the path alone, and the present one in relation to it
+  bool is_reduced_ = false;         // by a signal, since it was idle
+  std::unique_ptr<Behind> behind_;  // null: nothing was ever queued behind
+  double round_s_ = 0;              // when acknowledgements came last, with a FIFO
 };
 
 }  // namespace longhaul

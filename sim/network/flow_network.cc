@@ -78,9 +78,12 @@ double FlowNetwork::tail_s(const FlowChannel& channel, std::int64_t bytes) const
 // The number of the first one.
 int FlowNetwork::add_slots(int source, int target) {
   const ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
-  const FlowChannel::Rules rules{
-      tcp_.connections / slots_a_pair_, static_cast<double>(tcp_.segment), tcp_.congestion_control == "cubic",
-      tcp_.loss > 0 && tcp_.loss_response == "linux", facts.bottleneck * payload_share(tcp_.segment) / 8};
+  const FlowChannel::Rules rules{tcp_.connections / slots_a_pair_,
+                                 static_cast<double>(tcp_.segment),
+                                 tcp_.congestion_control == "cubic",
+                                 tcp_.loss > 0 && tcp_.loss_response == "linux",
+                                 facts.bottleneck * payload_share(tcp_.segment) / 8,
+                                 slots_a_pair_};
   int number = -1;
   for (int connection = 0; connection < slots_a_pair_; ++connection) {
     slots_.emplace_back(variation_ ? variation_->present(facts, source, target) : facts, rules,
@@ -110,27 +113,43 @@ std::unique_ptr<CongestionReaction> FlowNetwork::make_reaction(const ConnectionF
                                               std::move(queue), std::move(losses));
 }
 
-// Split evenly over the slots; all of it has arrived when all parts have.
-void FlowNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival) {
+void FlowNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
   const int first = number_of(source, target),
-            parts = static_cast<int>(std::min<std::int64_t>(slots_a_pair_, bytes));
-  if (parts == 1) return send_part(first, bytes, std::move(on_arrival));
-  const auto open = std::make_shared<int>(parts);
-  const auto arrived = std::make_shared<Arrival>(std::move(on_arrival));
-  for (int part = 0; part < parts; ++part)
-    send_part(first + part, (part + 1) * bytes / parts - part * bytes / parts, [open, arrived] {
-      if (--*open == 0) (*arrived)();
-    });
+            count = static_cast<int>(std::min<std::int64_t>(slots_a_pair_, bytes));
+  if (count == 1) return send_part(first, bytes, std::move(on_arrival), parts);
+  send_parts(first, count, bytes, std::move(on_arrival), parts);
 }
 
-void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival) {
+// Split evenly over the slots; all of it has arrived when all parts have, and its time is that of the last
+// one.
+void FlowNetwork::send_parts(int first, int count, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
+  struct Open {
+    int count;
+    Arrival on_arrival;
+    SyncParts* parts;
+    std::vector<SyncParts> of_part;
+  };
+  const auto open = std::make_shared<Open>(
+      Open{count, std::move(on_arrival), parts, std::vector<SyncParts>(static_cast<std::size_t>(count))});
+  for (int part = 0; part < count; ++part) {
+    SyncParts* own = &open->of_part[static_cast<std::size_t>(part)];
+    const auto arrived = [open, own] {
+      if (--open->count > 0) return;
+      if (open->parts) *open->parts += *own;
+      open->on_arrival();
+    };
+    send_part(first + part, (part + 1) * bytes / count - part * bytes / count, arrived, own);
+  }
+}
+
+void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
   FlowChannel& channel = slot(number).channel;
   const std::int64_t now = now_ns();
   if (!channel.has_data()) {
     touch(number);
     ++sending_;
   }
-  channel.push({bytes, std::move(on_arrival)}, seconds(now));
+  channel.push({bytes, std::move(on_arrival), parts}, seconds(now));
   loads_.begin(channel.facts().data, seconds(now));
   if (!is_awake_) wake_at(now);
 }
@@ -235,6 +254,10 @@ void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
     const double tail = tail_s(one.channel, transfer.bytes);
     const std::int64_t sent_ns = std::max(now_ns, nanoseconds(one.channel.repaired_s()));
     one.latest_arrival_ns = std::max(one.latest_arrival_ns, sent_ns + nanoseconds(tail));
+    if (transfer.parts) {
+      transfer.parts->congestion_s += seconds(sent_ns - now_ns);
+      transfer.parts->latency_s += seconds(one.latest_arrival_ns - sent_ns);
+    }
     one.travelling.push_back(std::move(transfer.on_arrival));
     events_.push(one.latest_arrival_ns, 2 * number + 1);
   }

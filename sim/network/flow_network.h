@@ -35,7 +35,8 @@ class FlowNetwork : public Network {
   // Before anything is sent: the network changes with time.
   void vary(std::unique_ptr<Variation> variation);
 
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
+  void send(int source, int target, std::int64_t bytes, Arrival on_arrival,
+            SyncParts* parts = nullptr) override;
   const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
 
  private:
@@ -62,7 +63,8 @@ class FlowNetwork : public Network {
   int add_slots(int source, int target);
   std::unique_ptr<CongestionReaction> make_reaction(const ConnectionFacts& facts, int source, int target,
                                                     int connection) const;
-  void send_part(int number, std::int64_t bytes, Arrival on_arrival);
+  void send_part(int number, std::int64_t bytes, Arrival on_arrival, SyncParts* parts);
+  void send_parts(int first, int count, std::int64_t bytes, Arrival on_arrival, SyncParts* parts);
   void touch(int number);
   void wake_at(std::int64_t time_ns);
   void wake();

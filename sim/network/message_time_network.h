@@ -17,9 +17,10 @@ class MessageTimeNetwork : public Network {
   MessageTimeNetwork(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed);
 
   // Without a key there is no draw: every message has one.
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
-  void send_message(const MessageKey& key, int source, int target, std::int64_t bytes,
-                    Arrival on_arrival) override;
+  void send(int source, int target, std::int64_t bytes, Arrival on_arrival,
+            SyncParts* parts = nullptr) override;
+  void send_message(const MessageKey& key, int source, int target, std::int64_t bytes, Arrival on_arrival,
+                    SyncParts* parts = nullptr) override;
   const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
 
  private:

@@ -11,6 +11,7 @@
 #include "core/case.h"
 #include "net/message_times.h"
 #include "net/replay/link_loads.h"
+#include "net/replay/sync_parts.h"
 #include "net/topology.h"
 
 namespace longhaul {
@@ -23,13 +24,14 @@ class Network {
 
   // Sends `bytes` (> 0) of payload from one replica to another; `on_arrival` runs when the last byte is
   // there. Transfers with the same two ends arrive in the order in which they were sent. Only from within the
-  // simulation.
-  virtual void send(int source, int target, std::int64_t bytes, Arrival on_arrival) = 0;
+  // simulation. Where its time went is added to `parts`, if given, until `on_arrival` runs.
+  virtual void send(int source, int target, std::int64_t bytes, Arrival on_arrival,
+                    SyncParts* parts = nullptr) = 0;
 
   // The same for one message of an exchange, by its name: for networks where messages draw their times.
-  virtual void send_message(const MessageKey&, int source, int target, std::int64_t bytes,
-                            Arrival on_arrival) {
-    send(source, target, bytes, std::move(on_arrival));
+  virtual void send_message(const MessageKey&, int source, int target, std::int64_t bytes, Arrival on_arrival,
+                            SyncParts* parts = nullptr) {
+    send(source, target, bytes, std::move(on_arrival), parts);
   }
 
   // Simulated time at which training may begin: connections are established before it.

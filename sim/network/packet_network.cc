@@ -116,19 +116,30 @@ void PacketNetwork::connect_all() {
   for (auto& [ends, watched] : channels_) watched.channel->connect();
 }
 
-void PacketNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival) {
+void PacketNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
   Watched& watched = channels_.at({source, target});
   PacketChannel& channel = *watched.channel;
   if (!channel.is_busy()) watched.moved_s = now_s();
   loads_.begin(channel.facts().data, now_s());
   if (variation_ && !is_varying_) follow_variation();
-  channel.send(bytes, [this, &channel, arrived = std::move(on_arrival)] {
+  channel.send(bytes, [this, &channel, bytes, parts, begun_s = now_s(), arrived = std::move(on_arrival)] {
     loads_.end(channel.facts().data, now_s());
+    if (parts) *parts += parts_of(channel.facts(), bytes, now_s() - begun_s);
     arrived();
   });
   if (is_watching_) return;
   is_watching_ = true;
   after(kWatchEvery_s, [this] { watch(); });
+}
+
+// All that packets do is in what bytes and latency leave; who caused it nobody counts.
+SyncParts PacketNetwork::parts_of(const ConnectionFacts& facts, std::int64_t bytes, double took_s) const {
+  SyncParts parts;
+  parts.latency_s = std::min(took_s, tail_s(topology_, facts, tcp_.segment, bytes));
+  parts.bytes_s = std::min(took_s - parts.latency_s,
+                           static_cast<double>(bytes) / alone_rate(facts, tcp_.segment, tcp_.connections));
+  parts.congestion_s = took_s - parts.latency_s - parts.bytes_s;
+  return parts;
 }
 
 // Only while something is under way, so that a replay that nobody goes on with runs out of events.

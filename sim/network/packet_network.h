@@ -20,7 +20,8 @@ class PacketNetwork : public Network {
   PacketNetwork(const TcpSpec& tcp, const Topology& topology, std::vector<std::pair<int, int>> ends,
                 std::uint64_t seed, std::unique_ptr<Variation> variation = nullptr);
 
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override;
+  void send(int source, int target, std::int64_t bytes, Arrival on_arrival,
+            SyncParts* parts = nullptr) override;
   double ready_s() const override { return ready_s_; }
   const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
 
@@ -37,6 +38,7 @@ class PacketNetwork : public Network {
   void follow_variation();
   bool is_busy() const;
   void connect_all();
+  SyncParts parts_of(const ConnectionFacts& facts, std::int64_t bytes, double took_s) const;
   void watch();
   bool check_progress();
 

@@ -28,23 +28,30 @@ std::size_t BucketedExchange::member_of(int replica) const {
 
 void BucketedExchange::release(int replica) {
   Member& member = members_[member_of(replica)];
-  if (++member.released == runs_.size()) member.ready_s = now_s();
-  post_next(replica);
+  if (++member.released == runs_.size()) {
+    member.ready_s = now_s();
+    if (++ready_ == members_.size())
+      for (const auto& run : runs_) run->count();
+  }
+  post_next(replica, {});
 }
 
-void BucketedExchange::post_next(int replica) {
+// `chain` leads to the end of the bucket before; a release is never later than the start of all chains.
+void BucketedExchange::post_next(int replica, const SyncParts& chain) {
   Member& member = members_[member_of(replica)];
   if (member.posted == member.released) return;
   if (member.posted > 0 && !runs_[member.posted - 1]->is_done(replica)) return;
-  runs_[member.posted++]->post(replica);
+  runs_[member.posted++]->post(replica, chain);
 }
 
 void BucketedExchange::end_bucket(std::size_t bucket, int replica) {
-  bucket + 1 < runs_.size() ? post_next(replica) : on_member_done_(replica);
+  if (bucket + 1 < runs_.size()) return post_next(replica, runs_[bucket]->times(replica).parts);
+  on_member_done_(replica);
 }
 
 BucketedExchange::MemberTimes BucketedExchange::times(int replica) const {
-  MemberTimes times{members_[member_of(replica)].ready_s, runs_.back()->times(replica).done_s, 0};
+  MemberTimes times{members_[member_of(replica)].ready_s, runs_.back()->times(replica).done_s, 0,
+                    runs_.back()->times(replica).parts};
   for (const auto& run : runs_) times.bytes_sent += run->times(replica).bytes_sent;
   return times;
 }

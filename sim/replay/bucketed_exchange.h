@@ -21,6 +21,7 @@ class BucketedExchange {
   struct MemberTimes {
     double ready_s = -1, done_s = -1;  // released the last bucket, done with it; -1: not yet
     std::int64_t bytes_sent = 0;
+    SyncParts parts;  // of the time from start_s() to done_s
   };
   using MemberDone = std::function<void(int replica)>;
 
@@ -54,11 +55,12 @@ class BucketedExchange {
   };
 
   std::size_t member_of(int replica) const;
-  void post_next(int replica);
+  void post_next(int replica, const SyncParts& chain);
   void end_bucket(std::size_t bucket, int replica);
 
   std::vector<std::unique_ptr<ExchangeRun>> runs_;  // a bucket each
   std::vector<Member> members_;                     // in the order of the group
+  std::size_t ready_ = 0;                           // of them
   MemberDone on_member_done_;
 };
 

@@ -34,17 +34,20 @@ std::size_t ExchangeRun::member_of(int replica) const {
   return static_cast<std::size_t>(std::find(group_.begin(), group_.end(), replica) - group_.begin());
 }
 
-void ExchangeRun::post(int replica) {
+void ExchangeRun::post(int replica, const SyncParts& chain) {
   const std::size_t index = member_of(replica);
   members_[index].times.posted_s = now_s();
-  if (++posted_ < members_.size() && barrier_) return;
-  if (!barrier_) return start(index);
-  for (std::size_t i = 0; i < members_.size(); ++i) start(i);
+  const bool is_last = ++posted_ == members_.size();
+  if (is_last && rule_.buckets == 1) count();
+  if (!is_last && barrier_) return;
+  if (!barrier_) return start(index, chain);
+  for (std::size_t i = 0; i < members_.size(); ++i) start(i, chain);
 }
 
-void ExchangeRun::start(std::size_t index) {
+void ExchangeRun::start(std::size_t index, const SyncParts& chain) {
+  members_[index].times.parts = chain;
   enter_next_round(index);
-  advance(index);
+  advance(index, chain);
 }
 
 bool ExchangeRun::is_round_over(const Member& member) const {
@@ -68,7 +71,7 @@ void ExchangeRun::enter_next_round(std::size_t index) {
     if (members_[to].round < may_travel)
       members_[to].held.push_back({index, number, message.bytes, may_travel});
     else
-      send(index, to, number, message.bytes);
+      send(index, to, number, message.bytes, member.times.parts);
   }
 }
 
@@ -78,35 +81,56 @@ void ExchangeRun::send_held(std::size_t index) {
   std::vector<Held> later;
   for (const Held& held : std::exchange(member.held, {}))
     if (held.round <= member.round)
-      send(held.from, index, held.number, held.bytes);
+      send(held.from, index, held.number, held.bytes, member.times.parts);
     else
       later.push_back(held);
   member.held = std::move(later);
 }
 
-void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_t bytes) {
+// `chain` leads to whichever end was ready last.
+void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_t bytes,
+                       const SyncParts& chain) {
   ++transfers_;
   const MessageKey key{step_, rule_index_, group_[from], number, bucket_};
+  UnderWay* message = new_message();
+  *message = {chain, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), is_counting_};
   // Two words: what std::function holds without an allocation.
-  network_.send_message(key, group_[from], group_[to], bytes,
-                        [this, source = static_cast<std::uint32_t>(from),
-                         target = static_cast<std::uint32_t>(to)] { arrive(source, target); });
+  network_.send_message(
+      key, group_[from], group_[to], bytes, [this, message] { arrive(message); }, &message->chain);
 }
 
-void ExchangeRun::advance(std::size_t index) {
+ExchangeRun::UnderWay* ExchangeRun::new_message() {
+  if (free_.empty()) return &messages_.emplace_back();
+  UnderWay* message = free_.back();
+  free_.pop_back();
+  return message;
+}
+
+void ExchangeRun::advance(std::size_t index, const SyncParts& chain) {
   Member& member = members_[index];
-  while (member.round < rounds_ && is_round_over(member)) enter_next_round(index);
+  while (member.round < rounds_ && is_round_over(member)) {
+    member.times.parts = chain;
+    enter_next_round(index);
+  }
   if (member.round < rounds_ || member.times.done_s >= 0) return;
   member.times.done_s = now_s();
   --left_;
   on_member_done_(group_[index]);
 }
 
-void ExchangeRun::arrive(std::size_t from, std::size_t to) {
+// Of a message that began before chains counted.
+void ExchangeRun::cut_chain(SyncParts& chain) const {
+  chain = is_counting_ ? last_seconds(chain, now_s() - start_s_) : SyncParts();
+}
+
+void ExchangeRun::arrive(UnderWay* message) {
+  const std::size_t from = message->from, to = message->to;
+  if (!message->is_counted) cut_chain(message->chain);
   if (members_[to].surplus[static_cast<int>(from)]++ < 0) --members_[to].missing;
   --members_[from].undelivered;
-  if (awaits_delivery_) advance(from);
-  if (members_[to].round >= 0) advance(to);
+  if (awaits_delivery_) advance(from, message->chain);
+  if (members_[to].round >= 0) advance(to, message->chain);
+  free_.push_back(message);
 }
 
 double ExchangeRun::start_s() const {

@@ -5,12 +5,15 @@
 // member whose peers are ready does not wait for the rest of the group.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "core/exchange_plan.h"
 #include "net/collectives/collective.h"
+#include "net/replay/sync_parts.h"
+#include "sim/network/clock.h"
 #include "sim/network/network.h"
 #include "sim/network/peer_map.h"
 
@@ -21,6 +24,7 @@ class ExchangeRun {
   struct MemberTimes {
     double posted_s = -1, done_s = -1;  // -1: not yet
     std::int64_t bytes_sent = 0;
+    SyncParts parts;  // of the critical chain to done_s
   };
   using MemberDone = std::function<void(int replica)>;
 
@@ -30,8 +34,11 @@ class ExchangeRun {
               const std::vector<int>& site_of, Network& network, MemberDone on_member_done,
               bool barrier = false, int bucket = 0);
 
-  // The member of this replica is ready and starts.
-  void post(int replica);
+  // The member of this replica is ready and starts; `chain` leads to that.
+  void post(int replica, const SyncParts& chain = {});
+  // Chains count from now on: nobody is waited for any more. In an exchange of one bucket that is when the
+  // last one posts it.
+  void count() { is_counting_ = true, start_s_ = now_s(); }
 
   int rule_index() const { return rule_index_; }
   int step() const { return step_; }
@@ -54,8 +61,13 @@ class ExchangeRun {
     std::int64_t bytes;
     int round;  // of the receiver in which it may travel
   };
+  struct alignas(64) UnderWay {
+    SyncParts chain;  // that led to it, and what the network adds
+    std::uint32_t from = 0, to = 0;
+    bool is_counted = false;  // it began when chains counted already
+  };
   struct Member {
-    MemberTimes times;
+    MemberTimes times;       // `parts`: of the chain to the round it is in
     int round = -1;          // -1: not started
     PeerMap surplus;         // messages of a peer that arrived, less those that rounds so far have awaited
     int missing = 0;         // of this round
@@ -65,13 +77,15 @@ class ExchangeRun {
   };
 
   std::size_t member_of(int replica) const;
-  void start(std::size_t index);
+  void start(std::size_t index, const SyncParts& chain);
   bool is_round_over(const Member& member) const;
   void enter_next_round(std::size_t index);
   void send_held(std::size_t index);
-  void advance(std::size_t index);
-  void send(std::size_t from, std::size_t to, int number, std::int64_t bytes);
-  void arrive(std::size_t from, std::size_t to);
+  void advance(std::size_t index, const SyncParts& chain);
+  void send(std::size_t from, std::size_t to, int number, std::int64_t bytes, const SyncParts& chain);
+  UnderWay* new_message();
+  void arrive(UnderWay* message);
+  void cut_chain(SyncParts& chain) const;
 
   const ExchangeRule& rule_;
   int rule_index_, step_, bucket_;
@@ -85,6 +99,10 @@ class ExchangeRun {
   std::vector<Member> members_;
   std::size_t left_;
   bool barrier_;
+  bool is_counting_ = false;
+  double start_s_ = 0;
+  std::deque<UnderWay> messages_;  // under way, or free
+  std::vector<UnderWay*> free_;
   std::size_t posted_ = 0;
   std::int64_t transfers_ = 0;
 };

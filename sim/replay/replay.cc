@@ -36,7 +36,7 @@ class Replay {
         topology_(build_topology(one)),
         network_(network_of(
             one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); }, one.seed)),
-        outputs_(folder, trace.plan.rules, trace.context.replicas),
+        outputs_(folder, trace.plan.rules, named_parts(one.network), trace.context.replicas),
         barrier_(one.network.barrier),
         reporter_(reporter) {
     network_->set_heartbeat([this] { beat(); });
@@ -194,9 +194,11 @@ class Replay {
   void write_row(int replica, const BucketedExchange& run, double done_s) {
     const BucketedExchange::MemberTimes times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
+    SyncParts parts = times.parts;
+    parts.waiting_s += done_s - since_origin(times.done_s);
     outputs_.add_exchange(
         run.step(), run.rule_index(),
-        {replica, since_origin(times.ready_s), since_origin(run.start_s()), done_s, times.bytes_sent});
+        {replica, since_origin(times.ready_s), since_origin(run.start_s()), done_s, times.bytes_sent, parts});
   }
 
   void leave_step(int replica) {

@@ -118,6 +118,36 @@ TEST_F(CaseRecord, HoldsTheTraining) {
   EXPECT_EQ(json["time_to_target_s"], 4.5);  // loss 3 after the first outer step
 }
 
+// Syncs of 1, 1.5, 0.5 and 1 s, 1 on average; what overlaps with compute is no part of them.
+TEST_F(CaseRecord, SaysWhereTheTimeOfASynchronizationGoes) {
+  EXPECT_FALSE(record().contains("sync_breakdown_s")) << "of an older replay";
+  write_replay(case_folder, kExchangesWithPresend);
+  write_text(case_folder + "/breakdown.csv",
+             "step,replica,exchange,bytes_s,latency_s,startup_s,sharing_s,congestion_s,waiting_s\n"
+             "2,0,outer,0.5,0.25,0.25,0,0,0\n2,1,outer,0.5,0.25,0.25,0.5,0,0\n"
+             "2,0,presend,1,0,0,0,0,0\n2,1,presend,1,0,0,0,0,0\n"
+             "4,0,outer,0.25,0.25,0,0,0,0\n4,1,outer,0.25,0.25,0,0,0.125,0.375\n");
+  const Json parts = record()["sync_breakdown_s"];
+  EXPECT_EQ(parts, Json({{"bytes", 1.5 / 4},
+                         {"latency", 1. / 4},
+                         {"startup", 0.5 / 4},
+                         {"sharing", 0.5 / 4},
+                         {"congestion", 0.125 / 4},
+                         {"waiting", 0.375 / 4}}));
+  double total = 0;
+  for (const auto& [part, seconds] : parts.items()) total += seconds.get<double>();
+  EXPECT_DOUBLE_EQ(total, record()["sync_time_s"]["mean"]);
+  EXPECT_FALSE(record("interrupted").contains("sync_breakdown_s")) << "its tables may end at different rows";
+}
+
+TEST_F(CaseRecord, NamesThePartsAsTheNetworkDoes) {
+  write_text(case_folder + "/breakdown.csv",
+             "step,replica,exchange,bytes_s,latency_s,rest_s,waiting_s\n2,0,outer,1,0,0,0\n"
+             "2,1,outer,0.5,0.5,0.5,0\n4,0,outer,0.5,0,0,0\n4,1,outer,1,0,0,0\n");
+  EXPECT_EQ(record()["sync_breakdown_s"],
+            Json({{"bytes", 0.75}, {"latency", 0.125}, {"rest", 0.125}, {"waiting", 0}}));
+}
+
 TEST_F(CaseRecord, ATargetThatIsNeverReachedIsNull) {
   one.train->target_loss = 1.0;
   EXPECT_TRUE(record()["time_to_target_s"].is_null());

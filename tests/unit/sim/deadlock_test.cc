@@ -13,8 +13,9 @@ class CutNetwork : public Network {
   CutNetwork(std::unique_ptr<Network> carrier, int source, int target)
       : carrier_(std::move(carrier)), source_(source), target_(target) {}
 
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival) override {
-    if (source != source_ || target != target_) carrier_->send(source, target, bytes, std::move(on_arrival));
+  void send(int source, int target, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) override {
+    if (source != source_ || target != target_)
+      carrier_->send(source, target, bytes, std::move(on_arrival), parts);
   }
   double ready_s() const override { return carrier_->ready_s(); }
   const std::vector<LinkLoad>& loads() const override { return carrier_->loads(); }

@@ -1,0 +1,18 @@
+// Where the time of a synchronization goes, in one record a case: the means of the parts in breakdown.csv.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+// {part: seconds} over the rows of CASE_FOLDER/breakdown.csv whose exchange is none of `overlapped`, divided
+// by `syncs` (outer steps of all replicas), so that the parts add up to the mean synchronization time. Null
+// without such rows, or where a replay of an older version has left no such file. Throws RunError.
+Json sync_breakdown(const std::string& case_folder, const std::set<std::string>& overlapped,
+                    std::size_t syncs);
+
+}  // namespace longhaul
