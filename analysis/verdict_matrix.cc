@@ -104,6 +104,10 @@ std::string cell_text(const VerdictCell& cell) {
   return cell.holds == cell.points() ? "**" + text + "**" : text;
 }
 
+bool has(const JudgedPoint& point, const std::string& key) {
+  return key.empty() || point.swept.contains(key);
+}
+
 std::string short_key(const std::string& key) {
   const std::size_t dot = key.rfind('.');
   return dot == std::string::npos ? key : key.substr(dot + 1);
@@ -139,9 +143,10 @@ VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records
   matrix.all.low = matrix.all.high = NAN;
   for (const JudgedPoint& point : points) add(matrix.all, point);
   std::vector<Axis> axes = axes_of(points);
-  if (axes.size() < 2) return matrix;
+  if (axes.empty()) return matrix;
+  if (axes.size() == 1) axes.insert(axes.begin(), Axis{"", {""}, 0, false});  // one row
   const auto rank = [](const Axis& a) { return std::make_pair(a.numbers, a.values.size()); };
-  if (rank(axes[0]) > rank(axes[1])) std::swap(axes[0], axes[1]);
+  if (!axes[0].key.empty() && rank(axes[0]) > rank(axes[1])) std::swap(axes[0], axes[1]);
   matrix.row_key = axes[0].key;
   matrix.column_key = axes[1].key;
   matrix.rows = axes[0].values;
@@ -149,8 +154,8 @@ VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records
   matrix.columns_are_numbers = axes[1].numbers;
   matrix.cells.assign(matrix.rows.size(), std::vector<VerdictCell>(matrix.columns.size()));
   for (const JudgedPoint& point : points) {
-    if (!point.swept.contains(matrix.row_key) || !point.swept.contains(matrix.column_key)) continue;
-    add(matrix.cells[place_of(matrix.rows, plain(point.swept[matrix.row_key]))]
+    if (!has(point, matrix.row_key) || !has(point, matrix.column_key)) continue;
+    add(matrix.cells[matrix.row_key.empty() ? 0 : place_of(matrix.rows, plain(point.swept[matrix.row_key]))]
                     [place_of(matrix.columns, plain(point.swept[matrix.column_key]))],
         point);
   }
@@ -160,7 +165,7 @@ VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records
 std::vector<std::string> frontier(const VerdictMatrix& matrix) {
   std::vector<std::string> lines;
   for (std::size_t row = 0; row < matrix.rows.size(); ++row)
-    lines.push_back(matrix.rows[row] + ": " + frontier_of_row(matrix, row));
+    lines.push_back((matrix.rows[row].empty() ? "" : matrix.rows[row] + ": ") + frontier_of_row(matrix, row));
   return lines;
 }
 
@@ -175,7 +180,8 @@ std::string verdict_markdown(const Json& claim, const std::vector<Json>& records
   text += ". " + std::to_string(matrix.all.points()) + " points: " + range(matrix.all) + ", " +
           verdict(matrix.all) + ".\n\n";
   if (matrix.rows.empty()) return text;
-  text += "| " + short_key(matrix.row_key) + " \\ " + short_key(matrix.column_key) + " |";
+  text += "| " + (matrix.row_key.empty() ? "" : short_key(matrix.row_key) + " \\ ") +
+          short_key(matrix.column_key) + " |";
   for (const std::string& column : matrix.columns) text += " " + column + " |";
   text += "\n|---|";
   for (std::size_t i = 0; i < matrix.columns.size(); ++i) text += "---|";

@@ -21,9 +21,10 @@ struct VerdictCell {
 };
 
 struct VerdictMatrix {
-  std::string row_key, column_key;  // empty where fewer than two keys vary
+  // The row's is empty (and there is one row) where one key varies; both are, without cells, where none does.
+  std::string row_key, column_key;
   std::vector<std::string> rows, columns;
-  bool columns_are_numbers = false;  // only then does a frontier have a side
+  bool columns_are_numbers = false;             // only then does a frontier have a side
   std::vector<std::vector<VerdictCell>> cells;  // [row][column]; without points where the sweep has none
   VerdictCell all;
 };

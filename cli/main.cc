@@ -44,11 +44,19 @@ void declare_check(CLI::App& app, RunOptions& options, int& status) {
   check->callback([&] { status = check_command(options.scenario, options.assignments); });
 }
 
-void declare_report(CLI::App& app, std::vector<std::string>& runs, std::string& out, int& status) {
+void declare_report(CLI::App& app, ReportOptions& options, int& status) {
   CLI::App* report = app.add_subcommand("report", "One self-contained HTML file from run directories");
-  report->add_option("RUN", runs, "run directories")->required();
-  report->add_option("-o,--output", out, "the file (default RUN/report.html, or report.html for several)");
-  report->callback([&] { status = report_command(runs, out); });
+  report->add_option("RUN", options.runs, "run directories")->required();
+  report->add_option(
+      "-o,--output", options.out,
+      "the file (default RUN/report.html, RUN/live.html with --watch, or report.html for several)");
+  CLI::Option* watch =
+      report->add_flag("--watch", options.watch,
+                       "follow runs in progress: write the page anew, which reloads itself, until they end");
+  report->add_option("--every", options.every_s, "seconds between two pages (default 5)")
+      ->check(CLI::Range(1., 3600.))
+      ->needs(watch);
+  report->callback([&] { status = report_command(options); });
 }
 
 // What `run` starts for a case of fidelity analytic, as it starts longhaul-sim for the others.
@@ -133,9 +141,10 @@ int main(int argc, char** argv) {
   options.command.assign(argv, argv + argc);
   std::vector<std::string> runs;
   std::string out, topic;
+  ReportOptions report;
   declare_run(app, options, status);
   declare_check(app, options, status);
-  declare_report(app, runs, out, status);
+  declare_report(app, report, status);
   declare_claims(app, runs, out, status);
   CompareOptions compare;
   declare_compare(app, compare, status);

@@ -6,6 +6,14 @@
 
 namespace longhaul {
 
-int report_command(const std::vector<std::string>& runs, std::string out);
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string out;  // empty: RUN/report.html (RUN/live.html with watch), or report.html for several
+  bool watch = false;
+  double every_s = 5;
+};
+
+// What could not be read is named on stderr and on the page, and the rest is reported.
+int report_command(const ReportOptions& options);
 
 }  // namespace longhaul

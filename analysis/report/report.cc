@@ -55,7 +55,10 @@ std::string fill(std::string_view page, const std::map<std::string, std::string_
 }  // namespace
 
 std::string report_html(const std::vector<std::string>& run_folders) {
-  const Json data = report_data(run_folders);
+  return report_page(report_data(run_folders));
+}
+
+std::string report_page(const Json& data) {
   const std::string title = html_safe(title_of(data));
   // Bytes that are no UTF-8 (a log line in an error) must not cost the report.
   const std::string json = script_safe(data.dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "core/options.h"
+
 namespace longhaul {
 
-// The page for one or several run directories. A directory that is no run, or of a newer format, is named on
-// the page where there are others; throws RunError where there are none.
+// The page for what report_data gives.
+std::string report_page(const Json& data);
+
+// The page for one or several run directories; throws as report_data.
 std::string report_html(const std::vector<std::string>& run_folders);
 
 }  // namespace longhaul

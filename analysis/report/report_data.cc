@@ -6,33 +6,34 @@
 
 #include "analysis/claims.h"
 #include "analysis/columns.h"
-#include "analysis/replay_files.h"
+#include "analysis/report/claim_pictures.h"
 #include "analysis/report/curves.h"
 #include "analysis/report/digits.h"
 #include "analysis/report/findings.h"
 #include "analysis/report/links.h"
+#include "analysis/report/network_map.h"
 #include "analysis/report/outer_step.h"
+#include "analysis/report/seed_means.h"
+#include "analysis/report/sync_times.h"
 #include "analysis/report/words.h"
-#include "analysis/summary.h"
+#include "analysis/run_directory.h"
+#include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
 #include "core/errors.h"
 
 namespace longhaul {
 namespace {
 
-struct Run {
-  std::string folder;
-  Json summary, manifest;
-  std::vector<Json> records;
-};
+using Run = RunDirectory;
 
 // How much of each case fits, so that 1500 cases stay below 10 MB.
 struct Detail {
   explicit Detail(std::size_t cases)
       : curve_points(std::clamp<std::size_t>(45'000 / cases, 20, 200)),
         lanes(std::clamp<std::size_t>(16'000 / cases, 8, 64)),
-        links(std::clamp<std::size_t>(9'000 / cases, 5, 15)) {}
-  std::size_t curve_points, lanes, links;
+        links(std::clamp<std::size_t>(9'000 / cases, 5, 15)),
+        map_links(std::clamp<std::size_t>(24'000 / cases, 16, 300)) {}
+  std::size_t curve_points, lanes, links, map_links;
 };
 
 Json optional_json(const std::optional<double>& value) {
@@ -73,6 +74,24 @@ Json claims_json(const Json& verdicts) {
   return claims;
 }
 
+// The claims about one number, for the pictures of that number.
+Json bounds_json(const Json& claims) {
+  Json bounds = Json::array();
+  for (const Json& claim : claims)
+    for (const auto& [key, words] : {std::pair("at_least", "at least "), std::pair("at_most", "at most "),
+                                     std::pair("equals", "equals ")})
+      if (claim.contains("metric") && claim.contains(key))
+        bounds.push_back({{"id", claim["id"]},
+                          {"metric", claim["metric"]},
+                          {"threshold", claim[key]},
+                          {"words", words + claim[key].dump()}});
+  return bounds;
+}
+
+Json claims_of(const Run& run) {
+  return run.written.is_object() ? run.written.value("claims", Json::array()) : Json::array();
+}
+
 Json run_json(const Run& run) {
   const Json scenario = run.manifest.value("scenario", Json(nullptr));
   Json manifest = run.manifest;
@@ -83,8 +102,20 @@ Json run_json(const Run& run) {
           {"words", run_in_words(scenario, run.records)},
           {"notes", notes_of(run.records)},
           {"claims", claims_json(run.summary.value("claims", Json::array()))},
+          {"bounds", bounds_json(claims_of(run))},
+          {"claim_pictures", claim_pictures(claims_of(run), run.records)},
           {"manifest", manifest},
           {"scenario", scenario}};
+}
+
+// The parts of a synchronization, as the record has them.
+Json breakdown_of(const Json& record) {
+  const Json parts = record.value("sync_breakdown_s", Json(nullptr));
+  if (!parts.is_object()) return nullptr;
+  Json shown = Json::object();
+  for (const auto& [part, seconds] : parts.items())
+    if (seconds.is_number()) shown[part] = six_digits(seconds);
+  return shown;
 }
 
 Json chart_numbers(const Json& record) {
@@ -106,11 +137,26 @@ Json or_null(const Part& part, Json& problems) {
   }
 }
 
+// Of a case that is finished nobody is writing any more: a table without its last line end lost something.
+void name_cut_tables(const std::string& case_folder, Json& problems) {
+  for (const char* table : {"metrics.csv", "exchanges.csv", "replicas.csv", "links.csv", "network.csv"})
+    if (const std::string cut = cut_off(case_folder + "/" + table); !cut.empty()) problems.push_back(cut);
+}
+
+void add_times(const std::string& folder, const Detail& detail, Json& one, Json& problems) {
+  SyncTimes times;
+  one["sync"] = or_null(
+      [&] {
+        times = sync_times(folder);
+        return sync_distribution(times);
+      },
+      problems);
+  one["replicas"] = or_null([&] { return times_of_replicas(folder, times, detail.lanes); }, problems);
+}
+
 Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail,
                Json& problems) {
-  const std::string folder = run.folder + "/cases/" + record.value("case", "");
-  const std::string training =
-      record.contains("training") ? run.folder + "/train/" + plain(record["training"]) : "";
+  const std::string folder = run.case_folder(record), training = run.train_folder(record);
   Json one = {{"run", run_index},
               {"case", record.value("case", "")},
               {"status", record.value("status", "")},
@@ -123,9 +169,13 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
               {"exchanges", record.value("exchanges", Json())},
               {"numbers", chart_numbers(record)}};
   if (record.contains("error")) one["error"] = record["error"];
+  if (one["status"] == "done") name_cut_tables(folder, problems);
   one["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
   one["outer_step"] = or_null([&] { return outer_step_of(folder, detail.lanes); }, problems);
   one["links"] = or_null([&] { return busiest_links(folder, detail.links); }, problems);
+  one["map"] = or_null([&] { return network_map(folder, detail.map_links); }, problems);
+  one["breakdown"] = breakdown_of(record);
+  add_times(folder, detail, one, problems);
   return one;
 }
 
@@ -151,36 +201,30 @@ void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& 
     members[label].push_back(i);
   }
   for (const std::string& label : labels) {
-    Json indices = Json::array();
+    std::vector<std::size_t> indices;
     std::vector<Json> records;
     for (const std::size_t i : members[label]) {
       indices.push_back(first + i);
       records.push_back(run.records[i]);
     }
-    points.push_back(
-        {{"run", run_index}, {"label", label}, {"cases", indices}, {"findings", findings(records)}});
+    points.push_back({{"run", run_index},
+                      {"label", label},
+                      {"cases", indices},
+                      {"rows", seed_means(records, indices)},
+                      {"findings", findings(records)}});
   }
 }
 
-Run read_run(const std::string& folder) {
-  Run run{folder, read_summary(folder), read_json_or_null(folder + "/manifest.json"), {}};
-  if (!run.manifest.is_object()) run.manifest = Json::object();
-  run.records.assign(run.summary["cases"].begin(), run.summary["cases"].end());
-  return run;
-}
-
-std::vector<Run> read_runs(const std::vector<std::string>& folders, Json& problems) {
-  std::vector<Run> runs;
-  for (const std::string& folder : folders) try {
-      runs.push_back(read_run(folder));
-    } catch (const RunError& error) {
-      problems.push_back(error.what());
-    }
-  if (runs.empty()) {
-    std::vector<std::string> causes(problems.begin(), problems.end());
-    throw RunError(causes.empty() ? "no run directory was given" : join(causes, "; "));
+// Half the width of a 95 % interval in standard errors, for 2, 3, … seeds.
+Json t_quantiles() {
+  Json quantiles = Json::array();
+  for (int seeds = 2; seeds <= 50; ++seeds) {
+    std::vector<double> values(static_cast<std::size_t>(seeds), 0);
+    values[0] = 1;  // standard error 1 / n
+    const Interval interval = t_interval(values, 0.95);
+    quantiles.push_back(six_digits((interval.high - interval.low) / 2 * seeds));
   }
-  return runs;
+  return quantiles;
 }
 
 Json columns_json() {
@@ -193,16 +237,18 @@ Json columns_json() {
 }  // namespace
 
 Json report_data(const std::vector<std::string>& run_folders) {
-  Json problems = Json::array();
-  const std::vector<Run> runs = read_runs(run_folders, problems);
+  return report_data(open_runs(run_folders));
+}
+
+Json report_data(const RunDirectories& opened) {
+  const std::vector<Run>& runs = opened.runs;
+  Json problems = opened.problems;
   std::vector<Json> all_records;
   for (const Run& run : runs) all_records.insert(all_records.end(), run.records.begin(), run.records.end());
   const Detail detail(std::max<std::size_t>(1, all_records.size()));
 
-  Json data = {{"columns", columns_json()},
-               {"swept", swept_keys(all_records)},
-               {"runs", Json::array()},
-               {"cases", Json::array()},
+  Json data = {{"columns", columns_json()},        {"levels", quantile_levels()}, {"t95", t_quantiles()},
+               {"swept", swept_keys(all_records)}, {"runs", Json::array()},       {"cases", Json::array()},
                {"points", Json::array()}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t first = data["cases"].size();

@@ -4,21 +4,29 @@
 #include <string>
 #include <vector>
 
+#include "analysis/run_directory.h"
 #include "core/options.h"
 
 namespace longhaul {
 
 //   columns   [{"title", "meaning", "path"}]
 //   swept     [keys]
-//   runs      [{"folder", "name", "description", "words", "notes", "claims", "manifest", "scenario"}]
+//   levels    [the cumulative shares at which the quantiles in `sync` stand]
+//   t95       [Student's t at 97.5 % for 2, 3, … seeds]
+//   runs      [{"folder", "name", "description", "words", "notes", "claims", "claim_pictures", "manifest",
+//               "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
 //               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step",
-//               "links"}]
-//   points    [{"run", "label", "cases": [indices], "findings": [sentences]}]
+//               "links", "map", "breakdown" (parts of a synchronization, s), "sync" (quantiles, s),
+//               "replicas" (times of each)}]
+//   points    [{"run", "label", "cases": [indices], "rows" (seed_means.h), "findings": [sentences]}]
 //   problems  [what could not be read]
+//   live      {"text", "seconds"}: of a run in progress (cli/watch_report.h), the page reloads after so long
 // texts, values and best go with columns. Curves, lanes and links are thinned, the more so the more cases
-// there are. A folder that is no run is named in `problems` if there are others; throws RunError where there
-// are none.
+// there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut table)
+// is named in `problems`, and the rest is there; throws InputError where no run has a case.
 Json report_data(const std::vector<std::string>& run_folders);
+// The same of directories that are open.
+Json report_data(const RunDirectories& opened);
 
 }  // namespace longhaul

@@ -19,6 +19,11 @@ double to_picoseconds(double seconds) {
   return std::round(seconds * 1e12) / 1e12 + 0.;
 }
 
+// Of a mesh only the links that carried something: it has half a million among 1024.
+bool is_listed(const Topology& topology, const std::vector<LinkLoad>& loads, std::size_t direction) {
+  return !topology.is_mesh() || loads[direction].bytes > 0 || loads[direction ^ 1].bytes > 0;
+}
+
 }  // namespace
 
 bool is_recorded(const Trace& trace, int step) {
@@ -79,13 +84,27 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
 void ReplayOutputs::write_links(const Topology& topology, const std::vector<LinkLoad>& loads) {
   CsvWriter out(folder_ + "/links.csv", {"link", "direction", "bytes", "busy_s"});
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    const std::size_t other = i ^ 1;
-    if (topology.is_mesh() && loads[i].bytes == 0 && loads[other].bytes == 0) continue;
+    if (!is_listed(topology, loads, i)) continue;
     out.cell(topology.link(static_cast<int>(i / 2)).name)
         .cell(std::string(i % 2 == 0 ? "forward" : "backward"))
         .cell(loads[i].bytes)
         .cell(std::round(loads[i].busy_s * 1e9) / 1e9)
         .end_row();
+  }
+  out.flush();
+}
+
+void ReplayOutputs::write_network(const Topology& topology, const std::vector<LinkLoad>& loads) {
+  CsvWriter out(folder_ + "/network.csv",
+                {"link", "from", "to", "rate_forward_bps", "rate_backward_bps", "delay_s"});
+  const auto rate = [&](double bps) { std::isfinite(bps) ? out.cell(bps) : out.cell(std::string()); };
+  for (std::size_t i = 0; i < loads.size(); i += 2) {
+    if (!is_listed(topology, loads, i)) continue;
+    const Link link = topology.link(static_cast<int>(i / 2));
+    out.cell(link.name).cell(topology.node_name(link.first)).cell(topology.node_name(link.second));
+    rate(link.rate_forward);
+    rate(link.rate_backward);
+    out.cell(link.delay_s).end_row();
   }
   out.flush();
 }
@@ -106,6 +125,7 @@ Json ReplayOutputs::finish(const std::vector<ReplicaTotals>& totals, const Topol
   for (const ReplicaTotals& replica : totals) latest_s = std::max(latest_s, replica.clock_s);
   write_replicas(totals);
   write_links(topology, loads);
+  write_network(topology, loads);
   const Json report = {{"transfers", transfers}, {"events", events}, {"simulated_s", latest_s}};
   write_report(report);
   return report;

@@ -71,6 +71,7 @@ class ReplayOutputs {
   void write_exchange(int step, int rule, const ExchangeRow& row);
   void write_replicas(const std::vector<ReplicaTotals>& totals);
   void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
+  void write_network(const Topology& topology, const std::vector<LinkLoad>& loads);
   void write_report(const Json& report);
 
   std::string folder_;

@@ -31,11 +31,21 @@ function formatNumber(value) {
   return Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6 ? value.toExponential(1) : digits(value, 4);
 }
 
+// How a number of a record is written.
+function formatOf(path) {
+  if (/_s(\.|$)/.test(path)) return formatDuration;
+  if (path.includes('bytes')) return formatBytes;
+  return path.includes('fraction') ? formatPercent : formatNumber;
+}
+
+// Texts without their quotes, everything else as JSON.
+const plain = value => (typeof value === 'string' ? value : String(JSON.stringify(value)));
+
 // Steps of 1, 2 or 5 · 10^n, and for times of minutes and hours what a clock has: about `count` of them in `span`.
 function tickStep(span, count) {
   const rough = span / count;
-  const clock = [60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
-  if (rough > 50) return clock.find(step => step >= rough) || Math.ceil(rough / 86400) * 86400;
+  const clock = [30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
+  if (rough > 20) return clock.find(step => step >= rough) || Math.ceil(rough / 86400) * 86400;
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map(step => step * power).find(step => step >= rough);
 }

@@ -1,12 +1,10 @@
 // The page: fills the parts that never change, and redraws the rest when a choice is made.
 'use strict';
 
-const VIEWS = chartViews();
-const CHOICE = {view: 0, hidden: new Set()};
-
 function fillHeader() {
   document.getElementById('name').textContent = DATA.runs.map((_, i) => runName(i)).join(' · ');
   if (!MANY_RUNS) document.getElementById('description').textContent = DATA.runs[0].description;
+  if (DATA.live) document.getElementById('notes').append(element('p', {class: 'note live'}, DATA.live.text));
   const notes = [...DATA.problems, ...DATA.runs.flatMap((run, i) => run.notes.map(note => (MANY_RUNS ? `${runName(i)}: ${note}` : note)))];
   document.getElementById('notes').append(...notes.map(note => element('p', {class: 'note'}, note)));
 }
@@ -68,9 +66,8 @@ function fillFindings(view) {
 
 function fillChoices(all) {
   const form = document.getElementById('choices');
-  const toggles = all.map(series => checkBox(series.name, !CHOICE.hidden.has(series.name), shown => {
-    if (shown) CHOICE.hidden.delete(series.name);
-    else CHOICE.hidden.add(series.name);
+  const toggles = all.map(series => checkBox(series.name, !CHOICE.hidden[series.name], shown => {
+    CHOICE.hidden[series.name] = !shown;
     drawCharts(all);
   }, swatch(series.color)));
   form.replaceChildren(element('fieldset', {}, element('legend', {}, 'Methods'), ...toggles));
@@ -87,11 +84,12 @@ function fillView() {
 }
 
 function drawCharts(all) {
-  const shown = all.filter(series => !CHOICE.hidden.has(series.name));
+  const shown = all.filter(series => !CHOICE.hidden[series.name]);
   for (const chart of CHARTS) chart.draw(shown);
   const figures = [...document.querySelectorAll('#charts > figure')];
   const visible = figures.filter(figure => !figure.hidden);
   for (const figure of figures) figure.classList.toggle('last-alone', visible.length % 2 === 1 && figure === visible[visible.length - 1]);
+  drawSweep(VIEWS[CHOICE.view], CHOICE.hidden);
   drawLanes(shown);
   drawLinks(shown);
 }
@@ -107,6 +105,7 @@ function draw() {
 }
 
 function start() {
+  const scroll = restoreState();
   themeCharts();
   fillHeader();
   fillWords();
@@ -118,11 +117,15 @@ function start() {
   for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());
   fillView();
   if (DATA.cases.length === 0)
-    for (const id of ['found', 'results', 'pictures', 'outer-step', 'links']) document.getElementById(id).hidden = true;
+    for (const id of ['found', 'results', 'pictures', 'sweep', 'outer-step', 'links']) document.getElementById(id).hidden = true;
   draw();
+  drawClaims();
+  scrollTo(0, scroll);
+  reloadLater();
   const redraw = () => {
     themeCharts();
     draw();
+    drawClaims();
   };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   matchMedia('print').addEventListener('change', redraw);  // colours and widths of the paper
@@ -131,7 +134,10 @@ function start() {
     if (innerWidth === width) return;
     width = innerWidth;
     const view = VIEWS[CHOICE.view];
-    if (view) drawLanes(seriesOf(view).filter(series => !CHOICE.hidden.has(series.name)));
+    if (!view) return;
+    const shown = seriesOf(view).filter(series => !CHOICE.hidden[series.name]);
+    drawLanes(shown);
+    drawLinks(shown);
   });
 }
 

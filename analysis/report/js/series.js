@@ -7,6 +7,9 @@ const DATA = JSON.parse(document.getElementById('data').textContent);
 const METHOD_LABELS = [...new Set(DATA.cases.map(one => one.label))];
 const MANY_RUNS = DATA.runs.length > 1;
 
+// Variants and runs of one method share its colour; the dashes tell them apart.
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4]];
+
 const runName = index => {
   const run = DATA.runs[index];
   const twins = DATA.runs.filter(other => other.name === run.name).length > 1;
@@ -25,6 +28,9 @@ function chartViews() {
   return views;
 }
 
+const VIEWS = chartViews();
+const CHOICE = {view: 0, hidden: {}};
+
 function seriesOf(view) {
   const found = new Map();
   for (const index of view.cases) {
@@ -38,9 +44,7 @@ function seriesOf(view) {
     const likes = all.filter(other => other.label === series.label);
     series.index = METHOD_LABELS.indexOf(series.label);
     series.color = methodColor(series.index);
-    // Variants and runs of one method share its colour; the dashes tell them apart.
-    const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4]];
-    series.dash = dashes[(likes.indexOf(series) + Math.floor(series.index / PALETTE.length)) % dashes.length];
+    series.dash = DASHES[(likes.indexOf(series) + Math.floor(series.index / PALETTE.length)) % DASHES.length];
   }
   return all;
 }
@@ -53,7 +57,7 @@ function seriesNumber(series, path) {
 
 const curvePoints = (curve, x, y) => curve[x].map((value, i) => ({x: value, y: curve[y][i]}));
 
-// The mean curve of several seeds; null unless they were evaluated at the same steps.
+// The mean curve of several seeds, with half of its 95 % interval; null unless they were evaluated at the same steps.
 function meanCurve(curves, x, y) {
   const [first] = curves;
   const alike = curves.every(curve => curve.step.length === first.step.length
@@ -61,5 +65,5 @@ function meanCurve(curves, x, y) {
   if (!alike) return null;
   const average = (key, i) => (curves.some(curve => curve[key][i] === null) ? null
     : curves.reduce((sum, curve) => sum + curve[key][i], 0) / curves.length);
-  return first.step.map((_, i) => ({x: average(x, i), y: average(y, i)}));
+  return first.step.map((_, i) => ({x: average(x, i), y: average(y, i), half: halfWidth(curves.map(curve => curve[y][i]))}));
 }

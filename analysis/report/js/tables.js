@@ -1,29 +1,46 @@
-// The table of results (all cases, sortable) and that of the busiest links.
+// The table of results: methods with means over seeds, or every case; sortable.
 'use strict';
 
-const RESULTS = {sort: null, descending: false, onlyChosen: false};
+const RESULTS = {rows: 'point', sort: null, descending: false};
 
-const plain = value => (typeof value === 'string' ? value : String(JSON.stringify(value)));
+// What a row says of the state of its cases; '' where all are done.
+function unfinished(cases) {
+  const open = cases.filter(one => one.status !== 'done');
+  if (open.length === 0) return '';
+  return cases.length === 1 ? open[0].status : `${cases.length - open.length} of ${cases.length} seeds done`;
+}
 
-// The columns that describe a case, before those that measure it.
-function describingColumns() {
-  const unfinished = one => (one.status === 'done' ? '' : element('span', {class: 'status'}, one.status));
-  const columns = [{title: 'Method', value: one => one.variant,
-    cell: one => [swatch(methodColor(METHOD_LABELS.indexOf(one.label))), one.variant, unfinished(one)]}];
-  if (MANY_RUNS) columns.push({title: 'Run', value: one => runName(one.run)});
+// A method at a point of the sweep: the mean of its seeds, or its one case.
+function meanRow(row) {
+  const cases = row.cases.map(index => DATA.cases[index]);
+  const one = cases.find(each => each.status === 'done') || cases[0];
+  return {...one, ...(row.texts ? row : {}), cases: row.cases, seeds: row.seeds, seed: cases.length > 1 ? `${row.seeds} seeds` : one.seed, state: unfinished(cases)};
+}
+
+function tableRows(view) {
+  if (RESULTS.rows === 'cases') return DATA.cases.map((one, i) => ({...one, cases: [i], state: unfinished([one])}));
+  const points = RESULTS.rows === 'point' ? view.points.map(index => DATA.points[index]) : DATA.points;
+  return points.flatMap(point => point.rows.map(meanRow));
+}
+
+// The columns that describe a row, before those that measure it.
+function describingColumns(rows) {
+  const mark = row => (row.state ? element('span', {class: 'status'}, row.state) : '');
+  const columns = [{title: 'Method', value: row => row.variant,
+    cell: row => [swatch(methodColor(METHOD_LABELS.indexOf(row.label))), row.variant, mark(row)]}];
+  if (MANY_RUNS) columns.push({title: 'Run', value: row => runName(row.run)});
   for (const key of DATA.swept) {
     if (key.startsWith('methods.')) continue;  // in the name of the variant
-    if (DATA.cases.every(one => plain(one.swept[key]) === plain(DATA.cases[0].swept[key]))) continue;
-    const short = key.slice(key.lastIndexOf('.') + 1);
-    columns.push({title: short, meaning: key, value: one => (key in one.swept ? one.swept[key] : '')});
+    if (rows.every(row => plain(row.swept[key]) === plain(rows[0].swept[key]))) continue;
+    columns.push({title: lastPart(key), meaning: key, value: row => (key in row.swept ? row.swept[key] : '')});
   }
-  if (new Set(DATA.cases.map(one => one.seed)).size > 1) columns.push({title: 'Seed', value: one => one.seed});
-  return columns.map(column => ({cell: one => [plain(column.value(one))], ...column, words: true}));
+  if (new Set(rows.map(row => row.seed)).size > 1 || rows.some(row => row.seeds > 1)) columns.push({title: 'Seed', value: row => row.seed});
+  return columns.map(column => ({cell: row => [plain(column.value(row))], ...column, words: true}));
 }
 
 function measuringColumns() {
-  return DATA.columns.map((column, i) => ({...column, value: one => one.values[i], best: one => one.best[i],
-    cell: one => [one.texts[i] || '–']})).filter((_, i) => DATA.cases.some(one => one.values[i] !== null));
+  return DATA.columns.map((column, i) => ({...column, value: row => row.values[i], best: row => row.best[i],
+    cell: row => [row.texts[i] || '–']})).filter((_, i) => DATA.cases.some(one => one.values[i] !== null));
 }
 
 function compareValues(a, b) {
@@ -33,10 +50,10 @@ function compareValues(a, b) {
   return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', {numeric: true});
 }
 
-function sortedCases(indices, columns) {
-  if (RESULTS.sort === null) return indices;
-  const value = columns[RESULTS.sort].value, sign = RESULTS.descending ? -1 : 1;
-  return [...indices].sort((a, b) => sign * compareValues(value(DATA.cases[a]), value(DATA.cases[b])) || a - b);
+function sortedRows(rows, columns) {
+  if (RESULTS.sort === null || !columns[RESULTS.sort]) return rows;
+  const {value} = columns[RESULTS.sort], sign = RESULTS.descending ? -1 : 1;
+  return rows.map((row, i) => ({row, i})).sort((a, b) => sign * compareValues(value(a.row), value(b.row)) || a.i - b.i).map(({row}) => row);
 }
 
 function headerCell(column, index, redraw) {
@@ -50,66 +67,50 @@ function headerCell(column, index, redraw) {
     element('button', {type: 'button', title: column.meaning || null, onclick: sort}, column.title));
 }
 
-function resultRow(one, columns, isChosen) {
-  return element('tr', {class: isChosen ? null : 'aside', title: one.error || null}, ...columns.map((column, i) =>
+function resultRow(row, columns, isChosen) {
+  return element('tr', {class: isChosen ? null : 'aside', title: row.error || null}, ...columns.map((column, i) =>
     element(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : null,
-      class: column.words ? 'words' : column.best(one) ? 'best' : null}, ...column.cell(one))));
+      class: column.words ? 'words' : column.best(row) ? 'best' : null}, ...column.cell(row))));
 }
+
+function rowChoices() {
+  const several = DATA.points.some(point => point.rows.some(row => row.cases.length > 1));
+  const choices = [['point', DATA.points.length > 1 ? 'the chosen point' : several ? 'means over seeds' : 'all']];
+  if (DATA.points.length > 1) choices.push(['means', several ? 'all points, means over seeds' : 'all points']);
+  if (several) choices.push(['cases', 'every case']);
+  return choices;
+}
+
+function resultNotes(rows) {
+  const notes = ['A heading sorts by its column.'];
+  if (rows.some(row => row.seeds > 1)) notes.unshift('±: half the width of the 95 % t interval of the mean over seeds; longhaul compare says which differences it shows.');
+  if (rows.some(row => row.best.includes(1)))
+    notes.unshift('★ the lowest at its point of the sweep among methods that exchange; columns in which lower is not better have none.');
+  return notes.join(' ');
+}
+
+const MOST_ROWS = 400;  // more would take the browser seconds
 
 function drawResults(view) {
   const place = document.getElementById('results-table');
-  const columns = [...describingColumns(), ...measuringColumns()];
+  const rows = tableRows(view), columns = [...describingColumns(rows), ...measuringColumns()];
   const chosen = new Set(view.cases);
-  const indices = DATA.cases.map((_, i) => i).filter(i => !RESULTS.onlyChosen || chosen.has(i));
   const redraw = focus => {
     drawResults(view);
     if (focus !== undefined) place.querySelectorAll('th button')[focus].focus();
   };
+  const shown = sortedRows(rows, columns).slice(0, MOST_ROWS);
   const table = element('table', {},
     element('thead', {}, element('tr', {}, ...columns.map((column, i) => headerCell(column, i, redraw)))),
-    element('tbody', {}, ...sortedCases(indices, columns).map(i => resultRow(DATA.cases[i], columns, chosen.has(i)))));
+    element('tbody', {}, ...shown.map(row => resultRow(row, columns, row.cases.some(index => chosen.has(index))))));
   const children = [element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'results-heading'}, table)];
-  if (DATA.points.length > 1)
-    children.unshift(element('div', {class: 'controls'}, checkBox('only what the charts show', RESULTS.onlyChosen, value => {
-      RESULTS.onlyChosen = value;
+  if (rowChoices().length > 1)
+    children.unshift(element('div', {class: 'controls'}, selectBox('rows:', rowChoices(), RESULTS.rows, value => {
+      RESULTS.rows = value;
       redraw();
-      place.querySelector('input').focus();
-    })));
-  const notes = ['A heading sorts by its column.'];
-  if (DATA.cases.some(one => one.best.includes(1))) notes.unshift('★ the best among cases of the same seed and sweep point that exchange; columns in which lower is not better have none.');
-  children.push(element('p', {class: 'quiet'}, notes.join(' ')));
-  place.replaceChildren(...children);
-}
-
-const LINKS = {name: null};
-
-function drawLinks(all) {
-  const place = document.getElementById('links-table');
-  const carriers = all.map(series => ({name: series.name, one: series.cases.find(one => one.links && one.links.used)})).filter(entry => entry.one);
-  document.getElementById('links').hidden = carriers.length === 0;
-  if (carriers.length === 0) return;
-  const chosen = carriers.find(entry => entry.name === LINKS.name) || carriers[0];
-  const {links, numbers} = chosen.one;
-  const simulated = numbers.simulated_time_s;
-  const row = link => element('tr', {},
-    element('th', {scope: 'row', class: 'words'}, link.link),
-    element('td', {class: 'words'}, link.direction),
-    element('td', {}, formatBytes(link.bytes)),
-    element('td', {}, formatPercent(link.bytes / links.total_bytes)),
-    element('td', {}, formatDuration(link.busy_s)),
-    element('td', {}, simulated ? formatPercent(link.busy_s / simulated) : '–'),
-    element('td', {}, link.busy_s > 0 ? formatRate(8 * link.bytes / link.busy_s) : '–'));
-  const heading = (text, words) => element('th', {scope: 'col', class: words ? 'words' : null}, text);
-  place.replaceChildren(
-    element('div', {class: 'controls'}, selectBox('links of', carriers.map(entry => [entry.name, entry.name]), chosen.name, value => {
-      LINKS.name = value;
-      drawLinks(all);
       place.querySelector('select').focus();
-    })),
-    element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'links-heading'}, element('table', {},
-      element('thead', {}, element('tr', {}, heading('Link', true), heading('Direction', true), heading('On the wire'), heading('Share of all bytes'),
-        heading('Busy'), heading('Busy, of the run'), heading('Rate while busy'))),
-      element('tbody', {}, ...links.busiest.map(row)))),
-    element('p', {class: 'quiet'}, `${links.busiest.length} of ${links.used} directions of links that carried anything; bytes with headers. `
-      + 'Forward is from the first to the second name.'));
+    })));
+  const cut = shown.length < rows.length ? ` The first ${shown.length} of ${rows.length} rows; summary.json has them all.` : '';
+  children.push(element('p', {class: 'quiet'}, resultNotes(shown) + cut));
+  place.replaceChildren(...children);
 }

@@ -15,6 +15,9 @@ function faded(color, alpha) {
   return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;
 }
 
+// Of a colour that may be no hexadecimal one, something that `faded` takes.
+const toHex = color => (color.startsWith('#') && color.length === 7 ? color : '#808080');
+
 // A fill of slanted lines for canvas: what is hatched is waiting.
 function hatched(color) {
   const tile = document.createElement('canvas');

@@ -107,7 +107,7 @@ TEST_F(Report, NamesARunThatCannotBeReadAndShowsTheOthers) {
   const Json data = report_data({run, run + "/cases"});
   EXPECT_EQ(data["runs"].size(), 1u);
   EXPECT_EQ(data["problems"][0], run + "/cases: is no run directory (it has no summary.json)");
-  EXPECT_THROW(report_html({run + "/cases"}), RunError);
+  EXPECT_THROW(report_data({run + "/cases"}), InputError);
 }
 
 TEST_F(Report, NamesADamagedTableAndShowsTheRest) {
@@ -118,6 +118,17 @@ TEST_F(Report, NamesADamagedTableAndShowsTheRest) {
   EXPECT_NE(data["problems"][0].get<std::string>().find("links.csv: line 2"), std::string::npos);
   EXPECT_TRUE(data["cases"][0]["links"].is_null());
   EXPECT_FALSE(data["cases"][0]["curve"].is_null());
+}
+
+TEST_F(Report, NamesATableThatIsCutOff) {
+  add_case("diloco", Json::object());
+  page();
+  const std::string file = run + "/cases/diloco/links.csv", text = read_text(file);
+  write_text(file, text.substr(0, text.size() - 3));
+  const Json data = report_data({run});
+  ASSERT_EQ(data["problems"].size(), 1u);
+  EXPECT_EQ(data["problems"][0], file + ": is cut off, its last line (3) has no end");
+  EXPECT_EQ(data["cases"][0]["links"]["used"], 1) << "the whole lines are still shown";
 }
 
 TEST_F(Report, WorksWithoutAManifest) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/report/claim_pictures.h"
+
 namespace longhaul {
 namespace {
 
@@ -61,6 +63,34 @@ TEST(VerdictMatrix, SaysTheFrontierInWords) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], "tree: holds from replicas = 16 on; at most 64 at replicas = 64");
   EXPECT_EQ(lines[1], "ring: holds nowhere; at most 3 at replicas = 2");
+}
+
+// One key that varies makes one row; the order of its values is that of the sweep.
+TEST(VerdictMatrix, OfOneKeyHasOneRow) {
+  std::vector<Json> records;
+  for (const int n : {2, 16, 64}) {
+    records.push_back(record("a", {{"replicas", n}}, n));
+    records.push_back(record("b", {{"replicas", n}}, 1));
+  }
+  const VerdictMatrix matrix = verdict_matrix(kClaim, records);
+  EXPECT_EQ(matrix.row_key, "");
+  EXPECT_EQ(matrix.column_key, "replicas");
+  ASSERT_EQ(matrix.cells.size(), 1u);
+  EXPECT_DOUBLE_EQ(matrix.cells[0][1].low, 16);
+  EXPECT_EQ(frontier(matrix),
+            std::vector<std::string>{"holds from replicas = 16 on; at most 64 at replicas = 64"});
+  EXPECT_NE(verdict_markdown(kClaim, records).find("| replicas | 2 | 16 | 64 |"), std::string::npos);
+}
+
+TEST(ClaimPictures, HoldWhatTheMatrixHolds) {
+  const Json pictures = claim_pictures(Json::array({kClaim}), made_up_sweep());
+  ASSERT_EQ(pictures.size(), 1u);
+  EXPECT_EQ(pictures[0]["bound"], "at_least");
+  EXPECT_EQ(pictures[0]["threshold"], 10);
+  EXPECT_EQ(pictures[0]["cells"][0][2], Json({64, 64, 2, 0, 0}));
+  EXPECT_EQ(pictures[0]["cells"][1][0], Json({3, 3, 0, 0, 2}));
+  EXPECT_EQ(pictures[0]["numbers"], true);
+  EXPECT_TRUE(claim_pictures(Json::array({kClaim}), {record("a", Json::object(), 1)}).empty());
 }
 
 TEST(VerdictMatrix, SaysWhatWasNotRun) {

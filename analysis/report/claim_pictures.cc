@@ -1,0 +1,60 @@
+#include "analysis/report/claim_pictures.h"
+
+#include <cmath>
+
+#include "analysis/claims.h"
+#include "analysis/report/digits.h"
+#include "analysis/verdict_matrix.h"
+
+namespace longhaul {
+namespace {
+
+Json number_or_null(double value) {
+  return std::isfinite(value) ? Json(six_digits(value)) : Json(nullptr);
+}
+
+Json cells_json(const VerdictMatrix& matrix) {
+  Json rows = Json::array();
+  for (const auto& cells : matrix.cells) {
+    Json row = Json::array();
+    for (const VerdictCell& cell : cells)
+      row.push_back(cell.points() == 0 ? Json(nullptr)
+                                       : Json({number_or_null(cell.low), number_or_null(cell.high),
+                                               cell.holds, cell.undecided, cell.fails}));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json picture(const Json& claim, const VerdictMatrix& matrix) {
+  const char* bound = claim.contains("at_least")  ? "at_least"
+                      : claim.contains("at_most") ? "at_most"
+                                                  : "equals";
+  return {{"id", claim["id"]},
+          {"statement", claim.value("statement", "")},
+          {"words", claim_in_words(claim)},
+          {"bound", bound},
+          {"threshold", claim[bound]},
+          {"within", claim.value("within", 0.)},
+          {"points", matrix.all.points()},
+          {"row_key", matrix.row_key},
+          {"column_key", matrix.column_key},
+          {"rows", matrix.rows},
+          {"columns", matrix.columns},
+          {"numbers", matrix.columns_are_numbers},
+          {"cells", cells_json(matrix)},
+          {"frontier", frontier(matrix)}};
+}
+
+}  // namespace
+
+Json claim_pictures(const Json& claims, const std::vector<Json>& records) {
+  Json pictures = Json::array();
+  for (const Json& claim : claims) {
+    const VerdictMatrix matrix = verdict_matrix(claim, records);
+    if (!matrix.cells.empty()) pictures.push_back(picture(claim, matrix));
+  }
+  return pictures;
+}
+
+}  // namespace longhaul

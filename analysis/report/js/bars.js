@@ -1,0 +1,131 @@
+// Where time goes: synchronization and wait, shares of a replica's time, the same for each replica, the parts of a
+// synchronization, and how long synchronizations took.
+'use strict';
+
+function barConfig(labels, bars, scale, format, vertical = false) {
+  const category = {grid: {display: false}, stacked: bars.some(bar => bar.stack), ticks: {autoSkip: vertical, maxRotation: 0}};
+  return {
+    type: 'bar',
+    data: {
+      labels,
+      datasets: bars.map(bar => ({
+        label: bar.label, data: bar.data, backgroundColor: bar.fill, borderColor: bar.edge,
+        borderWidth: 1, maxBarThickness: 26, stack: bar.stack,
+      })),
+    },
+    options: {
+      indexAxis: vertical ? 'x' : 'y',
+      interaction: {mode: 'index', axis: vertical ? 'x' : 'y', intersect: false},
+      scales: vertical ? {x: category, y: scale} : {x: scale, y: category},
+      plugins: {tooltip: {callbacks: {
+        label: item => `${item.dataset.label}: ${item.raw === null ? '–' : format(item.raw)}`,
+      }}},
+    },
+  };
+}
+
+const names = all => all.map(series => series.name);
+const colors = all => all.map(series => series.color);
+const lightColors = all => all.map(series => faded(toHex(series.color), 0.35));
+const waiting = () => ({fill: hatched(cssColor('--wait')), edge: cssColor('--wait')});
+
+// state: {logX}
+function syncConfig(all, state) {
+  const values = path => all.map(series => {
+    const number = seriesNumber(series, path);
+    return state.logX && number === 0 ? null : number;
+  });
+  const bars = [
+    {label: 'synchronization, mean', data: values('sync_time_s.mean'), fill: colors(all), edge: colors(all)},
+    {label: 'synchronization, 95th percentile', data: values('sync_time_s.p95'), fill: lightColors(all), edge: colors(all)},
+    {label: 'wait, mean', data: values('wait_s.mean'), ...waiting()},
+  ];
+  const scale = axis({title: 'time per exchange and replica', format: formatDuration}, state.logX, state.logX ? {} : {beginAtZero: true});
+  return barConfig(names(all), bars, scale, formatDuration);
+}
+
+const TIMES = ['compute_time_s', 'exchange_time_s', 'wait_time_s'];
+
+function sharesConfig(all) {
+  const share = index => all.map(series => {
+    const values = TIMES.map(path => seriesNumber(series, path) || 0);
+    const total = values.reduce((sum, value) => sum + value, 0);
+    return total > 0 ? values[index] / total : null;
+  });
+  const bars = [
+    {label: 'compute', data: share(0), fill: lightColors(all), edge: lightColors(all), stack: 'time'},
+    {label: 'exchange', data: share(1), fill: colors(all), edge: colors(all), stack: 'time'},
+    {label: 'wait', data: share(2), ...waiting(), stack: 'time'},
+  ];
+  const scale = axis({title: 'share of a replica\'s time, mean over replicas', format: value => `${Math.round(100 * value)} %`}, false,
+    {min: 0, max: 1, stacked: true});
+  return barConfig(names(all), bars, scale, formatPercent);
+}
+
+const withReplicas = all => all.filter(series => series.cases.some(one => one.replicas));
+
+// state: {method}
+function replicasConfig(all, state) {
+  const candidates = withReplicas(all);
+  const series = candidates.find(one => one.name === state.method) || candidates[0];
+  const {replicas} = series.cases.find(one => one.replicas);
+  const bars = [
+    {label: 'compute', data: replicas.compute, fill: faded(toHex(series.color), 0.35), edge: faded(toHex(series.color), 0.35), stack: 'time'},
+    {label: 'exchange', data: replicas.exchange, fill: series.color, edge: series.color, stack: 'time'},
+    {label: 'wait', data: replicas.wait, ...waiting(), stack: 'time'},
+  ];
+  const scale = axis({title: 'time', format: formatDuration}, false, {beginAtZero: true, stacked: true});
+  return barConfig(replicas.shown.map(replica => `r${replica}`), bars, scale, formatDuration, true);
+}
+
+// The parts of a synchronization in the order in which they are drawn; a part that is not here comes last.
+const PARTS = {bytes: 'bytes', latency: 'latency', startup: 'start-up', sharing: 'sharing', congestion: 'congestion', message: 'message times',
+  waiting: 'waiting inside the exchange', rest: 'rest'};
+
+function partsOf(all) {
+  const found = new Set(all.flatMap(series => series.cases.flatMap(one => Object.keys(one.breakdown || {}))));
+  const known = Object.keys(PARTS).filter(part => found.has(part));
+  return [...known, ...[...found].filter(part => !(part in PARTS))];
+}
+
+// Greys from dark to light, so that no part has the colour of a method; what waits is hatched as everywhere.
+function partFill(part, place, count) {
+  if (part === 'waiting') return waiting();
+  const fill = faded(toHex(cssColor('--text')), 0.85 - 0.7 * place / Math.max(1, count - 1));
+  return {fill, edge: cssColor('--quiet')};
+}
+
+function breakdownConfig(all) {
+  const parts = partsOf(all), shown = all.filter(series => series.cases.some(one => one.breakdown));
+  const value = (series, part) => {
+    const values = series.cases.map(one => one.breakdown).filter(Boolean).map(one => one[part] || 0);
+    return values.reduce((sum, one) => sum + one, 0) / values.length;
+  };
+  const bars = parts.map((part, i) => ({label: PARTS[part] || part, data: shown.map(series => value(series, part)), ...partFill(part, i, parts.length), stack: 'sync'}));
+  const scale = axis({title: 'time per exchange and replica, mean', format: formatDuration}, false, {beginAtZero: true, stacked: true});
+  return barConfig(names(shown), bars, scale, formatDuration);
+}
+
+// A line a case: the share of all synchronizations that took at most so long. state: {logX}
+function distributionConfig(all, state) {
+  const points = quantiles => (quantiles.length === 1 ? [{x: quantiles[0], y: 0}, {x: quantiles[0], y: 1}]
+    : quantiles.map((value, i) => ({x: value, y: DATA.levels[i]}))).filter(point => !state.logX || point.x > 0);
+  const datasets = all.flatMap(series => series.cases.filter(one => one.sync).map(one => ({
+    label: series.name, data: points(one.sync), borderColor: series.color, backgroundColor: series.color, borderDash: series.dash,
+    borderWidth: series.cases.length > 1 ? 1.25 : 2, pointRadius: 0, pointHoverRadius: 4, tension: 0, hoverLabel: series.cases.length > 1 ? `seed ${one.seed}` : '',
+  })));
+  const scale = axis({title: 'synchronization time', format: formatDuration}, state.logX, state.logX ? {} : {beginAtZero: true});
+  return {
+    type: 'line',
+    data: {datasets},
+    options: {
+      parsing: false,
+      interaction: {mode: 'nearest', axis: 'xy', intersect: false},
+      scales: {x: scale, y: axis({title: 'share that took at most so long', format: value => `${Math.round(100 * value)} %`}, false, {min: 0, max: 1})},
+      plugins: {tooltip: {callbacks: {
+        title: () => '',
+        label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${Math.round(100 * item.parsed.y)} % took at most ${formatDuration(item.parsed.x)}`,
+      }}},
+    },
+  };
+}

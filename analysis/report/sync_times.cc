@@ -1,0 +1,106 @@
+#include "analysis/report/sync_times.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "analysis/csv_stream.h"
+#include "analysis/replay_files.h"
+#include "analysis/report/digits.h"
+#include "analysis/statistics.h"
+
+namespace longhaul {
+namespace {
+
+struct Totals {
+  double compute_s = 0, idle_s = 0;
+};
+
+std::vector<Totals> read_totals(const std::string& file) {
+  std::vector<Totals> totals;
+  for (CsvStream rows(file, {"compute_s", "idle_s"}); rows.next();)
+    totals.push_back({rows.number(0), rows.number(1)});
+  return totals;
+}
+
+// Which replicas to show: evenly spaced in the order of their idle time, both ends among them.
+std::vector<std::size_t> shown_replicas(const std::vector<Totals>& totals, std::size_t most) {
+  std::vector<std::size_t> order(totals.size());
+  for (std::size_t r = 0; r < order.size(); ++r) order[r] = r;
+  if (order.size() <= most) return order;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return totals[a].idle_s < totals[b].idle_s; });
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < most; ++i) shown.push_back(order[i * (order.size() - 1) / (most - 1)]);
+  std::sort(shown.begin(), shown.end());
+  return shown;
+}
+
+}  // namespace
+
+SyncTimes sync_times(const std::string& case_folder) {
+  const std::string file = case_folder + "/exchanges.csv";
+  SyncTimes times;
+  if (!std::filesystem::exists(file)) return times;
+  const std::set<std::string> overlapped = overlapped_rules(case_folder);
+  std::vector<std::int64_t> step_of;  // of a replica: the outer step of its last row, and where its time is
+  std::vector<std::size_t> row_of;
+  for (CsvStream rows(file, {"step", "replica", "exchange", "ready_s", "start_s", "done_s"}); rows.next();) {
+    if (overlapped.count(std::string(rows.text(2)))) continue;
+    const auto replica = static_cast<std::size_t>(rows.integer(1));
+    if (replica >= step_of.size()) {
+      step_of.resize(replica + 1, -1);
+      row_of.resize(replica + 1);
+      times.wait_of_replica.resize(replica + 1);
+    }
+    // Exchanges that follow each other at a step are one synchronization.
+    if (step_of[replica] != rows.integer(0)) {
+      step_of[replica] = rows.integer(0);
+      row_of[replica] = times.sync_s.size();
+      times.sync_s.push_back(0);
+    }
+    times.sync_s[row_of[replica]] += rows.number(5) - rows.number(4);
+    times.wait_of_replica[replica] += rows.number(4) - rows.number(3);
+  }
+  return times;
+}
+
+const std::vector<double>& quantile_levels() {
+  static const std::vector<double> levels = {0,    0.01, 0.05, 0.1, 0.15, 0.2,  0.25, 0.3,
+                                             0.35, 0.4,  0.45, 0.5, 0.55, 0.6,  0.65, 0.7,
+                                             0.75, 0.8,  0.85, 0.9, 0.95, 0.99, 1};
+  return levels;
+}
+
+Json sync_distribution(const SyncTimes& times) {
+  if (times.sync_s.empty()) return nullptr;
+  std::vector<double> sorted = times.sync_s;
+  std::sort(sorted.begin(), sorted.end());
+  Json quantiles = Json::array();
+  for (const double level : quantile_levels())
+    quantiles.push_back(six_digits(percentile(sorted, 100 * level)));
+  if (quantiles.front() == quantiles.back()) return Json::array({quantiles.front()});
+  return quantiles;
+}
+
+Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, std::size_t most) {
+  const std::string file = case_folder + "/replicas.csv";
+  if (!std::filesystem::exists(file)) return nullptr;
+  const std::vector<Totals> totals = read_totals(file);
+  if (totals.empty()) return nullptr;
+  Json json = {{"replicas", totals.size()},
+               {"shown", Json::array()},
+               {"compute", Json::array()},
+               {"exchange", Json::array()},
+               {"wait", Json::array()}};
+  for (const std::size_t r : shown_replicas(totals, most)) {
+    const double wait_s = r < times.wait_of_replica.size() ? times.wait_of_replica[r] : 0;
+    json["shown"].push_back(r);
+    json["compute"].push_back(six_digits(totals[r].compute_s));
+    json["wait"].push_back(six_digits(wait_s));
+    json["exchange"].push_back(six_digits(std::max(0., totals[r].idle_s - wait_s)));
+  }
+  return json;
+}
+
+}  // namespace longhaul

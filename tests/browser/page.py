@@ -1,0 +1,167 @@
+"""A report in Debian's headless chromium: opening it, what it asked the network for, what it said on the console, pixels and pictures.
+
+The browser resolves no name, so that a page which needs the network cannot pass by luck."""
+import base64
+import json
+import os
+import pathlib
+import time
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.chrome.service import Service
+
+# How many pixels of a canvas have about the given colour.
+COUNT_PIXELS = """
+  const [id, red, green, blue] = arguments;
+  const canvas = document.querySelector(`#chart-${id} canvas`);
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i + 3] > 200 && Math.abs(data[i] - red) + Math.abs(data[i + 1] - green) + Math.abs(data[i + 2] - blue) < 24) ++count;
+  return count;
+"""
+
+# What a chart shows, as Chart.js holds it.
+CHART_DATA = """
+  const chart = CHARTS.find(one => one.id === arguments[0]);
+  if (!chart || !chart.drawn) return null;
+  const {data, scales} = chart.drawn;
+  return {labels: data.labels || [], x: scales.x.type, y: scales.y.type, xTitle: scales.x.options.title.text,
+          datasets: data.datasets.map(one => ({label: one.label, color: String(one.borderColor), hover: one.hoverLabel || '',
+                                               data: one.data.map(point => (point && typeof point === 'object' ? [point.x, point.y] : point))}))};
+"""
+
+
+def chrome_options(dark=False):
+    options = webdriver.ChromeOptions()
+    for argument in ('--headless=new', '--disable-gpu', '--hide-scrollbars', '--force-device-scale-factor=1',
+                     '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update',
+                     '--host-resolver-rules=MAP * ~NOTFOUND'):
+        options.add_argument(argument)
+    if dark:
+        options.add_argument('--force-dark-mode')
+    if os.geteuid() == 0:
+        options.add_argument('--no-sandbox')  # chromium refuses to run as root with it
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
+    return options
+
+
+class Page:
+    """One browser; open() may be called again and again."""
+
+    def __init__(self, chromium, chromedriver, pictures):
+        options = chrome_options()
+        options.binary_location = chromium
+        self.driver = webdriver.Chrome(service=Service(chromedriver), options=options)
+        self.pictures = pathlib.Path(pictures)
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        self.size(1280, 900)
+
+    def close(self):
+        self.driver.quit()
+
+    def size(self, width, height):
+        self.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride',
+                                    {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': width < 600})
+
+    def emulate(self, media='', scheme='light'):
+        self.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {
+            'media': media, 'features': [{'name': 'prefers-color-scheme', 'value': scheme}]})
+        self.settle()
+
+    def settle(self):
+        """Until what the last change asked for is drawn: two frames."""
+        self.driver.execute_async_script(
+            'const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));')
+
+    def open(self, file):
+        for kind in ('browser', 'performance'):
+            self.driver.get_log(kind)
+        self.driver.get(pathlib.Path(file).resolve().as_uri())
+        self.settle()
+
+    def seconds_until_usable(self):
+        """From the beginning of the navigation until everything is drawn and the page answers."""
+        return self.driver.execute_async_script("""
+            const done = arguments[0];
+            requestAnimationFrame(() => setTimeout(() => done(performance.now() / 1000)));""")
+
+    def console_errors(self):
+        return [entry['message'] for entry in self.driver.get_log('browser') if entry['level'] in ('SEVERE', 'WARNING')]
+
+    def requests(self):
+        """The addresses of everything that was asked for, without the page itself and data in it."""
+        urls = []
+        for entry in self.driver.get_log('performance'):
+            message = json.loads(entry['message'])['message']
+            if message['method'] == 'Network.requestWillBeSent':
+                urls.append(message['params']['request']['url'])
+        return [url for url in urls if not url.startswith(('file:', 'data:'))]
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def visible_charts(self):
+        return self.run("return CHARTS.filter(one => one.drawn).map(one => one.id);")
+
+    def chart(self, name):
+        return self.run(CHART_DATA, name)
+
+    def pixels(self, name, color):
+        red, green, blue = (int(color[i:i + 2], 16) for i in (1, 3, 5))
+        return self.run(COUNT_PIXELS, name, red, green, blue)
+
+    def text(self, selector):
+        return self.run('const found = document.querySelector(arguments[0]); return found ? found.innerText : null;', selector)
+
+    def choose(self, selector, value):
+        """As a user does: changes a select box."""
+        self.run("""const box = document.querySelector(arguments[0]); box.value = arguments[1];
+                    box.dispatchEvent(new Event('change', {bubbles: true}));""", selector, value)
+        self.settle()
+
+    def click(self, selector):
+        self.run('document.querySelector(arguments[0]).click();', selector)
+        self.settle()
+
+    def focus(self, selector):
+        self.run('document.querySelector(arguments[0]).focus();', selector)
+        self.settle()
+
+    def press(self, *keys):
+        for key in keys:
+            ActionChains(self.driver).send_keys(getattr(Keys, key)).perform()
+        self.settle()
+
+    def tab_through(self, most):
+        """What has the focus one after another, from the top of the page until it comes round."""
+        reached = []
+        self.run('document.activeElement.blur(); scrollTo(0, 0);')
+        for _ in range(most):
+            ActionChains(self.driver).send_keys(Keys.TAB).perform()
+            element = self.run('return document.activeElement === document.body ? null : document.activeElement;')
+            if element is None or element in reached:
+                break
+            reached.append(element)
+        return reached
+
+    def picture(self, name, full=True):
+        """The whole page, or what is in sight, as a PNG in the folder of pictures."""
+        shot = self.driver.execute_cdp_cmd('Page.captureScreenshot', {'format': 'png', 'captureBeyondViewport': full})
+        (self.pictures / f'{name}.png').write_bytes(base64.b64decode(shot['data']))
+
+    def print(self, name):
+        pdf = self.driver.execute_cdp_cmd('Page.printToPDF', {'printBackground': True, 'paperWidth': 8.27, 'paperHeight': 11.69})
+        data = base64.b64decode(pdf['data'])
+        (self.pictures / f'{name}.pdf').write_bytes(data)
+        return data
+
+    def wait_for(self, condition, seconds=20):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.run(f'return Boolean({condition});'):
+                return True
+            time.sleep(0.1)
+        return False

@@ -1,0 +1,264 @@
+"""Reports in a real browser: they open without a network and without console errors, every chart has drawn its data, choices work.
+
+    report_test.py LONGHAUL CHROMIUM CHROMEDRIVER PICTURES
+
+Writes a picture of each view into PICTURES. Exit status 77 (skipped) where the browser or selenium is missing."""
+import csv
+import json
+import re
+import sys
+import tempfile
+import unittest
+
+try:
+    from page import Page
+except ImportError as missing:
+    print(f'skipped: {missing} (Debian: python3-selenium)')
+    sys.exit(77)
+from runs import Runs, swept, trained
+
+LONGHAUL, CHROMIUM, CHROMEDRIVER, PICTURES = sys.argv[1:5]
+
+
+def mean_rows(run, case):
+    """The rows `mean` of a case's metrics.csv."""
+    with open(run / 'cases' / case / 'metrics.csv', newline='') as file:
+        return [row for row in csv.DictReader(file) if row['replica'] == 'mean']
+
+
+def records(run):
+    return json.loads((run / 'summary.json').read_text())['cases']
+
+
+class ReportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix='longhaul-browser-')
+        cls.runs = Runs(LONGHAUL, cls.folder.name)
+        cls.page = Page(CHROMIUM, CHROMEDRIVER, PICTURES)
+        cls.made = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.page.close()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.page.size(1280, 900)
+        self.page.emulate()
+
+    def run_of(self, name, make):
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+    def trained(self):
+        if not self.runs.trains:
+            self.skipTest('longhaul-train is not built')
+        return self.run_of('trained', lambda: self.runs.finished(trained()))
+
+    def swept(self):
+        if not self.runs.simulates:
+            self.skipTest('longhaul-sim is not built')
+        return self.run_of('swept', lambda: self.runs.finished(swept()))
+
+    def open(self, file, name=None):
+        """Opens a page, which must ask for nothing and complain about nothing."""
+        self.page.open(file)
+        self.assertEqual(self.page.console_errors(), [])
+        self.assertEqual(self.page.requests(), [])
+        self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'), 'the page scrolls sideways')
+        if name:
+            self.page.picture(name)
+
+    def expect_drawn(self, charts):
+        """Each of the charts, and no other, has pixels in the colour of each of its methods that has numbers."""
+        self.assertEqual(sorted(self.page.visible_charts()), sorted(charts))
+        for chart in charts:
+            self.page.focus(f'#chart-{chart} canvas')  # into sight
+            color = self.page.run("""const chart = CHARTS.find(one => one.id === arguments[0]).drawn;
+                const colors = chart.data.datasets.filter(one => one.data.some(value => value !== null)).flatMap(one => one.borderColor).map(String);
+                return colors.find(one => /^#[0-9a-f]{6}$/i.test(one)) || null;""", chart)
+            self.assertIsNotNone(color, chart)
+            self.assertGreater(self.page.pixels(chart, color), 20, f'{chart} has nothing in {color}')
+
+    def test_a_finished_run_draws_every_chart(self):
+        self.open(self.trained() / 'report.html', 'finished')
+        self.expect_drawn(['loss-time', 'loss-steps', 'sync', 'distribution', 'shares', 'replicas', 'spread']
+                          + (['breakdown'] if 'sync_breakdown_s' in records(self.trained())[0] else []))
+
+    def test_curves_are_those_of_the_tables(self):
+        run = self.trained()
+        self.open(run / 'report.html')
+        shown = {}
+        for dataset in self.page.chart('loss-time')['datasets']:
+            shown.setdefault(dataset['label'], []).append(dataset)
+        for label, datasets in shown.items():
+            seeds = [mean_rows(run, record['case']) for record in records(run) if record['label'] == label]
+            self.assertEqual([one['hover'] for one in datasets], ['one seed', 'one seed', 'mean of the seeds'])
+            for rows, dataset in zip(seeds, datasets):
+                self.assertEqual(len(rows), len(dataset['data']))
+                for row, (x, y) in zip(rows, dataset['data']):
+                    self.assertAlmostEqual(float(row['simulated_s']), x, delta=1e-5 * (1 + x))
+                    self.assertAlmostEqual(float(row['loss']), y, delta=1e-5 * y)
+            last = sum(float(rows[-1]['loss']) for rows in seeds) / len(seeds)
+            self.assertAlmostEqual(last, datasets[2]['data'][-1][1], delta=1e-5 * last)
+
+    def test_bars_are_those_of_the_summary(self):
+        run = self.trained()
+        self.open(run / 'report.html')
+        chart = self.page.chart('sync')
+        for label, value in zip(chart['labels'], chart['datasets'][0]['data']):
+            means = [record['sync_time_s']['mean'] for record in records(run) if record['label'] == label]
+            self.assertAlmostEqual(sum(means) / len(means), value, delta=1e-5 * value)
+        for label, dataset in ((dataset['label'], dataset) for dataset in self.page.chart('distribution')['datasets']):
+            longest = max(record['sync_time_s']['max'] for record in records(run) if record['label'] == label)
+            self.assertLessEqual(dataset['data'][-1][0], longest * (1 + 1e-5))
+            self.assertEqual(dataset['data'][-1][1], 1)
+
+    def test_axes_can_be_switched(self):
+        self.open(self.trained() / 'report.html')
+        box = '#chart-loss-time select'
+        for key, title in (('bytes', 'payload sent per replica'), ('step', 'inner steps'), ('time_s', 'simulated time')):
+            self.page.choose(box, key)
+            self.assertEqual(self.page.chart('loss-time')['xTitle'], title)
+        self.assertIn('simulated time', self.page.text('#chart-loss-time h3'))
+        for chart, axis, place in (('loss-time', 'x', 0), ('loss-time', 'y', 1), ('distribution', 'x', 0)):
+            before = self.page.chart(chart)[axis]
+            self.page.run('document.querySelectorAll(`#chart-${arguments[0]} input`)[arguments[1]].click();', chart, place)
+            self.assertNotEqual(before, self.page.chart(chart)[axis])
+        self.assertEqual(self.page.console_errors(), [])
+
+    def test_legend_hides_a_method_everywhere(self):
+        self.open(self.trained() / 'report.html')
+        color = '#0072B2'  # the first method's
+        for chart in ('loss-time', 'loss-steps', 'sync', 'shares'):
+            self.assertGreater(self.page.pixels(chart, color), 20, chart)
+        lanes = self.page.run("return document.querySelectorAll('#lanes figure').length;")
+        self.page.click('#choices input')
+        for chart in ('loss-time', 'loss-steps', 'sync', 'shares'):
+            self.assertEqual(self.page.pixels(chart, color), 0, chart)
+        self.assertEqual(self.page.run("return document.querySelectorAll('#lanes figure').length;"), lanes - 1)
+
+    def test_keys_reach_everything_and_say_values(self):
+        self.open(self.trained() / 'report.html')
+        reached = self.page.tab_through(200)
+        for needed in ('a.skip', 'input', 'select', 'canvas', 'th button', 'summary'):
+            self.assertTrue(any(self.page.run('return arguments[0].matches(arguments[1]);', one, needed) for one in reached), f'Tab never reaches {needed}')
+        self.page.focus('#chart-loss-steps canvas')
+        self.page.press('ARROW_RIGHT', 'ARROW_RIGHT')
+        rows = mean_rows(self.trained(), records(self.trained())[0]['case'])
+        said = self.page.run("return document.querySelector('#chart-loss-steps .only-said').textContent;")
+        self.assertIn(f'inner steps: {rows[1]["step"]};', said)
+        self.assertIn('diloco', said)
+
+    def test_tables_sort_and_show_seeds(self):
+        run = self.trained()
+        self.open(run / 'report.html')
+        first = [row.split('\t')[0].strip() for row in self.page.text('#results-table tbody').split('\n')]
+        self.assertEqual(first, ['ddp', 'diloco', 'noloco'])
+        self.assertIn('±', self.page.text('#results-table tbody'))
+        self.page.choose('#results-table select', 'cases')
+        self.assertEqual(self.page.run("return document.querySelectorAll('#results-table tbody tr').length;"), len(records(run)))
+        place = self.page.run("return [...document.querySelectorAll('#results-table th button')].findIndex(one => one.textContent === 'Final loss');")
+        self.page.run("document.querySelectorAll('#results-table th button')[arguments[0]].click();", place)
+        losses = [float(row.split('\t')[place].split()[0]) for row in self.page.text('#results-table tbody').split('\n')]
+        self.assertEqual(losses, sorted(losses))
+
+    def test_every_look(self):
+        for name, run in (('finished', self.trained()), ('swept', self.swept())):
+            self.open(run / 'report.html')
+            light = self.page.run('return getComputedStyle(document.body).backgroundColor;')
+            self.page.emulate(scheme='dark')
+            self.assertNotEqual(light, self.page.run('return getComputedStyle(document.body).backgroundColor;'))
+            self.page.picture(f'{name}-dark')
+            self.page.emulate()
+            self.page.size(390, 844)
+            self.open(run / 'report.html', f'{name}-narrow')
+            self.page.size(1280, 900)
+            self.open(run / 'report.html')
+            self.assertTrue(self.page.print(f'{name}-print').startswith(b'%PDF'))
+            self.assertEqual(self.page.console_errors(), [])
+
+    def test_a_sweep_shows_claims_and_its_network(self):
+        run = self.swept()
+        self.open(run / 'report.html', 'swept')
+        summary = json.loads((run / 'summary.json').read_text())
+        for claim in summary['claims']:
+            self.assertIn(claim['verdict'], self.page.text('#verdicts'))
+        self.assertEqual(self.page.text('#claim .matrix thead th'), 'all_reduce \\ replicas')
+        judged = sum(self.page.run('return PICTURES[0].cells.flat().map(cell => cell[2] + cell[3] + cell[4]);'))
+        self.assertEqual(judged, 8)  # 2 replicas × 2 connections × 2 collectives
+
+        def sync(label, connections):
+            return next(record['sync_time_s']['mean'] for record in summary['cases'] if record['label'] == label and record['replicas'] == 8
+                        and record['network.tcp.connections'] == connections and record.get('methods.diloco.all_reduce', 'ring') == 'ring')
+        ratios = sorted(sync('diloco', connections) / sync('noloco', connections) for connections in (1, 8))
+        shown = self.page.run('return PICTURES[0].cells[PICTURES[0].rows.indexOf("ring")][PICTURES[0].columns.indexOf("8")];')[:2]
+        for here, there in zip(ratios, shown):
+            self.assertAlmostEqual(here, there, delta=1e-5 * here)
+        self.assertIn('Bottleneck: ', self.page.text('#map h3'))
+        self.assertEqual(self.page.run("return document.querySelectorAll('#map .router').length;"), 8)
+
+    def test_the_sweep_chart_follows_the_choices(self):
+        run = self.swept()
+        self.open(run / 'report.html')
+        self.page.choose('#sweep-chart select', 'sync_time_s.mean')
+        lines = self.page.run('return SWEEP.drawn.data.datasets.map(one => [one.label, one.data.map(point => [point.x, point.y])]);')
+        for label, points in lines:
+            for replicas, seconds in points:
+                known = [record['sync_time_s']['mean'] for record in records(run) if record['swept']['replicas'] == replicas
+                         and record['swept']['network.tcp.connections'] == 1
+                         and label == (record['label'] if record['label'] == 'noloco' else f'diloco (all_reduce = {record["swept"]["methods.diloco.all_reduce"]})')]
+                self.assertEqual(len(known), 1)
+                self.assertAlmostEqual(seconds, known[0], delta=1e-5 * seconds)
+        self.assertEqual(self.page.run('return SWEEP.drawn.options.plugins.thresholds.lines.map(line => line.value);'), [30])
+        self.page.run("const boxes = document.querySelectorAll('#sweep-chart select'); boxes[1].value = 'network.tcp.connections'; boxes[1].dispatchEvent(new Event('change'));")
+        self.assertEqual(self.page.run('return SWEEP.drawn.options.scales.x.title.text;'), 'network.tcp.connections')
+        self.page.choose('#view select', '1')
+        self.assertEqual(self.page.console_errors(), [])
+
+    def test_an_interrupted_training(self):
+        self.trained()
+        run = self.run_of('stopped', self.runs.interrupted_training)
+        self.open(run / 'report.html', 'interrupted')
+        self.assertIn('did not finish', self.page.text('#notes'))
+        self.expect_drawn(['loss-steps', 'spread'])
+        self.assertTrue(self.page.chart('loss-steps')['datasets'][0]['data'])
+
+    def test_an_interrupted_replay(self):
+        self.swept()
+        run = self.run_of('stopped-replay', self.runs.interrupted_replay)
+        self.open(run / 'report.html', 'interrupted-replay')
+        self.assertIn('did not finish', self.page.text('#notes'))
+        self.assertIn('sync', self.page.visible_charts())
+
+    def test_two_runs_of_different_scenarios(self):
+        both = self.trained().parent / 'both.html'
+        result = self.runs.report(self.trained(), self.swept(), '-o', both)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.open(both, 'two-runs')
+        views = self.page.run("return [...document.querySelector('#view select').options].map(one => one.textContent);")
+        self.assertTrue(any(view.startswith('trained') for view in views) and any(view.startswith('swept') for view in views))
+        self.expect_drawn(['loss-time', 'loss-steps', 'sync', 'distribution', 'shares', 'replicas', 'spread']
+                          + (['breakdown'] if 'sync_breakdown_s' in records(self.trained())[0] else []))
+        self.page.choose('#view select', str(len(views) - 1))
+        self.assertNotIn('loss-time', self.page.visible_charts())
+        self.assertIn('sync', self.page.visible_charts())
+        self.assertEqual(self.page.console_errors(), [])
+
+    def test_bad_directories_are_named_and_the_rest_is_shown(self):
+        run = self.swept()
+        empty = run.parent / 'empty'
+        empty.mkdir(exist_ok=True)
+        out = run.parent / 'partly.html'
+        result = self.runs.report(run, empty, '-o', out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(str(empty), result.stderr)
+        self.open(out)
+        self.assertRegex(self.page.text('#notes'), re.escape(str(empty)))
+        self.assertIn('sync', self.page.visible_charts())
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
