@@ -77,6 +77,9 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
               ProgressReporter& reporter) {
   const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
                                                  : choose_device(arguments.device, "--device");
+  if (ranks.size() > 1 && device == Device::kCuda)
+    throw InputError({"", "WORLD_SIZE", "found " + std::to_string(ranks.size()) + " with a GPU",
+                      "1, or several ranks on CPUs", "--device cpu"});
   std::optional<FolderLock> lock;
   if (ranks.is_first()) lock.emplace(arguments.out);
   keep_freed_memory();

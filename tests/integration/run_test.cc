@@ -164,6 +164,24 @@ TEST(Run, CasesThatDifferInTheNetworkShareATraining) {
 }
 
 // Shards of a run hold together what the whole run holds.
+// As on a machine, or with ranks, that longhaul does not start itself.
+TEST(Run, TrainingsThatAreStartedByHandAreTakenAsTheyAre) {
+  const std::string out = run_small("cases", {"--only", "cases"});
+  int trainings = 0;
+  for (const auto& entry : fs::directory_iterator(out + "/train")) {
+    const std::string folder = entry.path().string();
+    const CommandResult result = run_command_line(
+        "longhaul-train", {"--case", folder + "/case.json", "--out", folder, "--quiet", "--threads", "1"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    ++trainings;
+  }
+  EXPECT_GT(trainings, 0);
+  const CommandResult result = longhaul({"run", scenario_file("small.json"), "--out", out, "--resume"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err.find("training "), std::string::npos) << result.err;
+  expect_same_tables(reference_run(), out);
+}
+
 TEST(Run, ShardsSplitTheCases) {
   const std::string first = run_small("shard1", {"--shard", "1/2"}),
                     second = run_small("shard2", {"--shard", "2/2"});

@@ -104,6 +104,12 @@ TEST(Methods, GammaOutsideTheBoundIsWarnedOf) {
   const auto warnings = noloco.warnings(make_case({{"name", "noloco"}, {"alpha", 0.9}}));
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("gamma 0.7"), std::string::npos);
+  // 2 (1 − 0.81)/(1 + 0.9 − 1.8 k) with k = N/2(N − 1), to the digits that are shown
+  const Case one = make_case({{"name", "noloco"}, {"alpha", 0.9}});
+  const double k = one.replicas / (2. * (one.replicas - 1));
+  const std::size_t at = warnings[0].find("outside (0, ");
+  ASSERT_NE(at, std::string::npos) << warnings[0];
+  EXPECT_NEAR(std::stod(warnings[0].substr(at + 12)), 0.38 / (1.9 - 1.8 * k), 1e-9) << warnings[0];
 }
 
 void expect_rejected(const Json& method, int replicas, int steps, const std::string& path) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/random.h"
 #include "trainer/replicas/wire_format.h"
@@ -77,6 +79,30 @@ TEST(Message, APackedOneIsACopy) {
   copy.read(3, 5, out);
   EXPECT_EQ(out[0], rounded(0.3f, Wire::kFp16));
   EXPECT_EQ(copy.bytes(), view.bytes());
+}
+
+// Longer than a block, and with what a wire format does not keep.
+TEST(Message, APackedDifferenceReadsTheSame) {
+  constexpr std::int64_t kColumns = 2 * kBlock + 3;
+  RandomStream stream(3, Purpose::kInitialWeights);
+  std::vector<float> a(kColumns), b(kColumns);
+  for (auto* row : {&a, &b})
+    for (float& value : *row) value = static_cast<float>(stream.normal());
+  a[1] = NAN;
+  a[2] = 1e30f;
+  for (Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16}) {
+    const Message message = Message::of_difference(a.data(), b.data(), kColumns, wire);
+    const Message packed = message.packed(), again = packed.packed();
+    EXPECT_EQ(packed.bytes(), message.bytes());
+    EXPECT_EQ(again.packed_bytes(), packed.packed_bytes());
+    for (std::int64_t at = 0; at < kColumns; at += kBlock) {
+      const std::int64_t end = std::min(at + kBlock, kColumns);
+      float expected[kBlock], found[kBlock];
+      message.read(at, end, expected);
+      packed.read(at, end, found);
+      EXPECT_EQ(std::memcmp(expected, found, static_cast<std::size_t>(end - at) * sizeof(float)), 0);
+    }
+  }
 }
 
 TEST(Message, MeanIsSummedInTheOrderGiven) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "methods/stability.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/updates/update.h"
 
@@ -159,6 +160,80 @@ double contraction(double gamma, int replicas) {
 TEST(Noloco, DisagreementContractsByTheDerivedFactors) {
   EXPECT_NEAR(contraction(0.7, 256), 0.700, 0.012);
   EXPECT_NEAR(contraction(0.3, 256), 0.625, 0.012);
+}
+
+// Second moments of the replicas' deviations d of φ and v of δ from their means: E|d|², E⟨d, v⟩, E|v|².
+struct Moments {
+  double dd, dv, vv;
+};
+
+// One outer step without a gradient, v ← α v − γ P d, d ← d + v, where P takes the deviation within a random
+// group: P² = P and E P = k = (1 − 1/n)·N/(N − 1) on deviations.
+Moments after_step(const Moments& m, double alpha, double gamma, double k) {
+  const double vv = alpha * alpha * m.vv - 2 * alpha * gamma * k * m.dv + gamma * gamma * k * m.dd;
+  const double dv = alpha * m.dv - gamma * k * m.dd;  // of the new v with the old d
+  return {m.dd + 2 * dv + vv, dv + vv, vv};
+}
+
+// By how much the moments grow a step in the long run.
+double growth(double alpha, double gamma, double k) {
+  constexpr int kSteps = 5000;
+  Moments m{1, 0, 0};
+  double logarithm = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    m = after_step(m, alpha, gamma, k);
+    const double size = std::abs(m.dd) + std::abs(m.dv) + std::abs(m.vv);
+    logarithm += std::log(size);
+    m = {m.dd / size, m.dv / size, m.vv / size};
+  }
+  return std::exp(logarithm / kSteps);
+}
+
+TEST(Noloco, TheMomentsStopShrinkingAtTheBoundThatTheWarningStates) {
+  const struct {
+    double alpha;
+    int group_size, replicas;
+  } cases[] = {{0.5, 2, 8}, {0.5, 2, 1000}, {0.9, 2, 16}, {0.3, 4, 8}, {0, 2, 4}};
+  for (const auto& one : cases) {
+    const double n = one.group_size, k = (1 - 1 / n) * one.replicas / (one.replicas - 1);
+    const double bound = noloco_gamma_bound(one.alpha, one.group_size, one.replicas);
+    EXPECT_LT(growth(one.alpha, 0.99 * bound, k), 0.9995) << one.alpha;
+    EXPECT_GT(growth(one.alpha, 1.01 * bound, k), 1.0005) << one.alpha;
+  }
+  EXPECT_NEAR(growth(0.5, 0.7, 0.5), 0.700, 5e-4);  // many replicas
+  EXPECT_NEAR(growth(0.5, 0.3, 0.5), 0.625, 5e-4);
+}
+
+// The mean over 3000 draws of groups, on either side of the bound.
+TEST(Noloco, TheOuterStepHasTheseMoments) {
+  constexpr int kReplicas = 8, kSize = 2, kSteps = 4, kSeeds = 3000;
+  constexpr double kAlpha = 0.5, k = (1 - 1. / kSize) * kReplicas / (kReplicas - 1);
+  const double bound = noloco_gamma_bound(kAlpha, kSize, kReplicas);
+  const ExchangeRule rule{"outer", "pair", 1, Grouping::kRandom, kSize, {"delta", "phi"}, 0};
+  for (double gamma : {0.7, 0.9 * bound, 1.2 * bound}) {
+    std::vector<double> found(kSteps + 1);
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      Bench bench(method_spec({{"name", "noloco"}, {"alpha", kAlpha}, {"beta", 0.7}, {"gamma", gamma}}),
+                  kReplicas, 16);
+      RandomStream stream(seed, Purpose::kInitialWeights);
+      for (int r = 0; r < kReplicas; ++r)
+        for (std::int64_t i = 0; i < 16; ++i)
+          bench.arena.row(Slot::kWeights, r)[i] = static_cast<float>(stream.normal());
+      bench.update->start(bench.all);
+      found[0] += disagreement(bench.arena);
+      for (int step = 1; step <= kSteps; ++step) {
+        bench.update->exchange({&rule, step, step, random_groups(seed, kReplicas, kSize, step), 8},
+                               bench.all);
+        found[static_cast<std::size_t>(step)] += disagreement(bench.arena);
+      }
+    }
+    Moments expected{found[0], 0, 0};
+    for (int step = 1; step <= kSteps; ++step) {
+      expected = after_step(expected, kAlpha, gamma, k);
+      EXPECT_NEAR(found[static_cast<std::size_t>(step)] / expected.dd, 1, 0.03)
+          << "step " << step << ", gamma " << gamma;
+    }
+  }
 }
 
 }  // namespace

@@ -132,6 +132,21 @@ TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) 
   }
 }
 
+// As a machine that vanishes: no connection is closed.
+TEST_F(RanksTest, ARankThatFallsSilentIsGivenUpAfterTheTimeout) {
+  use(scenario_of({{"name", "ddp"}}, 100000));
+  std::vector<std::string> all = arguments("out");
+  all.back() = "10";
+  RankProcesses processes(2, all, folder_);
+  wait_for_file(file("out", "metrics.csv"));
+  while (contents(file("out", "metrics.csv")).find("\n8,") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  processes.kill(1, SIGSTOP);
+  expect_said(processes.wait(0), 1, {"rank 1 has not answered for 10 s", "--resume"});
+  processes.kill(1, SIGCONT);
+  EXPECT_EQ(processes.wait(1).status, 1);
+}
+
 TEST_F(RanksTest, AnInterruptOfOneRankStopsAllAtTheSameStepWithACheckpoint) {
   use(scenario_of(kPresend, 120));
   train_with(1, "whole");
