@@ -332,9 +332,14 @@ void check_claims(const Json& claims, const std::vector<std::string>& labels,
   }
 }
 
-Json judge_claims(const Json& claims, const std::vector<Json>& records) {
+Json judge_claims(const Json& claims, const std::vector<Json>& records, std::size_t missing_cases) {
   Json verdicts = Json::array();
   for (const Json& claim : claims) judge_claim(claim, records, verdicts);
+  if (missing_cases > 0)
+    for (Json& verdict : verdicts) {
+      verdict["verdict"] = word(Verdict::kUndecided);
+      verdict["missing_cases"] = missing_cases;
+    }
   return verdicts;
 }
 
@@ -353,8 +358,13 @@ std::string claim_in_words(const Json& claim) {
 
 std::string verdict_grounds(const Json& verdict) {
   const std::string point = point_in_words(verdict["point"]);
+  const std::string missing =
+      verdict.contains("missing_cases")
+          ? "; " + plain(verdict["missing_cases"]) + " cases of the scenario are in other shards"
+          : "";
   return verdict["what"].get<std::string>() + " is " + measured_in_words(verdict) +
-         "; claimed: " + verdict["bound"].get<std::string>() + (point.empty() ? "" : " (at " + point + ")");
+         "; claimed: " + verdict["bound"].get<std::string>() + (point.empty() ? "" : " (at " + point + ")") +
+         missing;
 }
 
 std::string verdict_sentence(const Json& verdict) {

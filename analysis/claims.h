@@ -5,6 +5,7 @@
 // equal seed; at each point the mean over seeds has a 95 % t interval.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,7 +28,9 @@ void check_claims(const Json& claims, const std::vector<std::string>& labels,
 // "all" holds if it holds at every point, and fails if it fails at one; "any" the other way round. Undecided:
 // the threshold lies within the interval widened by the residual of the network model, or a case that it
 // needs is not done.
-Json judge_claims(const Json& claims, const std::vector<Json>& records);
+// `missing_cases` of the scenario are in shards that are not at hand: then every claim is undecided, and its
+// record has their number as missing_cases.
+Json judge_claims(const Json& claims, const std::vector<Json>& records, std::size_t missing_cases = 0);
 
 // One point of the sweep under a claim. `measured`: NaN where no case of it is done.
 struct JudgedPoint {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "analysis/replay_files.h"
+#include "analysis/shards.h"
 #include "analysis/summary.h"
 #include "core/errors.h"
 
@@ -46,14 +47,19 @@ std::string place(const std::string& folder) {
 
 }  // namespace
 
+std::string RunDirectory::folder_of(const Json& record) const {
+  const auto shard = shard_folders.find(record["case"].get<std::string>());
+  return shard == shard_folders.end() ? folder : shard->second;
+}
+
 std::string RunDirectory::case_folder(const Json& record) const {
-  return folder + "/cases/" + record["case"].get<std::string>();
+  return folder_of(record) + "/cases/" + record["case"].get<std::string>();
 }
 
 std::string RunDirectory::train_folder(const Json& record) const {
   const Json key = record.value("training", Json());
-  return key.is_string() && !key.get<std::string>().empty() ? folder + "/train/" + key.get<std::string>()
-                                                            : "";
+  const bool is_trained = key.is_string() && !key.get<std::string>().empty();
+  return is_trained ? folder_of(record) + "/train/" + key.get<std::string>() : "";
 }
 
 RunDirectories open_runs(const std::vector<std::string>& folders) {
@@ -71,6 +77,7 @@ RunDirectories open_runs(const std::vector<std::string>& folders) {
       opened.problems.push_back(error.what());
     }
   }
+  join_shards(opened.runs);
   const bool any = std::any_of(opened.runs.begin(), opened.runs.end(),
                                [](const RunDirectory& run) { return !run.records.empty(); });
   if (!any)

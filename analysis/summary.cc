@@ -1,5 +1,6 @@
 #include "analysis/summary.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -53,10 +54,13 @@ void join_table(const std::string& run_folder, const std::string& name,
 }  // namespace
 
 void write_summary(const std::string& run_folder, const std::string& scenario_name,
-                   const std::vector<Json>& records, const Json& claims) {
+                   const std::vector<Json>& records, const Json& claims, std::size_t scenario_cases) {
   ReplacedFile file(run_folder + "/summary.json");
-  const Json summary = {
-      {"format", kSummaryFormat}, {"scenario", scenario_name}, {"cases", records}, {"claims", claims}};
+  const Json summary = {{"format", kSummaryFormat},
+                        {"scenario", scenario_name},
+                        {"scenario_cases", std::max(scenario_cases, records.size())},
+                        {"cases", records},
+                        {"claims", claims}};
   file.stream() << summary.dump(2) << '\n';
   file.commit();
 }

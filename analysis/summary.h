@@ -10,10 +10,11 @@ namespace longhaul {
 
 constexpr int kSummaryFormat = 1;
 
-// Writes RUN_FOLDER/summary.json: {"format", "scenario", "cases": records, "claims": verdicts}. Throws
-// RunError.
+// Writes RUN_FOLDER/summary.json: {"format", "scenario", "scenario_cases", "cases": records, "claims":
+// verdicts}. `scenario_cases`: of the whole scenario, where this run is a shard of it. Throws RunError.
 void write_summary(const std::string& run_folder, const std::string& scenario_name,
-                   const std::vector<Json>& records, const Json& claims = Json::array());
+                   const std::vector<Json>& records, const Json& claims = Json::array(),
+                   std::size_t scenario_cases = 0);
 
 // Throws RunError that names the folder if it is no run, its summary is damaged or of a newer format.
 Json read_summary(const std::string& run_folder);

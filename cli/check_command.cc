@@ -14,7 +14,8 @@ namespace {
 
 // Useful arithmetic of training on this kind of CPU, both cores: for an estimate, not a promise.
 constexpr double kTrainingFlops = 60e9;
-constexpr double kBytesPerStepRow = 40, kBytesPerExchangeRow = 70, kBytesPerTimelineSlice = 120;
+constexpr double kBytesPerStepRow = 40, kBytesPerExchangeRow = 70, kBytesPerBreakdownRow = 65,
+                 kBytesPerTimelineSlice = 120;
 
 double training_seconds(const Case& one) {
   const TrainSpec& train = *one.train;
@@ -42,7 +43,7 @@ double disk_bytes(const Case& one) {
   double exchanges = 0;
   for (const ExchangeRule& rule : plan_of(one).rules) exchanges += rows / rule.every;
   return std::min(rows, 1e6) * kBytesPerStepRow +
-         exchanges * (kBytesPerExchangeRow + 2 * kBytesPerTimelineSlice);
+         exchanges * (kBytesPerExchangeRow + kBytesPerBreakdownRow + 2 * kBytesPerTimelineSlice);
 }
 
 void print_cases(const Scenario& scenario) {

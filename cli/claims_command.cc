@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/replay_files.h"
-#include "analysis/summary.h"
+#include "analysis/run_directory.h"
 #include "analysis/verdict_matrix.h"
 #include "cli/run_layout.h"
 #include "core/errors.h"
@@ -12,35 +11,29 @@
 namespace longhaul {
 namespace {
 
-struct JudgedScenario {
-  Json written;
-  std::string name;
-  std::vector<Json> records;
-};
-
-void add_run(const std::string& folder, std::vector<JudgedScenario>& scenarios) {
-  const Json summary = read_summary(folder), written = read_json_or_null(folder + "/scenario.json");
-  if (!written.is_object()) throw RunError(folder + "/scenario.json: cannot be read");
-  auto known = std::find_if(scenarios.begin(), scenarios.end(),
-                            [&](const JudgedScenario& one) { return one.written == written; });
-  if (known == scenarios.end())
-    known = scenarios.insert(scenarios.end(), {written, summary.value("scenario", ""), {}});
-  known->records.insert(known->records.end(), summary["cases"].begin(), summary["cases"].end());
+// What there is of the scenario.
+std::string done_in_words(const RunDirectory& run) {
+  const auto done = std::count_if(run.records.begin(), run.records.end(),
+                                  [](const Json& record) { return record.value("status", "") == "done"; });
+  std::string text =
+      std::to_string(done) + " of " + std::to_string(run.records.size() + run.missing_cases) + " cases done.";
+  if (!run.missing_shards.empty())
+    text += " Not given: " + join(run.missing_shards, ", ") +
+            "; what is said below is of the cases that are there, and no verdict on the claim.";
+  return text;
 }
 
 }  // namespace
 
 int claims_command(const std::vector<std::string>& runs, const std::string& out) {
-  std::vector<JudgedScenario> scenarios;
-  for (const std::string& run : runs) add_run(run, scenarios);
+  const RunDirectories opened = open_runs(runs);
+  for (const std::string& problem : opened.problems) std::fprintf(stderr, "warning: %s\n", problem.c_str());
   std::string text;
-  for (const JudgedScenario& one : scenarios) {
-    const auto done = std::count_if(one.records.begin(), one.records.end(),
-                                    [](const Json& record) { return record.value("status", "") == "done"; });
-    text += "## " + one.name + "\n\n" + std::to_string(done) + " of " + std::to_string(one.records.size()) +
-            " cases done.\n\n";
-    for (const Json& claim : one.written.value("claims", Json::array()))
-      text += verdict_markdown(claim, one.records);
+  for (const RunDirectory& run : opened.runs) {
+    if (!run.written.is_object()) throw RunError(run.folder + "/scenario.json: cannot be read");
+    text += "## " + run.summary.value("scenario", "") + "\n\n" + done_in_words(run) + "\n\n";
+    for (const Json& claim : run.written.value("claims", Json::array()))
+      text += verdict_markdown(claim, run.records);
   }
   if (out.empty())
     std::fputs(text.c_str(), stdout);

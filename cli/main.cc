@@ -46,7 +46,7 @@ void declare_check(CLI::App& app, RunOptions& options, int& status) {
 
 void declare_report(CLI::App& app, ReportOptions& options, int& status) {
   CLI::App* report = app.add_subcommand("report", "One self-contained HTML file from run directories");
-  report->add_option("RUN", options.runs, "run directories")->required();
+  report->add_option("RUN", options.runs, "run directories; shards of a scenario are one run")->required();
   report->add_option(
       "-o,--output", options.out,
       "the file (default RUN/report.html, RUN/live.html with --watch, or report.html for several)");

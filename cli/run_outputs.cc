@@ -37,8 +37,12 @@ void write_outputs(const RunLayout& layout, const Scenario& scenario, const std:
                    const std::map<std::string, std::string>& failures) {
   std::vector<std::string> names;
   for (const Case* one : cases) names.push_back(one->name);
-  const std::vector<Json> records = case_records(layout, cases, failures);
-  write_summary(layout.folder, scenario.name, records, judge_claims(claims_of(scenario), records));
+  std::vector<Json> records = case_records(layout, cases, failures);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    records[i]["number"] = cases[i] - scenario.cases.data() + 1;
+  const std::size_t in_other_shards = scenario.cases.size() - records.size();
+  write_summary(layout.folder, scenario.name, records,
+                judge_claims(claims_of(scenario), records, in_other_shards), scenario.cases.size());
   join_tables(layout.folder, names);
   write_file(layout.file("report.html"), report_html({layout.folder}));
 }

@@ -6,6 +6,7 @@
 #include "core/errors.h"
 #include "core/units.h"
 #include "net/collectives/registry.h"
+#include "net/replay/outputs.h"
 #include "net/topology.h"
 #include "net/variation/variation.h"
 
@@ -15,7 +16,8 @@ namespace {
 // Measured on one core of the machine that builds the project (docs/model.md); only orders of magnitude
 // matter here.
 constexpr double kFlowTransfersPerSecond = 3e5;
-constexpr double kReplicaStepsPerSecond = 1e6;
+constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row written
+constexpr double kStepRowsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
 constexpr double kAnalyticMessagesPerSecond = 2e6;
 
@@ -55,8 +57,10 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
       for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket)
         add(estimate, exchange, bucket_bytes(exchange, bucket), trace.context.replicas, one, known);
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
-  estimate.seconds =
-      trace.context.steps * static_cast<double>(trace.context.replicas) / kReplicaStepsPerSecond;
+  const double replica_steps = trace.context.steps * static_cast<double>(trace.context.replicas);
+  estimate.seconds = replica_steps / kReplicaStepsPerSecond;
+  if (replica_steps <= static_cast<double>(kMostStepRows))
+    estimate.seconds += replica_steps / kStepRowsPerSecond;
   const auto transfers = static_cast<double>(estimate.transfers);
   const std::string& fidelity = one.network.fidelity;
   estimate.seconds += fidelity == "packet"     ? (segments + transfers) / kPacketSegmentsPerSecond

@@ -48,8 +48,14 @@ std::string named_few(const std::vector<std::string>& names) {
          (names.size() > kMost ? "; and " + std::to_string(names.size() - kMost) + " more" : "");
 }
 
-Json notes_of(const std::vector<Json>& records) {
+Json notes_of(const Run& run) {
+  const std::vector<Json>& records = run.records;
   Json notes = Json::array();
+  if (!run.missing_shards.empty())
+    notes.push_back(std::to_string(run.missing_cases) + " of " +
+                    std::to_string(records.size() + run.missing_cases) +
+                    " cases are missing: this report was not given shard " + join(run.missing_shards, ", ") +
+                    ". Its claims are undecided without them.");
   for (const char* status : {"interrupted", "failed"}) {
     std::vector<std::string> names;
     for (const Json& record : records)
@@ -100,7 +106,7 @@ Json run_json(const Run& run) {
           {"name", run.summary.value("scenario", "")},
           {"description", scenario.is_object() ? scenario.value("description", "") : ""},
           {"words", run_in_words(scenario, run.records)},
-          {"notes", notes_of(run.records)},
+          {"notes", notes_of(run)},
           {"claims", claims_json(run.summary.value("claims", Json::array()))},
           {"bounds", bounds_json(claims_of(run))},
           {"claim_pictures", claim_pictures(claims_of(run), run.records)},

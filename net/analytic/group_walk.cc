@@ -11,8 +11,9 @@ double seconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
+// Of two at the same time the second.
 const GroupWalk::Moment& later(const GroupWalk::Moment& first, const GroupWalk::Moment& second) {
-  return second.time_ns > first.time_ns ? second : first;
+  return second.time_ns >= first.time_ns ? second : first;
 }
 
 }  // namespace

@@ -343,7 +343,12 @@ void FlowChannel::take_acknowledgements(double now) {
 void FlowChannel::note_parts(const Transfer& first) {
   excess_s_ = 0;
   if (!behind_ && spent_.sharing_s >= 0) {
-    if (first.parts) *first.parts += spent_;
+    if (!first.parts) return;
+    first.parts->bytes_s += spent_.bytes_s;
+    first.parts->sharing_s += spent_.sharing_s;
+    first.parts->startup_s += spent_.startup_s;
+    first.parts->congestion_s += spent_.congestion_s;
+    first.parts->waiting_s += spent_.waiting_s;
     return;
   }
   SyncParts spent = spent_;

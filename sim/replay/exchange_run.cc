@@ -126,11 +126,13 @@ void ExchangeRun::cut_chain(SyncParts& chain) const {
 void ExchangeRun::arrive(UnderWay* message) {
   const std::size_t from = message->from, to = message->to;
   if (!message->is_counted) cut_chain(message->chain);
+  // The last member to be done may be the end of this run: nothing of it is touched after that.
+  const SyncParts chain = message->chain;
+  free_.push_back(message);
   if (members_[to].surplus[static_cast<int>(from)]++ < 0) --members_[to].missing;
   --members_[from].undelivered;
-  if (awaits_delivery_) advance(from, message->chain);
-  if (members_[to].round >= 0) advance(to, message->chain);
-  free_.push_back(message);
+  if (awaits_delivery_) advance(from, chain);
+  if (members_[to].round >= 0) advance(to, chain);
 }
 
 double ExchangeRun::start_s() const {

@@ -45,6 +45,21 @@ TEST(Claims, ARatioAgainstABoundWidenedByTheResidual) {
   EXPECT_EQ(verdict(ratio(13.9), records), "fails");
 }
 
+// Whatever the part that is there says, the rest may say otherwise.
+TEST(Claims, AreUndecidedWhileShardsAreMissing) {
+  const std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};
+  for (const double bound : {1., 100.}) {
+    Json claim = ratio(bound);
+    claim["id"] = "c";
+    const Json verdict = judge_claims(Json::array({claim}), records, 7)[0];
+    EXPECT_EQ(verdict["verdict"], "undecided");
+    EXPECT_EQ(verdict["missing_cases"], 7);
+    EXPECT_EQ(verdict["measured"], 12);
+    EXPECT_NE(verdict_grounds(verdict).find("7 cases of the scenario are in other shards"),
+              std::string::npos);
+  }
+}
+
 // A setting whose residual nobody measured: any ratio is possible.
 TEST(Claims, AQueueThatWasNotMeasuredDecidesNothing) {
   std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};

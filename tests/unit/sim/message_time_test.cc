@@ -27,7 +27,7 @@ void expect_same_tables(Case one, const Trace& trace, const std::string& what) {
     const Replayed walked = run_with(analytic_replay, one, trace);
     one.network.fidelity = "flow";
     const Replayed replayed = run_replay(one, trace);
-    for (const char* table : {"exchanges.csv", "steps.csv", "replicas.csv", "links.csv"})
+    for (const char* table : {"exchanges.csv", "breakdown.csv", "steps.csv", "replicas.csv", "links.csv"})
       EXPECT_EQ(walked.files.at(table), replayed.files.at(table)) << what << ' ' << table << ' ' << barrier;
     EXPECT_EQ(sorted_lines(walked.files.at("schedule.jsonl")),
               sorted_lines(replayed.files.at("schedule.jsonl")))

@@ -1,0 +1,107 @@
+// The report and the verdicts of the shards of a suite are those of the suite in one run.
+#include <gtest/gtest.h>
+
+#include "core/options.h"
+#include "tests/integration/command.h"
+#include "tests/integration/network/suite.h"
+
+namespace longhaul {
+namespace {
+
+class Shards : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder() = fresh_folder("shards");
+    const std::string scenario = write_suite(folder());
+    ASSERT_EQ(run_suite(scenario, folder() + "/whole"), 0);
+    for (const char* shard : {"1", "2", "3"})
+      ASSERT_EQ(run_suite(scenario, folder() + "/" + shard, {"--shard", std::string(shard) + "/3"}), 0);
+  }
+
+  static std::string& folder() {
+    static std::string path;
+    return path;
+  }
+  static std::vector<std::string> runs(const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(folder() + "/" + name);
+    return paths;
+  }
+
+  // The page in two pieces: what it is made of, and the data that it shows.
+  struct Page {
+    std::string around;
+    Json data;
+  };
+  static Page report(const std::vector<std::string>& names) {
+    const std::string file = folder() + "/" + names.back() + ".html";
+    std::vector<std::string> arguments = {"report"};
+    for (const std::string& run : runs(names)) arguments.push_back(run);
+    arguments.insert(arguments.end(), {"-o", file});
+    EXPECT_EQ(longhaul(arguments).status, 0);
+    const std::string text = read_text(file), open = "<script id=\"data\" type=\"application/json\">";
+    const std::size_t begin = text.find(open) + open.size(), end = text.find("</script>", begin);
+    return {text.substr(0, begin) + text.substr(end), Json::parse(text.substr(begin, end - begin))};
+  }
+  // What tells runs apart even if they hold the same: where they lie, when and how they ran.
+  static Json without_runs_own(Json data) {
+    for (Json& run : data["runs"]) {
+      run.erase("folder");
+      run.erase("manifest");
+    }
+    return data;
+  }
+  static std::string claims(const std::vector<std::string>& names) {
+    std::vector<std::string> arguments = {"claims"};
+    for (const std::string& run : runs(names)) arguments.push_back(run);
+    const CommandResult result = longhaul(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  }
+};
+
+TEST_F(Shards, TheirReportIsThatOfTheUnsplitRun) {
+  const Page whole = report({"whole"}), shards = report({"3", "1", "2"});
+  EXPECT_EQ(shards.around, whole.around);
+  EXPECT_EQ(whole.data["cases"].size(), static_cast<std::size_t>(kSuiteCases));
+  EXPECT_EQ(without_runs_own(shards.data).dump(1), without_runs_own(whole.data).dump(1));
+}
+
+TEST_F(Shards, TheirVerdictsAreThoseOfTheUnsplitRun) {
+  const std::string whole = claims({"whole"});
+  EXPECT_NE(whole.find("24 of 24 cases done"), std::string::npos) << whole;
+  EXPECT_EQ(claims({"2", "3", "1"}), whole);
+}
+
+TEST_F(Shards, AMissingOneIsNamedAndLeavesClaimsUndecided) {
+  const Page page = report({"3", "1"});
+  const Json& run = page.data["runs"].at(0);
+  EXPECT_EQ(page.data["runs"].size(), 1u);
+  EXPECT_NE(run["notes"].dump().find("8 of 24 cases are missing: this report was not given shard 2/3"),
+            std::string::npos)
+      << run["notes"];
+  ASSERT_FALSE(run["claims"].empty());
+  for (const Json& claim : run["claims"]) {
+    EXPECT_EQ(claim["verdict"], "undecided");
+    EXPECT_NE(claim["grounds"].dump().find("8 cases of the scenario are in other shards"), std::string::npos);
+  }
+  EXPECT_NE(claims({"3", "1"}).find("16 of 24 cases done. Not given: 2/3"), std::string::npos);
+}
+
+// A shard alone has seen a part of the evidence.
+TEST_F(Shards, OneAloneDecidesNoClaim) {
+  const Json summary = Json::parse(read_text(folder() + "/1/summary.json"));
+  EXPECT_EQ(summary["scenario_cases"], kSuiteCases);
+  ASSERT_EQ(summary["cases"].size(), 8u);
+  EXPECT_EQ(summary["cases"][1]["number"], 4);
+  for (const Json& claim : summary["claims"]) EXPECT_EQ(claim["verdict"], "undecided");
+}
+
+// A whole run of the scenario is no shard of it.
+TEST_F(Shards, OnlyDifferentShardsBelongTogether) {
+  EXPECT_EQ(report({"whole", "1"}).data["runs"].size(), 2u);
+  EXPECT_EQ(report({"whole", "1", "2", "3"}).data["runs"].size(), 2u);
+}
+
+}  // namespace
+}  // namespace longhaul

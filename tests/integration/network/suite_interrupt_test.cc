@@ -1,0 +1,75 @@
+// A suite of cases that is interrupted or killed in the middle goes on, and ends with the bytes of one that
+// was not.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "tests/integration/command.h"
+#include "tests/integration/network/suite.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+int cases_done(const std::string& run) {
+  int done = 0;
+  if (fs::exists(run + "/cases"))
+    for (const auto& entry : fs::directory_iterator(run + "/cases"))
+      done += fs::exists(entry.path() / "done") ? 1 : 0;
+  return done;
+}
+
+// Every file of the run without wall times in it, by its path.
+std::map<std::string, std::string> bytes_of(const std::string& run) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    const std::string name = entry.path().filename();
+    if (!entry.is_regular_file() || name == "manifest.json" || name == "log.txt" || name == "report.html")
+      continue;
+    files[fs::relative(entry.path(), run)] = read_text(entry.path());
+  }
+  return files;
+}
+
+// Locks of what was killed are free at once; its children take a moment.
+int resumed_status(const std::string& scenario, const std::string& run) {
+  int status = -1;
+  for (int i = 0; i < 100 && status != 0; ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    status = run_suite(scenario, run, {"--resume"});
+  }
+  return status;
+}
+
+void expect_resumed_as_undisturbed(int signal, int expected_status) {
+  const std::string folder = fresh_folder("suite"), scenario = write_suite(folder);
+  const std::string run = folder + "/run", whole = folder + "/whole";
+  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "2"});
+  for (int i = 0; i < 60000 && cases_done(run) < 3; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(child, signal);
+  ASSERT_EQ(wait_for(child), expected_status);
+  const int done = cases_done(run);
+  EXPECT_GE(done, 3);
+  EXPECT_LT(done, kSuiteCases) << "it was over before it was disturbed";
+  ASSERT_EQ(resumed_status(scenario, run), 0);
+  ASSERT_EQ(run_suite(scenario, whole), 0);
+  EXPECT_EQ(cases_done(run), kSuiteCases);
+  EXPECT_EQ(bytes_of(run), bytes_of(whole));
+}
+
+TEST(SuiteInterrupt, CtrlCExitsWith130AndResumes) {
+  expect_resumed_as_undisturbed(SIGINT, 130);
+}
+
+TEST(SuiteInterrupt, AKilledOneResumesToo) {
+  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
+}
+
+}  // namespace
+}  // namespace longhaul

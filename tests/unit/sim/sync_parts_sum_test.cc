@@ -1,0 +1,133 @@
+// The parts of every replica's synchronization add up to it: on random stars, collectives, queues, step
+// times.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "net/collectives/registry.h"
+#include "tests/unit/net/breakdown.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : random_(seed) {}
+
+  int pick(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random_); }
+  bool flip() { return pick(0, 1) == 1; }
+  double log_between(double low, double high) {
+    return low * std::pow(high / low, std::uniform_real_distribution<double>(0, 1)(random_));
+  }
+  template <typename T>
+  const T& one_of(const std::vector<T>& all) {
+    return all[static_cast<std::size_t>(pick(0, static_cast<int>(all.size()) - 1))];
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+Case draw_case(Draws& draws) {
+  Case one = star_case(draws.pick(2, 9), draws.log_between(2e7, 5e8), draws.log_between(1e-3, 0.2));
+  TcpSpec& tcp = one.network.tcp;
+  tcp.queue = draws.one_of<std::string>({"host", "host", "fq_codel", "fifo"});
+  tcp.congestion_control = draws.one_of<std::string>({"cubic", "reno"});
+  tcp.connections = draws.pick(1, 4);
+  tcp.ecn = tcp.queue == "fq_codel" && draws.flip();
+  if (tcp.queue != "fifo" && draws.pick(0, 3) == 0) tcp.loss = 1e-4;
+  if (draws.pick(0, 3) == 0) tcp.window = draws.log_between(2e4, 2e6);
+  one.seed = static_cast<std::uint64_t>(draws.pick(1, 1000));
+  one.network.barrier = draws.pick(0, 3) == 0;
+  one.workload.step_time.kind = StepTime::Kind::kLognormal;
+  one.workload.step_time.mu = std::log(0.3);
+  one.workload.step_time.sigma = draws.flip() ? 1 : 0;
+  for (int replica = 0; draws.flip() && replica < one.replicas; replica += 2) {
+    LinkOverride different;
+    different.replicas = {replica, replica};
+    different.up = draws.log_between(1e7, 1e8);
+    different.delay = draws.log_between(1e-3, 0.05);
+    one.network.overrides.push_back(different);
+  }
+  return one;
+}
+
+ExchangePlan draw_plan(Draws& draws) {
+  std::vector<std::string> collectives = {"pair", "root", "serial"};
+  for (const std::string& name : all_reduce_collectives())
+    if (!find_collective(name).needs_sites()) collectives.push_back(name);
+  ExchangeRule outer = rule_of(draws.one_of(collectives), draws.pick(1, 2));
+  if (outer.collective == "pair" || outer.collective == "root" || outer.collective == "serial") {
+    outer.grouping = Grouping::kRandom;
+    outer.group_size = 2;
+    outer.tensors = {"delta", "phi"};
+  } else if (draws.flip()) {
+    outer.overlap_backward = 0.5;
+    outer.buckets = draws.pick(2, 4);
+  }
+  ExchangePlan plan{{outer}};
+  if (draws.flip()) {
+    ExchangeRule ahead = rule_of("ring", outer.every);
+    ahead.name = "ahead";
+    ahead.overlap_steps = 1;
+    plan.rules.push_back(ahead);
+  }
+  return plan;
+}
+
+// Sums to 1e-9 of all rows; the seconds of congestion and of sharing in them.
+std::pair<double, double> expect_sums(const Replayed& replayed, const std::string& what) {
+  const std::vector<BreakdownRow> rows = breakdown_of(replayed);
+  EXPECT_EQ(rows.size(), replayed.exchanges.size()) << what;
+  std::pair<double, double> seconds{0, 0};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ExchangeRecord& times = replayed.exchanges[i];
+    EXPECT_EQ(rows[i].replica, times.replica);
+    EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9)
+        << what << ", step " << times.step << ", replica " << times.replica << ", " << times.exchange;
+    for (const auto& [part, part_s] : rows[i].parts) EXPECT_GE(part_s, -2e-9) << what << ' ' << part;
+    seconds.first += rows[i].of("congestion");
+    seconds.second += rows[i].of("sharing");
+  }
+  return seconds;
+}
+
+TEST(SyncPartsSum, IsTheSyncTimeWhateverTheNetwork) {
+  double shared_s = 0, congested_s = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    Draws draws(seed);
+    Case one = draw_case(draws);
+    if (one.network.tcp.queue == "fifo") one.network.tcp.window.reset();
+    const ExchangePlan plan = draw_plan(draws);
+    const auto parameters = static_cast<std::int64_t>(draws.log_between(1e3, 5e6));
+    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, parameters, 2});
+    const std::string what = "seed " + std::to_string(seed) + ": " + plan.rules[0].collective + " of " +
+                             std::to_string(one.replicas) + ", queue " + one.network.tcp.queue;
+    const auto [congestion_s, sharing_s] = expect_sums(run_replay(one, trace), what);
+    if (one.network.tcp.queue == "host" && one.network.tcp.loss == 0) {
+      EXPECT_EQ(congestion_s, 0) << what;
+    }
+    congested_s += congestion_s;
+    shared_s += sharing_s;
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(congested_s, 1);
+  EXPECT_GT(shared_s, 1);
+}
+
+TEST(SyncPartsSum, OfAnalyticToo) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Draws draws(seed);
+    Case one = draw_case(draws);
+    one.network.fidelity = "analytic";
+    const ExchangePlan plan = draw_plan(draws);
+    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, 100000, 2});
+    const auto [congestion_s, sharing_s] =
+        expect_sums(run_replay(one, trace), "seed " + std::to_string(seed));
+    EXPECT_EQ(congestion_s + sharing_s, 0) << "messages do not know of each other";
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

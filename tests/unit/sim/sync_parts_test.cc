@@ -1,0 +1,183 @@
+// Where the time of a synchronization goes, against closed forms.
+//
+// On the open star window effects are out of reach and headers and acknowledgements are 0.2 % of a link, as
+// in idle_star_test.cc.
+#include <gtest/gtest.h>
+
+#include "net/framing.h"
+#include "tests/unit/net/breakdown.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kRate = 1e8, kRtt = 0.03;
+constexpr int kSegment = 65483;
+const double kLastSegment_s = 8 * (kSegment + kHeaderBytes) / kRate;
+const double kLatency = kRtt / 2 + kLastSegment_s;
+
+Case open_star(int replicas) {
+  Case one = star_case(replicas, kRate, kRtt);
+  one.network.tcp.segment = kSegment;
+  return one;
+}
+
+double alone_s(double bytes, double rate = kRate, int segment = kSegment) {
+  return 8 * bytes / (rate * payload_share(segment));
+}
+
+void expect_parts(const BreakdownRow& row, double bytes_s, double latency_s, double sharing_s) {
+  const double total_s = bytes_s + latency_s + sharing_s;
+  EXPECT_NEAR(row.of("bytes"), bytes_s, 1e-6 * total_s);
+  EXPECT_NEAR(row.of("latency"), latency_s, 1e-6 * total_s);
+  EXPECT_NEAR(row.of("sharing"), sharing_s, 3e-3 * total_s);
+  EXPECT_NEAR(row.of("startup"), 0, 1e-9);
+  EXPECT_EQ(row.of("congestion"), 0);
+  EXPECT_EQ(row.of("waiting"), 0);
+}
+
+TEST(SyncParts, ARingIsTwoTimesNLessOneMessagesOfAnNth) {
+  for (const int members : {2, 3, 8, 16}) {
+    const double bytes = 8. * kSegment * members, messages = 2 * (members - 1);
+    const Replayed replayed =
+        run_replay(open_star(members), single_exchange("ring", members, static_cast<std::int64_t>(bytes)));
+    for (const BreakdownRow& row : breakdown_of(replayed))
+      expect_parts(row, messages / members * alone_s(bytes), messages * kLatency, 0);
+  }
+}
+
+TEST(SyncParts, ATreeIsAWholeVectorAndALatencyALevel) {
+  for (const int levels : {1, 2, 3, 4}) {
+    const double bytes = 20. * kSegment;
+    const Replayed replayed =
+        run_replay(open_star(1 << levels), single_exchange("tree", 1 << levels, 20 * kSegment));
+    expect_parts(last_one(replayed), 2 * levels * alone_s(bytes), 2 * levels * kLatency, 0);
+  }
+}
+
+// Two members send to the server, whose way down is theirs by halves; then it sends to both.
+TEST(SyncParts, OfTwoMessagesOverOneLinkHalfTheTimeIsSharing) {
+  const double bytes = 40. * kSegment;
+  const Replayed replayed = run_replay(open_star(3), single_exchange("parameter-server", 3, 40 * kSegment));
+  expect_parts(last_one(replayed), 2 * alone_s(bytes), 2 * kLatency, 2 * alone_s(bytes));
+}
+
+// 150 segments leave as 10, 20, 40 and 80, a round trip apart, and the path holds more than 800. Both
+// directions are busy in the same bursts, so that each has 1 / (1 + 90 / (2 · 1538)) of its link: 90 / 3076
+// of the last burst is sharing, and of those before nothing, because their senders wait for the round trip
+// anyway.
+TEST(SyncParts, SlowStartIsStartUpButForItsBytes) {
+  constexpr double kLongRtt = 0.1, kWire = 1538, kAck = 90, kPayload = 1448;
+  const Case one = star_case(2, kRate, kLongRtt);
+  const double segment_s = 8 * kWire / kRate;
+  const double rtt_s = kLongRtt + 2 * segment_s + 2 * 8 * kAck / kRate;
+  const Replayed replayed = run_replay(one, single_exchange("pair", 2, 150 * 1448));
+  for (const BreakdownRow& row : breakdown_of(replayed)) {
+    EXPECT_NEAR(row.of("bytes"), alone_s(150 * kPayload, kRate, 1448), 3e-9);
+    EXPECT_NEAR(row.of("latency"), kLongRtt / 2 + segment_s, 3e-9);
+    EXPECT_NEAR(row.of("startup"), 3 * rtt_s - 70 * segment_s, 1e-8);
+    EXPECT_NEAR(row.of("sharing"), 80 * segment_s * kAck / (2 * kWire), 1e-8);
+    EXPECT_EQ(row.of("congestion"), 0);
+  }
+}
+
+// A window of 125 kB a round trip of 100 ms is 10 Mb/s: the path alone would give no more.
+TEST(SyncParts, AWindowThatTheScenarioGivesIsPartOfThePath) {
+  Case one = star_case(2, kRate, 0.1);
+  one.network.tcp.window = 125000;
+  const double segment_s = 8 * 1538 / kRate, rtt_s = 0.1 + 2 * segment_s + 2 * 8 * 90 / kRate;
+  const Replayed replayed = run_replay(one, single_exchange("pair", 2, 12500000));
+  EXPECT_NEAR(last_one(replayed).of("bytes"), 100 * rtt_s, 1e-6);
+  EXPECT_NEAR(last_one(replayed).of("sharing"), 0, 1e-6);
+  one.network.tcp.connections = 4;
+  const Replayed four = run_replay(one, single_exchange("pair", 2, 12500000));
+  EXPECT_NEAR(last_one(four).of("bytes"), 25 * rtt_s, 1e-6);
+}
+
+// Its way up is a quarter as fast and always busy: six chunks, one latency. The chain of the one behind it
+// goes once more around the ring while they are sent, which takes four latencies off these bytes, and no
+// more. That its own links are idle most of the time is no waiting.
+TEST(SyncParts, ASlowLinkInARingShowsAsBytesAndNotAsWaiting) {
+  Case one = open_star(4);
+  LinkOverride slow;
+  slow.replicas = {2, 2};
+  slow.up = kRate / 4;
+  one.network.overrides = {slow};
+  const double chunk_s = alone_s(16. * kSegment, kRate / 4);
+  const Replayed replayed = run_replay(one, single_exchange("ring", 4, 4 * 16 * kSegment));
+  const BreakdownRow behind = breakdown_of(replayed).at(3);
+  EXPECT_GT(behind.of("bytes"), 6 * chunk_s - 5 * kLatency);
+  EXPECT_LT(behind.of("bytes"), 6 * chunk_s);
+  EXPECT_EQ(behind.of("waiting"), 0);
+}
+
+// Replica 1 comes four seconds later than the others of a tree, two levels of which have gone ahead by then.
+// What lies before its start is nobody's; after it all follow its chain: two messages up, three down.
+TEST(SyncParts, WhatLiesBeforeTheLastIsReadyDoesNotCount) {
+  Case one = open_star(8);
+  one.workload.step_time_factors = {1, 5, 1, 1, 1, 1, 1, 1};
+  const Replayed replayed = run_replay(one, single_exchange("tree", 8, 20 * kSegment));
+  const std::vector<BreakdownRow> rows = breakdown_of(replayed);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ExchangeRecord& times = replayed.exchanges[i];
+    EXPECT_DOUBLE_EQ(times.start_s, 5);
+    EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9);
+    const double messages = std::round(rows[i].of("latency") / kLatency);
+    EXPECT_NEAR(rows[i].of("latency"), messages * kLatency, 1e-6);
+    EXPECT_NEAR(rows[i].of("bytes"), messages * alone_s(20. * kSegment), 1e-6);
+    EXPECT_EQ(rows[i].of("waiting"), 0) << "for replica 1 nobody waits after it has started";
+  }
+}
+
+// A small all-reduce is over before the large vectors that were sent a step earlier: whoever waits for these
+// goes on when they are there.
+TEST(SyncParts, WhatWasSentAheadAndIsMissingIsWaiting) {
+  ExchangeRule outer = rule_of("ring"), ahead = rule_of("pair", 1, 2);
+  ahead.name = "ahead";
+  ahead.overlap_steps = 1;
+  ahead.tensors = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  Case one = open_star(6);
+  one.workload.step_time.seconds = 0.01;
+  Trace trace = make_trace({{outer, ahead}}, {1, 6, 6, 30 * kSegment, 1});
+  for (auto& [key, groups] : trace.groups) groups = {{0, 3}, {1, 4}, {2, 5}};  // no neighbours in the ring
+  const Replayed replayed = run_replay(one, trace);
+  int waits = 0;
+  const std::vector<BreakdownRow> rows = breakdown_of(replayed);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ExchangeRecord& times = replayed.exchanges[i];
+    EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9);
+    if (rows[i].exchange != "outer" || rows[i].of("waiting") == 0) continue;
+    EXPECT_EQ(times.done_s, replayed.row(times.step - 1, times.replica, "ahead").done_s);
+    ++waits;
+  }
+  EXPECT_GT(waits, 0);
+}
+
+TEST(SyncParts, DrawnMessageTimesAreOnePart) {
+  Case one = drawn_case(8, 0.2, 0.1);
+  const Trace trace = make_trace({{rule_of("leaf-tree")}}, {1, 8, 3, 1000, 2});
+  for (const std::string fidelity : {"analytic", "flow"}) {
+    one.network.fidelity = fidelity;
+    const Replayed replayed = run_replay(one, trace);
+    const std::vector<BreakdownRow> rows = breakdown_of(replayed);
+    ASSERT_EQ(rows.size(), 24u);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_NEAR(rows[i].of("message") + rows[i].of("waiting"),
+                  replayed.exchanges[i].done_s - replayed.exchanges[i].start_s, 1e-9);
+    }
+  }
+}
+
+TEST(SyncParts, PacketsHaveBytesLatencyAndARest) {
+  Case one = star_case(2, 1e8, 0.05);
+  one.network.fidelity = "packet";
+  const Replayed replayed = run_replay(one, single_exchange("pair", 2, 1448000));
+  const BreakdownRow row = last_one(replayed);
+  EXPECT_NEAR(row.of("bytes"), alone_s(1448000, 1e8, 1448), 1e-9);
+  EXPECT_NEAR(row.of("latency"), 0.025 + 8 * 1538 / 1e8, 1e-9);
+  EXPECT_GT(row.of("rest"), 0.05) << "slow start";
+  EXPECT_NEAR(row.total_s(), replayed.sync_time_s(), 1e-9);
+}
+
+}  // namespace
+}  // namespace longhaul
