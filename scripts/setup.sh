@@ -9,6 +9,7 @@ packages=(
   libtorch-dev libopenblas0-pthread libgloo-dev
   libboost-graph-dev nlohmann-json3-dev libcli11-dev
   libgtest-dev libjs-chart.js python3 python3-jsonschema
+  gnuplot-nox poppler-utils
 )
 
 missing=()
