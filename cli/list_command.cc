@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/scenario_list.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/units.h"
@@ -69,6 +70,16 @@ void list_models() {
   }
 }
 
+void list_scenarios() {
+  const std::string folder = scenario_folder();
+  if (folder.empty())
+    throw InputError({"", "", "there is no folder scenarios here", "the folder of the source tree",
+                      "go there and try again"});
+  for (const ScenarioInfo& scenario : scenarios_in(folder))
+    std::printf("%s\n    %s\n", scenario.file.c_str(),
+                scenario.about.empty() ? "(no description)" : scenario.about.c_str());
+}
+
 Json schema() {
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Longhaul scenario"}};
   schema.update(json_schema(scenario_declaration()));
@@ -78,8 +89,8 @@ Json schema() {
 }  // namespace
 
 const std::vector<std::string>& list_topics() {
-  static const std::vector<std::string> topics = {"methods", "collectives", "networks",
-                                                  "models",  "options",     "schema"};
+  static const std::vector<std::string> topics = {"methods", "collectives", "networks", "models",
+                                                  "options", "scenarios",   "schema"};
   return topics;
 }
 
@@ -89,6 +100,7 @@ int list_command(const std::string& topic) {
   if (topic == "networks") list_networks();
   if (topic == "models") list_models();
   if (topic == "options") std::printf("%s", help_text(scenario_declaration()).c_str());
+  if (topic == "scenarios") list_scenarios();
   if (topic == "schema") std::printf("%s\n", schema().dump(2).c_str());
   return 0;
 }

@@ -6,7 +6,8 @@
 
 namespace longhaul {
 
-const std::vector<std::string>& list_topics();  // methods, collectives, networks, models, options, schema
+const std::vector<std::string>&
+list_topics();  // methods, collectives, networks, models, options, scenarios, schema
 int list_command(const std::string& topic);
 
 }  // namespace longhaul

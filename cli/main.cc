@@ -6,6 +6,7 @@
 #include "cli/claims_command.h"
 #include "cli/compare_command.h"
 #include "cli/list_command.h"
+#include "cli/new_command.h"
 #include "cli/plot_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
@@ -113,6 +114,24 @@ void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
   plot->callback([&] { status = plot_command(options); });
 }
 
+void declare_new(CLI::App& app, NewOptions& options, int& status) {
+  CLI::App* made = app.add_subcommand("new", "Write a commented scenario to start from");
+  made->add_option("-o,--output", options.out, "the file")->capture_default_str();
+  CLI::Option* train = made->add_flag_callback(
+      "--train", [&] { options.train = true; }, "train real replicas (default)");
+  made->add_flag_callback(
+          "--network-only", [&] { options.train = false; }, "only simulate the network")
+      ->excludes(train);
+  made->add_option("--methods", options.methods, "separated by commas (default ddp,diloco,noloco)")
+      ->delimiter(',');
+  made->add_option("--replicas", options.replicas, "how many (default 8)")->check(CLI::Range(1, 4096));
+  made->add_option("--network", options.network, join(starter_networks()) + " (default star)")
+      ->check(CLI::IsMember(starter_networks()));
+  made->add_option("--seeds", options.seeds, "how many (default 3)")->check(CLI::Range(1, 100));
+  made->footer("What no flag says is asked for on a terminal.");
+  made->callback([&] { status = new_command(options); });
+}
+
 void declare_list(CLI::App& app, std::string& topic, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
   list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
@@ -150,6 +169,8 @@ int main(int argc, char** argv) {
   declare_compare(app, compare, status);
   PlotOptions plot;
   declare_plot(app, plot, status);
+  NewOptions made;
+  declare_new(app, made, status);
   declare_list(app, topic, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);

@@ -10,6 +10,7 @@ packages=(
   libboost-graph-dev nlohmann-json3-dev libcli11-dev
   libgtest-dev libjs-chart.js python3 python3-jsonschema
   chromium chromium-driver python3-selenium eslint
+  gnuplot-nox poppler-utils
 )
 
 missing=()

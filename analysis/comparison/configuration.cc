@@ -84,13 +84,15 @@ std::vector<std::string> distinguishing_keys(const std::vector<const Configurati
   std::vector<std::string> needed;
   std::vector<std::string> described(configurations.size());  // by the keys taken so far
   for (const std::string& key : candidates) {
+    const bool of_one_method = key.rfind("methods.", 0) == 0;
     std::map<std::string, std::string> first_value;
     bool splits = false;
     std::vector<std::string> longer = described;
     for (std::size_t i = 0; i < configurations.size(); ++i) {
-      const std::string value = configurations[i]->value(key).dump();
-      splits = splits || first_value.emplace(described[i], value).first->second != value;
-      longer[i] += "\n" + value;
+      const Json value = configurations[i]->value(key);
+      longer[i] += "\n" + value.dump();
+      if (of_one_method && value.is_null()) continue;  // not another value, but another method
+      splits = splits || first_value.emplace(described[i], value.dump()).first->second != value.dump();
     }
     if (!splits) continue;
     needed.push_back(key);

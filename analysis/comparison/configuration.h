@@ -29,7 +29,8 @@ class Configuration {
 };
 
 // The keys of `candidates` that are needed to tell the configurations apart, as far as the candidates can:
-// each splits a set that those before it leave together. Same order.
+// each splits a set that those before it leave together. A configuration without an option
+// "methods.LABEL.key" is of another method and has no other value of it. Same order.
 std::vector<std::string> distinguishing_keys(const std::vector<const Configuration*>& configurations,
                                              const std::vector<std::string>& candidates);
 

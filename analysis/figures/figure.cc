@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 
 #include "analysis/palette.h"
 #include "core/errors.h"
@@ -39,10 +40,35 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// The width of a column of the usual two-column page, and of the page.
-std::string size_line(bool double_column) {
-  return double_column ? "width = 7.2; height = 3.0    # inches: two columns"
-                       : "width = 3.5; height = 2.5    # inches: one column";
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// How many lines the key takes above the graph, about: as many columns as its longest entry allows.
+std::size_t key_lines(const std::vector<std::string>& plots, bool double_column) {
+  std::size_t entries = 0, longest = 1;
+  for (const std::string& plot : plots) {
+    const std::size_t title = plot.find(" title ");
+    if (title == std::string::npos) continue;
+    ++entries;
+    const std::size_t last = plot.rfind('\'');
+    const std::size_t first = plot.rfind('\'', last - 1);
+    longest = std::max(longest, width_of(plot.substr(first, last - first)));
+  }
+  const std::size_t columns = std::max<std::size_t>(1, (double_column ? 110 : 48) / (longest + 7));
+  return (entries + columns - 1) / columns;
+}
+
+// The width of a column of the usual two-column page, and of the page. The graph keeps its height under a
+// long key.
+std::string size_line(const std::vector<std::string>& plots, bool double_column) {
+  constexpr double kKeyLine = 0.12;  // inches
+  const double key = kKeyLine * static_cast<double>(key_lines(plots, double_column));
+  char text[96];
+  std::snprintf(text, sizeof text, "width = %.1f; height = %.2f    # inches: %s", double_column ? 7.2 : 3.5,
+                (double_column ? 2.9 : 2.2) + key, double_column ? "two columns" : "one column");
+  return text;
 }
 
 const char* const kTerminals =
@@ -50,7 +76,7 @@ const char* const kTerminals =
     "'white' }\n"
     "  if (format eq 'pdf') { set terminal pdfcairo size width,height noenhanced font 'Sans,8' }\n"
     "  if (format eq 'tex') { set terminal cairolatex pdf size width,height }\n"
-    "  set output name.'.'.format\n";
+    "  set output name.(format eq 'tex' ? '-latex.' : '.').format\n";
 
 const char* const kLook =
     "  set border 3 lw 0.8\n"
@@ -90,7 +116,7 @@ std::string figure_script(const std::string& name, const std::string& title, con
       "# " + one_line(title) + "\n# Made by longhaul plot; run it again in this folder: gnuplot " + name +
       ".gp\nreset\nname = " + quoted(name) +
       "\ndata = name.'.dat'\nformats = " + quoted(join(style.formats, " ")) + "    # svg, pdf, tex\n" +
-      size_line(style.double_column) + "\ndo for [format in formats] {\n" + kTerminals + kLook;
+      size_line(plots, style.double_column) + "\ndo for [format in formats] {\n" + kTerminals + kLook;
   for (const std::string& setting : settings) script += "  " + setting + "\n";
   script += "  plot " + join(plots, ", \\\n       ") + "\n  unset output\n}\n";
   return script;
@@ -104,7 +130,7 @@ std::string figure_name(const std::string& kind, const std::string& point) {
     start = end + 2;
   }
   for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-' && c != '+') c = '_';
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '+') c = '_';
   return name.substr(0, 120);
 }
 

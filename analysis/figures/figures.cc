@@ -10,7 +10,7 @@
 namespace longhaul {
 namespace {
 
-constexpr std::size_t kMostPoints = 12;  // of the sweep that get figures of their own
+constexpr std::size_t kMostPoints = 6;  // of the sweep that get figures of their own
 
 void append(std::vector<Figure> more, std::vector<Figure>& figures) {
   std::move(more.begin(), more.end(), std::back_inserter(figures));

@@ -96,6 +96,7 @@ std::vector<std::string> axis_settings(const LinePlot& plot, const AxisScale& x_
     for (const double value : x) tics.push_back(format_number(value / x_scale.divisor));
     settings.push_back("set xtics (" + join(tics) + ")");
   }
+  settings.push_back("set autoscale xfix");
   settings.push_back("set offsets graph 0.03, graph 0.03, graph 0.03, 0");
   return settings;
 }

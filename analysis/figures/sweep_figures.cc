@@ -103,6 +103,17 @@ std::vector<Line> lines_of(const std::vector<const Entry*>& entries, const std::
   return lines;
 }
 
+// Something to see: a line of two points, and a value that is not 0.
+bool shows_something(const LinePlot& plot) {
+  const auto is_line = [](const Line& line) { return line.points.size() > 1; };
+  const auto has_value = [](const Line& line) {
+    return std::any_of(line.points.begin(), line.points.end(),
+                       [](const LinePoint& point) { return point.y != 0; });
+  };
+  return std::any_of(plot.lines.begin(), plot.lines.end(), is_line) &&
+         std::any_of(plot.lines.begin(), plot.lines.end(), has_value);
+}
+
 std::string unit_text(const Metric& metric) {
   switch (metric.unit) {
     case Metric::Unit::kNats:
@@ -127,8 +138,11 @@ std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const std:
     for (const Entry& entry : entries)
       if (entry.point.contains(x)) panels[rest_of(entry.point, x, false)].push_back(&entry);
     if (panels.size() > kMostPanels) {
-      context.notes->push_back(metric + " against " + x + " would be " + std::to_string(panels.size()) +
-                               " figures and is left out; choose a part of the sweep with --where key=value");
+      const std::string note =
+          "metrics against " + x + " would be " + std::to_string(panels.size()) +
+          " figures each and are left out; choose a part of the sweep with --where key=value";
+      if (std::find(context.notes->begin(), context.notes->end(), note) == context.notes->end())
+        context.notes->push_back(note);
       continue;
     }
     for (const auto& [rest, members] : panels) {
@@ -143,9 +157,7 @@ std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const std:
                     false,
                     lines_of(members, x, context),
                     {}};
-      if (std::any_of(plot.lines.begin(), plot.lines.end(),
-                      [](const Line& line) { return line.points.size() > 1; }))
-        figures.push_back(line_figure(plot, context.style));
+      if (shows_something(plot)) figures.push_back(line_figure(plot, context.style));
     }
   }
   return figures;

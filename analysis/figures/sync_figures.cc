@@ -69,7 +69,8 @@ std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& cont
     ends.push_back(times.front());
     ends.push_back(times.back());
   }
-  if (drawn.empty()) return {};
+  // Where communication is free there is nothing to see.
+  if (drawn.empty() || *std::max_element(ends.begin(), ends.end()) <= 0) return {};
   const bool logarithmic = spans_decades(ends);
   const AxisScale scale = axis_scale("s", *std::max_element(ends.begin(), ends.end()));
   std::vector<std::string> settings = {

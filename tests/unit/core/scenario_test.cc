@@ -46,6 +46,20 @@ std::string error_of(const Json& json, const std::vector<std::string>& assignmen
   return "";
 }
 
+// As longhaul new writes them; an error behind a comment still names its line.
+TEST(Scenario, MayHaveComments) {
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_commented.json";
+  std::ofstream(file) << "// what this is\n" << base().dump() << "/* done */\n";
+  EXPECT_EQ(load_scenario(file, {}, declaration()).cases.size(), 2u);
+  std::ofstream(file) << "// what this is\n{ // broken\n  \"replicas\": }";
+  try {
+    load_scenario(file, {}, declaration());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("line 3, column 15"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Scenario, DrawnMessageTimesNeedAMeshOrAStarWithoutLatency) {
   Json json = base();
   json["network"] = {{"fidelity", "analytic"},

@@ -1,0 +1,161 @@
+// Figures from the run of run_fixture.h, whose every number can be worked out, and from records with known
+// sweeps.
+#include "analysis/figures/figures.h"
+
+#include "analysis/case_record.h"
+#include "analysis/figures/axis.h"
+#include "analysis/join.h"
+#include "analysis/palette.h"
+#include "analysis/summary.h"
+#include "core/errors.h"
+#include "tests/unit/analysis/compared_runs.h"
+#include "tests/unit/analysis/run_fixture.h"
+
+namespace longhaul {
+namespace {
+
+const Figure* figure_named(const Figures& made, const std::string& name) {
+  for (const Figure& figure : made.figures)
+    if (figure.name == name) return &figure;
+  return nullptr;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class FiguresOfRun : public testing::Test {
+ protected:
+  FiguresOfRun() {
+    const Case one = parse_case(resolved_case("diloco", Json::object()));
+    case_folder_ = folder_.path + "/cases/" + one.name;
+    const std::string train_folder = folder_.path + "/train/x";
+    write_replay(case_folder_);
+    write_training(train_folder);
+    write_case_metrics(one, case_folder_, train_folder);
+    write_summary(folder_.path, "small", {case_record(one, case_folder_, train_folder, "done", "x")});
+  }
+
+  Figures made(const FigureStyle& style = {}) {
+    return figures_of(open_runs({folder_.path}).runs, {{}, {}, style});
+  }
+
+  TemporaryFolder folder_;
+  std::string case_folder_;
+};
+
+// The rows `mean` of the fixture's metrics; one seed, so lowest and highest are the mean.
+TEST_F(FiguresOfRun, LossAgainstTimeIsTheCurve) {
+  const Figures all = made();
+  const Figure* figure = figure_named(all, "loss-time");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(has(figure->dat,
+                  "# index 0: diloco, seeds: 1\n# time_s mean lowest highest\n"
+                  "1.5 4.5 4.5 4.5\n3 3.6 3.6 3.6\n4.5 3 3 3\n7.5 2.375 2.375 2.375\n8.5 2.5 2.5 2.5\n"))
+      << figure->dat;
+  EXPECT_TRUE(has(figure->gp, "set xlabel 'simulated time (s)'"));
+  EXPECT_NE(figure_named(all, "loss-steps"), nullptr);
+  EXPECT_TRUE(has(figure_named(all, "loss-bytes")->gp, "payload sent per replica (B)"));
+}
+
+// The four sync times are 0.5, 1, 1 and 1.5.
+TEST_F(FiguresOfRun, SyncTimesAreADistributionFunction) {
+  const Figures all = made();
+  EXPECT_TRUE(has(figure_named(all, "sync-time")->dat, "0.5 0\n0.5 0.25\n1 0.5\n1 0.75\n1.5 1\n"));
+}
+
+// Clocks 8 and 8.5, compute 4 and 6: of 8.25 a replica computes 5, exchanges 2 and waits 1.25, on average.
+TEST_F(FiguresOfRun, SharesAreOfTheClock) {
+  const Figures all = made();
+  const std::string compute = "0 0 " + std::to_string(5 / 8.25).substr(0, 6),
+                    data = figure_named(all, "shares")->dat;
+  EXPECT_TRUE(has(data, compute)) << data;
+  EXPECT_TRUE(has(data, " 1 0x0072B2\n")) << data;
+}
+
+TEST_F(FiguresOfRun, AScriptNeedsOnlyItsDataAndSaysItsSize) {
+  const Figures narrow = made(), wide = made({true, {"pdf", "tex"}});
+  EXPECT_TRUE(has(figure_named(narrow, "loss-time")->gp, "width = 3.5;"));
+  EXPECT_TRUE(has(figure_named(narrow, "loss-time")->gp, "formats = 'svg pdf'"));
+  EXPECT_TRUE(has(figure_named(wide, "loss-time")->gp, "width = 7.2;"));
+  EXPECT_TRUE(has(figure_named(wide, "loss-time")->gp, "formats = 'pdf tex'"));
+  EXPECT_FALSE(has(figure_named(narrow, "loss-time")->gp, folder_.path)) << "a figure can be moved";
+}
+
+TEST_F(FiguresOfRun, NamesATableThatIsCutOffAndDrawsTheRest) {
+  write_text(case_folder_ + "/exchanges.csv",
+             std::string(kExchanges).substr(0, std::string(kExchanges).size() - 7));
+  const Figures all = made();
+  EXPECT_EQ(figure_named(all, "sync-time"), nullptr);
+  EXPECT_NE(figure_named(all, "loss-time"), nullptr);
+  ASSERT_EQ(all.notes.size(), 1u);
+  EXPECT_TRUE(has(all.notes[0], "exchanges.csv: is cut off")) << all.notes[0];
+}
+
+std::vector<Json> swept_records() {
+  std::vector<Json> records;
+  for (const int replicas : {4, 16, 64})
+    for (const int seed : {1, 2})
+      for (const char* label : {"diloco", "noloco"})
+        records.push_back(compared_record(
+            label, seed, {{"replicas", replicas}},
+            {{"replicas", replicas},
+             {"sync_time_s",
+              {{"mean", label[0] == 'd' ? 1.0 * replicas : 2.0 + (seed == 1 ? -0.5 : 0.5)}}}}));
+  return records;
+}
+
+// diloco: 4, 16, 64 s without scatter. noloco: 1.5 and 2.5, mean 2, t(0.975, 1) = 12.706 times 0.5.
+TEST(SweepFigures, HaveALineAMethodWithIntervals) {
+  const Figures all = figures_of({run_of(swept_records())}, {{"sync_time_s.mean"}, {}, {}});
+  const Figure* figure = figure_named(all, "sweep-sync_time_s_mean-replicas");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(has(figure->dat, "4 4 4 4\n16 16 16 16\n64 64 64 64\n")) << figure->dat;
+  EXPECT_TRUE(has(figure->dat, "4 2 -4.35")) << figure->dat;
+  EXPECT_FALSE(has(figure->gp, "set logscale x")) << "4 to 64 is less than two decades";
+  EXPECT_TRUE(has(figure->gp, "lc rgb '" + method_palette()[1] + "' title 'noloco'"));
+}
+
+// sync_time of diloco over noloco at seeds 1 and 2: 4/1.5 and 4/2.5, mean 2.1333; 16 times that at 64.
+TEST(ClaimFigures, DrawTheRatioAndWhatIsClaimed) {
+  RunDirectory run = run_of(swept_records());
+  const Json claim = {{"id", "ten"}, {"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}};
+  Json everywhere = claim, at_64 = claim;
+  everywhere["at_least"] = 10;
+  at_64["id"] = "forty";
+  at_64["equals"] = 40;
+  at_64["within"] = 0.1;
+  at_64["where"] = {{"replicas", 64}};
+  run.written = {{"claims", {everywhere, at_64}}};
+  const Figures all = figures_of({run}, {{"sync_time_s.mean"}, {}, {}});
+  const Figure* figure = figure_named(all, "claim-ten");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(has(figure->dat, "\n4 2.13333")) << figure->dat;
+  EXPECT_TRUE(has(figure->dat, "\n64 34.13333")) << figure->dat;
+  EXPECT_TRUE(has(figure->gp, "10 with lines dt 2 lw 1.2 lc rgb '#000000' title 'claimed: at least 10'"))
+      << figure->gp;
+  EXPECT_TRUE(has(figure->gp, "'+' using (64):(40) every ::0::0 with points")) << figure->gp;
+}
+
+TEST(FigureText, IsAnotherOneForLatexWhereItMust) {
+  EXPECT_EQ(figure_text("noloco"), "'noloco'");
+  EXPECT_EQ(figure_text("it's"), "'it''s'");
+  EXPECT_EQ(figure_text("5 % of a_b"), "(format eq 'tex' ? '5 \\% of a\\_b' : '5 % of a_b')");
+}
+
+TEST(FigureAxis, ReadsSweptValuesWithTheirUnits) {
+  EXPECT_EQ(axis_value(Json(8))->number, 8);
+  EXPECT_EQ(axis_value(Json("500ms"))->number, 0.5);
+  EXPECT_EQ(axis_value(Json("500ms"))->unit, "s");
+  EXPECT_EQ(axis_value(Json("1Gbps"))->unit, "bit/s");
+  EXPECT_EQ(axis_value(Json("10MB"))->number, 1e7);
+  EXPECT_FALSE(axis_value(Json("ring")).has_value());
+  EXPECT_EQ(axis_scale("s", 7200).unit, "h");
+  EXPECT_EQ(axis_scale("s", 100).unit, "s");
+  EXPECT_EQ(axis_scale("s", 0.25).unit, "ms");
+  EXPECT_TRUE(spans_decades({1, 100}));
+  EXPECT_FALSE(spans_decades({0, 100}));
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,119 @@
+// longhaul new: whatever is chosen, what is written is a valid scenario.
+#include "cli/new_command.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/questions.h"
+#include "cli/validated_scenario.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+class NewCommand : public testing::Test {
+ protected:
+  NewCommand() {
+    std::string pattern = (fs::temp_directory_path() / "longhaul-new-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~NewCommand() override { fs::remove_all(folder_); }
+
+  NewOptions options(const std::string& name) const {
+    NewOptions options;
+    options.out = folder_ + "/" + name;
+    options.train = true;
+    options.methods = {"diloco", "noloco"};
+    options.replicas = 4;
+    options.seeds = 2;
+    options.network = "star";
+    return options;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(NewCommand, EveryChoiceIsAValidScenario) {
+  int count = 0;
+  for (const std::string& network : starter_networks())
+    for (const bool train : {true, false})
+      for (const char* method : {"ddp", "fsdp", "diloco", "noloco", "independent"}) {
+        NewOptions chosen = options(std::to_string(++count) + ".json");
+        chosen.network = network;
+        chosen.train = train;
+        chosen.methods = {method};
+        if (std::string(method) == "diloco") chosen.methods.push_back("noloco");
+        ASSERT_EQ(new_command(chosen), 0);
+        const Scenario scenario = validated_scenario(chosen.out, {});
+        EXPECT_EQ(scenario.cases.size(), 2 * chosen.methods.size());
+        EXPECT_EQ(scenario.cases[0].train.has_value(), train);
+        EXPECT_EQ(scenario.cases[0].replicas, 4);
+      }
+}
+
+TEST_F(NewCommand, SaysWhatEachKeyMeans) {
+  new_command(options("one.json"));
+  std::ifstream in(folder_ + "/one.json");
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  EXPECT_NE(text.find("// data-parallel copies of the model\n  \"replicas\": 4"), std::string::npos) << text;
+  EXPECT_NE(text.find("//   longhaul check "), std::string::npos);
+}
+
+TEST_F(NewCommand, AFileThatIsThereStays) {
+  new_command(options("one.json"));
+  EXPECT_THROW(new_command(options("one.json")), InputError);
+}
+
+// NoLoCo averages in pairs: three replicas do not divide.
+TEST_F(NewCommand, WhatIsNoScenarioIsNotWritten) {
+  NewOptions three = options("three.json");
+  three.replicas = 3;
+  try {
+    new_command(three);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("nothing was written"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  NewOptions slip = options("slip.json");
+  slip.methods = {"diloko"};
+  try {
+    new_command(slip);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean \"diloco\""), std::string::npos) << error.what();
+  }
+}
+
+TEST(StarterQuestions, AskForWhatNoFlagSays) {
+  NewOptions options;
+  options.replicas = 16;
+  std::istringstream answers("network\nddp, noloko\nddp noloco\n\n7x\n5\n");
+  std::ostringstream asked;
+  const StarterChoices choices = starter_choices(options, &answers, asked);
+  EXPECT_FALSE(choices.train);
+  EXPECT_EQ(choices.methods, (std::vector<std::string>{"ddp", "noloco"}));
+  EXPECT_EQ(choices.replicas, 16);
+  EXPECT_EQ(choices.network, "star");
+  EXPECT_EQ(choices.seeds, 5);
+  EXPECT_NE(asked.str().find("\"noloko\" is none of"), std::string::npos) << asked.str();
+  EXPECT_NE(asked.str().find("\"7x\" is no number from 1 to"), std::string::npos) << asked.str();
+  EXPECT_EQ(asked.str().find("Replicas"), std::string::npos) << asked.str();
+}
+
+TEST(StarterQuestions, TheEndOfTheInputMeansDefaults) {
+  std::istringstream nothing;
+  std::ostringstream asked;
+  const StarterChoices choices = starter_choices({}, &nothing, asked);
+  EXPECT_TRUE(choices.train);
+  EXPECT_EQ(choices.replicas, 8);
+  EXPECT_EQ(choices.seeds, 3);
+}
+
+}  // namespace
+}  // namespace longhaul
