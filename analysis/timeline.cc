@@ -1,8 +1,7 @@
 #include "analysis/timeline.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -10,6 +9,8 @@
 
 #include "analysis/csv_stream.h"
 #include "analysis/replay_files.h"
+#include "analysis/timeline_transfers.h"
+#include "analysis/timeline_writer.h"
 #include "core/errors.h"
 
 namespace longhaul {
@@ -19,23 +20,6 @@ const std::vector<std::string> kStepColumns = {"step", "replica", "computed_s", 
 const std::vector<std::string> kExchangeColumns = {"step",    "replica", "exchange", "ready_s",
                                                    "start_s", "done_s",  "bytes"};
 constexpr std::int64_t kNoStep = INT64_MAX;
-
-enum Lane { kCompute = 1, kWait, kExchange, kOverlapped };
-const char* const kLaneNames[] = {"", "compute", "wait", "exchange", "overlapped exchange"};
-
-// Whole nanoseconds, so that slices which touch in the replay touch in the file and do not overlap by a
-// rounding.
-using Nanoseconds = std::int64_t;
-Nanoseconds nanoseconds(double seconds) {
-  return std::llround(seconds * 1e9);
-}
-
-std::string microseconds(Nanoseconds ns) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000),
-                static_cast<long long>(ns % 1000));
-  return text;
-}
 
 // What is drawn, decided from counts before anything is written.
 struct Extent {
@@ -87,71 +71,17 @@ Extent extent_of(const std::string& folder, const std::set<std::string>& overlap
   return extent;
 }
 
-class TraceWriter {
- public:
-  TraceWriter(const std::string& file, const Extent& extent) : file_(file), out_(file, std::ios::binary) {
-    out_ << "{\"displayTimeUnit\":\"ms\",\"otherData\":{";
-    if (extent.sampled)
-      out_ << "\"sampled\":\"only the first " << extent.outer_steps << " of " << extent.all_outer_steps
-           << " outer steps (up to step " << extent.last_step
-           << "); the whole replay would be too many slices\",";
-    out_ << "\"outer_steps\":" << extent.outer_steps << ",\"last_step\":" << extent.last_step
-         << "},\n\"traceEvents\":[";
-    for (std::int64_t r = 0; r < extent.replicas; ++r) name_replica(r);
-  }
-
-  void slice(std::int64_t replica, Lane lane, const std::string& name, Nanoseconds start, Nanoseconds end,
-             const Json& arguments) {
-    if (end <= start) return;
-    event({{"name", name},
-           {"cat", kLaneNames[lane]},
-           {"ph", "X"},
-           {"pid", replica},
-           {"tid", lane},
-           {"args", arguments}},
-          ",\"ts\":" + microseconds(start) + ",\"dur\":" + microseconds(end - start));
-  }
-
-  void finish() {
-    out_ << "\n]}\n";
-    out_.close();
-    if (!out_) throw RunError(file_ + ": cannot be written (is the disk full?)");
-  }
-
- private:
-  void name_replica(std::int64_t replica) {
-    event({{"name", "process_name"},
-           {"ph", "M"},
-           {"pid", replica},
-           {"args", {{"name", "replica " + std::to_string(replica)}}}});
-    event(
-        {{"name", "process_sort_index"}, {"ph", "M"}, {"pid", replica}, {"args", {{"sort_index", replica}}}});
-    for (int lane = kCompute; lane <= kOverlapped; ++lane)
-      event({{"name", "thread_name"},
-             {"ph", "M"},
-             {"pid", replica},
-             {"tid", lane},
-             {"args", {{"name", kLaneNames[lane]}}}});
-  }
-
-  // `times`: members that are written as they are, since their decimals are exact and a double's need not be.
-  void event(const Json& json, const std::string& times = "") {
-    std::string text = json.dump();
-    text.pop_back();
-    out_ << (first_ ? "\n" : ",\n") << text << times << '}';
-    first_ = false;
-  }
-
-  std::string file_;
-  std::ofstream out_;
-  bool first_ = true;
-};
+std::string sampling_note(const Extent& extent) {
+  return "only the first " + std::to_string(extent.outer_steps) + " of " +
+         std::to_string(extent.all_outer_steps) + " outer steps (up to step " +
+         std::to_string(extent.last_step) + "); the whole replay would be too many slices";
+}
 
 // Walks steps.csv and exchanges.csv side by side, one step at a time.
 class TimelineBuilder {
  public:
   TimelineBuilder(const std::string& folder, const Extent& extent, std::set<std::string> overlapped,
-                  TraceWriter& out)
+                  TimelineWriter& out)
       : folder_(folder),
         steps_(folder + "/steps.csv", kStepColumns),
         exchanges_(folder + "/exchanges.csv", kExchangeColumns),
@@ -231,17 +161,35 @@ class TimelineBuilder {
   std::int64_t next_step_ = 0, next_exchange_ = 0;
   std::set<std::string> overlapped_;
   std::vector<Replica> replicas_;
-  TraceWriter& out_;
+  TimelineWriter& out_;
 };
 
 }  // namespace
 
-void write_timeline(const std::string& case_folder, std::int64_t maximum) {
+void write_timeline(const std::string& case_folder, const TimelineOptions& options) {
+  const std::string file = case_folder + "/timeline.json";
+  for (const char* end : {"", ".gz"}) std::filesystem::remove(file + end);
+  if (options.format == TimelineFormat::kNone) return;
   const std::set<std::string> overlapped = overlapped_rules(case_folder);
-  const Extent extent = extent_of(case_folder, overlapped, maximum);
-  TraceWriter out(case_folder + "/timeline.json", extent);
+  std::vector<DrawnTransfer> transfers = read_transfers(case_folder);
+  const std::int64_t slices_of_transfers = 2 * static_cast<std::int64_t>(transfers.size());
+  const Extent extent =
+      extent_of(case_folder, overlapped, std::max<std::int64_t>(1, options.maximum - slices_of_transfers));
+  TimelineNotes notes{extent.outer_steps, extent.last_step, "",
+                      transfers_note(case_folder, transfers.size())};
+  if (extent.sampled) {
+    notes.sampled = sampling_note(extent);
+    transfers.erase(std::remove_if(transfers.begin(), transfers.end(),
+                                   [&](const DrawnTransfer& one) { return one.step > extent.last_step; }),
+                    transfers.end());
+  }
+  TimelineWriter out(options.format == TimelineFormat::kGzip ? file + ".gz" : file, notes, extent.replicas);
   TimelineBuilder(case_folder, extent, overlapped, out).draw_until(extent.last_step);
+  draw_transfers(std::move(transfers), out);
   out.finish();
+  std::ofstream log(case_folder + "/log.txt", std::ios::app);
+  for (const std::string& note : {notes.sampled, notes.transfers})
+    if (!note.empty()) log << "timeline.json: " << note << '\n';
 }
 
 }  // namespace longhaul

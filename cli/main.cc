@@ -5,6 +5,7 @@
 #include "cli/check_command.h"
 #include "cli/claims_command.h"
 #include "cli/compare_command.h"
+#include "cli/export_chakra_command.h"
 #include "cli/list_command.h"
 #include "cli/new_command.h"
 #include "cli/plot_command.h"
@@ -32,6 +33,9 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
       ->check(CLI::IsMember({"cases", "train", "replay", "report"}));
   run->add_option("--device", options.device, "cpu, cuda or auto; overrides train.device")
       ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
+  run->add_option("--timeline", options.timeline,
+                  "timeline.json of each case: json (default), gz (compressed) or none")
+      ->check(CLI::IsMember({"json", "gz", "none"}));
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");
   run->callback([&] { status = run_command(options); });
 }
@@ -132,6 +136,20 @@ void declare_new(CLI::App& app, NewOptions& options, int& status) {
   made->callback([&] { status = new_command(options); });
 }
 
+struct ChakraOptions {
+  std::string run, case_name, out;
+};
+
+void declare_export_chakra(CLI::App& app, ChakraOptions& options, int& status) {
+  CLI::App* chakra = app.add_subcommand(
+      "export-chakra",
+      "The schedule of a case as Chakra execution traces (JSON), a file a replica, for ASTRA-sim");
+  chakra->add_option("RUN", options.run, "run directory")->required();
+  chakra->add_option("--case", options.case_name, "the case; a run with one case needs none");
+  chakra->add_option("-o,--output", options.out, "folder for chakra.0.json, chakra.1.json, …")->required();
+  chakra->callback([&] { status = export_chakra_command(options.run, options.case_name, options.out); });
+}
+
 void declare_list(CLI::App& app, std::string& topic, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
   list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
@@ -171,6 +189,8 @@ int main(int argc, char** argv) {
   declare_plot(app, plot, status);
   NewOptions made;
   declare_new(app, made, status);
+  ChakraOptions chakra;
+  declare_export_chakra(app, chakra, status);
   declare_list(app, topic, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);

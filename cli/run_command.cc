@@ -65,6 +65,12 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   return folder;
 }
 
+TimelineFormat timeline_format(const std::string& name) {
+  return name == "gz"     ? TimelineFormat::kGzip
+         : name == "none" ? TimelineFormat::kNone
+                          : TimelineFormat::kJson;
+}
+
 class Run {
  public:
   Run(const RunOptions& options, const Scenario& scenario)
@@ -209,7 +215,7 @@ class Run {
   }
 
   void finish(const Case& one) {
-    finish_case(layout_, one);
+    finish_case(layout_, one, timeline_format(options_.timeline));
     keep_outputs(kSecondsBetweenOutputs);
   }
 

@@ -16,6 +16,7 @@ struct RunOptions {
   std::string only;    // cases, train, replay, report; empty: all
   std::string device;  // empty: the scenario's
   bool quiet = false;
+  std::string timeline = "json";     // of each case: json, gz, none
   std::vector<std::string> command;  // as typed, for the manifest
 };
 

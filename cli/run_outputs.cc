@@ -5,15 +5,14 @@
 #include "analysis/join.h"
 #include "analysis/report/report.h"
 #include "analysis/summary.h"
-#include "analysis/timeline.h"
 #include "cli/validated_scenario.h"
 
 namespace longhaul {
 
-void finish_case(const RunLayout& layout, const Case& one) {
+void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline) {
   const std::string folder = layout.case_folder(one);
   if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
-  write_timeline(folder);
+  write_timeline(folder, {timeline, kMaximumSlices});
   write_file(folder + "/done", "");
 }
 

@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "analysis/timeline.h"
 #include "cli/run_layout.h"
 #include "cli/work_plan.h"
 
 namespace longhaul {
 
 // After a replay: joins the case with its training (metrics.csv), writes timeline.json and, last, `done`.
-void finish_case(const RunLayout& layout, const Case& one);
+void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline);
 
 // One record a case, in order. `failures`: by case name, what went wrong; a case that is neither done nor
 // there is "interrupted".

@@ -18,6 +18,7 @@
 #include "net/replay/step_times.h"
 #include "net/topology.h"
 #include "sim/network/clock.h"
+#include "sim/network/logged_network.h"
 #include "sim/network/network.h"
 #include "sim/replay/bucketed_exchange.h"
 #include "sim/replay/step_plan.h"
@@ -34,8 +35,12 @@ class Replay {
         times_(one, trace),
         plans_(trace),
         topology_(build_topology(one)),
-        network_(network_of(
-            one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); }, one.seed)),
+        transfer_log_(folder, trace.plan.rules),
+        network_(std::make_unique<LoggedNetwork>(
+            network_of(
+                one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); },
+                one.seed),
+            transfer_log_)),
         outputs_(folder, trace.plan.rules, named_parts(one.network), trace.context.replicas),
         barrier_(one.network.barrier),
         reporter_(reporter) {
@@ -241,6 +246,7 @@ class Replay {
   Json write_results() {
     std::vector<ReplicaTotals> totals;
     for (const Replica& replica : replicas_) totals.push_back(replica.totals);
+    transfer_log_.finish();
     Json report =
         outputs_.finish(totals, topology_, network_->loads(), transfers_, ns3::Simulator::GetEventCount());
     const double all = static_cast<double>(trace_.context.steps) * count();
@@ -254,6 +260,7 @@ class Replay {
   StepTimes times_;
   PlanIndex plans_;
   Topology topology_;
+  TransferLog transfer_log_;
   std::unique_ptr<Network> network_;
   ReplayOutputs outputs_;
   bool barrier_;

@@ -20,11 +20,18 @@ function clockTicks(scale) {
   for (let mark = Math.ceil(scale.min / step - 1e-9); mark * step <= scale.max * (1 + 1e-9); ++mark) scale.ticks.push({value: mark * step});
 }
 
+// As many digits as tell the marks apart: losses from 5.5461 to 5.5464 are not all 5.546.
+function markText(about, value, marks) {
+  const step = marks && marks.length > 1 ? Math.abs(marks[1].value - marks[0].value) : 0;
+  if (about.format !== formatNumber || step === 0 || step >= Math.abs(value) * 1e-3 || Math.abs(value) >= 1e6) return about.format(value);
+  return value.toFixed(Math.min(12, Math.max(0, Math.ceil(-Math.log10(step)))));
+}
+
 function axis(about, logarithmic, extra = {}) {
   return {
     type: logarithmic ? 'logarithmic' : 'linear',
     title: {display: true, text: about.title},
-    ticks: {callback: value => (logarithmic && !isRoundDecimal(value) ? null : about.format(value)), maxTicksLimit: 7, maxRotation: 0},
+    ticks: {callback: (value, _, marks) => (!logarithmic ? markText(about, value, marks) : isRoundDecimal(value) ? about.format(value) : null), maxTicksLimit: 7, maxRotation: 0},
     ...(about.format === formatDuration && !logarithmic ? {afterBuildTicks: clockTicks} : {}),
     ...extra,
   };
