@@ -31,6 +31,9 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
       ->check(CLI::IsMember({"cases", "train", "replay", "report"}));
   run->add_option("--device", options.device, "cpu, cuda or auto; overrides train.device")
       ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
+  run->add_option("--backend", options.backend,
+                  "of the trainer: loop, threads or stacked (default threads on a CPU, stacked on a GPU)")
+      ->check(CLI::IsMember({"loop", "threads", "stacked"}));
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");
   run->callback([&] { status = run_command(options); });
 }
