@@ -36,6 +36,9 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--timeline", options.timeline,
                   "timeline.json of each case: json (default), gz (compressed) or none")
       ->check(CLI::IsMember({"json", "gz", "none"}));
+  run->add_option("--backend", options.backend,
+                  "of the trainer: loop, threads or stacked (default threads on a CPU, stacked on a GPU)")
+      ->check(CLI::IsMember({"loop", "threads", "stacked"}));
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");
   run->callback([&] { status = run_command(options); });
 }

@@ -116,6 +116,8 @@ class Run {
                      std::to_string(threads_per_job()),
                      "--device",
                      options_.device.empty() ? training.example->train->device : options_.device};
+    if (!options_.backend.empty())
+      job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
     if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;

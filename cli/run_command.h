@@ -15,6 +15,7 @@ struct RunOptions {
   bool resume = false;
   std::string only;    // cases, train, replay, report; empty: all
   std::string device;  // empty: the scenario's
+  std::string backend;  // of the trainer; empty: its default
   bool quiet = false;
   std::string timeline = "json";     // of each case: json, gz, none
   std::vector<std::string> command;  // as typed, for the manifest

@@ -46,6 +46,7 @@ std::string training_key(const Case& one) {
   Json train = one.resolved.at("train");
   train.erase("target_loss");
   train.erase("checkpoint_every");
+  if (one.train->precision == Precision::kFloat32) train.erase("precision");  // as before there was a choice
   const Json key = {{"seed", one.seed},
                     {"replicas", one.replicas},
                     {"method", method},

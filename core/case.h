@@ -17,6 +17,10 @@
 namespace longhaul {
 
 enum class Wire { kFp32, kBf16, kFp16, kInt8 };
+
+// Of the trainer's matrix products.
+enum class Precision { kFloat32, kBf16 };
+std::string to_string(Precision precision);
 Wire parse_wire(const std::string& text);
 std::string to_string(Wire wire);
 int bytes_per_parameter(Wire wire);
@@ -50,6 +54,7 @@ struct TrainSpec {
   int batch = 0;             // sequences per replica and step
   OptimizerSpec optimizer;
   std::string device;  // auto, cpu, cuda
+  Precision precision = Precision::kFloat32;
   std::optional<double> target_loss;
 };
 

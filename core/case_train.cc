@@ -46,6 +46,10 @@ OptimizerSpec parse_optimizer(const Json& json, int steps) {
 
 }  // namespace
 
+std::string to_string(Precision precision) {
+  return precision == Precision::kBf16 ? "bf16" : "float32";
+}
+
 ModelShape parse_shape(const Json& json, const std::string& path) {
   ModelShape shape{json.at("hidden"), json.at("layers"),  json.at("heads"),
                    json.at("ffn"),    json.at("context"), json.at("vocabulary")};
@@ -65,6 +69,8 @@ TrainSpec parse_train(const Json& json) {
   train.batch = json.at("batch");
   train.optimizer = parse_optimizer(json.at("optimizer"), train.steps);
   train.device = json.at("device").get<std::string>();
+  // Absent from a case that was resolved before there was a choice.
+  if (json.value("precision", "float32") == "bf16") train.precision = Precision::kBf16;
   if (json.contains("target_loss")) train.target_loss = json["target_loss"].get<double>();
   const bool bytes = train.data.kind == DataSpec::Kind::kCorpus || train.data.kind == DataSpec::Kind::kText;
   if (bytes && train.model.vocabulary < 256)

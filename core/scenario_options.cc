@@ -99,6 +99,10 @@ Node train_options() {
               choice("device", {"auto", "cpu", "cuda"})
                   .by_default("auto")
                   .means("where the replicas live; auto takes a GPU when there is one"),
+              choice("precision", {"float32", "bf16"})
+                  .by_default("float32")
+                  .means(
+                      "of the matrix products; with bf16 weights, optimizer and residual stream stay float32"),
               number("target_loss")
                   .means(
                       "time_to_target_s is the simulated time at which the mean validation loss reaches it")})

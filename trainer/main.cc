@@ -21,7 +21,7 @@ namespace longhaul {
 namespace {
 
 struct Arguments {
-  std::string case_file, out, device;
+  std::string case_file, out, device, backend;
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
   int rank_timeout_s = 600;
@@ -53,12 +53,21 @@ void use_one_thread_a_task() {
   use_one_torch_thread();
 }
 
-// On a GPU the replicas take turns; on the CPU a pool works through them.
-std::unique_ptr<Backend> backend_for(Device device, int threads, const RankEnvironment& environment) {
+// Without a wish: stacked on a GPU that one process has for itself, a pool on the CPU. Ranks with a GPU keep
+// their rows in host memory, where the exchanges are, and send them to it one by one.
+std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int threads,
+                                     const RankEnvironment& environment) {
   if (threads == 0) threads = std::max(1, available_threads() / environment.size_here);
+  const bool ranks_on_gpu = device == Device::kCuda && environment.size > 1;
+  if (ranks_on_gpu && wanted == "stacked")
+    throw InputError({"", "--backend", "found \"stacked\" with a GPU and several ranks", "loop", ""});
   use_one_thread_a_task();
-  if (device == Device::kCuda || threads == 1) return make_loop_backend();
-  return make_thread_backend(threads, use_one_torch_thread);
+  if (wanted == "threads" && device == Device::kCuda)
+    throw InputError({"", "--backend", "found \"threads\" with a GPU", "loop or stacked", ""});
+  if (wanted.empty()) wanted = ranks_on_gpu ? "loop" : device == Device::kCuda ? "stacked" : "threads";
+  if (wanted == "loop") return make_loop_backend();
+  auto pool = make_thread_backend(threads, use_one_torch_thread);
+  return wanted == "stacked" ? make_stacked_backend(std::move(pool)) : std::move(pool);
 }
 
 void resume(Training& training, bool is_first) {
@@ -85,8 +94,8 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
   keep_freed_memory();
   TrainingFiles files(arguments.out, ranks.is_first());
   try {
-    Training training(one, device, backend_for(device, arguments.threads, environment), files, reporter,
-                      ranks);
+    Training training(one, device, backend_for(arguments.backend, device, arguments.threads, environment),
+                      files, reporter, ranks);
     if (arguments.resume) resume(training, ranks.is_first());
     const Json result = training.run();
     files.finish(result);
@@ -128,6 +137,9 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--out", arguments.out, "folder that the files of the training are written to");
   app.add_option("--device", arguments.device, "instead of the case's train.device")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  app.add_option("--backend", arguments.backend,
+                 "loop, threads or stacked; default threads on a CPU, stacked on a GPU")
+      ->check(CLI::IsMember({"loop", "threads", "stacked"}));
   app.add_option("--threads", arguments.threads, "default: all that this process may use")
       ->check(CLI::PositiveNumber);
   app.add_option(

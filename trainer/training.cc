@@ -56,6 +56,9 @@ PlanContext trained_context(const Case& one) {
   return context;
 }
 
+// What activations of a stacked back-end may take on a CPU, bytes.
+constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
+
 bool is_blocking(const Exchange& exchange) {
   return exchange.rule->overlap_steps == 0;
 }
@@ -64,6 +67,11 @@ bool is_blocking(const Exchange& exchange) {
 // processor.
 Json libraries() {
   return {{"libtorch", torch_version()}, {"blas", blas_name()}};
+}
+
+// The order of the sums; loop and threads have the same.
+std::string arithmetic(const Backend& backend) {
+  return backend.stacks() ? "stacked" : "replica by replica";
 }
 
 }  // namespace
@@ -78,7 +86,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       progress_(progress),
       ranks_(ranks),
       data_(load_dataset(one)),
-      decoder_(train_.model, device),
+      decoder_(train_.model, device, Operators::kFused, train_.precision),
       decay_(decay_ranges(train_.model)),
       plan_(plan_of(one)),
       context_(trained_context(one)),
@@ -95,11 +103,19 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
                           {"steps", train_.steps},
                           {"a text with hash", hex64(data_.hash)},
                           {"device", to_string(device)},
+                          {"an arithmetic", arithmetic(*backend_)},
                           {"libraries", libraries()}});
   const std::vector<float> weights = initial_weights(train_.model, one.seed);
   for_each_held(
       [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->start(replicas_);
+  if (device == Device::kCuda && ranks.size() == 1) {
+    accelerator_ = Accelerator::make({train_, one.method, decay_, backend_->stacks()}, replicas_, *update_);
+    accelerator_->upload();
+  } else if (device == Device::kCpu && backend_->stacks()) {
+    stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
+                                                kStackedMemory / backend_->threads());
+  }
 }
 
 Training::~Training() = default;
@@ -111,6 +127,7 @@ int Training::resume(std::vector<std::string>& refused) {
   const Json& state = resumed_->state;
   check_same_run(state);
   if (resumed_->step > 0) restore_tensors(*resumed_, replicas_, *update_, resumed_->step == train_.steps);
+  if (accelerator_) accelerator_->upload();
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
   if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
   return saved_step_ = resumed_->step;
@@ -126,6 +143,10 @@ void Training::check_same_run(const Json& state) const {
   if (state.at("device") != device)
     throw InputError({"", "train.device", "found \"" + device + "\", which gives other bits",
                       state["device"].dump() + ", as the checkpoint", begin_anew});
+  if (state.value("arithmetic", arithmetic(*backend_)) != arithmetic(*backend_))
+    throw InputError({"", "--backend", "works " + arithmetic(*backend_) + ", which gives other bits",
+                      state["arithmetic"].get<std::string>() + ", as the checkpoint",
+                      "use the other back-end, or " + begin_anew});
   if (state.value("libraries", libraries()) != libraries())
     throw InputError({"", "",
                       "the libraries are " + libraries().dump() +
@@ -158,6 +179,7 @@ Json Training::run() {
 // tensors: they follow from the seed, and half a gigabyte of them was most of a start.
 void Training::save_checkpoint(int step) {
   if (step == saved_step_) return;
+  if (accelerator_ && step > 0) accelerator_->download();
   const ModelShape& shape = train_.model;
   Json state = {{"steps", train_.steps},
                 {"replicas", case_.replicas},
@@ -171,6 +193,7 @@ void Training::save_checkpoint(int step) {
                   {"vocabulary", shape.vocabulary}}},
                 {"corpus_hash", hex64(data_.hash)},
                 {"device", to_string(device_)},
+                {"arithmetic", arithmetic(*backend_)},
                 {"libraries", libraries()},
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
@@ -193,8 +216,13 @@ void Training::take_step(int step) {
       !update_->averages_gradients() && std::any_of(exchanges.begin(), exchanges.end(), is_blocking);
   if (evaluates && has_outer_step) evaluate(step, "before");
   for (const Exchange& exchange : exchanges)
-    is_blocking(exchange) ? update_->exchange(exchange, replicas_) : update_->post(exchange, replicas_);
-  if (update_->averages_gradients()) {
+    if (accelerator_)
+      is_blocking(exchange) ? accelerator_->exchange(exchange) : accelerator_->post(exchange);
+    else
+      is_blocking(exchange) ? update_->exchange(exchange, replicas_) : update_->post(exchange, replicas_);
+  if (update_->averages_gradients() && accelerator_) {
+    optimize_on_gpu(step);
+  } else if (update_->averages_gradients()) {
     for_each_held([&](int replica) { optimize(step, replica); });
     meet_ranks();
   }
@@ -203,6 +231,8 @@ void Training::take_step(int step) {
 }
 
 void Training::compute(int step) {
+  if (accelerator_) return compute_on_gpu(step);
+  if (stacked_) return compute_stacked(step);
   for_each_held([&](int replica) {
     {
       const auto at = static_cast<std::size_t>(replica);
@@ -234,6 +264,58 @@ void Training::meet_ranks() {
   }
 }
 
+// A part of the replicas for each thread; a part's wall time is shared out evenly.
+void Training::compute_stacked(int step) {
+  const RowBlock held = arena_.held();
+  const int parts = std::min(backend_->threads(), held.size());
+  backend_->for_each(parts, [&](int part) {
+    const int first = held.first + held.size() * part / parts,
+              end = held.first + held.size() * (part + 1) / parts;
+    double seconds = 0;
+    {
+      const Stopwatch watch(seconds);
+      std::vector<std::int64_t> tokens;
+      for (int r = first; r < end; ++r) {
+        const Batch batch = training_batch(data_.training, train_, case_.seed, r, step);
+        tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
+      }
+      stacked_->run({arena_.row(Slot::kWeights, first), arena_.row(Slot::kGradient, first), tokens.data(),
+                     std::int64_t{train_.batch} * (train_.model.context + 1),
+                     &losses_[static_cast<std::size_t>(first)], end - first, train_.batch});
+    }
+    for (int r = first; r < end; ++r) {
+      seconds_[static_cast<std::size_t>(r)] += seconds / (end - first);
+      if (!update_->averages_gradients()) optimize(step, r);
+    }
+  });
+  meet_ranks();
+  check_losses(step);
+}
+
+void Training::compute_on_gpu(int step) {
+  double seconds = 0;
+  {
+    const Stopwatch watch(seconds);
+    std::vector<Batch> batches(losses_.size());
+    backend_->for_each(case_.replicas, [&](int r) {
+      batches[static_cast<std::size_t>(r)] = training_batch(data_.training, train_, case_.seed, r, step);
+    });
+    accelerator_->gradients(batches, losses_);
+  }
+  for (double& of_replica : seconds_) of_replica += seconds / case_.replicas;
+  if (!update_->averages_gradients()) optimize_on_gpu(step);
+  check_losses(step);
+}
+
+void Training::optimize_on_gpu(int step) {
+  double seconds = 0;
+  {
+    const Stopwatch watch(seconds);
+    accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
+  }
+  for (double& of_replica : seconds_) of_replica += seconds / case_.replicas;
+}
+
 void Training::optimize(int step, int replica) {
   const Stopwatch watch(seconds_[static_cast<std::size_t>(replica)]);
   const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
@@ -254,6 +336,7 @@ void Training::check_losses(int step) const {
 }
 
 void Training::evaluate(int step, const std::string& phase) {
+  if (accelerator_) accelerator_->download_weights();
   last_ = evaluator_.evaluate(step, phase);
   best_loss_ = std::min(best_loss_, last_.mean_loss());
   files_.write(last_);
@@ -276,6 +359,8 @@ Json Training::summary() const {
   if (data_.source_entropy) json["source_entropy"] = *data_.source_entropy;
   json["arena_bytes"] = arena_.bytes();
   json["device"] = to_string(device_);
+  json["backend"] = backend_->name();
+  json["precision"] = to_string(train_.precision);
   json["final_loss"] = last_.mean_loss();
   json["best_loss"] = best_loss_;
   json["weight_spread"] = last_.weight_spread;

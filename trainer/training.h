@@ -10,8 +10,10 @@
 #include "core/case.h"
 #include "core/progress.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
 #include "trainer/evaluation.h"
+#include "trainer/model/stacked_decoder.h"
 #include "trainer/training_files.h"
 #include "trainer/updates/adamw.h"
 #include "trainer/updates/update.h"
@@ -49,7 +51,10 @@ class Training {
 
   void take_step(int step);
   void compute(int step);  // gradients, and the optimizer where it does not wait for an exchange
+  void compute_stacked(int step);
+  void compute_on_gpu(int step);
   void optimize(int step, int replica);  // clip and AdamW
+  void optimize_on_gpu(int step);
   void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;
   void evaluate(int step, const std::string& phase);
@@ -76,6 +81,8 @@ class Training {
   ExchangeLog log_;
   Replicas replicas_;
   Evaluator evaluator_;
+  std::unique_ptr<StackedDecoder> stacked_;   // of a stacked back-end on a CPU
+  std::unique_ptr<Accelerator> accelerator_;  // on a GPU: holds the rows that are at work
 
   std::vector<double> losses_, seconds_;  // of the step, by replica
   bool is_asked_to_stop_ = false;         // by a signal to one of the ranks

@@ -7,6 +7,7 @@
 #include "trainer/model/cpu_decoder.h"
 #include "trainer/model/layout.h"
 #include "trainer/model/operators.h"
+#include "trainer/model/stacked_decoder.h"
 
 namespace longhaul {
 namespace {
@@ -137,19 +138,56 @@ class Decoder::Network {
   std::unique_ptr<OperatorSet> operators_;
 };
 
-Decoder::Decoder(const ModelShape& shape, Device device, Operators operators) {
-  if (device == Device::kCpu && operators == Operators::kFused)
+// A stack of one replica, whose rows come from host memory.
+class Decoder::OneOfAStack {
+ public:
+  OneOfAStack(const ModelShape& shape, Device device, Precision precision)
+      : parameters_(shape.parameters()),
+        device_(device == Device::kCuda ? at::kCUDA : at::kCPU),
+        decoder_(shape, device, precision) {}
+
+  // `gradient` may be null.
+  double run(const float* weights, float* gradient, const Batch& batch) const {
+    const at::NoGradGuard no_gradient;
+    const Tensor row = on_device(const_cast<float*>(weights), at::kFloat, parameters_),
+                 tokens = on_device(const_cast<std::int64_t*>(batch.tokens.data()), at::kLong,
+                                    static_cast<std::int64_t>(batch.tokens.size())),
+                 loss = at::empty({1}, at::TensorOptions(at::kDouble).device(device_));
+    Tensor target;
+    if (gradient) target = at::empty({parameters_}, at::TensorOptions(at::kFloat).device(device_));
+    decoder_.run({row.data_ptr<float>(), gradient ? target.data_ptr<float>() : nullptr,
+                  tokens.data_ptr<std::int64_t>(), 0, loss.data_ptr<double>(), 1, batch.sequences});
+    if (gradient) at::from_blob(gradient, {parameters_}).copy_(target);
+    return loss.item<double>();
+  }
+
+ private:
+  Tensor on_device(void* values, at::ScalarType type, std::int64_t count) const {
+    return at::from_blob(values, {count}, type).to(device_);
+  }
+
+  std::int64_t parameters_;
+  at::DeviceType device_;
+  StackedDecoder decoder_;
+};
+
+Decoder::Decoder(const ModelShape& shape, Device device, Operators operators, Precision precision) {
+  if (operators == Operators::kPlain)
+    network_ = std::make_unique<Network>(shape, device);
+  else if (device == Device::kCpu && precision == Precision::kFloat32)
     cpu_ = std::make_unique<CpuDecoder>(shape);
   else
-    network_ = std::make_unique<Network>(shape, device);
+    stack_ = std::make_unique<OneOfAStack>(shape, device, precision);
 }
 Decoder::~Decoder() = default;
 
 double Decoder::loss(const float* weights, const Batch& batch) const {
+  if (stack_) return stack_->run(weights, nullptr, batch);
   return cpu_ ? cpu_->loss(weights, batch) : network_->loss(weights, batch);
 }
 
 double Decoder::loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const {
+  if (stack_) return stack_->run(weights, gradient, batch);
   return cpu_ ? cpu_->loss_and_gradient(weights, gradient, batch)
               : network_->loss_and_gradient(weights, gradient, batch);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/case.h"
 #include "core/model_shape.h"
 #include "trainer/device.h"
 
@@ -22,15 +23,16 @@ struct Batch {
   std::vector<std::int64_t> tokens;  // [sequences, context + 1]
 };
 
-// Plain: LibTorch's operators and autograd, for every device, and the reference. Fused: cpu_decoder.h; on a
-// GPU it means plain.
+// Plain: LibTorch's operators and autograd in float32, for every device, and the reference. Fused: written
+// out, on a CPU in float32 cpu_decoder.h, else stacked_decoder.h with one replica.
 enum class Operators { kPlain, kFused };
 
 class CpuDecoder;
 
 class Decoder {
  public:
-  Decoder(const ModelShape& shape, Device device, Operators operators = Operators::kFused);
+  Decoder(const ModelShape& shape, Device device, Operators operators = Operators::kFused,
+          Precision precision = Precision::kFloat32);
   ~Decoder();
 
   // Mean cross-entropy in nats per predicted token.
@@ -40,7 +42,9 @@ class Decoder {
 
  private:
   class Network;
+  class OneOfAStack;
   std::unique_ptr<CpuDecoder> cpu_;  // or
+  std::unique_ptr<OneOfAStack> stack_;
   std::unique_ptr<Network> network_;
 };
 

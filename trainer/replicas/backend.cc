@@ -46,6 +46,7 @@ class LoopBackend : public Backend {
     error.rethrow();
   }
   int threads() const override { return 1; }
+  std::string name() const override { return "loop"; }
 };
 
 class ThreadBackend : public Backend {
@@ -84,6 +85,7 @@ class ThreadBackend : public Backend {
   }
 
   int threads() const override { return static_cast<int>(threads_.size()); }
+  std::string name() const override { return "threads"; }
 
  private:
   void work() {
@@ -118,7 +120,24 @@ class ThreadBackend : public Backend {
   std::vector<std::thread> threads_;
 };
 
+class StackedBackend : public Backend {
+ public:
+  explicit StackedBackend(std::unique_ptr<Backend> host) : host_(std::move(host)) {}
+
+  void for_each(int count, const std::function<void(int)>& task) override { host_->for_each(count, task); }
+  int threads() const override { return host_->threads(); }
+  std::string name() const override { return "stacked"; }
+  bool stacks() const override { return true; }
+
+ private:
+  std::unique_ptr<Backend> host_;
+};
+
 }  // namespace
+
+std::unique_ptr<Backend> make_stacked_backend(std::unique_ptr<Backend> host) {
+  return std::make_unique<StackedBackend>(std::move(host));
+}
 
 std::unique_ptr<Backend> make_loop_backend() {
   return std::make_unique<LoopBackend>();

@@ -1,11 +1,14 @@
 // Back-ends: how the work of R replicas is spread over the processor. The loop is the reference: one replica
 // after the other; the threads give a task per replica to a pool. Tasks share nothing that they write and
-// every sum has a fixed order, so both make the same bits whatever the number of threads is.
+// every sum has a fixed order, so both make the same bits whatever the number of threads is. Stacked asks for
+// batched products over replicas (model/stacked_decoder.h); what is left to do on the host goes to another
+// back-end. Its sums have another order: it agrees with the loop to 1e-5 after a step in float32.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace longhaul {
 
@@ -16,12 +19,16 @@ class Backend {
   // lowest number is thrown on, after all others ended.
   virtual void for_each(int count, const std::function<void(int)>& task) = 0;
   virtual int threads() const = 0;
+  virtual std::string name() const = 0;  // loop, threads or stacked
+  virtual bool stacks() const { return false; }
 };
 
 std::unique_ptr<Backend> make_loop_backend();
 // `prepare` runs once on each thread of the pool before its first task.
 std::unique_ptr<Backend> make_thread_backend(
     int threads, std::function<void()> prepare = [] {});
+
+std::unique_ptr<Backend> make_stacked_backend(std::unique_ptr<Backend> host);
 
 // Runs work(begin, end) over [0, columns) in pieces that are the same for every number of threads.
 void for_each_piece(Backend& backend, std::int64_t columns,

@@ -84,14 +84,14 @@ struct Trained {
 };
 
 // Trains into FOLDER/out and reads what was written.
-inline Trained train(const Case& one, const TemporaryFolder& folder, int threads = 1, bool resume = false) {
+inline Trained train_with(const Case& one, const TemporaryFolder& folder, Device device,
+                          std::unique_ptr<Backend> backend, bool resume = false) {
   ProgressReporter silent("test", -1, true);
   use_one_torch_thread();
   Trained trained;
   {
     TrainingFiles files(folder.file("out"));
-    auto backend = threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_torch_thread);
-    Training training(one, Device::kCpu, std::move(backend), files, silent);
+    Training training(one, device, std::move(backend), files, silent);
     std::vector<std::string> refused;
     if (resume) training.resume(refused);
     trained.summary = training.run();
@@ -100,6 +100,12 @@ inline Trained train(const Case& one, const TemporaryFolder& folder, int threads
   trained.metrics = contents(folder.file("out/metrics.csv"));
   trained.exchanges = contents(folder.file("out/exchanges.jsonl"));
   return trained;
+}
+
+inline Trained train(const Case& one, const TemporaryFolder& folder, int threads = 1, bool resume = false) {
+  return train_with(one, folder, Device::kCpu,
+                    threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_torch_thread),
+                    resume);
 }
 
 inline Trained train(const Json& scenario, int threads = 1) {

@@ -135,7 +135,11 @@ TEST(Training, SameBitsWhateverTheThreadsAndAgain) {
     const Json scenario = small_scenario(method);
     const Trained loop = train(scenario);
     for (int threads : {1, 2, 3, 7}) {
-      const Trained again = train(scenario, threads);
+      Trained again = train(scenario, threads);
+      if (threads > 1) {
+        EXPECT_EQ(again.summary["backend"], "threads");
+      }
+      again.summary["backend"] = "loop";
       EXPECT_EQ(loop.metrics, again.metrics) << method << ", threads " << threads;
       EXPECT_EQ(loop.exchanges, again.exchanges);
       EXPECT_EQ(loop.summary, again.summary);
@@ -209,7 +213,7 @@ TEST(Training, WritesTheFilesOfTheRunDirectory) {
   const Json written = Json::parse(contents(folder.file("out/training.json")));
   for (const char* key :
        {"parameters", "tokens", "train_tokens_in_corpus", "corpus_hash", "unigram_entropy", "source_entropy",
-        "arena_bytes", "device", "final_loss", "best_loss", "weight_spread", "blas", "libtorch"})
+        "arena_bytes", "device", "backend", "precision", "final_loss", "best_loss", "weight_spread", "blas", "libtorch"})
     EXPECT_TRUE(written.contains(key)) << key;
 }
 

@@ -1,0 +1,213 @@
+// The trainer's speed on a GPU, beside what the same card reaches in the same run in a plain matrix product
+// and a plain copy. Writes one JSON.
+//
+//   gpu_benchmark [--quick] [--out FILE]
+//
+// Useful arithmetic is 6 · parameters · tokens; attention's share is not counted and stated apart.
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "core/random.h"
+#include "methods/registry.h"
+#include "trainer/cuda/accelerator.h"
+#include "trainer/cuda/device_exchange.h"
+#include "trainer/cuda/device_optimizer.h"
+#include "trainer/device.h"
+#include "trainer/model/initial_weights.h"
+
+namespace longhaul {
+namespace {
+
+// The mean of `count` calls after `before` that are not counted.
+template <typename Work>
+double seconds_a_call(int before, int count, const Work& work) {
+  for (int i = 0; i < before; ++i) work();
+  wait_for_device();
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) work();
+  wait_for_device();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / count;
+}
+
+// Bytes read and written a second by a plain copy.
+double copy_rate(std::size_t bytes) {
+  const at::Tensor from =
+      at::ones({static_cast<std::int64_t>(bytes)}, at::TensorOptions(at::kByte).device(at::kCUDA));
+  at::Tensor to = at::empty_like(from);
+  return 2 * static_cast<double>(bytes) / seconds_a_call(3, 20, [&] { to.copy_(from); });
+}
+
+double product_rate(at::ScalarType type, std::int64_t size) {
+  const auto options = at::TensorOptions(at::kFloat).device(at::kCUDA);
+  const at::Tensor a = at::randn({size, size}, options).to(type),
+                   b = at::randn({size, size}, options).to(type);
+  at::Tensor c = at::empty_like(a);
+  const double flop = 2 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
+  return flop / seconds_a_call(3, 10, [&] { at::mm_out(c, a, b); });
+}
+
+// Replicas in training, as the trainer has them on a GPU.
+class Bench {
+ public:
+  Bench(const ModelShape& shape, int replicas, int batch, Precision precision, bool stacked)
+      : backend_(make_loop_backend()), arena_(kSlotsWithOuterOptimizer, replicas, shape.parameters()) {
+    train_.model = shape;
+    train_.batch = batch;
+    train_.precision = precision;
+    train_.optimizer.clip = 1;
+    method_.name = method_.label = "noloco";
+    method_.options = {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}};
+    update_ = make_update(method_);
+    decay_ = {{0, shape.parameters(), true}};
+    const std::vector<float> weights = initial_weights(shape, 1);
+    for (int r = 0; r < replicas; ++r)
+      std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, r));
+    accelerator_ = Accelerator::make({train_, method_, decay_, stacked}, replicas_, *update_);
+    accelerator_->upload();
+    RandomStream stream(1, Purpose::kTrainingData);
+    for (int r = 0; r < replicas; ++r) {
+      Batch one{batch, {}};
+      for (int i = 0; i < batch * (shape.context + 1); ++i)
+        one.tokens.push_back(
+            static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(shape.vocabulary))));
+      batches_.push_back(one);
+    }
+    losses_.resize(static_cast<std::size_t>(replicas));
+  }
+
+  // Gradients, clip and AdamW: an inner step of all replicas, seconds.
+  double step(int before, int count) {
+    return seconds_a_call(before, count, [&] {
+      accelerator_->gradients(batches_, losses_);
+      accelerator_->optimize(1e-4, 1);
+    });
+  }
+
+ private:
+  TrainSpec train_;
+  MethodSpec method_;
+  std::unique_ptr<Backend> backend_;
+  Arena arena_;
+  ExchangeLog log_;
+  Replicas replicas_{arena_, *backend_, Wire::kBf16, log_};
+  std::unique_ptr<Update> update_;
+  std::vector<DecayRange> decay_;
+  std::unique_ptr<Accelerator> accelerator_;
+  std::vector<Batch> batches_;
+  std::vector<double> losses_;
+};
+
+Json training_speed(const ModelShape& shape, int replicas, int batch, Precision precision, double rate,
+                    int steps) {
+  const double seconds = Bench(shape, replicas, batch, precision, true).step(4, steps);
+  const double tokens = static_cast<double>(replicas) * batch * shape.context,
+               flop = 6 * static_cast<double>(shape.parameters()) * tokens,
+               // Scores and their use, forward and twice backward; the half that causality masks not counted.
+      attention = 6. * shape.layers * shape.hidden * shape.context * tokens;
+  return {{"replicas", replicas},
+          {"parameters", shape.parameters()},
+          {"context", shape.context},
+          {"batch", batch},
+          {"precision", to_string(precision)},
+          {"step_s", seconds},
+          {"tokens_per_s", tokens / seconds},
+          {"useful_tflop_per_s", flop / seconds * 1e-12},
+          {"attention_tflop_per_s", attention / seconds * 1e-12},
+          {"share_of_matrix_rate", flop / seconds / rate}};
+}
+
+Json against_the_loop(const ModelShape& shape, int replicas, int batch, Precision precision, int steps) {
+  const double stacked = Bench(shape, replicas, batch, precision, true).step(4, steps),
+               loop = Bench(shape, replicas, batch, precision, false).step(2, 3);
+  return {{"replicas", replicas}, {"parameters", shape.parameters()},  {"context", shape.context},
+          {"batch", batch},       {"precision", to_string(precision)}, {"stacked_step_s", stacked},
+          {"loop_step_s", loop},  {"times_the_loop", loop / stacked}};
+}
+
+Json share(double bytes, double seconds, double rate) {
+  return {{"bytes", bytes},
+          {"seconds", seconds},
+          {"bytes_per_s", bytes / seconds},
+          {"share_of_copy_rate", bytes / seconds / rate}};
+}
+
+// AdamW with its clip factors, and the outer steps: each reads and writes what it must once.
+Json row_kernels(std::int64_t replicas, std::int64_t columns, double rate) {
+  const auto elements = static_cast<std::size_t>(replicas * columns);
+  const DeviceTable<float> a(elements), b(elements), c(elements), d(elements);
+  Json json = {{"replicas", replicas}, {"columns", columns}};
+  DeviceOptimizer optimizer({}, {{0, columns, true}},
+                            {a.get(), b.get(), c.get(), d.get(), replicas, columns});
+  optimizer.set(1e-4, 1);
+  const auto all = static_cast<double>(elements);
+  json["adamw_with_clip"] =
+      share((4 + 28) * all, seconds_a_call(3, 20, [&] { optimizer.run(nullptr); }), rate);
+  std::vector<std::vector<int>> pairs, everybody(1);
+  for (int r = 0; r < replicas; ++r) {
+    everybody[0].push_back(r);
+    if (r % 2 == 1) pairs.push_back({r - 1, r});
+  }
+  const auto outer = [&](const std::vector<std::vector<int>>& groups, const auto& step) {
+    const FlatGroups flat = flat_groups(groups);
+    const DeviceTable<int> members(flat.members), begins(flat.begins);
+    const OuterTables tables{a.get(),         b.get(), c.get(), nullptr, {members.get(), begins.get()},
+                             Rounding::kBf16, columns};
+    return share(24 * all,
+                 seconds_a_call(3, 20, [&] { step(tables, static_cast<std::int64_t>(groups.size())); }),
+                 rate);
+  };
+  json["noloco_outer_step"] = outer(pairs, [](const OuterTables& tables, std::int64_t groups) {
+    noloco_on_device(tables, groups, 0.5f, 0.7f, 0.7f, nullptr);
+  });
+  json["diloco_outer_step"] = outer(everybody, [](const OuterTables& tables, std::int64_t groups) {
+    diloco_on_device(tables, groups, 0.7f, 0.9f, true, nullptr);
+  });
+  return json;
+}
+
+Json benchmark(bool quick) {
+  const int steps = quick ? 3 : 10;
+  const std::int64_t size = quick ? 4096 : 8192;
+  const double rate = product_rate(at::kBFloat16, size),
+               copy = copy_rate(std::size_t{1} << (quick ? 30 : 32));
+  // 110,119,680 and 1,016,960 parameters.
+  const ModelShape large{768, 12, 12, 2944, 512, 256}, small{128, 4, 4, 448, 128, 256};
+  Json json = {{"card", device_name()},
+               {"libtorch", torch_version()},
+               {"bf16_matrix_tflop_per_s", rate * 1e-12},
+               {"matrix_size", size},
+               {"copy_bytes_per_s", copy}};
+  json["row_kernels"] = {row_kernels(8, large.parameters() / (quick ? 8 : 1), copy),
+                         row_kernels(256, small.parameters(), copy)};
+  json["against_the_loop"] = {against_the_loop(small, quick ? 64 : 256, 4, Precision::kBf16, steps),
+                              against_the_loop(small, quick ? 64 : 256, 4, Precision::kFloat32, steps)};
+  json["training"] = {training_speed(large, 8, quick ? 4 : 16, Precision::kBf16, rate, steps)};
+  return json;
+}
+
+}  // namespace
+}  // namespace longhaul
+
+int main(int argc, char** argv) {
+  bool quick = false;
+  std::string out;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--quick") == 0) quick = true;
+    if (std::strcmp(argv[i], "--out") == 0 && i + 1 < argc) out = argv[++i];
+  }
+  try {
+    longhaul::choose_device("cuda", "");
+    const at::NoGradGuard no_gradient;
+    const std::string text = longhaul::benchmark(quick).dump(2) + "\n";
+    std::fputs(text.c_str(), stdout);
+    if (!out.empty()) std::ofstream(out) << text;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gpu_benchmark: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,76 @@
+// The kernels on a GPU; compiled where the trainer is built with CUDA.
+#include "tests/unit/trainer/row_machine.h"
+
+namespace longhaul {
+
+#ifdef LONGHAUL_WITH_CUDA
+namespace {
+
+class DeviceMachine : public RowMachine {
+ public:
+  std::vector<float> clip_factors(const AdamwRun& run, double largest) override {
+    DeviceTable<float> gradient(run.gradient), factors(static_cast<std::size_t>(run.replicas));
+    DeviceTable<double> partial(static_cast<std::size_t>(run.replicas * norm_slices(run.columns)));
+    clip_factors_on_device({nullptr, gradient.get(), nullptr, nullptr, run.replicas, run.columns}, largest,
+                           partial.get(), factors.get(), nullptr);
+    return factors.read();
+  }
+  void adamw(AdamwRun& run, const std::vector<float>& factors, const StepScalars& scalars,
+             const std::vector<std::uint32_t>& decaying, const AdamwConstants& constants) override {
+    DeviceTable<float> w(run.weights), g(run.gradient), m(run.first_moment), v(run.second_moment), f(factors);
+    const DeviceTable<StepScalars> step(std::vector<StepScalars>{scalars});
+    const DeviceTable<std::uint32_t> bits(decaying);
+    adamw_on_device({w.get(), g.get(), m.get(), v.get(), run.replicas, run.columns}, f.get(), step.get(),
+                    bits.get(), constants, nullptr);
+    run.weights = w.read(), run.first_moment = m.read(), run.second_moment = v.read();
+  }
+  void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
+    outer(run, [&](const OuterTables& tables, std::int64_t groups) {
+      noloco_on_device(tables, groups, alpha, beta, gamma, nullptr);
+    });
+  }
+  void diloco(OuterRun& run, float lr, float momentum, bool nesterov) override {
+    outer(run, [&](const OuterTables& tables, std::int64_t groups) {
+      diloco_on_device(tables, groups, lr, momentum, nesterov, nullptr);
+    });
+  }
+  void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
+               std::int64_t columns) override {
+    const FlatGroups flat = flat_groups(groups);
+    const DeviceTable<int> members(flat.members), begins(flat.begins);
+    const DeviceTable<float> table(rows);
+    average_on_device(table.get(), {members.get(), begins.get()}, static_cast<std::int64_t>(groups.size()),
+                      rounding, columns, nullptr);
+    rows = table.read();
+  }
+
+ private:
+  template <typename Step>
+  static void outer(OuterRun& run, const Step& step) {
+    const FlatGroups flat = flat_groups(run.groups);
+    const DeviceTable<int> members(flat.members), begins(flat.begins);
+    const DeviceTable<float> theta(run.theta), phi(run.phi), momentum(run.momentum), anchors(run.anchors);
+    step(OuterTables{theta.get(),
+                     phi.get(),
+                     momentum.get(),
+                     run.anchors.empty() ? nullptr : anchors.get(),
+                     {members.get(), begins.get()},
+                     run.rounding,
+                     run.columns},
+         static_cast<std::int64_t>(run.groups.size()));
+    run.theta = theta.read(), run.phi = phi.read(), run.momentum = momentum.read();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RowMachine> make_device_machine() {
+  return choose_device("auto", "") == Device::kCuda ? std::make_unique<DeviceMachine>() : nullptr;
+}
+#else
+std::unique_ptr<RowMachine> make_device_machine() {
+  return nullptr;
+}
+#endif
+
+}  // namespace longhaul

@@ -1,0 +1,149 @@
+// Trainings on a GPU against those on the CPU; skipped where there is no GPU or the trainer has no CUDA.
+#include <cmath>
+#include <stdexcept>
+
+#include "core/csv.h"
+#include "tests/unit/trainer/stacked_support.h"
+#include "tests/unit/trainer/support.h"
+#include "trainer/cuda/device.h"
+
+namespace longhaul {
+namespace {
+
+class Gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (choose_device("auto", "") != Device::kCuda) GTEST_SKIP() << "no GPU";
+  }
+};
+
+Trained train_on(Device device, std::unique_ptr<Backend> backend, const Json& scenario) {
+  const TemporaryFolder folder;
+  return train_with(only_case(scenario, folder), folder, device, std::move(backend));
+}
+Trained on_cpu(const Json& scenario) {
+  return train_on(Device::kCpu, make_loop_backend(), scenario);
+}
+Trained stacked_on_gpu(const Json& scenario) {
+  return train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario);
+}
+
+// The losses in metrics.csv, in the order of its lines.
+std::vector<double> losses_in(const std::string& metrics) {
+  const TemporaryFolder folder;
+  write_file(folder.file("metrics.csv"), metrics);
+  std::vector<double> losses;
+  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
+  return losses;
+}
+
+void expect_near(const Trained& found, const Trained& expected, double relative, const std::string& what) {
+  const std::vector<double> a = losses_in(found.metrics), b = losses_in(expected.metrics);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a[i], b[i], relative * b[i]) << what << ", line " << i;
+  EXPECT_EQ(found.exchanges, expected.exchanges) << what;  // the same is moved, and logged
+}
+
+// One step and its exchange: 1e-5 relative is what the back-ends promise in float32.
+TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
+  for (const Json& method : std::vector<Json>{{{"name", "ddp"}},
+                                              {{"name", "fsdp"}},
+                                              {{"name", "diloco"}, {"inner_steps", 1}},
+                                              {{"name", "diloco"}, {"inner_steps", 1}, {"nesterov", false}},
+                                              {{"name", "noloco"}, {"inner_steps", 1}},
+                                              {{"name", "independent"}}}) {
+    Json scenario = small_scenario(method, 1);
+    scenario["workload"] = {{"wire", "fp32"}};
+    scenario["train"]["evaluate_every"] = 1;
+    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-5, method.dump());
+  }
+}
+
+// Twelve steps, of which ten are replayed graphs: errors grow from step to step, so the bound is wider.
+TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
+  for (const char* pattern : {"exchange", "presend"}) {
+    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}, 12);
+    scenario["workload"] = {{"wire", "fp32"}};
+    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, pattern);
+  }
+}
+
+TEST_F(Gpu, SameBitsAgain) {
+  for (const char* precision : {"float32", "bf16"}) {
+    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}}, 12);
+    scenario["train"]["precision"] = precision;
+    EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics) << precision;
+  }
+}
+
+TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
+  const Json scenario = small_scenario({{"name", "diloco"}, {"inner_steps", 1}}, 1);
+  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), stacked_on_gpu(scenario), 1e-5, "loop");
+}
+
+// Ends a training in the middle of a step.
+class Stops : public Backend {
+ public:
+  explicit Stops(int calls) : calls_(calls) {}
+  void for_each(int count, const std::function<void(int)>& task) override {
+    if (--calls_ < 0) throw std::runtime_error("stopped");
+    host_->for_each(count, task);
+  }
+  int threads() const override { return 1; }
+  std::string name() const override { return "stacked"; }
+  bool stacks() const override { return true; }
+
+ private:
+  int calls_;
+  std::unique_ptr<Backend> host_ = make_loop_backend();
+};
+
+TEST_F(Gpu, ResumesToTheSameBits) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}, 12);
+  scenario["train"]["checkpoint_every"] = 5;
+  const Trained whole = stacked_on_gpu(scenario);
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  EXPECT_THROW(train_with(one, folder, Device::kCuda, std::make_unique<Stops>(12)), std::runtime_error);
+  ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
+  ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));
+  const Trained resumed =
+      train_with(one, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
+  EXPECT_EQ(resumed.metrics, whole.metrics);
+  EXPECT_EQ(resumed.exchanges, whole.exchanges);
+}
+
+// With a head of 64 numbers, which fused attention takes where LibTorch has it.
+TEST_F(Gpu, GradientsInBf16AreThoseOfTheLoopToTwoPercent) {
+  const ModelShape shape{256, 3, 4, 512, 128, 256};
+  const testing_stacked::Replicas replicas(shape, 3, 2, 0.02);
+  const testing_stacked::Result loop = replicas.one_by_one();
+  testing_stacked::Result found = loop;
+  const Decoder decoder(shape, Device::kCuda, Operators::kFused, Precision::kBf16);
+  for (int r = 0; r < 3; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    found.losses[at] = decoder.loss_and_gradient(
+        replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
+    EXPECT_NEAR(found.losses[at], loop.losses[at], 1e-3 * loop.losses[at]);
+    EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 2e-2);
+  }
+}
+
+TEST_F(Gpu, GradientsInFloat32AreThoseOfTheLoopAndOfAutogradOnTheCard) {
+  const ModelShape shape{96, 3, 4, 256, 65, 256};
+  const testing_stacked::Replicas replicas(shape, 2, 4, 0.1);
+  const testing_stacked::Result loop = replicas.one_by_one();
+  for (const Operators operators : {Operators::kFused, Operators::kPlain}) {
+    testing_stacked::Result found = loop;
+    const Decoder decoder(shape, Device::kCuda, operators);
+    for (int r = 0; r < 2; ++r) {
+      found.losses[static_cast<std::size_t>(r)] = decoder.loss_and_gradient(
+          replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
+      EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 1e-5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,98 @@
+// Where a test lets the arithmetic over the arena's tables run: the functions that a GPU runs, on the host
+// one after the other, or the kernels themselves, on tables that are copied there and back.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "trainer/cuda/device_exchange.h"
+#include "trainer/cuda/device_optimizer.h"
+#include "trainer/cuda/team.h"
+#include "trainer/device.h"
+
+namespace longhaul {
+
+using Table = std::vector<float>;  // [R, P]
+
+struct AdamwRun {
+  Table weights, gradient, first_moment, second_moment;
+  std::int64_t replicas, columns;
+};
+
+struct OuterRun {
+  Table theta, phi, momentum;
+  Table anchors;  // empty: φ
+  std::vector<std::vector<int>> groups;
+  Rounding rounding;
+  std::int64_t columns;
+};
+
+class RowMachine {
+ public:
+  virtual ~RowMachine() = default;
+  virtual std::vector<float> clip_factors(const AdamwRun& run, double largest) = 0;
+  virtual void adamw(AdamwRun& run, const std::vector<float>& factors, const StepScalars& scalars,
+                     const std::vector<std::uint32_t>& decaying, const AdamwConstants& constants) = 0;
+  virtual void noloco(OuterRun& run, float alpha, float beta, float gamma) = 0;
+  virtual void diloco(OuterRun& run, float lr, float momentum, bool nesterov) = 0;
+  virtual void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
+                       std::int64_t columns) = 0;
+};
+
+// kColumns as a thread of a GPU would take them.
+template <int kColumns>
+class HostMachine : public RowMachine {
+ public:
+  std::vector<float> clip_factors(const AdamwRun& run, double largest) override {
+    const std::int64_t slices = norm_slices(run.columns);
+    std::vector<double> partial(static_cast<std::size_t>(run.replicas * slices));
+    std::vector<float> factors(static_cast<std::size_t>(run.replicas));
+    launch_.rows(run.replicas * slices,
+                 SquareSums<kColumns>{run.gradient.data(), partial.data(), run.columns, slices});
+    launch_.rows(run.replicas, ClipFactors{partial.data(), factors.data(), slices, largest});
+    return factors;
+  }
+  void adamw(AdamwRun& run, const std::vector<float>& factors, const StepScalars& scalars,
+             const std::vector<std::uint32_t>& decaying, const AdamwConstants& constants) override {
+    launch_.grid(run.replicas, run.columns, kColumns,
+                 AdamwColumns<kColumns>{run.weights.data(), run.gradient.data(), run.first_moment.data(),
+                                        run.second_moment.data(), factors.data(), &scalars, decaying.data(),
+                                        constants, run.columns});
+  }
+  void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
+    const FlatGroups flat = flat_groups(run.groups);
+    launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
+                 NolocoColumns<kColumns>{tables(run, flat), alpha, beta, gamma});
+  }
+  void diloco(OuterRun& run, float lr, float momentum, bool nesterov) override {
+    const FlatGroups flat = flat_groups(run.groups);
+    launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
+                 DilocoColumns<kColumns>{tables(run, flat), lr, momentum, nesterov});
+  }
+  void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
+               std::int64_t columns) override {
+    const FlatGroups flat = flat_groups(groups);
+    launch_.grid(
+        static_cast<std::int64_t>(groups.size()), columns, kColumns,
+        AverageColumns<kColumns>{rows.data(), {flat.members.data(), flat.begins.data()}, rounding, columns});
+  }
+
+ private:
+  static OuterTables tables(OuterRun& run, const FlatGroups& flat) {
+    return {run.theta.data(),
+            run.phi.data(),
+            run.momentum.data(),
+            run.anchors.empty() ? nullptr : run.anchors.data(),
+            {flat.members.data(), flat.begins.data()},
+            run.rounding,
+            run.columns};
+  }
+  HostLaunch launch_;
+};
+
+// Not available (make_device_machine() is null) without a GPU or without CUDA in the build.
+std::unique_ptr<RowMachine> make_device_machine();
+
+}  // namespace longhaul

@@ -1,0 +1,87 @@
+// Whole trainings with a stacked back-end and with bf16 products, on the CPU.
+#include <cmath>
+
+#include "core/csv.h"
+#include "core/errors.h"
+#include "tests/unit/trainer/support.h"
+
+namespace longhaul {
+namespace {
+
+Trained stacked(const Json& scenario, int threads = 2) {
+  const TemporaryFolder folder;
+  return train_with(only_case(scenario, folder), folder, Device::kCpu,
+                    make_stacked_backend(make_thread_backend(threads, use_one_torch_thread)));
+}
+
+std::vector<double> losses_in(const std::string& metrics) {
+  const TemporaryFolder folder;
+  write_file(folder.file("metrics.csv"), metrics);
+  std::vector<double> losses;
+  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
+  return losses;
+}
+
+TEST(StackedTraining, AfterOneStepLossesAreThoseOfTheLoopTo1e5) {
+  for (const char* method : {"ddp", "diloco", "noloco"}) {
+    Json scenario = small_scenario({{"name", method}}, 1);
+    if (scenario["methods"][0]["name"] != "ddp") scenario["methods"][0]["inner_steps"] = 1;
+    scenario["workload"] = {{"wire", "fp32"}};
+    const Trained loop = train(scenario), stack = stacked(scenario);
+    const std::vector<double> expected = losses_in(loop.metrics), found = losses_in(stack.metrics);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], expected[i], 1e-5 * expected[i]) << method << ", line " << i;
+    EXPECT_EQ(stack.exchanges, loop.exchanges);
+  }
+}
+
+TEST(StackedTraining, SameBitsOnAnyNumberOfThreads) {
+  const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
+  const std::string one = stacked(scenario, 1).metrics;
+  for (const int threads : {2, 3}) EXPECT_EQ(stacked(scenario, threads).metrics, one) << threads;
+}
+
+TEST(StackedTraining, SaysHowItComputed) {
+  Json scenario = small_scenario({{"name", "ddp"}}, 2);
+  EXPECT_EQ(stacked(scenario).summary["backend"], "stacked");
+  EXPECT_EQ(train(scenario).summary["backend"], "loop");
+  EXPECT_EQ(train(scenario, 2).summary["backend"], "threads");
+  EXPECT_EQ(train(scenario).summary["precision"], "float32");
+  scenario["train"]["precision"] = "bf16";
+  EXPECT_EQ(train(scenario).summary["precision"], "bf16");
+}
+
+TEST(StackedTraining, InBf16EveryBackendLearnsTheSourceAsInFloat32) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}}, 60);
+  const double exact = train(scenario).summary["final_loss"];
+  scenario["train"]["precision"] = "bf16";
+  const double loop = train(scenario).summary["final_loss"], stack = stacked(scenario).summary["final_loss"];
+  EXPECT_NE(loop, exact);
+  EXPECT_NEAR(loop, exact, 0.02 * exact);
+  EXPECT_NEAR(stack, exact, 0.02 * exact);
+}
+
+TEST(StackedTraining, PrecisionIsPartOfTheTrainingKeyAndFloat32IsTheKeyThereWas) {
+  const TemporaryFolder folder;
+  const Json scenario = small_scenario({{"name", "ddp"}});
+  Json narrow = scenario;
+  narrow["train"]["precision"] = "bf16";
+  Case one = only_case(scenario, folder);
+  const std::string key = training_key(one);
+  EXPECT_NE(training_key(only_case(narrow, folder)), key);
+  one.resolved["train"].erase("precision");  // as resolved before there was a choice
+  EXPECT_EQ(training_key(parse_case(one.resolved)), key);
+}
+
+TEST(StackedTraining, AnotherArithmeticDoesNotResumeACheckpoint) {
+  const TemporaryFolder folder;
+  const Case one = only_case(small_scenario({{"name", "ddp"}}), folder);
+  train(one, folder);
+  train(one, folder, 2, true);  // loop and threads make the same bits
+  EXPECT_THROW(train_with(one, folder, Device::kCpu, make_stacked_backend(make_loop_backend()), true),
+               InputError);
+}
+
+}  // namespace
+}  // namespace longhaul

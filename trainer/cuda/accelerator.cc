@@ -1,0 +1,130 @@
+#include "trainer/cuda/accelerator.h"
+
+#include "core/errors.h"
+#include "trainer/cuda/device_exchange.h"
+#include "trainer/cuda/device_optimizer.h"
+#include "trainer/cuda/step_graph.h"
+#include "trainer/model/stacked_decoder.h"
+
+namespace longhaul {
+namespace {
+
+const Slot kSlots[] = {Slot::kWeights,      Slot::kGradient,    Slot::kFirstMoment,
+                       Slot::kSecondMoment, Slot::kSlowWeights, Slot::kOuterMomentum};
+
+class GpuAccelerator : public Accelerator {
+ public:
+  GpuAccelerator(const AcceleratorSpec& spec, Replicas& replicas, Update& update)
+      : train_(spec.train),
+        replicas_(replicas),
+        update_(update),
+        stacked_(spec.stacked),
+        tables_(allocate(replicas.arena)),
+        tokens_(tokens_of_a_step()),
+        losses_(static_cast<std::size_t>(replicas.arena.replicas())),
+        optimizer_(spec.train.optimizer, spec.decay,
+                   {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
+                    row(Slot::kSecondMoment), replicas.arena.replicas(), replicas.arena.parameters()}),
+        exchange_(spec.method, pointers()),
+        decoder_(spec.train.model, Device::kCuda, spec.train.precision, free_device_memory() / 10 * 8),
+        gradients_(spec.stacked),
+        steps_(spec.stacked) {}
+
+  void upload() override {
+    for (const Slot slot : kSlots)
+      if (replicas_.arena.has(slot))
+        copy_to_device(row(slot), replicas_.arena.row(slot, 0), bytes_of_a_table());
+  }
+
+  void download() override {
+    for (const Slot slot : kSlots)
+      if (slot != Slot::kGradient && replicas_.arena.has(slot)) download(slot);
+  }
+  void download_weights() override { download(Slot::kWeights); }
+
+  void gradients(const std::vector<Batch>& batches, std::vector<double>& losses) override {
+    std::vector<std::int64_t> tokens;
+    tokens.reserve(tokens_.size());
+    for (const Batch& batch : batches) tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
+    tokens_.set(tokens);
+    gradients_.run([this] { stacked_ ? decode(0, replicas_.arena.replicas()) : decode_one_by_one(); });
+    losses_.read(losses.data(), losses.size());
+  }
+
+  void optimize(double lr, int step) override {
+    optimizer_.set(lr, step);
+    steps_.run([this] { optimizer_.run(current_cuda_stream()); });
+    wait_for_device();
+  }
+
+  void exchange(const Exchange& exchange) override {
+    exchange_.run(exchange, replicas_, update_, current_cuda_stream());
+    wait_for_device();
+  }
+
+  void post(const Exchange& exchange) override {
+    if (replicas_.arena.has(Slot::kSlowWeights)) download(Slot::kSlowWeights);
+    update_.post(exchange, replicas_);
+  }
+
+  std::int64_t bytes() const override {
+    return static_cast<std::int64_t>(tables_.size() * bytes_of_a_table());
+  }
+
+ private:
+  std::size_t tokens_of_a_step() const {
+    return static_cast<std::size_t>(replicas_.arena.replicas()) * static_cast<std::size_t>(train_.batch) *
+           static_cast<std::size_t>(train_.model.context + 1);
+  }
+  std::size_t bytes_of_a_table() const {
+    return sizeof(float) *
+           static_cast<std::size_t>(replicas_.arena.replicas() * replicas_.arena.parameters());
+  }
+
+  static std::vector<DeviceTable<float>> allocate(const Arena& arena) {
+    std::vector<DeviceTable<float>> tables;
+    for (const Slot slot : kSlots)
+      if (arena.has(slot))
+        tables.emplace_back(static_cast<std::size_t>(arena.replicas() * arena.parameters()));
+    return tables;
+  }
+  std::vector<float*> pointers() const {
+    std::vector<float*> all(std::size(kSlots), nullptr);
+    for (std::size_t i = 0; i < tables_.size(); ++i) all[i] = tables_[i].get();
+    return all;
+  }
+  float* row(Slot slot, int replica = 0) const {
+    return tables_[static_cast<std::size_t>(slot)].get() + replica * replicas_.arena.parameters();
+  }
+  void download(Slot slot) { copy_to_host(replicas_.arena.row(slot, 0), row(slot), bytes_of_a_table()); }
+
+  void decode(int first, int count) {
+    const std::int64_t stride = std::int64_t{train_.batch} * (train_.model.context + 1);
+    decoder_.run({row(Slot::kWeights, first), row(Slot::kGradient, first), tokens_.get() + first * stride,
+                  stride, losses_.get() + first, count, train_.batch});
+  }
+  void decode_one_by_one() {
+    for (int r = 0; r < replicas_.arena.replicas(); ++r) decode(r, 1);
+  }
+
+  const TrainSpec& train_;
+  Replicas& replicas_;
+  Update& update_;
+  bool stacked_;
+  std::vector<DeviceTable<float>> tables_;  // by slot
+  DeviceTable<std::int64_t> tokens_;        // [R, batch, context + 1]
+  DeviceTable<double> losses_;              // [R]
+  DeviceOptimizer optimizer_;
+  DeviceExchange exchange_;
+  StackedDecoder decoder_;
+  StepGraph gradients_, steps_;
+};
+
+}  // namespace
+
+std::unique_ptr<Accelerator> Accelerator::make(const AcceleratorSpec& spec, Replicas& replicas,
+                                               Update& update) {
+  return std::make_unique<GpuAccelerator>(spec, replicas, update);
+}
+
+}  // namespace longhaul

@@ -1,0 +1,49 @@
+// A GPU that holds the arena's rows and does on them all that a step takes: losses and gradients, clip and
+// AdamW, and the exchanges of the method. The arena in host memory stays the place that checkpoints,
+// evaluations and exports read; rows come back when they are wanted, and pages of host memory that never held
+// one cost nothing.
+//
+// stacked: all replicas at once, and from the third step on as a captured CUDA graph, for which everything
+// that changes from step to step (tokens, learning rate, step) lies in device memory. Otherwise the loop: one
+// replica after the other, no graph, the same kernels.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trainer/model/decoder.h"
+#include "trainer/updates/adamw.h"
+#include "trainer/updates/update.h"
+
+namespace longhaul {
+
+struct AcceleratorSpec {
+  const TrainSpec& train;
+  const MethodSpec& method;
+  const std::vector<DecayRange>& decay;
+  bool stacked = true;
+};
+
+class Accelerator {
+ public:
+  // `replicas` and `update` are those of the training, and outlive this. Throws RunError where the GPU has
+  // not the memory. Needs built_with_cuda() and a GPU.
+  static std::unique_ptr<Accelerator> make(const AcceleratorSpec& spec, Replicas& replicas, Update& update);
+  virtual ~Accelerator() = default;
+
+  // All tables that the arena has, from the host's; back to it, or of them the weights alone.
+  virtual void upload() = 0;
+  virtual void download() = 0;
+  virtual void download_weights() = 0;
+
+  // batches, losses: by replica.
+  virtual void gradients(const std::vector<Batch>& batches, std::vector<double>& losses) = 0;
+  virtual void optimize(double lr, int step) = 0;
+  // A blocking exchange and an overlapped one, of the method.
+  virtual void exchange(const Exchange& exchange) = 0;
+  virtual void post(const Exchange& exchange) = 0;
+
+  virtual std::int64_t bytes() const = 0;  // of the tables on the GPU
+};
+
+}  // namespace longhaul

@@ -1,0 +1,40 @@
+// Clip factors and AdamW of all replicas: two passes, of which the first reads the gradient alone.
+#include "trainer/cuda/launch.cuh"
+#include "trainer/cuda/row_kernels.h"
+
+namespace longhaul {
+namespace {
+
+template <int kColumns>
+void square_sums(const AdamwTables& t, double* partial, const CudaLaunch& launch) {
+  const std::int64_t slices = norm_slices(t.columns);
+  launch.rows(t.replicas * slices, SquareSums<kColumns>{t.gradient, partial, t.columns, slices});
+}
+
+template <int kColumns>
+void adamw(const AdamwTables& t, const float* factors, const StepScalars* scalars,
+           const std::uint32_t* decaying, const AdamwConstants& constants, const CudaLaunch& launch) {
+  launch.grid(t.replicas, t.columns, kColumns,
+              AdamwColumns<kColumns>{t.weights, t.gradient, t.first_moment, t.second_moment, factors, scalars,
+                                     decaying, constants, t.columns});
+}
+
+}  // namespace
+
+void clip_factors_on_device(const AdamwTables& tables, double largest, double* partial, float* factors,
+                            CudaStream stream) {
+  const CudaLaunch launch{stream};
+  rows_take_packs(tables.columns) ? square_sums<kPackedColumns>(tables, partial, launch)
+                                  : square_sums<1>(tables, partial, launch);
+  launch.rows(tables.replicas, ClipFactors{partial, factors, norm_slices(tables.columns), largest});
+}
+
+void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,
+                     const std::uint32_t* decaying, const AdamwConstants& constants, CudaStream stream) {
+  const CudaLaunch launch{stream};
+  rows_take_packs(tables.columns)
+      ? adamw<kPackedColumns>(tables, factors, scalars, decaying, constants, launch)
+      : adamw<1>(tables, factors, scalars, decaying, constants, launch);
+}
+
+}  // namespace longhaul

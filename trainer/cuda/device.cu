@@ -1,0 +1,62 @@
+#include "core/units.h"
+#include "trainer/cuda/device.h"
+#include "trainer/cuda/launch.cuh"
+
+namespace longhaul {
+namespace {
+
+void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (bytes == 0) return;
+  // Copies go over the default stream, LibTorch's kernels may not.
+  wait_for_device();
+  check_cuda(cudaMemcpy(to, from, bytes, kind), "a copy failed");
+}
+
+}  // namespace
+
+bool built_with_cuda() {
+  return true;
+}
+
+std::string device_name() {
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, 0), "the device does not say what it is");
+  return properties.name;
+}
+
+std::int64_t free_device_memory() {
+  std::size_t left = 0, all = 0;
+  check_cuda(cudaMemGetInfo(&left, &all), "the device does not say how much memory it has");
+  return static_cast<std::int64_t>(left);
+}
+
+float* allocate_on_device(std::size_t bytes) {
+  void* table = nullptr;
+  if (bytes == 0) return nullptr;
+  if (cudaMalloc(&table, bytes) != cudaSuccess)
+    throw RunError("not enough memory on the GPU for a table of " + human_bytes(static_cast<double>(bytes)));
+  check_cuda(cudaMemset(table, 0, bytes), "memory was not cleared");
+  wait_for_device();
+  return static_cast<float*>(table);
+}
+
+void free_on_device(float* table) {
+  cudaFree(table);
+}
+
+void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  copy(to, from, bytes, cudaMemcpyHostToDevice);
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes) {
+  copy(to, from, bytes, cudaMemcpyDeviceToHost);
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes) {
+  copy(to, from, bytes, cudaMemcpyDeviceToDevice);
+  wait_for_device();
+}
+
+void wait_for_device() {
+  check_cuda(cudaDeviceSynchronize(), "the device stopped");
+}
+
+}  // namespace longhaul

@@ -1,0 +1,40 @@
+// The GPU as the trainer sees it, without LibTorch's or CUDA's headers. Where the trainer is built without
+// CUDA (no_device.cc) built_with_cuda() is false and nothing else may be called.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "trainer/model/layer_operators.h"
+
+struct CUstream_st;
+
+namespace longhaul {
+
+using CudaStream = CUstream_st*;
+
+bool built_with_cuda();
+std::string device_name();
+std::int64_t free_device_memory();  // bytes
+
+// Zeros. Throws RunError where the device has not the memory.
+float* allocate_on_device(std::size_t bytes);
+void free_on_device(float* table);
+
+// These wait until the copy is done.
+void copy_to_device(void* to, const void* from, std::size_t bytes);
+void copy_to_host(void* to, const void* from, std::size_t bytes);
+void copy_on_device(void* to, const void* from, std::size_t bytes);
+// Waits for all that was started; throws RunError where something failed.
+void wait_for_device();
+
+// The stream that LibTorch works on in this thread.
+CudaStream current_cuda_stream();
+
+// Kernels on that stream. For Number float and Bf16.
+template <typename Number>
+std::unique_ptr<LayerOperators<Number>> make_device_layer_operators();
+
+}  // namespace longhaul

@@ -1,0 +1,24 @@
+#include "trainer/cuda/device_optimizer.h"
+
+namespace longhaul {
+
+DeviceOptimizer::DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges,
+                                 const AdamwTables& tables)
+    : spec_(spec),
+      tables_(tables),
+      decaying_(decay_bits(ranges, tables.columns)),
+      partial_(static_cast<std::size_t>(tables.replicas * norm_slices(tables.columns))),
+      factors_(static_cast<std::size_t>(tables.replicas)),
+      scalars_(1) {}
+
+void DeviceOptimizer::set(double lr, int step) {
+  const StepScalars scalars = step_scalars(spec_, lr, step);
+  scalars_.set(&scalars, 1);
+}
+
+void DeviceOptimizer::run(CudaStream stream) {
+  clip_factors_on_device(tables_, spec_.clip, partial_.get(), factors_.get(), stream);
+  adamw_on_device(tables_, factors_.get(), scalars_.get(), decaying_.get(), adamw_constants(spec_), stream);
+}
+
+}  // namespace longhaul

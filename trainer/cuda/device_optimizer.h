@@ -1,0 +1,35 @@
+// Clip and AdamW on tables in the GPU's memory, with what they need besides: bits of the columns that decay,
+// partial sums, the scalars of the step.
+#pragma once
+
+#include "trainer/cuda/device_table.h"
+#include "trainer/cuda/row_kernels.h"
+#include "trainer/updates/adamw.h"
+
+namespace longhaul {
+
+// A bit for each column, 32 a word.
+std::vector<std::uint32_t> decay_bits(const std::vector<DecayRange>& ranges, std::int64_t columns);
+StepScalars step_scalars(const OptimizerSpec& spec, double lr, int step);
+AdamwConstants adamw_constants(const OptimizerSpec& spec);
+
+class DeviceOptimizer {
+ public:
+  DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges,
+                  const AdamwTables& tables);
+
+  // Before run(); not part of a captured graph.
+  void set(double lr, int step);
+  // On the stream, without waiting; can be captured.
+  void run(CudaStream stream);
+
+ private:
+  OptimizerSpec spec_;
+  AdamwTables tables_;
+  DeviceTable<std::uint32_t> decaying_;
+  DeviceTable<double> partial_;
+  DeviceTable<float> factors_;
+  DeviceTable<StepScalars> scalars_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,70 @@
+// How rows and columns are gone through on a GPU: a warp a row, a thread for each few columns. Every sum has
+// an order that depends on the sizes alone, so a kernel gives the same bits each time.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/errors.h"
+#include "trainer/cuda/team.h"
+
+namespace longhaul {
+
+inline void check_cuda(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw RunError(std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));
+}
+
+struct WarpTeam {
+  __device__ int lane() const { return static_cast<int>(threadIdx.x & 31); }
+  __device__ int lanes() const { return 32; }
+  template <typename Number>
+  __device__ Number sum(Number value) const {
+    for (int away = 16; away > 0; away /= 2) value += __shfl_xor_sync(0xffffffffu, value, away);
+    return value;
+  }
+  __device__ float largest(float value) const {
+    for (int away = 16; away > 0; away /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, away));
+    return value;
+  }
+};
+
+template <typename Work>
+__global__ void each_row(std::int64_t count, Work work) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  if (row < count) work(WarpTeam(), row);
+}
+
+template <typename Work>
+__global__ void each_column(std::int64_t columns, int step, Work work) {
+  const std::int64_t column = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * step;
+  if (column < columns) work(static_cast<std::int64_t>(blockIdx.y), column);
+}
+
+struct CudaLaunch {
+  cudaStream_t stream = nullptr;
+
+  template <typename Work>
+  void rows(std::int64_t count, const Work& work) const {
+    if (count == 0) return;
+    constexpr std::int64_t kRowsOfABlock = kThreads / 32;
+    const auto blocks = static_cast<unsigned>((count + kRowsOfABlock - 1) / kRowsOfABlock);
+    each_row<<<blocks, kThreads, 0, stream>>>(count, work);
+    check_cuda(cudaGetLastError(), "a kernel over rows was not started");
+  }
+  template <typename Work>
+  void grid(std::int64_t count, std::int64_t columns, int step, const Work& work) const {
+    if (count == 0 || columns == 0) return;
+    const std::int64_t threads = (columns + step - 1) / step;
+    const dim3 blocks(static_cast<unsigned>((threads + kThreads - 1) / kThreads),
+                      static_cast<unsigned>(count));
+    each_column<<<blocks, kThreads, 0, stream>>>(columns, step, work);
+    check_cuda(cudaGetLastError(), "a kernel over columns was not started");
+  }
+
+ private:
+  static constexpr int kThreads = 256;
+};
+
+}  // namespace longhaul

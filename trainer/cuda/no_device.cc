@@ -1,0 +1,60 @@
+// The trainer without CUDA: there is no device, so nobody gets as far as using one.
+#include <cassert>
+
+#include "trainer/cuda/accelerator.h"
+#include "trainer/cuda/device.h"
+
+namespace longhaul {
+namespace {
+
+template <typename Result>
+Result never() {
+  assert(!"built without CUDA");
+  return Result();
+}
+
+}  // namespace
+
+bool built_with_cuda() {
+  return false;
+}
+std::string device_name() {
+  return never<std::string>();
+}
+std::int64_t free_device_memory() {
+  return never<std::int64_t>();
+}
+float* allocate_on_device(std::size_t) {
+  return never<float*>();
+}
+void free_on_device(float*) {
+  never<int>();
+}
+void copy_to_device(void*, const void*, std::size_t) {
+  never<int>();
+}
+void copy_to_host(void*, const void*, std::size_t) {
+  never<int>();
+}
+void copy_on_device(void*, const void*, std::size_t) {
+  never<int>();
+}
+void wait_for_device() {
+  never<int>();
+}
+CudaStream current_cuda_stream() {
+  return never<CudaStream>();
+}
+
+std::unique_ptr<Accelerator> Accelerator::make(const AcceleratorSpec&, Replicas&, Update&) {
+  return never<std::unique_ptr<Accelerator>>();
+}
+
+template <typename Number>
+std::unique_ptr<LayerOperators<Number>> make_device_layer_operators() {
+  return never<std::unique_ptr<LayerOperators<Number>>>();
+}
+template std::unique_ptr<LayerOperators<float>> make_device_layer_operators<float>();
+template std::unique_ptr<LayerOperators<Bf16>> make_device_layer_operators<Bf16>();
+
+}  // namespace longhaul

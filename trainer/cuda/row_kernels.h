@@ -1,0 +1,36 @@
+// The kernels over the arena's tables, as plain functions: pointers into device memory, sizes, a stream. They
+// need neither LibTorch nor CUDA's headers to be called; the host reference of each is updates/. They start
+// the work and return; a start that fails throws RunError.
+//
+// One pass over memory each, and the same bits each time. All tables are row-major float32 [R, P] and aligned
+// to 16 bytes; where P is a multiple of 4, a thread takes 16 bytes at a time.
+#pragma once
+
+#include "trainer/cuda/adamw_rows.h"
+#include "trainer/cuda/device.h"
+#include "trainer/cuda/outer_rows.h"
+
+namespace longhaul {
+
+struct AdamwTables {
+  float *weights, *gradient, *first_moment, *second_moment;
+  std::int64_t replicas, columns;
+};
+
+// factors [R] ← clip factors of the gradients; `partial` [R · norm_slices(P)] is for the kernels between.
+void clip_factors_on_device(const AdamwTables& tables, double largest, double* partial, float* factors,
+                            CudaStream stream);
+
+// `factors` [R], `scalars` and `decaying` [ceil(P / 32)] in device memory.
+void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,
+                     const std::uint32_t* decaying, const AdamwConstants& constants, CudaStream stream);
+
+// `groups` of the tables in device memory too.
+void noloco_on_device(const OuterTables& tables, std::int64_t groups, float alpha, float beta, float gamma,
+                      CudaStream stream);
+void diloco_on_device(const OuterTables& tables, std::int64_t groups, float lr, float momentum, bool nesterov,
+                      CudaStream stream);
+void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
+                       std::int64_t columns, CudaStream stream);
+
+}  // namespace longhaul

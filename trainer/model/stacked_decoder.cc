@@ -1,0 +1,407 @@
+#include "trainer/model/stacked_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "trainer/cuda/device.h"
+#include "trainer/model/decoder.h"
+#include "trainer/model/layer_operators.h"
+#include "trainer/model/torch_versions.h"
+
+namespace longhaul {
+namespace {
+
+using at::Tensor;
+
+// Slices of a replica's rows in which the gradient of a norm is added up side by side.
+constexpr std::int64_t kNormSlices = 64;
+
+template <typename Number>
+constexpr at::ScalarType kType = std::is_same_v<Number, float> ? at::kFloat : at::kBFloat16;
+
+template <typename Number>
+Number* data(const Tensor& tensor) {
+  return static_cast<Number*>(tensor.data_ptr());
+}
+
+Tensor turned(const Tensor& matrices) {
+  return matrices.transpose(1, 2);
+}
+
+// What a pass needs to know and does not change.
+struct Setting {
+  ModelShape shape;
+  at::Device device = at::kCPU;
+  bool flash = false;
+  Tensor cosine, sine;  // [context, width of a head / 2]
+};
+
+// Columns of a row, in the order of layout.h.
+struct LayerColumns {
+  std::int64_t attention_norm, qkv, attention_output, feed_forward_norm, gate_up, down;
+};
+
+LayerColumns columns_of(const ModelShape& s, int layer) {
+  const std::int64_t h = s.hidden, f = s.ffn, v = s.vocabulary;
+  LayerColumns at{};
+  at.attention_norm = v * h + layer * (4 * h * h + 3 * h * f + 2 * h);
+  at.qkv = at.attention_norm + h;
+  at.attention_output = at.qkv + 3 * h * h;
+  at.feed_forward_norm = at.attention_output + h * h;
+  at.gate_up = at.feed_forward_norm + h;
+  at.down = at.gate_up + 2 * f * h;
+  return at;
+}
+
+// What the backward pass needs of a layer; N rows are all tokens of all replicas of the piece.
+struct LayerState {
+  Tensor x, scale1, normed1;  // [N, h] float32, [N], [N, h]: into attention
+  Tensor heads;               // q, k, v [3, sequences, heads, context, width]
+  Tensor weights;             // [sequences · heads, context, context], or
+  FlashAttention flash;
+  Tensor mixed;                    // [N, h]
+  Tensor middle, scale2, normed2;  // into the feed-forward
+  Tensor gate_up, active;          // [N, 2 ffn], [N, ffn]
+};
+
+// Forward and backward of `replicas` replicas over `sequences` sequences of each.
+template <typename Number>
+class Pass {
+ public:
+  // `weights` [replicas, P] as the products take them; `master` the same rows in the arena.
+  Pass(const Setting& setting, const LayerOperators<Number>& operators, const Tensor& weights,
+       const float* master, std::int64_t sequences)
+      : setting_(setting),
+        shape_(setting.shape),
+        operators_(operators),
+        weights_(weights),
+        master_(master),
+        n_(weights.size(0)),
+        t_(shape_.context),
+        m_(sequences * t_),
+        rows_(n_ * m_),
+        sequences_(n_ * sequences),
+        p_(shape_.parameters()),
+        h_(shape_.hidden),
+        f_(shape_.ffn),
+        v_(shape_.vocabulary),
+        width_(shape_.hidden / shape_.heads),
+        layers_(static_cast<std::size_t>(shape_.layers)) {}
+
+  // losses [replicas] (+)= share · the sum over this piece's tokens; the logits become their gradient, where
+  // one follows.
+  void forward(const std::int64_t* tokens, std::int64_t token_stride, double share, bool with_gradient,
+               double* losses, bool accumulates) {
+    keeps_states_ = with_gradient;
+    places_ = {master_, tokens, nullptr, p_, token_stride, m_, t_, h_};
+    Tensor x = empty_float({rows_, h_});
+    layer::Embed embed = places_;
+    embed.x = data<float>(x);
+    operators_.run(embed, rows_);
+    Tensor added;  // what the layer before adds to x
+    for (int index = 0; index < shape_.layers; ++index) forward(index, x, added);
+    last_ = add_norm(x, added, output_norm_column());
+    logits_ = times_transposed(last_.normed, matrix(output_column(), v_, h_));
+    const Tensor row_losses = empty_float({rows_});
+    operators_.run(layer::CrossEntropy<Number>{places_, data<Number>(logits_), data<float>(row_losses), v_,
+                                               with_gradient ? static_cast<float>(share) : 0.f},
+                   rows_);
+    operators_.run(layer::SumLosses{data<float>(row_losses), losses, m_, share, accumulates}, n_);
+  }
+
+  // After forward(): gradient [replicas, P] is overwritten, or added to.
+  void backward(float* gradient, bool accumulates) {
+    gradient_ = at::from_blob(gradient, {n_, p_}, on_device(at::kFloat));
+    accumulates_ = accumulates;
+    add_product(output_column(), v_, h_, logits_, last_.normed);
+    dx_ = empty_float({rows_, h_});
+    narrow_dx_ = empty({rows_, h_});
+    norm_backward(times(logits_, matrix(output_column(), v_, h_)), last_, output_norm_column(), false);
+    last_ = {};
+    for (int index = shape_.layers - 1; index >= 0; --index) {
+      backward(index);
+      state(index) = {};
+    }
+    operators_.run(layer::OneHot<Number>{places_, data<Number>(logits_), v_}, rows_);
+    add_product(0, v_, h_, logits_, narrow_dx_);
+  }
+
+ private:
+  struct Normed {
+    Tensor x, scale, normed;
+  };
+
+  at::TensorOptions on_device(at::ScalarType type) const {
+    return at::TensorOptions().dtype(type).device(setting_.device);
+  }
+  Tensor empty(at::IntArrayRef sizes) const { return at::empty(sizes, on_device(kType<Number>)); }
+  Tensor empty_float(at::IntArrayRef sizes) const { return at::empty(sizes, on_device(at::kFloat)); }
+  LayerState& state(int index) { return layers_[static_cast<std::size_t>(index)]; }
+
+  std::int64_t output_norm_column() const { return columns_of(shape_, shape_.layers).attention_norm; }
+  std::int64_t output_column() const { return output_norm_column() + h_; }
+
+  // A matrix of the weights of all replicas [replicas, rows, columns].
+  Tensor matrix(std::int64_t column, std::int64_t rows, std::int64_t columns) const {
+    return weights_.narrow(1, column, rows * columns).view({n_, rows, columns});
+  }
+  // [N, columns] as [replicas, rows, columns].
+  Tensor by_replica(const Tensor& rows) const { return rows.view({n_, m_, -1}); }
+  Tensor flat(const Tensor& stacked) const { return stacked.view({rows_, -1}); }
+
+  Tensor times_transposed(const Tensor& x, const Tensor& w) const {  // x Wᵀ
+    return flat(at::bmm(by_replica(x), turned(w)));
+  }
+  Tensor times(const Tensor& dy, const Tensor& w) const { return flat(at::bmm(by_replica(dy), w)); }
+
+  // gradient (+)= dyᵀ x
+  void add_product(std::int64_t column, std::int64_t rows, std::int64_t columns, const Tensor& dy,
+                   const Tensor& x) {
+    Tensor target = gradient_.narrow(1, column, rows * columns).view({n_, rows, columns});
+    const Tensor left = turned(by_replica(dy)), right = by_replica(x);
+    if (kType<Number> != at::kFloat)
+      accumulates_ ? target.add_(at::bmm(left, right)) : target.copy_(at::bmm(left, right));
+    else if (accumulates_)
+      target.baddbmm_(left, right);
+    else
+      at::bmm_out(target, left, right);
+  }
+
+  // x becomes x + added (where there is something to add), and its norm is taken.
+  Normed add_norm(Tensor& x, const Tensor& added, std::int64_t column) {
+    const Tensor sum = added.defined() ? empty_float({rows_, h_}) : x;
+    Normed out{sum, empty_float({rows_}), empty({rows_, h_})};
+    operators_.run(
+        layer::AddNorm<Number>{data<float>(x), added.defined() ? data<Number>(added) : nullptr,
+                               master_ + column, data<float>(sum), data<Number>(out.normed),
+                               data<float>(out.scale), p_, m_, h_, static_cast<float>(kNormEpsilon)},
+        rows_);
+    x = sum;
+    return out;
+  }
+
+  // dx_ (+)= the gradient through a norm; its weights' gradient goes to the row.
+  void norm_backward(const Tensor& dy, const Normed& at, std::int64_t column, bool adds) {
+    operators_.run(layer::NormBackward<Number>{data<Number>(dy), data<float>(at.x), master_ + column,
+                                               data<float>(at.scale), data<float>(dx_),
+                                               data<Number>(narrow_dx_), p_, m_, h_, adds},
+                   rows_);
+    const std::int64_t slices = std::min(kNormSlices, m_);
+    const Tensor partial = empty_float({n_ * slices, h_});
+    operators_.run(
+        layer::NormWeightPartial<Number>{data<Number>(dy), data<float>(at.x), data<float>(at.scale),
+                                         data<float>(partial), m_, slices, h_},
+        n_ * slices, h_);
+    operators_.run(layer::NormWeightSum{data<float>(partial), data<float>(gradient_) + column, p_, slices, h_,
+                                        accumulates_},
+                   n_, h_);
+  }
+
+  void forward(int index, Tensor& x, Tensor& added) {
+    const LayerColumns at = columns_of(shape_, index);
+    LayerState s;
+    const Normed first = add_norm(x, added, at.attention_norm);
+    s.x = first.x, s.scale1 = first.scale, s.normed1 = first.normed;
+    attend(times_transposed(s.normed1, matrix(at.qkv, 3 * h_, h_)), s);
+    added = times_transposed(s.mixed, matrix(at.attention_output, h_, h_));
+    const Normed second = add_norm(x, added, at.feed_forward_norm);
+    s.middle = second.x, s.scale2 = second.scale, s.normed2 = second.normed;
+    s.gate_up = times_transposed(s.normed2, matrix(at.gate_up, 2 * f_, h_));
+    s.active = empty({rows_, f_});
+    operators_.run(layer::Swiglu<Number>{data<Number>(s.gate_up), data<Number>(s.active), f_}, rows_);
+    added = times_transposed(s.active, matrix(at.down, h_, f_));
+    if (keeps_states_) state(index) = std::move(s);
+  }
+
+  // dx_: the gradient of the layer's output becomes that of its input.
+  void backward(int index) {
+    LayerState& s = state(index);
+    const LayerColumns at = columns_of(shape_, index);
+    add_product(at.down, h_, f_, narrow_dx_, s.active);
+    const Tensor d_active = times(narrow_dx_, matrix(at.down, h_, f_));
+    operators_.run(layer::SwigluBackward<Number>{data<Number>(d_active), data<Number>(s.gate_up), f_}, rows_);
+    add_product(at.gate_up, 2 * f_, h_, s.gate_up, s.normed2);
+    norm_backward(times(s.gate_up, matrix(at.gate_up, 2 * f_, h_)), {s.middle, s.scale2, s.normed2},
+                  at.feed_forward_norm, true);
+    add_product(at.attention_output, h_, h_, narrow_dx_, s.mixed);
+    const Tensor d_qkv = attend_backward(times(narrow_dx_, matrix(at.attention_output, h_, h_)), s);
+    add_product(at.qkv, 3 * h_, h_, d_qkv, s.normed1);
+    norm_backward(times(d_qkv, matrix(at.qkv, 3 * h_, h_)), {s.x, s.scale1, s.normed1}, at.attention_norm,
+                  true);
+  }
+
+  layer::Heads heads() const { return {t_, shape_.heads, width_}; }
+  float query_scale() const { return 1 / std::sqrt(static_cast<float>(width_)); }
+  // Query, key or value: [sequences · heads, context, width].
+  Tensor part(const Tensor& heads, int which) const { return heads.select(0, which).flatten(0, 1); }
+
+  void attend(const Tensor& qkv, LayerState& s) {
+    s.heads = empty({3, sequences_, shape_.heads, t_, width_});
+    operators_.run(
+        layer::SplitHeads<Number>{heads(), data<Number>(qkv), data<Number>(s.heads[0]),
+                                  data<Number>(s.heads[1]), data<Number>(s.heads[2]),
+                                  data<float>(setting_.cosine), data<float>(setting_.sine), query_scale()},
+        rows_);
+    s.mixed = empty({rows_, h_});
+    Tensor mixed;
+    if (setting_.flash) {
+      s.flash = flash_attention(s.heads[0], s.heads[1], s.heads[2]);
+      mixed = s.flash.out.contiguous();
+    } else {
+      s.weights = at::bmm(part(s.heads, 0), turned(part(s.heads, 1)));
+      operators_.run(layer::CausalSoftmax<Number>{data<Number>(s.weights), t_},
+                     sequences_ * shape_.heads * t_);
+      mixed = at::bmm(s.weights, part(s.heads, 2));
+    }
+    operators_.run(layer::MoveHeads<Number>{heads(), data<Number>(mixed), data<Number>(s.mixed), false},
+                   rows_);
+  }
+
+  Tensor attend_backward(const Tensor& d_mixed_rows, LayerState& s) {
+    const Tensor d_mixed = empty({sequences_, shape_.heads, t_, width_}), d_qkv = empty({rows_, 3 * h_});
+    operators_.run(layer::MoveHeads<Number>{heads(), data<Number>(d_mixed_rows), data<Number>(d_mixed), true},
+                   rows_);
+    Tensor dq, dk, dv;
+    if (setting_.flash) {
+      std::tie(dq, dk, dv) = flash_attention_backward(s.flash, d_mixed, s.heads[0], s.heads[1], s.heads[2]);
+      dq = dq.contiguous(), dk = dk.contiguous(), dv = dv.contiguous();
+    } else {
+      const Tensor d_out = d_mixed.flatten(0, 1);
+      const Tensor d_scores = at::bmm(d_out, turned(part(s.heads, 2)));
+      operators_.run(
+          layer::CausalSoftmaxBackward<Number>{data<Number>(s.weights), data<Number>(d_scores), t_},
+          sequences_ * shape_.heads * t_);
+      dv = at::bmm(turned(s.weights), d_out);
+      dq = at::bmm(d_scores, part(s.heads, 1));
+      dk = at::bmm(turned(d_scores), part(s.heads, 0));
+    }
+    operators_.run(layer::JoinHeads<Number>{heads(), data<Number>(dq), data<Number>(dk), data<Number>(dv),
+                                            data<Number>(d_qkv), data<float>(setting_.cosine),
+                                            data<float>(setting_.sine), query_scale()},
+                   rows_);
+    return d_qkv;
+  }
+
+  const Setting& setting_;
+  const ModelShape& shape_;
+  const LayerOperators<Number>& operators_;
+  Tensor weights_;
+  const float* master_;
+  std::int64_t n_, t_, m_, rows_, sequences_, p_, h_, f_, v_, width_;
+  bool keeps_states_ = false, accumulates_ = false;
+  layer::Embed places_{};
+  std::vector<LayerState> layers_;
+  Normed last_;
+  Tensor logits_, gradient_, dx_, narrow_dx_;
+};
+
+Setting setting_of(const ModelShape& shape, Device device, Precision precision) {
+  Setting setting;
+  setting.shape = shape;
+  setting.device = device == Device::kCuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  const std::int64_t half = shape.hidden / shape.heads / 2;
+  setting.flash = kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 &&
+                  half % 4 == 0 && half <= 128;
+  const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
+  const Tensor angle = at::outer(at::arange(shape.context, at::kDouble), frequency);
+  setting.cosine = angle.cos().to(setting.device, at::kFloat);
+  setting.sine = angle.sin().to(setting.device, at::kFloat);
+  return setting;
+}
+
+int pieces_of_equal_size(int count, std::int64_t most) {
+  const int pieces = static_cast<int>((count + most - 1) / most);
+  return (count + pieces - 1) / pieces;
+}
+
+}  // namespace
+
+class StackedDecoder::Implementation {
+ public:
+  Implementation(const ModelShape& shape, Device device, Precision precision, std::int64_t memory_limit)
+      : setting_(setting_of(shape, device, precision)), precision_(precision), memory_limit_(memory_limit) {
+    use_full_precision_sums();
+    if (setting_.flash) use_deterministic_attention();
+  }
+
+  void run(const StackedBatch& batch, const Piece& piece) const {
+    const at::NoGradGuard no_gradient;
+    precision_ == Precision::kBf16 ? run_as<Bf16>(batch, piece) : run_as<float>(batch, piece);
+  }
+
+  Piece piece_of(int replicas, int sequences, bool with_gradient) const {
+    if (memory_limit_ == 0) return {replicas, sequences};
+    auto bytes = [&](std::int64_t r, std::int64_t s) {
+      return workspace_bytes(setting_.shape, precision_, r, s, with_gradient);
+    };
+    const std::int64_t most = memory_limit_ / std::max<std::int64_t>(1, bytes(1, sequences));
+    if (most >= 1) return {pieces_of_equal_size(replicas, most), sequences};
+    const std::int64_t fixed = bytes(1, 0), each = bytes(1, 1) - fixed;
+    const std::int64_t fitting = std::max<std::int64_t>(1, (memory_limit_ - fixed) / each);
+    return {1, pieces_of_equal_size(sequences, fitting)};
+  }
+
+ private:
+  template <typename Number>
+  std::unique_ptr<LayerOperators<Number>> operators() const {
+    return setting_.device.is_cuda() ? make_device_layer_operators<Number>()
+                                     : make_host_layer_operators<Number>();
+  }
+
+  template <typename Number>
+  void run_as(const StackedBatch& batch, const Piece& piece) const {
+    const ModelShape& shape = setting_.shape;
+    const std::int64_t p = shape.parameters();
+    const auto operators = this->operators<Number>();
+    const double share = 1 / (static_cast<double>(batch.sequences) * shape.context);
+    for (int r = 0; r < batch.replicas; r += piece.replicas) {
+      const int n = std::min(piece.replicas, batch.replicas - r);
+      const float* master = batch.weights + r * p;
+      const Tensor weights = at::from_blob(const_cast<float*>(master), {n, p},
+                                           at::TensorOptions().dtype(at::kFloat).device(setting_.device))
+                                 .to(kType<Number>);
+      for (int s = 0; s < batch.sequences; s += piece.sequences) {
+        Pass<Number> pass(setting_, *operators, weights, master,
+                          std::min(piece.sequences, batch.sequences - s));
+        pass.forward(batch.tokens + r * batch.token_stride + s * (shape.context + 1), batch.token_stride,
+                     share, batch.gradient != nullptr, batch.losses + r, s > 0);
+        if (batch.gradient) pass.backward(batch.gradient + r * p, s > 0);
+      }
+    }
+  }
+
+  Setting setting_;
+  Precision precision_;
+  std::int64_t memory_limit_;
+};
+
+StackedDecoder::StackedDecoder(const ModelShape& shape, Device device, Precision precision,
+                               std::int64_t memory_limit)
+    : implementation_(std::make_unique<Implementation>(shape, device, precision, memory_limit)) {}
+StackedDecoder::~StackedDecoder() = default;
+
+void StackedDecoder::run(const StackedBatch& batch) const {
+  implementation_->run(batch, piece_of(batch.replicas, batch.sequences, batch.gradient != nullptr));
+}
+
+StackedDecoder::Piece StackedDecoder::piece_of(int replicas, int sequences, bool with_gradient) const {
+  return implementation_->piece_of(replicas, sequences, with_gradient);
+}
+
+// Per token: the residual stream in float32 twice a layer, and what the products read and write; attention
+// weights as if they were kept, which fused attention does not.
+std::int64_t StackedDecoder::workspace_bytes(const ModelShape& s, Precision precision, std::int64_t replicas,
+                                             std::int64_t sequences, bool with_gradient) {
+  const std::int64_t number = precision == Precision::kBf16 ? 2 : 4, h = s.hidden, f = s.ffn,
+                     attention = std::int64_t{s.heads} * s.context;
+  const std::int64_t layer = 2 * 4 * (h + 1) + number * (6 * h + 3 * f + attention);
+  const std::int64_t once = 4 * 2 * h + number * (8 * h + 3 * f + 2 * attention + 2 * s.vocabulary);
+  const std::int64_t token = layer * (with_gradient ? s.layers : 1) + once;
+  const std::int64_t weights = number == 4 ? 0 : number * s.parameters();
+  const std::int64_t products =
+      with_gradient && number == 2 ? number * std::max<std::int64_t>(h * 3 * h, 2 * f * h) : 0;
+  return replicas * (weights + products + sequences * s.context * token);
+}
+
+}  // namespace longhaul

@@ -1,0 +1,58 @@
+// The decoder of decoder.h for many replicas at once, with its backward pass written out: one batched matrix
+// product of LibTorch where the loop has a product for each replica, and the functions of layer_functions.h
+// between them. For a GPU, where one replica of a small model cannot fill the card; it runs on a CPU too,
+// which is how it is tested where there is no GPU.
+//
+// In bf16 the weights and activations of the products are bf16 and their sums float32; weights in the arena,
+// residual stream, norms, softmax sums, losses and gradients in the arena stay float32. The copy of the
+// weights is made once a call. TF32 is off.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/case.h"
+#include "core/model_shape.h"
+#include "trainer/device.h"
+
+namespace longhaul {
+
+// One call's rows. All pointers are in the memory of the decoder's device.
+struct StackedBatch {
+  const float* weights = nullptr;  // [replicas, P]
+  float* gradient = nullptr;       // [replicas, P], overwritten; null: the losses alone
+  // Of replica r at r · token_stride: [sequences, context + 1]; token_stride 0: all read the same.
+  const std::int64_t* tokens = nullptr;
+  std::int64_t token_stride = 0;
+  double* losses = nullptr;  // [replicas]: mean cross-entropy, nats a token
+  int replicas = 0, sequences = 0;
+};
+
+class StackedDecoder {
+ public:
+  // `memory_limit`: bytes that activations and copies of weights may take (an estimate by the shapes); what
+  // does not fit is done in pieces, over the replicas first, over the sequences where one replica's do not
+  // fit. 0: all at once. Pieces over sequences change the order of sums, those over replicas nothing.
+  StackedDecoder(const ModelShape& shape, Device device, Precision precision, std::int64_t memory_limit = 0);
+  ~StackedDecoder();
+
+  // On a GPU on LibTorch's current stream, without waiting for it and without the host reading anything, so
+  // that it can be captured in a graph. From several threads at once.
+  void run(const StackedBatch& batch) const;
+
+  // How many replicas, and sequences of each, are done at a time.
+  struct Piece {
+    int replicas, sequences;
+  };
+  Piece piece_of(int replicas, int sequences, bool with_gradient) const;
+
+  // What run() takes for one piece, estimated by the shapes: bytes.
+  static std::int64_t workspace_bytes(const ModelShape& shape, Precision precision, std::int64_t replicas,
+                                      std::int64_t sequences, bool with_gradient);
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace longhaul
