@@ -37,8 +37,12 @@ class Ring : public Collective {
   static void add_chunk(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int chunk,
                         bool reduces) {
     const int n = exchange.members, index = (chunk % n + n) % n;
-    add_message(messages, peer, part_begin(exchange.bytes, index, n),
-                part_begin(exchange.bytes, index + 1, n), reduces);
+    const std::int64_t whole = exchange.bytes / n, left = exchange.bytes % n * index;
+    // part_begin() of this chunk and of the next, with half the divisions: they are a twentieth of a long
+    // ring.
+    const std::int64_t begin = whole * index + left / n;
+    const std::int64_t carry = left % n + exchange.bytes % n >= n ? 1 : 0;
+    add_message(messages, peer, begin, begin + whole + carry, reduces);
   }
 };
 
