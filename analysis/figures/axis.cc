@@ -1,6 +1,7 @@
 #include "analysis/figures/axis.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/errors.h"
 #include "core/units.h"
@@ -50,6 +51,29 @@ bool spans_decades(const std::vector<double>& values) {
   if (values.empty()) return false;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   return *least > 0 && *most >= kDecades * *least;
+}
+
+bool is_geometric(const std::vector<double>& values) {
+  if (values.size() < 3 || values.front() <= 0) return false;
+  std::vector<double> ratios, differences;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    ratios.push_back(std::log(values[i] / values[i - 1]));
+    differences.push_back(values[i] - values[i - 1]);
+  }
+  const auto unevenness = [](const std::vector<double>& steps) {
+    const auto [least, most] = std::minmax_element(steps.begin(), steps.end());
+    return *most / *least;
+  };
+  return unevenness(ratios) < unevenness(differences);
+}
+
+std::string axis_words(const std::string& path) {
+  const std::size_t dot = std::min(path.find('.'), path.size());
+  std::string words = path.substr(0, dot);
+  if (words.size() > 2 && words.compare(words.size() - 2, 2, "_s") == 0) words.erase(words.size() - 2);
+  if (dot < path.size()) words += ", " + path.substr(dot + 1);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
 }
 
 std::string axis_title(const std::string& what, const std::string& unit) {

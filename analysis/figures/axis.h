@@ -29,6 +29,13 @@ AxisScale axis_scale(const std::string& unit, double largest);
 // Whether all are positive and the largest is at least twenty times the smallest.
 bool spans_decades(const std::vector<double>& values);
 
+// Whether ascending positive values, three at least, are spaced more evenly by ratio than by difference: 4,
+// 8, 16.
+bool is_geometric(const std::vector<double>& values);
+
+// "sync_time_s.mean" as "sync time, mean": the unit stands beside it and is not always seconds.
+std::string axis_words(const std::string& path);
+
 // "simulated time (min)"
 std::string axis_title(const std::string& what, const std::string& unit);
 

@@ -191,6 +191,13 @@ std::string what_of(const Json& claim) {
   return plain(claim["metric"]) + (claim.contains("of") ? " of " + plain(claim["of"]) : "");
 }
 
+// A ratio of sync_time_s.mean is "sync time, mean: diloco / noloco".
+std::string y_title(const Json& claim) {
+  if (claim.contains("ratio"))
+    return axis_words(plain(claim["ratio"])) + ": " + plain(claim["of"]) + " / " + plain(claim["to"]);
+  return axis_words(plain(claim["metric"])) + (claim.contains("of") ? ": " + plain(claim["of"]) : "");
+}
+
 }  // namespace
 
 std::vector<Figure> claim_figures(const std::vector<RunDirectory>& runs, const FigureContext& context) {
@@ -210,9 +217,9 @@ std::vector<Figure> claim_figures(const std::vector<RunDirectory>& runs, const F
     LinePlot plot{figure_name("claim-" + plain(quantity.claims[0]["id"]), ""),
                   what_of(quantity.claim) + " against " + x +
                       ". A band spans the other swept values, the line is their geometric mean.",
-                  x.substr(x.rfind('.') + 1),
+                  axis_words(x.substr(x.rfind('.') + 1)),
                   axis_value(points[0].swept[x])->unit,
-                  what_of(quantity.claim),
+                  y_title(quantity.claim),
                   unit,
                   true,
                   lines_of(points, x, keys),

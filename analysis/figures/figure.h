@@ -1,7 +1,8 @@
 // A figure for a paper: a gnuplot script and its data, which anyone can restyle and run again.
 //
-// NAME.gp reads NAME.dat in its own folder and writes NAME.svg, NAME.pdf (cairo, fonts embedded) and, if asked
-// for, NAME-latex.tex with its NAME-latex.pdf (cairolatex). It needs gnuplot 5 and nothing else of ours.
+// NAME.gp reads NAME.dat in its own folder and writes NAME.svg, NAME.pdf (cairo, fonts embedded) and, if
+// asked for, NAME-latex.tex with its NAME-latex.pdf (cairolatex). It needs gnuplot 5 and nothing else of
+// ours.
 #pragma once
 
 #include <string>

@@ -27,6 +27,15 @@ std::vector<double> all_y(const LinePlot& plot) {
   return values;
 }
 
+// What decides about the axis: an interval that nearly reaches 0 would make many decades of nothing.
+std::vector<double> middles(const LinePlot& plot) {
+  std::vector<double> values;
+  for (const Line& line : plot.lines)
+    for (const LinePoint& point : line.points) values.push_back(point.y);
+  for (const Threshold& one : plot.thresholds) values.push_back(one.y);
+  return values;
+}
+
 AxisScale scale_of(const std::string& unit, const std::vector<double>& values) {
   return axis_scale(unit, values.empty() ? 1 : *std::max_element(values.begin(), values.end()));
 }
@@ -86,8 +95,8 @@ std::vector<std::string> axis_settings(const LinePlot& plot, const AxisScale& x_
   const std::vector<double> x = all_x(plot), y = all_y(plot);
   std::vector<std::string> settings = {"set xlabel " + figure_text(axis_title(plot.x_title, x_scale.unit)),
                                        "set ylabel " + figure_text(axis_title(plot.y_title, y_scale.unit))};
-  if (spans_decades(x)) settings.push_back("set logscale x");
-  if (spans_decades(y))
+  if (spans_decades(x) || is_geometric(x)) settings.push_back("set logscale x");
+  if (spans_decades(middles(plot)))
     settings.push_back("set logscale y");
   else if (std::all_of(y.begin(), y.end(), [](double value) { return value >= 0; }) && plot.y_unit != "nats")
     settings.push_back("set yrange [0:*]");

@@ -150,9 +150,9 @@ std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const std:
       LinePlot plot{figure_name("sweep-" + metric + "-" + short_x, rest),
                     metric + " against " + x + (rest.empty() ? "" : ", at " + rest) +
                         ". Point: mean over seeds. Bar: 95 % interval of the mean (Student's t).",
-                    short_x,
+                    axis_words(short_x),
                     unit,
-                    metric,
+                    axis_words(metric),
                     unit_text(metric_named(metric)),
                     false,
                     lines_of(members, x, context),

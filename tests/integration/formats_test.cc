@@ -1,0 +1,111 @@
+// docs/formats.md against a real run directory: it names every file, and its example reads one.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "core/csv.h"
+#include "core/options.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Each test runs in a process of its own and a run takes seconds: so it is one test of several parts.
+void every_file_is_named(const std::string& run) {
+  const std::string text = read_text(std::string(LONGHAUL_SOURCE_DIR) + "/docs/formats.md");
+  int files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name =
+        std::regex_replace(entry.path().filename().string(), std::regex("step-[0-9]+"), "step-N");
+    EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << entry.path();
+    ++files;
+  }
+  EXPECT_GT(files, 100);
+}
+
+// Headers as documented: `name`: `columns`.
+void columns_are_the_documented_ones(const std::string& run) {
+  const std::string text = read_text(std::string(LONGHAUL_SOURCE_DIR) + "/docs/formats.md");
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    if (entry.path().extension() != ".csv" || entry.path().parent_path() == run) continue;
+    std::istringstream in(read_text(entry.path().string()));
+    std::string header;
+    std::getline(in, header);
+    EXPECT_NE(text.find("`" + entry.path().filename().string() + "`: `" + header + "`"), std::string::npos)
+        << entry.path() << " has " << header;
+  }
+}
+
+std::string out_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 256> part;
+  while (fgets(part.data(), part.size(), pipe)) text += part.data();
+  return pclose(pipe) == 0 ? text : "";
+}
+
+// What the example works out from tables, trace and checkpoint, against the record that analysis/ made.
+void example_reads(const std::string& run) {
+  const std::string table = run + "/example.csv";
+  write_text(table,
+             out_of("/usr/bin/python3 -I '" LONGHAUL_SOURCE_DIR "/docs/examples/read_run.py' '" + run + "'"));
+  const CsvTable read = read_csv(table);
+  fs::remove(table);
+  const Json summary = Json::parse(read_text(run + "/summary.json"));
+  ASSERT_EQ(read.rows.size(), summary["cases"].size());
+  for (std::size_t i = 0; i < read.rows.size(); ++i) {
+    const Json& record = summary["cases"][i];
+    const std::vector<std::string>& row = read.rows[i];
+    EXPECT_EQ(row[0], record["case"]);
+    if (record["sync_time_s"].is_null())
+      EXPECT_EQ(row[1], "") << row[0];
+    else
+      EXPECT_NEAR(std::stod(row[1]), record["sync_time_s"]["mean"].get<double>(), 1e-9) << row[0];
+    EXPECT_DOUBLE_EQ(std::stod(row[2]), record["final_loss"].get<double>());
+    // Framing makes the wire's bytes more than the payload of all replicas, over two links each.
+    const double payload = record["bytes_sent_per_replica"].get<double>() * record["replicas"].get<double>();
+    EXPECT_GE(std::stod(row[3]), 2 * payload) << row[0];
+    EXPECT_GT(std::stod(row[4]), 0.01) << row[0];
+    EXPECT_LT(std::stod(row[4]), 1) << row[0];
+  }
+}
+
+// The commands for papers on the same run: two seeds show that much.
+void compare_and_plot_take(const std::string& run) {
+  const CommandResult compared = longhaul({"compare", run, "--metric", "final_loss"});
+  EXPECT_EQ(compared.status, 0) << compared.err;
+  EXPECT_NE(compared.out.find("noloco against noloco-presend"), std::string::npos) << compared.out;
+  EXPECT_EQ(compared.out.find("one seed shows nothing"), std::string::npos)
+      << "the two seeds were not one group";
+  if (std::system("command -v gnuplot >/dev/null") != 0) return;
+  const std::string folder = fresh_folder("figures");
+  const CommandResult plotted = longhaul({"plot", run, "-o", folder});
+  EXPECT_EQ(plotted.status, 0) << plotted.err;
+  EXPECT_EQ(plotted.err, "");
+  for (const char* name : {"loss-time", "loss-steps", "loss-bytes", "sync-time", "shares"})
+    for (const char* ending : {".svg", ".pdf", ".gp", ".dat"})
+      EXPECT_TRUE(fs::exists(folder + "/" + name + ending)) << name << ending;
+}
+
+// Two seeds of every kind of case: trained, with and without exchanges, sent ahead.
+TEST(Formats, TheDocumentedOnesAreThoseOfARealRun) {
+  const std::string run = fresh_folder("formats");
+  const CommandResult result =
+      longhaul({"run", scenario_file("small.json"), "--out", run, "--quiet", "--set", "seeds=[1,2]"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  every_file_is_named(run);
+  columns_are_the_documented_ones(run);
+  if (std::system("/usr/bin/python3 -c pass") == 0) example_reads(run);
+  compare_and_plot_take(run);
+}
+
+}  // namespace
+}  // namespace longhaul
