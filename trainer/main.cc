@@ -53,18 +53,14 @@ void use_one_thread_a_task() {
   use_one_torch_thread();
 }
 
-// Without a wish: stacked on a GPU that one process has for itself, a pool on the CPU. Ranks with a GPU keep
-// their rows in host memory, where the exchanges are, and send them to it one by one.
+// Without a wish: stacked on a GPU, a pool on the CPU.
 std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int threads,
                                      const RankEnvironment& environment) {
   if (threads == 0) threads = std::max(1, available_threads() / environment.size_here);
-  const bool ranks_on_gpu = device == Device::kCuda && environment.size > 1;
-  if (ranks_on_gpu && wanted == "stacked")
-    throw InputError({"", "--backend", "found \"stacked\" with a GPU and several ranks", "loop", ""});
   use_one_thread_a_task();
   if (wanted == "threads" && device == Device::kCuda)
     throw InputError({"", "--backend", "found \"threads\" with a GPU", "loop or stacked", ""});
-  if (wanted.empty()) wanted = ranks_on_gpu ? "loop" : device == Device::kCuda ? "stacked" : "threads";
+  if (wanted.empty()) wanted = device == Device::kCuda ? "stacked" : "threads";
   if (wanted == "loop") return make_loop_backend();
   auto pool = make_thread_backend(threads, use_one_torch_thread);
   return wanted == "stacked" ? make_stacked_backend(std::move(pool)) : std::move(pool);
@@ -86,6 +82,8 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
               ProgressReporter& reporter) {
   const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
                                                  : choose_device(arguments.device, "--device");
+  // The exchanges between ranks are on the host, whose sums and AdamW round differently from the GPU's: the
+  // bits would not be those of one process.
   if (ranks.size() > 1 && device == Device::kCuda)
     throw InputError({"", "WORLD_SIZE", "found " + std::to_string(ranks.size()) + " with a GPU",
                       "1, or several ranks on CPUs", "--device cpu"});

@@ -109,10 +109,10 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
   for_each_held(
       [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->start(replicas_);
-  if (device == Device::kCuda && ranks.size() == 1) {
+  if (device == Device::kCuda) {
     accelerator_ = Accelerator::make({train_, one.method, decay_, backend_->stacks()}, replicas_, *update_);
     accelerator_->upload();
-  } else if (device == Device::kCpu && backend_->stacks()) {
+  } else if (backend_->stacks()) {
     stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
                                                 kStackedMemory / backend_->threads());
   }
