@@ -30,6 +30,16 @@ int terminal_columns(int descriptor) {
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+std::string cut_to_columns(const std::string& text, int columns) {
+  int used = 0;
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    const bool begins_character = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
+    if (begins_character && ++used > columns) break;
+  }
+  return text.substr(0, end);
+}
+
 LiveDisplay::LiveDisplay(bool quiet) : quiet_(quiet), terminal_(live_terminal()) {
   start_phase();
 }
@@ -53,9 +63,8 @@ void LiveDisplay::update(const std::string& phase, double fraction, const std::s
     std::fprintf(stderr, "%s\n", text.c_str());
     return;
   }
-  columns_ = terminal_columns(STDERR_FILENO);
-  if (static_cast<int>(text.size()) >= columns_)
-    text.resize(static_cast<std::size_t>(columns_ > 1 ? columns_ - 1 : 1));
+  // One column stays free: a terminal may go to the next line after the last one, and that cannot be erased.
+  text = cut_to_columns(text, terminal_columns(STDERR_FILENO) - 1);
   std::fprintf(stderr, "\r\033[K%s", text.c_str());
   std::fflush(stderr);
   shown_ = true;

@@ -1,5 +1,6 @@
 // What a user sees while a run goes on: one live line with ETA on a terminal, a plain line now and then
-// otherwise, nothing with --quiet. All of it on stderr.
+// otherwise, nothing with --quiet. All of it on stderr, and without colours, so that NO_COLOR has nothing to
+// switch off.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,9 @@ namespace longhaul {
 
 // Columns of the terminal that `descriptor` is; 80 where it is none.
 int terminal_columns(int descriptor);
+
+// The beginning of a UTF-8 text that takes at most so many columns, a column a character.
+std::string cut_to_columns(const std::string& text, int columns);
 
 class LiveDisplay {
  public:
@@ -24,7 +28,6 @@ class LiveDisplay {
   void erase();
 
   bool quiet_, terminal_;
-  int columns_ = 80;
   bool shown_ = false;
   std::chrono::steady_clock::time_point phase_start_, last_;
 };

@@ -223,9 +223,12 @@ class AnalyticReplay {
 
   void beat(int step) {
     check_interrupt();
-    reporter_.progress(static_cast<double>(step) * trace_.context.replicas,
-                       static_cast<double>(trace_.context.steps) * trace_.context.replicas, "replica-steps",
-                       human_duration(seconds(replicas_.front().clock_ns)) + " walked");
+    double bytes = 0;
+    for (const Replica& replica : replicas_) bytes += static_cast<double>(replica.totals.bytes_sent);
+    reporter_.progress(
+        static_cast<double>(step) * trace_.context.replicas,
+        static_cast<double>(trace_.context.steps) * trace_.context.replicas, "replica-steps",
+        human_duration(seconds(replicas_.front().clock_ns)) + " walked, " + human_bytes(bytes) + " sent");
   }
 
   Json write_results() {

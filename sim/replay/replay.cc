@@ -222,12 +222,16 @@ class Replay {
 
   void beat() {
     check_interrupt();
-    double done = 0;
-    for (const Replica& replica : replicas_) done += replica.step - 1;
+    double done = 0, bytes = 0;
+    for (const Replica& replica : replicas_) {
+      done += replica.step - 1;
+      bytes += static_cast<double>(replica.totals.bytes_sent);
+    }
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began_;
-    reporter_.progress(
-        std::max(0., done), static_cast<double>(trace_.context.steps) * count(), "replica-steps",
-        human_duration(std::max(0., clock())) + " simulated in " + human_duration(wall.count()));
+    reporter_.progress(std::max(0., done), static_cast<double>(trace_.context.steps) * count(),
+                       "replica-steps",
+                       human_duration(std::max(0., clock())) + " simulated in " +
+                           human_duration(wall.count()) + ", " + human_bytes(bytes) + " sent");
   }
 
   std::string deadlock() const {

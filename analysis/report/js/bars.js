@@ -82,16 +82,18 @@ function replicasConfig(all, state) {
 const PARTS = {bytes: 'bytes', latency: 'latency', startup: 'start-up', sharing: 'sharing', congestion: 'congestion', message: 'message times',
   waiting: 'waiting inside the exchange', rest: 'rest'};
 
+// Those that took any time with some method.
 function partsOf(all) {
-  const found = new Set(all.flatMap(series => series.cases.flatMap(one => Object.keys(one.breakdown || {}))));
+  const found = new Set(all.flatMap(series => series.cases.flatMap(one => Object.entries(one.breakdown || {}).filter(([, seconds]) => seconds > 0).map(([part]) => part))));
   const known = Object.keys(PARTS).filter(part => found.has(part));
   return [...known, ...[...found].filter(part => !(part in PARTS))];
 }
 
 // Greys from dark to light, so that no part has the colour of a method; what waits is hatched as everywhere.
-function partFill(part, place, count) {
+function partFill(part, parts) {
   if (part === 'waiting') return waiting();
-  const fill = faded(toHex(cssColor('--text')), 0.85 - 0.7 * place / Math.max(1, count - 1));
+  const grey = parts.filter(other => other !== 'waiting');
+  const fill = faded(toHex(cssColor('--text')), 0.9 - 0.8 * grey.indexOf(part) / Math.max(1, grey.length - 1));
   return {fill, edge: cssColor('--quiet')};
 }
 
@@ -101,7 +103,7 @@ function breakdownConfig(all) {
     const values = series.cases.map(one => one.breakdown).filter(Boolean).map(one => one[part] || 0);
     return values.reduce((sum, one) => sum + one, 0) / values.length;
   };
-  const bars = parts.map((part, i) => ({label: PARTS[part] || part, data: shown.map(series => value(series, part)), ...partFill(part, i, parts.length), stack: 'sync'}));
+  const bars = parts.map(part => ({label: PARTS[part] || part, data: shown.map(series => value(series, part)), ...partFill(part, parts), stack: 'sync'}));
   const scale = axis({title: 'time per exchange and replica, mean', format: formatDuration}, false, {beginAtZero: true, stacked: true});
   return barConfig(names(shown), bars, scale, formatDuration);
 }

@@ -43,7 +43,7 @@ const CHARTS = [
   },
   {
     id: 'breakdown', title: 'Where a synchronization spends its time', config: breakdownConfig, state: {}, has: all => partsOf(all).length > 0,
-    key: all => partsOf(all).map((part, i, parts) => [part === 'waiting' ? 'hatched' : `part-${i}-${parts.length}`, PARTS[part] || part]),
+    key: all => partsOf(all).map((part, _, parts) => [part === 'waiting' ? 'hatched' : partFill(part, parts), PARTS[part] || part]),
     caption: 'Means, which add up to the mean synchronization time.',
   },
   {
@@ -85,11 +85,10 @@ function chartControls(chart) {
   return element('div', {class: 'controls'}, ...selects, ...toggles);
 }
 
-// Swatches of parts have the grey of the bars.
+// `kind`: a class of swatches, or the fill of a bar.
 function keySwatch(kind) {
-  const made = element('span', {class: `swatch ${kind}`});
-  const [, place, count] = /^part-(\d+)-(\d+)$/.exec(kind) || [];
-  if (place) made.style.background = partFill('', Number(place), Number(count)).fill;
+  const made = element('span', {class: `swatch ${typeof kind === 'string' ? kind : ''}`});
+  if (kind.fill) made.style.background = kind.fill;
   return made;
 }
 
