@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims test test-long setup schema format tidy clean help
+.PHONY: all programs quickstart claims test test-long setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -23,11 +23,11 @@ claims: setup programs
 	  $(BUILD)/bin/longhaul claims results/claims/$$of -o results/claims/$$of.md || exit; \
 	done
 
-test: setup all
+test: setup-tests all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 # The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid.
-test-long: setup all
+test-long: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target long_test residuals
 	$(BUILD)/bin/long_test
 	$(BUILD)/bin/residuals 60
@@ -35,6 +35,10 @@ test-long: setup all
 # Installs the Debian packages that are missing (as root or through sudo), or says which.
 setup:
 	@scripts/setup.sh
+
+# And those that the tests use besides.
+setup-tests:
+	@scripts/setup.sh --tests
 
 $(BUILD)/build.ninja: | setup
 	cmake --preset release

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Longhaul needs and that are missing. As root or through sudo; without either it
 # prints the exact line and stops. The reason for each package is in README.md, "Packages".
+#
+#   scripts/setup.sh            what building and running needs
+#   scripts/setup.sh --tests    and what the tests use besides: a browser, gnuplot, a linter; without them those tests are skipped
 set -euo pipefail
 
 packages=(
@@ -9,9 +12,10 @@ packages=(
   libtorch-dev libopenblas0-pthread libgloo-dev
   libboost-graph-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   libgtest-dev libjs-chart.js python3 python3-jsonschema
-  chromium chromium-driver python3-selenium eslint
-  gnuplot-nox poppler-utils
 )
+if [ "${1:-}" = --tests ]; then
+  packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils)
+fi
 
 missing=()
 for package in "${packages[@]}"; do
