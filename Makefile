@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims test test-long setup setup-tests schema format tidy clean help
+.PHONY: all programs quickstart claims test test-long gpu-bundle setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -32,6 +32,10 @@ test-long: setup-tests all
 	$(BUILD)/bin/long_test
 	$(BUILD)/bin/residuals 60
 
+# What scripts/gpu_check.sh needs on a GPU machine without a network; also needs Debian's package googletest.
+gpu-bundle: programs
+	scripts/gpu_bundle.sh $(BUILD) $(BUILD)/gpu-bundle.tar.gz
+
 # Installs the Debian packages that are missing (as root or through sudo), or says which.
 setup:
 	@scripts/setup.sh
@@ -48,7 +52,7 @@ schema: all
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
 
 format:
-	git ls-files '*.h' '*.cc' | xargs clang-format -i
+	git ls-files '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
 
 tidy: all
 	git ls-files '*.cc' | xargs clang-tidy -p $(BUILD) --quiet
@@ -61,4 +65,5 @@ help:
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
 	@echo "make test         set up, build, run all tests"
 	@echo "make test-long    the checks that take many minutes"
+	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"
 	@echo "make setup|all|schema|format|tidy|clean"

@@ -10,6 +10,7 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   // Copies go over the default stream, LibTorch's kernels may not.
   wait_for_device();
   check_cuda(cudaMemcpy(to, from, bytes, kind), "a copy failed");
+  wait_for_device();  // a small copy from pageable memory may return before it has arrived
 }
 
 }  // namespace
@@ -52,7 +53,6 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
 }
 void copy_on_device(void* to, const void* from, std::size_t bytes) {
   copy(to, from, bytes, cudaMemcpyDeviceToDevice);
-  wait_for_device();
 }
 
 void wait_for_device() {

@@ -37,9 +37,9 @@ __global__ void each_row(std::int64_t count, Work work) {
 }
 
 template <typename Work>
-__global__ void each_column(std::int64_t columns, int step, Work work) {
+__global__ void each_column(std::int64_t first, std::int64_t columns, int step, Work work) {
   const std::int64_t column = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * step;
-  if (column < columns) work(static_cast<std::int64_t>(blockIdx.y), column);
+  if (column < columns) work(first + blockIdx.y, column);
 }
 
 struct CudaLaunch {
@@ -56,10 +56,13 @@ struct CudaLaunch {
   template <typename Work>
   void grid(std::int64_t count, std::int64_t columns, int step, const Work& work) const {
     if (count == 0 || columns == 0) return;
+    constexpr std::int64_t kMostRows = 65535;  // of a grid in its second dimension
     const std::int64_t threads = (columns + step - 1) / step;
-    const dim3 blocks(static_cast<unsigned>((threads + kThreads - 1) / kThreads),
-                      static_cast<unsigned>(count));
-    each_column<<<blocks, kThreads, 0, stream>>>(columns, step, work);
+    const auto width = static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+    for (std::int64_t first = 0; first < count; first += kMostRows) {
+      const auto height = static_cast<unsigned>(count - first < kMostRows ? count - first : kMostRows);
+      each_column<<<dim3(width, height), kThreads, 0, stream>>>(first, columns, step, work);
+    }
     check_cuda(cudaGetLastError(), "a kernel over columns was not started");
   }
 

@@ -29,6 +29,14 @@ Tensor turned(const Tensor& matrices) {
   return matrices.transpose(1, 2);
 }
 
+// Rows of the arena as a tensor. The device is said: to ask for it is no part of a captured graph.
+Tensor table(float* rows, std::int64_t count, std::int64_t columns, at::Device device) {
+  return at::for_blob(rows, {count, columns})
+      .options(at::TensorOptions().dtype(at::kFloat).device(device))
+      .target_device(device)
+      .make_tensor();
+}
+
 // What a pass needs to know and does not change.
 struct Setting {
   ModelShape shape;
@@ -112,7 +120,7 @@ class Pass {
 
   // After forward(): gradient [replicas, P] is overwritten, or added to.
   void backward(float* gradient, bool accumulates) {
-    gradient_ = at::from_blob(gradient, {n_, p_}, on_device(at::kFloat));
+    gradient_ = table(gradient, n_, p_, setting_.device);
     accumulates_ = accumulates;
     add_product(output_column(), v_, h_, logits_, last_.normed);
     dx_ = empty_float({rows_, h_});
@@ -358,9 +366,7 @@ class StackedDecoder::Implementation {
     for (int r = 0; r < batch.replicas; r += piece.replicas) {
       const int n = std::min(piece.replicas, batch.replicas - r);
       const float* master = batch.weights + r * p;
-      const Tensor weights = at::from_blob(const_cast<float*>(master), {n, p},
-                                           at::TensorOptions().dtype(at::kFloat).device(setting_.device))
-                                 .to(kType<Number>);
+      const Tensor weights = table(const_cast<float*>(master), n, p, setting_.device).to(kType<Number>);
       for (int s = 0; s < batch.sequences; s += piece.sequences) {
         Pass<Number> pass(setting_, *operators, weights, master,
                           std::min(piece.sequences, batch.sequences - s));

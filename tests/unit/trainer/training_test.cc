@@ -211,9 +211,9 @@ TEST(Training, WritesTheFilesOfTheRunDirectory) {
   EXPECT_EQ(times.rows.size(), 12u * 4);
   for (const auto& row : times.rows) EXPECT_GT(std::stod(row[times.column("compute_s")]), 0);
   const Json written = Json::parse(contents(folder.file("out/training.json")));
-  for (const char* key :
-       {"parameters", "tokens", "train_tokens_in_corpus", "corpus_hash", "unigram_entropy", "source_entropy",
-        "arena_bytes", "device", "backend", "precision", "final_loss", "best_loss", "weight_spread", "blas", "libtorch"})
+  for (const char* key : {"parameters", "tokens", "train_tokens_in_corpus", "corpus_hash", "unigram_entropy",
+                          "source_entropy", "arena_bytes", "device", "backend", "precision", "final_loss",
+                          "best_loss", "weight_spread", "blas", "libtorch"})
     EXPECT_TRUE(written.contains(key)) << key;
 }
 
