@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "core/random.h"
 #include "tests/unit/trainer/stacked_support.h"
@@ -28,6 +29,12 @@ struct Setting {
   double deviation;  // of the weights
   std::int64_t memory_limit;
 };
+
+// For the names of the tests: not its bytes.
+void PrintTo(const Setting& s, std::ostream* out) {
+  *out << "hidden " << s.shape.hidden << ", layers " << s.shape.layers << ", replicas " << s.replicas
+       << ", sequences " << s.sequences << ", memory limit " << s.memory_limit;
+}
 
 class StackedDecoderInFloat32 : public testing::TestWithParam<Setting> {};
 
