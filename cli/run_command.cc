@@ -65,10 +65,14 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   return folder;
 }
 
-TimelineFormat timeline_format(const std::string& name) {
-  return name == "gz"     ? TimelineFormat::kGzip
-         : name == "none" ? TimelineFormat::kNone
-                          : TimelineFormat::kJson;
+// Of a scenario with more cases nobody opens them one by one, and each takes some ten megabytes.
+constexpr std::size_t kMostCasesWithTimelines = 64;
+
+// For a scenario of so many cases, in all shards together.
+TimelineFormat timeline_format(const std::string& name, std::size_t cases) {
+  if (name == "gz") return TimelineFormat::kGzip;
+  if (name == "json" || (name.empty() && cases <= kMostCasesWithTimelines)) return TimelineFormat::kJson;
+  return TimelineFormat::kNone;
 }
 
 class Run {
@@ -79,6 +83,7 @@ class Run {
         plan_(plan_work(scenario, parse_shard(options.shard))),
         layout_{choose_folder(options, scenario)},
         lock_(layout_.folder),
+        timeline_(timeline_format(options.timeline, scenario.cases.size())),
         manifest_(scenario, options.command),
         display_(options.quiet) {
     write_file(layout_.file("scenario.json"), scenario.written.dump(2) + "\n");
@@ -116,8 +121,7 @@ class Run {
                      std::to_string(threads_per_job()),
                      "--device",
                      options_.device.empty() ? training.example->train->device : options_.device};
-    if (!options_.backend.empty())
-      job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
+    if (!options_.backend.empty()) job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
     if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;
@@ -207,6 +211,9 @@ class Run {
     if (jobs.empty()) return;
     display_.line("replaying " + std::to_string(jobs.size()) + " of " + std::to_string(plan_.cases.size()) +
                   " cases");
+    if (options_.timeline.empty() && timeline_ == TimelineFormat::kNone)
+      display_.line("more than " + std::to_string(kMostCasesWithTimelines) +
+                    " cases: no timeline.json of each (--timeline json or gz writes them)");
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
       if (result.exit_status == kDone) return finish(*cases[i]);
@@ -217,7 +224,7 @@ class Run {
   }
 
   void finish(const Case& one) {
-    finish_case(layout_, one, timeline_format(options_.timeline));
+    finish_case(layout_, one, timeline_);
     keep_outputs(kSecondsBetweenOutputs);
   }
 
@@ -277,6 +284,7 @@ class Run {
   WorkPlan plan_;
   RunLayout layout_;
   FolderLock lock_;
+  TimelineFormat timeline_;
   Manifest manifest_;
   LiveDisplay display_;
   std::map<std::string, std::string> failures_;

@@ -13,11 +13,11 @@ struct RunOptions {
   int jobs = 1;
   std::string shard = "1/1";
   bool resume = false;
-  std::string only;    // cases, train, replay, report; empty: all
-  std::string device;  // empty: the scenario's
+  std::string only;     // cases, train, replay, report; empty: all
+  std::string device;   // empty: the scenario's
   std::string backend;  // of the trainer; empty: its default
   bool quiet = false;
-  std::string timeline = "json";     // of each case: json, gz, none
+  std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
   std::vector<std::string> command;  // as typed, for the manifest
 };
 
