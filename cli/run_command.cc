@@ -94,9 +94,16 @@ class Run {
 
   int execute() {
     if (options_.only == "cases") return write_cases();
-    if (wants("train")) train();
-    if (wants("replay") && !stopped()) replay();
-    return conclude();
+    try {
+      if (wants("train")) train();
+      if (wants("replay") && !stopped()) replay();
+      return conclude();
+    } catch (const RunError&) {
+      // Where the disk is full the summary cannot be written either: what failed first is what one wants to
+      // read.
+      print_failures();
+      throw;
+    }
   }
 
  private:
@@ -149,12 +156,14 @@ class Run {
                   " (cases that differ only in the network share one)");
     run_jobs(jobs, options_.jobs, "training", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("trainings", trainings[i]->key, result.wall_s);
+      if (result.exit_status == kDone) {
+        display_.line(jobs[i].name + ": done in " + human_duration(result.wall_s));
+      } else {
+        for (const Case* one : trainings[i]->cases) note_failure(*one, result);
+        if (result.exit_status != kInputWrong)
+          display_.line(jobs[i].name + ": " + result.error);  // that ends the run
+      }
       keep_outputs(kSecondsBetweenOutputs);
-      if (result.exit_status == kDone)
-        return display_.line(jobs[i].name + ": done in " + human_duration(result.wall_s));
-      for (const Case* one : trainings[i]->cases) note_failure(*one, result);
-      if (result.exit_status != kInputWrong)
-        display_.line(jobs[i].name + ": " + result.error);  // that ends the run
     });
   }
 
@@ -271,12 +280,16 @@ class Run {
     const Json summary = read_summary(layout_.folder);
     for (const Json& verdict : summary.value("claims", Json::array()))
       std::printf("claim %s\n", verdict_sentence(verdict).c_str());
-    for (const auto& [name, error] : failures_)
-      std::fprintf(stderr, "failed: %s: %s\n", name.c_str(), error.c_str());
+    print_failures();
     std::printf("report: %s\n", layout_.file("report.html").c_str());
     if (interrupts_so_far() > 0)
       std::printf("interrupted; continue with: longhaul run %s --out %s --resume\n", scenario_.file.c_str(),
                   layout_.folder.c_str());
+  }
+
+  void print_failures() const {
+    for (const auto& [name, error] : failures_)
+      std::fprintf(stderr, "failed: %s: %s\n", name.c_str(), error.c_str());
   }
 
   const RunOptions& options_;

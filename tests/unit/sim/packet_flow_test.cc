@@ -94,7 +94,9 @@ void compare_fifo(const std::string& collective, int replicas, double products, 
     std::printf("fifo of %.2f products, %-5s of %d, exchange %d: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
                 queue_size, collective.c_str(), replicas, step, packet.sync_time_s(step),
                 flow.sync_time_s(step), 100 * (ratio - 1));
-    if (step == 1 || judges_again) EXPECT_NEAR(ratio, 1, 0.1);
+    if (step == 1 || judges_again) {
+      EXPECT_NEAR(ratio, 1, 0.1);
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 // Runs that cannot be finished: each ends with a clear word, and what there was is still there.
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "core/errors.h"
+#include "tests/small_disk.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/token_shards.h"
 
@@ -63,21 +63,6 @@ TEST_F(BadRun, ATableOnAFullDisk) {
     fs::remove_all(folder_.file("out"));
   }
 }
-
-// A file system of 8 MB at `folder`, for as long as it lives: a test that fails leaves no mount behind.
-class SmallDisk {
- public:
-  explicit SmallDisk(std::string folder)
-      : folder_(std::move(folder)), mounted_(mount("none", folder_.c_str(), "tmpfs", 0, "size=8m") == 0) {}
-  ~SmallDisk() {
-    if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-
- private:
-  std::string folder_;
-  bool mounted_;
-};
 
 TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsSpace) {
   const std::string out = folder_.file("out");

@@ -1,0 +1,32 @@
+// A disk that fills up in a training: the summary and the report cannot be written either, but what one has
+// to read is what the training said; and once there is space, the run goes on.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/integration/command.h"
+#include "tests/small_disk.h"
+
+namespace longhaul {
+namespace {
+
+TEST(FullDisk, TheTrainingsMessageIsSaidAndTheRunGoesOnOnceThereIsSpace) {
+  const std::string out = fresh_folder("full_disk"), filler = out + "/filler";
+  std::filesystem::create_directories(out);
+  const SmallDisk disk(out);
+  if (!disk.mounted()) GTEST_SKIP() << "only root mounts";
+  write_text(filler, std::string((8 << 20) - (200 << 10), 'x'));
+  const CommandResult full = longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet"});
+  EXPECT_EQ(full.status, 1) << full.err;
+  EXPECT_NE(full.err.find("failed: "), std::string::npos) << full.err;
+  EXPECT_NE(full.err.find(".safetensors: cannot be written: No space left on device"), std::string::npos)
+      << full.err;
+  std::filesystem::remove(filler);
+  const CommandResult resumed =
+      longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet", "--resume"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(std::filesystem::exists(out + "/report.html"));
+}
+
+}  // namespace
+}  // namespace longhaul
