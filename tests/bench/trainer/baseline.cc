@@ -1,13 +1,10 @@
 // What the trainer's speed is held against (trainer_speed.py): the same LLaMA with LibTorch's own modules and
 // torch::optim::AdamW, as one would write it first.
 //
-//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of LibTorch's single-threaded 512³ products on the
-//   BLAS, all
-//                                                  threads together
-//   trainer_baseline onednn THREADS SECONDS        the same by oneDNN, as Longhaul multiplies
+//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of single-threaded 512³ products, all threads
+//   together trainer_baseline onednn THREADS SECONDS        the same by oneDNN, as Longhaul multiplies
 //   trainer_baseline loop REPLICAS STEPS           one process that loops over its replicas
-//   trainer_baseline gloo RANK WORLD STEPS PORT    a process per replica; weights averaged over Gloo every 20
-//   steps
+//   trainer_baseline gloo RANK WORLD STEPS PORT    a process per replica; weights averaged over Gloo at times
 //
 // Prints one JSON line: tokens and the seconds that they took, after three steps of warming up.
 #include <torch/torch.h>
