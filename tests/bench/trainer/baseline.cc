@@ -1,8 +1,8 @@
 // What the trainer's speed is held against (trainer_speed.py): the same LLaMA with LibTorch's own modules and
 // torch::optim::AdamW, as one would write it first.
 //
-//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of single-threaded 512³ products, all threads
-//   together trainer_baseline onednn THREADS SECONDS        the same by oneDNN, as Longhaul multiplies
+//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of single-threaded 512³ products by the BLAS
+//   trainer_baseline onednn THREADS SECONDS        the same by oneDNN, as Longhaul multiplies
 //   trainer_baseline loop REPLICAS STEPS           one process that loops over its replicas
 //   trainer_baseline gloo RANK WORLD STEPS PORT    a process per replica; weights averaged over Gloo at times
 //
