@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <dlfcn.h>
 
+#include "core/errors.h"
+#include "trainer/replicas/blas.h"
+
 namespace longhaul {
 namespace {
 
@@ -18,9 +21,21 @@ at::Tensor tensor(const Operand& operand, std::int64_t rows, std::int64_t column
 
 }  // namespace
 
-// A row-major matrix is its transpose in column-major order: cᵀ = bᵀ aᵀ.
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a, const Operand& b,
               float beta, float* c, std::int64_t stride) {
+  auto* const product = onednn_product();
+  if (product == nullptr) return multiply_by_blas(m, n, k, alpha, a, b, beta, c, stride);
+  const int status = product(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
+                             a.stride, b.data, b.stride, beta, c, stride);
+  if (status != 0)
+    throw RunError("oneDNN could not multiply matrices of " + std::to_string(m) + " x " + std::to_string(k) +
+                   " and " + std::to_string(k) + " x " + std::to_string(n) + " (its status is " +
+                   std::to_string(status) + "; 1 is a lack of memory)");
+}
+
+// A row-major matrix is its transpose in column-major order: cᵀ = bᵀ aᵀ.
+void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
+                      const Operand& b, float beta, float* c, std::int64_t stride) {
   static Sgemm* const sgemm = reinterpret_cast<Sgemm*>(dlsym(RTLD_DEFAULT, "sgemm_"));
   if (sgemm == nullptr) return multiply_by_tensors(m, n, k, alpha, a, b, beta, c, stride);
   const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k),

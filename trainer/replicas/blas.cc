@@ -2,13 +2,30 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
+
 namespace longhaul {
 namespace {
 
-// LibTorch brings the BLAS along as a shared library; which one is decided when the program starts.
+// LibTorch brings these libraries along as shared ones; which BLAS it is, is decided when the program starts.
 template <typename Function>
 Function* symbol(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+// The beginning of oneDNN's dnnl_version_t.
+struct OnednnVersion {
+  int major, minor, patch;
+};
+
+std::string onednn_name() {
+  auto* version = symbol<const OnednnVersion*()>("dnnl_version");
+  auto* instructions = symbol<int()>("dnnl_get_effective_cpu_isa");
+  if (!onednn_product() || !version || !instructions) return "";
+  char text[80];
+  std::snprintf(text, sizeof text, "oneDNN %d.%d.%d (instruction set 0x%x)", version()->major,
+                version()->minor, version()->patch, static_cast<unsigned>(instructions()));
+  return text;
 }
 
 }  // namespace
@@ -17,9 +34,16 @@ void use_one_blas_thread() {
   if (auto* set = symbol<void(int)>("openblas_set_num_threads")) set(1);
 }
 
+RowMajorProduct* onednn_product() {
+  static RowMajorProduct* const product = symbol<RowMajorProduct>("dnnl_sgemm");
+  return product;
+}
+
 std::string blas_name() {
+  std::string name = onednn_name();
   auto* config = symbol<char*()>("openblas_get_config");
-  return config ? config() : "unknown";
+  if (config) name += (name.empty() ? "" : ", ") + std::string(config());
+  return name.empty() ? "unknown" : name;
 }
 
 }  // namespace longhaul

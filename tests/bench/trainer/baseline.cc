@@ -1,10 +1,10 @@
 // What the trainer's speed is held against (trainer_speed.py): the same LLaMA with LibTorch's own modules and
 // torch::optim::AdamW, as one would write it first.
 //
-//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of single-threaded 512³ products, all threads
-//   together trainer_baseline loop REPLICAS STEPS           one process that loops over its replicas
-//   trainer_baseline gloo RANK WORLD STEPS PORT    a process per replica; weights averaged over Gloo every 20
-//   steps
+//   trainer_baseline gemm THREADS SECONDS          GFLOP/s of single-threaded 512³ products by the BLAS
+//   trainer_baseline onednn THREADS SECONDS        the same by oneDNN, as Longhaul multiplies
+//   trainer_baseline loop REPLICAS STEPS           one process that loops over its replicas
+//   trainer_baseline gloo RANK WORLD STEPS PORT    a process per replica; weights averaged over Gloo at times
 //
 // Prints one JSON line: tokens and the seconds that they took, after three steps of warming up.
 #include <torch/torch.h>
@@ -13,11 +13,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
+
+#include "trainer/replicas/blas.h"
 
 namespace {
 
@@ -135,23 +138,38 @@ std::int64_t count(const Llama& model) {
   return total;
 }
 
-void run_gemm(int threads, double seconds) {
+constexpr std::int64_t kSize = 512;
+
+void multiply_on_blas(Tensor& c, const Tensor& a, const Tensor& b) {
+  torch::mm_out(c, a, b);
+}
+
+void multiply_by_onednn(Tensor& c, const Tensor& a, const Tensor& b) {
+  static auto* const product = longhaul::onednn_product();
+  if (product == nullptr) throw std::runtime_error("no oneDNN below this LibTorch");
+  product('N', 'N', kSize, kSize, kSize, 1, a.data_ptr<float>(), kSize, b.data_ptr<float>(), kSize, 0,
+          c.data_ptr<float>(), kSize);
+}
+
+template <typename Multiply>
+void run_gemm(int threads, double seconds, const Multiply& multiply) {
   std::vector<std::thread> pool;
   std::atomic<std::int64_t> products{0};
   const double begin = now_s();
   for (int i = 0; i < threads; ++i)
     pool.emplace_back([&] {
+      at::set_num_threads(1);
       const torch::NoGradGuard no_gradient;
-      const Tensor a = torch::rand({512, 512}), b = torch::rand({512, 512});
-      Tensor c = torch::empty({512, 512});
+      const Tensor a = torch::rand({kSize, kSize}), b = torch::rand({kSize, kSize});
+      Tensor c = torch::empty({kSize, kSize});
       while (now_s() - begin < seconds) {
-        torch::mm_out(c, a, b);
+        multiply(c, a, b);
         ++products;
       }
     });
   for (std::thread& thread : pool) thread.join();
   std::printf("{\"gflops\": %.3f}\n",
-              static_cast<double>(products) * 2 * 512 * 512 * 512 / (now_s() - begin) / 1e9);
+              static_cast<double>(products) * 2 * kSize * kSize * kSize / (now_s() - begin) / 1e9);
 }
 
 void run_loop(int replicas, int steps) {
@@ -206,15 +224,17 @@ int main(int argc, char** argv) {
   const auto number = [&](int i) { return std::atoi(argv[i]); };
   use_one_thread();
   if (mode == "gemm" && argc == 4) {
-    run_gemm(number(2), std::atof(argv[3]));
+    run_gemm(number(2), std::atof(argv[3]), multiply_on_blas);
+  } else if (mode == "onednn" && argc == 4) {
+    run_gemm(number(2), std::atof(argv[3]), multiply_by_onednn);
   } else if (mode == "loop" && argc == 4) {
     run_loop(number(2), number(3));
   } else if (mode == "gloo" && argc == 6) {
     run_gloo(number(2), number(3), number(4), number(5));
   } else {
-    std::fprintf(
-        stderr,
-        "usage: trainer_baseline gemm THREADS SECONDS | loop REPLICAS STEPS | gloo RANK WORLD STEPS PORT\n");
+    std::fprintf(stderr,
+                 "usage: trainer_baseline gemm|onednn THREADS SECONDS | loop REPLICAS STEPS | gloo RANK "
+                 "WORLD STEPS PORT\n");
     return 2;
   }
 }

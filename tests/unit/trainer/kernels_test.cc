@@ -69,31 +69,58 @@ TEST(Kernels, ANotANumberStaysOne) {
   EXPECT_TRUE(std::isnan(y[0]));
 }
 
-// Against sums in double, all ways of reading the operands, adding and not.
+struct ProductSize {
+  std::int64_t m, n, k;
+};
+
+// Against sums in double, all ways of reading the operands, adding and not; small and larger than any
+// kernel's block.
 TEST(Gemm, IsTheSumOfProducts) {
-  constexpr std::int64_t kM = 5, kN = 7, kK = 3, kStride = 11;
-  const std::vector<float> a = random_values(kStride * kStride, 1), b = random_values(kStride * kStride, 1),
-                           before = random_values(kM * kStride, 1);
+  constexpr std::int64_t kStride = 450;
+  const std::vector<float> a = random_values(kStride * kStride, 1), b = random_values(kStride * kStride, 1);
   const auto at = [](const Operand& x, std::int64_t row, std::int64_t column) {
     return static_cast<double>(x.transposed ? x.data[column * x.stride + row]
                                             : x.data[row * x.stride + column]);
   };
-  for (const auto& product : {multiply, multiply_by_tensors})
+  for (const ProductSize size : {ProductSize{5, 7, 3}, ProductSize{1, 33, 64}, ProductSize{67, 130, 401}})
     for (const bool turn_a : {false, true})
-      for (const bool turn_b : {false, true})
-        for (const float beta : {0.f, 1.f}) {
-          const Operand one{a.data(), kStride, turn_a}, other{b.data(), kStride, turn_b};
-          std::vector<float> c = before;
-          product(kM, kN, kK, 0.5f, one, other, beta, c.data(), kStride);
-          for (std::int64_t i = 0; i < kM; ++i)
-            for (std::int64_t j = 0; j < kStride; ++j) {
-              const auto place = static_cast<std::size_t>(i * kStride + j);
-              double expected = j < kN ? beta * before[place] : before[place];
-              for (std::int64_t l = 0; l < kK && j < kN; ++l)
-                expected += 0.5 * at(one, i, l) * at(other, l, j);
-              EXPECT_NEAR(c[place], expected, 1e-6) << turn_a << turn_b << beta;
+      for (const bool turn_b : {false, true}) {
+        const Operand one{a.data(), kStride, turn_a}, other{b.data(), kStride, turn_b};
+        std::vector<double> sums(static_cast<std::size_t>(size.m * kStride));
+        for (std::int64_t i = 0; i < size.m; ++i)
+          for (std::int64_t j = 0; j < size.n; ++j)
+            for (std::int64_t l = 0; l < size.k; ++l)
+              sums[static_cast<std::size_t>(i * kStride + j)] += 0.5 * at(one, i, l) * at(other, l, j);
+        const std::vector<float> before = random_values(sums.size(), 1);
+        for (const auto& product : {multiply, multiply_by_blas, multiply_by_tensors})
+          for (const float beta : {0.f, 1.f}) {
+            std::vector<float> c = before;
+            product(size.m, size.n, size.k, 0.5f, one, other, beta, c.data(), kStride);
+            for (std::size_t place = 0; place < c.size(); ++place) {
+              const bool is_in_product = static_cast<std::int64_t>(place) % kStride < size.n;
+              ASSERT_NEAR(c[place], is_in_product ? beta * before[place] + sums[place] : before[place],
+                          1e-6 * static_cast<double>(size.k))
+                  << turn_a << turn_b << beta << " at " << place;
             }
-        }
+          }
+      }
+}
+
+// A resumed training has its tables elsewhere in memory.
+TEST(Gemm, TheSameBitsWhereverTheMatricesLie) {
+  constexpr std::int64_t kM = 96, kN = 80, kK = 144;
+  const std::vector<float> a = random_values(kM * kK, 1), b = random_values(kK * kN, 1);
+  std::vector<float> first;
+  for (std::size_t shift = 0; shift < 16; ++shift) {
+    std::vector<float> a_there(shift), b_there(shift), c(kM * kN + shift);
+    a_there.insert(a_there.end(), a.begin(), a.end());
+    b_there.insert(b_there.end(), b.begin(), b.end());
+    multiply(kM, kN, kK, 1, {a_there.data() + shift, kK}, {b_there.data() + shift, kN}, 0, c.data() + shift,
+             kN);
+    const std::vector<float> found(c.begin() + static_cast<std::ptrdiff_t>(shift), c.end());
+    if (shift == 0) first = found;
+    EXPECT_EQ(found, first) << shift;
+  }
 }
 
 // Hand calculation: equal logits of 4 classes cost log 4; the gradient is 1/4 everywhere, less 1 at the
