@@ -3,16 +3,20 @@
 
 #include <sys/mount.h>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
 namespace longhaul {
 
-// A file system of 8 MB at `folder`, for as long as it lives: a test that fails leaves no mount behind.
+// A file system of so many bytes at `folder`, for as long as it lives: a test that fails leaves no mount
+// behind.
 class SmallDisk {
  public:
-  explicit SmallDisk(std::string folder)
-      : folder_(std::move(folder)), mounted_(mount("none", folder_.c_str(), "tmpfs", 0, "size=8m") == 0) {}
+  SmallDisk(std::string folder, std::size_t bytes)
+      : folder_(std::move(folder)),
+        mounted_(mount("none", folder_.c_str(), "tmpfs", 0, ("size=" + std::to_string(bytes)).c_str()) == 0) {
+  }
   ~SmallDisk() {
     if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
   }

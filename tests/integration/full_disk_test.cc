@@ -11,11 +11,12 @@ namespace longhaul {
 namespace {
 
 TEST(FullDisk, TheTrainingsMessageIsSaidAndTheRunGoesOnOnceThereIsSpace) {
-  const std::string out = fresh_folder("full_disk"), filler = out + "/filler";
-  std::filesystem::create_directories(out);
-  const SmallDisk disk(out);
+  constexpr std::size_t kBytes = 64 << 20, kLeft = 200 << 10;
+  const std::string folder = fresh_folder("full_disk"), out = folder + "/run", filler = folder + "/filler";
+  std::filesystem::create_directories(folder);
+  const SmallDisk disk(folder, kBytes);
   if (!disk.mounted()) GTEST_SKIP() << "only root mounts";
-  write_text(filler, std::string((8 << 20) - (200 << 10), 'x'));
+  write_text(filler, std::string(kBytes - kLeft, 'x'));
   const CommandResult full = longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet"});
   EXPECT_EQ(full.status, 1) << full.err;
   EXPECT_NE(full.err.find("failed: "), std::string::npos) << full.err;

@@ -67,7 +67,7 @@ TEST_F(BadRun, ATableOnAFullDisk) {
 TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsSpace) {
   const std::string out = folder_.file("out");
   fs::create_directories(out);
-  const SmallDisk disk(out);
+  const SmallDisk disk(out, 8 << 20);
   if (!disk.mounted()) GTEST_SKIP() << "only root mounts";
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
   scenario["train"]["checkpoint_every"] = 4;
