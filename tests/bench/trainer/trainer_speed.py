@@ -70,7 +70,7 @@ class Bench:
 
     def blas(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.train(1, 1, folder)
+            self.train(CORES, 10, folder)
             with open(os.path.join(folder, "training.json")) as file:
                 return json.load(file)["blas"]
 
