@@ -42,10 +42,12 @@ Case checked_case(const std::string& file) {
 }
 
 // The memory of activations and of packed matrices is asked for and given back all the time: keep it instead
-// of returning it to the system. 32 MiB is the largest threshold that glibc takes.
+// of returning it to the system. 32 MiB is the largest threshold that glibc takes; and in one pool for all
+// threads, since the others consist of heaps of 64 MiB that are returned whatever the threshold.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 25);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_ARENA_MAX, 1);
 }
 
 void use_one_thread_a_task() {

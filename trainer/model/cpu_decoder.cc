@@ -49,14 +49,16 @@ class RowParts {
 
 using Buffer = std::vector<Scalar>;
 
-// What the backward pass needs of a layer; M rows are all tokens of the batch.
+// What the backward pass needs of a layer; M rows are all tokens of the batch. What follows from it in one
+// pass (the norms' and the feed-forward's output) is computed again there: it would be a third more memory,
+// which is beyond the caches and slower to read than to compute.
 struct LayerState {
-  Buffer x, scale1, normed1;  // [M, h], [M], [M, h]: into attention
-  Buffer qkv;                 // [M, 3h], q and k turned
-  Buffer weights;             // [sequences, heads, T, T]
-  Buffer mixed;               // [M, h]
-  Buffer middle, scale2, normed2;
-  Buffer gate_up, active;  // [M, 2 ffn], [M, ffn]
+  Buffer x, scale1;  // [M, h], [M]: into attention
+  Buffer qkv;        // [M, 3h], q and k turned
+  Buffer weights;    // [sequences, heads, T, T]
+  Buffer mixed;      // [M, h]
+  Buffer middle, scale2;
+  Buffer gate_up;  // [M, 2 ffn]
 };
 
 }  // namespace
@@ -64,8 +66,9 @@ struct LayerState {
 struct CpuDecoder::Workspace {
   std::int64_t sequences = 0;
   std::vector<LayerState> layers;
-  Buffer x, scale, normed, logits;                            // after the last layer
-  Buffer d_x, d_normed, d_active, d_mixed, d_qkv, d_weights;  // of the layer at hand
+  Buffer x, scale, logits;  // after the last layer
+  Buffer normed, active;    // [M, h], [M, ffn] of the layer at hand
+  Buffer d_x, d_normed, d_mixed, d_qkv, d_weights;
 
   void fit(const ModelShape& s, std::int64_t wanted) {
     if (sequences == wanted) return;
@@ -74,19 +77,17 @@ struct CpuDecoder::Workspace {
                t = static_cast<std::size_t>(s.context), m = static_cast<std::size_t>(wanted) * t;
     layers.resize(static_cast<std::size_t>(s.layers));
     for (LayerState& layer : layers) {
-      for (Buffer* rows : {&layer.x, &layer.normed1, &layer.mixed, &layer.middle, &layer.normed2})
-        rows->resize(m * h);
+      for (Buffer* rows : {&layer.x, &layer.mixed, &layer.middle}) rows->resize(m * h);
       layer.scale1.resize(m);
       layer.scale2.resize(m);
       layer.qkv.resize(m * 3 * h);
       layer.weights.resize(m * t * static_cast<std::size_t>(s.heads));
       layer.gate_up.resize(m * 2 * f);
-      layer.active.resize(m * f);
     }
     for (Buffer* rows : {&x, &normed, &d_x, &d_normed, &d_mixed}) rows->resize(m * h);
     scale.resize(m);
     logits.resize(m * static_cast<std::size_t>(s.vocabulary));
-    d_active.resize(m * f);
+    active.resize(m * f);
     d_qkv.resize(m * 3 * h);
     d_weights.resize(t * t);
   }
@@ -189,32 +190,34 @@ class CpuDecoder::Pass {
   void forward(int index) {
     LayerState& s = state(index);
     const auto w = weights_.layer(index);
-    rms_norm_forward(s.x.data(), w.attention_norm, m_, h_, kNormEpsilon, s.normed1.data(), s.scale1.data());
-    multiply(m_, 3 * h_, h_, 1, {s.normed1.data(), h_}, transposed(w.qkv, h_), 0, s.qkv.data(), 3 * h_);
+    rms_norm_forward(s.x.data(), w.attention_norm, m_, h_, kNormEpsilon, work_.normed.data(),
+                     s.scale1.data());
+    multiply(m_, 3 * h_, h_, 1, {work_.normed.data(), h_}, transposed(w.qkv, h_), 0, s.qkv.data(), 3 * h_);
     rotate(heads_, decoder_.cosine_.data(), decoder_.sine_.data(), s.qkv.data());
     attend(s);
     s.middle = s.x;
     multiply(m_, h_, h_, 1, {s.mixed.data(), h_}, transposed(w.attention_output, h_), 1, s.middle.data(), h_);
-    rms_norm_forward(s.middle.data(), w.feed_forward_norm, m_, h_, kNormEpsilon, s.normed2.data(),
+    rms_norm_forward(s.middle.data(), w.feed_forward_norm, m_, h_, kNormEpsilon, work_.normed.data(),
                      s.scale2.data());
-    multiply(m_, 2 * f_, h_, 1, {s.normed2.data(), h_}, transposed(w.gate_up, h_), 0, s.gate_up.data(),
+    multiply(m_, 2 * f_, h_, 1, {work_.normed.data(), h_}, transposed(w.gate_up, h_), 0, s.gate_up.data(),
              2 * f_);
-    swiglu_forward(s.gate_up.data(), m_, f_, s.active.data());
+    swiglu_forward(s.gate_up.data(), m_, f_, work_.active.data());
     Scalar* out = output_of(index);
     std::copy(s.middle.begin(), s.middle.end(), out);
-    multiply(m_, h_, f_, 1, {s.active.data(), f_}, transposed(w.down, f_), 1, out, h_);
+    multiply(m_, h_, f_, 1, {work_.active.data(), f_}, transposed(w.down, f_), 1, out, h_);
   }
 
   // d_x: the gradient of the layer's output becomes that of its input.
   void backward(int index, const LayerWeights<Scalar>& d) {
     LayerState& s = state(index);
     const auto w = weights_.layer(index);
-    Scalar *d_x = work_.d_x.data(), *d_normed = work_.d_normed.data();
-    multiply(h_, f_, m_, 1, transposed(d_x, h_), {s.active.data(), f_}, 0, d.down, f_);
-    multiply(m_, f_, h_, 1, {d_x, h_}, {w.down, f_}, 0, work_.d_active.data(), f_);
-    swiglu_backward(work_.d_active.data(), m_, f_, s.gate_up.data());
-    multiply(2 * f_, h_, m_, 1, transposed(s.gate_up.data(), 2 * f_), {s.normed2.data(), h_}, 0, d.gate_up,
-             h_);
+    Scalar *d_x = work_.d_x.data(), *d_normed = work_.d_normed.data(), *normed = work_.normed.data(),
+           *active = work_.active.data();
+    multiply(m_, f_, h_, 1, {d_x, h_}, {w.down, f_}, 0, active, f_);
+    swiglu_backward(active, m_, f_, s.gate_up.data());
+    multiply(h_, f_, m_, 1, transposed(d_x, h_), {active, f_}, 0, d.down, f_);
+    rms_norm_again(s.middle.data(), w.feed_forward_norm, s.scale2.data(), m_, h_, normed);
+    multiply(2 * f_, h_, m_, 1, transposed(s.gate_up.data(), 2 * f_), {normed, h_}, 0, d.gate_up, h_);
     multiply(m_, h_, 2 * f_, 1, {s.gate_up.data(), 2 * f_}, {w.gate_up, h_}, 0, d_normed, h_);
     rms_norm_backward(d_normed, s.middle.data(), w.feed_forward_norm, s.scale2.data(), m_, h_, d_x,
                       d.feed_forward_norm);
@@ -222,7 +225,8 @@ class CpuDecoder::Pass {
     multiply(m_, h_, h_, 1, {d_x, h_}, {w.attention_output, h_}, 0, work_.d_mixed.data(), h_);
     attend_backward(s);
     rotate_back(heads_, decoder_.cosine_.data(), decoder_.sine_.data(), work_.d_qkv.data());
-    multiply(3 * h_, h_, m_, 1, transposed(work_.d_qkv.data(), 3 * h_), {s.normed1.data(), h_}, 0, d.qkv, h_);
+    rms_norm_again(s.x.data(), w.attention_norm, s.scale1.data(), m_, h_, normed);
+    multiply(3 * h_, h_, m_, 1, transposed(work_.d_qkv.data(), 3 * h_), {normed, h_}, 0, d.qkv, h_);
     multiply(m_, h_, 3 * h_, 1, {work_.d_qkv.data(), 3 * h_}, {w.qkv, h_}, 0, d_normed, h_);
     rms_norm_backward(d_normed, s.x.data(), w.attention_norm, s.scale1.data(), m_, h_, d_x, d.attention_norm);
   }

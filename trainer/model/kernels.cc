@@ -72,6 +72,14 @@ LONGHAUL_VECTORIZED void rms_norm_forward(const Scalar* x, const Scalar* w, std:
   }
 }
 
+LONGHAUL_VECTORIZED void rms_norm_again(const Scalar* x, const Scalar* w, const Scalar* scale,
+                                        std::int64_t rows, std::int64_t width, Scalar* y) {
+  for (std::int64_t row = 0; row < rows; ++row, x += width, y += width) {
+    const Scalar s = scale[row];
+    for (std::int64_t i = 0; i < width; ++i) y[i] = x[i] * s * w[i];
+  }
+}
+
 // With s = 1/rms and g = dy · w: dx = s g − x s³ mean(g x), dw = Σ_rows dy x s.
 LONGHAUL_VECTORIZED void rms_norm_backward(const Scalar* dy, const Scalar* x, const Scalar* w,
                                            const Scalar* scale, std::int64_t rows, std::int64_t width,
@@ -96,20 +104,21 @@ LONGHAUL_VECTORIZED void swiglu_forward(const Scalar* gate_up, std::int64_t rows
   for (std::int64_t row = 0; row < rows; ++row, y += width) {
     const Scalar *gate = gate_up + row * 2 * width, *up = gate + width;
 #pragma omp simd
-    for (std::int64_t i = 0; i < width; ++i) y[i] = gate[i] / (1 + exponential(-gate[i])) * up[i];
+    for (std::int64_t i = 0; i < width; ++i) y[i] = gate[i] * (1 / (1 + exponential(-gate[i]))) * up[i];
   }
 }
 
 // With σ = sigmoid(gate): d gate = dy · up · σ (1 + gate (1 − σ)), d up = dy · gate · σ.
-LONGHAUL_VECTORIZED void swiglu_backward(const Scalar* dy, std::int64_t rows, std::int64_t width,
-                                         Scalar* gate_up) {
+LONGHAUL_VECTORIZED void swiglu_backward(Scalar* dy, std::int64_t rows, std::int64_t width, Scalar* gate_up) {
   for (std::int64_t row = 0; row < rows; ++row, dy += width) {
     Scalar *gates = gate_up + row * 2 * width, *ups = gates + width;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-      const Scalar gate = gates[i], up = ups[i], sigmoid = 1 / (1 + exponential(-gate));
-      gates[i] = dy[i] * up * sigmoid * (1 + gate * (1 - sigmoid));
-      ups[i] = dy[i] * gate * sigmoid;
+      const Scalar gate = gates[i], up = ups[i], d = dy[i], sigmoid = 1 / (1 + exponential(-gate)),
+                   silu = gate * sigmoid;
+      gates[i] = d * up * sigmoid * (1 + gate * (1 - sigmoid));
+      ups[i] = d * silu;
+      dy[i] = silu * up;
     }
   }
 }

@@ -14,14 +14,17 @@ LONGHAUL_PRECISION_BEGIN
 // 1910.07467). `scale` [rows] keeps 1/rms for the backward pass.
 void rms_norm_forward(const Scalar* x, const Scalar* w, std::int64_t rows, std::int64_t width, Scalar epsilon,
                       Scalar* y, Scalar* scale);
+// y once more, from the `scale` of the forward pass.
+void rms_norm_again(const Scalar* x, const Scalar* w, const Scalar* scale, std::int64_t rows,
+                    std::int64_t width, Scalar* y);
 // Adds to dx, overwrites dw.
 void rms_norm_backward(const Scalar* dy, const Scalar* x, const Scalar* w, const Scalar* scale,
                        std::int64_t rows, std::int64_t width, Scalar* dx, Scalar* dw);
 
 // y = silu(gate) · up (Shazeer, arXiv 2002.05202); each row of gate_up [rows, 2·width] holds gate, then up.
 void swiglu_forward(const Scalar* gate_up, std::int64_t rows, std::int64_t width, Scalar* y);
-// In place: gate_up becomes its own gradient.
-void swiglu_backward(const Scalar* dy, std::int64_t rows, std::int64_t width, Scalar* gate_up);
+// In place: gate_up becomes its own gradient, and dy becomes y once more.
+void swiglu_backward(Scalar* dy, std::int64_t rows, std::int64_t width, Scalar* gate_up);
 
 struct AttentionShape {
   std::int64_t sequences, context, heads, width;  // width of a head, even

@@ -31,6 +31,21 @@ TEST(Kernels, SwigluIsTheFormulaFromMinusToPlusNinety) {
   }
 }
 
+// What the backward pass computes again has the bits of the forward pass.
+TEST(Kernels, OutputsComputedAgainAreTheSame) {
+  constexpr std::int64_t kRows = 5, kWidth = 37;
+  std::vector<float> x = random_values(kRows * kWidth, 2), w = random_values(kWidth, 1), y(x.size()),
+                     again(x.size()), scale(kRows);
+  rms_norm_forward(x.data(), w.data(), kRows, kWidth, 1e-5f, y.data(), scale.data());
+  rms_norm_again(x.data(), w.data(), scale.data(), kRows, kWidth, again.data());
+  EXPECT_EQ(again, y);
+  std::vector<float> gate_up = random_values(2 * kRows * kWidth, 3);
+  swiglu_forward(gate_up.data(), kRows, kWidth, y.data());
+  again.assign(again.size(), 1);
+  swiglu_backward(again.data(), kRows, kWidth, gate_up.data());
+  EXPECT_EQ(again, y);
+}
+
 TEST(Kernels, CausalSoftmaxAddsUpToOneWhateverTheScores) {
   for (double deviation : {0.1, 10., 1000.}) {
     std::vector<float> scores = random_values(2 * 37 * 37, deviation);
