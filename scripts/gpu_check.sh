@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the trainer against a PyTorch's LibTorch, runs the tests and the benchmark on the GPU, loads an exported model
-# with transformers, and writes all of it as one JSON. For a machine with CMake (3.25 or newer), ninja, a C++ compiler,
-# nvcc and a Python with PyTorch; it needs no network: `make gpu-bundle` elsewhere packs the rest.
+# Builds the trainer against a PyTorch's LibTorch, runs the tests and the benchmark on the GPU, evaluates an exported
+# model with other readers (the tests' slow reference; transformers where it is installed), and writes all of it as one
+# JSON. For a machine with CMake (3.25 or newer), ninja, a C++ compiler, nvcc and a Python with PyTorch; it needs no
+# network: `make gpu-bundle` elsewhere packs the rest.
 #
 #   scripts/gpu_check.sh [--bundle FILE.tar.gz|DIR] [--build DIR] [--out FILE] [--python PYTHON] [--cpu] [--quick]
 #
@@ -12,23 +13,24 @@
 #   --cpu     a dry run of the same steps without a GPU, with the LibTorch that CMake finds, and without the benchmark
 #   --quick   a smaller benchmark
 #
-# Exit status 0 where everything passed. Each step's output is in BUILD/gpu_check/STEP.log.
+# Exit status 0 where everything passed, 1 where a step failed (the JSON names it), 2 where nothing was tried (there is
+# no JSON then). Each step's output is in BUILD/gpu_check/STEP.log.
 set -uo pipefail
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
-cd "$tree" || exit 2
 bundle="" build=build-gpu out=gpu_check.json python=python3 cpu="" quick=""
 while [ $# -gt 0 ]; do
   case $1 in
-    --bundle) bundle=$2; shift 2 ;;
-    --build) build=$2; shift 2 ;;
-    --out) out=$2; shift 2 ;;
+    --bundle) bundle=$(realpath -m -- "$2"); shift 2 ;;
+    --build) build=$(realpath -m -- "$2"); shift 2 ;;
+    --out) out=$(realpath -m -- "$2"); shift 2 ;;
     --python) python=$2; shift 2 ;;
     --cpu) cpu=1; shift ;;
     --quick) quick=--quick; shift ;;
-    *) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+    *) sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
   esac
 done
+cd "$tree" || exit 2
 
 if [ -z "$bundle" ]; then
   for candidate in gpu-bundle.tar.gz build/gpu-bundle.tar.gz; do
@@ -46,7 +48,8 @@ for tool in cmake ninja "$python" $([ "$cpu" ] || echo nvcc); do
   fi
 done
 
-mkdir -p "$build/gpu_check"
+rm -f "$out"  # what an earlier check found is not what this one finds
+mkdir -p "$build/gpu_check" || exit 2
 build=$(cd "$build" && pwd)
 logs=$build/gpu_check
 rm -f "$logs"/*.json "$logs"/*.log "$logs"/*.status
@@ -98,11 +101,12 @@ export_and_compare() {
   "$build/bin/longhaul-train" --case "$bundle/case.json" --out "$run" --device "$device" --quiet || return
   "$build/bin/longhaul-train" export --run "$run" --replica 1 --out "$logs/exported" || return
   "$build/bin/validation_tokens" "$bundle/case.json" >"$logs/validation_tokens.out" || return
-  "$python" "$tree/tests/gpu/compare_transformers.py" "$logs/exported" "$logs/validation_tokens.out" \
-    "$run/metrics.csv" 1 >"$logs/transformers.json"
+  "$build/bin/exported_loss" "$logs/exported" "$logs/validation_tokens.out" >"$logs/exported_loss.out" || return
+  "$python" "$tree/tests/gpu/compare_export.py" "$logs/exported" "$logs/validation_tokens.out" \
+    "$logs/exported_loss.out" "$run/metrics.csv" 1 >"$logs/export.json"
 }
 
-targets=(longhaul-train trainer_test validation_tokens)
+targets=(longhaul-train trainer_test validation_tokens exported_loss)
 [ "$cpu" ] || targets+=(gpu_benchmark)
 if step configure configure && step build cmake --build "$build" --target "${targets[@]}"; then
   step tests "$build/bin/trainer_test" --gtest_output="json:$logs/tests.json"

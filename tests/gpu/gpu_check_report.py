@@ -3,7 +3,7 @@
 
 usage: gpu_check_report.py FOLDER [--cpu]
 
-Exit status 0 where every step ended with 0 and, with a GPU, no test that needs one was skipped.
+Exit status 0 where every step ended with 0, tests passed and, with a GPU, no test that needs one was skipped.
 """
 import datetime
 import json
@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 STEPS = ["configure", "build", "tests", "export", "benchmark"]
+TREE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def read_json(file):
@@ -35,7 +36,7 @@ def step_of(folder, name):
 
 def tests_of(report):
     """Counts, and the names of the tests that failed or were skipped, from GoogleTest's JSON."""
-    found = {"run": 0, "failed": [], "skipped": []}
+    found = {"passed": 0, "failed": [], "skipped": []}
     for suite in report["testsuites"]:
         for test in suite["testsuite"]:
             name = suite["name"] + "." + test["name"]
@@ -44,38 +45,64 @@ def tests_of(report):
             elif test.get("result") == "SKIPPED":
                 found["skipped"].append(name)
             else:
-                found["run"] += 1
+                found["passed"] += 1
     return found
 
 
-def first_line(*command):
+def output_of(*command):
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    except (OSError, subprocess.CalledProcessError, IndexError):
-        return None
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return []
+
+
+def first_line(*command):
+    return next(iter(output_of(*command)), None)
+
+
+def card_of():
+    fields = ["name", "driver_version", "memory.total"]
+    line = first_line("nvidia-smi", "--query-gpu=" + ",".join(fields), "--format=csv,noheader")
+    found = line.split(", ") if line else [None] * len(fields)
+    return dict(zip(["card", "driver", "card_memory"], found))
+
+
+def built_from(folder, cpu):
+    """What the figures belong to: this tree's commit (with "-dirty" where files were changed since), and what was used."""
+    training = read_json(folder / "run" / "training.json") or {}
+    nvcc = [line for line in output_of("nvcc", "--version") if "release" in line]
+    return {"commit": first_line("git", "-C", str(TREE), "describe", "--always", "--dirty", "--abbrev=40"),
+            "libraries": training.get("libraries"), "nvcc": nvcc[0] if nvcc and not cpu else None,
+            "date": datetime.date.today().isoformat(), "machine": platform.machine()}
+
+
+def problems_of(result):
+    """Why this is not a pass, in sentences; none where it is one."""
+    problems = [f"step {name}: {step['status']}" for name, step in result["steps"].items() if step["status"] != "passed"]
+    tests = result.get("tests", {"passed": 0, "skipped": []})
+    if not tests["passed"]:
+        problems.append("no test passed")
+    if not result["is_dry_run_without_gpu"]:
+        problems += [f"{name} needs the GPU and was skipped" for name in tests["skipped"] if "Device" in name or "Gpu" in name]
+    return problems
 
 
 def main():
     folder, cpu = pathlib.Path(sys.argv[1]), "--cpu" in sys.argv
-    result = {"card": None if cpu else first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader"),
-              "driver": None if cpu else first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
-              "is_dry_run_without_gpu": cpu,
-              "date": datetime.date.today().isoformat(), "machine": platform.machine(),
+    result = {"passed": False, "problems": [], "is_dry_run_without_gpu": cpu, **({} if cpu else card_of()),
+              **built_from(folder, cpu),
               "steps": {name: step_of(folder, name) for name in STEPS if not (cpu and name == "benchmark")}}
     tests = read_json(folder / "tests.json")
     if tests:
         result["tests"] = tests_of(tests)
-    for part in ("transformers", "benchmark"):
+    for part in ("export", "benchmark"):
         found = read_json(folder / (part + ".json"))
         if found:
             result[part] = found
-    passed = all(step["status"] == "passed" for step in result["steps"].values())
-    skipped = [name for name in result.get("tests", {}).get("skipped", []) if "Device" in name or "Gpu" in name]
-    if not cpu and skipped:
-        passed, result["note"] = False, "tests that need the GPU were skipped"
-    result["passed"] = passed
+    result["problems"] = problems_of(result)
+    result["passed"] = not result["problems"]
     print(json.dumps(result, indent=2))
-    return 0 if passed else 1
+    return 0 if result["passed"] else 1
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include "core/errors.h"
 #include "tests/unit/trainer/exported_llama.h"
+#include "tests/unit/trainer/support.h"
 #include "trainer/data/windows.h"
 
 namespace longhaul {

@@ -4,10 +4,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
-#include "tests/unit/trainer/support.h"
+#include "core/options.h"
 #include "trainer/checkpoint/safetensors.h"
 
 namespace longhaul {
@@ -18,7 +19,7 @@ class ExportedLlama {
   using Matrix = std::vector<Vector>;  // [position][feature]
 
   explicit ExportedLlama(const std::string& folder)
-      : config_(Json::parse(contents(folder + "/config.json"))),
+      : config_(Json::parse(std::ifstream(folder + "/config.json"))),
         tensors_(read_safetensors(folder + "/model.safetensors")),
         hidden_(config_.at("hidden_size")),
         heads_(config_.at("num_attention_heads")) {}
