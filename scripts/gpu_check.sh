@@ -61,7 +61,7 @@ else
   bundle=$build/gpu-bundle
 fi
 
-# step NAME COMMAND...: its output to NAME.log, its exit status and seconds to NAME.status.
+# step NAME COMMAND...: its output to NAME.log, its exit status (124: it hung) and seconds to NAME.status.
 step() {
   local name=$1 begin status
   shift
@@ -98,7 +98,7 @@ export_and_compare() {
   local run=$logs/run device=cuda
   [ "$cpu" ] && device=cpu
   rm -rf "$run" "$logs/exported"
-  "$build/bin/longhaul-train" --case "$bundle/case.json" --out "$run" --device "$device" --quiet || return
+  timeout 600 "$build/bin/longhaul-train" --case "$bundle/case.json" --out "$run" --device "$device" --quiet || return
   "$build/bin/longhaul-train" export --run "$run" --replica 1 --out "$logs/exported" || return
   "$build/bin/validation_tokens" "$bundle/case.json" >"$logs/validation_tokens.out" || return
   "$build/bin/exported_loss" "$logs/exported" "$logs/validation_tokens.out" >"$logs/exported_loss.out" || return
@@ -109,9 +109,9 @@ export_and_compare() {
 targets=(longhaul-train trainer_test validation_tokens exported_loss)
 [ "$cpu" ] || targets+=(gpu_benchmark)
 if step configure configure && step build cmake --build "$build" --target "${targets[@]}"; then
-  step tests "$build/bin/trainer_test" --gtest_output="json:$logs/tests.json"
+  step tests timeout 3600 "$build/bin/trainer_test" --gtest_output="json:$logs/tests.json"
   step export export_and_compare
-  [ "$cpu" ] || step benchmark "$build/bin/gpu_benchmark" $quick --out "$logs/benchmark.json"
+  [ "$cpu" ] || step benchmark timeout 3600 "$build/bin/gpu_benchmark" $quick --out "$logs/benchmark.json"
 fi
 "$python" "$tree/tests/gpu/gpu_check_report.py" "$logs" ${cpu:+--cpu} >"$out.part" && status=0 || status=1
 mv "$out.part" "$out"

@@ -67,12 +67,11 @@ def card_of():
     return dict(zip(["card", "driver", "card_memory"], found))
 
 
-def built_from(folder, cpu):
+def built_from(training, cpu):
     """What the figures belong to: this tree's commit (with "-dirty" where files were changed since), and what was used."""
-    training = read_json(folder / "run" / "training.json") or {}
     nvcc = [line for line in output_of("nvcc", "--version") if "release" in line]
     return {"commit": first_line("git", "-C", str(TREE), "describe", "--always", "--dirty", "--abbrev=40"),
-            "libraries": training.get("libraries"), "nvcc": nvcc[0] if nvcc and not cpu else None,
+            "libtorch": training.get("libtorch"), "blas": training.get("blas"), "nvcc": nvcc[0] if nvcc and not cpu else None,
             "date": datetime.date.today().isoformat(), "machine": platform.machine()}
 
 
@@ -89,8 +88,9 @@ def problems_of(result):
 
 def main():
     folder, cpu = pathlib.Path(sys.argv[1]), "--cpu" in sys.argv
+    training = read_json(folder / "run" / "training.json") or {}
     result = {"passed": False, "problems": [], "is_dry_run_without_gpu": cpu, **({} if cpu else card_of()),
-              **built_from(folder, cpu),
+              **built_from(training, cpu),
               "steps": {name: step_of(folder, name) for name in STEPS if not (cpu and name == "benchmark")}}
     tests = read_json(folder / "tests.json")
     if tests:
@@ -99,6 +99,8 @@ def main():
         found = read_json(folder / (part + ".json"))
         if found:
             result[part] = found
+    if "export" in result:
+        result["export"]["trained_on"] = training.get("device")
     result["problems"] = problems_of(result)
     result["passed"] = not result["problems"]
     print(json.dumps(result, indent=2))

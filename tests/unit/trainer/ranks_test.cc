@@ -12,6 +12,12 @@ namespace fs = std::filesystem;
 
 const Json kPresend = {{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}};
 
+#ifdef LONGHAUL_WITH_GLOO
+constexpr bool kHasGloo = true;
+#else
+constexpr bool kHasGloo = false;
+#endif
+
 // Eight replicas: of pairs, some live in one process and some in two.
 Json scenario_of(const Json& method, int steps = 10) {
   Json scenario = small_scenario(method, steps);
@@ -19,8 +25,13 @@ Json scenario_of(const Json& method, int steps = 10) {
   return scenario;
 }
 
+// On the CPU, also where there is a GPU: with one several ranks are refused.
 class RanksTest : public testing::Test {
  protected:
+  void SetUp() override {
+    if (!kHasGloo) GTEST_SKIP() << "built without Gloo's headers";
+  }
+
   void use(const Json& scenario) {
     case_file_ = folder_.file("case.json");
     write_file(case_file_, only_case(scenario, folder_).resolved.dump());
@@ -30,7 +41,7 @@ class RanksTest : public testing::Test {
                                      const std::vector<std::string>& more = {}) const {
     std::vector<std::string> all = {"--case",  case_file_,  "--out", folder_.file(out),
                                     "--quiet", "--threads", "1",     "--rank-timeout",
-                                    "120"};
+                                    "120",     "--device",  "cpu"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -206,9 +217,12 @@ TEST_F(RanksTest, RanksWithDifferentCasesAreRefused) {
 
 class RankEnvironmentTest : public RanksTest {
  protected:
+  void SetUp() override {}
+
   RankEnded run(const std::string& environment) {
     use(scenario_of({{"name", "ddp"}}));
-    std::string command = environment + " " + LONGHAUL_BIN_DIR + "/longhaul-train --rank-timeout 2";
+    std::string command =
+        environment + " " + LONGHAUL_BIN_DIR + "/longhaul-train --device cpu --rank-timeout 2";
     command +=
         " --case " + case_file_ + " --out " + folder_.file("out") + " > " + folder_.file("said") + " 2>&1";
     const int status = std::system(command.c_str());
@@ -224,7 +238,14 @@ TEST_F(RankEnvironmentTest, WhatIsMissingOrWrongIsNamed) {
   expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=70000"), 2, {"MASTER_PORT"});
 }
 
+TEST_F(RankEnvironmentTest, ABuildWithoutGlooRefusesSeveralRanks) {
+  if (kHasGloo) GTEST_SKIP() << "built with Gloo";
+  expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500"), 2,
+              {"WORLD_SIZE: found 2, but this build has no Gloo", "libgloo-dev"});
+}
+
 TEST_F(RankEnvironmentTest, RanksThatDoNotComeAreNamed) {
+  if (!kHasGloo) GTEST_SKIP() << "built without Gloo's headers";
   const std::string port = " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port());
   expect_said(run("WORLD_SIZE=4 RANK=0" + port), 1, {"did not come within 2 s: 1, 2, 3"});
   expect_said(run("WORLD_SIZE=4 RANK=1" + port), 1, {"no connection through 127.0.0.1:", "MASTER_ADDR"});
