@@ -31,6 +31,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 cd "$tree" || exit 2
+rm -f "$out"  # what an earlier check found is not what this one finds
 
 if [ -z "$bundle" ]; then
   for candidate in gpu-bundle.tar.gz build/gpu-bundle.tar.gz; do
@@ -48,11 +49,10 @@ for tool in cmake ninja "$python" $([ "$cpu" ] || echo nvcc); do
   fi
 done
 
-rm -f "$out"  # what an earlier check found is not what this one finds
 mkdir -p "$build/gpu_check" || exit 2
 build=$(cd "$build" && pwd)
 logs=$build/gpu_check
-rm -f "$logs"/*.json "$logs"/*.log "$logs"/*.status
+rm -rf "$logs"/*.json "$logs"/*.log "$logs"/*.status "$logs/run" "$logs/exported"
 if [ -d "$bundle" ]; then
   bundle=$(cd "$bundle" && pwd)
 else
@@ -97,7 +97,6 @@ configure() {
 export_and_compare() {
   local run=$logs/run device=cuda
   [ "$cpu" ] && device=cpu
-  rm -rf "$run" "$logs/exported"
   timeout 600 "$build/bin/longhaul-train" --case "$bundle/case.json" --out "$run" --device "$device" --quiet || return
   "$build/bin/longhaul-train" export --run "$run" --replica 1 --out "$logs/exported" || return
   "$build/bin/validation_tokens" "$bundle/case.json" >"$logs/validation_tokens.out" || return
