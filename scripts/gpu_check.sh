@@ -52,7 +52,7 @@ done
 mkdir -p "$build/gpu_check" || exit 2
 build=$(cd "$build" && pwd)
 logs=$build/gpu_check
-rm -rf "$logs"/*.json "$logs"/*.log "$logs"/*.status "$logs/run" "$logs/exported"
+rm -rf "$logs"/*.json "$logs"/*.out "$logs"/*.log "$logs"/*.status "$logs/run" "$logs/exported"
 if [ -d "$bundle" ]; then
   bundle=$(cd "$bundle" && pwd)
 else
