@@ -39,9 +39,8 @@ class RanksTest : public testing::Test {
 
   std::vector<std::string> arguments(const std::string& out,
                                      const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all = {"--case",  case_file_,  "--out", folder_.file(out),
-                                    "--quiet", "--threads", "1",     "--rank-timeout",
-                                    "120",     "--device",  "cpu"};
+    std::vector<std::string> all = {"--case", case_file_, "--out", folder_.file(out), "--quiet", "--threads",
+                                    "1",      "--device", "cpu",   "--rank-timeout",  "120"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
