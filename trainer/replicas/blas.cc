@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <cstdlib>
+
+#include "core/errors.h"
 
 namespace longhaul {
 namespace {
@@ -28,6 +31,26 @@ std::string onednn_name() {
   return text;
 }
 
+#ifdef __x86_64__
+constexpr bool kOnednnIsFast = true;
+#else
+constexpr bool kOnednnIsFast = false;  // its dnnl_sgemm is a plain loop on other processors
+#endif
+
+RowMajorProduct* choose_onednn() {
+  const char* variable = std::getenv("LONGHAUL_PRODUCTS");
+  const std::string wish = variable ? variable : "";
+  if (!wish.empty() && wish != "onednn" && wish != "blas")
+    throw InputError({"", "LONGHAUL_PRODUCTS", "found \"" + wish + "\"", "onednn or blas", ""});
+  if (wish == "blas" || (wish.empty() && !kOnednnIsFast)) return nullptr;
+  auto* product = symbol<RowMajorProduct>("dnnl_sgemm");
+  if (!product && wish == "onednn")
+    throw InputError({"", "LONGHAUL_PRODUCTS",
+                      "found \"onednn\", but this LibTorch brings none that can be called", "blas",
+                      "leave it unset"});
+  return product;
+}
+
 }  // namespace
 
 void use_one_blas_thread() {
@@ -35,7 +58,7 @@ void use_one_blas_thread() {
 }
 
 RowMajorProduct* onednn_product() {
-  static RowMajorProduct* const product = symbol<RowMajorProduct>("dnnl_sgemm");
+  static RowMajorProduct* const product = choose_onednn();
   return product;
 }
 

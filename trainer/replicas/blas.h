@@ -14,7 +14,8 @@ void use_one_blas_thread();
 
 // oneDNN's product of row-major matrices, c = alpha · a [m, k] · b [k, n] + beta · c; 'T' reads a matrix the
 // other way round, and rows are `stride` apart. Null where LibTorch brings no oneDNN that can be called by
-// name.
+// name, on processors that are no x86-64, and where the environment says LONGHAUL_PRODUCTS=blas. Throws
+// InputError where that variable is neither "onednn" nor "blas".
 using RowMajorProduct = int(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n,
                             std::int64_t k, float alpha, const float* a, std::int64_t stride_a,
                             const float* b, std::int64_t stride_b, float beta, float* c,

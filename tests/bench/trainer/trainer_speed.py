@@ -215,4 +215,5 @@ def main():
             json.dump({**medians, **{name: value for name, value, _ in lines}}, file, indent=2)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -51,6 +51,25 @@ TEST_F(Program, SaysItsVersionAndItsOptions) {
   expect_refused(run(""), {"--case"});
 }
 
+// Both multiply to what the other does but for rounding, and the manifest's line says which one did.
+TEST_F(Program, ProductsByTheBlasWhereTheEnvironmentSaysSo) {
+  const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
+  std::vector<double> losses;
+  for (const char* products : {"onednn", "blas"}) {
+    ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", products, 1), 0);
+    const Ended ended = run_case(scenario);
+    ASSERT_EQ(ended.status, 0) << ended.output;
+    const Json training = Json::parse(contents(folder_.file("out/training.json")));
+    EXPECT_EQ(training["blas"].get<std::string>().rfind("oneDNN", 0) == 0, products == std::string("onednn"));
+    losses.push_back(training["final_loss"]);
+    std::filesystem::remove_all(folder_.file("out"));
+  }
+  EXPECT_NEAR(losses[0], losses[1], 1e-3);
+  ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", "mkl", 1), 0);
+  expect_refused(run_case(scenario), {"LONGHAUL_PRODUCTS", "found \"mkl\"", "onednn or blas"});
+  unsetenv("LONGHAUL_PRODUCTS");
+}
+
 TEST_F(Program, TellsItsProgressInTheProtocol) {
   const Ended ended =
       run_case(small_scenario({{"name", "ddp"}}), "--progress-fd 3 3> " + folder_.file("progress"));
