@@ -34,7 +34,7 @@ std::string onednn_name() {
 #ifdef __x86_64__
 constexpr bool kOnednnIsFast = true;
 #else
-constexpr bool kOnednnIsFast = false;  // its dnnl_sgemm is a plain loop on other processors
+constexpr bool kOnednnIsFast = false;  // not measured on other processors
 #endif
 
 RowMajorProduct* choose_onednn() {

@@ -6,6 +6,7 @@
 
 #include "core/csv.h"
 #include "tests/unit/trainer/support.h"
+#include "trainer/replicas/blas.h"
 
 namespace longhaul {
 namespace {
@@ -55,16 +56,18 @@ TEST_F(Program, SaysItsVersionAndItsOptions) {
 TEST_F(Program, ProductsByTheBlasWhereTheEnvironmentSaysSo) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
   std::vector<double> losses;
-  for (const char* products : {"onednn", "blas"}) {
-    ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", products, 1), 0);
+  std::vector<std::string> ways = {"blas"};
+  if (onednn_product()) ways.push_back("onednn");
+  for (const std::string& products : ways) {
+    ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", products.c_str(), 1), 0);
     const Ended ended = run_case(scenario);
     ASSERT_EQ(ended.status, 0) << ended.output;
     const Json training = Json::parse(contents(folder_.file("out/training.json")));
-    EXPECT_EQ(training["blas"].get<std::string>().rfind("oneDNN", 0) == 0, products == std::string("onednn"));
+    EXPECT_EQ(training["blas"].get<std::string>().rfind("oneDNN", 0) == 0, products == "onednn");
     losses.push_back(training["final_loss"]);
     std::filesystem::remove_all(folder_.file("out"));
   }
-  EXPECT_NEAR(losses[0], losses[1], 1e-3);
+  EXPECT_NEAR(losses.front(), losses.back(), 1e-3);
   ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", "mkl", 1), 0);
   expect_refused(run_case(scenario), {"LONGHAUL_PRODUCTS", "found \"mkl\"", "onednn or blas"});
   unsetenv("LONGHAUL_PRODUCTS");
