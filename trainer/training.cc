@@ -59,6 +59,9 @@ PlanContext trained_context(const Case& one) {
 // What activations of a stacked back-end may take on a CPU, bytes.
 constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
 
+// Losses and times of so many steps wait for the slowest replica.
+constexpr int kMostStepsAlone = 64;
+
 bool is_blocking(const Exchange& exchange) {
   return exchange.rule->overlap_steps == 0;
 }
@@ -162,14 +165,13 @@ Json Training::run() {
     files_.begin();
     save_checkpoint(0);
   }
-  for (int step = saved_step_ + 1; step <= train_.steps; ++step) {
+  for (int step = saved_step_; step < train_.steps;) {
     if (is_asked_to_stop_ || (ranks_.size() == 1 && interrupted())) {
-      save_checkpoint(step - 1);
+      save_checkpoint(step);
       throw Interrupted();
     }
-    take_step(step);
-    if (step % train_.checkpoint_every == 0 || step == train_.steps) save_checkpoint(step);
-    report(step);
+    step = inner_steps(step + 1);
+    if (meet_after(step)) finish_step(step);
   }
   if (ranks_.is_first()) checkpoints_.keep_only(train_.steps);
   return summary();
@@ -207,14 +209,69 @@ void Training::save_checkpoint(int step) {
   saved_step_ = step;
 }
 
-void Training::take_step(int step) {
-  const bool evaluates = step % train_.evaluate_every == 0 || step == train_.steps;
+bool Training::is_evaluated(int step) const {
+  return step % train_.evaluate_every == 0 || step == train_.steps;
+}
+
+bool Training::is_kept(int step) const {
+  return step % train_.checkpoint_every == 0 || step == train_.steps;
+}
+
+bool Training::meet_after(int step) const {
+  return is_evaluated(step) || is_kept(step) || !exchanges_at(plan_, context_, step).empty();
+}
+
+int Training::inner_steps(int first) {
+  if (accelerator_ || stacked_) {
+    accelerator_ ? compute_on_gpu(first) : compute_stacked(first);
+    if (!meet_after(first)) finish_step(first);
+    return first;
+  }
+  int last = first;
+  if (ranks_.size() == 1)
+    while (!meet_after(last) && last - first + 1 < kMostStepsAlone) ++last;
+  struct Results {
+    std::vector<double> losses, seconds;
+  };
+  std::vector<Results> results(static_cast<std::size_t>(last - first + 1),
+                               {losses_, std::vector<double>(seconds_.size())});
+  const RowBlock held = arena_.held();
+  int done = first;
+  backend_->for_each_round(
+      held.size(), last - first + 1,
+      [&](int round, int at) {
+        Results& of_step = results[static_cast<std::size_t>(round)];
+        const auto replica = static_cast<std::size_t>(held.first + at);
+        inner_step(first + round, held.first + at, of_step.losses[replica], of_step.seconds[replica]);
+      },
+      [&](int round) {
+        done = first + round;
+        losses_ = results[static_cast<std::size_t>(round)].losses;
+        seconds_ = results[static_cast<std::size_t>(round)].seconds;
+        meet_ranks();
+        check_losses(done);
+        if (meet_after(done)) return true;
+        finish_step(done);
+        return !interrupted();
+      });
+  return done;
+}
+
+void Training::inner_step(int step, int replica, double& loss, double& seconds) {
+  {
+    const Stopwatch watch(seconds);
+    const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
+    loss = decoder_.loss_and_gradient(arena_.row(Slot::kWeights, replica),
+                                      arena_.row(Slot::kGradient, replica), batch);
+  }
+  if (!update_->averages_gradients()) optimize(step, replica, seconds);
+}
+
+void Training::finish_step(int step) {
   const std::vector<Exchange> exchanges = exchanges_at(plan_, context_, step);
-  std::fill(seconds_.begin(), seconds_.end(), 0);
-  compute(step);
   const bool has_outer_step =
       !update_->averages_gradients() && std::any_of(exchanges.begin(), exchanges.end(), is_blocking);
-  if (evaluates && has_outer_step) evaluate(step, "before");
+  if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
   for (const Exchange& exchange : exchanges)
     if (accelerator_)
       is_blocking(exchange) ? accelerator_->exchange(exchange) : accelerator_->post(exchange);
@@ -223,28 +280,13 @@ void Training::take_step(int step) {
   if (update_->averages_gradients() && accelerator_) {
     optimize_on_gpu(step);
   } else if (update_->averages_gradients()) {
-    for_each_held([&](int replica) { optimize(step, replica); });
+    for_each_held([&](int replica) { optimize(step, replica, seconds_[static_cast<std::size_t>(replica)]); });
     meet_ranks();
   }
   files_.write_step_times(step, seconds_);
-  if (evaluates) evaluate(step, has_outer_step ? "after" : "plain");
-}
-
-void Training::compute(int step) {
-  if (accelerator_) return compute_on_gpu(step);
-  if (stacked_) return compute_stacked(step);
-  for_each_held([&](int replica) {
-    {
-      const auto at = static_cast<std::size_t>(replica);
-      const Stopwatch watch(seconds_[at]);
-      const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
-      losses_[at] = decoder_.loss_and_gradient(arena_.row(Slot::kWeights, replica),
-                                               arena_.row(Slot::kGradient, replica), batch);
-    }
-    if (!update_->averages_gradients()) optimize(step, replica);
-  });
-  meet_ranks();
-  check_losses(step);
+  if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");
+  if (is_kept(step)) save_checkpoint(step);
+  report(step);
 }
 
 void Training::meet_ranks() {
@@ -266,6 +308,7 @@ void Training::meet_ranks() {
 
 // A part of the replicas for each thread; a part's wall time is shared out evenly.
 void Training::compute_stacked(int step) {
+  std::fill(seconds_.begin(), seconds_.end(), 0);
   const RowBlock held = arena_.held();
   const int parts = std::min(backend_->threads(), held.size());
   backend_->for_each(parts, [&](int part) {
@@ -285,7 +328,7 @@ void Training::compute_stacked(int step) {
     }
     for (int r = first; r < end; ++r) {
       seconds_[static_cast<std::size_t>(r)] += seconds / (end - first);
-      if (!update_->averages_gradients()) optimize(step, r);
+      if (!update_->averages_gradients()) optimize(step, r, seconds_[static_cast<std::size_t>(r)]);
     }
   });
   meet_ranks();
@@ -293,6 +336,7 @@ void Training::compute_stacked(int step) {
 }
 
 void Training::compute_on_gpu(int step) {
+  std::fill(seconds_.begin(), seconds_.end(), 0);
   double seconds = 0;
   {
     const Stopwatch watch(seconds);
@@ -316,8 +360,8 @@ void Training::optimize_on_gpu(int step) {
   for (double& of_replica : seconds_) of_replica += seconds / case_.replicas;
 }
 
-void Training::optimize(int step, int replica) {
-  const Stopwatch watch(seconds_[static_cast<std::size_t>(replica)]);
+void Training::optimize(int step, int replica, double& seconds) {
+  const Stopwatch watch(seconds);
   const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
                        arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};
   const double scale = clip_factor(row_norm(rows.gradient, arena_.parameters()), train_.optimizer.clip);

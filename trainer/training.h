@@ -49,11 +49,18 @@ class Training {
     backend_->for_each(held.size(), [&](int at) { work(held.first + at); });
   }
 
-  void take_step(int step);
-  void compute(int step);  // gradients, and the optimizer where it does not wait for an exchange
+  // The inner steps from `first` on to one after which the replicas meet, or to an interrupt before that; no
+  // replica waits for another in between. Returns the last step that all have taken.
+  int inner_steps(int first);
+  bool meet_after(int step) const;  // for an exchange, an evaluation or a checkpoint
+  bool is_evaluated(int step) const;
+  bool is_kept(int step) const;
+  // Gradient, and the optimizer where it does not wait for an exchange; adds its wall time to `seconds`.
+  void inner_step(int step, int replica, double& loss, double& seconds);
+  void finish_step(int step);  // what follows the inner steps: exchanges, evaluation, files, checkpoint
   void compute_stacked(int step);
   void compute_on_gpu(int step);
-  void optimize(int step, int replica);  // clip and AdamW
+  void optimize(int step, int replica, double& seconds);  // clip and AdamW
   void optimize_on_gpu(int step);
   void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;

@@ -86,9 +86,9 @@ TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
 class Stops : public Backend {
  public:
   explicit Stops(int calls) : calls_(calls) {}
-  void for_each(int count, const std::function<void(int)>& task) override {
+  void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
     if (--calls_ < 0) throw std::runtime_error("stopped");
-    host_->for_each(count, task);
+    host_->for_each_round(count, rounds, task, after);
   }
   int threads() const override { return 1; }
   std::string name() const override { return "stacked"; }

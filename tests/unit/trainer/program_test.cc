@@ -123,10 +123,10 @@ TEST_F(Program, AnInterruptEndsWith130AndKeepsWhatThereWas) {
   const std::string arguments =
       " --case " + folder_.file("case.json") + " --out " + folder_.file("out") + " --quiet";
   // Interrupted once there is an evaluation.
-  const std::string command =
-      std::string(LONGHAUL_BIN_DIR) + "/longhaul-train" + arguments +
-      " 2> /dev/null & child=$!; until [ \"$(cat " + folder_.file("out/metrics.csv") +
-      " 2> /dev/null | wc -l)\" -gt 1 ]; do sleep 0.05; done; kill -INT $child; wait $child";
+  const std::string command = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train" + arguments +
+                              " 2> /dev/null & child=$!; until [ \"$(cat " + folder_.file("out/metrics.csv") +
+                              " 2> /dev/null | wc -l)\" -gt 1 ]; do kill -0 $child || exit 1; sleep 0.05; "
+                              "done; kill -INT $child; wait $child";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 130);
   EXPECT_GT(read_csv(folder_.file("out/metrics.csv")).rows.size(), 0u);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("out/done")));
