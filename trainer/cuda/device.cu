@@ -21,8 +21,14 @@ bool built_with_cuda() {
 
 std::string device_name() {
   cudaDeviceProp properties{};
-  check_cuda(cudaGetDeviceProperties(&properties, 0), "the device does not say what it is");
+  check_cuda(cudaGetDeviceProperties(&properties, device_number()), "the device does not say what it is");
   return properties.name;
+}
+
+int device_number() {
+  int number = 0;
+  check_cuda(cudaGetDevice(&number), "there is no current device");
+  return number;
 }
 
 std::int64_t free_device_memory() {

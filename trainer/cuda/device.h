@@ -17,6 +17,9 @@ using CudaStream = CUstream_st*;
 
 bool built_with_cuda();
 std::string device_name();
+// Which of CUDA's devices this process works on; kHostMemory where tests emulate one (tests/emulated_gpu).
+int device_number();
+constexpr int kHostMemory = -1;
 std::int64_t free_device_memory();  // bytes
 
 // Zeros. Throws RunError where the device has not the memory.

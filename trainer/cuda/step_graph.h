@@ -3,45 +3,25 @@
 // device memory; a capture freezes every number that the host passes to a kernel.
 #pragma once
 
-#include <ATen/cuda/CUDAGraph.h>
-#include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
-
+#include <functional>
 #include <memory>
 
 namespace longhaul {
 
 class StepGraph {
  public:
-  explicit StepGraph(bool captures) : captures_(captures), stream_(c10::cuda::getStreamFromPool()) {}
+  // Without `captures` the work is done plainly every time.
+  explicit StepGraph(bool captures);
+  ~StepGraph();
+  StepGraph(const StepGraph&) = delete;
+  StepGraph& operator=(const StepGraph&) = delete;
 
-  // Runs work() on a stream of its own. Not waited for.
-  template <typename Work>
-  void run(const Work& work) {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
-    if (!captures_ || calls_++ == 0) return work();
-    if (!graph_) capture(work);
-    graph_->replay();
-  }
+  // Runs work() on a stream of its own, which is the current one meanwhile. Not waited for.
+  void run(const std::function<void()>& work);
 
  private:
-  template <typename Work>
-  void capture(const Work& work) {
-    stream_.synchronize();
-    // A graph keeps memory of its own; what the plain call left to be used again would be held twice.
-    c10::cuda::CUDACachingAllocator::emptyCache();
-    auto graph = std::make_unique<at::cuda::CUDAGraph>();
-    graph->capture_begin();
-    work();
-    graph->capture_end();
-    graph_ = std::move(graph);
-  }
-
-  bool captures_;
-  int calls_ = 0;
-  c10::cuda::CUDAStream stream_;
-  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace longhaul

@@ -8,6 +8,7 @@
 #include "trainer/model/layout.h"
 #include "trainer/model/operators.h"
 #include "trainer/model/stacked_decoder.h"
+#include "trainer/model/torch_device.h"
 
 namespace longhaul {
 namespace {
@@ -88,7 +89,7 @@ class Decoder::Network {
  public:
   Network(const ModelShape& shape, Device device)
       : shape_(shape),
-        device_(device == Device::kCuda ? at::kCUDA : at::kCPU),
+        device_(torch_device(device)),
         operators_(make_plain_operators(shape, device_)) {}
 
   double loss(const float* weights, const Batch& batch) const {
@@ -134,7 +135,7 @@ class Decoder::Network {
   }
 
   ModelShape shape_;
-  at::DeviceType device_;
+  at::Device device_;
   std::unique_ptr<OperatorSet> operators_;
 };
 
@@ -143,7 +144,7 @@ class Decoder::OneOfAStack {
  public:
   OneOfAStack(const ModelShape& shape, Device device, Precision precision)
       : parameters_(shape.parameters()),
-        device_(device == Device::kCuda ? at::kCUDA : at::kCPU),
+        device_(torch_device(device)),
         decoder_(shape, device, precision) {}
 
   // `gradient` may be null.
@@ -167,7 +168,7 @@ class Decoder::OneOfAStack {
   }
 
   std::int64_t parameters_;
-  at::DeviceType device_;
+  at::Device device_;
   StackedDecoder decoder_;
 };
 

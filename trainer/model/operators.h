@@ -22,6 +22,6 @@ class OperatorSet {
   virtual at::Tensor swiglu(const at::Tensor& gate_up) const = 0;
 };
 
-std::unique_ptr<OperatorSet> make_plain_operators(const ModelShape& shape, at::DeviceType device);
+std::unique_ptr<OperatorSet> make_plain_operators(const ModelShape& shape, at::Device device);
 
 }  // namespace longhaul

@@ -11,7 +11,7 @@ using at::Tensor;
 
 class PlainOperators : public OperatorSet {
  public:
-  PlainOperators(const ModelShape& shape, at::DeviceType device) : shape_(shape) {
+  PlainOperators(const ModelShape& shape, at::Device device) : shape_(shape) {
     const std::int64_t half = shape.hidden / shape.heads / 2, context = shape.context;
     const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
     const Tensor angle = at::outer(at::arange(context, at::kDouble), frequency);  // [T, d/2]
@@ -55,7 +55,7 @@ class PlainOperators : public OperatorSet {
 
 }  // namespace
 
-std::unique_ptr<OperatorSet> make_plain_operators(const ModelShape& shape, at::DeviceType device) {
+std::unique_ptr<OperatorSet> make_plain_operators(const ModelShape& shape, at::Device device) {
   return std::make_unique<PlainOperators>(shape, device);
 }
 

@@ -7,6 +7,7 @@
 #include "trainer/cuda/device.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/layer_operators.h"
+#include "trainer/model/torch_device.h"
 #include "trainer/model/torch_versions.h"
 
 namespace longhaul {
@@ -307,7 +308,7 @@ class Pass {
 Setting setting_of(const ModelShape& shape, Device device, Precision precision) {
   Setting setting;
   setting.shape = shape;
-  setting.device = device == Device::kCuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  setting.device = torch_device(device);
   const std::int64_t half = shape.hidden / shape.heads / 2;
   setting.flash = kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 &&
                   half % 4 == 0 && half <= 128;

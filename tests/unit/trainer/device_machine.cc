@@ -1,4 +1,5 @@
 // The kernels on a GPU; compiled where the trainer is built with CUDA.
+#include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/row_machine.h"
 
 namespace longhaul {
@@ -65,7 +66,7 @@ class DeviceMachine : public RowMachine {
 }  // namespace
 
 std::unique_ptr<RowMachine> make_device_machine() {
-  return choose_device("auto", "") == Device::kCuda ? std::make_unique<DeviceMachine>() : nullptr;
+  return has_gpu() ? std::make_unique<DeviceMachine>() : nullptr;
 }
 #else
 std::unique_ptr<RowMachine> make_device_machine() {

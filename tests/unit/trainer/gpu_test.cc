@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "core/csv.h"
+#include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/cuda/device.h"
@@ -13,7 +14,7 @@ namespace {
 class Gpu : public testing::Test {
  protected:
   void SetUp() override {
-    if (choose_device("auto", "") != Device::kCuda) GTEST_SKIP() << "no GPU";
+    if (!has_gpu()) GTEST_SKIP() << "no GPU";
   }
 };
 

@@ -1,0 +1,53 @@
+// Takes the place of trainer/cuda/device.cu, torch_stream.cc and step_graph.cc: a GPU whose memory is the
+// host's and whose graphs are calls.
+#include "trainer/cuda/device.h"
+
+#include <cstring>
+
+#include "tests/emulated_gpu/device_memory.h"
+#include "trainer/cuda/step_graph.h"
+
+namespace longhaul {
+
+bool built_with_cuda() {
+  return true;
+}
+std::string device_name() {
+  return "emulated";
+}
+int device_number() {
+  return kHostMemory;
+}
+std::int64_t free_device_memory() {
+  return std::int64_t{1} << 32;
+}
+float* allocate_on_device(std::size_t bytes) {
+  return static_cast<float*>(emulated::allocate(bytes));
+}
+void free_on_device(float* table) {
+  emulated::release(table);
+}
+void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  const emulated::DeviceAtWork at_work;
+  std::memcpy(to, from, bytes);
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes) {
+  copy_to_device(to, from, bytes);
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes) {
+  copy_to_device(to, from, bytes);
+}
+void wait_for_device() {}
+CudaStream current_cuda_stream() {
+  return nullptr;
+}
+
+struct StepGraph::State {};
+StepGraph::StepGraph(bool) {}
+StepGraph::~StepGraph() = default;
+void StepGraph::run(const std::function<void()>& work) {
+  const emulated::DeviceAtWork at_work;
+  work();
+}
+
+}  // namespace longhaul
