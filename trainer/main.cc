@@ -10,6 +10,7 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "methods/registry.h"
+#include "trainer/cuda/device.h"
 #include "trainer/export_command.h"
 #include "trainer/outer_step_command.h"
 #include "trainer/ranks/c10d_ranks.h"
@@ -50,21 +51,26 @@ void keep_freed_memory() {
   mallopt(M_ARENA_MAX, 1);
 }
 
-void use_one_thread_a_task() {
-  use_one_blas_thread();
-  use_one_torch_thread();
+// Ranks of one machine take its GPUs in turn.
+int gpu_of(const RankEnvironment& environment) {
+  return environment.number_here % device_count();
 }
 
 // Without a wish: stacked on a GPU, a pool on the CPU.
 std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int threads,
                                      const RankEnvironment& environment) {
   if (threads == 0) threads = std::max(1, available_threads() / environment.size_here);
-  use_one_thread_a_task();
+  use_one_blas_thread();
+  const auto prepare_thread = [device, gpu = device == Device::kCuda ? gpu_of(environment) : 0] {
+    use_one_torch_thread();
+    if (device == Device::kCuda) use_device(gpu);
+  };
+  prepare_thread();
   if (wanted == "threads" && device == Device::kCuda)
     throw InputError({"", "--backend", "found \"threads\" with a GPU", "loop or stacked", ""});
   if (wanted.empty()) wanted = device == Device::kCuda ? "stacked" : "threads";
   if (wanted == "loop") return make_loop_backend();
-  auto pool = make_thread_backend(threads, use_one_torch_thread);
+  auto pool = make_thread_backend(threads, prepare_thread);
   return wanted == "stacked" ? make_stacked_backend(std::move(pool)) : std::move(pool);
 }
 
@@ -84,11 +90,6 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
               ProgressReporter& reporter) {
   const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
                                                  : choose_device(arguments.device, "--device");
-  // The exchanges between ranks are on the host, whose sums and AdamW round differently from the GPU's: the
-  // bits would not be those of one process.
-  if (ranks.size() > 1 && device == Device::kCuda)
-    throw InputError({"", "WORLD_SIZE", "found " + std::to_string(ranks.size()) + " with a GPU",
-                      "1, or several ranks on CPUs", "--device cpu"});
   std::optional<FolderLock> lock;
   if (ranks.is_first()) lock.emplace(arguments.out);
   keep_freed_memory();

@@ -277,10 +277,12 @@ void Training::finish_step(int step) {
       is_blocking(exchange) ? accelerator_->exchange(exchange) : accelerator_->post(exchange);
     else
       is_blocking(exchange) ? update_->exchange(exchange, replicas_) : update_->post(exchange, replicas_);
-  if (update_->averages_gradients() && accelerator_) {
-    optimize_on_gpu(step);
-  } else if (update_->averages_gradients()) {
-    for_each_held([&](int replica) { optimize(step, replica, seconds_[static_cast<std::size_t>(replica)]); });
+  if (update_->averages_gradients()) {
+    if (accelerator_)
+      optimize_on_gpu(step);
+    else
+      for_each_held(
+          [&](int replica) { optimize(step, replica, seconds_[static_cast<std::size_t>(replica)]); });
     meet_ranks();
   }
   files_.write_step_times(step, seconds_);
@@ -337,17 +339,20 @@ void Training::compute_stacked(int step) {
 
 void Training::compute_on_gpu(int step) {
   std::fill(seconds_.begin(), seconds_.end(), 0);
+  const RowBlock held = arena_.held();
   double seconds = 0;
   {
     const Stopwatch watch(seconds);
-    std::vector<Batch> batches(losses_.size());
-    backend_->for_each(case_.replicas, [&](int r) {
-      batches[static_cast<std::size_t>(r)] = training_batch(data_.training, train_, case_.seed, r, step);
+    std::vector<Batch> batches(static_cast<std::size_t>(held.size()));
+    backend_->for_each(held.size(), [&](int at) {
+      batches[static_cast<std::size_t>(at)] =
+          training_batch(data_.training, train_, case_.seed, held.first + at, step);
     });
     accelerator_->gradients(batches, losses_);
   }
-  for (double& of_replica : seconds_) of_replica += seconds / case_.replicas;
+  for (double& of_replica : seconds_) of_replica += seconds / held.size();
   if (!update_->averages_gradients()) optimize_on_gpu(step);
+  meet_ranks();
   check_losses(step);
 }
 
@@ -357,7 +362,7 @@ void Training::optimize_on_gpu(int step) {
     const Stopwatch watch(seconds);
     accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
   }
-  for (double& of_replica : seconds_) of_replica += seconds / case_.replicas;
+  for (double& of_replica : seconds_) of_replica += seconds / arena_.held().size();
 }
 
 void Training::optimize(int step, int replica, double& seconds) {

@@ -18,6 +18,10 @@ std::string device_name() {
 int device_number() {
   return kHostMemory;
 }
+int device_count() {
+  return 1;
+}
+void use_device(int) {}
 std::int64_t free_device_memory() {
   return std::int64_t{1} << 32;
 }

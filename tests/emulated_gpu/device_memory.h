@@ -10,7 +10,8 @@ namespace longhaul::emulated {
 void* allocate(std::size_t bytes);  // zeros
 void release(void* memory);
 
-// While one of these lives, the memory may be touched. They may be nested; one thread at a time.
+// While one of these lives, the memory may be touched. They may be nested, and those of several threads
+// overlap.
 class DeviceAtWork {
  public:
   DeviceAtWork();

@@ -21,10 +21,10 @@ class GpuAccelerator : public Accelerator {
         stacked_(spec.stacked),
         tables_(allocate(replicas.arena)),
         tokens_(tokens_of_a_step()),
-        losses_(static_cast<std::size_t>(replicas.arena.replicas())),
+        losses_(static_cast<std::size_t>(replicas.arena.held().size())),
         optimizer_(spec.train.optimizer, spec.decay,
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
-                    row(Slot::kSecondMoment), replicas.arena.replicas(), replicas.arena.parameters()}),
+                    row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()}),
         exchange_(spec.method, pointers()),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision, free_device_memory() / 10 * 8),
         gradients_(spec.stacked),
@@ -32,8 +32,7 @@ class GpuAccelerator : public Accelerator {
 
   void upload() override {
     for (const Slot slot : kSlots)
-      if (replicas_.arena.has(slot))
-        copy_to_device(row(slot), replicas_.arena.row(slot, 0), bytes_of_a_table());
+      if (replicas_.arena.has(slot)) upload(slot);
   }
 
   void download() override {
@@ -47,8 +46,8 @@ class GpuAccelerator : public Accelerator {
     tokens.reserve(tokens_.size());
     for (const Batch& batch : batches) tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
     tokens_.set(tokens);
-    gradients_.run([this] { stacked_ ? decode(0, replicas_.arena.replicas()) : decode_one_by_one(); });
-    losses_.read(losses.data(), losses.size());
+    gradients_.run([this] { stacked_ ? decode(0, held().size()) : decode_one_by_one(); });
+    losses_.read(losses.data() + held().first, losses_.size());
   }
 
   void optimize(double lr, int step) override {
@@ -58,6 +57,7 @@ class GpuAccelerator : public Accelerator {
   }
 
   void exchange(const Exchange& exchange) override {
+    if (replicas_.ranks.size() > 1) return exchange_on_host(exchange);
     exchange_.run(exchange, replicas_, update_, current_cuda_stream());
     wait_for_device();
   }
@@ -73,19 +73,18 @@ class GpuAccelerator : public Accelerator {
 
  private:
   std::size_t tokens_of_a_step() const {
-    return static_cast<std::size_t>(replicas_.arena.replicas()) * static_cast<std::size_t>(train_.batch) *
+    return static_cast<std::size_t>(held().size()) * static_cast<std::size_t>(train_.batch) *
            static_cast<std::size_t>(train_.model.context + 1);
   }
   std::size_t bytes_of_a_table() const {
-    return sizeof(float) *
-           static_cast<std::size_t>(replicas_.arena.replicas() * replicas_.arena.parameters());
+    return sizeof(float) * static_cast<std::size_t>(held().size() * replicas_.arena.parameters());
   }
 
   static std::vector<DeviceTable<float>> allocate(const Arena& arena) {
     std::vector<DeviceTable<float>> tables;
     for (const Slot slot : kSlots)
       if (arena.has(slot))
-        tables.emplace_back(static_cast<std::size_t>(arena.replicas() * arena.parameters()));
+        tables.emplace_back(static_cast<std::size_t>(arena.held().size() * arena.parameters()));
     return tables;
   }
   std::vector<float*> pointers() const {
@@ -93,10 +92,28 @@ class GpuAccelerator : public Accelerator {
     for (std::size_t i = 0; i < tables_.size(); ++i) all[i] = tables_[i].get();
     return all;
   }
-  float* row(Slot slot, int replica = 0) const {
-    return tables_[static_cast<std::size_t>(slot)].get() + replica * replicas_.arena.parameters();
+  RowBlock held() const { return replicas_.arena.held(); }
+  // `at` counts from the first replica that is held here.
+  float* row(Slot slot, int at = 0) const {
+    return tables_[static_cast<std::size_t>(slot)].get() + at * replicas_.arena.parameters();
   }
-  void download(Slot slot) { copy_to_host(replicas_.arena.row(slot, 0), row(slot), bytes_of_a_table()); }
+  float* on_host(Slot slot) { return replicas_.arena.row(slot, held().first); }
+  void upload(Slot slot) { copy_to_device(row(slot), on_host(slot), bytes_of_a_table()); }
+  void download(Slot slot) { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
+
+  // Between processes rows travel through host memory, and the host's update does the step. Both round each
+  // operation alike (outer_steps.cu), so that it is the step of one process.
+  void exchange_on_host(const Exchange& exchange) {
+    std::vector<Slot> slots;
+    if (update_.averages_gradients())
+      slots = {Slot::kGradient};
+    else
+      slots = {Slot::kWeights, Slot::kSlowWeights, Slot::kOuterMomentum};
+    if (exchange.rule->sharded) slots = {};  // gathers what all hold alike
+    for (const Slot slot : slots) download(slot);
+    update_.exchange(exchange, replicas_);
+    for (const Slot slot : slots) upload(slot);
+  }
 
   void decode(int first, int count) {
     const std::int64_t stride = std::int64_t{train_.batch} * (train_.model.context + 1);
@@ -104,7 +121,7 @@ class GpuAccelerator : public Accelerator {
                   stride, losses_.get() + first, count, train_.batch});
   }
   void decode_one_by_one() {
-    for (int r = 0; r < replicas_.arena.replicas(); ++r) decode(r, 1);
+    for (int at = 0; at < held().size(); ++at) decode(at, 1);
   }
 
   const TrainSpec& train_;
@@ -112,8 +129,8 @@ class GpuAccelerator : public Accelerator {
   Update& update_;
   bool stacked_;
   std::vector<DeviceTable<float>> tables_;  // by slot
-  DeviceTable<std::int64_t> tokens_;        // [R, batch, context + 1]
-  DeviceTable<double> losses_;              // [R]
+  DeviceTable<std::int64_t> tokens_;        // [held, batch, context + 1]
+  DeviceTable<double> losses_;              // [held]
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
   StackedDecoder decoder_;

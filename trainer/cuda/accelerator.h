@@ -36,10 +36,10 @@ class Accelerator {
   virtual void download() = 0;
   virtual void download_weights() = 0;
 
-  // batches, losses: by replica.
+  // batches: of the replicas that this process holds; their losses are written, by replica.
   virtual void gradients(const std::vector<Batch>& batches, std::vector<double>& losses) = 0;
   virtual void optimize(double lr, int step) = 0;
-  // A blocking exchange and an overlapped one, of the method.
+  // A blocking exchange and an overlapped one, of the method; with several ranks through host memory.
   virtual void exchange(const Exchange& exchange) = 0;
   virtual void post(const Exchange& exchange) = 0;
 

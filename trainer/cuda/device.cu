@@ -31,6 +31,16 @@ int device_number() {
   return number;
 }
 
+int device_count() {
+  int count = 0;
+  check_cuda(cudaGetDeviceCount(&count), "it is not known how many devices there are");
+  return count;
+}
+
+void use_device(int number) {
+  check_cuda(cudaSetDevice(number), "a device cannot be used");
+}
+
 std::int64_t free_device_memory() {
   std::size_t left = 0, all = 0;
   check_cuda(cudaMemGetInfo(&left, &all), "the device does not say how much memory it has");

@@ -20,6 +20,9 @@ std::string device_name();
 // Which of CUDA's devices this process works on; kHostMemory where tests emulate one (tests/emulated_gpu).
 int device_number();
 constexpr int kHostMemory = -1;
+int device_count();
+// From now on for the calling thread.
+void use_device(int number);
 std::int64_t free_device_memory();  // bytes
 
 // Zeros. Throws RunError where the device has not the memory.

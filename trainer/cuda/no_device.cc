@@ -24,6 +24,12 @@ std::string device_name() {
 int device_number() {
   return never<int>();
 }
+int device_count() {
+  return never<int>();
+}
+void use_device(int) {
+  never<int>();
+}
 std::int64_t free_device_memory() {
   return never<std::int64_t>();
 }

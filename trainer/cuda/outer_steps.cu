@@ -1,4 +1,5 @@
-// The outer steps of NoLoCo and DiLoCo, and ddp's mean: one launch for all groups.
+// The outer steps of NoLoCo and DiLoCo, and ddp's mean: one launch for all groups. Compiled without fused
+// multiply-adds: the bits are those of updates/, which take the step where a group is spread over processes.
 #include "trainer/cuda/launch.cuh"
 #include "trainer/cuda/row_kernels.h"
 

@@ -88,9 +88,7 @@ void set_gradients(Views& weights, Views& gradient) {
 class Decoder::Network {
  public:
   Network(const ModelShape& shape, Device device)
-      : shape_(shape),
-        device_(torch_device(device)),
-        operators_(make_plain_operators(shape, device_)) {}
+      : shape_(shape), device_(torch_device(device)), operators_(make_plain_operators(shape, device_)) {}
 
   double loss(const float* weights, const Batch& batch) const {
     const at::NoGradGuard no_gradient;
@@ -143,9 +141,7 @@ class Decoder::Network {
 class Decoder::OneOfAStack {
  public:
   OneOfAStack(const ModelShape& shape, Device device, Precision precision)
-      : parameters_(shape.parameters()),
-        device_(torch_device(device)),
-        decoder_(shape, device, precision) {}
+      : parameters_(shape.parameters()), device_(torch_device(device)), decoder_(shape, device, precision) {}
 
   // `gradient` may be null.
   double run(const float* weights, float* gradient, const Batch& batch) const {

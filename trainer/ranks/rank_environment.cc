@@ -45,6 +45,7 @@ RankEnvironment rank_environment() {
   environment.port = number("MASTER_PORT", 1, 65535);
   if (!variable("LOCAL_WORLD_SIZE").empty())
     environment.size_here = number("LOCAL_WORLD_SIZE", 1, environment.size);
+  if (!variable("LOCAL_RANK").empty()) environment.number_here = number("LOCAL_RANK", 0, 65535);
   environment.is_agents_store = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
   environment.attempt = variable("TORCHELASTIC_RESTART_COUNT");
   return environment;

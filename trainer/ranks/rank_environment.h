@@ -9,6 +9,7 @@ namespace longhaul {
 struct RankEnvironment {
   int rank = 0, size = 1;
   int size_here = 1;    // LOCAL_WORLD_SIZE: ranks on this machine, which share its processors
+  int number_here = 0;  // LOCAL_RANK: which of them this is, and which GPU it takes
   std::string address;  // of rank 0's machine
   int port = 0;
   // torchrun's own process already listens on the port, for all attempts to start (TORCHELASTIC_*).

@@ -63,10 +63,14 @@ RowMajorProduct* onednn_product() {
 }
 
 std::string blas_name() {
-  std::string name = onednn_name();
-  auto* config = symbol<char*()>("openblas_get_config");
-  if (config) name += (name.empty() ? "" : ", ") + std::string(config());
-  return name.empty() ? "unknown" : name;
+  // Once: OpenBLAS writes its answer into a buffer that all threads share.
+  static const std::string name = [] {
+    std::string found = onednn_name();
+    auto* config = symbol<char*()>("openblas_get_config");
+    if (config) found += (found.empty() ? "" : ", ") + std::string(config());
+    return found.empty() ? "unknown" : found;
+  }();
+  return name;
 }
 
 }  // namespace longhaul

@@ -6,6 +6,7 @@
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/cuda/device.h"
 
 namespace longhaul {
@@ -82,6 +83,45 @@ TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
   const Json scenario = small_scenario({{"name", "diloco"}, {"inner_steps", 1}}, 1);
   expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), stacked_on_gpu(scenario), 1e-5, "loop");
 }
+
+// What a training leaves: tables, log and weights.
+std::vector<std::string> left_by(const TemporaryFolder& folder) {
+  std::vector<std::string> files;
+  for (const char* name : {"out/metrics.csv", "out/exchanges.jsonl", "out/checkpoints/step-12.safetensors"})
+    files.push_back(contents(folder.file(name)));
+  return files;
+}
+
+class GpuRanks : public Gpu, public testing::WithParamInterface<Json> {};
+
+// Ranks exchange through host memory, where the host's updates do the step; one process does it on the GPU.
+TEST_P(GpuRanks, LeaveTheBytesOfOneProcess) {
+  Json scenario = small_scenario(GetParam(), 12);
+  scenario["replicas"] = 8;
+  const TemporaryFolder whole;
+  train_with(only_case(scenario, whole), whole, Device::kCuda, make_loop_backend());
+  for (const int size : {2, 4}) {
+    const TemporaryFolder folder;
+    const Case one = only_case(scenario, folder);
+    ThreadRanks::run(size, [&](Ranks& ranks) {
+      use_one_torch_thread();
+      ProgressReporter silent("test", -1, true);
+      TrainingFiles files(folder.file("out"), ranks.is_first());
+      Training training(one, Device::kCuda, make_loop_backend(), files, silent, ranks);
+      files.finish(training.run());
+    });
+    EXPECT_EQ(left_by(folder), left_by(whole)) << size << " ranks";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, GpuRanks,
+                         testing::Values(Json{{"name", "ddp"}}, Json{{"name", "fsdp"}},
+                                         Json{{"name", "independent"}},
+                                         Json{{"name", "diloco"}, {"inner_steps", 4}},
+                                         Json{{"name", "diloco"}, {"inner_steps", 4}, {"nesterov", false}},
+                                         Json{{"name", "noloco"}, {"inner_steps", 4}},
+                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}},
+                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"group_size", 4}}));
 
 // Ends a training in the middle of a step.
 class Stops : public Backend {

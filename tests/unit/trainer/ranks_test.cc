@@ -1,6 +1,8 @@
 // A training that is spread over processes leaves the bytes of one process, whatever befalls it on the way.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/csv.h"
 #include "tests/unit/trainer/rank_processes.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
@@ -25,7 +27,7 @@ Json scenario_of(const Json& method, int steps = 10) {
   return scenario;
 }
 
-// On the CPU, also where there is a GPU: with one several ranks are refused.
+// On the CPU, unless a test says so.
 class RanksTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -39,9 +41,12 @@ class RanksTest : public testing::Test {
 
   std::vector<std::string> arguments(const std::string& out,
                                      const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all = {"--case", case_file_, "--out", folder_.file(out), "--quiet", "--threads",
-                                    "1",      "--device", "cpu",   "--rank-timeout",  "120"};
+    std::vector<std::string> all = {"--case",  case_file_,  "--out", folder_.file(out),
+                                    "--quiet", "--threads", "1"};
+    if (std::find(more.begin(), more.end(), "--device") == more.end())
+      all.insert(all.end(), {"--device", "cpu"});
     all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {"--rank-timeout", "120"});
     return all;
   }
 
@@ -110,6 +115,16 @@ INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod,
                                          Json{{"name", "noloco"}, {"inner_steps", 4}}, kPresend,
                                          Json{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "root"}},
                                          Json{{"name", "noloco"}, {"inner_steps", 4}, {"group_size", 4}}));
+
+// All ranks on one card; gpu_test.cc has every method.
+TEST_F(RanksTest, OnACardTooTheyLeaveTheBytesOfOneProcess) {
+  if (choose_device("auto", "") != Device::kCuda) GTEST_SKIP() << "there is no GPU";
+  use(scenario_of(kPresend));
+  const std::vector<std::string> on_the_card = {"--device", "cuda", "--backend", "loop"};
+  train_with(1, "whole", on_the_card);
+  train_with(2, "ranks", on_the_card);
+  expect_same("ranks", "whole");
+}
 
 TEST_F(RanksTest, LeaveTheBytesOfOneProcessInFloat32Too) {
   Json scenario = scenario_of(kPresend);
