@@ -99,21 +99,20 @@ LONGHAUL_VECTORIZED void rms_norm_backward(const Scalar* dy, const Scalar* x, co
   }
 }
 
-LONGHAUL_VECTORIZED void swiglu_forward(const Scalar* gate_up, std::int64_t rows, std::int64_t width,
-                                        Scalar* y) {
-  for (std::int64_t row = 0; row < rows; ++row, y += width) {
-    const Scalar *gate = gate_up + row * 2 * width, *up = gate + width;
+LONGHAUL_VECTORIZED void swiglu_forward(const FeedForwardShape& shape, const Scalar* gate_up, Scalar* y) {
+  for (std::int64_t row = 0; row < shape.rows; ++row, y += shape.y_stride) {
+    const Scalar *gate = gate_up + row * shape.gate_up_stride, *up = gate + shape.width;
 #pragma omp simd
-    for (std::int64_t i = 0; i < width; ++i) y[i] = gate[i] * (1 / (1 + exponential(-gate[i]))) * up[i];
+    for (std::int64_t i = 0; i < shape.width; ++i) y[i] = gate[i] * (1 / (1 + exponential(-gate[i]))) * up[i];
   }
 }
 
 // With σ = sigmoid(gate): d gate = dy · up · σ (1 + gate (1 − σ)), d up = dy · gate · σ.
-LONGHAUL_VECTORIZED void swiglu_backward(Scalar* dy, std::int64_t rows, std::int64_t width, Scalar* gate_up) {
-  for (std::int64_t row = 0; row < rows; ++row, dy += width) {
-    Scalar *gates = gate_up + row * 2 * width, *ups = gates + width;
+LONGHAUL_VECTORIZED void swiglu_backward(const FeedForwardShape& shape, Scalar* dy, Scalar* gate_up) {
+  for (std::int64_t row = 0; row < shape.rows; ++row, dy += shape.y_stride) {
+    Scalar *gates = gate_up + row * shape.gate_up_stride, *ups = gates + shape.width;
 #pragma omp simd
-    for (std::int64_t i = 0; i < width; ++i) {
+    for (std::int64_t i = 0; i < shape.width; ++i) {
       const Scalar gate = gates[i], up = ups[i], d = dy[i], sigmoid = 1 / (1 + exponential(-gate)),
                    silu = gate * sigmoid;
       gates[i] = d * up * sigmoid * (1 + gate * (1 - sigmoid));

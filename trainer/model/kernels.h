@@ -21,10 +21,15 @@ void rms_norm_again(const Scalar* x, const Scalar* w, const Scalar* scale, std::
 void rms_norm_backward(const Scalar* dy, const Scalar* x, const Scalar* w, const Scalar* scale,
                        std::int64_t rows, std::int64_t width, Scalar* dx, Scalar* dw);
 
-// y = silu(gate) · up (Shazeer, arXiv 2002.05202); each row of gate_up [rows, 2·width] holds gate, then up.
-void swiglu_forward(const Scalar* gate_up, std::int64_t rows, std::int64_t width, Scalar* y);
+// A row of gate_up holds `width` gates, then as many ups; rows begin `gate_up_stride` apart there, at least
+// 2·width, and `y_stride` apart in y, at least width.
+struct FeedForwardShape {
+  std::int64_t rows, width, gate_up_stride, y_stride;
+};
+// y = silu(gate) · up (Shazeer, arXiv 2002.05202).
+void swiglu_forward(const FeedForwardShape& shape, const Scalar* gate_up, Scalar* y);
 // In place: gate_up becomes its own gradient, and dy becomes y once more.
-void swiglu_backward(Scalar* dy, std::int64_t rows, std::int64_t width, Scalar* gate_up);
+void swiglu_backward(const FeedForwardShape& shape, Scalar* dy, Scalar* gate_up);
 
 struct AttentionShape {
   std::int64_t sequences, context, heads, width;  // width of a head, even

@@ -24,7 +24,7 @@ TEST(Kernels, SwigluIsTheFormulaFromMinusToPlusNinety) {
   std::vector<float> gate_up, y(181);
   for (int gate = -90; gate <= 90; ++gate) gate_up.push_back(static_cast<float>(gate));
   gate_up.insert(gate_up.end(), 181, 2.f);
-  swiglu_forward(gate_up.data(), 1, 181, y.data());
+  swiglu_forward({1, 181, 362, 181}, gate_up.data(), y.data());
   for (int gate = -90; gate <= 90; ++gate) {
     const double exact = 2. * gate / (1 + std::exp(-static_cast<double>(gate)));
     EXPECT_NEAR(y[static_cast<std::size_t>(gate + 90)], exact, 1e-6 * std::abs(exact) + 1e-30) << gate;
@@ -39,10 +39,14 @@ TEST(Kernels, OutputsComputedAgainAreTheSame) {
   rms_norm_forward(x.data(), w.data(), kRows, kWidth, 1e-5f, y.data(), scale.data());
   rms_norm_again(x.data(), w.data(), scale.data(), kRows, kWidth, again.data());
   EXPECT_EQ(again, y);
-  std::vector<float> gate_up = random_values(2 * kRows * kWidth, 3);
-  swiglu_forward(gate_up.data(), kRows, kWidth, y.data());
-  again.assign(again.size(), 1);
-  swiglu_backward(again.data(), kRows, kWidth, gate_up.data());
+  const FeedForwardShape shape{kRows, kWidth, 80, 41};  // what is between the rows stays as it is
+  std::vector<float> gate_up = random_values(kRows * 80, 3);
+  y.assign(kRows * 41, 1);
+  swiglu_forward(shape, gate_up.data(), y.data());
+  EXPECT_EQ(y[37], 1);
+  EXPECT_NEAR(y[41 + 5], gate_up[80 + 5] / (1 + std::exp(-gate_up[80 + 5])) * gate_up[80 + 37 + 5], 1e-5);
+  again.assign(kRows * 41, 1);
+  swiglu_backward(shape, again.data(), gate_up.data());
   EXPECT_EQ(again, y);
 }
 
@@ -80,7 +84,7 @@ TEST(Kernels, SameBitsAtAnyAlignment) {
 
 TEST(Kernels, ANotANumberStaysOne) {
   std::vector<float> gate_up = {NAN, 1}, y(1);
-  swiglu_forward(gate_up.data(), 1, 1, y.data());
+  swiglu_forward({1, 1, 2, 1}, gate_up.data(), y.data());
   EXPECT_TRUE(std::isnan(y[0]));
 }
 
