@@ -132,5 +132,30 @@ TEST_F(Program, AnInterruptEndsWith130AndKeepsWhatThereWas) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("out/done")));
 }
 
+// Replicas are ahead of each other then: all of them end with the same step, and go on from it.
+TEST_F(Program, AnInterruptBetweenMeetingsIsResumedToTheBytesOfAnUndisturbedTraining) {
+  constexpr int kSteps = 8000;
+  Json scenario = small_scenario({{"name", "independent"}}, kSteps);
+  scenario["train"]["evaluate_every"] = kSteps;
+  scenario["train"]["checkpoint_every"] = kSteps;
+  ASSERT_EQ(run_case(scenario, "--quiet --threads 3").status, 0);
+  const std::string cut = folder_.file("cut"), whole = folder_.file("out"),
+                    arguments = "--case " + folder_.file("case.json") + " --quiet --threads 3 --out " + cut;
+  const std::string interrupted = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train --progress-fd 3 " +
+                                  arguments + " 3> " + folder_.file("progress") +
+                                  " 2> /dev/null & child=$!; until [ -s " + folder_.file("progress") +
+                                  " ]; do kill -0 $child || exit 1; sleep 0.01; done; sleep 0.2; "
+                                  "kill -INT $child; wait $child";
+  ASSERT_EQ(WEXITSTATUS(std::system(interrupted.c_str())), 130);
+  ASSERT_FALSE(std::filesystem::exists(cut + "/done"));
+  const Ended resumed = run(arguments + " --resume");
+  EXPECT_EQ(resumed.status, 0);
+  EXPECT_NE(resumed.output.find("resumes after step "), std::string::npos) << resumed.output;
+  const std::string tensors = "/checkpoints/step-" + std::to_string(kSteps) + ".safetensors";
+  for (const std::string& file : {std::string("/metrics.csv"), std::string("/training.json"), tensors})
+    EXPECT_EQ(contents(cut + file), contents(whole + file)) << file;
+  EXPECT_EQ(read_csv(cut + "/step_times.csv").rows.size(), std::size_t{4 * kSteps});
+}
+
 }  // namespace
 }  // namespace longhaul

@@ -61,6 +61,18 @@ class RankProcesses {
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
+  // Until one has ended or was waited for.
+  bool all_run() const {
+    for (pid_t process : processes_) {
+      siginfo_t ended{};
+      if (process == 0 ||
+          ::waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+          ended.si_pid != 0)
+        return false;
+    }
+    return true;
+  }
+
   void kill(int rank, int signal) { ::kill(processes_.at(static_cast<std::size_t>(rank)), signal); }
 
   RankEnded wait(int rank) {

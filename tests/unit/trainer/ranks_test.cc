@@ -85,10 +85,10 @@ class RanksTest : public testing::Test {
       EXPECT_NE(ended.output.find(part), std::string::npos) << part << "\nnot in: " << ended.output;
   }
 
-  void wait_for_file(const std::string& name) const {
-    for (int i = 0; i < 12000 && !fs::exists(name); ++i)
+  static void wait_for_file(const std::string& name, const RankProcesses& writers) {
+    for (int i = 0; i < 12000 && !fs::exists(name) && writers.all_run(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_TRUE(fs::exists(name)) << name;
+    ASSERT_TRUE(fs::exists(name)) << name << (writers.all_run() ? "" : ": a rank ended before");
   }
 
   TemporaryFolder folder_;
@@ -145,7 +145,7 @@ TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) 
     const std::string out = "killed-" + std::to_string(victim);
     {
       RankProcesses processes(4, arguments(out), folder_);
-      wait_for_file(file(out, "checkpoints/step-10.json"));
+      wait_for_file(file(out, "checkpoints/step-10.json"), processes);
       processes.kill(victim, SIGKILL);
       EXPECT_EQ(processes.wait(victim).status, 128 + SIGKILL);
       for (int rank : {0, 1, 2, 3})
@@ -163,7 +163,7 @@ TEST_F(RanksTest, ARankThatFallsSilentIsGivenUpAfterTheTimeout) {
   std::vector<std::string> all = arguments("out");
   all.back() = "10";
   RankProcesses processes(2, all, folder_);
-  wait_for_file(file("out", "metrics.csv"));
+  wait_for_file(file("out", "metrics.csv"), processes);
   while (contents(file("out", "metrics.csv")).find("\n8,") == std::string::npos)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   processes.kill(1, SIGSTOP);
@@ -177,7 +177,7 @@ TEST_F(RanksTest, AnInterruptOfOneRankStopsAllAtTheSameStepWithACheckpoint) {
   train_with(1, "whole");
   {
     RankProcesses processes(2, arguments("out"), folder_);
-    wait_for_file(file("out", "metrics.csv"));
+    wait_for_file(file("out", "metrics.csv"), processes);
     while (contents(file("out", "metrics.csv")).find("\n8,") == std::string::npos)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     processes.kill(1, SIGTERM);

@@ -203,6 +203,24 @@ TEST(Training, ALossThatIsNotFiniteNamesStepAndReplicaAndKeepsWhatThereWas) {
             0u);
 }
 
+// Threads are ahead of each other when one finds it: the step and the replica are those of the loop.
+TEST(Training, TheSameLossThatIsNotFiniteIsNamedWhateverTheThreads) {
+  Json scenario = small_scenario(kIndependent, 200);
+  scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 100}};
+  scenario["train"]["evaluate_every"] = 200;
+  const auto said = [&](int threads) {
+    try {
+      train(scenario, threads);
+    } catch (const RunError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  const std::string by_loop = said(1);
+  EXPECT_NE(by_loop.find("is not finite"), std::string::npos) << by_loop;
+  for (int threads : {2, 3, 7}) EXPECT_EQ(said(threads), by_loop);
+}
+
 TEST(Training, WritesTheFilesOfTheRunDirectory) {
   const TemporaryFolder folder;
   train(only_case(small_scenario(kDiloco), folder), folder, 2);
