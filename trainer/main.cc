@@ -183,9 +183,11 @@ CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app("Trains the replicas of one case of a Longhaul scenario.");
   app.footer(
-      "Environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT of one of several ranks; LONGHAUL_PRODUCTS, "
-      "onednn or\n"
-      "blas: what multiplies on a CPU (default onednn on x86-64). docs/trainer.md explains both.");
+      "Environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT of one of several ranks, LOCAL_RANK which GPU "
+      "it takes,\n"
+      "LOCAL_WORLD_SIZE how many share the cores; LONGHAUL_PRODUCTS, onednn or blas: what multiplies on a "
+      "CPU\n"
+      "(default onednn on x86-64). docs/trainer.md explains them.");
   longhaul::Arguments arguments;
   longhaul::OuterStepArguments outer_step;
   longhaul::add_training_options(app, arguments);

@@ -11,6 +11,7 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "methods/registry.h"
+#include "trainer/cuda/device.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
@@ -66,17 +67,6 @@ bool is_blocking(const Exchange& exchange) {
   return exchange.rule->overlap_steps == 0;
 }
 
-// What turns the same arithmetic into other bits: the libraries, and by the BLAS's name the kind of
-// processor.
-Json libraries() {
-  return {{"libtorch", torch_version()}, {"blas", blas_name()}};
-}
-
-// The order of the sums; loop and threads have the same.
-std::string arithmetic(const Backend& backend) {
-  return backend.stacks() ? "stacked" : "replica by replica";
-}
-
 }  // namespace
 
 Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
@@ -106,7 +96,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
                           {"steps", train_.steps},
                           {"a text with hash", hex64(data_.hash)},
                           {"device", to_string(device)},
-                          {"an arithmetic", arithmetic(*backend_)},
+                          {"an arithmetic", arithmetic()},
                           {"libraries", libraries()}});
   const std::vector<float> weights = initial_weights(train_.model, one.seed);
   for_each_held(
@@ -146,15 +136,36 @@ void Training::check_same_run(const Json& state) const {
   if (state.at("device") != device)
     throw InputError({"", "train.device", "found \"" + device + "\", which gives other bits",
                       state["device"].dump() + ", as the checkpoint", begin_anew});
-  if (state.value("arithmetic", arithmetic(*backend_)) != arithmetic(*backend_))
-    throw InputError({"", "--backend", "works " + arithmetic(*backend_) + ", which gives other bits",
+  if (state.value("arithmetic", arithmetic()) != arithmetic())
+    throw InputError({"", "--backend", "works " + arithmetic() + ", which gives other bits",
                       state["arithmetic"].get<std::string>() + ", as the checkpoint",
-                      "use the other back-end, or " + begin_anew});
+                      "use the other back-end or number of ranks, or " + begin_anew});
+  if (accelerator_ && state.value("sequences_at_once", accelerator_->sequences_at_once()) !=
+                          accelerator_->sequences_at_once())
+    throw InputError({"", "",
+                      "the GPU's free memory is enough for " +
+                          std::to_string(accelerator_->sequences_at_once()) +
+                          " sequences of a replica together, which gives other sums",
+                      state["sequences_at_once"].dump() + ", as the checkpoint",
+                      "use a card with as much free memory, or " + begin_anew});
   if (state.value("libraries", libraries()) != libraries())
     throw InputError({"", "",
                       "the libraries are " + libraries().dump() +
                           ", which may give other bits than those of the checkpoint",
                       state["libraries"].dump(), "use these, or " + begin_anew});
+}
+
+std::string Training::arithmetic() const {
+  if (!backend_->stacks()) return "replica by replica";
+  // A GPU's library may multiply another number of matrices by another kernel.
+  const bool depends = device_ == Device::kCuda && ranks_.size() > 1;
+  return depends ? "stacked on " + std::to_string(ranks_.size()) + " ranks" : "stacked";
+}
+
+Json Training::libraries() const {
+  Json json = {{"libtorch", torch_version()}, {"blas", blas_name()}};
+  if (device_ == Device::kCuda) json["gpu"] = device_name();
+  return json;
 }
 
 Json Training::run() {
@@ -195,11 +206,12 @@ void Training::save_checkpoint(int step) {
                   {"vocabulary", shape.vocabulary}}},
                 {"corpus_hash", hex64(data_.hash)},
                 {"device", to_string(device_)},
-                {"arithmetic", arithmetic(*backend_)},
+                {"arithmetic", arithmetic()},
                 {"libraries", libraries()},
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
+  if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
   const std::vector<TensorView> tensors =
       step == 0 ? std::vector<TensorView>{} : tensors_to_keep(replicas_, *update_, step == train_.steps);
   if (ranks_.is_first())

@@ -68,6 +68,11 @@ class Training {
   void report(int step);
   void save_checkpoint(int step);
   void check_same_run(const Json& state) const;
+  // The order of the sums, which a checkpoint must have been computed in.
+  std::string arithmetic() const;
+  // What turns the same arithmetic into other bits: the libraries, by the BLAS's name the kind of processor,
+  // the GPU.
+  Json libraries() const;
   Json summary() const;
 
   const Case& case_;

@@ -15,6 +15,9 @@ bool built_with_cuda() {
 std::string device_name() {
   return "emulated";
 }
+std::string device_identity() {
+  return "emulated";
+}
 int device_number() {
   return kHostMemory;
 }

@@ -1,5 +1,7 @@
 #include "trainer/cuda/accelerator.h"
 
+#include <algorithm>
+
 #include "core/errors.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
@@ -8,6 +10,18 @@
 
 namespace longhaul {
 namespace {
+
+// What activations may take: most of what is free on the card once the tables of all ranks are there, the
+// same on all of them, since the pieces that follow from it may change the order of sums.
+std::int64_t memory_for_activations(Ranks& ranks) {
+  const std::vector<std::string> cards = gather(ranks, device_identity());
+  std::ptrdiff_t sharing = 1;  // ranks on one card
+  for (const std::string& card : cards)
+    sharing = std::max(sharing, std::count(cards.begin(), cards.end(), card));
+  const std::vector<double> free =
+      gather(ranks, std::vector<double>{static_cast<double>(free_device_memory())});
+  return static_cast<std::int64_t>(*std::min_element(free.begin(), free.end())) / sharing / 10 * 8;
+}
 
 const Slot kSlots[] = {Slot::kWeights,      Slot::kGradient,    Slot::kFirstMoment,
                        Slot::kSecondMoment, Slot::kSlowWeights, Slot::kOuterMomentum};
@@ -26,7 +40,8 @@ class GpuAccelerator : public Accelerator {
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()}),
         exchange_(spec.method, pointers()),
-        decoder_(spec.train.model, Device::kCuda, spec.train.precision, free_device_memory() / 10 * 8),
+        decoder_(spec.train.model, Device::kCuda, spec.train.precision,
+                 memory_for_activations(replicas.ranks)),
         gradients_(spec.stacked),
         steps_(spec.stacked) {}
 
@@ -65,6 +80,10 @@ class GpuAccelerator : public Accelerator {
   void post(const Exchange& exchange) override {
     if (replicas_.arena.has(Slot::kSlowWeights)) download(Slot::kSlowWeights);
     update_.post(exchange, replicas_);
+  }
+
+  int sequences_at_once() const override {
+    return decoder_.piece_of(stacked_ ? held().size() : 1, train_.batch, true).sequences;
   }
 
   std::int64_t bytes() const override {

@@ -26,8 +26,8 @@ struct AcceleratorSpec {
 
 class Accelerator {
  public:
-  // `replicas` and `update` are those of the training, and outlive this. Throws RunError where the GPU has
-  // not the memory. Needs built_with_cuda() and a GPU.
+  // `replicas` and `update` are those of the training, and outlive this. All ranks make theirs together.
+  // Throws RunError where the GPU has not the memory. Needs built_with_cuda() and a GPU.
   static std::unique_ptr<Accelerator> make(const AcceleratorSpec& spec, Replicas& replicas, Update& update);
   virtual ~Accelerator() = default;
 
@@ -43,6 +43,8 @@ class Accelerator {
   virtual void exchange(const Exchange& exchange) = 0;
   virtual void post(const Exchange& exchange) = 0;
 
+  // How many of a replica's sequences fit into memory together: what does not fit makes other sums.
+  virtual int sequences_at_once() const = 0;
   virtual std::int64_t bytes() const = 0;  // of the tables on the GPU
 };
 

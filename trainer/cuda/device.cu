@@ -25,6 +25,12 @@ std::string device_name() {
   return properties.name;
 }
 
+std::string device_identity() {
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, device_number()), "the device does not say what it is");
+  return std::string(properties.uuid.bytes, sizeof properties.uuid.bytes);
+}
+
 int device_number() {
   int number = 0;
   check_cuda(cudaGetDevice(&number), "there is no current device");

@@ -17,6 +17,7 @@ using CudaStream = CUstream_st*;
 
 bool built_with_cuda();
 std::string device_name();
+std::string device_identity();  // of this card among all cards anywhere
 // Which of CUDA's devices this process works on; kHostMemory where tests emulate one (tests/emulated_gpu).
 int device_number();
 constexpr int kHostMemory = -1;

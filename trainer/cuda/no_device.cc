@@ -21,6 +21,9 @@ bool built_with_cuda() {
 std::string device_name() {
   return never<std::string>();
 }
+std::string device_identity() {
+  return never<std::string>();
+}
 int device_number() {
   return never<int>();
 }

@@ -1,6 +1,7 @@
 // The exchanges of the methods over tables [R, P] whose rows all lie in one memory: the arithmetic of
 // updates/noloco.cc, diloco.cc and ddp.cc, a thread each few columns of a group, in one pass: every row is
-// read and written once. Sums go in the order of the members, as in mean_of() of replicas/message.h.
+// read and written once. Sums go in the order of the members and begin with the first (0 + -0 is not -0), as
+// in mean_of() of replicas/message.h.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,8 @@ struct MeanOfMembers {
   LONGHAUL_HOST_DEVICE MeanOfMembers(const OuterTables& t, int begin, int end, std::int64_t column) {
     LONGHAUL_UNROLL
     for (int k = 0; k < kKeptMembers; ++k)
-      if (begin + k < end) kept[k] = add(t, t.groups.members[begin + k], column);
-    for (int k = begin + kKeptMembers; k < end; ++k) add(t, t.groups.members[k], column);
+      if (begin + k < end) kept[k] = add(t, t.groups.members[begin + k], column, k == 0);
+    for (int k = begin + kKeptMembers; k < end; ++k) add(t, t.groups.members[k], column, false);
     const auto count = static_cast<float>(end - begin);
     for (int c = 0; c < kColumns; ++c) {
       delta.at[c] /= count;
@@ -54,14 +55,17 @@ struct MeanOfMembers {
   }
 
  private:
-  LONGHAUL_HOST_DEVICE Pack<kColumns> add(const OuterTables& t, int member, std::int64_t column) {
+  LONGHAUL_HOST_DEVICE Pack<kColumns> add(const OuterTables& t, int member, std::int64_t column,
+                                          bool is_first) {
     using Columns = Pack<kColumns>;
     const std::int64_t at = member * t.columns + column;
     const Columns fast = Columns::read(t.theta + at), slow = Columns::read(t.phi + at);
     const Columns anchor = t.anchors ? Columns::read(t.anchors + at) : slow;
     for (int c = 0; c < kColumns; ++c) {
-      delta.at[c] += rounded(fast.at[c] - slow.at[c], t.rounding);
-      phi.at[c] += t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);
+      const float moved = rounded(fast.at[c] - slow.at[c], t.rounding);
+      const float from = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);
+      delta.at[c] = is_first ? moved : delta.at[c] + moved;
+      phi.at[c] = is_first ? from : phi.at[c] + from;
     }
     return slow;
   }
@@ -164,7 +168,10 @@ struct AverageColumns {
     Pack<kColumns> mean{};
     for (int k = begin; k < end; ++k) {
       const Pack<kColumns> row = Pack<kColumns>::read(rows + groups.members[k] * columns + column);
-      for (int c = 0; c < kColumns; ++c) mean.at[c] += rounded(row.at[c], rounding);
+      for (int c = 0; c < kColumns; ++c) {
+        const float value = rounded(row.at[c], rounding);
+        mean.at[c] = k == begin ? value : mean.at[c] + value;
+      }
     }
     for (int c = 0; c < kColumns; ++c) mean.at[c] /= static_cast<float>(end - begin);
     for (int k = begin; k < end; ++k) mean.write(rows + groups.members[k] * columns + column);

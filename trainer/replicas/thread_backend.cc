@@ -12,6 +12,9 @@
 namespace longhaul {
 namespace {
 
+// Rounds that one may be ahead of the slowest: enough for no core to wait, and few to finish after a stop.
+constexpr int kMostAhead = 4;
+
 // The rounds that are at work, and how far they are; under the mutex of the pool.
 struct Rounds {
   struct Task {
@@ -26,7 +29,7 @@ struct Rounds {
     for (int i = 0; i < count; ++i) ready.push({0, i});
   }
 
-  bool has_next() const { return !ready.empty() && ready.top().round < limit; }
+  bool has_next() const { return !ready.empty() && ready.top().round < std::min(limit, done + kMostAhead); }
   Task next() {
     const Task task = ready.top();
     ready.pop();
@@ -37,6 +40,7 @@ struct Rounds {
   void ended(const Task& task) {
     --busy;
     --left[static_cast<std::size_t>(task.round)];
+    while (done < static_cast<int>(left.size()) && is_done(done)) ++done;
     ready.push({task.round + 1, task.i});
   }
   bool is_done(int round) const { return left[static_cast<std::size_t>(round)] == 0; }
@@ -55,6 +59,7 @@ struct Rounds {
   int limit;              // rounds to go through
   std::vector<int> left;  // tasks of a round that are not done
   std::priority_queue<Task, std::vector<Task>, std::greater<Task>> ready;
+  int done = 0;   // rounds that are done
   int begun = 0;  // the highest round that has a task at work or done
   int busy = 0;   // tasks at work
   std::exception_ptr error;
@@ -131,7 +136,7 @@ class ThreadBackend : public Backend {
       lock.lock();
       if (error) rounds.failed(task, error);
       rounds.ended(task);
-      if (rounds.has_next()) wake_.notify_one();  // somebody may have had nothing to do
+      if (rounds.has_next()) wake_.notify_all();  // somebody may have had nothing to do
       if (rounds.is_done(task.round) || rounds.busy == 0) done_.notify_one();
     }
   }

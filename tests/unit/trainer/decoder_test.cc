@@ -63,7 +63,7 @@ TEST_P(DecoderAgainstReference, GradientIsTheFiniteDifference) {
 }
 
 TEST(Decoder, FusedOperatorsAgreeWithPlainOnesAtTheSizesOfATraining) {
-  const ModelShape shape{96, 3, 4, 256, 65, 256};
+  const ModelShape shape{96, 3, 4, 512, 65, 256};
   const std::vector<float> weights = initial_weights(shape, 1);
   std::vector<float> plain(weights.size()), fused(weights.size());
   const Batch batch = random_batch(shape, 4);

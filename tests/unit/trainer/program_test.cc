@@ -134,17 +134,19 @@ TEST_F(Program, AnInterruptEndsWith130AndKeepsWhatThereWas) {
 
 // Replicas are ahead of each other then: all of them end with the same step, and go on from it.
 TEST_F(Program, AnInterruptBetweenMeetingsIsResumedToTheBytesOfAnUndisturbedTraining) {
-  constexpr int kSteps = 8000;
+  constexpr int kSteps = 16000;
   Json scenario = small_scenario({{"name", "independent"}}, kSteps);
   scenario["train"]["evaluate_every"] = kSteps;
   scenario["train"]["checkpoint_every"] = kSteps;
   ASSERT_EQ(run_case(scenario, "--quiet --threads 3").status, 0);
   const std::string cut = folder_.file("cut"), whole = folder_.file("out"),
                     arguments = "--case " + folder_.file("case.json") + " --quiet --threads 3 --out " + cut;
+  // Once it has told of two steps, a tenth of a second apart.
+  const std::string told = "$(grep -c '\"done\"' " + folder_.file("progress") + " 2> /dev/null)";
   const std::string interrupted = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train --progress-fd 3 " +
                                   arguments + " 3> " + folder_.file("progress") +
-                                  " 2> /dev/null & child=$!; until [ -s " + folder_.file("progress") +
-                                  " ]; do kill -0 $child || exit 1; sleep 0.01; done; sleep 0.2; "
+                                  " 2> /dev/null & child=$!; until [ \"0" + told +
+                                  "\" -ge 2 ]; do kill -0 $child || exit 1; sleep 0.01; done; "
                                   "kill -INT $child; wait $child";
   ASSERT_EQ(WEXITSTATUS(std::system(interrupted.c_str())), 130);
   ASSERT_FALSE(std::filesystem::exists(cut + "/done"));

@@ -104,6 +104,23 @@ TEST(BackendRounds, NobodyWaitsForAnother) {
   EXPECT_EQ(in_round_1, 4);
 }
 
+// What is begun has to be finished after a stop.
+TEST(BackendRounds, NobodyIsFarAhead) {
+  std::atomic<int> rounds_of_other{0};
+  int most = 0;
+  make_thread_backend(2)->for_each_round(
+      2, 100,
+      [&](int round, int i) {
+        if (i == 1) ++rounds_of_other;
+        if (i == 1 || round > 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        most = rounds_of_other;
+      },
+      [](int) { return true; });
+  EXPECT_LE(most, 4);
+  EXPECT_EQ(rounds_of_other, 100);
+}
+
 TEST(BackendRounds, AfterAStopAllHaveTakenTheRoundsThatWereSeen) {
   for (int threads : {0, 1, 2, 5})
     for (int stop : {0, 3, 9}) {
@@ -117,7 +134,9 @@ TEST(BackendRounds, AfterAStopAllHaveTakenTheRoundsThatWereSeen) {
             return round < stop;
           });
       EXPECT_GT(seen, stop);
-      if (threads == 0) EXPECT_EQ(seen, stop + 1);
+      if (threads == 0) {
+        EXPECT_EQ(seen, stop + 1);
+      }
       for (const auto& rounds : taken) EXPECT_EQ(rounds, seen) << threads << " threads, stop " << stop;
     }
 }

@@ -29,7 +29,7 @@ Batch random_batch(const ModelShape& shape, int sequences) {
 
 // Hidden, layers, heads, ffn, context, vocabulary; the second one's context is longer than a block of
 // queries.
-const ModelShape kShapes[] = {{12, 2, 3, 10, 7, 11}, {4, 1, 2, 3, 70, 5}};
+const ModelShape kShapes[] = {{12, 2, 3, 10, 7, 11}, {4, 1, 2, 3, 70, 5}, {4, 1, 2, 256, 5, 5}};
 
 TEST(Float64Decoder, LossIsTheScalarModels) {
   for (const ModelShape& shape : kShapes) {
