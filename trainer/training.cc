@@ -1,8 +1,6 @@
 #include "trainer/training.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <numeric>
@@ -11,32 +9,16 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "methods/registry.h"
-#include "trainer/cuda/device.h"
 #include "trainer/checkpoint/training_state.h"
+#include "trainer/cuda/device.h"
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
 #include "trainer/model/layout.h"
 #include "trainer/ranks/agreement.h"
 #include "trainer/replicas/blas.h"
-#include "trainer/updates/clip.h"
-#include "trainer/updates/learning_rate.h"
 
 namespace longhaul {
 namespace {
-
-// Adds the wall time of its life to `seconds`.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(Clock::now()) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& seconds_;
-  Clock::time_point start_;
-};
 
 std::vector<DecayRange> decay_ranges(const ModelShape& shape) {
   std::vector<DecayRange> ranges;
@@ -59,9 +41,6 @@ PlanContext trained_context(const Case& one) {
 
 // What activations of a stacked back-end may take on a CPU, bytes.
 constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
-
-// Losses and times of so many steps wait for the slowest replica.
-constexpr int kMostStepsAlone = 64;
 
 bool is_blocking(const Exchange& exchange) {
   return exchange.rule->overlap_steps == 0;
@@ -233,52 +212,6 @@ bool Training::meet_after(int step) const {
   return is_evaluated(step) || is_kept(step) || !exchanges_at(plan_, context_, step).empty();
 }
 
-int Training::inner_steps(int first) {
-  if (accelerator_ || stacked_) {
-    accelerator_ ? compute_on_gpu(first) : compute_stacked(first);
-    if (!meet_after(first)) finish_step(first);
-    return first;
-  }
-  int last = first;
-  if (ranks_.size() == 1)
-    while (!meet_after(last) && last - first + 1 < kMostStepsAlone) ++last;
-  struct Results {
-    std::vector<double> losses, seconds;
-  };
-  std::vector<Results> results(static_cast<std::size_t>(last - first + 1),
-                               {losses_, std::vector<double>(seconds_.size())});
-  const RowBlock held = arena_.held();
-  int done = first;
-  backend_->for_each_round(
-      held.size(), last - first + 1,
-      [&](int round, int at) {
-        Results& of_step = results[static_cast<std::size_t>(round)];
-        const auto replica = static_cast<std::size_t>(held.first + at);
-        inner_step(first + round, held.first + at, of_step.losses[replica], of_step.seconds[replica]);
-      },
-      [&](int round) {
-        done = first + round;
-        losses_ = results[static_cast<std::size_t>(round)].losses;
-        seconds_ = results[static_cast<std::size_t>(round)].seconds;
-        meet_ranks();
-        check_losses(done);
-        if (meet_after(done)) return true;
-        finish_step(done);
-        return !interrupted();
-      });
-  return done;
-}
-
-void Training::inner_step(int step, int replica, double& loss, double& seconds) {
-  {
-    const Stopwatch watch(seconds);
-    const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
-    loss = decoder_.loss_and_gradient(arena_.row(Slot::kWeights, replica),
-                                      arena_.row(Slot::kGradient, replica), batch);
-  }
-  if (!update_->averages_gradients()) optimize(step, replica, seconds);
-}
-
 void Training::finish_step(int step) {
   const std::vector<Exchange> exchanges = exchanges_at(plan_, context_, step);
   const bool has_outer_step =
@@ -301,99 +234,6 @@ void Training::finish_step(int step) {
   if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");
   if (is_kept(step)) save_checkpoint(step);
   report(step);
-}
-
-void Training::meet_ranks() {
-  if (ranks_.size() == 1) return;
-  const RowBlock held = arena_.held();
-  std::vector<double> mine = {interrupted() ? 1. : 0.};
-  for (const auto* values : {&losses_, &seconds_})
-    mine.insert(mine.end(), values->begin() + held.first, values->begin() + held.end);
-  const std::vector<double> all = gather(ranks_, mine);
-  const auto block = static_cast<std::size_t>(held.size());
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks_.size()); ++rank) {
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * mine.size());
-    is_asked_to_stop_ |= *from != 0;
-    std::copy_n(from + 1, block, losses_.begin() + static_cast<std::ptrdiff_t>(rank * block));
-    std::copy_n(from + 1 + static_cast<std::ptrdiff_t>(block), block,
-                seconds_.begin() + static_cast<std::ptrdiff_t>(rank * block));
-  }
-}
-
-// A part of the replicas for each thread; a part's wall time is shared out evenly.
-void Training::compute_stacked(int step) {
-  std::fill(seconds_.begin(), seconds_.end(), 0);
-  const RowBlock held = arena_.held();
-  const int parts = std::min(backend_->threads(), held.size());
-  backend_->for_each(parts, [&](int part) {
-    const int first = held.first + held.size() * part / parts,
-              end = held.first + held.size() * (part + 1) / parts;
-    double seconds = 0;
-    {
-      const Stopwatch watch(seconds);
-      std::vector<std::int64_t> tokens;
-      for (int r = first; r < end; ++r) {
-        const Batch batch = training_batch(data_.training, train_, case_.seed, r, step);
-        tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
-      }
-      stacked_->run({arena_.row(Slot::kWeights, first), arena_.row(Slot::kGradient, first), tokens.data(),
-                     std::int64_t{train_.batch} * (train_.model.context + 1),
-                     &losses_[static_cast<std::size_t>(first)], end - first, train_.batch});
-    }
-    for (int r = first; r < end; ++r) {
-      seconds_[static_cast<std::size_t>(r)] += seconds / (end - first);
-      if (!update_->averages_gradients()) optimize(step, r, seconds_[static_cast<std::size_t>(r)]);
-    }
-  });
-  meet_ranks();
-  check_losses(step);
-}
-
-void Training::compute_on_gpu(int step) {
-  std::fill(seconds_.begin(), seconds_.end(), 0);
-  const RowBlock held = arena_.held();
-  double seconds = 0;
-  {
-    const Stopwatch watch(seconds);
-    std::vector<Batch> batches(static_cast<std::size_t>(held.size()));
-    backend_->for_each(held.size(), [&](int at) {
-      batches[static_cast<std::size_t>(at)] =
-          training_batch(data_.training, train_, case_.seed, held.first + at, step);
-    });
-    accelerator_->gradients(batches, losses_);
-  }
-  for (double& of_replica : seconds_) of_replica += seconds / held.size();
-  if (!update_->averages_gradients()) optimize_on_gpu(step);
-  meet_ranks();
-  check_losses(step);
-}
-
-void Training::optimize_on_gpu(int step) {
-  double seconds = 0;
-  {
-    const Stopwatch watch(seconds);
-    accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
-  }
-  for (double& of_replica : seconds_) of_replica += seconds / arena_.held().size();
-}
-
-void Training::optimize(int step, int replica, double& seconds) {
-  const Stopwatch watch(seconds);
-  const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
-                       arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};
-  const double scale = clip_factor(row_norm(rows.gradient, arena_.parameters()), train_.optimizer.clip);
-  adamw_step(train_.optimizer, learning_rate(train_.optimizer, step, train_.steps), step, scale, decay_,
-             rows);
-}
-
-void Training::check_losses(int step) const {
-  for (std::size_t r = 0; r < losses_.size(); ++r)
-    if (!std::isfinite(losses_[r]))
-      throw RunError(
-          "step " + std::to_string(step) + ": the loss of replica " + std::to_string(r) +
-          " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help); "
-          "the checkpoint before it is of step " +
-          std::to_string(saved_step_));
 }
 
 void Training::evaluate(int step, const std::string& phase) {

@@ -49,6 +49,8 @@ class Training {
     backend_->for_each(held.size(), [&](int at) { work(held.first + at); });
   }
 
+  // inner_steps.cc: what replicas compute between two exchanges. training.cc: all around it.
+
   // The inner steps from `first` on to one after which the replicas meet, or to an interrupt before that; no
   // replica waits for another in between. Returns the last step that all have taken.
   int inner_steps(int first);
