@@ -2,25 +2,16 @@
 // reads nothing but the exported folder.
 //
 //   exported_loss EXPORTED TOKENS.json      # TOKENS.json: the output of validation_tokens
-#include <cstdio>
-#include <exception>
-
+#include "tests/gpu/tool_main.h"
 #include "tests/unit/trainer/exported_llama.h"
 
 int main(int argc, char** argv) {
   using namespace longhaul;
-  if (argc != 3) {
-    std::fputs("usage: exported_loss EXPORTED TOKENS.json\n", stderr);
-    return 2;
-  }
-  try {
+  return tool_main(argc, "exported_loss", "EXPORTED TOKENS.json", 2, [&] {
     const auto sequences = Json::parse(std::ifstream(argv[2])).get<std::vector<std::vector<std::int64_t>>>();
     const ExportedLlama model(argv[1]);
     double sum = 0;
     for (const std::vector<std::int64_t>& tokens : sequences) sum += model.loss(tokens);
     std::printf("{\"loss\": %.9g}\n", sum / static_cast<double>(sequences.size()));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "exported_loss: %s\n", error.what());
-    return 1;
-  }
+  });
 }

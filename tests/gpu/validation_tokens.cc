@@ -2,19 +2,13 @@
 // evaluate an exported model on them and compare with metrics.csv.
 //
 //   validation_tokens CASE.json
-#include <cstdio>
-#include <exception>
-
 #include "core/case.h"
+#include "tests/gpu/tool_main.h"
 #include "trainer/data/windows.h"
 
 int main(int argc, char** argv) {
   using namespace longhaul;
-  if (argc != 2) {
-    std::fputs("usage: validation_tokens CASE.json\n", stderr);
-    return 2;
-  }
-  try {
+  return tool_main(argc, "validation_tokens", "CASE.json", 1, [&] {
     const Case one = read_case(argv[1]);
     const auto length = static_cast<std::ptrdiff_t>(one.train->model.context) + 1;
     Json sequences = Json::array();
@@ -22,8 +16,5 @@ int main(int argc, char** argv) {
       for (auto first = batch.tokens.begin(); first != batch.tokens.end(); first += length)
         sequences.push_back(std::vector<std::int64_t>(first, first + length));
     std::printf("%s\n", sequences.dump().c_str());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "validation_tokens: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -256,6 +256,8 @@ TEST_F(RankEnvironmentTest, WhatIsMissingOrWrongIsNamed) {
   expect_said(run("WORLD_SIZE=two"), 2, {"WORLD_SIZE: found \"two\""});
   expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_PORT=1"), 2, {"MASTER_ADDR: is not set"});
   expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=70000"), 2, {"MASTER_PORT"});
+  expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 LOCAL_RANK=two"), 2,
+              {"LOCAL_RANK: found \"two\""});
 }
 
 TEST_F(RankEnvironmentTest, ABuildWithoutGlooRefusesSeveralRanks) {
