@@ -32,6 +32,7 @@ namespace longhaul {
 //   training                the key
 //   final_loss, final_loss_of_mean, best_loss, weight_spread, tokens
 //   perplexity              exp of final_loss
+//   final_loss_sampling_error, evaluated_sequences
 //   trained_parameters, unigram_entropy, source_entropy
 //   target_loss             where there is one
 //   time_to_target_s        null if never reached

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/columns.h"
+#include "analysis/sampling_note.h"
 #include "analysis/sweep_point.h"
 
 namespace longhaul {
@@ -133,6 +134,8 @@ std::string summary_table(const Json& summary, int width) {
   for (std::size_t i = 0; i < records.size(); ++i) text += row_text(table, i, false);
   for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
   if (marked) text += "* best of those it may be compared with\n";
+  const std::string sampling = sampling_note(records);
+  if (!sampling.empty()) text += sampling + "\n";
   if (table.size() < all)
     text += std::to_string(all - table.size()) + " columns left out; summary.json has them all\n";
   return text;

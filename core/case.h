@@ -33,7 +33,8 @@ struct SyntheticData {
 struct DataSpec {
   enum class Kind { kCorpus, kText, kShards, kSynthetic } kind = Kind::kCorpus;
   std::string corpus;
-  std::vector<std::string> globs;  // of text or shards; relative to the scenario's folder
+  std::vector<std::string> globs;       // of text or shards; relative to the scenario's folder
+  std::vector<std::string> validation;  // the same, of the held-out part; empty: the end of the text
   SyntheticData synthetic;
 };
 
@@ -48,7 +49,7 @@ struct TrainSpec {
   ModelShape model;
   DataSpec data;
   double validation_fraction = 0;
-  int evaluate_sequences = 0;
+  int evaluate_sequences = 0;  // 0: the whole held-out part
   int evaluate_every = 0;    // steps
   int checkpoint_every = 0;  // steps; not part of the training key
   int batch = 0;             // sequences per replica and step

@@ -22,6 +22,12 @@ DataSpec parse_data(const Json& json) {
     data.kind = kind == "text" ? DataSpec::Kind::kText : DataSpec::Kind::kShards;
     data.globs = value.get<std::vector<std::string>>();
   }
+  if (!json.contains("validation")) return data;
+  if (data.globs.empty())
+    throw InputError({"", "train.data.validation", "found beside \"" + kind + "\"",
+                      "validation files beside text or shards",
+                      "a corpus holds out files of its own, a synthetic source its end"});
+  data.validation = json["validation"].get<std::vector<std::string>>();
   return data;
 }
 
@@ -63,7 +69,8 @@ TrainSpec parse_train(const Json& json) {
   train.model = parse_shape(json.at("model"), "train.model");
   train.data = parse_data(json.at("data"));
   train.validation_fraction = json.at("validation_fraction");
-  train.evaluate_sequences = json.at("evaluate_sequences");
+  const Json& sequences = json.at("evaluate_sequences");
+  train.evaluate_sequences = sequences.is_string() ? 0 : sequences.get<int>();
   train.evaluate_every = json.value("evaluate_every", std::max(1, train.steps / 10));
   train.checkpoint_every = json.value("checkpoint_every", std::max(1, train.steps / 10));
   train.batch = json.at("batch");

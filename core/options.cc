@@ -119,8 +119,12 @@ std::string allowed(const Node& node) {
       return "a size with its unit, as \"10MB\"";
     case NodeKind::kSection:
       return "an object with the keys " + join(keys_of(node));
-    case NodeKind::kOneOf:
-      return "an object with exactly one of the keys " + join(keys_of(node));
+    case NodeKind::kOneOf: {
+      std::vector<std::string> chosen, beside;
+      for (const Node& child : node.children) (child.is_beside ? beside : chosen).push_back(child.key);
+      return "an object with exactly one of the keys " + join(chosen) +
+             (beside.empty() ? "" : ", and perhaps " + join(beside));
+    }
     case NodeKind::kTagged:
       return "an object whose \"" + node.tag + "\" is one of " + join(keys_of(node));
     case NodeKind::kList:

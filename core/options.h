@@ -24,7 +24,7 @@ enum class NodeKind {
   kDuration,  // text with a unit, s
   kBytes,     // text with a unit, bytes
   kSection,   // object; `children` are its keys
-  kOneOf,     // object with exactly one of the keys in `children`
+  kOneOf,     // object with exactly one of the keys in `children`, and any of those that stand beside
   kTagged,    // object whose key `tag` says which of `children` (by their key) it is
   kList,      // array of `children[0]`
   kTable,     // object with free keys and values as `children[0]`
@@ -43,6 +43,7 @@ struct Node {
   double maximum = std::numeric_limits<double>::infinity();
   bool open_minimum = false;  // minimum itself is not allowed
   bool fill_section = false;  // an absent section is filled in with its defaults
+  bool is_beside = false;     // of kOneOf: an optional key beside the one that is chosen
   std::size_t minimum_items = 0;
   std::vector<std::string> choices;
   std::string tag;
@@ -57,6 +58,7 @@ struct Node {
   Node& at_most(double bound) { return maximum = bound, *this; }
   Node& in(std::string text) { return unit = std::move(text), *this; }
   Node& filled() { return fill_section = true, *this; }
+  Node& beside() { return is_beside = true, *this; }
   Node& not_empty() { return minimum_items = 1, *this; }
 
   const Node* child(const std::string& name) const;

@@ -107,9 +107,14 @@ Json resolve_one_of(const Node& node, const Json& value, const std::string& path
   if (!value.is_object()) reject(node, value, path);
   for (const auto& [key, unused] : value.items())
     if (!node.child(key)) reject_key(key, keys_of(node), child_path(path, key));
-  if (value.size() != 1) reject(node, value, path);
-  const std::string key = value.begin().key();
-  return {{key, resolve(*node.child(key), value.begin().value(), child_path(path, key))}};
+  Json chosen = Json::object(), beside = Json::object();
+  for (const auto& [key, entry] : value.items()) {
+    const Node& child = *node.child(key);
+    (child.is_beside ? beside : chosen)[key] = resolve(child, entry, child_path(path, key));
+  }
+  if (chosen.size() != 1) reject(node, value, path);
+  chosen.update(beside);  // behind it: readers take the first key
+  return chosen;
 }
 
 Json resolve_tagged(const Node& node, const Json& value, const std::string& path) {

@@ -37,12 +37,16 @@ Json object_schema(const Node& node, const std::string& tag) {
 Json alternatives(const Node& node) {
   Json schemas = Json::array();
   for (const Node& child : node.children) {
-    if (node.kind == NodeKind::kOneOf)
+    if (node.kind == NodeKind::kOneOf) {
+      if (child.is_beside) continue;
+      Json properties = {{child.key, json_schema(child)}};
+      for (const Node& other : node.children)
+        if (other.is_beside) properties[other.key] = json_schema(other);
       schemas.push_back({{"type", "object"},
                          {"additionalProperties", false},
                          {"required", {child.key}},
-                         {"properties", {{child.key, json_schema(child)}}}});
-    else if (node.kind == NodeKind::kTagged)
+                         {"properties", std::move(properties)}});
+    } else if (node.kind == NodeKind::kTagged)
       schemas.push_back(object_schema(child, node.tag));
     else
       schemas.push_back(json_schema(child));

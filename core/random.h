@@ -15,7 +15,6 @@ namespace longhaul {
 enum class Purpose : std::uint32_t {
   kInitialWeights = 1,
   kTrainingData = 2,
-  kEvaluationData = 3,
   kGroups = 4,
   kStepTime = 5,
   kSyntheticSource = 6,

@@ -25,9 +25,10 @@ std::vector<Node> model_dimensions() {
 Node data_options() {
   return one_of(
              "data",
-             {choice("corpus", {"system-headers"})
-                  .means("the C and C++ headers of libstdc++, libc and Linux in the standard include folder, "
-                         "byte tokens"),
+             {choice("corpus", {"system-headers", "linux-source-6.1"})
+                  .means("byte tokens; system-headers: the C and C++ headers of libstdc++, libc and Linux in "
+                         "the standard include folder; linux-source-6.1: Debian's package of that name, "
+                         "unpacked by scripts/linux_source.sh"),
               list_of("text", text("")).not_empty().means("globs of text files, read as byte tokens"),
               list_of("shards", text(""))
                   .not_empty()
@@ -40,7 +41,13 @@ Node data_options() {
                            .means("successors of each token; their entropy is the best reachable loss"),
                        integer("tokens").at_least(1000).by_default(1000000).in("tokens").means(
                            "length of the text")})
-                  .means("a first-order Markov source of known entropy")})
+                  .means("a first-order Markov source of known entropy"),
+              list_of("validation", text(""))
+                  .not_empty()
+                  .beside()
+                  .means("with text or shards: globs of the files to validate on; the others are all trained "
+                         "on. "
+                         "Without it the end of the text is held out")})
       .by_default({{"corpus", "system-headers"}})
       .means("what the replicas are trained on");
 }
@@ -74,12 +81,15 @@ Node train_options() {
                   .above(0)
                   .at_most(0.5)
                   .by_default(0.05)
-                  .means("held-out part at the end of the text"),
-              integer("evaluate_sequences")
-                  .at_least(1)
+                  .means(
+                      "held-out share: of a corpus this share of its files (system-headers) or folders "
+                      "(linux-source-6.1), chosen by a hash of their names; otherwise the end of the text"),
+              either("evaluate_sequences", {integer("").at_least(1), choice("", {"all"})})
                   .by_default(32)
                   .in("sequences")
-                  .means("validation sequences of one evaluation, the same for every replica and step"),
+                  .means("validation sequences of one evaluation, evenly spaced over the held-out part: the "
+                         "same for every replica, step, method and seed; \"all\": the whole part, each token "
+                         "predicted once"),
               integer("evaluate_every")
                   .at_least(1)
                   .in("steps")
@@ -101,8 +111,8 @@ Node train_options() {
                   .means("where the replicas live; auto takes a GPU when there is one"),
               choice("precision", {"float32", "bf16"})
                   .by_default("float32")
-                  .means(
-                      "of the matrix products; with bf16 weights, optimizer and residual stream stay float32"),
+                  .means("of the matrix products; with bf16 weights, optimizer and residual stream stay "
+                         "float32"),
               number("target_loss")
                   .means(
                       "time_to_target_s is the simulated time at which the mean validation loss reaches it")})
@@ -137,21 +147,23 @@ Node step_time_options() {
 }
 
 Node workload_options() {
-  return section("workload",
-                 {either("model", {choice("", preset_names()), section("", model_dimensions())})
-                      .means("the model whose bytes travel; default the trained one"),
-                  integer("parameters").at_least(1).means("parameter count, instead of model"),
-                  choice("wire", {"fp32", "bf16", "fp16", "int8"})
-                      .by_default("bf16")
-                      .means("number format of what is exchanged; the trainer rounds to it"),
-                  integer("steps").at_least(1).in("steps").means("inner steps when nothing is trained"),
-                  integer("tokens").at_least(1).in("tokens").means(
-                      "tokens per replica and step, for bytes_per_token; default batch times context of "
-                      "what is trained"),
-                  step_time_options(),
-                  table_of("step_time_factors", number("").above(0))
-                      .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
-                             "0.5}; the draws stay the same")})
+  return section(
+             "workload",
+             {either("model", {choice("", preset_names()), section("", model_dimensions())})
+                  .means("the model whose bytes travel; default the trained one"),
+              integer("parameters").at_least(1).means("parameter count, instead of model"),
+              choice("wire", {"fp32", "bf16", "fp16", "int8"})
+                  .by_default("bf16")
+                  .means("number format of what is exchanged; the trainer rounds to it, but for int8, which "
+                         "is replayed alone"),
+              integer("steps").at_least(1).in("steps").means("inner steps when nothing is trained"),
+              integer("tokens").at_least(1).in("tokens").means(
+                  "tokens per replica and step, for bytes_per_token; default batch times context of "
+                  "what is trained"),
+              step_time_options(),
+              table_of("step_time_factors", number("").above(0))
+                  .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
+                         "0.5}; the draws stay the same")})
       .filled()
       .means("what the network carries and how long a step takes");
 }

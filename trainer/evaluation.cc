@@ -25,10 +25,11 @@ double Evaluation::mean_loss() const {
   return std::accumulate(losses.begin(), losses.end(), 0.) / static_cast<double>(losses.size());
 }
 
-Evaluator::Evaluator(const Decoder& decoder, std::vector<Batch> validation, const Arena& arena,
-                     Backend& backend, Ranks& ranks)
+Evaluator::Evaluator(const Decoder& decoder, std::vector<Batch> validation, bool is_sample,
+                     const Arena& arena, Backend& backend, Ranks& ranks)
     : decoder_(decoder),
       validation_(std::move(validation)),
+      is_sample_(is_sample),
       arena_(arena),
       backend_(backend),
       ranks_(ranks),
@@ -40,14 +41,19 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase) {
   evaluation.phase = phase;
   const auto replicas = static_cast<std::size_t>(arena_.replicas());
   if (rows_are_equal(ranks_, arena_, Slot::kWeights)) {  // the same weights have the same loss
-    evaluation.loss_of_mean = losses_of({{arena_.row(Slot::kWeights, arena_.held().first), kEveryone}})[0];
+    const std::vector<double> partial =
+        batch_losses_of({{arena_.row(Slot::kWeights, arena_.held().first), kEveryone}});
+    evaluation.loss_of_mean = losses_of_rows(partial)[0];
     evaluation.losses.assign(replicas, evaluation.loss_of_mean);
+    evaluation.sampling_error = sampling_error(partial, 1);
   } else {
     evaluation.weight_spread = weight_spread(ranks_, arena_, Slot::kWeights, backend_, mean_.data());
     std::vector<Row> rows;
     for (int r = 0; r < arena_.replicas(); ++r) rows.push_back(row_of(r));
     rows.push_back({mean_.data(), kEveryone});
-    evaluation.losses = losses_of(rows);
+    const std::vector<double> partial = batch_losses_of(rows);
+    evaluation.losses = losses_of_rows(partial);
+    evaluation.sampling_error = sampling_error(partial, replicas);
     evaluation.loss_of_mean = evaluation.losses.back();
     evaluation.losses.pop_back();
   }
@@ -65,7 +71,7 @@ int Evaluator::worker(const Row& row, std::size_t batch) const {
                                  : row.holder;
 }
 
-std::vector<double> Evaluator::losses_of(const std::vector<Row>& rows) const {
+std::vector<double> Evaluator::batch_losses_of(const std::vector<Row>& rows) const {
   const std::size_t batches = validation_.size();
   std::vector<std::vector<std::size_t>> tasks(static_cast<std::size_t>(ranks_.size()));  // by worker
   for (std::size_t task = 0; task < rows.size() * batches; ++task)
@@ -85,12 +91,35 @@ std::vector<double> Evaluator::losses_of(const std::vector<Row>& rows) const {
   for (std::size_t rank = 0; rank < tasks.size(); ++rank)
     for (std::size_t i = 0; i < tasks[rank].size(); ++i) partial[tasks[rank][i]] = all[rank * most + i];
 
-  std::vector<double> losses(rows.size());
+  return partial;
+}
+
+std::vector<double> Evaluator::losses_of_rows(const std::vector<double>& partial) const {
+  const std::size_t batches = validation_.size();
+  std::vector<double> losses(partial.size() / batches);
   double sequences = 0;
   for (const Batch& batch : validation_) sequences += batch.sequences;
   for (std::size_t at = 0; at < partial.size(); ++at)
     losses[at / batches] += partial[at] * validation_[at % batches].sequences / sequences;
   return losses;
+}
+
+// A last batch that is smaller than the others is left out of the spread, not of the loss.
+std::optional<double> Evaluator::sampling_error(const std::vector<double>& partial, std::size_t rows) const {
+  const std::size_t batches = validation_.size();
+  const std::size_t whole =
+      validation_.back().sequences == validation_.front().sequences ? batches : batches - 1;
+  if (!is_sample_ || whole < 2) return std::nullopt;
+  double sum = 0, squares = 0;
+  for (std::size_t batch = 0; batch < whole; ++batch) {
+    double mean = 0;
+    for (std::size_t row = 0; row < rows; ++row) mean += partial[row * batches + batch];
+    mean /= static_cast<double>(rows);
+    sum += mean;
+    squares += mean * mean;
+  }
+  const double n = static_cast<double>(whole), variance = (squares - sum * sum / n) / (n - 1);
+  return std::sqrt(std::max(0., variance) / n);
 }
 
 }  // namespace longhaul

@@ -2,6 +2,7 @@
 // far the replicas are apart.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,16 +18,22 @@ struct Evaluation {
   std::string phase;           // plain; before or after an outer step
   std::vector<double> losses;  // by replica; nats per token
   double loss_of_mean = 0;     // of mean θ
-  double weight_spread = 0;    // spread.h
+  // Standard error of mean_loss() as an estimate of the loss on the whole held-out part: from the spread of
+  // the means of its batches of kValidationBatch windows; none with fewer than two whole batches, and none
+  // where the whole part is evaluated. It is of a single loss: methods, replicas and seeds are judged on the
+  // same windows, so that most of it cancels between them.
+  std::optional<double> sampling_error;
+  double weight_spread = 0;  // spread.h
 
   double mean_loss() const;
 };
 
 class Evaluator {
  public:
-  // `validation` is evaluated batch by batch; the mean over all its tokens counts.
-  Evaluator(const Decoder& decoder, std::vector<Batch> validation, const Arena& arena, Backend& backend,
-            Ranks& ranks = one_rank());
+  // `validation` is evaluated batch by batch; the mean over all its tokens counts. `is_sample`: it is a part
+  // of what could be evaluated.
+  Evaluator(const Decoder& decoder, std::vector<Batch> validation, bool is_sample, const Arena& arena,
+            Backend& backend, Ranks& ranks = one_rank());
 
   // The same on all ranks. Throws RunError that names step and replica for a loss that is not finite.
   Evaluation evaluate(int step, const std::string& phase);
@@ -39,13 +46,18 @@ class Evaluator {
   };
   static constexpr int kEveryone = -1;
 
-  // The loss of each row; (row, batch) pairs are spread over the ranks and their back-ends.
-  std::vector<double> losses_of(const std::vector<Row>& rows) const;
+  // The mean loss of each batch for each row [rows, batches]; the pairs are spread over the ranks and their
+  // back-ends.
+  std::vector<double> batch_losses_of(const std::vector<Row>& rows) const;
+  // Of those, the loss of each row.
+  std::vector<double> losses_of_rows(const std::vector<double>& partial) const;
+  std::optional<double> sampling_error(const std::vector<double>& partial, std::size_t rows) const;
   Row row_of(int replica) const;
   int worker(const Row& row, std::size_t batch) const;
 
   const Decoder& decoder_;
   std::vector<Batch> validation_;
+  bool is_sample_;
   const Arena& arena_;
   Backend& backend_;
   Ranks& ranks_;

@@ -66,7 +66,8 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       arena_(update_->slots(), one.replicas, train_.model.parameters(), block_of(ranks, one.replicas)),
       log_(&files.exchanges()),
       replicas_{arena_, *backend_, one.workload.wire, log_, ranks},
-      evaluator_(decoder_, validation_batches(data_.validation, train_, one.seed), arena_, *backend_, ranks),
+      evaluator_(decoder_, validation_batches(data_.validation, train_), train_.evaluate_sequences > 0,
+                 arena_, *backend_, ranks),
       losses_(static_cast<std::size_t>(one.replicas)),
       seconds_(losses_.size()),
       best_loss_(std::numeric_limits<double>::infinity()),
@@ -251,11 +252,18 @@ void Training::report(int step) {
   progress_.progress(step, train_.steps, "steps", text);
 }
 
+std::size_t Training::evaluated_sequences() const {
+  return validation_starts(data_.validation.size(), train_.model.context, train_.evaluate_sequences).size();
+}
+
 Json Training::summary() const {
   Json json = {{"parameters", arena_.parameters()},
                {"tokens", std::int64_t{train_.steps} * train_.batch * train_.model.context * case_.replicas},
                {"train_tokens_in_corpus", data_.training.size()},
                {"corpus_hash", hex64(data_.hash)},
+               {"validation_tokens", data_.validation.size()},
+               {"validation_tokens_copied", data_.copied_tokens},
+               {"evaluated_sequences", evaluated_sequences()},
                {"unigram_entropy", unigram_entropy(data_.training)}};
   if (data_.source_entropy) json["source_entropy"] = *data_.source_entropy;
   json["arena_bytes"] = arena_.bytes();
@@ -263,6 +271,7 @@ Json Training::summary() const {
   json["backend"] = backend_->name();
   json["precision"] = to_string(train_.precision);
   json["final_loss"] = last_.mean_loss();
+  if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
   json["best_loss"] = best_loss_;
   json["weight_spread"] = last_.weight_spread;
   json["blas"] = blas_name();

@@ -75,6 +75,7 @@ class Training {
   // What turns the same arithmetic into other bits: the libraries, by the BLAS's name the kind of processor,
   // the GPU.
   Json libraries() const;
+  std::size_t evaluated_sequences() const;
   Json summary() const;
 
   const Case& case_;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/columns.h"
+#include "analysis/sampling_note.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
 #include "core/errors.h"
@@ -174,6 +175,8 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
   if (!losses.empty())
     sentences.push_back("The final validation loss was " + listed(losses, loss_text) + entropy_note(methods) +
                         ".");
+  if (const std::string note = sampling_note(records); !note.empty())
+    sentences.push_back("L" + note.substr(1) + ".");
   if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);
   if (!losses.empty() && !seeds_note(methods).empty()) sentences.push_back(seeds_note(methods));
   return sentences;

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     const Case one = read_case(argv[1]);
     const auto length = static_cast<std::ptrdiff_t>(one.train->model.context) + 1;
     Json sequences = Json::array();
-    for (const Batch& batch : validation_batches(load_dataset(one).validation, *one.train, one.seed))
+    for (const Batch& batch : validation_batches(load_dataset(one).validation, *one.train))
       for (auto first = batch.tokens.begin(); first != batch.tokens.end(); first += length)
         sequences.push_back(std::vector<std::int64_t>(first, first + length));
     std::printf("%s\n", sequences.dump().c_str());

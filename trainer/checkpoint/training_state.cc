@@ -140,7 +140,8 @@ Json to_json(const Evaluation& evaluation) {
           {"phase", evaluation.phase},
           {"losses", evaluation.losses},
           {"loss_of_mean", evaluation.loss_of_mean},
-          {"weight_spread", evaluation.weight_spread}};
+          {"weight_spread", evaluation.weight_spread},
+          {"sampling_error", evaluation.sampling_error ? Json(*evaluation.sampling_error) : Json()}};
 }
 
 Evaluation evaluation_from(const Json& json) {
@@ -150,6 +151,8 @@ Evaluation evaluation_from(const Json& json) {
   evaluation.losses = json.at("losses").get<std::vector<double>>();
   evaluation.loss_of_mean = json.at("loss_of_mean");
   evaluation.weight_spread = json.at("weight_spread");
+  if (!json.at("sampling_error").is_null())
+    evaluation.sampling_error = json["sampling_error"].get<double>();
   return evaluation;
 }
 

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/hash.h"
+#include "trainer/data/copied_stretches.h"
+#include "trainer/data/corpus.h"
 #include "trainer/data/markov_source.h"
-#include "trainer/data/system_headers.h"
 #include "trainer/data/text_files.h"
 #include "trainer/data/token_shards.h"
 
@@ -24,20 +26,67 @@ TokenText synthetic_text(const TrainSpec& train, std::uint64_t seed, std::option
   return source.text(train.data.synthetic.tokens);
 }
 
-TokenText text_of(const Case& one, std::optional<double>& entropy) {
-  const DataSpec& data = one.train->data;
-  switch (data.kind) {
-    case DataSpec::Kind::kCorpus:
-      return read_system_headers();
-    case DataSpec::Kind::kText:
-      return read_bytes(files_of(data.globs, one.folder, "train.data.text"));
-    case DataSpec::Kind::kShards:
-      return read_token_shards(files_of(data.globs, one.folder, "train.data.shards"),
-                               one.train->model.vocabulary);
-    case DataSpec::Kind::kSynthetic:
-      break;
+Dataset corpus_dataset(const std::vector<CorpusFile>& files) {
+  Dataset dataset;
+  std::vector<std::string> training, held_out;
+  for (const CorpusFile& file : files) (file.is_held_out ? held_out : training).push_back(file.file);
+  TokenText text = read_bytes(training);
+  TokenText validation = read_bytes(held_out, text.hash);
+  dataset.hash = validation.hash;
+  dataset.training = std::move(text.tokens);
+  dataset.validation = std::move(validation.tokens);
+  dataset.copied_tokens = remove_copied_stretches(dataset.training, dataset.validation);
+  return dataset;
+}
+
+TokenText read_files(const Case& one, const std::vector<std::string>& globs, const std::string& path,
+                     std::uint64_t hash = kFnvOffset) {
+  const std::vector<std::string> files = files_of(globs, one.folder, path);
+  if (one.train->data.kind == DataSpec::Kind::kText) return read_bytes(files, hash);
+  return read_token_shards(files, one.train->model.vocabulary, path, hash);
+}
+
+Dataset with_validation_files(const Case& one, TokenText text) {
+  TokenText validation = read_files(one, one.train->data.validation, "train.data.validation", text.hash);
+  Dataset dataset;
+  dataset.hash = validation.hash;
+  dataset.training = std::move(text.tokens);
+  dataset.validation = std::move(validation.tokens);
+  return dataset;
+}
+
+Dataset with_held_out_end(TokenText text, double fraction) {
+  Dataset dataset;
+  const auto held_out =
+      static_cast<std::ptrdiff_t>(std::llround(fraction * static_cast<double>(text.tokens.size())));
+  dataset.hash = text.hash;
+  dataset.validation.assign(text.tokens.end() - held_out, text.tokens.end());
+  text.tokens.resize(text.tokens.size() - static_cast<std::size_t>(held_out));
+  dataset.training = std::move(text.tokens);
+  return dataset;
+}
+
+void check_not_empty(const TokenText& text) {
+  if (text.tokens.empty())
+    throw InputError({"", "train.data", "the text is empty", "files with text in them", ""});
+}
+
+Dataset dataset_of(const Case& one) {
+  const TrainSpec& train = *one.train;
+  if (train.data.kind == DataSpec::Kind::kCorpus)
+    return corpus_dataset(train.data.corpus == "system-headers" ? system_headers(train.validation_fraction)
+                                                                : linux_source(train.validation_fraction));
+  if (train.data.kind == DataSpec::Kind::kSynthetic) {
+    std::optional<double> entropy;
+    Dataset dataset = with_held_out_end(synthetic_text(train, one.seed, entropy), train.validation_fraction);
+    dataset.source_entropy = entropy;
+    return dataset;
   }
-  return synthetic_text(*one.train, one.seed, entropy);
+  const bool is_text = train.data.kind == DataSpec::Kind::kText;
+  TokenText text = read_files(one, train.data.globs, is_text ? "train.data.text" : "train.data.shards");
+  check_not_empty(text);
+  return train.data.validation.empty() ? with_held_out_end(std::move(text), train.validation_fraction)
+                                       : with_validation_files(one, std::move(text));
 }
 
 void check_length(const char* part, std::size_t tokens, int context) {
@@ -53,16 +102,7 @@ void check_length(const char* part, std::size_t tokens, int context) {
 }  // namespace
 
 Dataset load_dataset(const Case& one) {
-  Dataset dataset;
-  TokenText text = text_of(one, dataset.source_entropy);
-  if (text.tokens.empty())
-    throw InputError({"", "train.data", "the text is empty", "files with text in them", ""});
-  const auto held_out = static_cast<std::ptrdiff_t>(
-      std::llround(one.train->validation_fraction * static_cast<double>(text.tokens.size())));
-  dataset.hash = text.hash;
-  dataset.validation.assign(text.tokens.end() - held_out, text.tokens.end());
-  text.tokens.resize(text.tokens.size() - static_cast<std::size_t>(held_out));
-  dataset.training = std::move(text.tokens);
+  Dataset dataset = dataset_of(one);
   check_length("training", dataset.training.size(), one.train->model.context);
   check_length("validation", dataset.validation.size(), one.train->model.context);
   return dataset;

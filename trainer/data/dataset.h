@@ -1,4 +1,6 @@
-// The text that a case trains on, cut into a training part and a held-out validation part at its end.
+// The text that a case trains on, cut into a training part and a held-out validation part: the end of the
+// text, or files of their own (train.data.validation, corpus.h). What a corpus holds out has nothing in
+// common with what is trained on (copied_stretches.h); of a user's own text both parts are taken as they are.
 #pragma once
 
 #include <optional>
@@ -12,6 +14,7 @@ namespace longhaul {
 struct Dataset {
   std::vector<Token> training, validation;
   std::uint64_t hash = 0;                // of the whole text
+  std::size_t copied_tokens = 0;         // taken out of the held-out part, because the training part has them
   std::optional<double> source_entropy;  // nats per token; of synthetic data only
 };
 

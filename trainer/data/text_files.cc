@@ -10,17 +10,15 @@
 
 namespace longhaul {
 
-TokenText read_bytes(const std::vector<std::string>& files, std::size_t largest) {
+TokenText read_bytes(const std::vector<std::string>& files, std::uint64_t hash) {
   TokenText text;
-  text.hash = kFnvOffset;
+  text.hash = hash;
   for (const std::string& file : files) {
     std::ifstream in(file, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(in), {}};
     if (!in) throw RunError(file + ": cannot be read");
-    if (largest > 0) bytes.resize(std::min(bytes.size(), largest - text.tokens.size()));
     text.hash = fnv1a(bytes, text.hash);
     for (const char byte : bytes) text.tokens.push_back(static_cast<unsigned char>(byte));
-    if (largest > 0 && text.tokens.size() == largest) break;
   }
   return text;
 }

@@ -10,43 +10,41 @@
 namespace longhaul {
 namespace {
 
-constexpr char kPath[] = "train.data.shards";
-
-std::size_t read_header(std::istream& in, const std::string& file) {
+std::size_t read_header(std::istream& in, const std::string& file, const std::string& path) {
   std::array<std::int32_t, kShardHeader> header{};
   if (!in.read(reinterpret_cast<char*>(header.data()), sizeof header))
     throw InputError(
-        {"", kPath, file + " is shorter than a shard's header of 1024 bytes", "llm.c token shards", ""});
+        {"", path, file + " is shorter than a shard's header of 1024 bytes", "llm.c token shards", ""});
   if (header[0] != kShardMagic || header[1] != kShardVersion)
-    throw InputError({"", kPath,
+    throw InputError({"", path,
                       file + " begins with " + std::to_string(header[0]) + ", " + std::to_string(header[1]),
                       "a shard of llm.c: 20240520, 1", "other tokenized files have to be converted"});
   if (header[2] < 0)
     throw InputError(
-        {"", kPath, file + " says it holds " + std::to_string(header[2]) + " tokens", "0 or more", ""});
+        {"", path, file + " says it holds " + std::to_string(header[2]) + " tokens", "0 or more", ""});
   return static_cast<std::size_t>(header[2]);
 }
 
-void append_shard(const std::string& file, int vocabulary, TokenText& text) {
+void append_shard(const std::string& file, int vocabulary, const std::string& path, TokenText& text) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError({"", kPath, file + " cannot be read", "llm.c token shards", ""});
-  const std::size_t count = read_header(in, file), start = text.tokens.size();
+  if (!in) throw InputError({"", path, file + " cannot be read", "llm.c token shards", ""});
+  const std::size_t count = read_header(in, file, path), start = text.tokens.size();
   text.tokens.resize(start + count);
   char* bytes = reinterpret_cast<char*>(text.tokens.data() + start);
   if (!in.read(bytes, static_cast<std::streamsize>(count * sizeof(Token))))
     throw InputError(
-        {"", kPath,
+        {"", path,
          file + " ends after " + std::to_string(in.gcount() / 2) + " of " + std::to_string(count) + " tokens",
          "a whole shard", "was its download or conversion interrupted?"});
   if (in.peek() != std::ifstream::traits_type::eof())
-    throw InputError({"", kPath,
+    throw InputError({"", path,
                       file + " goes on after the " + std::to_string(count) + " tokens that it says it holds",
                       "a shard of llm.c, 2 bytes a token", "was it written twice, or with wider tokens?"});
   text.hash = fnv1a(std::string_view(bytes, count * sizeof(Token)), text.hash);
   for (std::size_t i = start; i < text.tokens.size(); ++i)
     if (text.tokens[i] >= vocabulary)
       throw InputError(
-          {"", kPath,
+          {"", path,
            file + " has token " + std::to_string(text.tokens[i]) + " at " + std::to_string(i - start),
            "tokens below train.model.vocabulary, " + std::to_string(vocabulary),
            "raise the vocabulary to the tokenizer's"});
@@ -54,10 +52,11 @@ void append_shard(const std::string& file, int vocabulary, TokenText& text) {
 
 }  // namespace
 
-TokenText read_token_shards(const std::vector<std::string>& files, int vocabulary) {
+TokenText read_token_shards(const std::vector<std::string>& files, int vocabulary, const std::string& path,
+                            std::uint64_t hash) {
   TokenText text;
-  text.hash = kFnvOffset;
-  for (const std::string& file : files) append_shard(file, vocabulary, text);
+  text.hash = hash;
+  for (const std::string& file : files) append_shard(file, vocabulary, path, text);
   return text;
 }
 

@@ -1,23 +1,14 @@
 #include "trainer/data/windows.h"
 
-#include <algorithm>
-
 #include "core/random.h"
 
 namespace longhaul {
 namespace {
 
-Batch draw(const std::vector<Token>& tokens, int context, int sequences, RandomStream& stream) {
-  const auto length = static_cast<std::size_t>(context) + 1;
-  Batch batch;
-  batch.sequences = sequences;
-  batch.tokens.reserve(length * static_cast<std::size_t>(sequences));
-  for (int i = 0; i < sequences; ++i) {
-    const auto start = static_cast<std::ptrdiff_t>(stream.below(tokens.size() - length + 1));
-    const auto first = tokens.begin() + start;
-    batch.tokens.insert(batch.tokens.end(), first, first + static_cast<std::ptrdiff_t>(length));
-  }
-  return batch;
+void append_window(const std::vector<Token>& tokens, std::size_t start, std::size_t length, Batch& batch) {
+  const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(start);
+  batch.tokens.insert(batch.tokens.end(), first, first + static_cast<std::ptrdiff_t>(length));
+  ++batch.sequences;
 }
 
 }  // namespace
@@ -26,17 +17,34 @@ Batch training_batch(const std::vector<Token>& tokens, const TrainSpec& train, s
                      int replica, int step) {
   RandomStream stream(seed, Purpose::kTrainingData, static_cast<std::uint32_t>(replica),
                       static_cast<std::uint32_t>(step));
-  return draw(tokens, train.model.context, train.batch, stream);
+  const auto length = static_cast<std::size_t>(train.model.context) + 1;
+  Batch batch;
+  batch.tokens.reserve(length * static_cast<std::size_t>(train.batch));
+  for (int i = 0; i < train.batch; ++i)
+    append_window(tokens, static_cast<std::size_t>(stream.below(tokens.size() - length + 1)), length, batch);
+  return batch;
 }
 
-std::vector<Batch> validation_batches(const std::vector<Token>& tokens, const TrainSpec& train,
-                                      std::uint64_t seed) {
-  // A fixed size: neither the batch of the training nor the number of threads changes the sums.
-  constexpr int kSequences = 8;
-  RandomStream stream(seed, Purpose::kEvaluationData);
+std::vector<std::size_t> validation_starts(std::size_t tokens, int context, int sequences) {
+  const std::size_t length = static_cast<std::size_t>(context) + 1;
+  std::vector<std::size_t> starts;
+  if (sequences == 0) {
+    for (std::size_t start = 0; start + length <= tokens; start += length - 1) starts.push_back(start);
+    return starts;
+  }
+  const std::size_t places = tokens - length + 1, count = static_cast<std::size_t>(sequences);
+  for (std::size_t i = 0; i < count; ++i) starts.push_back((2 * i + 1) * places / (2 * count));
+  return starts;
+}
+
+std::vector<Batch> validation_batches(const std::vector<Token>& tokens, const TrainSpec& train) {
+  const auto length = static_cast<std::size_t>(train.model.context) + 1;
   std::vector<Batch> batches;
-  for (int left = train.evaluate_sequences; left > 0; left -= kSequences)
-    batches.push_back(draw(tokens, train.model.context, std::min(left, kSequences), stream));
+  for (const std::size_t start :
+       validation_starts(tokens.size(), train.model.context, train.evaluate_sequences)) {
+    if (batches.empty() || batches.back().sequences == kValidationBatch) batches.emplace_back();
+    append_window(tokens, start, length, batches.back());
+  }
   return batches;
 }
 

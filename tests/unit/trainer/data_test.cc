@@ -1,15 +1,19 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <filesystem>
+#include <map>
 #include <set>
 
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/random.h"
 #include "tests/unit/trainer/support.h"
+#include "trainer/data/copied_stretches.h"
+#include "trainer/data/corpus.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/markov_source.h"
-#include "trainer/data/system_headers.h"
 #include "trainer/data/text_files.h"
 #include "trainer/data/token_shards.h"
 #include "trainer/data/windows.h"
@@ -50,7 +54,7 @@ TEST(Text, IsTheBytesOfTheFilesInSortedOrder) {
   ASSERT_EQ(text.tokens.size(), 12u);
   EXPECT_EQ(text.tokens[5], 255);
   EXPECT_EQ(text.tokens[6], 's');
-  EXPECT_EQ(read_bytes({folder.file("a.txt"), folder.file("b.txt")}, 8).tokens.size(), 8u);
+  EXPECT_EQ(read_bytes({folder.file("b.txt")}, read_bytes({folder.file("a.txt")}).hash).hash, text.hash);
 }
 
 TEST(Text, APatternThatMatchesNothingIsNamedByItsPath) {
@@ -62,23 +66,141 @@ TEST(Text, APatternThatMatchesNothingIsNamedByItsPath) {
                {"train.data.text[1]", "missing/*.md"});
 }
 
-TEST(SystemHeaders, AreRealTextReadTheSameTwiceAndCapped) {
-  const TokenText text = read_system_headers();
-  EXPECT_GT(text.tokens.size(), 1'000'000u);
-  EXPECT_LE(text.tokens.size(), kSystemHeadersLargest);
-  EXPECT_EQ(text.hash, read_system_headers().hash);
+std::vector<std::string> names_of(const std::vector<CorpusFile>& files) {
+  std::vector<std::string> names;
+  for (const CorpusFile& file : files) names.push_back(file.name);
+  return names;
+}
+
+void make_files(const TemporaryFolder& folder, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    std::filesystem::create_directories(std::filesystem::path(folder.file(name)).parent_path());
+    write_file(folder.file(name), name);
+  }
+}
+
+TEST(SystemHeaders, AreRealText) {
+  std::vector<std::string> files;
+  for (const CorpusFile& file : system_headers(0.05)) files.push_back(file.file);
+  const TokenText text = read_bytes(files);
+  EXPECT_GT(text.tokens.size(), 10'000'000u);
   EXPECT_NEAR(unigram_entropy(text.tokens), 3.5, 0.4);  // English-like: about five bits a byte
 }
 
-TEST(SystemHeaders, TakesOnlyThePartsItNames) {
+TEST(SystemHeaders, AreThoseOfTheCompilerLibcAndLinuxAndNoOthers) {
   const TemporaryFolder folder;
-  for (const char* file : {"stdio.h", "readme", "c++/12/vector", "linux/tcp.h", "other/x.h",
-                           "x86_64-linux-gnu/bits/y.h", "x86_64-linux-gnu/more/z.h", "asm-generic/w.h"}) {
-    std::filesystem::create_directories(std::filesystem::path(folder.file(file)).parent_path());
-    write_file(folder.file(file),
-               file[0] == 'o' || std::string(file) == "readme" || std::strstr(file, "more") ? "bad" : "A");
+  const std::string library = "c++/" + std::to_string(__GNUC__);
+  make_files(folder,
+             {"stdio.h", library + "/vector", "linux/tcp.h", "asm-generic/w.h", "x86_64-linux-gnu/bits/y.h"});
+  make_files(folder,
+             {"zlib.h", "sqlite3.h", "readme", "c++/3/vector", "other/x.h", "x86_64-linux-gnu/more/z.h"});
+  EXPECT_EQ(names_of(system_headers(0, folder.path())),
+            (std::vector<std::string>{"asm-generic/w.h", library + "/vector", "linux/tcp.h", "stdio.h",
+                                      "x86_64-linux-gnu/bits/y.h"}));
+}
+
+TEST(SystemHeaders, WithoutAnyTheMessageSaysWhatToInstall) {
+  const TemporaryFolder folder;
+  expect_parts(input_error([&] { system_headers(0.05, folder.path()); }),
+               {"train.data.corpus", "install g++"});
+}
+
+// Which part a file is in depends on its own name alone: one more moves no other.
+TEST(SystemHeaders, AFileMoreMovesNoOther) {
+  const TemporaryFolder folder;
+  std::vector<std::string> names;
+  for (int i = 0; i < 400; ++i) names.push_back("linux/" + std::to_string(i) + ".h");
+  make_files(folder, names);
+  std::map<std::string, bool> before;
+  int held_out = 0;
+  for (const CorpusFile& file : system_headers(0.25, folder.path())) {
+    before[file.name] = file.is_held_out;
+    held_out += file.is_held_out;
   }
-  EXPECT_EQ(read_system_headers(folder.path()).tokens, (std::vector<Token>(5, 'A')));
+  EXPECT_EQ(before.size(), 400u);
+  EXPECT_NEAR(held_out, 100, 35);  // a quarter; four standard deviations of 400 fair draws
+  make_files(folder, {"linux/0000.h", "linux/new.h"});
+  for (const CorpusFile& file : system_headers(0.25, folder.path())) {
+    if (before.count(file.name)) {
+      EXPECT_EQ(file.is_held_out, before[file.name]) << file.name;
+    }
+  }
+}
+
+TEST(LinuxSource, HoldsOutWholeFolders) {
+  const TemporaryFolder folder;
+  std::vector<std::string> names = {"kernel/readme.png", "drivers/net/x.c"};
+  for (int i = 0; i < 60; ++i)
+    for (const char* file : {"/a.c", "/b.h", "/c.rst"}) names.push_back("fs/" + std::to_string(i) + file);
+  make_files(folder, names);
+  std::map<std::string, std::set<bool>> parts;
+  const std::vector<CorpusFile> files = linux_source(0.3, folder.path());
+  EXPECT_EQ(files.size(), 180u);  // neither the picture nor the driver
+  for (const CorpusFile& file : files)
+    parts[std::filesystem::path(file.name).parent_path().string()].insert(file.is_held_out);
+  std::set<bool> seen;
+  for (const auto& [name, part] : parts) {
+    EXPECT_EQ(part.size(), 1u) << name;
+    seen.insert(*part.begin());
+  }
+  EXPECT_EQ(seen.size(), 2u);
+}
+
+TEST(LinuxSource, WithoutItTheMessageNamesTheScript) {
+  const TemporaryFolder folder;
+  expect_parts(input_error([&] { linux_source(0.05, folder.path()); }),
+               {"train.data.corpus", "scripts/linux_source.sh"});
+}
+
+// Every pair of places compared, and runs of equal tokens marked: the slow reference.
+std::vector<bool> copied_by_comparing(const std::vector<Token>& training,
+                                      const std::vector<Token>& held_out) {
+  std::vector<bool> copied(held_out.size());
+  for (std::size_t at = 0; at < held_out.size(); ++at)
+    for (std::size_t from = 0; from < training.size(); ++from) {
+      std::size_t length = 0;
+      while (at + length < held_out.size() && from + length < training.size() &&
+             held_out[at + length] == training[from + length])
+        ++length;
+      for (std::size_t i = 0; length >= kCopiedStretch && i < length; ++i) copied[at + i] = true;
+    }
+  return copied;
+}
+
+TEST(CopiedStretches, AreThoseThatComparingEveryPairOfPlacesFinds) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    RandomStream stream(seed, Purpose::kTrainingData);
+    const auto random_text = [&](std::size_t length) {
+      std::vector<Token> text(length);
+      for (Token& token : text) token = static_cast<Token>(stream.below(3));
+      return text;
+    };
+    const std::vector<Token> training = random_text(700);
+    std::vector<Token> held_out = random_text(50);
+    for (const std::size_t length :
+         {kCopiedStretch - 1, kCopiedStretch, kCopiedStretch + 1, std::size_t{130}}) {
+      const auto from = training.begin() + static_cast<std::ptrdiff_t>(stream.below(700 - length));
+      held_out.insert(held_out.end(), from, from + static_cast<std::ptrdiff_t>(length));
+      const std::vector<Token> between = random_text(stream.below(40));
+      held_out.insert(held_out.end(), between.begin(), between.end());
+    }
+    const std::vector<bool> expected = copied_by_comparing(training, held_out);
+    EXPECT_GE(std::count(expected.begin(), expected.end(), true), 65 + 66 + 130);
+    EXPECT_EQ(copied_tokens(training, held_out), expected) << "seed " << seed;
+  }
+}
+
+TEST(CopiedStretches, AreTakenOut) {
+  const std::vector<Token> line(70, 7);
+  std::vector<Token> training(100, 1), held_out(10, 2);
+  training.insert(training.end(), line.begin(), line.end());
+  held_out.insert(held_out.end(), line.begin(), line.end());
+  held_out.insert(held_out.end(), 10, 3);
+  EXPECT_EQ(remove_copied_stretches(training, held_out), 70u);
+  std::vector<Token> rest(10, 2);
+  rest.insert(rest.end(), 10, 3);
+  EXPECT_EQ(held_out, rest);
+  EXPECT_EQ(remove_copied_stretches({1, 2}, held_out), 0u);  // shorter than a stretch
 }
 
 TEST(Shards, ReadTheFormatOfLlmC) {
@@ -204,16 +326,86 @@ TEST(Windows, ReachBothEndsOfTheText) {
   EXPECT_EQ(first, (std::set<std::int64_t>{0, 1, 2}));
 }
 
-TEST(Windows, ValidationIsTheSameForEveryMethod) {
+TEST(Windows, ValidationIsTheSameForEveryMethodAndSeed) {
   const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += std::to_string(i * i);
+  write_file(folder.file("a.txt"), text);
   std::vector<std::vector<std::int64_t>> seen;
-  for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "noloco"}, {"inner_steps", 3}}}) {
-    const Case one = only_case(small_scenario(method), folder);
-    const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train, one.seed);
-    ASSERT_EQ(batches.size(), 1u);
-    seen.push_back(batches[0].tokens);
-  }
-  EXPECT_EQ(seen[0], seen[1]);
+  for (const int seed : {1, 2})
+    for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "noloco"}, {"inner_steps", 3}}}) {
+      Json scenario = text_scenario("a.txt");
+      scenario["methods"] = {method};
+      scenario["seed"] = seed;
+      const Case one = only_case(scenario, folder);
+      const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+      ASSERT_EQ(batches.size(), 1u);
+      seen.push_back(batches[0].tokens);
+    }
+  for (const auto& tokens : seen) EXPECT_EQ(tokens, seen[0]);
+}
+
+// Ten places for a window of 3 in 12 tokens, two parts: their middles 2.5 and 7.5.
+TEST(Windows, OfValidationAreTheMiddlesOfEqualParts) {
+  EXPECT_EQ(validation_starts(12, 2, 2), (std::vector<std::size_t>{2, 7}));
+  EXPECT_EQ(validation_starts(3, 2, 1), (std::vector<std::size_t>{0}));
+  const std::vector<std::size_t> starts = validation_starts(1000, 9, 33);  // 991 places
+  for (std::size_t i = 1; i < starts.size(); ++i) EXPECT_NEAR(starts[i] - starts[i - 1], 991. / 33, 1);
+  EXPECT_LE(starts.back() + 10, 1000u);
+}
+
+// The window of `context` + 1 tokens predicts all but its first.
+TEST(Windows, OfTheWholePartPredictEachTokenOnce) {
+  const std::vector<std::size_t> starts = validation_starts(23, 4, 0);
+  std::vector<int> predicted(23);
+  for (const std::size_t start : starts)
+    for (std::size_t i = 1; i <= 4; ++i) ++predicted[start + i];
+  std::vector<int> expected(23, 1);
+  expected[0] = expected[21] = expected[22] = 0;  // 22 to predict: five windows of four
+  EXPECT_EQ(predicted, expected);
+}
+
+TEST(Dataset, ValidationFilesAreHeldOutAndNothingElse) {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.txt"), std::string(900, 'a'));
+  write_file(folder.file("val.txt"), std::string(50, 'v'));
+  Json scenario = text_scenario("a.txt");
+  scenario["train"]["data"]["validation"] = {"val.txt"};
+  const Dataset data = load_dataset(only_case(scenario, folder));
+  EXPECT_EQ(data.training, std::vector<Token>(900, 'a'));
+  EXPECT_EQ(data.validation, std::vector<Token>(50, 'v'));
+  EXPECT_EQ(data.hash, fnv1a(std::string(900, 'a') + std::string(50, 'v')));
+}
+
+TEST(Dataset, ValidationShardsAreNamedInTheirErrors) {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 1)));
+  write_file(folder.file("val.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 999)));
+  Json scenario = text_scenario("");
+  scenario["train"]["data"] = {{"shards", {"a.bin"}}, {"validation", {"val.bin"}}};
+  expect_parts(input_error([&] { load_dataset(only_case(scenario, folder)); }),
+               {"train.data.validation", "val.bin", "token 999"});
+}
+
+TEST(Dataset, ACorpusTakesNoValidationFiles) {
+  const TemporaryFolder folder;
+  Json scenario = text_scenario("");
+  scenario["train"]["data"] = {{"corpus", "system-headers"}, {"validation", {"val.txt"}}};
+  expect_parts(input_error([&] { only_case(scenario, folder); }), {"train.data.validation", "corpus"});
+}
+
+TEST(Dataset, WhatACorpusHoldsOutHasNothingInCommonWithItsTraining) {
+  const TemporaryFolder folder;
+  Json scenario = text_scenario("");
+  scenario["train"]["data"] = {{"corpus", "system-headers"}};
+  const Dataset data = load_dataset(only_case(scenario, folder));
+  EXPECT_GT(data.validation.size(), 100'000u);
+  EXPECT_GT(data.copied_tokens, 10'000u);
+  // What is left meets where something was taken out, so that few new stretches may arise; by chance none
+  // did.
+  const std::vector<bool> copied = copied_tokens(data.training, data.validation);
+  EXPECT_LT(std::count(copied.begin(), copied.end(), true),
+            0.002 * static_cast<double>(data.validation.size()));
 }
 
 }  // namespace

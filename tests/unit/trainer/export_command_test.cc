@@ -33,7 +33,7 @@ class ExportCommand : public testing::Test {
     double sum = 0;
     int sequences = 0;
     const auto length = static_cast<std::size_t>(one_.train->model.context) + 1;
-    for (const Batch& batch : validation_batches(load_dataset(one_).validation, *one_.train, one_.seed))
+    for (const Batch& batch : validation_batches(load_dataset(one_).validation, *one_.train))
       for (int s = 0; s < batch.sequences; ++s, ++sequences) {
         const auto first = batch.tokens.begin() + static_cast<std::ptrdiff_t>(length) * s;
         sum += model.loss({first, first + static_cast<std::ptrdiff_t>(length)});

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include "core/csv.h"
 #include "core/errors.h"
 #include "tests/unit/trainer/support.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/data/windows.h"
 
 namespace longhaul {
 namespace {
@@ -183,6 +186,39 @@ TEST(Training, LearnsTheSyntheticSourceDownToItsEntropyAndNotBelow) {
   EXPECT_GT(loss, source - 0.05);  // 768 validation tokens: two standard errors are about that
   EXPECT_EQ(summary["arena_bytes"], 4 * 6 * 4 * summary["parameters"].get<std::int64_t>());
   EXPECT_EQ(summary["tokens"], 240 * 8 * 12 * 4);
+}
+
+// 16 windows are two batches of eight: with a and b their mean losses over all replicas, the standard error
+// of the mean is |a - b| / 2. The losses come from the weights that the last checkpoint has.
+TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
+  const TemporaryFolder folder;
+  Json scenario = small_scenario(kIndependent);
+  scenario["train"]["evaluate_sequences"] = 16;
+  const Case one = only_case(scenario, folder);
+  const Json summary = train(one, folder).summary;
+  const StoredTensor weights =
+      read_safetensors(folder.file("out/checkpoints/step-12.safetensors")).at("weights");
+  const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+  ASSERT_EQ(batches.size(), 2u);
+  const Decoder decoder(one.train->model, Device::kCpu);
+  double means[2] = {};
+  for (int batch = 0; batch < 2; ++batch)
+    for (std::int64_t replica = 0; replica < weights.shape[0]; ++replica) {
+      std::vector<float> row(static_cast<std::size_t>(weights.shape[1]));
+      std::memcpy(row.data(), weights.bytes.data() + replica * weights.shape[1] * 4, row.size() * 4);
+      means[batch] += decoder.loss(row.data(), batches[static_cast<std::size_t>(batch)]) / 4;
+    }
+  EXPECT_GT(std::abs(means[0] - means[1]), 1e-4);
+  EXPECT_NEAR(summary["final_loss_sampling_error"], std::abs(means[0] - means[1]) / 2, 1e-9);
+  EXPECT_NEAR(summary["final_loss"], (means[0] + means[1]) / 2, 1e-9);
+}
+
+TEST(Training, TheWholeHeldOutPartIsNoSample) {
+  Json scenario = small_scenario(kIndependent);
+  scenario["train"]["evaluate_sequences"] = "all";
+  const Json summary = train(scenario).summary;
+  EXPECT_FALSE(summary.contains("final_loss_sampling_error"));
+  EXPECT_EQ(summary["evaluated_sequences"], (1000 - 1) / 12);  // a twentieth of 20,000 tokens
 }
 
 TEST(Training, ALossThatIsNotFiniteNamesStepAndReplicaAndKeepsWhatThereWas) {
