@@ -96,6 +96,15 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
           "--metric", options.request.metrics,
           "a number of the case records, as sync_time_s.p95; may be repeated (default: losses and times)")
       ->allow_extra_args(false);
+  compare
+      ->add_option("--pair", options.request.pairs,
+                   "a:b: only this comparison, so that p is corrected for those that were planned; may be "
+                   "repeated")
+      ->allow_extra_args(false);
+  compare
+      ->add_option("--margin", options.request.margin,
+                   "a difference that would not matter: also says which pairs are equal to within it")
+      ->check(CLI::PositiveNumber);
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
   compare

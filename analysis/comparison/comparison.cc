@@ -89,22 +89,52 @@ void test_means(const Group& a, const Group& b, Comparison& comparison) {
   comparison.difference = welch_difference(numbers(a.values), numbers(b.values));
 }
 
-std::vector<Comparison> pairs_of(const std::vector<Group>& groups) {
+using Pair = std::pair<std::string, std::string>;
+
+std::vector<Pair> parsed_pairs(const std::vector<std::string>& texts) {
+  std::vector<Pair> pairs;
+  for (const std::string& text : texts) {
+    const std::size_t colon = text.find(':');
+    if (colon == 0 || colon == std::string::npos || colon + 1 == text.size())
+      throw InputError(
+          {"", "--pair", "found \"" + text + "\"", "two names with a colon between, as a:b", ""});
+    pairs.push_back({text.substr(0, colon), text.substr(colon + 1)});
+  }
+  return pairs;
+}
+
+// Indices of the two groups of each comparison, in the order in which they are to be shown.
+std::vector<std::pair<std::size_t, std::size_t>> compared_groups(const std::vector<Group>& groups,
+                                                                 const std::vector<Pair>& pairs) {
+  std::vector<std::pair<std::size_t, std::size_t>> indices;
+  const auto index_of = [&](const std::string& name) {
+    return static_cast<std::size_t>(
+        std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.name == name; }) -
+        groups.begin());
+  };
+  for (const auto& [a, b] : pairs)
+    if (index_of(a) < groups.size() && index_of(b) < groups.size())
+      indices.push_back({index_of(a), index_of(b)});
+  for (std::size_t i = 0; pairs.empty() && i < groups.size(); ++i)
+    for (std::size_t j = i + 1; j < groups.size(); ++j) indices.push_back({i, j});
+  return indices;
+}
+
+std::vector<Comparison> comparisons_of(const std::vector<Group>& groups, const std::vector<Pair>& pairs) {
   std::vector<Comparison> comparisons;
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    for (std::size_t j = i + 1; j < groups.size(); ++j) {
-      const Group &a = groups[i], &b = groups[j];
-      Comparison one;
-      one.a = i;
-      one.b = j;
-      if ((a.missed_target() || b.missed_target()) && a.has_target && b.has_target)
-        test_reached(a, b, one);
-      else if (!a.values.empty() && !b.values.empty())
-        test_means(a, b, one);
-      else
-        continue;  // a method that never exchanges has no synchronization time
-      comparisons.push_back(one);
-    }
+  for (const auto& [i, j] : compared_groups(groups, pairs)) {
+    const Group &a = groups[i], &b = groups[j];
+    Comparison one;
+    one.a = i;
+    one.b = j;
+    if ((a.missed_target() || b.missed_target()) && a.has_target && b.has_target)
+      test_reached(a, b, one);
+    else if (!a.values.empty() && !b.values.empty())
+      test_means(a, b, one);
+    else
+      continue;  // a method that never exchanges has no synchronization time
+    comparisons.push_back(one);
+  }
   return comparisons;
 }
 
@@ -126,6 +156,11 @@ void correct(ComparisonTable& table) {
     family[i]->corrected = corrected[i];
     if (family[i]->test != Test::kFisher)
       family[i]->interval = family[i]->difference.interval(1 - corrected[i].level);
+    if (family[i]->test == Test::kPaired) {
+      const double n = static_cast<double>(family[i]->seeds);
+      family[i]->detectable = family[i]->difference.error * std::sqrt(n) *
+                              detectable_effect(family[i]->seeds, corrected[i].level, kPower);
+    }
   }
   table.tests = family.size();
 }
@@ -138,6 +173,14 @@ bool within_residual(const Comparison& one, const Group& a, const Group& b) {
 
 std::string percent(double fraction) {
   return std::to_string(std::lround(100 * fraction)) + " %";
+}
+
+void judge_equivalence(const Metric& metric, double margin, Comparison& one) {
+  if (margin == 0 || (one.test != Test::kPaired && one.test != Test::kWelch)) return;
+  one.is_equivalent = one.interval.low > -margin && one.interval.high < margin;
+  const std::string within = "equal to within " + value_text(metric, margin);
+  if (!one.remark.empty()) one.remark += ", ";
+  one.remark += (one.is_equivalent ? "" : "not shown ") + within;
 }
 
 void judge(const Metric& metric, const ComparisonRow& row, Comparison& one) {
@@ -200,16 +243,41 @@ bool joins_a_row(const ComparisonRow& row, std::vector<ComparisonRow>& rows) {
   return false;
 }
 
-MetricComparison compared(const Metric& metric, const Samples& samples) {
+MetricComparison compared(const Metric& metric, const Samples& samples, const std::vector<Pair>& pairs) {
   MetricComparison comparison{metric, {}};
   for (const RowSample& sample : samples.rows) {
     ComparisonRow row{sample.at, sample.point, {}, {}, {}};
     for (const GroupSample& group : sample.groups) row.groups.push_back(group_of(group, metric));
     if (joins_a_row(row, comparison.rows)) continue;
-    row.comparisons = pairs_of(row.groups);
+    row.comparisons = comparisons_of(row.groups, pairs);
     comparison.rows.push_back(std::move(row));
   }
   return comparison;
+}
+
+// A pair that stands in no row is a misspelt one.
+void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
+  std::vector<std::string> names;
+  for (const MetricComparison& metric : table.metrics)
+    for (const ComparisonRow& row : metric.rows)
+      for (const Group& group : row.groups)
+        if (std::find(names.begin(), names.end(), group.name) == names.end()) names.push_back(group.name);
+  for (const auto& [a, b] : pairs) {
+    for (const std::string& name : {a, b})
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        const std::string near = nearest(name, names);
+        throw InputError({"", "--pair", "nothing is called \"" + name + "\"", join(names),
+                          near.empty() ? "" : "did you mean \"" + near + "\"?"});
+      }
+    bool meet = false;
+    for (const MetricComparison& metric : table.metrics)
+      for (const ComparisonRow& row : metric.rows)
+        for (const Comparison& one : row.comparisons)
+          meet = meet || (row.groups[one.a].name == a && row.groups[one.b].name == b);
+    if (!meet)
+      throw InputError({"", "--pair", "\"" + a + "\" and \"" + b + "\" never stand at the same point",
+                        "two that differ in nothing else", ""});
+  }
 }
 
 }  // namespace
@@ -217,13 +285,19 @@ MetricComparison compared(const Metric& metric, const Samples& samples) {
 ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
   ComparisonTable table;
   table.by = request.by;
+  table.margin = request.margin;
+  const std::vector<Pair> pairs = parsed_pairs(request.pairs);
   const Samples samples = samples_of(runs, request);
   for (const Metric& metric : metrics_of(request.metrics, all_records(runs)))
-    table.metrics.push_back(compared(metric, samples));
+    table.metrics.push_back(compared(metric, samples, pairs));
+  check_pairs(table, pairs);
   correct(table);
   for (MetricComparison& metric : table.metrics)
     for (ComparisonRow& row : metric.rows)
-      for (Comparison& one : row.comparisons) judge(metric.metric, row, one);
+      for (Comparison& one : row.comparisons) {
+        judge(metric.metric, row, one);
+        judge_equivalence(metric.metric, request.margin, one);
+      }
   table.notes = samples.notes;
   for (std::string& note : power_notes(table)) table.notes.push_back(std::move(note));
   return table;

@@ -56,7 +56,10 @@ struct Comparison {
   Corrected corrected;
   Interval interval;  // of the difference, at the level at which Holm tested it
   Outcome outcome = Outcome::kNone;
-  std::string remark;  // why nothing could be tested, or shown
+  double detectable =
+      0;  // kPaired: the smallest difference found with kPower, given the spread of these pairs
+  bool is_equivalent = false;  // `interval` lies within ± the margin that was asked for
+  std::string remark;          // why nothing could be tested, or shown
 };
 
 struct ComparisonRow {
@@ -76,6 +79,7 @@ struct ComparisonTable {
   std::string by;
   std::vector<MetricComparison> metrics;
   std::size_t tests = 0;  // the family
+  double margin = 0;      // as requested
   std::vector<std::string> notes;
 };
 
@@ -83,9 +87,14 @@ struct ComparisonRequest {
   std::string by = "method";         // "method", "run", or a key of the configuration
   std::vector<std::string> metrics;  // paths; empty: default_metrics
   std::vector<std::string> where;    // "key=value": only those cases
+  std::vector<std::string> pairs = {};  // "a:b": only these comparisons, a against b; empty: each two groups
+  // What difference would not matter, in units of the metric; 0: not said. A comparison whose interval lies
+  // within ± margin is equivalent: that contains the two one-sided tests of Schuirmann (1987) at the same
+  // level.
+  double margin = 0;
 };
 
-// Throws InputError for a metric, a key or a value that no case has.
+// Throws InputError for a metric, a key, a value or a pair that no case has.
 ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request);
 
 }  // namespace longhaul

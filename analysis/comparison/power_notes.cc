@@ -53,6 +53,21 @@ std::string too_few(const Undecided& found, std::size_t tests) {
          "; fewer comparisons (--metric, --where) need fewer seeds.";
 }
 
+// In the metric's units, since a reader knows what would matter there.
+std::string found_in_units(const MetricComparison& metric) {
+  double least = 0, most = 0;
+  for (const ComparisonRow& row : metric.rows)
+    for (const Comparison& one : row.comparisons) {
+      if (one.test != Comparison::Test::kPaired) continue;
+      least = most == 0 ? one.detectable : std::min(least, one.detectable);
+      most = std::max(most, one.detectable);
+    }
+  if (most == 0) return "";
+  const std::string low = value_text(metric.metric, least), high = value_text(metric.metric, most);
+  return "With this spread over the seeds a difference of " + low + (low == high ? "" : " to " + high) +
+         " in " + metric.metric.path + " would be found in 80 % of cases.";
+}
+
 }  // namespace
 
 std::vector<std::string> power_notes(const ComparisonTable& table) {
@@ -65,6 +80,9 @@ std::vector<std::string> power_notes(const ComparisonTable& table) {
     notes.push_back(
         "Of one seed it cannot be said whether a difference is chance; give the scenario several, as "
         "\"seeds\": [1, 2, 3, 4, 5].");
+  for (const MetricComparison& metric : table.metrics)
+    if (const std::string note = found_in_units(metric); table.margin > 0 && !note.empty())
+      notes.push_back(note);
   if (found.count)
     if (const std::string note = too_few(found, table.tests); !note.empty()) notes.push_back(note);
   return notes;

@@ -41,7 +41,7 @@ Json group_json(const Group& group) {
   return json;
 }
 
-Json comparison_json_of(const ComparisonRow& row, const Comparison& one) {
+Json comparison_json_of(const ComparisonRow& row, const Comparison& one, double margin) {
   const bool tested = one.test != Test::kNone;
   return {{"a", row.groups[one.a].name},
           {"b", row.groups[one.b].name},
@@ -53,14 +53,17 @@ Json comparison_json_of(const ComparisonRow& row, const Comparison& one) {
           {"p_holm", tested ? Json(one.corrected.p) : Json()},
           {"interval", has_interval(one) ? interval_json(one.interval) : Json()},
           {"confidence", has_interval(one) ? Json(1 - one.corrected.level) : Json()},
+          {"detectable", one.test == Test::kPaired ? Json(one.detectable) : Json()},
+          {"equivalent", has_interval(one) && margin > 0 ? Json(one.is_equivalent) : Json()},
           {"remark", one.remark}};
 }
 
-Json row_json(const ComparisonRow& row) {
+Json row_json(const ComparisonRow& row, double margin) {
   Json json = {{"at", row.point}, {"groups", Json::array()}, {"comparisons", Json::array()}};
   if (!row.same_at.empty()) json["same_at"] = row.same_at;
   for (const Group& group : row.groups) json["groups"].push_back(group_json(group));
-  for (const Comparison& one : row.comparisons) json["comparisons"].push_back(comparison_json_of(row, one));
+  for (const Comparison& one : row.comparisons)
+    json["comparisons"].push_back(comparison_json_of(row, one, margin));
   return json;
 }
 
@@ -106,10 +109,14 @@ std::string comparison_csv(const ComparisonTable& table) {
 }
 
 std::string comparison_json(const ComparisonTable& table) {
-  Json json = {{"by", table.by}, {"level", kLevel}, {"tests", table.tests}, {"metrics", Json::array()}};
+  Json json = {{"by", table.by},
+               {"level", kLevel},
+               {"tests", table.tests},
+               {"margin", table.margin > 0 ? Json(table.margin) : Json()},
+               {"metrics", Json::array()}};
   for (const MetricComparison& metric : table.metrics) {
     Json rows = Json::array();
-    for (const ComparisonRow& row : metric.rows) rows.push_back(row_json(row));
+    for (const ComparisonRow& row : metric.rows) rows.push_back(row_json(row, table.margin));
     json["metrics"].push_back({{"metric", metric.metric.path},
                                {"meaning", metric.metric.meaning},
                                {"better", metric.metric.lower_is_better ? Json("lower") : Json()},

@@ -54,6 +54,53 @@ TEST(Comparison, PairsBySeedWhateverTheOrder) {
   EXPECT_EQ(one.outcome, Outcome::kNone);
 }
 
+// Differences 0.01, 0.02, 0.03: mean 0.02, standard error 0.01/√3, and with 2 degrees of freedom the 97.5th
+// percentile of t is 4.3027: the interval is 0.02 ± 0.02484.
+TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
+  std::vector<Json> records;
+  add_losses(records, "diloco", {3.01, 5.02, 4.03});
+  add_losses(records, "noloco", {3.0, 5.0, 4.0});
+  for (const auto& [margin, is_equivalent] : {std::pair{0.0449, true}, {0.0448, false}}) {
+    ComparisonRequest request{"method", {"final_loss"}, {}};
+    request.margin = margin;
+    const ComparisonTable table = compare_runs({run_of(records)}, request);
+    const Comparison& one = table.metrics[0].rows[0].comparisons[0];
+    EXPECT_NEAR(one.interval.high, 0.04484, 1e-5);
+    EXPECT_EQ(one.is_equivalent, is_equivalent) << margin;
+    EXPECT_EQ(one.outcome, Outcome::kNone);
+    EXPECT_NE(one.remark.find(is_equivalent ? "equal to within" : "not shown equal"), std::string::npos);
+    EXPECT_NEAR(one.detectable, 0.01 * detectable_effect(3, 0.05, 0.8), 1e-9);
+    EXPECT_TRUE(noted(table, "would be found in 80 % of cases"));
+  }
+}
+
+TEST(Comparison, PlannedPairsAreTheWholeFamily) {
+  std::vector<Json> records;
+  add_losses(records, "a", {3.1, 5.2, 4.3});
+  add_losses(records, "b", {3.0, 5.0, 4.0});
+  add_losses(records, "c", {2.0, 4.0, 3.1});
+  ComparisonRequest request{"method", {"final_loss"}, {}};
+  request.pairs = {"c:a"};
+  const ComparisonTable table = compare_runs({run_of(records)}, request);
+  const ComparisonRow& row = table.metrics[0].rows[0];
+  ASSERT_EQ(row.comparisons.size(), 1u);
+  EXPECT_EQ(row.groups[row.comparisons[0].a].name, "c");  // in the order that was asked for
+  EXPECT_NEAR(row.comparisons[0].difference.mean, -(1.1 + 1.2 + 1.2) / 3, 1e-12);
+  EXPECT_EQ(table.tests, 1u);
+  EXPECT_EQ(row.comparisons[0].corrected.p, row.comparisons[0].difference.p);
+}
+
+TEST(Comparison, APairThatDoesNotExistIsNamed) {
+  std::vector<Json> records;
+  add_losses(records, "noloco", {3.1, 5.2});
+  add_losses(records, "diloco", {3.0, 5.0});
+  ComparisonRequest request{"method", {"final_loss"}, {}};
+  request.pairs = {"noloco:dilocco"};
+  EXPECT_NE(problem_of(records, request).find("did you mean \"diloco\"?"), std::string::npos);
+  request.pairs = {"noloco"};
+  EXPECT_NE(problem_of(records, request).find("a:b"), std::string::npos);
+}
+
 TEST(Comparison, OtherSeedsAreNotPaired) {
   std::vector<Json> records;
   add_losses(records, "diloco", {3.1, 3.2, 3.3});
