@@ -32,10 +32,10 @@ WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules&
 
 FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
                          std::unique_ptr<CongestionReaction> reaction)
-    : facts_(std::move(facts)),
+    : reaction_(std::move(reaction)),
       rules_(rules),
-      window_(window_rules(facts_, rules)),
-      reaction_(std::move(reaction)) {
+      facts_(std::move(facts)),
+      window_(window_rules(facts_, rules)) {
   assert(!reaction_ || rules_.connections == 1);
   alone_ = alone_rate();
   credit_ = window();
