@@ -6,6 +6,10 @@
 // on along the way back until it moves a rate by less than 1e-10, a few steps when acknowledgements are 3 %.
 // A flow that starts again is assumed to get what it had, so that a ring's steady state is right at once.
 //
+// In an all-to-all every change touches every flow. Where all flows weigh the same and no cap holds one back,
+// which is nearly always so there, a component is filled link by link (net/equal_filling.h): same operations
+// on the same numbers, but nothing is looked up, sorted or stored a flow before its rate is known.
+//
 // Rates agree with max_min_rates() of the sending flows to about 1e-9; solve_all() is that slow reference.
 #pragma once
 
@@ -13,6 +17,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "net/equal_filling.h"
 #include "net/max_min.h"
 #include "net/short_list.h"
 
@@ -35,7 +40,7 @@ class FairShares {
   // once.
   const std::vector<int>& solve();
   const std::vector<int>& solve_all();
-  double rate(int flow) const { return at(flow).rate; }
+  double rate(int flow) const { return rates_[static_cast<std::size_t>(flow)]; }
   const ShortList& sending_over(LinkDirection direction) const { return link(direction).flows; }
 
   // Whether no link carries more than it has and no flow more than its cap, to one part in 1e-6 (data that
@@ -48,22 +53,23 @@ class FairShares {
   // What is looked at all the time lies together: a flow's links one after another in hops_, not in its
   // paths.
   struct Sharing {
-    double rate = 0;  // the latest, also of a flow that does not send
     double cap = kUnlimited, weight = 1;
     std::size_t component = 0;  // the latest one that it was collected into
-    std::size_t reported = 0;   // the latest solve() that reports it
-    std::uint32_t first_hop = 0;
-    std::uint16_t hops = 0, ack_hops = 0;  // hops_: the data's, then the acknowledgements'
     bool is_sending = false;
+  };
+  struct Place {  // of a flow's links in hops_ and ack_hops_
+    std::uint32_t first_hop = 0, first_ack = 0;
+    std::uint16_t hops = 0, ack_hops = 0;
   };
   struct Hop {
     LinkDirection link;
-    std::uint32_t place;  // of a sending flow in the list of that link; only for data
+    std::uint32_t place;  // of a sending flow in the list of that link
   };
-  struct Hops {
-    Hop *first, *last;
-    Hop* begin() const { return first; }
-    Hop* end() const { return last; }
+  template <typename T>
+  struct Range {
+    T *first, *last;
+    T* begin() const { return first; }
+    T* end() const { return last; }
   };
   struct Link {
     double capacity = 0;
@@ -72,8 +78,16 @@ class FairShares {
     int ack_flows = 0;
     bool is_dirty = false;
     int visits = 0;
-    std::size_t visited = 0;      // the solve() that `visits` belongs to
-    std::size_t component = 0;    // the latest one that it was collected into
+    std::uint64_t visited = 0;  // the solve() that `visits` belongs to
+    std::size_t component = 0;  // the latest one that it was collected into
+    std::uint64_t known = 0;    // one more than the number of its component
+  };
+  // Places in known_links_ and known_flows_, whose flows are in order.
+  struct Known {
+    std::size_t first_link = 0, last_link = 0, first_flow = 0, last_flow = 0;
+    bool has_caps = false;  // that hold flows back
+  };
+  struct Rest {
     double left = 0, weight = 0;  // while filling
   };
 
@@ -81,24 +95,32 @@ class FairShares {
   const Sharing& at(int flow) const { return flows_[static_cast<std::size_t>(flow)]; }
   Link& link(LinkDirection direction) { return links_[static_cast<std::size_t>(direction)]; }
   const Link& link(LinkDirection direction) const { return links_[static_cast<std::size_t>(direction)]; }
+  Rest& rest(LinkDirection direction) { return rests_[static_cast<std::size_t>(direction)]; }
+  const Rest& rest(LinkDirection direction) const { return rests_[static_cast<std::size_t>(direction)]; }
 
-  Hops data_of(const Sharing& sharing) {
-    Hop* first = hops_.data() + sharing.first_hop;
-    return {first, first + sharing.hops};
+  Range<Hop> data_of(int flow) {
+    const Place& place = places_[static_cast<std::size_t>(flow)];
+    Hop* first = hops_.data() + place.first_hop;
+    return {first, first + place.hops};
   }
-  Hops acks_of(const Sharing& sharing) {
-    Hop* first = hops_.data() + sharing.first_hop + sharing.hops;
-    return {first, first + sharing.ack_hops};
+  Range<const LinkDirection> acks_of(int flow) const {
+    const Place& place = places_[static_cast<std::size_t>(flow)];
+    const LinkDirection* first = ack_hops_.data() + place.first_ack;
+    return {first, first + place.ack_hops};
   }
 
   // What acknowledgements leave to data: at least a tenth (max_min.cc).
   static double for_data(const Link& link);
-  bool is_alone(const Sharing& sharing);
+  bool is_alone(int flow);
   void make_dirty(LinkDirection direction);
-  void load_way_back(const Sharing& sharing, double change, int flows);
+  void load_way_back(int flow, double change, int flows);
   void set_rate(int flow, double rate);
   void solve_alone(int flow);
   void solve_component(LinkDirection from);
+  bool fill_equally(LinkDirection from);
+  std::size_t known_component(LinkDirection from);
+  void sort_known_flows(const Known& component);
+  void forget_components();
   void collect(LinkDirection from);
   void fill();
   void freeze(int flow, double level);
@@ -106,15 +128,34 @@ class FairShares {
 
   std::vector<Link> links_;
   double ack_share_;
+  // By flow.
   std::vector<Sharing> flows_;
-  std::vector<Flow> given_;  // as added, for solve_all()
+  std::vector<Place> places_;
+  std::vector<double> rates_;            // the latest, also of a flow that does not send
+  std::vector<std::uint64_t> reported_;  // the latest solve() that reports it
+  std::vector<std::pair<const std::vector<LinkDirection>*, const std::vector<LinkDirection>*>>
+      paths_;  // data and acknowledgements, as added: for solve_all()
   std::vector<Hop> hops_;
+  std::vector<LinkDirection> ack_hops_;
   std::vector<LinkDirection> dirty_;  // in the order of the changes
   std::vector<int> changed_;
-  std::size_t solves_ = 0, components_ = 0;
+  std::uint64_t solves_ = 0;
+  std::size_t components_ = 0;
+  double equal_weight_ = 0;         // of all flows; 0: they differ, or it is no whole number
+  double lowest_cap_ = kUnlimited;  // that any flow ever had, over its weight
+  // Flows that send, as bits: in the order of their numbers without sorting.
+  std::vector<std::uint64_t> sending_bits_;
+  std::size_t sending_ = 0;
+  // The components looked at since a flow started or stopped: acknowledgements ask for them several times.
+  std::vector<Known> known_;
+  std::vector<LinkDirection> known_links_;
+  std::vector<int> known_flows_;
+  std::uint64_t forgotten_ = 0;  // number of the first of them, among all that ever were
+  EqualFilling filling_;
   // Of the component at hand.
   std::vector<LinkDirection> component_links_;
   std::vector<int> component_flows_;
+  std::vector<Rest> rests_;        // by link
   std::vector<double> new_rates_;  // by flow; negative: not settled
   std::vector<std::pair<double, int>> caps_;
 };

@@ -115,6 +115,7 @@ class FlowChannel {
   SyncParts spent_by(double now) const;
   void note_parts(const Transfer& first);
   bool is_starting_up() const;
+  bool covers(double rate);
 
   double window() const { return window_.bytes() * rules_.connections; }
   void start(double now);
@@ -131,30 +132,32 @@ class FlowChannel {
   void take_rounds(double now);
   void react_to(const FifoRounds::Reaction& reaction, double now);
 
-  ConnectionFacts facts_;
-  Rules rules_;
-  TcpWindow window_;
-  std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
-  std::unique_ptr<FifoPath> path_;
-  std::unique_ptr<FifoRounds> fifo_;  // null: no FIFO
-  ShortQueue<Transfer> queue_;
+  // What every change of the rate looks at lies together, at the beginning.
   double remaining_ = 0;  // of the first transfer
   double rate_ = 0;
   double updated_s_ = 0;
   double last_sent_s_ = 0;
-  bool is_fluid_ = false;
   double sent_in_fluid_ = 0;
+  double alone_ = 0, pace_ = 0;  // the rate of the path alone, and the present one in relation to it
+  bool is_fluid_ = false;
+  bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
+  bool is_reduced_ = false;   // by a signal, since it was idle
+  std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
+  std::unique_ptr<FifoRounds> fifo_;              // null: no FIFO
+  // Where the time went since the queue was empty. `excess_s_`: of its sharing, what the burst at hand took.
+  SyncParts spent_;
+  double excess_s_ = 0;
+  double covered_ = 0;  // a rate that the window covers, as long as the channel is fluid
+  ShortQueue<Transfer> queue_;
+  std::unique_ptr<FifoPath> path_;
+  Rules rules_;
+  ConnectionFacts facts_;
+  TcpWindow window_;
   double credit_ = 0;                           // that may be sent before an acknowledgement comes
   double burst_begin_s_ = 0, burst_bytes_ = 0;  // the burst being sent
   ShortQueue<Burst> bursts_;
   double in_flight_ = 0, peak_in_flight_ = 0;
-  bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
-  double released_ = 0;       // bytes whose acknowledgements, one by one, release the burst being sent
-  // Where the time went since the queue was empty. `excess_s_`: of its sharing, what the burst at hand took.
-  SyncParts spent_;
-  double excess_s_ = 0;
-  double alone_ = 0, pace_ = 0;     // the rate of the path alone, and the present one in relation to it
-  bool is_reduced_ = false;         // by a signal, since it was idle
+  double released_ = 0;             // bytes whose acknowledgements, one by one, release the burst being sent
   std::unique_ptr<Behind> behind_;  // null: nothing was ever queued behind
   double round_s_ = 0;              // when acknowledgements came last, with a FIFO
 };

@@ -70,9 +70,22 @@ double FlowNetwork::cap(const FlowChannel& channel) const {
   return variation_ ? variation_->cap(channel.facts(), rate_limit) : rate_limit;
 }
 
-double FlowNetwork::tail_s(const FlowChannel& channel, std::int64_t bytes) const {
-  return variation_ ? variation_->tail_s(channel.facts(), bytes)
-                    : longhaul::tail_s(topology_, channel.facts(), tcp_.segment, bytes);
+// The transfers of a channel are mostly equal, and the links of its path lie far from each other.
+double FlowNetwork::tail_s(Slot& one, std::int64_t bytes) const {
+  if (variation_) return variation_->tail_s(one.channel.facts(), bytes);
+  const std::int64_t last = (bytes - 1) % tcp_.segment + 1;
+  if (one.tail_bytes == last) return one.tail_s;
+  one.tail_bytes = last;
+  return one.tail_s = longhaul::tail_s(topology_, one.channel.facts(), tcp_.segment, bytes);
+}
+
+// What an instant touches is a list of channels; the next ones come from memory while one is worked on.
+void FlowNetwork::prefetch(const std::vector<int>& numbers, std::size_t after) const {
+  constexpr std::size_t kAhead = 6;
+  constexpr int kLines = 4;  // what a change of the rate looks at
+  if (after + kAhead >= numbers.size()) return;
+  const int number = numbers[after + kAhead];
+  if (number >= first_slot_) slots_.prefetch<kLines>(static_cast<std::size_t>(number - first_slot_));
 }
 
 // The number of the first one.
@@ -88,6 +101,7 @@ int FlowNetwork::add_slots(int source, int target) {
   for (int connection = 0; connection < slots_a_pair_; ++connection) {
     slots_.emplace_back(variation_ ? variation_->present(facts, source, target) : facts, rules,
                         make_reaction(facts, source, target, connection));
+    is_touched_.push_back(0);
     if (variation_) slots_.back().origin = std::make_unique<Origin>(Origin{facts, source, target});
     FlowChannel& channel = slots_.back().channel;
     if (fifos_) channel.queue_in(fifos_->add(static_cast<int>(slots_.size()) - 1, channel.facts()));
@@ -155,8 +169,9 @@ void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, 
 }
 
 void FlowNetwork::touch(int number) {
-  if (slot(number).is_touched) return;
-  slot(number).is_touched = true;
+  char& is_touched = is_touched_[static_cast<std::size_t>(number - first_slot_)];
+  if (is_touched) return;
+  is_touched = 1;
   touched_.push_back(number);
 }
 
@@ -169,6 +184,7 @@ void FlowNetwork::wake_at(std::int64_t time_ns) {
 // Everything of this instant: what is due, what it sets off, and the rates after it.
 void FlowNetwork::wake() {
   constexpr std::uint64_t kInstantsPerBeat = 256;
+  constexpr int kSlotLines = sizeof(Slot) / 64;
   const std::int64_t now = now_ns();
   if (now != wake_ns_) return;
   is_awake_ = true;
@@ -177,7 +193,13 @@ void FlowNetwork::wake() {
   while (!touched_.empty() || events_.next_ns() <= now || is_variation_due()) {
     while (events_.next_ns() <= now) {
       events_.take(due_);
-      for (const int event : due_) event % 2 == 0 ? look_at(event / 2, now) : arrive(event / 2, now);
+      for (std::size_t i = 0; i < due_.size(); ++i) {
+        constexpr std::size_t kAhead = 4;
+        if (i + kAhead < due_.size())
+          slots_.prefetch<kSlotLines>(static_cast<std::size_t>(due_[i + kAhead] / 2 - first_slot_));
+        const int event = due_[i];
+        event % 2 == 0 ? look_at(event / 2, now) : arrive(event / 2, now);
+      }
     }
     if (is_variation_due()) follow_variation(now);
     share_links(now);
@@ -251,7 +273,7 @@ void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
     FlowChannel::Transfer transfer = one.channel.pop(seconds(now_ns));
     count(one.channel, transfer.bytes);
     if (!one.channel.has_data()) --sending_;
-    const double tail = tail_s(one.channel, transfer.bytes);
+    const double tail = tail_s(one, transfer.bytes);
     const std::int64_t sent_ns = std::max(now_ns, nanoseconds(one.channel.repaired_s()));
     one.latest_arrival_ns = std::max(one.latest_arrival_ns, sent_ns + nanoseconds(tail));
     if (transfer.parts) {
@@ -277,16 +299,20 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
   }
   const std::vector<int>& changed = solving_ == Solving::kTouched ? shares_.solve() : shares_.solve_all();
   assert(shares_.is_conserving());
-  for (const int number : changed)
-    if (number >= first_slot_ && !slot(number).is_touched) {
-      slot(number).channel.advance(seconds(now_ns));
-      touch(number);
-    }
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    prefetch(changed, i);
+    const int number = changed[i];
+    if (number < first_slot_ || is_touched_[static_cast<std::size_t>(number - first_slot_)]) continue;
+    slot(number).channel.advance(seconds(now_ns));
+    touch(number);
+  }
   due_.swap(touched_);
   touched_.clear();
-  for (const int number : due_) {
+  for (std::size_t i = 0; i < due_.size(); ++i) {
+    prefetch(due_, i);
+    const int number = due_[i];
     Slot& one = slot(number);
-    one.is_touched = false;
+    is_touched_[static_cast<std::size_t>(number - first_slot_)] = 0;
     if (one.channel.has_data() && one.channel.may_send())
       one.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, seconds(now_ns));
     plan(number, now_ns);

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "sim/network/network.h"
 #include "sim/network/peer_map.h"
 #include "sim/network/short_queue.h"
+#include "sim/network/stable_array.h"
 
 namespace longhaul {
 
@@ -45,17 +45,19 @@ class FlowNetwork : public Network {
     ConnectionFacts facts;
     int source, target;
   };
-  struct Slot {
+  struct alignas(64) Slot {
     Slot(ConnectionFacts facts, const FlowChannel::Rules& rules, std::unique_ptr<CongestionReaction> reaction)
         : channel(std::move(facts), rules, std::move(reaction)) {}
 
-    FlowChannel channel;
-    std::unique_ptr<Origin> origin;  // null where nothing varies
-    ShortQueue<Arrival> travelling;  // sent, not arrived
-    std::int64_t latest_arrival_ns = 0;
     std::int64_t planned_ns = InstantQueue::kNever;  // when the channel has to be looked at
     std::int64_t event_ns = InstantQueue::kNever;    // its earliest event in the queue
-    bool is_touched = false;
+    std::int64_t latest_arrival_ns = 0;
+    // Of the latest transfer: the bytes of its last segment, and how long that takes (tail_s()).
+    std::int64_t tail_bytes = 0;
+    double tail_s = 0;
+    std::unique_ptr<Origin> origin;  // null where nothing varies
+    alignas(64) FlowChannel channel;
+    ShortQueue<Arrival> travelling;  // sent, not arrived
   };
 
   Slot& slot(int number) { return slots_[static_cast<std::size_t>(number - first_slot_)]; }
@@ -79,7 +81,8 @@ class FlowNetwork : public Network {
   void set_event(int number);
   void follow_variation(std::int64_t now_ns);
   double cap(const FlowChannel& channel) const;
-  double tail_s(const FlowChannel& channel, std::int64_t bytes) const;
+  double tail_s(Slot& one, std::int64_t bytes) const;
+  void prefetch(const std::vector<int>& numbers, std::size_t after) const;
   std::int64_t next_wake_ns();
 
   TcpSpec tcp_;
@@ -92,7 +95,8 @@ class FlowNetwork : public Network {
   std::unique_ptr<FlowVariation> variation_;  // null: nothing varies
   int first_slot_ = 0;                        // flows before it are traffic of others
   int sending_ = 0;                           // channels that have data
-  std::deque<Slot> slots_;                    // paths are referred to: they must not move
+  StableArray<Slot> slots_;                   // paths are referred to: they must not move
+  std::vector<char> is_touched_;              // by slot
   std::vector<PeerMap> numbers_;              // by source, then target
   LinkLoads loads_;
   InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival

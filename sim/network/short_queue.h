@@ -47,9 +47,9 @@ class ShortQueue {
     room_ = larger;
   }
 
-  T first_{};
+  std::uint32_t size_ = 0, begin_ = 0, room_ = 0;
   std::unique_ptr<T[]> more_;
-  std::uint32_t room_ = 0, begin_ = 0, size_ = 0;
+  T first_{};
 };
 
 }  // namespace longhaul

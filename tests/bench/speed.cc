@@ -10,12 +10,10 @@
 #include <ns3/simulator.h>
 
 #include <ctime>
-#include <random>
 
-#include "core/exchange_plan.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
-#include "sim/replay/exchange_run.h"
+#include "tests/bench/speed_cases.h"
 #ifdef LONGHAUL_SIMGRID
 #include "tests/bench/simgrid_runs.h"
 #endif
@@ -23,51 +21,14 @@
 namespace longhaul {
 namespace {
 
-constexpr double kRate = 1e9, kRttS = 0.05;
-constexpr std::int64_t kMessage = static_cast<std::int64_t>(8 * kRate / 8 * kRttS);
-
-struct Leaf {
-  double rate = kRate, delay_s = kRttS / 4;
-};
-
-std::vector<Leaf> leaves(int count, bool is_jittered) {
-  std::vector<Leaf> all(static_cast<std::size_t>(count));
-  std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> factor(0.99, 1.01);
-  if (is_jittered)
-    for (Leaf& leaf : all) leaf = {kRate * factor(random), kRttS / 4 * factor(random)};
-  return all;
-}
-
-Topology star(const std::vector<Leaf>& all) {
-  Topology topology(static_cast<int>(all.size()));
-  const int core = topology.add_router("core");
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Link link;
-    link.first = static_cast<int>(i);
-    link.second = core;
-    link.rate_forward = link.rate_backward = all[i].rate;
-    link.delay_s = all[i].delay_s;
-    topology.add_link(link);
-  }
-  return topology;
-}
-
-TcpSpec tcp() {
-  TcpSpec spec;
-  spec.congestion_control = "cubic";
-  spec.queue = "host";
-  return spec;
-}
-
 // `start` begins everything from within the simulation and returns the number of transfers at the end.
 template <typename Start>
 void time_flow(benchmark::State& state, bool is_jittered, const Start& start) {
   const int count = static_cast<int>(state.range(0));
-  const Topology topology = star(leaves(count, is_jittered));
+  const Topology topology = speed_star(speed_leaves(count, is_jittered));
   std::int64_t transfers = 0;
   for (auto _ : state) {
-    FlowNetwork network(tcp(), topology);
+    FlowNetwork network(speed_tcp(), topology);
     const SimulationScope scope;
     const std::clock_t begun = std::clock();
     transfers += start(network, count);
@@ -76,36 +37,12 @@ void time_flow(benchmark::State& state, bool is_jittered, const Start& start) {
   state.SetItemsProcessed(transfers);
 }
 
-std::int64_t run_collective(FlowNetwork& network, const std::string& name, int group, int count,
-                            double spread_s) {
-  ExchangeRule rule;
-  rule.name = "outer";
-  rule.collective = name;
-  rule.tensors = {"delta"};
-  const std::int64_t bytes = name == "ring" ? kMessage * group : kMessage;
-  std::vector<std::unique_ptr<ExchangeRun>> runs;
-  std::mt19937_64 random(2);
-  std::uniform_real_distribution<double> when(0, spread_s);
-  for (int first = 0; first + group <= count; first += group) {
-    std::vector<int> members;
-    for (int i = 0; i < group; ++i) members.push_back(first + i);
-    runs.push_back(
-        std::make_unique<ExchangeRun>(rule, 0, 1, members, bytes, std::vector<int>{}, network, [](int) {}));
-    for (const int member : members)
-      after(spread_s > 0 ? when(random) : 0, [run = runs.back().get(), member] { run->post(member); });
-  }
-  ns3::Simulator::Run();
-  std::int64_t transfers = 0;
-  for (const auto& run : runs) transfers += run->is_finished() ? run->transfers() : 0;
-  return transfers;
-}
-
 std::int64_t all_to_all(FlowNetwork& network, int count) {
   std::int64_t arrived = 0;
   after(0, [&] {
     for (int from = 0; from < count; ++from)
       for (int to = 0; to < count; ++to)
-        if (from != to) network.send(from, to, kMessage, [&arrived] { ++arrived; });
+        if (from != to) network.send(from, to, kSpeedMessage, [&arrived] { ++arrived; });
   });
   ns3::Simulator::Run();
   return arrived;
@@ -113,23 +50,24 @@ std::int64_t all_to_all(FlowNetwork& network, int count) {
 
 void FlowRing(benchmark::State& state) {
   time_flow(state, false,
-            [](FlowNetwork& network, int n) { return run_collective(network, "ring", n, n, 0); });
+            [](FlowNetwork& network, int n) { return run_speed_collective(network, "ring", n, n, 0); });
 }
 void FlowJitteredRing(benchmark::State& state) {
   time_flow(state, true,
-            [](FlowNetwork& network, int n) { return run_collective(network, "ring", n, n, 0); });
+            [](FlowNetwork& network, int n) { return run_speed_collective(network, "ring", n, n, 0); });
 }
 void FlowTree(benchmark::State& state) {
   time_flow(state, false,
-            [](FlowNetwork& network, int n) { return run_collective(network, "tree", n, n, 0); });
+            [](FlowNetwork& network, int n) { return run_speed_collective(network, "tree", n, n, 0); });
 }
 void FlowHalvingDoubling(benchmark::State& state) {
-  time_flow(state, false,
-            [](FlowNetwork& network, int n) { return run_collective(network, "halving-doubling", n, n, 0); });
+  time_flow(state, false, [](FlowNetwork& network, int n) {
+    return run_speed_collective(network, "halving-doubling", n, n, 0);
+  });
 }
 void FlowUnsynchronizedPairs(benchmark::State& state) {
   time_flow(state, true,
-            [](FlowNetwork& network, int n) { return run_collective(network, "pair", 2, n, 1); });
+            [](FlowNetwork& network, int n) { return run_speed_collective(network, "pair", 2, n, 1); });
 }
 void FlowAllToAll(benchmark::State& state) {
   time_flow(state, false, all_to_all);
@@ -138,7 +76,7 @@ void FlowAllToAll(benchmark::State& state) {
 #ifdef LONGHAUL_SIMGRID
 std::vector<StarLeaf> simgrid_leaves(int count, bool is_jittered) {
   std::vector<StarLeaf> all;
-  for (const Leaf& leaf : leaves(count, is_jittered)) all.push_back({leaf.rate, leaf.delay_s});
+  for (const SpeedLeaf& leaf : speed_leaves(count, is_jittered)) all.push_back({leaf.rate, leaf.delay_s});
   return all;
 }
 
@@ -146,7 +84,7 @@ template <typename Run>
 void time_simgrid(benchmark::State& state, bool is_jittered, std::int64_t transfers, const Run& run) {
   const auto all = simgrid_leaves(static_cast<int>(state.range(0)), is_jittered);
   for (auto _ : state) {
-    const double seconds = run(all, static_cast<double>(kMessage));
+    const double seconds = run(all, static_cast<double>(kSpeedMessage));
     if (seconds < 0) return state.SkipWithError("SimGrid failed");
     state.SetIterationTime(seconds);
   }

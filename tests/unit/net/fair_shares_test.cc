@@ -17,7 +17,8 @@ struct RandomNetwork {
   std::vector<Flow> flows;
 };
 
-// Full-duplex links with different rates each way; paths of one to four of them, as through trunks.
+// Full-duplex links with different rates each way; paths of one to four of them, as through trunks. In half
+// of the networks all flows weigh the same (net/equal_filling.h), and in half of those no flow has a cap.
 RandomNetwork draw(std::mt19937_64& random) {
   const auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
   std::uniform_real_distribution<double> rate(1, 10);
@@ -35,9 +36,12 @@ RandomNetwork draw(std::mt19937_64& random) {
     network.data.push_back(path);
     network.acks.push_back(back);
   }
+  const int equal = pick(1, 8);  // more than 4: weights differ
+  const bool has_caps = pick(0, 1) != 0;
   for (std::size_t i = 0; i < network.data.size(); ++i)
-    network.flows.push_back({&network.data[i], &network.acks[i], static_cast<double>(pick(1, 4)),
-                             pick(0, 2) ? kUnlimited : rate(random)});
+    network.flows.push_back({&network.data[i], &network.acks[i],
+                             static_cast<double>(equal <= 4 ? equal : pick(1, 4)),
+                             has_caps && pick(0, 2) == 0 ? rate(random) : kUnlimited});
   return network;
 }
 

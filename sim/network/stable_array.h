@@ -1,0 +1,59 @@
+// A growing array whose elements never move: others refer to them. In pieces of 64 that lie one after
+// another, where std::deque allocates every element of more than half a kilobyte on its own.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace longhaul {
+
+template <typename T>
+class StableArray {
+ public:
+  StableArray() = default;
+  StableArray(const StableArray&) = delete;
+  StableArray& operator=(const StableArray&) = delete;
+  ~StableArray() {
+    while (size_ > 0) (*this)[--size_].~T();
+  }
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return *at(i); }
+  const T& operator[](std::size_t i) const { return *at(i); }
+  T& back() { return *at(size_ - 1); }
+
+  template <typename... Arguments>
+  T& emplace_back(Arguments&&... arguments) {
+    if (size_ == pieces_.size() * kPiece) pieces_.emplace_back(new Piece);
+    T* made =
+        new (pieces_.back()->place + size_ % kPiece * sizeof(T)) T(std::forward<Arguments>(arguments)...);
+    ++size_;
+    return *made;
+  }
+
+  // Asks the caches for the first `lines` of an element that will be looked at soon.
+  template <int lines>
+  void prefetch(std::size_t i) const {
+    const auto* first = reinterpret_cast<const unsigned char*>(at(i));
+    for (int line = 0; line < lines; ++line) __builtin_prefetch(first + 64 * line);
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 64;
+  struct alignas(64) Piece {
+    alignas(T) unsigned char place[kPiece * sizeof(T)];
+  };
+
+  T* at(std::size_t i) const {
+    return std::launder(reinterpret_cast<T*>(pieces_[i / kPiece]->place + i % kPiece * sizeof(T)));
+  }
+
+  std::vector<std::unique_ptr<Piece>> pieces_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace longhaul

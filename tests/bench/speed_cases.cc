@@ -1,0 +1,68 @@
+#include "tests/bench/speed_cases.h"
+
+#include <ns3/simulator.h>
+
+#include <memory>
+#include <random>
+
+#include "core/exchange_plan.h"
+#include "sim/network/clock.h"
+#include "sim/replay/exchange_run.h"
+
+namespace longhaul {
+
+std::vector<SpeedLeaf> speed_leaves(int count, bool is_jittered) {
+  std::vector<SpeedLeaf> all(static_cast<std::size_t>(count));
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> factor(0.99, 1.01);
+  if (is_jittered)
+    for (SpeedLeaf& leaf : all) leaf = {kSpeedRate * factor(random), kSpeedRtt_s / 4 * factor(random)};
+  return all;
+}
+
+Topology speed_star(const std::vector<SpeedLeaf>& leaves) {
+  Topology topology(static_cast<int>(leaves.size()));
+  const int core = topology.add_router("core");
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    Link link;
+    link.first = static_cast<int>(i);
+    link.second = core;
+    link.rate_forward = link.rate_backward = leaves[i].rate;
+    link.delay_s = leaves[i].delay_s;
+    topology.add_link(link);
+  }
+  return topology;
+}
+
+TcpSpec speed_tcp() {
+  TcpSpec spec;
+  spec.congestion_control = "cubic";
+  spec.queue = "host";
+  return spec;
+}
+
+std::int64_t run_speed_collective(FlowNetwork& network, const std::string& name, int group, int count,
+                                  double spread_s) {
+  ExchangeRule rule;
+  rule.name = "outer";
+  rule.collective = name;
+  rule.tensors = {"delta"};
+  const std::int64_t bytes = name == "ring" ? kSpeedMessage * group : kSpeedMessage;
+  std::vector<std::unique_ptr<ExchangeRun>> runs;
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> when(0, spread_s);
+  for (int first = 0; first + group <= count; first += group) {
+    std::vector<int> members;
+    for (int i = 0; i < group; ++i) members.push_back(first + i);
+    runs.push_back(
+        std::make_unique<ExchangeRun>(rule, 0, 1, members, bytes, std::vector<int>{}, network, [](int) {}));
+    for (const int member : members)
+      after(spread_s > 0 ? when(random) : 0, [run = runs.back().get(), member] { run->post(member); });
+  }
+  ns3::Simulator::Run();
+  std::int64_t transfers = 0;
+  for (const auto& run : runs) transfers += run->is_finished() ? run->transfers() : 0;
+  return transfers;
+}
+
+}  // namespace longhaul
