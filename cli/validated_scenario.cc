@@ -43,6 +43,8 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
   if (!networks_seen.insert(network).second) return;
   check_network(one);
   check_collectives(one, plan_of(one));
+  // Whether there would be too many slices shows in counting what the replay carries.
+  if (one.network.slice.kind != SliceSpec::Kind::kWhole) estimate(one, trace_of(one));
 }
 
 std::vector<std::string> labels_of(const Scenario& scenario) {

@@ -148,7 +148,14 @@ struct TcpSpec {
   double loss = 0;
   std::string loss_response = "linux";  // or ns3-3.37
   int segment = 1448;                   // bytes
+  bool slow_start_after_idle = true;    // RFC 2861, as Linux has it on
   double rtt_exponent = 0;              // a connection's weight in sharing is RTT^−this
+};
+
+// Into what the messages of a collective are cut (net/collectives/slices.h).
+struct SliceSpec {
+  enum class Kind { kWhole, kBytes, kNccl, kGloo } kind = Kind::kWhole;
+  std::int64_t bytes = 0;  // of kBytes, the largest slice
 };
 
 struct NetworkSpec {
@@ -163,6 +170,8 @@ struct NetworkSpec {
   std::vector<LinkOverride> overrides;          // in the order written; the last one wins
   std::optional<MessageTimeSpec> message_time;  // instead of what the links say
   bool barrier = false;                         // an exchange begins when all of its group are ready
+  SliceSpec slice;
+  double eager = 0;  // bytes that a sender pushes before its receiver has posted; infinite: all
   TcpSpec tcp;
   VariationSpec variation;
 };

@@ -1,4 +1,7 @@
 // The section `network` of a resolved case: topology, TCP, and what a fidelity can carry.
+#include <cmath>
+#include <limits>
+
 #include "core/case_parts.h"
 #include "core/errors.h"
 #include "core/units.h"
@@ -88,6 +91,27 @@ void check_mesh(const NetworkSpec& network) {
         {"", "network.overrides", "found on a mesh", "another topology", "all links of a mesh are equal"});
 }
 
+SliceSpec parse_slice(const Json& json) {
+  if (json == "whole") return {};
+  if (json == "nccl") return {SliceSpec::Kind::kNccl, 0};
+  if (json == "gloo") return {SliceSpec::Kind::kGloo, 0};
+  return {SliceSpec::Kind::kBytes, std::llround(parse_bytes(json))};
+}
+
+double parse_eager(const Json& json) {
+  return json == "unlimited" ? std::numeric_limits<double>::infinity() : parse_bytes(json);
+}
+
+// A drawn time is that of a whole message whose two ends are ready.
+void check_sending(const NetworkSpec& network) {
+  if (!network.message_time) return;
+  const std::string hint = "a drawn time is that of a whole message";
+  if (network.slice.kind != SliceSpec::Kind::kWhole)
+    throw InputError({"", "network.slice", "found beside network.message_time", "\"whole\"", hint});
+  if (network.eager > 0)
+    throw InputError({"", "network.eager", "found beside network.message_time", "\"0B\"", hint});
+}
+
 TcpSpec parse_tcp(const Json& json) {
   TcpSpec tcp;
   if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
@@ -99,6 +123,7 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.loss = json.at("loss");
   tcp.loss_response = json.at("loss_response").get<std::string>();
   tcp.segment = json.at("segment");
+  tcp.slow_start_after_idle = json.value("slow_start_after_idle", true);
   tcp.rtt_exponent = json.at("rtt_exponent");
   if (tcp.ecn && tcp.queue != "fq_codel")
     throw InputError({"", "network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"",
@@ -142,6 +167,9 @@ NetworkSpec parse_network(const Json& json, int replicas) {
   check_message_time(network);
   check_mesh(network);
   network.barrier = json.value("barrier", false);
+  network.slice = parse_slice(json.value("slice", Json("whole")));
+  network.eager = parse_eager(json.value("eager", Json("0B")));
+  check_sending(network);
   network.tcp = parse_tcp(json.at("tcp"));
   check_fidelity(network);
   return network;

@@ -243,6 +243,11 @@ Node tcp_options() {
                          "ns3-3.37: the cubic alone, as in fidelity packet"),
               integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
                   "TCP payload of one packet"),
+              boolean("slow_start_after_idle")
+                  .by_default(true)
+                  .means("a connection that was silent for longer than its time-out starts again with a "
+                         "smaller window (RFC 2861; net.ipv4.tcp_slow_start_after_idle of a Linux host); "
+                         "false: it keeps its window"),
               number("rtt_exponent")
                   .at_least(0)
                   .at_most(2)
@@ -266,6 +271,16 @@ Node network_options() {
               boolean("barrier").by_default(false).means(
                   "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
                   "paper counts; false: it travels once both its ends are"),
+              either("slice", {choice("", {"whole", "nccl", "gloo"}), bytes("").at_least(1)})
+                  .by_default("whole")
+                  .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
+                         "parameter-server, all-gather and reduce-scatter is cut; a slice is passed on as "
+                         "soon as it has arrived. whole: not at all; bytes: equal slices of at most that; "
+                         "nccl, gloo: as these libraries cut by default (docs/model.md)"),
+              either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
+                  .by_default("0B")
+                  .means("bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
+                         "the sockets of both ends hold); 0: none (rendezvous)"),
               tcp_options(), variation_options()})
       .filled()
       .means("the wide-area network");

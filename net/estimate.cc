@@ -6,6 +6,7 @@
 #include "core/errors.h"
 #include "core/units.h"
 #include "net/collectives/registry.h"
+#include "net/collectives/slices.h"
 #include "net/replay/outputs.h"
 #include "net/topology.h"
 #include "net/variation/variation.h"
@@ -41,7 +42,11 @@ void add(ReplayEstimate& estimate, const Exchange& exchange, std::int64_t bytes,
   auto found = known.find(key);
   if (found == known.end()) {
     const GroupExchange group = group_of(exchange, bytes, members, one);
-    found = known.emplace(key, find_collective(exchange.rule->collective).totals(group)).first;
+    const Collective& collective = find_collective(exchange.rule->collective);
+    check_slices(one.network.slice, collective, group);
+    Totals totals = collective.totals(group);
+    totals.transfers *= slice_count(one.network.slice, collective, group);
+    found = known.emplace(key, totals).first;
   }
   estimate.transfers += groups * found->second.transfers;
   estimate.payload_bytes += groups * found->second.bytes;

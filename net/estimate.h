@@ -16,7 +16,7 @@ struct ReplayEstimate {
       0;  // of wall time on one core for the case's fidelity; right within a factor of about three
 };
 
-// Throws InputError for a collective that is none.
+// Throws InputError for a collective that does not exist, and for slices of which there would be too many.
 ReplayEstimate estimate(const Case& one, const Trace& trace);
 
 // Builds the topology. Throws InputError (without a file) for whatever cannot be.

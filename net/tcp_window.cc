@@ -85,11 +85,12 @@ void TcpWindow::follow_path(double rtt_s, double limit) {
   rules_.limit = limit;
 }
 
-void TcpWindow::idled(double idle_s) {
-  const double kept = window_kept_after_idle(idle_s, rules_.rtt_s);
-  if (kept == 1) return;
+bool TcpWindow::idled(double idle_s) {
+  const double kept = rules_.slow_start_after_idle ? window_kept_after_idle(idle_s, rules_.rtt_s) : 1;
+  if (kept == 1) return false;
   if (!in_slow_start()) threshold_ = std::max(threshold_, 0.75 * window_);
   window_ = std::max(std::min(window_, initial()), window_ * kept);
+  return true;
 }
 
 // HyStart's train of acknowledgements breaks where they come more than 2 ms apart: two segments at the

@@ -24,6 +24,7 @@ struct WindowRules {
   bool is_cubic = true;  // else Reno
   bool is_reno_friendly = false;
   double link = std::numeric_limits<double>::infinity();  // bytes a second, of the slowest link of the path
+  bool slow_start_after_idle = true;                      // else a window outlives silence
 };
 
 class TcpWindow {
@@ -39,8 +40,8 @@ class TcpWindow {
   // limit.
   void filled_pipe(double sent, double pipe);
   // Nothing was sent for `idle_s`: window_kept_after_idle(), at least the initial window; the threshold
-  // stays.
-  void idled(double idle_s);
+  // stays. Whether that was long enough to start again with a smaller window.
+  bool idled(double idle_s);
   // The path has another round trip, the sender another buffer.
   void follow_path(double rtt_s, double limit);
 

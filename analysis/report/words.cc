@@ -183,6 +183,16 @@ std::string variation_in_words(const Json& variation) {
   return parts.empty() ? "" : "; changes with time: " + join(parts);
 }
 
+// What differs from whole messages that travel once both ends are ready.
+std::string sending_in_words(const Json& network) {
+  std::string text;
+  if (const Json slice = member(network, "slice"); slice.is_string() && slice != "whole")
+    text += "; slices: " + slice.get<std::string>();
+  if (const Json eager = member(network, "eager"); eager.is_string() && eager != "0B")
+    text += "; eager: " + eager.get<std::string>();
+  return text;
+}
+
 std::string network_in_words(const Json& network) {
   const Json topology = member(network, "topology"), tcp = member(network, "tcp");
   std::string text = topology_in_words(topology);
@@ -193,6 +203,8 @@ std::string network_in_words(const Json& network) {
     text += "; TCP " + text_of(tcp, "congestion_control") + ", " + text_of(tcp, "connections") +
             " connection" + (text_of(tcp, "connections") == "1" ? "" : "s") + ", window " +
             text_of(tcp, "window");
+  if (member(tcp, "slow_start_after_idle") == false) text += ", no slow start after idle";
+  text += sending_in_words(network);
   return text + variation_in_words(member(network, "variation"));
 }
 

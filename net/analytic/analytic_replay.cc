@@ -7,7 +7,9 @@
 #include "core/child_main.h"
 #include "core/units.h"
 #include "net/analytic/group_walk.h"
+#include "net/analytic/sliced_walk.h"
 #include "net/collectives/registry.h"
+#include "net/collectives/slices.h"
 #include "net/estimate.h"
 #include "net/replay/outputs.h"
 #include "net/replay/plan_index.h"
@@ -32,6 +34,8 @@ class AnalyticReplay {
         busy_(static_cast<std::size_t>(2 * topology_.link_count())),
         outputs_(folder, trace.plan.rules, named_parts(one.network), trace.context.replicas),
         barrier_(one.network.barrier),
+        slice_(one.network.slice),
+        eager_bytes_(one.network.eager),
         reporter_(reporter) {}
 
   Json run() {
@@ -146,15 +150,29 @@ class AnalyticReplay {
     if (barrier_) posted.assign(posted.size(), *std::max_element(posted.begin(), posted.end(), is_earlier));
     const GroupExchange shape =
         group_exchange(group, bucket_bytes(exchange, bucket), rule.tensors.size(), topology_.site_of());
-    GroupWalk walk(find_collective(rule.collective), shape, group,
-                   {exchange.post_step, rule_index(trace_, exchange), bucket}, costs_, busy_);
-    const std::vector<GroupWalk::Times> times = walk.walk(posted, shares.front().start_ns);
-    transfers_ += walk.transfers();
+    const GroupWalk::Name name{exchange.post_step, rule_index(trace_, exchange), bucket};
+    const std::vector<GroupWalk::Times> times =
+        walk_shape(find_collective(rule.collective), shape, group, name, posted, shares.front().start_ns);
     for (std::size_t i = 0; i < group.size(); ++i) {
       shares[i].done_ns = times[i].done_ns;
       shares[i].parts = times[i].parts;
       shares[i].bytes += times[i].bytes_sent;
     }
+  }
+
+  std::vector<GroupWalk::Times> walk_shape(const Collective& collective, const GroupExchange& shape,
+                                           const std::vector<int>& group, const GroupWalk::Name& name,
+                                           const std::vector<GroupWalk::Moment>& posted,
+                                           std::int64_t start_ns) {
+    const SlicedWalk::Rules rules{slice_count(slice_, collective, shape), eager_bytes_};
+    const auto walked = [&](auto&& walk) {
+      std::vector<GroupWalk::Times> times = walk.walk(posted, start_ns);
+      transfers_ += walk.transfers();
+      return times;
+    };
+    if (SlicedWalk::is_for(rules, collective))
+      return walked(SlicedWalk(collective, shape, group, rules, costs_, busy_));
+    return walked(GroupWalk(collective, shape, group, name, costs_, busy_));
   }
 
   // The backward pass releases all buckets but the last; that goes when the replica is ready.
@@ -251,6 +269,8 @@ class AnalyticReplay {
   BusyTimes busy_;
   ReplayOutputs outputs_;
   bool barrier_;
+  SliceSpec slice_;
+  double eager_bytes_;
   ProgressReporter& reporter_;
   std::vector<Finished> finished_;
   std::int64_t transfers_ = 0;

@@ -1,5 +1,7 @@
 #include "net/collectives/all_gather.h"
 
+#include "net/collectives/slices.h"
+
 namespace longhaul {
 namespace {
 
@@ -33,6 +35,12 @@ class AllGather : public Collective {
                                int of) {
     const std::int64_t index = (of + exchange.members) % exchange.members;
     add_message(messages, peer, index * exchange.bytes, (index + 1) * exchange.bytes, false);
+  }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const double whole_s = static_cast<double>(exchange.bytes) / bytes_per_s;
+    return pipelined_rounds_s(rounds(exchange), whole_s, slices, latency_s);
   }
 };
 

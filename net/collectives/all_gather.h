@@ -4,7 +4,7 @@
 //
 // The result has n · B bytes, member j's contribution at jB … (j+1)B. In round k of n − 1 member m passes
 // contribution m − k on to its successor. Each member sends (n−1) · B. Idle star, exact: (n−1) · (latency +
-// B / rate).
+// B / rate). In S slices, exact: latency + B / rate + (n−2) · max(B / rate, latency + (B/S) / rate).
 #pragma once
 
 #include "net/collectives/collective.h"

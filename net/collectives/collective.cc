@@ -23,6 +23,10 @@ std::int64_t part_begin(std::int64_t bytes, std::int64_t index, std::int64_t par
   return bytes / parts * index + bytes % parts * index / parts;
 }
 
+std::int64_t largest_part(std::int64_t bytes, std::int64_t parts) {
+  return bytes / parts + (bytes % parts > 0 ? 1 : 0);
+}
+
 void add_message(std::vector<Message>& messages, int peer, std::int64_t begin, std::int64_t end,
                  bool reduces) {
   if (end > begin) messages.push_back({peer, begin, end - begin, reduces});

@@ -58,6 +58,16 @@ class Collective {
   // links: `latency_s` one way between two replicas, `bytes_per_s` of payload, no start-up. Exact where the
   // header of the collective says so, otherwise an upper bound.
   virtual double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const = 0;
+
+  // Bytes of the largest message where the program may be cut into slices (net/collectives/slices.h): all
+  // messages carry whole units (a chunk, the vector), so that slice k of one depends on slices k alone. 0: it
+  // may not.
+  virtual std::int64_t unit_bytes(const GroupExchange&) const { return 0; }
+  // idle_star_s() of the program cut into `slices` of a unit, where it may be; `slices` is at least 2.
+  virtual double sliced_idle_star_s(const GroupExchange& exchange, int, double latency_s,
+                                    double bytes_per_s) const {
+    return idle_star_s(exchange, latency_s, bytes_per_s);
+  }
 };
 
 // An exchange among these replicas; `site_of_replica` may be empty.
@@ -66,6 +76,9 @@ GroupExchange group_exchange(const std::vector<int>& group, std::int64_t bytes, 
 
 // What a member sends, by adding up its rounds.
 std::int64_t bytes_sent(const Collective& collective, const GroupExchange& exchange, int member);
+
+// The largest of `parts` parts.
+std::int64_t largest_part(std::int64_t bytes, std::int64_t parts);
 
 // Where part `index` of `parts` equal ones begins: floor(index · bytes / parts).
 std::int64_t part_begin(std::int64_t bytes, std::int64_t index, std::int64_t parts);

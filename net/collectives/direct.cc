@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "net/collectives/slices.h"
+
 namespace longhaul {
 namespace {
 
@@ -34,6 +36,15 @@ class Direct : public Collective {
   double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
     const double n = exchange.members;
     return 2 * (latency_s + (n - 1) / n * static_cast<double>(exchange.bytes) / bytes_per_s);
+  }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
+    return largest_part(exchange.bytes, exchange.members);
+  }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const double n = exchange.members;
+    const double round_s = (n - 1) / n * static_cast<double>(exchange.bytes) / bytes_per_s;
+    return pipelined_rounds_s(rounds(exchange), round_s, slices, latency_s);
   }
 
  private:

@@ -6,8 +6,9 @@
 namespace longhaul {
 namespace {
 
-constexpr std::int64_t kChunkBytes = 1 << 20;
-constexpr std::int64_t kMostChunks = 64;
+constexpr std::int64_t kChunkBytes = 1 << 19;
+constexpr std::int64_t kSmallestChunkBytes = 1 << 16, kChunksPerLevel = 8;
+constexpr std::int64_t kMostChunks = 256;
 
 // A place in the first tree: an in-order binary tree over 0 … n − 1 with the odd numbers as inner nodes.
 struct Place {
@@ -48,9 +49,13 @@ Place member_place(int member, int n, int tree) {
   return place;
 }
 
+// Eight for each level of the tree fill its pipeline, as far as they are not too small.
 int chunks(const GroupExchange& exchange) {
   const std::int64_t half = (exchange.bytes + 1) / 2;
-  return static_cast<int>(std::clamp<std::int64_t>((half + kChunkBytes - 1) / kChunkBytes, 1, kMostChunks));
+  const std::int64_t filling = std::min<std::int64_t>(kChunksPerLevel * ceil_log2(exchange.members),
+                                                      largest_part(half, kSmallestChunkBytes));
+  const std::int64_t wanted = std::max(largest_part(half, kChunkBytes), filling);
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, kMostChunks));
 }
 
 // Chunk `index` of the half that `tree` carries.
@@ -68,7 +73,7 @@ class DoubleTree : public Collective {
   std::string name() const override { return "double-tree"; }
   std::string about() const override {
     return "all-reduce over two complementary binary trees, each with half of the vector in chunks, "
-           "pipelined";
+           "pipelined: up first, then down";
   }
   // C rounds in which chunks come up in the member's own tree, C in which they come down in it, C in which
   // they come down in the other one, where the member is a leaf. In this order no member waits for another
@@ -84,8 +89,12 @@ class DoubleTree : public Collective {
       if (place.children.empty()) send_all_up(round, exchange, place.parent, own);
       send_all_up(round, exchange, leaf.parent, 1 - own);
     }
-    if (index >= 1 && index <= count && !place.children.empty())
-      pass_up(round, exchange, place, own, index - 1);
+    if (index >= 1 && index <= count && !place.children.empty()) {
+      if (place.parent >= 0)
+        add_chunk(round.sends, exchange, place.parent, own, index - 1, true);
+      else
+        send_down_from_root(round, exchange, place, own, index - 1);
+    }
     if (index > count && index <= 2 * count && place.parent >= 0)
       for (const int child : place.children)
         add_chunk(round.sends, exchange, child, own, index - count - 1, false);
@@ -109,7 +118,10 @@ class DoubleTree : public Collective {
   double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
     const int depth = levels(0, exchange.members), count = chunks(exchange);
     const double chunk = std::ceil(static_cast<double>((exchange.bytes + 1) / 2) / count);
-    return 2 * depth * latency_s + 6 * (depth + count - 1) * chunk / bytes_per_s;
+    const double chunk_s = chunk / bytes_per_s;
+    if (exchange.members == 2) return 2 * (latency_s + count * chunk_s);
+    const double one_way_s = depth * latency_s + 2 * (depth + count - 1) * chunk_s;
+    return 2 * one_way_s + (depth - 1) * (latency_s / 2 + chunk_s);
   }
 
  private:
@@ -118,10 +130,15 @@ class DoubleTree : public Collective {
       add_chunk(round.sends, exchange, parent, tree, index, true);
   }
 
-  // The root turns a complete chunk round at once.
-  static void pass_up(Round& round, const GroupExchange& exchange, const Place& place, int tree, int index) {
-    if (place.parent >= 0) return add_chunk(round.sends, exchange, place.parent, tree, index, true);
-    for (const int child : place.children) add_chunk(round.sends, exchange, child, tree, index, false);
+  // After its chunk `index` is complete: all of them after the last one. Three members have two peers each,
+  // so that nothing is won by waiting for that.
+  static void send_down_from_root(Round& round, const GroupExchange& exchange, const Place& place, int tree,
+                                  int index) {
+    const int last = chunks(exchange) - 1;
+    const bool turns_at_once = exchange.members <= 3;
+    if (!turns_at_once && index < last) return;
+    for (int chunk = turns_at_once ? index : 0; chunk <= index; ++chunk)
+      for (const int child : place.children) add_chunk(round.sends, exchange, child, tree, chunk, false);
   }
 };
 

@@ -37,6 +37,14 @@ class HeapTree : public Collective {
     const int at_once = exchange.members == 2 ? 1 : 2;
     return 2 * floor_log2(exchange.members) * (latency_s + at_once * vector_s);
   }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const int levels = floor_log2(exchange.members),
+              at_once = exchange.members < 4 ? exchange.members - 1 : 3;
+    const double slice_s = static_cast<double>(exchange.bytes) / slices / bytes_per_s;
+    return 2 * levels * latency_s + (2 * levels + slices - 1) * at_once * slice_s;
+  }
 };
 
 }  // namespace

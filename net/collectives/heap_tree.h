@@ -6,6 +6,10 @@
 // links: with a message time of t on links of their own 2 · D · t.
 // Idle star: 2 · D · (latency + 2 · B / rate), exact for n = 3, 7, 15, … where every node has two children or
 // none, otherwise an upper bound (n = 2: 2 · (latency + B / rate)).
+//
+// In S slices of s bytes the tree is pipelined: 2D · latency + (2D + S − 1) · w · s / rate, where w connections
+// share a direction of a link (w = n − 1 for n = 2 and 3, else 3: two children and a parent). Exact for n = 2 and
+// 3, otherwise an upper bound, by the proof in tree.h.
 #pragma once
 
 #include "net/collectives/collective.h"

@@ -93,6 +93,14 @@ class LeafTree : public Collective {
     if (exchange.members == 2) return 2 * (latency_s + vector_s);
     return 2 * ceil_log2(exchange.members) * (latency_s + 2 * vector_s);
   }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const double slice_s = static_cast<double>(exchange.bytes) / slices / bytes_per_s;
+    if (exchange.members == 2) return 2 * latency_s + (slices + 1) * slice_s;
+    const int levels = ceil_log2(exchange.members);
+    return 2 * levels * latency_s + (2 * slices + 2 * levels) * 6 * slice_s;
+  }
 
  private:
   // What the first child sends replaces what the node's member has (which it has sent as a leaf), the

@@ -33,6 +33,14 @@ class PairAverage : public Collective {
     if (exchange.members > 2) return ring_->idle_star_s(exchange, latency_s, bytes_per_s);
     return latency_s + static_cast<double>(exchange.bytes) / bytes_per_s;
   }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
+    return exchange.members > 2 ? ring_->unit_bytes(exchange) : exchange.bytes;
+  }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    if (exchange.members > 2) return ring_->sliced_idle_star_s(exchange, slices, latency_s, bytes_per_s);
+    return idle_star_s(exchange, latency_s, bytes_per_s);
+  }
 
  private:
   std::unique_ptr<Collective> ring_ = make_ring();

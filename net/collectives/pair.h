@@ -1,7 +1,7 @@
 // The average of a small group, as NoLoCo's paper describes it: two replicas send each other their whole
 // contribution at once and both average; a larger group runs a ring among its members.
 //
-// n = 2: each sends B. Idle star, exact: latency + B / rate. n > 2: as ring.
+// n = 2: each sends B. Idle star, exact, in slices or not: latency + B / rate. n > 2: as ring.
 #pragma once
 
 #include "net/collectives/collective.h"

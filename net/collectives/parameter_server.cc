@@ -32,6 +32,12 @@ class ParameterServer : public Collective {
     const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
     return 2 * (latency_s + (exchange.members - 1) * vector_s);
   }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const double round_s = (exchange.members - 1) * static_cast<double>(exchange.bytes) / bytes_per_s;
+    return 2 * latency_s + round_s + round_s / slices;
+  }
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "net/collectives/slices.h"
+
 namespace longhaul {
 namespace {
 
@@ -37,6 +39,14 @@ class ReduceScatter : public Collective {
     const int n = exchange.members, index = (part % n + n) % n;
     add_message(messages, peer, part_begin(exchange.bytes, index, n),
                 part_begin(exchange.bytes, index + 1, n), true);
+  }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
+    return largest_part(exchange.bytes, exchange.members);
+  }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const double part = static_cast<double>(exchange.bytes) / exchange.members;
+    return pipelined_rounds_s(rounds(exchange), part / bytes_per_s, slices, latency_s);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "net/collectives/ring.h"
 
+#include "net/collectives/slices.h"
+
 namespace longhaul {
 namespace {
 
@@ -31,6 +33,14 @@ class Ring : public Collective {
   double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
     const double chunk = static_cast<double>(exchange.bytes) / exchange.members;
     return rounds(exchange) * (latency_s + chunk / bytes_per_s);
+  }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
+    return largest_part(exchange.bytes, exchange.members);
+  }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const double chunk = static_cast<double>(exchange.bytes) / exchange.members;
+    return pipelined_rounds_s(rounds(exchange), chunk / bytes_per_s, slices, latency_s);
   }
 
  private:

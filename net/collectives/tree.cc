@@ -36,6 +36,13 @@ class Tree : public Collective {
   double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
     return rounds(exchange) * (latency_s + static_cast<double>(exchange.bytes) / bytes_per_s);
   }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const int levels = ceil_log2(exchange.members);
+    const double slice_s = static_cast<double>(exchange.bytes) / slices / bytes_per_s;
+    return 2 * levels * latency_s + (2 * levels + slices - 1) * levels * slice_s;
+  }
 };
 
 }  // namespace

@@ -6,6 +6,12 @@
 // result back from it. Unpipelined: a member begins a level when its messages of the one before have arrived
 // (the receipt's way back is not modelled). Member m sends B once up, and B down for each child. Idle star: 2
 // · ceil(log2 n) · (latency + B / rate), exact for n a power of two, else an upper bound.
+//
+// In S slices of s bytes the tree is pipelined and no member waits for its messages to be delivered. Idle star,
+// an upper bound, with D = ceil(log2 n): 2D · latency + (2D + S − 1) · D · s / rate; exact for n = 2. Proof: at
+// most D connections share a direction of a link (member 0 has D children; one at level l > 0 has l of them and
+// a parent), so that max-min fairness gives each at least rate/D; a connection carries one message a slice, in
+// the order of the slices. So a slice is h levels further after at most h · latency + (h + k) · D s / rate.
 #pragma once
 
 #include "net/collectives/collective.h"

@@ -25,7 +25,8 @@ SyncParts settled(SyncParts spent) {
 }
 
 WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules& rules) {
-  return {rules.segment, facts.window_limit, facts.rtt_s, rules.is_cubic, rules.is_reno_friendly, rules.link};
+  return {rules.segment, facts.window_limit,         facts.rtt_s, rules.is_cubic, rules.is_reno_friendly,
+          rules.link,    rules.slow_start_after_idle};
 }
 
 }  // namespace
@@ -101,8 +102,7 @@ void FlowChannel::start(double now) {
   take_acknowledgements(now);
   if (reaction_) follow(now - updated_s_, 0, now);
   remaining_ = static_cast<double>(queue_.front().bytes);
-  window_.idled(now - last_sent_s_);
-  if (is_reduced_) is_reduced_ = window_kept_after_idle(now - last_sent_s_, facts_.rtt_s) == 1;
+  if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
   released_ = 0;

@@ -50,6 +50,7 @@ class FlowChannel {
     bool is_reno_friendly = false;
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
     int channels = 1;                                       // of the pair, among which a transfer is split
+    bool slow_start_after_idle = true;
   };
   struct Transfer {
     std::int64_t bytes = 0;

@@ -96,7 +96,8 @@ int FlowNetwork::add_slots(int source, int target) {
                                  tcp_.congestion_control == "cubic",
                                  tcp_.loss > 0 && tcp_.loss_response == "linux",
                                  facts.bottleneck * payload_share(tcp_.segment) / 8,
-                                 slots_a_pair_};
+                                 slots_a_pair_,
+                                 tcp_.slow_start_after_idle};
   int number = -1;
   for (int connection = 0; connection < slots_a_pair_; ++connection) {
     slots_.emplace_back(variation_ ? variation_->present(facts, source, target) : facts, rules,

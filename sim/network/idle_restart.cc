@@ -1,5 +1,6 @@
 #include "sim/network/idle_restart.h"
 
+#include <ns3/boolean.h>
 #include <ns3/simulator.h>
 
 #include <algorithm>
@@ -8,9 +9,15 @@
 #include "net/framing.h"
 
 namespace longhaul {
+namespace {
 
-void IdleRestart::before_sending(ns3::Ptr<ns3::TcpSocketState> state) const {
-  if (last_acknowledged_.IsZero()) return;
+constexpr char kRestarts[] = "SlowStartAfterIdle";
+constexpr char kRestartsHelp[] = "start again with a smaller window after idling (RFC 2861)";
+
+}  // namespace
+
+void IdleRestart::before_sending(ns3::Ptr<ns3::TcpSocketState> state, bool restarts) const {
+  if (!restarts || last_acknowledged_.IsZero()) return;
   const double rtt_s = state->m_minRtt.GetSeconds();
   // The last byte was sent a round trip before it was acknowledged.
   const double idle_s = (ns3::Simulator::Now() - last_acknowledged_).GetSeconds() + rtt_s;
@@ -39,13 +46,17 @@ bool IdleRestart::may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint3
 
 ns3::TypeId HostCubic::GetTypeId() {
   static const ns3::TypeId id =
-      ns3::TypeId("longhaul::HostCubic").SetParent<ns3::TcpCubic>().AddConstructor<HostCubic>();
+      ns3::TypeId("longhaul::HostCubic")
+          .SetParent<ns3::TcpCubic>()
+          .AddConstructor<HostCubic>()
+          .AddAttribute(kRestarts, kRestartsHelp, ns3::BooleanValue(true),
+                        ns3::MakeBooleanAccessor(&HostCubic::restarts_), ns3::MakeBooleanChecker());
   return id;
 }
 
 void HostCubic::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state,
                           const ns3::TcpSocketState::TcpCAEvent_t event) {
-  if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state);
+  if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state, restarts_);
   ns3::TcpCubic::CwndEvent(state, event);
 }
 
@@ -55,12 +66,16 @@ void HostCubic::IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_
 
 ns3::TypeId HostReno::GetTypeId() {
   static const ns3::TypeId id =
-      ns3::TypeId("longhaul::HostReno").SetParent<ns3::TcpLinuxReno>().AddConstructor<HostReno>();
+      ns3::TypeId("longhaul::HostReno")
+          .SetParent<ns3::TcpLinuxReno>()
+          .AddConstructor<HostReno>()
+          .AddAttribute(kRestarts, kRestartsHelp, ns3::BooleanValue(true),
+                        ns3::MakeBooleanAccessor(&HostReno::restarts_), ns3::MakeBooleanChecker());
   return id;
 }
 
 void HostReno::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) {
-  if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state);
+  if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state, restarts_);
   ns3::TcpLinuxReno::CwndEvent(state, event);
 }
 

@@ -12,8 +12,8 @@ constexpr double kDelayedAck_s = 0.04;
 
 class IdleRestart {
  public:
-  // At the first packet after everything was acknowledged.
-  void before_sending(ns3::Ptr<ns3::TcpSocketState> state) const;
+  // At the first packet after everything was acknowledged. Without restarts the window stays as it is.
+  void before_sending(ns3::Ptr<ns3::TcpSocketState> state, bool restarts) const;
   // At an acknowledgement of `segments`; whether the window was used and may grow.
   bool may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint32_t segments);
 
@@ -33,6 +33,7 @@ class HostCubic : public ns3::TcpCubic {
 
  private:
   IdleRestart restart_;
+  bool restarts_ = true;  // the attribute SlowStartAfterIdle
 };
 
 class HostReno : public ns3::TcpLinuxReno {
@@ -44,6 +45,7 @@ class HostReno : public ns3::TcpLinuxReno {
 
  private:
   IdleRestart restart_;
+  bool restarts_ = true;  // the attribute SlowStartAfterIdle
 };
 
 }  // namespace longhaul

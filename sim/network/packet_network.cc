@@ -27,6 +27,9 @@ const TcpSpec& with_defaults_set(const TcpSpec& tcp) {
   const bool is_cubic = tcp.congestion_control == "cubic";
   ns3::Config::SetDefault("ns3::TcpL4Protocol::SocketType",
                           ns3::TypeIdValue(is_cubic ? HostCubic::GetTypeId() : HostReno::GetTypeId()));
+  ns3::Config::SetDefault(
+      (is_cubic ? HostCubic::GetTypeId() : HostReno::GetTypeId()).GetName() + "::SlowStartAfterIdle",
+      ns3::BooleanValue(tcp.slow_start_after_idle));
   ns3::Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                           ns3::TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
   ns3::Config::SetDefault("ns3::TcpSocket::SegmentSize",

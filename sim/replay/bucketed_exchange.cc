@@ -9,14 +9,14 @@ namespace longhaul {
 
 BucketedExchange::BucketedExchange(const Exchange& exchange, int rule_index, std::vector<int> group,
                                    const std::vector<int>& site_of, Network& network,
-                                   MemberDone on_member_done, bool barrier)
+                                   MemberDone on_member_done, const SendingRules& sending)
     : members_(group.size()), on_member_done_(std::move(on_member_done)) {
   const int buckets = exchange.rule->buckets;
   for (int bucket = 0; bucket < buckets; ++bucket)
     runs_.push_back(std::make_unique<ExchangeRun>(
         *exchange.rule, rule_index, exchange.post_step, group, bucket_bytes(exchange, bucket), site_of,
         network, [this, bucket](int replica) { end_bucket(static_cast<std::size_t>(bucket), replica); },
-        barrier, bucket));
+        sending, bucket));
 }
 
 // Groups are small, or everybody in order.

@@ -26,10 +26,10 @@ class BucketedExchange {
   using MemberDone = std::function<void(int replica)>;
 
   // `group`: replicas, in the order of the group; the exchange's rule must outlive it. `site_of`: of each
-  // replica of the topology, or empty. `barrier`: as in ExchangeRun, for each bucket.
+  // replica of the topology, or empty.
   BucketedExchange(const Exchange& exchange, int rule_index, std::vector<int> group,
                    const std::vector<int>& site_of, Network& network, MemberDone on_member_done,
-                   bool barrier = false);
+                   const SendingRules& sending = {});
   BucketedExchange(const BucketedExchange&) = delete;  // its runs call back
   BucketedExchange& operator=(const BucketedExchange&) = delete;
 

@@ -1,16 +1,18 @@
 #include "sim/replay/exchange_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "net/collectives/registry.h"
+#include "net/collectives/slices.h"
 #include "sim/network/clock.h"
 
 namespace longhaul {
 
 ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group,
                          std::int64_t bytes, const std::vector<int>& site_of, Network& network,
-                         MemberDone on_member_done, bool barrier, int bucket)
+                         MemberDone on_member_done, const SendingRules& sending, int bucket)
     : rule_(rule),
       rule_index_(rule_index),
       step_(step),
@@ -19,13 +21,17 @@ ExchangeRun::ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std
       collective_(find_collective(rule.collective)),
       exchange_(group_exchange(group_, bytes, rule.tensors.size(), site_of)),
       rounds_(collective_.rounds(exchange_)),
-      awaits_delivery_(collective_.awaits_delivery()),
+      slices_(slice_count(sending.slice, collective_, exchange_)),
+      awaits_delivery_(collective_.awaits_delivery() && slices_ == 1),
       awaits_receiver_(collective_.awaits_receiver()),
       network_(network),
       on_member_done_(std::move(on_member_done)),
       members_(group_.size()),
+      walks_(group_.size() * static_cast<std::size_t>(slices_)),
       left_(group_.size()),
-      barrier_(barrier) {}
+      sending_(sending) {
+  for (Member& member : members_) member.walks_left = slices_;
+}
 
 // Groups are small, or everybody in order.
 std::size_t ExchangeRun::member_of(int replica) const {
@@ -39,40 +45,70 @@ void ExchangeRun::post(int replica, const SyncParts& chain) {
   members_[index].times.posted_s = now_s();
   const bool is_last = ++posted_ == members_.size();
   if (is_last && rule_.buckets == 1) count();
-  if (!is_last && barrier_) return;
-  if (!barrier_) return start(index, chain);
+  if (!is_last && sending_.barrier) return;
+  if (!sending_.barrier) return start(index, chain);
   for (std::size_t i = 0; i < members_.size(); ++i) start(i, chain);
 }
 
-void ExchangeRun::start(std::size_t index, const SyncParts& chain) {
-  members_[index].times.parts = chain;
-  enter_next_round(index);
-  advance(index, chain);
+Round ExchangeRun::round_of(std::size_t walk, int index) const {
+  const Round whole = collective_.round(exchange_, static_cast<int>(owner_of(walk)), index);
+  return slices_ == 1 ? whole : slice_of(whole, static_cast<int>(walk / members_.size()), slices_);
 }
 
-bool ExchangeRun::is_round_over(const Member& member) const {
-  return member.missing == 0 && (!awaits_delivery_ || member.undelivered == 0);
+// All slices of the first round are handed over before any of a later one.
+void ExchangeRun::start(std::size_t index, const SyncParts& chain) {
+  for (std::size_t walk = index; walk < walks_.size(); walk += members_.size()) {
+    walks_[walk].chain = chain;
+    enter_next_round(walk);
+  }
+  const std::size_t step = members_.size(), end = walks_.size();  // the last one may be the end of this run
+  for (std::size_t walk = index; walk < end; walk += step) advance(walk, chain);
+}
+
+bool ExchangeRun::is_round_over(const Walk& walk) const {
+  return walk.missing == 0 && (!awaits_delivery_ || walk.undelivered == 0);
 }
 
 void ExchangeRun::enter_next_round(std::size_t index) {
-  Member& member = members_[index];
-  ++member.round;
-  send_held(index);
-  if (member.round == rounds_) return;
-  const Round round = collective_.round(exchange_, static_cast<int>(index), member.round);
+  Walk& walk = walks_[index];
+  ++walk.round;
+  if (index < members_.size()) send_held(index);
+  if (walk.round == rounds_) return;
+  const Round round = round_of(index, walk.round);
   for (const Message& message : round.receives)
-    if (--member.surplus[message.peer] < 0) ++member.missing;
-  for (const Message& message : round.sends) {
-    const auto to = static_cast<std::size_t>(message.peer);
-    member.times.bytes_sent += message.bytes;
-    ++member.undelivered;
-    const int number = member.sent++;
-    const int may_travel = awaits_receiver_ ? member.round : 0;
-    if (members_[to].round < may_travel)
-      members_[to].held.push_back({index, number, message.bytes, may_travel});
-    else
-      send(index, to, number, message.bytes, member.times.parts);
+    if (--walk.surplus[message.peer] < 0) ++walk.missing;
+  for (const Message& message : round.sends) hand_over(index, message);
+}
+
+// What has to wait for its receiver waits at the receiver's first walk, in the order of sending.
+void ExchangeRun::hand_over(std::size_t from, const Message& message) {
+  Walk& walk = walks_[from];
+  Member& sender = members_[owner_of(from)];
+  const auto peer = static_cast<std::size_t>(message.peer), to = from - owner_of(from) + peer;
+  sender.times.bytes_sent += message.bytes;
+  ++walk.undelivered;
+  const int number = sender.sent++;
+  const int may_travel = awaits_receiver_ ? walk.round : 0;
+  if (walks_[peer].round >= may_travel) return send(from, to, number, message.bytes, walk.chain);
+  const std::int64_t left = message.bytes - push(from, to, number, message.bytes);
+  if (left > 0) members_[peer].held.push_back({from, to, number, left, may_travel});
+}
+
+// Sends of the message what an eager sender may, and returns how much that is.
+std::int64_t ExchangeRun::push(std::size_t from, std::size_t to, int number, std::int64_t bytes) {
+  if (sending_.eager_bytes == 0 || awaits_receiver_) return 0;
+  double& pushed = pushed_[{owner_of(from), owner_of(to)}];
+  const double room = std::floor(std::max(0., sending_.eager_bytes - pushed));
+  const auto part = room < static_cast<double>(bytes) ? static_cast<std::int64_t>(room) : bytes;
+  pushed += static_cast<double>(part);
+  if (part == bytes) {
+    send(from, to, number, bytes, walks_[from].chain);
+  } else if (part > 0) {
+    ++transfers_;
+    const MessageKey key{step_, rule_index_, group_[owner_of(from)], number, bucket_};
+    network_.send_message(key, group_[owner_of(from)], group_[owner_of(to)], part, [] {});
   }
+  return part;
 }
 
 void ExchangeRun::send_held(std::size_t index) {
@@ -80,8 +116,8 @@ void ExchangeRun::send_held(std::size_t index) {
   if (member.held.empty()) return;
   std::vector<Held> later;
   for (const Held& held : std::exchange(member.held, {}))
-    if (held.round <= member.round)
-      send(held.from, index, held.number, held.bytes, member.times.parts);
+    if (held.round <= walks_[index].round)
+      send(held.from, held.to, held.number, held.bytes, walks_[index].chain);
     else
       later.push_back(held);
   member.held = std::move(later);
@@ -91,12 +127,13 @@ void ExchangeRun::send_held(std::size_t index) {
 void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_t bytes,
                        const SyncParts& chain) {
   ++transfers_;
-  const MessageKey key{step_, rule_index_, group_[from], number, bucket_};
+  const int source = group_[owner_of(from)], target = group_[owner_of(to)];
+  const MessageKey key{step_, rule_index_, source, number, bucket_};
   UnderWay* message = new_message();
   *message = {chain, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), is_counting_};
   // Two words: what std::function holds without an allocation.
   network_.send_message(
-      key, group_[from], group_[to], bytes, [this, message] { arrive(message); }, &message->chain);
+      key, source, target, bytes, [this, message] { arrive(message); }, &message->chain);
 }
 
 ExchangeRun::UnderWay* ExchangeRun::new_message() {
@@ -107,15 +144,20 @@ ExchangeRun::UnderWay* ExchangeRun::new_message() {
 }
 
 void ExchangeRun::advance(std::size_t index, const SyncParts& chain) {
-  Member& member = members_[index];
-  while (member.round < rounds_ && is_round_over(member)) {
-    member.times.parts = chain;
+  Walk& walk = walks_[index];
+  while (walk.round < rounds_ && is_round_over(walk)) {
+    walk.chain = chain;
     enter_next_round(index);
   }
-  if (member.round < rounds_ || member.times.done_s >= 0) return;
+  if (walk.round < rounds_ || walk.is_over) return;
+  walk.is_over = true;
+  const std::size_t owner = owner_of(index);
+  Member& member = members_[owner];
+  if (--member.walks_left > 0) return;
+  member.times.parts = walk.chain;
   member.times.done_s = now_s();
   --left_;
-  on_member_done_(group_[index]);
+  on_member_done_(group_[owner]);
 }
 
 // Of a message that began before chains counted.
@@ -129,10 +171,10 @@ void ExchangeRun::arrive(UnderWay* message) {
   // The last member to be done may be the end of this run: nothing of it is touched after that.
   const SyncParts chain = message->chain;
   free_.push_back(message);
-  if (members_[to].surplus[static_cast<int>(from)]++ < 0) --members_[to].missing;
-  --members_[from].undelivered;
+  if (walks_[to].surplus[static_cast<int>(owner_of(from))]++ < 0) --walks_[to].missing;
+  --walks_[from].undelivered;
   if (awaits_delivery_) advance(from, chain);
-  if (members_[to].round >= 0) advance(to, chain);
+  if (walks_[to].round >= 0) advance(to, chain);
 }
 
 double ExchangeRun::start_s() const {
@@ -150,19 +192,21 @@ double ExchangeRun::done_s() const {
 std::vector<std::string> ExchangeRun::waiting() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    Member member = members_[i];
+    const Member& member = members_[i];
     if (member.times.done_s >= 0) continue;
+    std::size_t index = i;
+    while (walks_[index].is_over) index += members_.size();
+    Walk walk = walks_[index];
     std::string line = "exchange " + rule_.name + " of step " + std::to_string(step_) + ": replica " +
                        std::to_string(group_[i]);
-    if (member.round < 0) {
+    if (walk.round < 0) {
       lines.push_back(line +
                       (member.times.posted_s < 0 ? " has not posted it" : " waits for all to be ready"));
       continue;
     }
-    line += " in round " + std::to_string(member.round + 1) + " waits for";
-    const Round round = collective_.round(exchange_, static_cast<int>(i), member.round);
-    for (const Message& message : round.receives)
-      if (member.surplus[message.peer] < 0)
+    line += " in round " + std::to_string(walk.round + 1) + " waits for";
+    for (const Message& message : round_of(index, walk.round).receives)
+      if (walk.surplus[message.peer] < 0)
         line += " replica " + std::to_string(group_[static_cast<std::size_t>(message.peer)]);
     lines.push_back(line);
   }

@@ -1,15 +1,21 @@
 // One exchange of one group under way: every member walks through the rounds of the collective.
 //
 // A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a
-// receiver that has not posted its receive (rendezvous, as NCCL, Gloo and MPI do with large messages). A
-// member whose peers are ready does not wait for the rest of the group.
+// receiver that has not posted its receive (rendezvous, as Gloo and MPI do with large messages). An eager
+// sender pushes so many bytes before that; the rest travels as above. A member whose peers are ready does not
+// wait for the rest of the group.
+//
+// Where messages are cut (net/collectives/slices.h) a member has a walk for each slice. A member is done when
+// all its walks are.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "core/case.h"
 #include "core/exchange_plan.h"
 #include "net/collectives/collective.h"
 #include "net/replay/sync_parts.h"
@@ -18,6 +24,17 @@
 #include "sim/network/peer_map.h"
 
 namespace longhaul {
+
+// How the members of every exchange send.
+struct SendingRules {
+  bool barrier = false;  // nobody starts before all have posted
+  SliceSpec slice;
+  double eager_bytes = 0;  // from one member to another that has not posted
+
+  static SendingRules of(const NetworkSpec& network) {
+    return {network.barrier, network.slice, network.eager};
+  }
+};
 
 class ExchangeRun {
  public:
@@ -29,10 +46,10 @@ class ExchangeRun {
   using MemberDone = std::function<void(int replica)>;
 
   // `group`: replicas, in the order of the group; `rule` must outlive it. `site_of`: of each replica of the
-  // topology, or empty. `barrier`: nobody starts before all have posted. `bucket`: which one of its exchange.
+  // topology, or empty. `bucket`: which one of its exchange.
   ExchangeRun(const ExchangeRule& rule, int rule_index, int step, std::vector<int> group, std::int64_t bytes,
               const std::vector<int>& site_of, Network& network, MemberDone on_member_done,
-              bool barrier = false, int bucket = 0);
+              const SendingRules& sending = {}, int bucket = 0);
 
   // The member of this replica is ready and starts; `chain` leads to that.
   void post(int replica, const SyncParts& chain = {});
@@ -56,30 +73,40 @@ class ExchangeRun {
 
  private:
   struct Held {
-    std::size_t from;
+    std::size_t from, to;  // walks
     int number;
     std::int64_t bytes;
     int round;  // of the receiver in which it may travel
   };
   struct alignas(64) UnderWay {
-    SyncParts chain;  // that led to it, and what the network adds
-    std::uint32_t from = 0, to = 0;
-    bool is_counted = false;  // it began when chains counted already
+    SyncParts chain;                 // that led to it, and what the network adds
+    std::uint32_t from = 0, to = 0;  // walks
+    bool is_counted = false;         // it began when chains counted already
+  };
+  // Walk s of member m has the number s · n + m, so that without slices walks are members.
+  struct Walk {
+    SyncParts chain;      // that led to the round it is in
+    int round = -1;       // -1: not started
+    PeerMap surplus;      // messages of a peer that arrived, less those that rounds so far have awaited
+    int missing = 0;      // of this round
+    int undelivered = 0;  // of its own messages of this round
+    bool is_over = false;
   };
   struct Member {
-    MemberTimes times;       // `parts`: of the chain to the round it is in
-    int round = -1;          // -1: not started
-    PeerMap surplus;         // messages of a peer that arrived, less those that rounds so far have awaited
-    int missing = 0;         // of this round
-    int undelivered = 0;     // of its own messages of this round
+    MemberTimes times;
     std::vector<Held> held;  // for it, until it is ready
     int sent = 0;            // messages, held ones included
+    int walks_left = 0;
   };
 
   std::size_t member_of(int replica) const;
+  std::size_t owner_of(std::size_t walk) const { return slices_ == 1 ? walk : walk % members_.size(); }
+  Round round_of(std::size_t walk, int index) const;
   void start(std::size_t index, const SyncParts& chain);
-  bool is_round_over(const Member& member) const;
+  bool is_round_over(const Walk& walk) const;
   void enter_next_round(std::size_t index);
+  void hand_over(std::size_t from, const Message& message);
+  std::int64_t push(std::size_t from, std::size_t to, int number, std::int64_t bytes);
   void send_held(std::size_t index);
   void advance(std::size_t index, const SyncParts& chain);
   void send(std::size_t from, std::size_t to, int number, std::int64_t bytes, const SyncParts& chain);
@@ -92,13 +119,15 @@ class ExchangeRun {
   std::vector<int> group_;
   const Collective& collective_;
   GroupExchange exchange_;
-  int rounds_;
+  int rounds_, slices_;
   bool awaits_delivery_, awaits_receiver_;
   Network& network_;
   MemberDone on_member_done_;
   std::vector<Member> members_;
+  std::vector<Walk> walks_;
   std::size_t left_;
-  bool barrier_;
+  SendingRules sending_;
+  std::map<std::pair<std::size_t, std::size_t>, double> pushed_;  // bytes, from one member to another
   bool is_counting_ = false;
   double start_s_ = 0;
   std::deque<UnderWay> messages_;  // under way, or free

@@ -42,7 +42,7 @@ class Replay {
                 one.seed),
             transfer_log_)),
         outputs_(folder, trace.plan.rules, named_parts(one.network), trace.context.replicas),
-        barrier_(one.network.barrier),
+        sending_(SendingRules::of(one.network)),
         reporter_(reporter) {
     network_->set_heartbeat([this] { beat(); });
   }
@@ -133,7 +133,7 @@ class Replay {
       go_on_if_done(replica);
     };
     auto plan =
-        std::make_shared<StepPlan>(trace_, step, topology_.site_of(), *network_, on_member_done, barrier_);
+        std::make_shared<StepPlan>(trace_, step, topology_.site_of(), *network_, on_member_done, sending_);
     for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
     return open_plans_[step] = plan;
   }
@@ -267,7 +267,7 @@ class Replay {
   TransferLog transfer_log_;
   std::unique_ptr<Network> network_;
   ReplayOutputs outputs_;
-  bool barrier_;
+  SendingRules sending_;
   ProgressReporter& reporter_;
   std::map<int, std::shared_ptr<StepPlan>> open_plans_;  // by step; until every replica has left it
   int latest_step_ = 0;

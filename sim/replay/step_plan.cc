@@ -24,23 +24,23 @@ void add_connections(const Exchange& exchange, const std::vector<int>& group, co
 }  // namespace
 
 StepPlan::StepPlan(const Trace& trace, int step, const std::vector<int>& site_of, Network& network,
-                   const MemberDone& on_member_done, bool barrier)
+                   const MemberDone& on_member_done, const SendingRules& sending)
     : runs_of_(static_cast<std::size_t>(trace.context.replicas)), replicas_left_(trace.context.replicas) {
   for (const Exchange& exchange : trace.exchanges_at(step)) {
     for (const auto& group : groups_of(exchange, trace.context.replicas))
       if (group.size() > 1)
-        add_run(exchange, rule_index(trace, exchange), group, site_of, network, on_member_done, barrier);
+        add_run(exchange, rule_index(trace, exchange), group, site_of, network, on_member_done, sending);
   }
 }
 
 void StepPlan::add_run(const Exchange& exchange, int rule, std::vector<int> group,
                        const std::vector<int>& site_of, Network& network, const MemberDone& on_member_done,
-                       bool barrier) {
+                       const SendingRules& sending) {
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
   runs_.push_back(std::make_unique<BucketedExchange>(
       exchange, rule, std::move(group), site_of, network,
-      [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }, barrier));
+      [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }, sending));
   for (const int replica : runs_.back()->group())
     runs_of_[static_cast<std::size_t>(replica)].push_back(runs_.back().get());
 }

@@ -17,10 +17,10 @@ class StepPlan {
  public:
   using MemberDone = std::function<void(BucketedExchange& run, int replica)>;
 
-  // `site_of`: of each replica of the topology, or empty. `barrier`: as in ExchangeRun. Throws InputError for
+  // `site_of`: of each replica of the topology, or empty. Throws InputError for
   // groups that are none.
   StepPlan(const Trace& trace, int step, const std::vector<int>& site_of, Network& network,
-           const MemberDone& on_member_done, bool barrier = false);
+           const MemberDone& on_member_done, const SendingRules& sending = {});
 
   const std::vector<BucketedExchange*>& runs_of(int replica) const {
     return runs_of_[static_cast<std::size_t>(replica)];
@@ -33,7 +33,7 @@ class StepPlan {
 
  private:
   void add_run(const Exchange& exchange, int rule, std::vector<int> group, const std::vector<int>& site_of,
-               Network& network, const MemberDone& on_member_done, bool barrier);
+               Network& network, const MemberDone& on_member_done, const SendingRules& sending);
 
   std::vector<std::unique_ptr<BucketedExchange>> runs_;
   std::vector<std::vector<BucketedExchange*>> runs_of_;  // by replica

@@ -1,8 +1,6 @@
-// Every collective is run on sets of contributions: what a member holds of each byte is the set of members
-// whose contribution went into it. Messages carry what their sender held when it entered the round.
+// Every collective is run on sets of contributions (data_flow.h).
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <map>
 #include <set>
 
@@ -10,97 +8,10 @@
 #include "core/exchange_plan.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/registry.h"
+#include "tests/unit/net/data_flow.h"
 
 namespace longhaul {
 namespace {
-
-using Contributions = std::vector<std::multiset<int>>;  // by byte
-
-struct InFlight {
-  Message message;
-  Contributions data;
-};
-
-// Each member's own contribution, over the whole vector.
-std::vector<Contributions> own_vectors(const GroupExchange& exchange) {
-  std::vector<Contributions> held;
-  for (int member = 0; member < exchange.members; ++member)
-    held.push_back(Contributions(static_cast<std::size_t>(exchange.bytes), {member}));
-  return held;
-}
-
-class DataFlow {
- public:
-  DataFlow(const Collective& collective, const GroupExchange& exchange)
-      : DataFlow(collective, exchange, own_vectors(exchange)) {}
-  // `held`: what each member holds at first.
-  DataFlow(const Collective& collective, const GroupExchange& exchange, std::vector<Contributions> held)
-      : collective_(collective), exchange_(exchange), held_(std::move(held)) {
-    round_.assign(held_.size(), -1);
-  }
-
-  // False if the members wait for each other for ever.
-  bool run() {
-    for (int member = 0; member < exchange_.members; ++member) enter(member);
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int member = 0; member < exchange_.members; ++member) moved = try_to_finish_round(member) || moved;
-    }
-    for (const int round : round_)
-      if (round < collective_.rounds(exchange_)) return false;
-    return true;
-  }
-
-  const Contributions& held(int member) const { return held_[static_cast<std::size_t>(member)]; }
-  bool nothing_left() const {
-    for (const auto& [ends, queue] : wires_)
-      if (!queue.empty()) return false;
-    return true;
-  }
-
- private:
-  void enter(int member) {
-    int& index = round_[static_cast<std::size_t>(member)];
-    if (++index >= collective_.rounds(exchange_)) return;
-    for (const Message& message : collective_.round(exchange_, member, index).sends) {
-      const auto begin = held(member).begin() + message.offset;
-      wires_[{member, message.peer}].push_back({message, Contributions(begin, begin + message.bytes)});
-    }
-  }
-
-  bool try_to_finish_round(int member) {
-    const int index = round_[static_cast<std::size_t>(member)];
-    if (index >= collective_.rounds(exchange_)) return false;
-    const Round round = collective_.round(exchange_, member, index);
-    for (const Message& expected : round.receives)
-      if (wires_[{expected.peer, member}].empty()) return false;
-    for (const Message& expected : round.receives) receive(member, expected);
-    enter(member);
-    return true;
-  }
-
-  void receive(int member, const Message& expected) {
-    std::deque<InFlight>& wire = wires_[{expected.peer, member}];
-    const InFlight arrived = wire.front();
-    wire.pop_front();
-    EXPECT_EQ(arrived.message.offset, expected.offset);
-    EXPECT_EQ(arrived.message.bytes, expected.bytes);
-    EXPECT_EQ(arrived.message.reduces, expected.reduces);
-    for (std::int64_t i = 0; i < expected.bytes; ++i) {
-      std::multiset<int>& here =
-          held_[static_cast<std::size_t>(member)][static_cast<std::size_t>(expected.offset + i)];
-      const std::multiset<int>& there = arrived.data[static_cast<std::size_t>(i)];
-      if (!expected.reduces) here.clear();
-      here.insert(there.begin(), there.end());
-    }
-  }
-
-  const Collective& collective_;
-  GroupExchange exchange_;
-  std::vector<Contributions> held_;
-  std::vector<int> round_;
-  std::map<std::pair<int, int>, std::deque<InFlight>> wires_;
-};
 
 struct Shape {
   int members;
@@ -193,11 +104,11 @@ TEST(Collectives, SitesDoNotChangeWhatArrives) {
   }
 }
 
-// Of several chunks a half: 3 MB are two halves of two chunks.
+// Of several chunks a half: 2 MB are two halves of 8 chunks a level, or of 64 KiB.
 TEST(Collectives, ChunksOfADoubleTreeAllArrive) {
   const Collective& tree = find_collective("double-tree");
   for (const int members : {2, 5, 8}) {
-    const GroupExchange exchange{members, 3000000, 1};
+    const GroupExchange exchange{members, 2000000, 1};
     std::map<std::pair<int, int>, std::vector<std::int64_t>> sent, received;  // offsets by (from, to)
     for (int member = 0; member < members; ++member)
       for (int index = 0; index < tree.rounds(exchange); ++index) {
@@ -207,8 +118,9 @@ TEST(Collectives, ChunksOfADoubleTreeAllArrive) {
           received[{message.peer, member}].push_back(message.offset);
       }
     EXPECT_EQ(sent, received) << members;
-    EXPECT_EQ(tree.rounds(exchange), 3 * 2);
-    EXPECT_EQ(tree.totals(exchange).transfers, 2 * (members - 1) * 2 * 2);
+    const int chunks = members == 2 ? 8 : 16;
+    EXPECT_EQ(tree.rounds(exchange), 3 * chunks);
+    EXPECT_EQ(tree.totals(exchange).transfers, 2 * (members - 1) * 2 * chunks);
   }
 }
 
@@ -336,7 +248,9 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("pair", 2), 0.2);
   EXPECT_DOUBLE_EQ(cost("direct", 4), 2 * (0.1 + 0.075));
   EXPECT_DOUBLE_EQ(cost("parameter-server", 4), 2 * (0.1 + 0.3));
-  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 4 * 0.1 + 6 * 2 * 0.05) << "two levels, one chunk a half";
+  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 4 * 0.1 + 4 * 2 * 0.05 + 0.05 + 0.05)
+      << "two levels, one chunk a half";
+  EXPECT_DOUBLE_EQ(cost("double-tree", 2), 2 * 0.1 + 0.1);
   EXPECT_DOUBLE_EQ(find_collective("hierarchical").idle_star_s({6, 1000, 1, {0, 0, 0, 1, 1, 1}}, 0.1, 1e4),
                    2 * (0.1 + 0.2) + 2 * (0.1 + 0.05));
   EXPECT_DOUBLE_EQ(cost("root", 2), 4 * 0.1 + 2 * 0.1);
@@ -347,6 +261,13 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("heap-tree", 8), 6 * 0.3);
   EXPECT_DOUBLE_EQ(cost("all-gather", 4), 3 * (0.1 + 0.1));
   EXPECT_DOUBLE_EQ(cost("reduce-scatter", 4), 3 * (0.1 + 0.025));
+}
+
+// 512 KiB a chunk, but at most 256 of them.
+TEST(Collectives, ALargeDoubleTreeHasStepsOfNcclsBuffers) {
+  const Collective& tree = find_collective("double-tree");
+  EXPECT_EQ(tree.rounds({8, 100 << 20, 1, {}}), 3 * 100);
+  EXPECT_EQ(tree.rounds({8, std::int64_t{1} << 40, 1, {}}), 3 * 256);
 }
 
 TEST(Collectives, RegistryHasWhateverAPlanMayName) {

@@ -176,6 +176,16 @@ TEST(TcpWindow, HyStartNeedsCloseAcknowledgements) {
   }
 }
 
+// net.ipv4.tcp_slow_start_after_idle = 0.
+TEST(TcpWindow, OutlivesSilenceWhereTheHostSaysSo) {
+  WindowRules rules{kSegment, 1e9, 0.1, true};
+  rules.slow_start_after_idle = false;
+  TcpWindow window(rules);
+  window.acknowledged(window.bytes(), window.bytes());
+  EXPECT_FALSE(window.idled(3));
+  EXPECT_DOUBLE_EQ(window.bytes(), 20 * kSegment);
+}
+
 TEST(TcpWindow, KeepsHalfOfItAfterOneAndAHalfTimeouts) {
   EXPECT_DOUBLE_EQ(window_kept_after_idle(0.45, 0.1), 0.5);
   EXPECT_DOUBLE_EQ(window_kept_after_idle(0.30, 0.1), 1);

@@ -85,6 +85,31 @@ TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
   }
 }
 
+// The second exchange comes after a second of compute, four time-outs. A host that keeps its window needs a
+// latency and the bytes: one round trip is what the other one loses at least.
+TEST(FlowPair, AWarmWindowOutlivesIdlingWhereTheHostSaysSo) {
+  const double rate = 1e8, rtt_s = 0.05, bytes = std::floor(10 * rate / 8 * rtt_s);
+  Case one = star_case(2, rate, rtt_s);
+  const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
+  const double expected = rtt_s / 2 + bytes / both_ways(rate);
+  EXPECT_GT(run_replay(one, trace).sync_time_s(2), expected + rtt_s);
+  one.network.tcp.slow_start_after_idle = false;
+  EXPECT_NEAR(run_replay(one, trace).sync_time_s(2), expected, 5e-4);
+}
+
+// W of three quarters of the path: what one window holds leaves at once, also after a second of silence.
+TEST(FlowPair, AWindowOfTheScenarioStaysWarm) {
+  const double rate = 1e8, rtt_s = 0.1;
+  Case one = star_case(2, rate, rtt_s);
+  one.network.tcp.window = 0.75 * rate / 8 * rtt_s;
+  one.network.tcp.slow_start_after_idle = false;
+  const std::int64_t bytes = 20 * static_cast<std::int64_t>(*one.network.tcp.window);
+  const Replayed replayed = run_replay(one, single_exchange("pair", 2, bytes, 2));
+  const double full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
+  // 19 windows of a round trip each, and the last one; paced or in a burst it is within a round trip.
+  EXPECT_NEAR(replayed.sync_time_s(2), 19.5 * full_rtt_s + rtt_s / 2, 0.51 * full_rtt_s);
+}
+
 // Windows of one pipe and a FIFO that never overflows: one direction fills the link; with both each round
 // takes the window's own time and half a round trip (net/fifo_rounds.h): two thirds of the rate. 20 windows
 // more.

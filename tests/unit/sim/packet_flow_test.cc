@@ -128,6 +128,41 @@ TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
       << "more than one round trip of start-up";
 }
 
+// A host that keeps its window: latency and bytes over rate in both fidelities, whatever it idled.
+TEST(PacketAndFlow, AgreeThatAConnectionStaysWarmWithoutSlowStartAfterIdle) {
+  for (const std::string control : {"cubic", "reno"}) {
+    Case one = star_case(2, 1e8, 0.05);
+    one.network.tcp.congestion_control = control;
+    one.network.tcp.slow_start_after_idle = false;
+    const double bytes = 5 * 1e8 / 8 * 0.05;
+    const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
+    const double flow = sync_time(one, "flow", trace, 2), packet = sync_time(one, "packet", trace, 2);
+    const double acks = 1 + 90. / (2 * 1538);
+    const double expected = 0.025 + bytes / 1.25e7 / payload_share(1448) * acks;
+    EXPECT_NEAR(packet / expected, 1, 0.03) << control;
+    EXPECT_NEAR(flow / packet, 1, 0.03) << control;
+  }
+}
+
+// Unequal starts keep whole chunks in slow start; slices, which follow each other without a pause, and hosts
+// that keep their windows do not. Both fidelities say so.
+TEST(PacketAndFlow, AgreeOnASlicedRingOfUnequalStarts) {
+  Case one = star_case(4, 5e7, 0.1);
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Trace trace = single_exchange("ring", 4, 4 * 500000, 2);
+  trace.measured_s = {{1, 1, 1, 1}, {1, 1, 2, 1}};
+  for (const std::int64_t slice : {std::int64_t{0}, std::int64_t{65536}})
+    for (const bool restarts : {true, false}) {
+      if (slice > 0) one.network.slice = {SliceSpec::Kind::kBytes, slice};
+      one.network.tcp.slow_start_after_idle = restarts;
+      const double flow = sync_time(one, "flow", trace, 2), packet = sync_time(one, "packet", trace, 2);
+      std::printf(
+          "ring of 4, one late, slices of %lld, slow start after idle %d: packet %.3f s, flow %.3f s\n",
+          static_cast<long long>(slice), restarts, packet, flow);
+      EXPECT_NEAR(flow / packet, 1, 0.1) << slice << ' ' << restarts;
+    }
+}
+
 TEST(Packet, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
   Case one = regions_case("gcp-2025", {{"london", 1}, {"japan", 1}});  // 76 Mb/s, 214 ms
   const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(5 * 76e6 / 8));

@@ -1,0 +1,96 @@
+#include "net/collectives/slices.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
+
+// Beyond these a replay takes hours and, for the state of each walk, gigabytes.
+constexpr std::int64_t kMostSlices = 1 << 16;
+constexpr std::int64_t kMostTransfers = 1000000000;
+
+bool is_ring(const std::string& name, int members) {
+  return name == "ring" || name == "all-gather" || name == "reduce-scatter" ||
+         (name == "pair" && members > 2);
+}
+
+bool is_tree(const std::string& name) {
+  return name == "tree" || name == "leaf-tree" || name == "heap-tree";
+}
+
+std::int64_t nccl_slice(const std::string& name, int members) {
+  if (is_tree(name)) return 512 * kKiB;
+  return is_ring(name, members) ? kMiB : 128 * kKiB;
+}
+
+std::int64_t pieces(std::int64_t bytes, std::int64_t largest) {
+  return bytes / largest + (bytes % largest > 0 ? 1 : 0);
+}
+
+std::int64_t wanted_slices(const SliceSpec& spec, const Collective& collective,
+                           const GroupExchange& exchange) {
+  const std::int64_t unit = collective.unit_bytes(exchange);
+  if (unit == 0) return 1;
+  const std::string name = collective.name();
+  switch (spec.kind) {
+    case SliceSpec::Kind::kWhole:
+      return 1;
+    case SliceSpec::Kind::kBytes:
+      return pieces(unit, spec.bytes);
+    case SliceSpec::Kind::kNccl:
+      return pieces(unit, nccl_slice(name, exchange.members));
+    case SliceSpec::Kind::kGloo:
+      return is_ring(name, exchange.members) ? std::max<std::int64_t>(2, pieces(unit, kMiB)) : 1;
+  }
+  return 1;
+}
+
+void cut(std::vector<Message>& messages, int index, int count) {
+  std::vector<Message> slices;
+  for (const Message& message : messages)
+    add_message(slices, message.peer, message.offset + part_begin(message.bytes, index, count),
+                message.offset + part_begin(message.bytes, index + 1, count), message.reduces);
+  messages = std::move(slices);
+}
+
+}  // namespace
+
+int slice_count(const SliceSpec& spec, const Collective& collective, const GroupExchange& exchange) {
+  return static_cast<int>(std::min(wanted_slices(spec, collective, exchange), kMostSlices));
+}
+
+Round slice_of(const Round& round, int index, int count) {
+  Round slice = round;
+  cut(slice.sends, index, count);
+  cut(slice.receives, index, count);
+  return slice;
+}
+
+void check_slices(const SliceSpec& spec, const Collective& collective, const GroupExchange& exchange) {
+  if (spec.kind == SliceSpec::Kind::kWhole || exchange.members < 2) return;
+  const std::int64_t slices = wanted_slices(spec, collective, exchange);
+  const std::int64_t messages = collective.totals(exchange).transfers;
+  if (slices == 1 || (slices <= kMostSlices && messages <= kMostTransfers / slices))
+    return;
+  const double unit = static_cast<double>(collective.unit_bytes(exchange));
+  const double allowed = std::max(unit / static_cast<double>(kMostSlices),
+                                  unit * static_cast<double>(messages) / static_cast<double>(kMostTransfers));
+  throw InputError({"", "network.slice",
+                    "cuts each of " + std::to_string(messages) + " messages of up to " + human_bytes(unit) +
+                        " into " + std::to_string(slices) + " slices",
+                    "at most " + std::to_string(kMostSlices) + " slices a message and " +
+                        std::to_string(kMostTransfers) + " in one exchange",
+                    "slices of at least " + human_bytes(allowed)});
+}
+
+double pipelined_rounds_s(int rounds, double round_s, int slices, double latency_s) {
+  return latency_s + round_s + (rounds - 1) * std::max(round_s, latency_s + round_s / slices);
+}
+
+}  // namespace longhaul

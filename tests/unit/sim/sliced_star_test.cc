@@ -1,0 +1,137 @@
+// Sliced collectives replayed on an idle star and on a mesh, against the closed forms of their headers; and
+// senders that push before their receiver has posted. Window effects are out of reach (open_star.h).
+#include <gtest/gtest.h>
+
+#include "net/collectives/registry.h"
+#include "net/collectives/slices.h"
+#include "tests/unit/sim/open_star.h"
+
+namespace longhaul {
+namespace {
+
+const int kSlices[] = {2, 3, 8};
+
+struct Sliced {
+  double measured_s, closed_form_s;
+};
+
+// `segments` of each slice of a unit.
+Sliced sliced(const std::string& name, int members, int slices, int segments, Case one) {
+  const Collective& collective = find_collective(name);
+  const std::int64_t slice = std::int64_t{kSegment} * segments;
+  const bool has_parts = collective.unit_bytes({members, members, 1, {}}) == 1;
+  const std::int64_t bytes = slice * slices * (has_parts ? members : 1);
+  one.network.slice = {SliceSpec::Kind::kBytes, slice};
+  const Trace trace = make_trace({{rule_of(name)}}, {1, members, 1, bytes, 1});
+  return {run_replay(one, trace).sync_time_s(),
+          collective.sliced_idle_star_s({members, bytes, 1, {}}, slices, kLatency, kBytesPerSecond)};
+}
+
+Sliced on_star(const std::string& name, int members, int slices, int segments) {
+  return sliced(name, members, slices, segments, open_star(members));
+}
+
+// Slices of 5 ms, where the latency decides, and of 52 ms, where the link is busy all the time.
+TEST(SlicedStar, ClosedFormsThatAreExact) {
+  for (const std::string name : {"ring", "direct", "parameter-server", "all-gather", "reduce-scatter"})
+    for (int members = 2; members <= 9; ++members)
+      for (const int slices : kSlices)
+        for (const int segments : {1, 10}) {
+          const Sliced one = on_star(name, members, slices, segments);
+          EXPECT_NEAR(one.measured_s / one.closed_form_s, 1, 3e-3)
+              << name << " of " << members << ", " << slices << " slices of " << segments;
+        }
+}
+
+TEST(SlicedStar, SmallTreesAreExact) {
+  for (const int slices : kSlices) {
+    for (const std::string name : {"tree", "leaf-tree", "heap-tree"}) {
+      const Sliced pair = on_star(name, 2, slices, 4);
+      EXPECT_NEAR(pair.measured_s / pair.closed_form_s, 1, 3e-3) << name << ", " << slices;
+    }
+    const Sliced three = on_star("heap-tree", 3, slices, 4);
+    EXPECT_NEAR(three.measured_s / three.closed_form_s, 1, 3e-3) << slices;
+  }
+}
+
+// Below: the root's link carries the vector of each of its children, in and out, after a latency there and
+// back.
+TEST(SlicedStar, TreesStayBetweenTheirBounds) {
+  for (int members = 2; members <= 9; ++members)
+    for (const int slices : kSlices) {
+      const double vector_s = 4. * kSegment * slices / kBytesPerSecond;
+      const auto check = [&](const std::string& name, int children) {
+        const Sliced one = on_star(name, members, slices, 4);
+        EXPECT_LT(one.measured_s, 1.003 * one.closed_form_s) << name << " of " << members << ", " << slices;
+        EXPECT_GT(one.measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
+      };
+      check("tree", ceil_log2(members));
+      check("heap-tree", std::min(2, members - 1));
+      check("leaf-tree", members == 2 ? 1 : 2);
+    }
+}
+
+// Many slices of a tree: its bytes over the root's link, not times the levels.
+TEST(SlicedStar, APipelinedTreeBeatsTheWholeVectors) {
+  Case one = open_star(8);
+  const std::int64_t bytes = std::int64_t{kSegment} * 64;
+  const Trace trace = make_trace({{rule_of("heap-tree")}}, {1, 8, 1, bytes, 1});
+  const double whole_s = run_replay(one, trace).sync_time_s();
+  one.network.slice = {SliceSpec::Kind::kBytes, kSegment};
+  EXPECT_LT(run_replay(one, trace).sync_time_s(), 0.5 * whole_s);
+}
+
+TEST(SlicedStar, ASlicedPairTakesAsLongAsAWholeOne) {
+  const Sliced one = on_star("pair", 2, 8, 4);
+  EXPECT_NEAR(one.measured_s / one.closed_form_s, 1, 3e-3);
+}
+
+// On links of their own nothing is shared: 2D hops, and the slices behind the first, as in `analytic`.
+TEST(SlicedMesh, FlowAndAnalyticAgree) {
+  for (const int members : {2, 4, 7, 8})
+    for (const int slices : kSlices)
+      for (const std::string name : {"ring", "tree", "heap-tree", "leaf-tree", "direct"}) {
+        Case mesh = open_star(members);
+        mesh.network.topology = MeshSpec{kRate, kRtt};
+        const double flow_s = sliced(name, members, slices, 4, mesh).measured_s;
+        mesh.network.fidelity = "analytic";
+        const double analytic_s = sliced(name, members, slices, 4, mesh).measured_s;
+        EXPECT_NEAR(flow_s / analytic_s, 1, 5e-3) << name << " of " << members << ", " << slices;
+      }
+}
+
+// Replica 0 is ready after 1 s, replica 1 after 3 s.
+TEST(Eager, WhatWasPushedIsThereWhenTheReceiverPosts) {
+  const std::int64_t bytes = std::int64_t{kSegment} * 40;
+  Trace trace = make_trace({{rule_of("pair", 1, 2)}}, {1, 2, 1, bytes, 1});
+  trace.measured_s = {{1, 3}};
+  Case one = open_star(2);
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  for (const int pushed : {0, 10, 40, 1000}) {
+    one.network.eager = static_cast<double>(pushed) * kSegment;
+    const Replayed replayed = run_replay(one, trace);
+    const double left_s = std::max(0, 40 - pushed) * kSegment / kBytesPerSecond;
+    EXPECT_NEAR(replayed.row(1, 1).done_s - 3, left_s > 0 ? kLatency + left_s : 0,
+                3e-3 * (kLatency + left_s));
+    EXPECT_NEAR(replayed.row(1, 0).done_s - 3, kLatency + 40 * kSegment / kBytesPerSecond, 2e-3)
+        << "replica 1 sends when it is ready";
+  }
+}
+
+// In slices the pushed ones are passed on before the late member is there: a ring of three.
+TEST(Eager, DeliversTheSameBytes) {
+  Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36, 1});
+  trace.measured_s = {{1, 1.5, 2}};
+  Case one = open_star(3);
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  const Replayed rendezvous = run_replay(one, trace);
+  one.network.slice = {SliceSpec::Kind::kBytes, std::int64_t{kSegment} * 3};
+  one.network.eager = 5. * kSegment;
+  const Replayed eager = run_replay(one, trace);
+  for (int replica = 0; replica < 3; ++replica)
+    EXPECT_EQ(eager.row(1, replica).bytes, rendezvous.row(1, replica).bytes);
+  EXPECT_LT(eager.sync_time_s(), rendezvous.sync_time_s());
+}
+
+}  // namespace
+}  // namespace longhaul
