@@ -17,6 +17,7 @@ namespace longhaul {
 //   swept                   {dotted key: value}; and each dotted key once more at the top
 //   parameters              of the method
 //   collective              its all_reduce, or its pattern, or null
+//   rank_order              "blocks", ..., "list": of the replicas over the sites, where there are sites
 //   model_parameters        of what travels
 //   exchanges               outer steps
 //   bytes_per_sync          payload of one replica in an outer step, mean, with what is sent ahead for it

@@ -1,6 +1,7 @@
 #include "cli/validated_scenario.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "analysis/claims.h"
@@ -9,6 +10,7 @@
 #include "core/scenario_options.h"
 #include "methods/registry.h"
 #include "net/estimate.h"
+#include "net/topology.h"
 
 namespace longhaul {
 namespace {
@@ -47,6 +49,19 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
   if (one.network.slice.kind != SliceSpec::Kind::kWhole) estimate(one, trace_of(one));
 }
 
+// Groups by sites are numerics: the trainer, which knows no network, reads from the case who is at which site.
+// Sites are numbered in the order of their first replicas, so that one partition has one name.
+void fill_in_sites(Case& one) {
+  if (!needs_sites(plan_of(one))) return;
+  std::map<int, int> number_of;
+  for (const int site : build_topology(one).site_of())
+    one.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
+  if (one.site_of.empty())
+    throw InputError({"", "method.pairing", "found \"sites\" on a topology without sites",
+                      "\"random\", or the topology regions, hierarchical or graphml", ""});
+  one.resolved["sites"] = one.site_of;
+}
+
 std::vector<std::string> labels_of(const Scenario& scenario) {
   std::vector<std::string> labels;
   for (const Json& method : scenario.resolved["methods"])
@@ -80,9 +95,10 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
     throw error.in_file(file);
   }
   std::set<std::string> networks_seen;
-  for (const Case& one : scenario.cases) {
+  for (Case& one : scenario.cases) {
     try {
       check_case(one, networks_seen);
+      fill_in_sites(one);
     } catch (const InputError& error) {
       throw in_scenario(error, scenario, one.method.label).in_file(file);
     }

@@ -20,6 +20,7 @@ Case parse_case(const Json& resolved) {
   one.method.options = resolved.at("method");
   one.method.name = one.method.options.at("name").get<std::string>();
   one.method.label = one.method.options.at("label").get<std::string>();
+  if (resolved.contains("sites")) one.site_of = resolved["sites"].get<std::vector<int>>();
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
   one.workload = parse_workload(resolved.at("workload"), one.train);
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.replicas);
@@ -43,6 +44,11 @@ Case read_case(const std::string& file) {
 std::string training_key(const Case& one) {
   Json method = one.method.options;
   for (const char* key : {"label", "all_reduce", "overlap_backward", "buckets"}) method.erase(key);
+  // As before there was a choice: without sites a training keeps its name.
+  if (method.value("pairing", "random") == "random")
+    for (const char* key : {"pairing", "across_every"}) method.erase(key);
+  else
+    method["sites"] = one.site_of;
   Json train = one.resolved.at("train");
   train.erase("target_loss");
   train.erase("checkpoint_every");

@@ -138,6 +138,13 @@ struct LinkOverride {
   std::optional<double> delay;          // s, one way
 };
 
+// Which place each rank takes. Places are counted site by site: 0 … are those of the first site.
+struct RankOrderSpec {
+  enum class Kind { kBlocks, kRoundRobin, kRandom, kOptimized, kList } kind = Kind::kBlocks;
+  std::vector<int> places;  // of kList: entry r is the place of rank r
+};
+std::string to_string(RankOrderSpec::Kind kind);  // "blocks", "round-robin", …, "list"
+
 struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited
   int connections = 1;
@@ -167,6 +174,7 @@ struct NetworkSpec {
                GraphmlSpec,       //
                MeshSpec>
       topology;
+  RankOrderSpec rank_order;
   std::vector<LinkOverride> overrides;          // in the order written; the last one wins
   std::optional<MessageTimeSpec> message_time;  // instead of what the links say
   bool barrier = false;                         // an exchange begins when all of its group are ready
@@ -175,6 +183,9 @@ struct NetworkSpec {
   TcpSpec tcp;
   VariationSpec variation;
 };
+
+// Whether its replicas stand at sites, several at one or not: else there is no order to choose.
+bool has_sites(const NetworkSpec& network);
 
 struct MethodSpec {
   std::string name, label;
@@ -191,6 +202,9 @@ struct Case {
   std::optional<TrainSpec> train;
   WorkloadSpec workload;
   NetworkSpec network;
+  // The site of each replica, numbered in the order of their first replicas; only where groups are drawn by
+  // sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites` of case.json.
+  std::vector<int> site_of;
   Json swept;     // {dotted key: value}
   Json resolved;  // the whole case as JSON
 
@@ -205,7 +219,8 @@ Case parse_case(const Json& resolved);
 Case read_case(const std::string& file);
 
 // Names a training: cases with the same key share one. A hash of what the trainer's numerics and its log of
-// exchanges depend on: seed, replicas, train, wire, and the method less its collective and label.
+// exchanges depend on: seed, replicas, train, wire, and the method less its collective and label. Of the
+// network it holds only the sites of the replicas, and these only where groups are drawn by sites.
 std::string training_key(const Case& one);
 
 }  // namespace longhaul

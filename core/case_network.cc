@@ -162,6 +162,8 @@ NetworkSpec parse_network(const Json& json, int replicas) {
     network.topology = parse_graphml(topology["graphml"], replicas);
   else
     network.topology = parse_regions(topology.at("regions"), replicas);
+  if (json.contains("rank_order")) network.rank_order = parse_rank_order(json["rank_order"], replicas);
+  check_rank_order(network);
   if (json.contains("overrides")) network.overrides = parse_overrides(json["overrides"], replicas);
   if (json.contains("message_time")) network.message_time = parse_message_time(json["message_time"]);
   check_message_time(network);

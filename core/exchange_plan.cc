@@ -1,5 +1,8 @@
 #include "core/exchange_plan.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "core/random.h"
 
 namespace longhaul {
@@ -7,6 +10,14 @@ namespace {
 
 bool is_posted_at(const ExchangeRule& rule, const PlanContext& context, int step) {
   return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= context.steps;
+}
+
+std::vector<std::vector<int>> site_groups(const ExchangeRule& rule, const PlanContext& context, int step) {
+  if (static_cast<int>(context.site_of.size()) != context.replicas)
+    throw std::logic_error("groups by sites without the site of every replica");
+  const bool is_across = step / rule.every % rule.across_every == 0;
+  const auto draw = is_across ? groups_across_sites : groups_inside_sites;
+  return draw(context.seed, context.site_of, rule.group_size, step);
 }
 
 Exchange exchange_of(const ExchangeRule& rule, const PlanContext& context, int step) {
@@ -19,6 +30,7 @@ Exchange exchange_of(const ExchangeRule& rule, const PlanContext& context, int s
                    contributed_elements(rule, context.parameters, members) * context.wire_bytes;
   if (rule.grouping == Grouping::kRandom)
     exchange.groups = random_groups(context.seed, context.replicas, rule.group_size, exchange.await_step);
+  if (rule.grouping == Grouping::kSites) exchange.groups = site_groups(rule, context, exchange.await_step);
   return exchange;
 }
 
@@ -36,6 +48,11 @@ const std::vector<std::string>& all_reduce_collectives() {
 const std::vector<std::string>& group_average_collectives() {
   static const std::vector<std::string> names = {"pair", "root", "serial"};
   return names;
+}
+
+bool needs_sites(const ExchangePlan& plan) {
+  return std::any_of(plan.rules.begin(), plan.rules.end(),
+                     [](const ExchangeRule& rule) { return rule.grouping == Grouping::kSites; });
 }
 
 std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& context, int step) {

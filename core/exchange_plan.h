@@ -16,6 +16,7 @@ const std::vector<std::string>& group_average_collectives();  // pair, root, ser
 enum class Grouping {
   kEveryone,  // one group of all replicas
   kRandom,    // disjoint groups of `group_size`, drawn anew for each outer step from the seed
+  kSites,     // the same, inside a site but at every `across_every`-th outer step across sites
 };
 
 // One kind of exchange of a method, repeated every `every` steps, first at step `every`.
@@ -24,7 +25,7 @@ struct ExchangeRule {
   std::string collective;  // how it is lowered to transfers: "ring", "tree", ..., "pair", "root"
   int every = 1;           // steps
   Grouping grouping = Grouping::kEveryone;
-  int group_size = 0;  // of kRandom
+  int group_size = 0;  // of kRandom and kSites
   std::vector<std::string>
       tensors;  // rows that each participant contributes, P elements each ("gradient", "delta", "phi")
   bool sharded = false;  // each participant contributes its 1/n of the tensors, padded to ceil(P/n) elements
@@ -36,6 +37,7 @@ struct ExchangeRule {
   // piece.
   double overlap_backward = 0;
   int buckets = 1;
+  int across_every = 0;  // of kSites, outer steps
 };
 
 constexpr int kMostBuckets = 4096;
@@ -43,6 +45,9 @@ constexpr int kMostBuckets = 4096;
 struct ExchangePlan {
   std::vector<ExchangeRule> rules;
 };
+
+// Whether its groups depend on which replica is at which site.
+bool needs_sites(const ExchangePlan& plan);
 
 // One exchange of a rule: `post_step` is the step after which it may start, `await_step` the step whose end
 // waits for it (equal: blocking). Each participant contributes `bytes`.
@@ -60,6 +65,7 @@ struct PlanContext {
   int steps = 0;
   std::int64_t parameters = 0;
   int wire_bytes = 2;  // bytes of one element on the wire
+  std::vector<int> site_of = {};  // by replica, for rules with Grouping::kSites; else not needed
 };
 
 // The exchanges posted at `step` (1 … steps), blocking ones first: these follow each other in this order.
@@ -79,5 +85,18 @@ std::int64_t contributed_elements(const ExchangeRule& rule, std::int64_t paramet
 // The random groups of the outer step at `step`: a permutation π of the replicas from (seed, step); group k
 // is π[k], π[k + N/n], … (NoLoCo's pairing for n = 2). replicas must be a multiple of group_size.
 std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step);
+
+// The groups of `group_size` of the outer step at `step` that know of sites; `site_of` by replica. Drawn from
+// the same permutation π as random_groups, and different for each step.
+//
+// Inside: the replicas of a site, in the order of π, are cut into groups; those that are left over (of a site
+// whose size is no multiple of group_size: one of three in pairs) form groups together, in the order of π,
+// across sites. Across: random_groups, in which members that share a site with another of their group change
+// places with members of other groups while that leaves fewer such members. In pairs none is left where no
+// site has more than half of the replicas.
+std::vector<std::vector<int>> groups_inside_sites(std::uint64_t seed, const std::vector<int>& site_of,
+                                                  int group_size, int step);
+std::vector<std::vector<int>> groups_across_sites(std::uint64_t seed, const std::vector<int>& site_of,
+                                                  int group_size, int step);
 
 }  // namespace longhaul

@@ -20,6 +20,7 @@ enum class Purpose : std::uint32_t {
   kSyntheticSource = 6,
   kPlacement = 7,
   kLoss = 8,
+  kRankOrder = 9,
   kMessageTime = 11,
   kAccessRates = 20,
   kLinkJitter = 21,

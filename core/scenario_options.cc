@@ -266,7 +266,7 @@ Node network_options() {
                   .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
                          "analytic: every message on its own, as the NoLoCo paper's latency model"),
               topology_options(),  //
-              override_options(),  //
+              rank_order_options(), override_options(),  //
               message_time_options(),
               boolean("barrier").by_default(false).means(
                   "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "

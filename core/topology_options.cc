@@ -83,6 +83,18 @@ Node graphml_options() {
       .means("a network of the Internet Topology Zoo: delays from coordinates, rates from the edges");
 }
 
+Node rank_order_options() {
+  return either("rank_order", {choice("", {"blocks", "round-robin", "random", "optimized"}),
+                               list_of("", integer("").at_least(0)).not_empty()})
+      .by_default("blocks")
+      .means(
+          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. blocks: site "
+          "after site; round-robin: over the sites in turn; random: a permutation drawn from the seed; "
+          "optimized: a heuristic for the case's all-reduce on the paths' latency and throughput; a list: entry "
+          "r is the place of rank r, places counted as in blocks. Only blocks on star, mesh and homes, which "
+          "have no sites");
+}
+
 Node override_options() {
   return list_of(
              "overrides",

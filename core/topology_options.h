@@ -8,6 +8,7 @@ namespace longhaul {
 Node homes_options();
 Node hierarchical_options();
 Node graphml_options();
+Node rank_order_options();
 Node override_options();
 
 }  // namespace longhaul

@@ -10,17 +10,27 @@
 namespace longhaul {
 namespace {
 
+std::string to_string(Grouping grouping) {
+  return grouping == Grouping::kEveryone ? "everyone" : grouping == Grouping::kRandom ? "random" : "sites";
+}
+
+Grouping grouping_from(const std::string& word) {
+  return word == "everyone" ? Grouping::kEveryone : word == "sites" ? Grouping::kSites : Grouping::kRandom;
+}
+
 Json to_json(const ExchangeRule& rule) {
-  return {{"name", rule.name},
+  Json json = {{"name", rule.name},
           {"collective", rule.collective},
           {"every", rule.every},
-          {"grouping", rule.grouping == Grouping::kEveryone ? "everyone" : "random"},
+          {"grouping", to_string(rule.grouping)},
           {"group_size", rule.group_size},
           {"tensors", rule.tensors},
           {"sharded", rule.sharded},
           {"overlap_steps", rule.overlap_steps},
           {"overlap_backward", rule.overlap_backward},
           {"buckets", rule.buckets}};
+  if (rule.grouping == Grouping::kSites) json["across_every"] = rule.across_every;
+  return json;
 }
 
 ExchangeRule rule_from(const Json& json) {
@@ -28,7 +38,8 @@ ExchangeRule rule_from(const Json& json) {
   rule.name = json.at("name").get<std::string>();
   rule.collective = json.at("collective").get<std::string>();
   rule.every = json.at("every");
-  rule.grouping = json.at("grouping") == "everyone" ? Grouping::kEveryone : Grouping::kRandom;
+  rule.grouping = grouping_from(json.at("grouping"));
+  rule.across_every = json.value("across_every", 0);
   rule.group_size = json.at("group_size");
   rule.tensors = json.at("tensors").get<std::vector<std::string>>();
   rule.sharded = json.value("sharded", false);
@@ -48,6 +59,7 @@ void read_header(const Json& json, Trace& trace) {
   trace.context.parameters = json.at("parameters");
   trace.context.wire_bytes = json.at("wire_bytes");
   trace.evaluate_every = json.at("evaluate_every");
+  if (json.contains("sites")) trace.context.site_of = json["sites"].get<std::vector<int>>();
   for (const Json& rule : json.at("rules")) trace.plan.rules.push_back(rule_from(rule));
 }
 
@@ -73,7 +85,7 @@ void read_line(const Json& json, Trace& trace) {
 std::vector<Exchange> Trace::exchanges_at(int step) const {
   std::vector<Exchange> exchanges = longhaul::exchanges_at(plan, context, step);
   for (Exchange& exchange : exchanges) {
-    if (exchange.rule->grouping != Grouping::kRandom) continue;
+    if (exchange.rule->grouping == Grouping::kEveryone) continue;
     const auto found = groups.find({static_cast<int>(exchange.rule - plan.rules.data()), step});
     if (found != groups.end()) exchange.groups = found->second;
   }
@@ -86,7 +98,7 @@ Trace make_trace(ExchangePlan plan, const PlanContext& context) {
   trace.context = context;
   for (int step = 1; step <= context.steps; ++step)
     for (Exchange& exchange : longhaul::exchanges_at(trace.plan, context, step))
-      if (exchange.rule->grouping == Grouping::kRandom)
+      if (exchange.rule->grouping != Grouping::kEveryone)
         trace.groups[{static_cast<int>(exchange.rule - trace.plan.rules.data()), step}] =
             std::move(exchange.groups);
   return trace;
@@ -96,12 +108,12 @@ void write_trace(const Trace& trace, std::ostream& out) {
   Json rules = Json::array();
   for (const ExchangeRule& rule : trace.plan.rules) rules.push_back(to_json(rule));
   const PlanContext& context = trace.context;
-  out << Json{{"longhaul_trace", kTraceVersion},        {"seed", context.seed},
-              {"replicas", context.replicas},           {"steps", context.steps},
-              {"parameters", context.parameters},       {"wire_bytes", context.wire_bytes},
-              {"evaluate_every", trace.evaluate_every}, {"rules", rules}}
-             .dump()
-      << '\n';
+  Json header = {{"longhaul_trace", kTraceVersion},        {"seed", context.seed},
+                 {"replicas", context.replicas},           {"steps", context.steps},
+                 {"parameters", context.parameters},       {"wire_bytes", context.wire_bytes},
+                 {"evaluate_every", trace.evaluate_every}, {"rules", rules}};
+  if (needs_sites(trace.plan)) header["sites"] = context.site_of;
+  out << header.dump() << '\n';
   for (const auto& [key, groups] : trace.groups)
     out << Json{{"rule", key.first}, {"step", key.second}, {"groups", groups}}.dump() << '\n';
   for (std::size_t i = 0; i < trace.measured_s.size(); ++i)

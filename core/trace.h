@@ -21,7 +21,7 @@ struct Trace {
   ExchangePlan plan;
   int evaluate_every =
       0;  // steps at which the clocks of the replicas are asked for besides exchanges; 0: none
-  // Groups of rules with random groups, by (index of the rule, post step).
+  // Groups of rules that do not take everyone, by (index of the rule, post step).
   std::map<std::pair<int, int>, std::vector<std::vector<int>>> groups;
   std::vector<std::vector<double>> measured_s;  // [step - 1][replica]; empty: the case's step_time decides
 

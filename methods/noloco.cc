@@ -14,6 +14,16 @@ std::vector<Node> options() {
           number("gamma").at_least(0).by_default(0.7).means(
               "pull γ of the slow weights towards the group's mean"),
           integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
+          choice("pairing", {"random", "sites"})
+              .by_default("random")
+              .means("random: any replicas are a group (the paper's); sites: replicas of one site, and at every "
+                     "across_every-th outer step replicas of different sites"),
+          integer("across_every")
+              .at_least(1)
+              .by_default(2)
+              .in("outer steps")
+              .means("with pairing sites: groups go across sites at each outer step whose number is a multiple "
+                     "of it; 1: always"),
           choice("pattern", {"exchange", "presend", "root", "serial"})
               .by_default("exchange")
               .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
@@ -29,7 +39,9 @@ ExchangePlan plan(const MethodSpec& method) {
   outer.name = "outer";
   outer.collective = pattern == "root" || pattern == "serial" ? pattern : "pair";
   outer.every = method.options.at("inner_steps");
-  outer.grouping = Grouping::kRandom;
+  const bool by_sites = method.options.value("pairing", "random") == "sites";
+  outer.grouping = by_sites ? Grouping::kSites : Grouping::kRandom;
+  if (by_sites) outer.across_every = method.options.at("across_every");
   outer.group_size = method.options.at("group_size");
   outer.tensors = {"delta", "phi"};
   if (pattern != "presend") return {{outer}};

@@ -48,15 +48,18 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
 }
 
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
-                     const StarSpec& access) {
-  std::vector<int> site_of;
+                     const StarSpec& access, const std::vector<int>& places) {
+  std::vector<std::size_t> site_of_place;
   for (std::size_t site = 0; site < placement.size(); ++site)
-    for (int i = 0; i < placement[site].second; ++i) {
-      const int replica = static_cast<int>(site_of.size());
-      topology.add_link({topology.node_name(replica) + "-" + placement[site].first, replica, routers[site],
-                         access.up, access.down, access.rtt / 4});
-      site_of.push_back(static_cast<int>(site));
-    }
+    site_of_place.insert(site_of_place.end(), static_cast<std::size_t>(placement[site].second), site);
+  std::vector<int> site_of;
+  for (const int place : places) {
+    const std::size_t site = site_of_place[static_cast<std::size_t>(place)];
+    const int replica = static_cast<int>(site_of.size());
+    topology.add_link({topology.node_name(replica) + "-" + placement[site].first, replica, routers[site],
+                       access.up, access.down, access.rtt / 4});
+    site_of.push_back(static_cast<int>(site));
+  }
   topology.set_sites(std::move(site_of));
 }
 

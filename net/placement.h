@@ -20,8 +20,8 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
                        const std::string& path);
 
 // Joins the replicas to their sites' routers (one an entry of `placement`) by access links of rtt / 4, and
-// makes each entry a site.
+// makes each entry a site. Replica r is at the site of place `places[r]` (net/rank_order.h).
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
-                     const StarSpec& access);
+                     const StarSpec& access, const std::vector<int>& places);
 
 }  // namespace longhaul

@@ -44,6 +44,8 @@ std::string method_in_words(const Json& method) {
     parts.push_back(text_of(method, "inner_steps") + " inner steps");
   if (!member(method, "all_reduce").is_null()) parts.push_back(text_of(method, "all_reduce") + " all-reduce");
   if (!member(method, "pattern").is_null()) parts.push_back("pattern " + text_of(method, "pattern"));
+  if (text_of(method, "pairing") == "sites")
+    parts.push_back("pairs inside sites, across at every " + text_of(method, "across_every") + ". outer step");
   std::string words = label == "?" || label == name ? name : label + " = " + name;
   return parts.empty() ? words : words + " (" + join(parts) + ")";
 }
@@ -161,6 +163,22 @@ std::string graphml_in_words(const Json& graph) {
          ", access links " + text_of(graph, "rate");
 }
 
+// Only topologies with sites have an order. A run from before there was a choice is in blocks.
+std::string rank_order_in_words(const Json& network, const std::vector<Json>& records) {
+  const Json topology = member(network, "topology"), order = member(network, "rank_order");
+  if (member(topology, "regions").is_null() && member(topology, "hierarchical").is_null() &&
+      member(topology, "graphml").is_null())
+    return "";
+  const std::vector<std::string> swept = swept_keys(records);
+  if (std::find(swept.begin(), swept.end(), "network.rank_order") != swept.end())
+    return "; order of ranks over the sites: " + values_in(records, "rank_order");
+  if (order.is_array()) return "; ranks are placed by a list";
+  if (order == "round-robin") return "; ranks are numbered round robin over the sites";
+  if (order == "random") return "; ranks are in random order, drawn from the seed";
+  if (order == "optimized") return "; ranks are in an order optimized for the all-reduce";
+  return "; ranks are numbered site by site";
+}
+
 std::string topology_in_words(const Json& topology) {
   if (!member(topology, "regions").is_null()) return regions_in_words(topology["regions"]);
   if (!member(topology, "star").is_null()) return star_in_words(topology["star"]);
@@ -193,9 +211,9 @@ std::string sending_in_words(const Json& network) {
   return text;
 }
 
-std::string network_in_words(const Json& network) {
+std::string network_in_words(const Json& network, const std::vector<Json>& records) {
   const Json topology = member(network, "topology"), tcp = member(network, "tcp");
-  std::string text = topology_in_words(topology);
+  std::string text = topology_in_words(topology) + rank_order_in_words(network, records);
   const Json overrides = member(network, "overrides");
   if (overrides.is_array() && !overrides.empty()) text += ", with overrides " + overrides.dump();
   text += "; fidelity " + text_of(network, "fidelity");
@@ -226,7 +244,7 @@ Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
   if (!member(scenario, "train").is_null())
     say("Model trained", training_in_words(scenario["train"], records));
   say("What travels", workload_in_words(scenario, records));
-  if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"]));
+  if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"], records));
   say("Swept", sweep_in_words(records));
   say("Seeds", values_in(records, "seed"));
   return words;

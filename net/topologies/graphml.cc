@@ -6,6 +6,7 @@
 
 #include "core/errors.h"
 #include "net/placement.h"
+#include "net/rank_order.h"
 #include "net/topologies/topologies.h"
 
 namespace longhaul {
@@ -84,7 +85,8 @@ Topology build(const GraphmlSpec& spec, const Case& one) {
   for (const GraphmlNode& node : graph.nodes) router_of[node.name] = topology.add_router(node.name);
   std::vector<int> routers;
   for (const auto& [node, count] : placement) routers.push_back(router_of.at(node));
-  attach_replicas(topology, placement, routers, {spec.rate, spec.rate, spec.rtt});
+  attach_replicas(topology, placement, routers, {spec.rate, spec.rate, spec.rtt},
+                  places_of_ranks(one.network.rank_order, placement, one.seed));
   std::vector<double> rates;
   for (const GraphmlEdge& edge : graph.edges) rates.push_back(rate_of(edge, spec));
   sort_parallel_rates(graph.edges, rates);

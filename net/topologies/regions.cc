@@ -2,6 +2,7 @@
 #include "core/units.h"
 #include "net/matrix.h"
 #include "net/placement.h"
+#include "net/rank_order.h"
 #include "net/topologies/topologies.h"
 
 namespace longhaul {
@@ -56,7 +57,8 @@ Topology build(const RegionsSpec& regions, const Case& one) {
   Topology topology(one.replicas);
   std::vector<int> routers;
   for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
-  attach_replicas(topology, placement, routers, {regions.rate, regions.rate, matrix.inside().rtt});
+  attach_replicas(topology, placement, routers, {regions.rate, regions.rate, matrix.inside().rtt},
+                  places_of_ranks(one.network.rank_order, placement, one.seed));
   join_sites(topology, routers, matrix, regions.trunk.value_or(kUnlimited));
   topology.set_connection_caps(topology.site_of(), caps_between(placement, matrix));
   return topology;

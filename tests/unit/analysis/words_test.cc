@@ -34,5 +34,35 @@ TEST(Words, EveryTopologyHasASentence) {
       std::string::npos);
 }
 
+std::string regions_words(const std::string& order, const std::vector<Json>& records = {}) {
+  Json network = Json::parse(
+      R"({"fidelity": "flow", "topology": {"regions": {"matrix": "aws-2022", "replicas": "even"}}})");
+  if (!order.empty()) network["rank_order"] = Json::parse(order);
+  for (const Json& one : run_in_words({{"network", network}}, records))
+    if (one["term"] == "Network") return one["text"];
+  return "";
+}
+
+TEST(Words, TheOrderOfRanksIsSaidWhereThereAreSites) {
+  for (const auto& [order, words] :
+       std::vector<std::pair<std::string, std::string>>{{"", "; ranks are numbered site by site"},
+                                                        {"\"blocks\"", "; ranks are numbered site by site"},
+                                                        {"\"round-robin\"", "; ranks are numbered round robin"},
+                                                        {"\"random\"", "; ranks are in random order"},
+                                                        {"\"optimized\"", "; ranks are in an order optimized"},
+                                                        {"[1, 0]", "; ranks are placed by a list"}})
+    EXPECT_NE(regions_words(order).find(words), std::string::npos) << regions_words(order);
+  std::vector<Json> records;
+  for (const char* order : {"blocks", "random"})
+    records.push_back({{"swept", {{"network.rank_order", order}}}, {"rank_order", order}});
+  EXPECT_NE(regions_words("\"blocks\"", records).find("; order of ranks over the sites: blocks, random"),
+            std::string::npos)
+      << regions_words("\"blocks\"", records);
+  EXPECT_EQ(network_words(R"({"fidelity": "flow", "rank_order": "blocks",
+                              "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}})")
+                .find("rank"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace longhaul

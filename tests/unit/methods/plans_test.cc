@@ -60,6 +60,51 @@ TEST(Plans, AllReducesOverlapWithTheBackwardPassOnlyIfAsked) {
   }
 }
 
+TEST(Plans, PairsBySitesNeedTheSitesAndEnterTheTrainingKeyOnlyThen) {
+  const Json by_sites = {{"name", "noloco"}, {"inner_steps", 10}, {"pairing", "sites"}, {"across_every", 3}};
+  Case one = make_case(by_sites);
+  EXPECT_TRUE(needs_sites(plan_of(one)));
+  EXPECT_THROW(plan_context(one), InputError) << "nobody has said who is where";
+  one.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
+  const Trace trace = trace_of(one);
+  EXPECT_EQ(trace.plan.rules[0].across_every, 3);
+  for (int step = 10; step <= 100; step += 10) {
+    const std::vector<Exchange> exchanges = trace.exchanges_at(step);
+    for (const auto& group : exchanges[0].groups)
+      EXPECT_EQ(group[0] / 4 != group[1] / 4, step % 30 == 0) << "step " << step;
+  }
+  EXPECT_FALSE(needs_sites(plan_of(make_case({{"name", "noloco"}, {"inner_steps", 10}}))));
+}
+
+Json trained(const Json& method) {
+  Json resolved = make_case(method).resolved;
+  resolved["train"] = resolve(*scenario_options({}).child("train"), {{"steps", 100}}, "train");
+  return resolved;
+}
+
+TEST(Plans, TheTrainingKeyHoldsTheSitesWhereNumericsDependOnThem) {
+  const Json by_sites = {{"name", "noloco"}, {"inner_steps", 10}, {"pairing", "sites"}};
+  Case one = parse_case(trained(by_sites));
+  one.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
+  const std::string key = training_key(one);
+  one.site_of = {0, 1, 0, 1, 0, 1, 0, 1};
+  EXPECT_NE(training_key(one), key);
+  one.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
+  EXPECT_EQ(training_key(one), key);
+
+  // As written before there was a choice, and with the choice at its default.
+  Json resolved = trained({{"name", "noloco"}, {"inner_steps", 10}});
+  const std::string now = training_key(parse_case(resolved));
+  for (const char* option : {"pairing", "across_every"}) resolved["method"].erase(option);
+  EXPECT_EQ(training_key(parse_case(resolved)), now);
+  // The order of ranks alone is no numerics.
+  resolved["network"]["topology"] = {{"regions", {{"matrix", "aws-2022"}, {"replicas", "even"}, {"rate", "1Gbps"}}}};
+  for (const char* order : {"blocks", "random"}) {
+    resolved["network"]["rank_order"] = order;
+    EXPECT_EQ(training_key(parse_case(resolved)), now);
+  }
+}
+
 // ZeRO-3 with 8 replicas: shards of 250 bytes to seven others twice, and 7/8 of the gradient. With 3 replicas
 // a shard of 1000 parameters is padded to 334.
 TEST(Plans, FsdpGathersShardsTwiceAndScattersTheGradient) {

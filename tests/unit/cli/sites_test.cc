@@ -1,0 +1,59 @@
+// Pairs by sites: a validated scenario says in each case who is at which site, and only there.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "cli/validated_scenario.h"
+#include "core/errors.h"
+#include "methods/registry.h"
+
+namespace longhaul {
+namespace {
+
+Scenario scenario_with(const std::string& topology, const std::string& network_keys,
+                       const std::string& method_keys) {
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_sites.json";
+  std::ofstream(file) << R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10)" + method_keys +
+                             R"(}], "workload": {"parameters": 1000, "steps": 40},
+    "network": {"topology": )" + topology + network_keys + "}}";
+  return validated_scenario(file, {});
+}
+
+constexpr char kRegions[] =
+    R"({"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "virginia": 2, "london": 2}}})";
+constexpr char kStar[] = R"({"star": {"rate": "1Gbps", "rtt": "50ms"}})";
+
+TEST(Sites, AreResolvedForPairsBySites) {
+  const Case one = scenario_with(kRegions, "", R"(, "pairing": "sites")").cases[0];
+  EXPECT_EQ(one.site_of, (std::vector<int>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(one.resolved["sites"], Json(one.site_of));
+  EXPECT_EQ(parse_case(one.resolved).site_of, one.site_of) << "as the trainer reads it";
+  EXPECT_EQ(trace_of(one).groups, trace_of(parse_case(one.resolved)).groups);
+}
+
+// In the order of the first replicas: London is where rank 0 is.
+TEST(Sites, FollowTheOrderOfRanks) {
+  const Case one =
+      scenario_with(kRegions, R"(, "rank_order": [5, 0, 2, 1, 4, 3])", R"(, "pairing": "sites")").cases[0];
+  EXPECT_EQ(one.site_of, (std::vector<int>{0, 1, 2, 1, 0, 2}));
+}
+
+TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
+  const Case one = scenario_with(kRegions, "", "").cases[0];
+  EXPECT_TRUE(one.site_of.empty());
+  EXPECT_FALSE(one.resolved.contains("sites"));
+}
+
+TEST(Sites, ATopologyWithoutThemIsRefused) {
+  try {
+    scenario_with(kStar, "", R"(, "pairing": "sites")");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "methods[0].pairing");
+  }
+  EXPECT_THROW(scenario_with(kStar, R"(, "rank_order": "random")", ""), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul

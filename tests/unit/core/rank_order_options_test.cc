@@ -1,0 +1,196 @@
+// network.rank_order as a user writes it, and the groups that know of sites.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/case_parts.h"
+#include "core/errors.h"
+#include "core/trace.h"
+
+namespace longhaul {
+namespace {
+
+std::string error_of(const Json& order, int replicas = 4) {
+  try {
+    parse_rank_order(order, replicas);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
+  EXPECT_EQ(parse_rank_order("round-robin", 4).kind, RankOrderSpec::Kind::kRoundRobin);
+  EXPECT_EQ(to_string(parse_rank_order("optimized", 4).kind), "optimized");
+  const RankOrderSpec list = parse_rank_order({3, 1, 0, 2}, 4);
+  EXPECT_EQ(to_string(list.kind), "list");
+  EXPECT_EQ(list.places, (std::vector<int>{3, 1, 0, 2}));
+}
+
+TEST(RankOrderOption, AListIsEveryPlaceOnce) {
+  EXPECT_NE(error_of({0, 1, 2}).find("network.rank_order: found 3 places, the scenario has 4 replicas"),
+            std::string::npos)
+      << error_of({0, 1, 2});
+  EXPECT_NE(error_of({0, 1, 4, 2}).find("network.rank_order[2]: found the place 4"), std::string::npos);
+  EXPECT_NE(error_of({0, 1, 3, 1}).find("network.rank_order[3]: found the place 1, which rank 1 has already"),
+            std::string::npos)
+      << error_of({0, 1, 3, 1});
+  EXPECT_EQ(error_of({3, 2, 1, 0}), "");
+}
+
+TEST(RankOrderOption, TopologiesWithoutSitesHaveNoOrder) {
+  NetworkSpec network;
+  network.topology = StarSpec{1e9, 1e9, 0.05};
+  EXPECT_NO_THROW(check_rank_order(network));
+  network.rank_order.kind = RankOrderSpec::Kind::kRandom;
+  for (int i = 0; i < 3; ++i) {
+    if (i == 1) network.topology = MeshSpec{1e9, 0.05};
+    if (i == 2) network.topology = HomesSpec{};
+    try {
+      check_rank_order(network);
+      ADD_FAILURE() << i;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.parts().path, "network.rank_order");
+      EXPECT_NE(error.parts().hint.find(i == 2 ? "drawn" : "alike"), std::string::npos) << error.what();
+    }
+  }
+  network.topology = RegionsSpec{};
+  EXPECT_NO_THROW(check_rank_order(network));
+}
+
+std::vector<int> sites(const std::vector<int>& counts) {
+  std::vector<int> site_of;
+  for (std::size_t site = 0; site < counts.size(); ++site)
+    site_of.insert(site_of.end(), static_cast<std::size_t>(counts[site]), static_cast<int>(site));
+  return site_of;
+}
+
+bool is_across(const std::vector<int>& group, const std::vector<int>& site_of) {
+  std::set<int> met;
+  for (const int replica : group) met.insert(site_of[static_cast<std::size_t>(replica)]);
+  return met.size() == group.size();
+}
+
+int groups_inside(const std::vector<std::vector<int>>& groups, const std::vector<int>& site_of) {
+  int inside = 0;
+  for (const auto& group : groups)
+    inside += std::all_of(group.begin(), group.end(), [&](int replica) {
+      return site_of[static_cast<std::size_t>(replica)] == site_of[static_cast<std::size_t>(group[0])];
+    });
+  return inside;
+}
+
+void expect_partition(const std::vector<std::vector<int>>& groups, std::size_t replicas, std::size_t size) {
+  std::vector<int> all;
+  for (const auto& group : groups) {
+    EXPECT_EQ(group.size(), size);
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  std::sort(all.begin(), all.end());
+  ASSERT_EQ(all.size(), replicas);
+  for (std::size_t i = 0; i < replicas; ++i) EXPECT_EQ(all[i], static_cast<int>(i));
+}
+
+TEST(SiteGroups, AreInsideWhereSitesAreEvenAndDrawnAnew) {
+  const std::vector<int> site_of = sites({4, 2, 6});
+  for (int step = 10; step <= 100; step += 10) {
+    const auto groups = groups_inside_sites(3, site_of, 2, step);
+    expect_partition(groups, 12, 2);
+    EXPECT_EQ(groups_inside(groups, site_of), 6);
+  }
+  EXPECT_NE(groups_inside_sites(3, site_of, 2, 10), groups_inside_sites(3, site_of, 2, 20));
+  EXPECT_EQ(groups_inside_sites(3, site_of, 2, 10), groups_inside_sites(3, site_of, 2, 10));
+}
+
+// 3, 5, 1 and 3 replicas leave one over each: two pairs go across, 1 + 2 + 0 + 1 stay inside.
+TEST(SiteGroups, WhatAnOddSiteLeavesOverGoesAcross) {
+  const std::vector<int> site_of = sites({3, 5, 1, 3});
+  std::set<int> left_over;
+  for (int step = 1; step <= 60; ++step) {
+    const auto groups = groups_inside_sites(1, site_of, 2, step);
+    expect_partition(groups, 12, 2);
+    EXPECT_EQ(groups_inside(groups, site_of), 4);
+    for (const auto& group : groups)
+      if (is_across(group, site_of)) left_over.insert(group.begin(), group.end());
+  }
+  EXPECT_EQ(left_over.size(), 12u) << "in turn each replica is the one that is left over";
+}
+
+TEST(SiteGroups, GoAcrossWithoutAPairInsideWhereNoSiteHasMoreThanHalf) {
+  for (const std::vector<int>& counts : {std::vector<int>{6, 6}, {5, 4, 3}, {1, 1, 2}, {6, 1, 1, 1, 1, 2}}) {
+    const std::vector<int> site_of = sites(counts);
+    for (int step = 1; step <= 50; ++step) {
+      const auto groups = groups_across_sites(5, site_of, 2, step);
+      expect_partition(groups, site_of.size(), 2);
+      EXPECT_EQ(groups_inside(groups, site_of), 0);
+    }
+  }
+}
+
+// 8 of 10 at one site: only two can meet somebody else.
+TEST(SiteGroups, ALargeSitePairsItsSurplusInside) {
+  const std::vector<int> site_of = sites({8, 1, 1});
+  for (int step = 1; step <= 20; ++step)
+    EXPECT_EQ(groups_inside(groups_across_sites(5, site_of, 2, step), site_of), 3);
+}
+
+TEST(SiteGroups, GroupsOfFourHaveFourSitesWhereThereAreEnough) {
+  const std::vector<int> site_of = sites({4, 4, 4, 4, 4});
+  for (int step = 1; step <= 20; ++step) {
+    const auto groups = groups_across_sites(5, site_of, 4, step);
+    expect_partition(groups, 20, 4);
+    for (const auto& group : groups) EXPECT_TRUE(is_across(group, site_of));
+  }
+}
+
+ExchangePlan by_sites(int across_every) {
+  ExchangeRule outer;
+  outer.name = "outer";
+  outer.collective = "pair";
+  outer.every = 10;
+  outer.grouping = Grouping::kSites;
+  outer.group_size = 2;
+  outer.across_every = across_every;
+  outer.tensors = {"delta"};
+  ExchangeRule presend = outer;
+  presend.name = "presend";
+  presend.overlap_steps = 10;
+  return {{outer, presend}};
+}
+
+// Outer steps 1, 2, 4, 5, 7 stay inside, 3 and 6 go across; φ goes ahead to the group of the next outer step.
+TEST(SiteGroups, EveryThirdOuterStepGoesAcross) {
+  const ExchangePlan plan = by_sites(3);
+  const PlanContext context{1, 8, 70, 1000, 2, sites({4, 4})};
+  for (int outer = 1; outer <= 7; ++outer) {
+    const auto exchanges = exchanges_at(plan, context, 10 * outer);
+    EXPECT_EQ(groups_inside(exchanges[0].groups, context.site_of), outer % 3 == 0 ? 0 : 4) << outer;
+    if (outer < 7) {
+      ASSERT_EQ(exchanges.size(), 2u);
+      EXPECT_EQ(exchanges[1].groups, exchanges_at(plan, context, 10 * outer + 10)[0].groups);
+    }
+  }
+}
+
+TEST(SiteGroups, ATraceHasThemAndReadsThemBack) {
+  const Trace trace = make_trace(by_sites(2), {1, 8, 70, 1000, 2, sites({4, 4})});
+  std::stringstream text;
+  write_trace(trace, text);
+  const Trace back = read_trace(text, "trace");
+  EXPECT_EQ(back.groups, trace.groups);
+  EXPECT_EQ(back.groups.size(), 7u + 6u);
+  EXPECT_EQ(back.plan.rules[0].grouping, Grouping::kSites);
+  EXPECT_EQ(back.plan.rules[0].across_every, 2);
+  EXPECT_EQ(back.exchanges_at(20)[0].groups, trace.exchanges_at(20)[0].groups);
+}
+
+TEST(SiteGroups, NeedTheSiteOfEveryReplica) {
+  const ExchangePlan plan = by_sites(1);
+  EXPECT_THROW(exchanges_at(plan, PlanContext{1, 8, 70, 1000, 2}, 10), std::logic_error);
+}
+
+}  // namespace
+}  // namespace longhaul

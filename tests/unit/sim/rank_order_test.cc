@@ -1,0 +1,86 @@
+// What the order of ranks does to a ring between two far sites, against the closed form.
+//
+// Chunks of one segment, links so fast that only latency counts, and windows that hold every chunk. A member
+// is done when its 2(N − 1)-th chunk has arrived, and that chunk came over the 2(N − 1) hops that end at it:
+// the two laps of the ring less two hops. Over all members every hop is in as many of these sums, so that the
+// mean is 2(N − 1)/N · (length of the ring), and the last one is done after two laps less the two neighbouring
+// hops that are shortest together.
+//
+// Two sites of m replicas, one-way l inside and L between them, N = 2m. In blocks the ring is 2 L + (N − 2) l
+// long: mean 2(N − 1)/N · (2 L + (N − 2) l), last 4 L + 2 (N − 3) l. In round robin every hop is between the
+// sites: 2(N − 1) L, mean and last. For L far above l that is N/2 times the mean in blocks, (N − 1)/2 times
+// the last.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kInside = 0.0005, kBetween = 0.04;  // one way, s
+constexpr std::int64_t kChunk = 1000;                // bytes, below a segment
+
+Case two_far_sites(int at_each, RankOrderSpec order) {
+  Case one = star_case(2 * at_each, 0, 0);
+  one.network.topology = HierarchicalSpec{
+      {{"a", at_each}, {"b", at_each}}, false, {100e9, 100e9, 2 * kInside}, {100e9, 100e9, 2 * kBetween}};
+  one.network.rank_order = std::move(order);
+  return one;
+}
+
+struct SyncTimes {
+  double mean = 0, last = 0;
+};
+
+SyncTimes ring_times(const Case& one) {
+  const Replayed replayed = run_replay(one, single_exchange("ring", one.replicas, one.replicas * kChunk));
+  SyncTimes times;
+  for (const ExchangeRecord& row : replayed.exchanges) times.mean += (row.done_s - row.start_s) / one.replicas;
+  times.last = replayed.sync_time_s();
+  return times;
+}
+
+class RingBetweenTwoSites : public testing::TestWithParam<int> {};
+
+TEST_P(RingBetweenTwoSites, InBlocksCrossesTwiceALap) {
+  const int n = 2 * GetParam();
+  const SyncTimes times = ring_times(two_far_sites(GetParam(), {}));
+  EXPECT_NEAR(times.mean, 2. * (n - 1) / n * (2 * kBetween + (n - 2) * kInside), 1e-3 * times.mean);
+  EXPECT_NEAR(times.last, 4 * kBetween + 2 * (n - 3) * kInside, 1e-3 * times.last);
+}
+
+TEST_P(RingBetweenTwoSites, InRoundRobinCrossesAtEveryHop) {
+  const int n = 2 * GetParam();
+  const SyncTimes times = ring_times(two_far_sites(GetParam(), {RankOrderSpec::Kind::kRoundRobin, {}}));
+  EXPECT_NEAR(times.mean, 2 * (n - 1) * kBetween, 1e-3 * times.mean);
+  EXPECT_NEAR(times.last, 2 * (n - 1) * kBetween, 1e-3 * times.last);
+}
+
+// As many hops between the sites as neighbours in the permutation differ in their site.
+TEST_P(RingBetweenTwoSites, InARandomOrderCrossesWhereNeighboursDiffer) {
+  const int n = 2 * GetParam();
+  const Case one = two_far_sites(GetParam(), {RankOrderSpec::Kind::kRandom, {}});
+  const std::vector<int> site_of = build_topology(one).site_of();
+  int crossings = 0;
+  for (std::size_t i = 0; i < site_of.size(); ++i) crossings += site_of[i] != site_of[(i + 1) % site_of.size()];
+  EXPECT_GT(crossings, 2);
+  EXPECT_NEAR(ring_times(one).mean,
+              2. * (n - 1) / n * (crossings * kBetween + (n - crossings) * kInside), 1e-3 * kBetween * n);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, RingBetweenTwoSites, testing::Values(3, 4, 16));
+
+// The identity as a list is another way to the same network: every table has the same bytes.
+TEST(RankOrderReplay, BlocksAndTheIdentityLeaveTheSameBytes) {
+  const Trace trace = single_exchange("halving-doubling", 6, 3000000, 2);
+  const Replayed blocks = run_replay(two_far_sites(3, {}), trace);
+  const Replayed list = run_replay(two_far_sites(3, {RankOrderSpec::Kind::kList, {0, 1, 2, 3, 4, 5}}), trace);
+  EXPECT_EQ(blocks.files, list.files);
+  const Replayed other = run_replay(two_far_sites(3, {RankOrderSpec::Kind::kRoundRobin, {}}), trace);
+  EXPECT_NE(blocks.files.at("exchanges.csv"), other.files.at("exchanges.csv"));
+}
+
+}  // namespace
+}  // namespace longhaul
