@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims test test-long gpu-bundle setup setup-tests schema format tidy clean help
+.PHONY: all programs quickstart claims validation test test-long gpu-bundle setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -22,6 +22,13 @@ claims: setup programs
 	  $(BUILD)/bin/longhaul run scenarios/paper/claim-$$of.json --out results/claims/$$of --jobs $(JOBS) --resume && \
 	  $(BUILD)/bin/longhaul claims results/claims/$$of -o results/claims/$$of.md || exit; \
 	done
+
+# The tables of docs/validation.md, between its two comments.
+validation: setup programs
+	$(BUILD)/bin/longhaul validate --jobs $(JOBS) --format markdown > $(BUILD)/validation.md
+	awk -v tables=$(BUILD)/validation.md '/^<!-- Tables/ { print; print ""; while ((getline line < tables) > 0) print line; skip = 1 } \
+	  /^<!-- end of the tables/ { skip = 0 } !skip && !/^<!-- Tables/' docs/validation.md > $(BUILD)/validation-page.md
+	cp $(BUILD)/validation-page.md docs/validation.md
 
 test: setup-tests all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
@@ -63,6 +70,7 @@ clean:
 help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
+	@echo "make validation   replay scenarios/validation, write the tables of docs/validation.md"
 	@echo "make test         set up, build, run all tests"
 	@echo "make test-long    the checks that take many minutes"
 	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"

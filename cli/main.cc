@@ -11,6 +11,7 @@
 #include "cli/plot_command.h"
 #include "cli/report_command.h"
 #include "cli/run_command.h"
+#include "cli/validate_command.h"
 #include "core/errors.h"
 #include "net/analytic/analytic_replay.h"
 #include "net/replay/replay_program.h"
@@ -81,6 +82,20 @@ void declare_claims(CLI::App& app, std::vector<std::string>& runs, std::string& 
   claims->add_option("RUN", runs, "run directories; shards of a scenario are judged together")->required();
   claims->add_option("-o,--output", out, "a Markdown file (default: standard output)");
   claims->callback([&] { status = claims_command(runs, out); });
+}
+
+void declare_validate(CLI::App& app, ValidateOptions& options, int& status) {
+  CLI::App* validate = app.add_subcommand(
+      "validate", "Runs that others measured: what this tool predicts beside what they published");
+  validate->add_option(
+      "NAME", options.names,
+      "scenarios of scenarios/validation, or files with a section `validation` (default: all)");
+  validate->add_option("--out", options.out, "keep the run directories in this folder (default: removed)");
+  validate->add_option("--format", options.format, "text or markdown")
+      ->check(CLI::IsMember({"text", "markdown"}))
+      ->capture_default_str();
+  validate->add_option("--jobs", options.jobs, "replays at a time")->check(CLI::Range(1, 1024));
+  validate->callback([&] { status = validate_command(options); });
 }
 
 void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
@@ -196,6 +211,9 @@ int main(int argc, char** argv) {
   declare_check(app, options, status);
   declare_report(app, report, status);
   declare_claims(app, runs, out, status);
+  ValidateOptions validate;
+  validate.command = options.command;
+  declare_validate(app, validate, status);
   CompareOptions compare;
   declare_compare(app, compare, status);
   PlotOptions plot;

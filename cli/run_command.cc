@@ -273,6 +273,7 @@ class Run {
   }
 
   void print_result() const {
+    if (options_.silent) return print_failures();
     if (!options_.quiet)
       std::printf("\n%s\n", summary_table(read_summary(layout_.folder),
                                           isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160)

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/claims.h"
+#include "analysis/validation.h"
 #include "core/errors.h"
 #include "core/glob.h"
 #include "core/scenario_options.h"
@@ -76,6 +77,26 @@ std::set<std::string> swept_keys_of(const Scenario& scenario) {
   return keys;
 }
 
+// What the figures of a validation are looked up in, before there are results.
+std::vector<Json> planned_records(const Scenario& scenario) {
+  std::vector<Json> records;
+  for (const Case& one : scenario.cases)
+    records.push_back({{"case", one.name},
+                       {"status", "planned"},
+                       {"label", one.method.label},
+                       {"seed", one.seed},
+                       {"swept", one.swept},
+                       {"fidelity", one.network.fidelity}});
+  return records;
+}
+
+void check_figures(const Scenario& scenario) {
+  check_claims(claims_of(scenario), labels_of(scenario), swept_keys_of(scenario));
+  if (scenario.resolved.contains("validation"))
+    check_validation(scenario.resolved["validation"], labels_of(scenario), swept_keys_of(scenario),
+                     planned_records(scenario));
+}
+
 }  // namespace
 
 Json claims_of(const Scenario& scenario) {
@@ -90,7 +111,7 @@ const Node& scenario_declaration() {
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments) {
   Scenario scenario = load_scenario(file, assignments, scenario_declaration());
   try {
-    check_claims(claims_of(scenario), labels_of(scenario), swept_keys_of(scenario));
+    check_figures(scenario);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

@@ -218,7 +218,8 @@ class Expansion {
       throw InputError({"", "sweep", "two cases would be called \"" + name + "\"",
                         "values that differ in their readable form", ""});
     Json resolved = scenario;
-    for (const char* key : {"methods", "seeds", "sweep", "claims", "$schema", "name", "description"})
+    for (const char* key :
+         {"methods", "seeds", "sweep", "claims", "validation", "$schema", "name", "description"})
       resolved.erase(key);
     resolved["seed"] = seed;
     resolved["method"] = method;

@@ -2,6 +2,7 @@
 
 #include "core/model_shape.h"
 #include "core/topology_options.h"
+#include "core/validation_options.h"
 #include "core/variation_options.h"
 
 namespace longhaul {
@@ -329,23 +330,24 @@ std::vector<Node> common_method_options() {
 }
 
 Node scenario_options(std::vector<Node> methods) {
-  return section("", {text("$schema").means("for editors"), text("name").means("default: the file's name"),
-                      text("description").means("a sentence for people"),
-                      integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
-                      list_of("seeds", integer("").at_least(0))
-                          .not_empty()
-                          .means("instead of seed: every case once with each"),
-                      integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
-                      list_of("methods", tagged("", "name", std::move(methods)))
-                          .not_empty()
-                          .required()
-                          .means("what is compared"),
-                      train_options(), workload_options(), network_options(),
-                      anything("sweep").means(
-                          "{dotted key: [values]}: every combination is a case; a list of such objects "
-                          "is the union of their products; methods.LABEL.key addresses one method"),
-                      list_of("claims", claim_options())
-                          .means("statements that the run judges: holds, fails or undecided")});
+  return section(
+      "",
+      {text("$schema").means("for editors"), text("name").means("default: the file's name"),
+       text("description").means("a sentence for people"),
+       integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
+       list_of("seeds", integer("").at_least(0))
+           .not_empty()
+           .means("instead of seed: every case once with each"),
+       integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
+       list_of("methods", tagged("", "name", std::move(methods)))
+           .not_empty()
+           .required()
+           .means("what is compared"),
+       train_options(), workload_options(), network_options(),
+       anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
+                               "is the union of their products; methods.LABEL.key addresses one method"),
+       list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),
+       validation_options()});
 }
 
 }  // namespace longhaul

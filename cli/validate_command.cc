@@ -1,0 +1,116 @@
+#include "cli/validate_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "analysis/summary.h"
+#include "analysis/validation_table.h"
+#include "cli/run_command.h"
+#include "cli/scenario_list.h"
+#include "cli/validated_scenario.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the run directories go: the folder that was asked for, or one that goes with this object.
+class RunFolder {
+ public:
+  explicit RunFolder(const std::string& kept) : folder_(kept), is_kept_(!kept.empty()) {
+    if (is_kept_) return;
+    folder_ = (fs::temp_directory_path() / "longhaul-validate-XXXXXX").string();
+    if (!mkdtemp(folder_.data())) throw RunError(folder_ + ": no folder could be made");
+  }
+  ~RunFolder() {
+    std::error_code ignored;
+    if (!is_kept_) fs::remove_all(folder_, ignored);
+  }
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  std::string of(const Scenario& scenario) const { return folder_ + "/" + scenario.name; }
+
+ private:
+  std::string folder_;
+  bool is_kept_;
+};
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Scenario scenario_with_figures(const std::string& file) {
+  Scenario scenario = validated_scenario(file, {});
+  if (!scenario.resolved.contains("validation"))
+    throw InputError({file, "validation", "found none", "the section with the published figures",
+                      "longhaul list options has its keys"});
+  for (const Case& one : scenario.cases)
+    if (one.train)
+      throw InputError(
+          {file, "train", "found in a validation", "a scenario that simulates only the network", ""});
+  return scenario;
+}
+
+RunOptions run_options(const ValidateOptions& options, const Scenario& scenario, const RunFolder& folder) {
+  RunOptions run;
+  run.scenario = scenario.file;
+  run.out = folder.of(scenario);
+  run.jobs = options.jobs;
+  run.quiet = run.silent = true;
+  run.timeline = "none";
+  run.command = options.command;
+  return run;
+}
+
+}  // namespace
+
+std::vector<std::string> validation_files(const std::string& folder, const std::vector<std::string>& names) {
+  std::vector<std::string> known, files;
+  if (!folder.empty()) known = names_in(folder);
+  if (names.empty() && known.empty())
+    throw InputError({"", "", "there is no folder scenarios/validation here", "the folder of the source tree",
+                      "go there, or name files"});
+  for (const std::string& name : names.empty() ? known : names) {
+    const bool is_file = name.find('/') != std::string::npos || fs::path(name).extension() == ".json";
+    if (!is_file && std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string near = nearest(name, known);
+      throw InputError({"", "NAME", "found \"" + name + "\"", join(known) + ", or a file (with .json)",
+                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+    }
+    files.push_back(is_file ? name : folder + "/" + name + ".json");
+  }
+  return files;
+}
+
+int validate_command(const ValidateOptions& options) {
+  const std::string scenarios = scenario_folder();
+  const std::string folder = scenarios.empty() ? "" : scenarios + "/validation";
+  std::vector<Scenario> all;
+  // Every file is checked before the first is replayed.
+  for (const std::string& file : validation_files(fs::is_directory(folder) ? folder : "", options.names))
+    all.push_back(scenario_with_figures(file));
+  const RunFolder runs(options.out);
+  std::vector<Validation> validations;
+  int status = kDone;
+  for (const Scenario& scenario : all) {
+    const int ended = run_command(run_options(options, scenario, runs));
+    if (ended == kInterrupted) return ended;
+    status = std::max(status, ended);
+    const Json summary = read_summary(runs.of(scenario));
+    validations.push_back(judge_validation(scenario.name, scenario.resolved["validation"],
+                                           summary.at("cases").get<std::vector<Json>>()));
+  }
+  const bool is_markdown = options.format == "markdown";
+  std::fputs((is_markdown ? validation_markdown(validations) : validation_text(validations)).c_str(), stdout);
+  return status;
+}
+
+}  // namespace longhaul

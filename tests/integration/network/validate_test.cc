@@ -1,0 +1,128 @@
+// longhaul validate as a user runs it: a made-up measurement whose prediction has a closed form, wrong files,
+// and the published figures of the tree.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <regex>
+
+#include "core/options.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+// A ring of 4 over links without latency: 2 · 3/4 of 39.8 MB through 100 Mb/s, of which 65483 of 65573 bytes
+// are payload, in chunks of 152 whole segments; and in each of the 6 rounds the core sends the last segment
+// on after it has arrived. Segments are that large so that acknowledgements and the first windows have no
+// part in it.
+constexpr double kRate = 100e6, kWire = 65573, kPayload = 65483;
+constexpr double kClosedForm_s =
+    2. * 3 / 4 * (4 * 152 * kPayload) * 8 / (kRate * kPayload / kWire) + 6 * 8 * kWire / kRate;
+
+Json made_up(double value, const std::string& what = "a ring of 4") {
+  Json scenario = Json::parse(R"({
+    "description": "Made up.",
+    "replicas": 4,
+    "methods": [{"name": "diloco", "inner_steps": 1, "all_reduce": "ring"}],
+    "workload": {"parameters": 9953416, "wire": "fp32", "steps": 2},
+    "network": {"topology": {"star": {"rate": "100Mbps", "rtt": "1us"}}, "tcp": {"segment": 65483}},
+    "sweep": {"network.topology.star.rate": ["100Mbps", "200Mbps"]},
+    "validation": {"title": "made up", "source": "nowhere", "licence": "none", "date": "2026-01-01",
+                   "read": "not at all", "setup": "a star", "assumptions": ["the rate"],
+                   "figures": [{"metric": "sync_time_s.mean", "of": "diloco",
+                                "assumed": {"network.topology.star.rate": "100Mbps"}}]}})");
+  scenario["validation"]["figures"][0]["what"] = what;
+  scenario["validation"]["figures"][0]["value"] = value;
+  return scenario;
+}
+
+std::string written(const Json& scenario) {
+  const std::string file = fresh_folder("validate") + "/made-up.json";
+  write_text(file, scenario.dump(2));
+  return file;
+}
+
+TEST(Validate, AClosedFormIsPredictedExactly) {
+  const CommandResult result = longhaul({"validate", written(made_up(kClosedForm_s))});
+  EXPECT_EQ(result.status, 0) << result.err;
+  char row[64];
+  std::snprintf(row, sizeof row, "%.2f s     %.2f s   1.00", kClosedForm_s, kClosedForm_s);
+  EXPECT_NE(result.out.find(row), std::string::npos) << result.out;
+  // Twice the rate takes half the time.
+  EXPECT_TRUE(std::regex_search(result.out, std::regex("rate = 200Mbps +2\\.41 s +0\\.50"))) << result.out;
+  EXPECT_EQ(result.out.find("off by"), std::string::npos) << result.out;
+}
+
+TEST(Validate, WhatIsFarOffIsNoFailureAndHasItsSentence) {
+  Json scenario = made_up(2 * kClosedForm_s);
+  const CommandResult unexplained = longhaul({"validate", written(scenario)});
+  EXPECT_EQ(unexplained.status, 0);
+  EXPECT_NE(unexplained.out.find("a ring of 4: off by -50 %. No reason is known."), std::string::npos)
+      << unexplained.out;
+  scenario["validation"]["figures"][0]["why"] = "It is made up.";
+  const CommandResult explained = longhaul({"validate", written(scenario), "--format", "markdown"});
+  EXPECT_NE(explained.out.find("- *a ring of 4*: off by -50 %. It is made up."), std::string::npos)
+      << explained.out;
+  EXPECT_NE(explained.out.find("| **0.50** |"), std::string::npos) << explained.out;
+}
+
+TEST(Validate, KeepsTheRunsWhereItIsTold) {
+  const std::string out = fresh_folder("kept");
+  const std::string file = written(made_up(kClosedForm_s));
+  EXPECT_EQ(longhaul({"validate", file, "--out", out}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(out + "/made-up/report.html"));
+  const Json summary = Json::parse(read_text(out + "/made-up/summary.json"));
+  EXPECT_NEAR(summary["cases"][0]["sync_time_s"]["mean"].get<double>() / kClosedForm_s, 1, 1e-3);
+  const CommandResult again = longhaul({"validate", file, "--out", out});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_NE(again.err.find("already holds a run"), std::string::npos) << again.err;
+}
+
+struct Wrong {
+  const char* name;
+  Json change;  // merged into the made-up scenario
+  std::vector<std::string> said;
+};
+
+TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
+  const std::vector<Wrong> all = {
+      {"no figures", {{"validation", {{"figures", Json::array()}}}}, {"validation.figures"}},
+      {"no source", {{"validation", {{"source", nullptr}}}}, {"validation.source"}},
+      {"unknown key", {{"validation", {{"licens", "MIT"}}}}, {"unknown key \"licens\"", "did you mean"}},
+      {"a section of nothing", {{"validation", nullptr}}, {"validation", "the section with the published"}},
+      {"unknown label",
+       {{"methods", {{{"name", "noloco"}}}}},
+       {"validation.figures[0].of", "found \"diloco\"", "noloco"}},
+      {"nothing swept", {{"sweep", nullptr}}, {"validation.figures[0].assumed", "the scenario has no sweep"}},
+      {"trains",
+       {{"train", {{"steps", 2}}}},
+       {"train: found in a validation", "simulates only the network"}}};
+  for (const Wrong& wrong : all) {
+    Json scenario = made_up(1);
+    scenario.merge_patch(wrong.change);
+    const CommandResult result = longhaul({"validate", written(scenario)});
+    EXPECT_EQ(result.status, 2) << wrong.name << "\n" << result.out;
+    EXPECT_NE(result.err.find("made-up.json"), std::string::npos) << wrong.name << "\n" << result.err;
+    for (const std::string& part : wrong.said)
+      EXPECT_NE(result.err.find(part), std::string::npos) << wrong.name << "\n" << result.err;
+    EXPECT_TRUE(result.out.empty()) << result.out;
+  }
+  EXPECT_EQ(longhaul({"validate", "no-such-figures"}).status, 2);
+  EXPECT_NE(longhaul({"validate", "--format", "html"}).status, 0);
+}
+
+// Every figure is predicted, and none is far off without a reason.
+TEST(Validate, ThePublishedFiguresOfTheTree) {
+  std::vector<std::string> arguments = {"validate", "--jobs", "2"};
+  for (const auto& entry : std::filesystem::directory_iterator(scenario_file("validation")))
+    arguments.push_back(entry.path().string());
+  ASSERT_GT(arguments.size(), 10u);
+  const CommandResult result = longhaul(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out.find("not run"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("No reason is known"), std::string::npos) << result.out;
+}
+
+}  // namespace
+}  // namespace longhaul

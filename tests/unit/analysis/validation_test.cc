@@ -1,0 +1,179 @@
+#include "analysis/validation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analysis/validation_table.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+Json record(const std::string& label, const Json& swept, double sync_s, std::uint64_t seed = 1) {
+  return {{"case", label + swept.dump() + std::to_string(seed)},
+          {"status", "done"},
+          {"label", label},
+          {"seed", seed},
+          {"swept", swept},
+          {"fidelity", "analytic"},
+          {"sync_time_s", {{"mean", sync_s}}}};
+}
+
+// Two rates that the source gives, and connections that it leaves open.
+std::vector<Json> records() {
+  return {record("ring", {{"rate", "1Gbps"}, {"connections", 1}}, 9),
+          record("ring", {{"rate", "1Gbps"}, {"connections", 8}}, 12),
+          record("ring", {{"rate", "5Gbps"}, {"connections", 1}}, 2),
+          record("ring", {{"rate", "5Gbps"}, {"connections", 8}}, 1),
+          record("pair", {{"rate", "1Gbps"}, {"connections", 1}}, 3),
+          record("pair", {{"rate", "1Gbps"}, {"connections", 8}}, 3)};
+}
+
+Json figure(double value) {
+  return {{"what", "at 1 Gb/s"},          {"value", value},
+          {"metric", "sync_time_s.mean"}, {"of", "ring"},
+          {"where", {{"rate", "1Gbps"}}}, {"assumed", {{"connections", 1}}}};
+}
+
+Json section(const std::vector<Json>& figures) {
+  return {{"kind", "measurement"},  {"title", "a title"},          {"source", "a source"},
+          {"licence", "a licence"}, {"date", "2026-01-02"},        {"read", "how"},
+          {"setup", "a set-up"},    {"assumptions", {"one path"}}, {"figures", figures}};
+}
+
+void check(const Json& one) {
+  check_validation(section(std::vector<Json>{one}), {"ring", "pair"}, {"rate", "connections"}, records());
+}
+
+void expect_rejected(const Json& one, const std::string& path, const std::string& said) {
+  try {
+    check(one);
+    ADD_FAILURE() << one.dump() << " was let through";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, path) << error.what();
+    EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+    EXPECT_FALSE(error.parts().allowed.empty());
+  }
+}
+
+TEST(Validation, PredictsAtTheAssumedPointAndShowsTheOthers) {
+  check(figure(10));
+  const Validation one = judge_validation("one", section(std::vector<Json>{figure(10)}), records());
+  ASSERT_EQ(one.figures.size(), 1u);
+  EXPECT_DOUBLE_EQ(one.figures[0].prediction.value, 9);
+  EXPECT_DOUBLE_EQ(one.figures[0].prediction.ratio, 0.9);
+  EXPECT_FALSE(one.figures[0].is_off());
+  ASSERT_EQ(one.figures[0].others.size(), 1u);
+  EXPECT_DOUBLE_EQ(one.figures[0].others[0].ratio, 1.2);
+}
+
+TEST(Validation, MoreThanFifteenPercentIsOffOnEitherSide) {
+  const auto off = [](double published) {
+    return judge_validation("one", section(std::vector<Json>{figure(published)}), records())
+        .figures[0]
+        .is_off();
+  };
+  EXPECT_FALSE(off(9 / 1.149));
+  EXPECT_TRUE(off(9 / 1.151));
+  EXPECT_FALSE(off(9 / 0.851));
+  EXPECT_TRUE(off(9 / 0.849));
+}
+
+TEST(Validation, ARatioIsOfPairedCases) {
+  Json one = figure(3);
+  one.erase("metric");
+  one["ratio"] = "sync_time_s.mean";
+  one["to"] = "pair";
+  check(one);
+  const Validation judged = judge_validation("one", section(std::vector<Json>{one}), records());
+  EXPECT_DOUBLE_EQ(judged.figures[0].prediction.value, 9. / 3);
+}
+
+TEST(Validation, SeedsAreAveraged) {
+  const std::vector<Json> seeds = {record("ring", {{"rate", "1Gbps"}, {"connections", 1}}, 8, 1),
+                                   record("ring", {{"rate", "1Gbps"}, {"connections", 1}}, 12, 2)};
+  EXPECT_DOUBLE_EQ(
+      judge_validation("one", section(std::vector<Json>{figure(10)}), seeds).figures[0].prediction.value, 10);
+}
+
+TEST(Validation, ACaseThatFailedPredictsNothingAndIsOff) {
+  std::vector<Json> failed = records();
+  failed[0]["status"] = "failed";
+  const Validation one = judge_validation("one", section(std::vector<Json>{figure(9)}), failed);
+  EXPECT_TRUE(std::isnan(one.figures[0].prediction.ratio));
+  EXPECT_TRUE(one.figures[0].is_off());
+  EXPECT_NE(validation_text({one}).find("not run"), std::string::npos);
+}
+
+TEST(Validation, WhatCannotBeHeldAgainstTheCasesIsAnError) {
+  Json one = figure(1);
+  one["of"] = "rnig";
+  expect_rejected(one, "validation.figures[0].of", "did you mean \"ring\"?");
+  one = figure(1);
+  one["where"] = {{"rates", "1Gbps"}};
+  expect_rejected(one, "validation.figures[0].where.rates", "did you mean \"rate\"?");
+  one = figure(1);
+  one["where"] = {{"rate", "3Gbps"}};
+  expect_rejected(one, "validation.figures[0].where", "no case fits it");
+  one = figure(1);
+  one["assumed"] = {{"connections", 3}};
+  expect_rejected(one, "validation.figures[0].assumed", "none of the 2 points fits it");
+  one.erase("assumed");
+  expect_rejected(one, "validation.figures[0].assumed", "they differ in connections");
+  one = figure(1);
+  one["ratio"] = "sync_time_s.mean";
+  expect_rejected(one, "validation.figures[0]", "exactly one of them");
+  one = figure(1);
+  one["to"] = "pair";
+  expect_rejected(one, "validation.figures[0]", "to without ratio");
+}
+
+TEST(ValidationTable, GivesTheReasonOnlyWhereThePredictionIsOff) {
+  Json near = figure(10), far = figure(20);
+  near["why"] = "Never said.";
+  far["why"] = "The path is another one.";
+  const std::string text = validation_text({judge_validation("one", section({near, far}), records())});
+  EXPECT_EQ(text.find("Never said."), std::string::npos);
+  EXPECT_NE(text.find("at 1 Gb/s: off by -55 %. The path is another one."), std::string::npos) << text;
+  EXPECT_NE(text.find("2 figures, 1 predicted within 15 %."), std::string::npos) << text;
+  EXPECT_NE(text.find("connections = 8"), std::string::npos) << text;
+}
+
+TEST(ValidationTable, FiguresWithTheSameReasonShareASentence) {
+  Json far = figure(20), farther = figure(90);
+  far["why"] = farther["why"] = "The path is another one.";
+  farther["what"] = "at night";
+  const std::string text = validation_text({judge_validation("one", section({far, farther}), records())});
+  EXPECT_NE(text.find("at 1 Gb/s; at night: off by -90 to -55 %. The path is another one."),
+            std::string::npos)
+      << text;
+}
+
+TEST(ValidationTable, ColumnsAreAligned) {
+  const std::string text =
+      validation_text({judge_validation("one", section(std::vector<Json>{figure(10)}), records())});
+  const std::size_t heading = text.find("ratio"), row = text.find("0.90");
+  const auto column = [&](std::size_t at) { return at - text.rfind('\n', at); };
+  EXPECT_EQ(column(heading) + 5, column(row) + 4) << text;
+}
+
+TEST(ValidationTable, MarkdownKeepsModelsApartAndEscapesBars) {
+  Json model = section(std::vector<Json>{figure(9)});
+  model["kind"] = "model";
+  model["figures"][0]["what"] = "a | b";
+  const std::string text =
+      validation_markdown({judge_validation("computed", model, records()),
+                           judge_validation("timed", section(std::vector<Json>{figure(10)}), records())});
+  const std::size_t measured = text.find("## Measured on real networks"), timed = text.find("### timed"),
+                    models = text.find("## Computed by publications"), computed = text.find("### computed");
+  EXPECT_LT(measured, timed);
+  EXPECT_LT(timed, models);
+  EXPECT_LT(models, computed);
+  EXPECT_NE(text.find("| a \\| b | 9.00 s | 9.00 s | 1.00 | connections = 8: 12.0 s (1.33) |"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace longhaul

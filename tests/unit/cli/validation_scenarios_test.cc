@@ -1,0 +1,55 @@
+// The published figures in the tree: each can be held against its scenario, says where it is from, and stands
+// on the page about them. tests/integration/network/validate_test.cc runs them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/validate_command.h"
+#include "cli/validated_scenario.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+const std::string kFolder = LONGHAUL_SOURCE_DIR "/scenarios/validation";
+
+std::string page() {
+  std::ifstream in(LONGHAUL_SOURCE_DIR "/docs/validation.md");
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(ValidationScenarios, AreValidTrainNothingAndStandOnThePage) {
+  const std::string text = page();
+  const std::vector<std::string> files = validation_files(kFolder, {});
+  EXPECT_GT(files.size(), 10u);
+  for (const std::string& file : files) {
+    const Scenario scenario = validated_scenario(file, {});
+    ASSERT_TRUE(scenario.resolved.contains("validation")) << file;
+    for (const Case& one : scenario.cases) EXPECT_FALSE(one.train) << file;
+    EXPECT_NE(text.find("### " + scenario.name + ": "), std::string::npos)
+        << scenario.name << " is not in docs/validation.md: make validation";
+    for (const Json& figure : scenario.resolved["validation"]["figures"])
+      EXPECT_NE(text.find(figure["what"].get<std::string>()), std::string::npos) << figure["what"];
+  }
+}
+
+TEST(ValidationFiles, AreNamesOfTheFolderOrFiles) {
+  EXPECT_EQ(validation_files(kFolder, {"pccl-europe", "mine.json"}),
+            (std::vector<std::string>{kFolder + "/pccl-europe.json", "mine.json"}));
+  try {
+    validation_files(kFolder, {"pccl-europa"});
+    FAIL() << "let through";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "NAME");
+    EXPECT_NE(std::string(error.what()).find("did you mean \"pccl-europe\"?"), std::string::npos);
+    EXPECT_NE(error.parts().allowed.find("pccl-atlantic"), std::string::npos);
+  }
+  EXPECT_THROW(validation_files("", {}), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul
