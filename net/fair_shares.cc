@@ -23,12 +23,13 @@ int FairShares::add(const Flow& flow) {
   Sharing sharing;
   sharing.cap = flow.cap;
   sharing.weight = flow.weight;
-  sharing.first_hop = static_cast<std::uint32_t>(hops_.size());
-  sharing.hops = static_cast<std::uint16_t>(flow.data->size());
+  Place place;
+  place.first_hop = static_cast<std::uint32_t>(hops_.size());
+  place.hops = static_cast<std::uint16_t>(flow.data->size());
   for (const LinkDirection direction : *flow.data) hops_.push_back({direction, 0});
-  sharing.first_ack = static_cast<std::uint32_t>(ack_hops_.size());
+  place.first_ack = static_cast<std::uint32_t>(ack_hops_.size());
   if (flow.acks != nullptr && ack_share_ > 0) {
-    sharing.ack_hops = static_cast<std::uint16_t>(flow.acks->size());
+    place.ack_hops = static_cast<std::uint16_t>(flow.acks->size());
     ack_hops_.insert(ack_hops_.end(), flow.acks->begin(), flow.acks->end());
   }
   const bool is_whole = flow.weight == std::floor(flow.weight) && flow.weight < kLargestWeight;
@@ -37,6 +38,7 @@ int FairShares::add(const Flow& flow) {
   lowest_cap_ = std::min(lowest_cap_, flow.cap / flow.weight);
   if (flows_.size() % kBits == 0) sending_bits_.push_back(0);
   flows_.push_back(sharing);
+  places_.push_back(place);
   rates_.push_back(0);
   reported_.push_back(0);
   paths_.emplace_back(flow.data, flow.acks);
@@ -56,8 +58,8 @@ void FairShares::make_dirty(LinkDirection direction) {
 }
 
 // Sums are begun again when nobody is left, so that roundings do not pile up.
-void FairShares::load_way_back(const Sharing& sharing, double change, int flows) {
-  for (const LinkDirection direction : acks_of(sharing)) {
+void FairShares::load_way_back(int flow, double change, int flows) {
+  for (const LinkDirection direction : acks_of(flow)) {
     Link& back = link(direction);
     back.ack_load += ack_share_ * change;
     if ((back.ack_flows += flows) == 0) back.ack_load = 0;
@@ -73,13 +75,13 @@ void FairShares::start(int flow) {
                                                            << (static_cast<std::size_t>(flow) % kBits);
   ++sending_;
   if (!known_.empty()) forget_components();
-  for (Hop& hop : data_of(sharing)) {
+  for (Hop& hop : data_of(flow)) {
     ShortList& list = link(hop.link).flows;
     hop.place = static_cast<std::uint32_t>(list.size());
     list.push_back(flow);
     make_dirty(hop.link);
   }
-  load_way_back(sharing, rate(flow), 1);
+  load_way_back(flow, rate(flow), 1);
 }
 
 void FairShares::stop(int flow) {
@@ -90,18 +92,18 @@ void FairShares::stop(int flow) {
       ~(std::uint64_t{1} << (static_cast<std::size_t>(flow) % kBits));
   --sending_;
   if (!known_.empty()) forget_components();
-  for (const Hop& hop : data_of(sharing)) {
+  for (const Hop& hop : data_of(flow)) {
     ShortList& list = link(hop.link).flows;
     const int last = list.back();
     if (last != flow) {
       list[hop.place] = last;
-      for (Hop& moved : data_of(at(last)))
+      for (Hop& moved : data_of(last))
         if (moved.link == hop.link) moved.place = hop.place;
     }
     list.pop_back();
     make_dirty(hop.link);
   }
-  load_way_back(sharing, -rate(flow), -1);
+  load_way_back(flow, -rate(flow), -1);
 }
 
 void FairShares::set_capacity(LinkDirection direction, double capacity) {
@@ -114,7 +116,7 @@ void FairShares::set_cap(int flow, double cap) {
   if (sharing.cap == cap) return;
   sharing.cap = cap;
   lowest_cap_ = std::min(lowest_cap_, cap / sharing.weight);
-  for (const Hop& hop : data_of(sharing)) make_dirty(hop.link);
+  for (const Hop& hop : data_of(flow)) make_dirty(hop.link);
 }
 
 const std::vector<int>& FairShares::solve() {
@@ -129,7 +131,7 @@ const std::vector<int>& FairShares::solve() {
     if (touched.visited != solves_) touched.visits = 0;
     touched.visited = solves_;
     if (++touched.visits > kMostVisits) continue;
-    if (touched.flows.size() == 1 && is_alone(at(touched.flows.front())))
+    if (touched.flows.size() == 1 && is_alone(touched.flows.front()))
       solve_alone(touched.flows.front());
     else
       solve_component(direction);
@@ -138,8 +140,8 @@ const std::vector<int>& FairShares::solve() {
   return changed_;
 }
 
-bool FairShares::is_alone(const Sharing& sharing) {
-  const Range<Hop> data = data_of(sharing);
+bool FairShares::is_alone(int flow) {
+  const Range<Hop> data = data_of(flow);
   return std::all_of(data.begin(), data.end(),
                      [&](const Hop& hop) { return link(hop.link).flows.size() == 1; });
 }
@@ -149,7 +151,7 @@ void FairShares::set_rate(int flow, double rate) {
   if (rate == known || std::abs(rate - known) <= kSameRate * known) return;
   const double change = rate - known;
   known = rate;
-  load_way_back(at(flow), change, 0);
+  load_way_back(flow, change, 0);
   std::uint64_t& reported = reported_[static_cast<std::size_t>(flow)];
   if (reported != solves_) changed_.push_back(flow);
   reported = solves_;
@@ -158,7 +160,7 @@ void FairShares::set_rate(int flow, double rate) {
 void FairShares::solve_alone(int flow) {
   const Sharing& sharing = at(flow);
   double rate = sharing.cap;
-  for (const Hop& hop : data_of(sharing)) {
+  for (const Hop& hop : data_of(flow)) {
     Link& one = link(hop.link);
     one.is_dirty = false;
     rate = std::min(rate, for_data(one));
@@ -190,7 +192,7 @@ bool FairShares::fill_equally(LinkDirection from) {
   }
   const bool is_filled = filling_.fill([&](LinkDirection full, const auto& settle) {
     for (const int flow : link(full).flows) {
-      const Range<Hop> data = data_of(at(flow));
+      const Range<Hop> data = data_of(flow);
       settle(data.begin(), data.end());
     }
   });
@@ -199,7 +201,7 @@ bool FairShares::fill_equally(LinkDirection from) {
   for (std::size_t i = component.first_link; i < component.last_link; ++i)
     link(known_links_[i]).is_dirty = false;
   for (std::size_t i = component.first_flow; i < component.last_flow; ++i) {
-    const Range<Hop> data = data_of(at(known_flows_[i]));
+    const Range<Hop> data = data_of(known_flows_[i]);
     set_rate(known_flows_[i], filling_.rate(data.begin(), data.end()));
   }
   return true;
@@ -216,7 +218,7 @@ std::size_t FairShares::known_component(LinkDirection from) {
   link(from).known = number;
   for (std::size_t next = component.first_link; next < known_links_.size(); ++next)
     for (const int flow : link(known_links_[next]).flows) {
-      const Range<Hop> data = data_of(at(flow));
+      const Range<Hop> data = data_of(flow);
       if (data.begin()->link == known_links_[next]) known_flows_.push_back(flow);
       for (const Hop& hop : data) {
         if (link(hop.link).known == number) continue;
@@ -242,7 +244,7 @@ void FairShares::sort_known_flows(const Known& component) {
   for (std::size_t word = 0; word < sending_bits_.size(); ++word)
     for (std::uint64_t left = sending_bits_[word]; left != 0; left &= left - 1) {
       const int flow = static_cast<int>(word * kBits) + __builtin_ctzll(left);
-      if (link(data_of(at(flow)).begin()->link).known == number) *place++ = flow;
+      if (link(data_of(flow).begin()->link).known == number) *place++ = flow;
     }
 }
 
@@ -264,7 +266,7 @@ void FairShares::collect(LinkDirection from) {
       if (sharing.component == components_) continue;
       sharing.component = components_;
       component_flows_.push_back(flow);
-      for (const Hop& hop : data_of(sharing)) {
+      for (const Hop& hop : data_of(flow)) {
         if (link(hop.link).component == components_) continue;
         link(hop.link).component = components_;
         component_links_.push_back(hop.link);
@@ -286,7 +288,7 @@ void FairShares::freeze(int flow, double level) {
   const Sharing& sharing = at(flow);
   double& rate = new_rates_[static_cast<std::size_t>(flow)];
   rate = std::min(sharing.cap, sharing.weight * level);
-  for (const Hop& hop : data_of(sharing)) {
+  for (const Hop& hop : data_of(flow)) {
     Rest& one = rest(hop.link);
     one.left -= rate;
     one.weight -= sharing.weight;
@@ -306,7 +308,7 @@ void FairShares::fill() {
     const Sharing& one = at(flow);
     new_rates_[static_cast<std::size_t>(flow)] = -1;
     caps_.emplace_back(one.cap / one.weight, flow);
-    for (const Hop& hop : data_of(one)) rest(hop.link).weight += one.weight;
+    for (const Hop& hop : data_of(flow)) rest(hop.link).weight += one.weight;
   }
   std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
   const auto is_settled = [&](int flow) { return new_rates_[static_cast<std::size_t>(flow)] >= 0; };

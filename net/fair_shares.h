@@ -55,9 +55,11 @@ class FairShares {
   struct Sharing {
     double cap = kUnlimited, weight = 1;
     std::size_t component = 0;  // the latest one that it was collected into
+    bool is_sending = false;
+  };
+  struct Place {  // of a flow's links in hops_ and ack_hops_
     std::uint32_t first_hop = 0, first_ack = 0;
     std::uint16_t hops = 0, ack_hops = 0;
-    bool is_sending = false;
   };
   struct Hop {
     LinkDirection link;
@@ -96,20 +98,22 @@ class FairShares {
   Rest& rest(LinkDirection direction) { return rests_[static_cast<std::size_t>(direction)]; }
   const Rest& rest(LinkDirection direction) const { return rests_[static_cast<std::size_t>(direction)]; }
 
-  Range<Hop> data_of(const Sharing& sharing) {
-    Hop* first = hops_.data() + sharing.first_hop;
-    return {first, first + sharing.hops};
+  Range<Hop> data_of(int flow) {
+    const Place& place = places_[static_cast<std::size_t>(flow)];
+    Hop* first = hops_.data() + place.first_hop;
+    return {first, first + place.hops};
   }
-  Range<const LinkDirection> acks_of(const Sharing& sharing) const {
-    const LinkDirection* first = ack_hops_.data() + sharing.first_ack;
-    return {first, first + sharing.ack_hops};
+  Range<const LinkDirection> acks_of(int flow) const {
+    const Place& place = places_[static_cast<std::size_t>(flow)];
+    const LinkDirection* first = ack_hops_.data() + place.first_ack;
+    return {first, first + place.ack_hops};
   }
 
   // What acknowledgements leave to data: at least a tenth (max_min.cc).
   static double for_data(const Link& link);
-  bool is_alone(const Sharing& sharing);
+  bool is_alone(int flow);
   void make_dirty(LinkDirection direction);
-  void load_way_back(const Sharing& sharing, double change, int flows);
+  void load_way_back(int flow, double change, int flows);
   void set_rate(int flow, double rate);
   void solve_alone(int flow);
   void solve_component(LinkDirection from);
@@ -126,6 +130,7 @@ class FairShares {
   double ack_share_;
   // By flow.
   std::vector<Sharing> flows_;
+  std::vector<Place> places_;
   std::vector<double> rates_;            // the latest, also of a flow that does not send
   std::vector<std::uint64_t> reported_;  // the latest solve() that reports it
   std::vector<std::pair<const std::vector<LinkDirection>*, const std::vector<LinkDirection>*>>

@@ -116,6 +116,7 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   const double before = window();
   facts_.delay_s = present.delay_s;
   facts_.rtt_s = present.rtt_s;
+  covered_ = 0;
   facts_.bottleneck = present.bottleneck;
   facts_.ack_limit = present.ack_limit;
   facts_.window_limit = present.window_limit;
@@ -134,12 +135,21 @@ void FlowChannel::set_rate(double rate, double now) {
     rate_ = 0;
     return;
   }
-  const bool covers = !fifo_ && window() >= rate * facts_.rtt_s * kCovers;
-  if (covers && !is_fluid_) enter_fluid();
-  if (!covers && is_fluid_) leave_fluid(now);
+  const bool is_covered = covers(rate);
+  if (is_covered && !is_fluid_) enter_fluid();
+  if (!is_covered && is_fluid_) leave_fluid(now);
   if (rate != rate_) pace_ = rate / alone_;
   rate_ = rate;
   if (reaction_) watch_queue(now);
+}
+
+// The window of a fluid channel stays as it is where nothing signals: a smaller rate need not look at it.
+bool FlowChannel::covers(double rate) {
+  if (fifo_) return false;
+  if (is_fluid_ && !reaction_ && rate <= covered_) return true;
+  const bool is_covered = window() >= rate * facts_.rtt_s * kCovers;
+  if (is_covered) covered_ = rate;
+  return is_covered;
 }
 
 void FlowChannel::enter_fluid() {

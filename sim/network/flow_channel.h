@@ -115,6 +115,7 @@ class FlowChannel {
   SyncParts spent_by(double now) const;
   void note_parts(const Transfer& first);
   bool is_starting_up() const;
+  bool covers(double rate);
 
   double window() const { return window_.bytes() * rules_.connections; }
   void start(double now);
@@ -142,13 +143,14 @@ class FlowChannel {
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   bool is_reduced_ = false;   // by a signal, since it was idle
   std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
-  std::unique_ptr<FifoPath> path_;
-  std::unique_ptr<FifoRounds> fifo_;  // null: no FIFO
-  Rules rules_;
+  std::unique_ptr<FifoRounds> fifo_;              // null: no FIFO
   // Where the time went since the queue was empty. `excess_s_`: of its sharing, what the burst at hand took.
   SyncParts spent_;
   double excess_s_ = 0;
+  double covered_ = 0;  // a rate that the window covers, as long as the channel is fluid
   ShortQueue<Transfer> queue_;
+  std::unique_ptr<FifoPath> path_;
+  Rules rules_;
   ConnectionFacts facts_;
   TcpWindow window_;
   double credit_ = 0;                           // that may be sent before an acknowledgement comes

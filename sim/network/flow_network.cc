@@ -82,7 +82,7 @@ double FlowNetwork::tail_s(Slot& one, std::int64_t bytes) const {
 // What an instant touches is a list of channels; the next ones come from memory while one is worked on.
 void FlowNetwork::prefetch(const std::vector<int>& numbers, std::size_t after) const {
   constexpr std::size_t kAhead = 6;
-  constexpr int kLines = 7;  // what a change of the rate looks at
+  constexpr int kLines = 4;  // what a change of the rate looks at
   if (after + kAhead >= numbers.size()) return;
   const int number = numbers[after + kAhead];
   if (number >= first_slot_) slots_.prefetch<kLines>(static_cast<std::size_t>(number - first_slot_));

@@ -49,15 +49,15 @@ class FlowNetwork : public Network {
     Slot(ConnectionFacts facts, const FlowChannel::Rules& rules, std::unique_ptr<CongestionReaction> reaction)
         : channel(std::move(facts), rules, std::move(reaction)) {}
 
-    FlowChannel channel;
-    std::unique_ptr<Origin> origin;  // null where nothing varies
-    ShortQueue<Arrival> travelling;  // sent, not arrived
-    std::int64_t latest_arrival_ns = 0;
     std::int64_t planned_ns = InstantQueue::kNever;  // when the channel has to be looked at
     std::int64_t event_ns = InstantQueue::kNever;    // its earliest event in the queue
+    std::int64_t latest_arrival_ns = 0;
     // Of the latest transfer: the bytes of its last segment, and how long that takes (tail_s()).
     std::int64_t tail_bytes = 0;
     double tail_s = 0;
+    std::unique_ptr<Origin> origin;  // null where nothing varies
+    alignas(64) FlowChannel channel;
+    ShortQueue<Arrival> travelling;  // sent, not arrived
   };
 
   Slot& slot(int number) { return slots_[static_cast<std::size_t>(number - first_slot_)]; }

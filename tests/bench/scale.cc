@@ -37,6 +37,7 @@ Cost in_child(const std::function<Cost()>& measure) {
   int ends[2];
   Cost cost;
   if (pipe(ends) != 0) return cost;
+  std::fflush(stdout);  // the child has a copy of what is not written yet
   const pid_t child = fork();
   if (child == 0) {
     cost = measure();
