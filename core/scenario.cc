@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/errors.h"
+#include "core/hash.h"
 
 namespace longhaul {
 namespace {
@@ -167,7 +168,8 @@ std::string case_name(const std::string& label, const Json& swept, bool with_see
         "," + name_part(key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key) + "=" + name_part(value);
   }
   if (with_seed) name += ",seed=" + std::to_string(seed);
-  return name.size() > 200 ? name.substr(0, 200) : name;
+  // A folder's name has at most 255 bytes; the hash tells names apart that differ behind the cut.
+  return name.size() > 200 ? name.substr(0, 183) + "-" + hex64(fnv1a(name)) : name;
 }
 
 void check_labels(const Json& scenario) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "core/errors.h"
 #include "core/scenario_options.h"
@@ -306,6 +307,21 @@ TEST(Scenario, NotJsonSaysWhere) {
         << error.what();
   }
   EXPECT_THROW(load_scenario("/nowhere.json", {}, declaration()), InputError);
+}
+
+// What tells them apart, the seed at the end, lies behind the 200th character.
+TEST(Scenario, LongNamesThatDifferAtTheEndStayApart) {
+  Json json = base();
+  json["seeds"] = {1, 2};
+  for (const char* letter : {"a", "b", "c", "d", "e", "f"})
+    json["methods"][0]["label"] = json["methods"][0].value("label", "") + std::string(40, letter[0]);
+  const Scenario scenario = load(json);
+  std::set<std::string> seen;
+  for (const Case& one : scenario.cases) {
+    EXPECT_LE(one.name.size(), 200u);
+    seen.insert(one.name);
+  }
+  EXPECT_EQ(seen.size(), 4u);
 }
 
 }  // namespace
