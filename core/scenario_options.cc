@@ -101,8 +101,8 @@ Node train_options() {
                   .means("where the replicas live; auto takes a GPU when there is one"),
               choice("precision", {"float32", "bf16"})
                   .by_default("float32")
-                  .means(
-                      "of the matrix products; with bf16 weights, optimizer and residual stream stay float32"),
+                  .means("of the matrix products; with bf16 weights, optimizer and residual stream stay "
+                         "float32"),
               number("target_loss")
                   .means(
                       "time_to_target_s is the simulated time at which the mean validation loss reaches it")})
@@ -248,7 +248,7 @@ Node network_options() {
                   .by_default("flow")
                   .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
                          "analytic: every message on its own, as the NoLoCo paper's latency model"),
-              topology_options(),  //
+              topology_options(),                        //
               rank_order_options(), override_options(),  //
               message_time_options(),
               boolean("barrier").by_default(false).means(
