@@ -50,12 +50,13 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
   if (one.network.slice.kind != SliceSpec::Kind::kWhole) estimate(one, trace_of(one));
 }
 
-// Groups by sites are numerics: the trainer, which knows no network, reads from the case who is at which site.
-// Sites are numbered in the order of their first replicas, so that one partition has one name.
+// Groups by sites are numerics: the trainer, which knows no network, reads from the case who is at which
+// site. Sites are numbered in the order of their first replicas, so that one partition has one name.
 void fill_in_sites(Case& one) {
   if (!needs_sites(plan_of(one))) return;
   std::map<int, int> number_of;
-  for (const int site : build_topology(one).site_of())
+  const Topology topology = build_topology(one);
+  for (const int site : topology.site_of())
     one.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
   if (one.site_of.empty())
     throw InputError({"", "method.pairing", "found \"sites\" on a topology without sites",

@@ -23,7 +23,8 @@ HierarchicalSpec parse_hierarchical(const Json& json, int replicas);
 GraphmlSpec parse_graphml(const Json& json, int replicas);
 std::vector<LinkOverride> parse_overrides(const Json& json, int replicas);
 
-// `json`: a word or a list of places. Throws InputError for a list that is no permutation of 0 … replicas − 1.
+// `json`: a word or a list of places. Throws InputError for a list that is no permutation of 0 … replicas
+// − 1.
 RankOrderSpec parse_rank_order(const Json& json, int replicas);
 // Throws InputError for an order of replicas that have no sites.
 void check_rank_order(const NetworkSpec& network);

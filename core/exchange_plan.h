@@ -64,7 +64,7 @@ struct PlanContext {
   int replicas = 0;
   int steps = 0;
   std::int64_t parameters = 0;
-  int wire_bytes = 2;  // bytes of one element on the wire
+  int wire_bytes = 2;             // bytes of one element on the wire
   std::vector<int> site_of = {};  // by replica, for rules with Grouping::kSites; else not needed
 };
 

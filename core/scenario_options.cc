@@ -266,7 +266,7 @@ Node network_options() {
                   .by_default("flow")
                   .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
                          "analytic: every message on its own, as the NoLoCo paper's latency model"),
-              topology_options(),  //
+              topology_options(),                        //
               rank_order_options(), override_options(),  //
               message_time_options(),
               boolean("barrier").by_default(false).means(

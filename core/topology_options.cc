@@ -88,9 +88,11 @@ Node rank_order_options() {
                                list_of("", integer("").at_least(0)).not_empty()})
       .by_default("blocks")
       .means(
-          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. blocks: site "
+          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. blocks: "
+          "site "
           "after site; round-robin: over the sites in turn; random: a permutation drawn from the seed; "
-          "optimized: a heuristic for the case's all-reduce on the paths' latency and throughput; a list: entry "
+          "optimized: a heuristic for the case's all-reduce on the paths' latency and throughput; a list: "
+          "entry "
           "r is the place of rank r, places counted as in blocks. Only blocks on star, mesh and homes, which "
           "have no sites");
 }

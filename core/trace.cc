@@ -20,15 +20,15 @@ Grouping grouping_from(const std::string& word) {
 
 Json to_json(const ExchangeRule& rule) {
   Json json = {{"name", rule.name},
-          {"collective", rule.collective},
-          {"every", rule.every},
-          {"grouping", to_string(rule.grouping)},
-          {"group_size", rule.group_size},
-          {"tensors", rule.tensors},
-          {"sharded", rule.sharded},
-          {"overlap_steps", rule.overlap_steps},
-          {"overlap_backward", rule.overlap_backward},
-          {"buckets", rule.buckets}};
+               {"collective", rule.collective},
+               {"every", rule.every},
+               {"grouping", to_string(rule.grouping)},
+               {"group_size", rule.group_size},
+               {"tensors", rule.tensors},
+               {"sharded", rule.sharded},
+               {"overlap_steps", rule.overlap_steps},
+               {"overlap_backward", rule.overlap_backward},
+               {"buckets", rule.buckets}};
   if (rule.grouping == Grouping::kSites) json["across_every"] = rule.across_every;
   return json;
 }

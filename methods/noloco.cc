@@ -8,28 +8,29 @@ namespace longhaul {
 namespace {
 
 std::vector<Node> options() {
-  return {inner_steps_option(50),
-          number("alpha").at_least(0).at_most(1).by_default(0.5).means("momentum α of the outer step"),
-          number("beta").above(0).by_default(0.7).means("outer learning rate β on the group's mean Δ"),
-          number("gamma").at_least(0).by_default(0.7).means(
-              "pull γ of the slow weights towards the group's mean"),
-          integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
-          choice("pairing", {"random", "sites"})
-              .by_default("random")
-              .means("random: any replicas are a group (the paper's); sites: replicas of one site, and at every "
-                     "across_every-th outer step replicas of different sites"),
-          integer("across_every")
-              .at_least(1)
-              .by_default(2)
-              .in("outer steps")
-              .means("with pairing sites: groups go across sites at each outer step whose number is a multiple "
-                     "of it; 1: always"),
-          choice("pattern", {"exchange", "presend", "root", "serial"})
-              .by_default("exchange")
-              .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
-                     "during the inner steps before; root: to one of the group and back, tensor by tensor "
-                     "(the authors' code); serial: Δ, then φ, each to all others of the group (the paper's "
-                     "two messages)")};
+  return {
+      inner_steps_option(50),
+      number("alpha").at_least(0).at_most(1).by_default(0.5).means("momentum α of the outer step"),
+      number("beta").above(0).by_default(0.7).means("outer learning rate β on the group's mean Δ"),
+      number("gamma").at_least(0).by_default(0.7).means(
+          "pull γ of the slow weights towards the group's mean"),
+      integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
+      choice("pairing", {"random", "sites"})
+          .by_default("random")
+          .means("random: any replicas are a group (the paper's); sites: replicas of one site, and at every "
+                 "across_every-th outer step replicas of different sites"),
+      integer("across_every")
+          .at_least(1)
+          .by_default(2)
+          .in("outer steps")
+          .means("with pairing sites: groups go across sites at each outer step whose number is a multiple "
+                 "of it; 1: always"),
+      choice("pattern", {"exchange", "presend", "root", "serial"})
+          .by_default("exchange")
+          .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
+                 "during the inner steps before; root: to one of the group and back, tensor by tensor "
+                 "(the authors' code); serial: Δ, then φ, each to all others of the group (the paper's "
+                 "two messages)")};
 }
 
 // φ and Δ at the outer step, or Δ alone with φ sent ahead to the group of the next outer step.

@@ -40,15 +40,13 @@ ExchangePlan plan_of(const Case& one) {
 
 PlanContext plan_context(const Case& one) {
   if (needs_sites(plan_of(one)) && static_cast<int>(one.site_of.size()) != one.replicas)
-    throw InputError({"", "sites", "found " + std::to_string(one.site_of.size()) + " sites of " +
-                                       std::to_string(one.replicas) + " replicas",
+    throw InputError({"", "sites",
+                      "found " + std::to_string(one.site_of.size()) + " sites of " +
+                          std::to_string(one.replicas) + " replicas",
                       "the site of every replica, for groups by sites", "longhaul run writes it"});
-  return {one.seed,
-          one.replicas,
-          one.steps(),
-          one.workload.parameters,
-          bytes_per_parameter(one.workload.wire),
-          one.site_of};
+  return {
+      one.seed,   one.replicas, one.steps(), one.workload.parameters, bytes_per_parameter(one.workload.wire),
+      one.site_of};
 }
 
 Trace trace_of(const Case& one) {

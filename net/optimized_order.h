@@ -8,12 +8,12 @@
 // ring, hierarchical and exchanges without a choice of collective (fsdp; for NoLoCo's random pairs no order
 // differs from another): a travelling-salesman tour over the sites (net/site_tour.h).
 //
-// All others: the estimate walks the collective's own rounds (net/analytic/) for these orders: blocks along the
-// shortest tour, cut at its longest hop, so that low levels stay inside a site and the next ones among near
-// sites; blocks as written; round robin; the first two dealt out by reversed bits, which puts the partners of
-// halving-doubling's large messages (they are n/2 ranks apart) at one site. From the best of them pairs of
-// sites change places while that helps, until 300,000 messages were walked in all. On equality the earlier
-// one of this list stays. By its own estimate the order is never worse than blocks or round robin.
+// All others: the estimate walks the collective's own rounds (net/analytic/) for these orders: blocks along
+// the shortest tour, cut at its longest hop, so that low levels stay inside a site and the next ones among
+// near sites; blocks as written; round robin; the first two dealt out by reversed bits, which puts the
+// partners of halving-doubling's large messages (they are n/2 ranks apart) at one site. From the best of them
+// pairs of sites change places while that helps, until 300,000 messages were walked in all. On equality the
+// earlier one of this list stays. By its own estimate the order is never worse than blocks or round robin.
 #pragma once
 
 #include <vector>

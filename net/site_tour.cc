@@ -9,7 +9,7 @@ namespace {
 constexpr int kMostStarts = 44;
 constexpr int kMostStopsOfManyStarts = 200;  // a start among n stops takes some n² steps and more
 constexpr int kMostStopsOfASite = 3, kMostSitesOfManyStops = 64;
-constexpr int kLongestRun = 3;               // of Or-opt
+constexpr int kLongestRun = 3;  // of Or-opt
 
 double between(const CostMatrix& cost, int one, int other) {
   return cost[static_cast<std::size_t>(one)][static_cast<std::size_t>(other)];
@@ -107,8 +107,8 @@ class Improvement {
 double longest_sending_s(const std::vector<int>& site_of_rank, const HopCosts& hops) {
   double longest = 0;
   for (std::size_t i = 0; i < site_of_rank.size(); ++i)
-    longest = std::max(
-        longest, between(hops.sending_s, site_of_rank[i], site_of_rank[(i + 1) % site_of_rank.size()]));
+    longest = std::max(longest,
+                       between(hops.sending_s, site_of_rank[i], site_of_rank[(i + 1) % site_of_rank.size()]));
   return longest;
 }
 

@@ -8,10 +8,11 @@
 // best_ring() makes tours by nearest neighbour from up to 44 starts, improves each by 2-opt and Or-opt (runs
 // of up to three), for the costs and for their powers 2, 4, 8 and 16, which weigh a long hop more; where
 // the longest sending decides, also with the hops above a bound forbidden, the bound by bisection. It takes
-// the ring whose round is shortest; blocks on equality. Replicas of a site are alike, so that at most three of
-// a site are stops of their own (a ring may pass a site on its way out and again on its way back, which can
-// spare it a slow way home); the others stand beside the first. Above 64 sites a site is one stop.
-// Deterministic. It is a heuristic: against all permutations of up to 8 replicas the test allows 5 % (net_test
+// the ring whose round is shortest; blocks on equality. Replicas of a site are alike, so that at most three
+// of a site are stops of their own (a ring may pass a site on its way out and again on its way back, which
+// can spare it a slow way home); the others stand beside the first. Above 64 sites a site is one stop.
+// Deterministic. It is a heuristic: against all permutations of up to 8 replicas the test allows 5 %
+// (net_test
 // --gtest_filter='RankOrder.OptimizedRing*'). Not in it: links that several hops share, start-up of windows,
 // unequal starts.
 #pragma once

@@ -12,7 +12,8 @@ namespace {
 // Names and places, what says it once more, and what changes no number.
 bool says_nothing(const std::string& key) {
   static const std::vector<std::string> keys = {
-      "seed", "case", "scenario", "swept", "sites", "folder", "train.checkpoint_every", "label", "method.name"};
+      "seed",  "case",       "scenario", "swept", "sites", "folder", "train.checkpoint_every",
+      "label", "method.name"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 

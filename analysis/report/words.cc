@@ -45,7 +45,8 @@ std::string method_in_words(const Json& method) {
   if (!member(method, "all_reduce").is_null()) parts.push_back(text_of(method, "all_reduce") + " all-reduce");
   if (!member(method, "pattern").is_null()) parts.push_back("pattern " + text_of(method, "pattern"));
   if (text_of(method, "pairing") == "sites")
-    parts.push_back("pairs inside sites, across at every " + text_of(method, "across_every") + ". outer step");
+    parts.push_back("pairs inside sites, across at every " + text_of(method, "across_every") +
+                    ". outer step");
   std::string words = label == "?" || label == name ? name : label + " = " + name;
   return parts.empty() ? words : words + " (" + join(parts) + ")";
 }
@@ -213,9 +214,10 @@ std::string sending_in_words(const Json& network) {
 
 std::string network_in_words(const Json& network, const std::vector<Json>& records) {
   const Json topology = member(network, "topology"), tcp = member(network, "tcp");
-  std::string text = topology_in_words(topology) + rank_order_in_words(network, records);
+  std::string text = topology_in_words(topology);
   const Json overrides = member(network, "overrides");
   if (overrides.is_array() && !overrides.empty()) text += ", with overrides " + overrides.dump();
+  text += rank_order_in_words(network, records);
   text += "; fidelity " + text_of(network, "fidelity");
   if (tcp.is_object())
     text += "; TCP " + text_of(tcp, "congestion_control") + ", " + text_of(tcp, "connections") +

@@ -44,13 +44,13 @@ std::string regions_words(const std::string& order, const std::vector<Json>& rec
 }
 
 TEST(Words, TheOrderOfRanksIsSaidWhereThereAreSites) {
-  for (const auto& [order, words] :
-       std::vector<std::pair<std::string, std::string>>{{"", "; ranks are numbered site by site"},
-                                                        {"\"blocks\"", "; ranks are numbered site by site"},
-                                                        {"\"round-robin\"", "; ranks are numbered round robin"},
-                                                        {"\"random\"", "; ranks are in random order"},
-                                                        {"\"optimized\"", "; ranks are in an order optimized"},
-                                                        {"[1, 0]", "; ranks are placed by a list"}})
+  for (const auto& [order, words] : std::vector<std::pair<std::string, std::string>>{
+           {"", "; ranks are numbered site by site"},
+           {"\"blocks\"", "; ranks are numbered site by site"},
+           {"\"round-robin\"", "; ranks are numbered round robin"},
+           {"\"random\"", "; ranks are in random order"},
+           {"\"optimized\"", "; ranks are in an order optimized"},
+           {"[1, 0]", "; ranks are placed by a list"}})
     EXPECT_NE(regions_words(order).find(words), std::string::npos) << regions_words(order);
   std::vector<Json> records;
   for (const char* order : {"blocks", "random"})

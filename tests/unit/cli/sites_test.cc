@@ -16,7 +16,8 @@ Scenario scenario_with(const std::string& topology, const std::string& network_k
   const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_sites.json";
   std::ofstream(file) << R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10)" + method_keys +
                              R"(}], "workload": {"parameters": 1000, "steps": 40},
-    "network": {"topology": )" + topology + network_keys + "}}";
+    "network": {"topology": )" +
+                             topology + network_keys + "}}";
   return validated_scenario(file, {});
 }
 

@@ -98,7 +98,8 @@ TEST(Plans, TheTrainingKeyHoldsTheSitesWhereNumericsDependOnThem) {
   for (const char* option : {"pairing", "across_every"}) resolved["method"].erase(option);
   EXPECT_EQ(training_key(parse_case(resolved)), now);
   // The order of ranks alone is no numerics.
-  resolved["network"]["topology"] = {{"regions", {{"matrix", "aws-2022"}, {"replicas", "even"}, {"rate", "1Gbps"}}}};
+  resolved["network"]["topology"] = {
+      {"regions", {{"matrix", "aws-2022"}, {"replicas", "even"}, {"rate", "1Gbps"}}}};
   for (const char* order : {"blocks", "random"}) {
     resolved["network"]["rank_order"] = order;
     EXPECT_EQ(training_key(parse_case(resolved)), now);

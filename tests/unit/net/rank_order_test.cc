@@ -93,8 +93,7 @@ TEST(RankOrder, OverridesOfAReplicaGoWithItsRank) {
 TEST(RankOrder, EveryTopologyWithSitesHasIt) {
   Case one = star_case(4, 0, 0);
   one.network.rank_order.kind = Kind::kRoundRobin;
-  one.network.topology =
-      HierarchicalSpec{{{"a", 2}, {"b", 2}}, false, {10e9, 10e9, 0.002}, {1e9, 1e9, 0.08}};
+  one.network.topology = HierarchicalSpec{{{"a", 2}, {"b", 2}}, false, {10e9, 10e9, 0.002}, {1e9, 1e9, 0.08}};
   EXPECT_EQ(build_topology(one).site_of(), (std::vector<int>{0, 1, 0, 1}));
   GraphmlSpec graph;
   graph.file = LONGHAUL_SOURCE_DIR "/tests/data/four-corners.graphml";
@@ -134,8 +133,8 @@ double round_over(const std::vector<int>& order, const std::vector<int>& site_of
   double sum = 0, longest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto one = static_cast<std::size_t>(site_of[static_cast<std::size_t>(order[i])]),
-               other = static_cast<std::size_t>(
-                   site_of[static_cast<std::size_t>(order[(i + 1) % order.size()])]);
+               other =
+                   static_cast<std::size_t>(site_of[static_cast<std::size_t>(order[(i + 1) % order.size()])]);
     sum += hops.latency_s[one][other] + hops.sending_s[one][other];
     longest = std::max(longest, hops.sending_s[one][other]);
   }

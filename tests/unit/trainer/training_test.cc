@@ -51,7 +51,8 @@ TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
   const TemporaryFolder folder;
   Json scenario = small_scenario(GetParam(), 14);
   scenario["workload"] = {{"wire", "fp16"}};
-  const Case one = only_case(scenario, folder);
+  Case one = only_case(scenario, folder);
+  if (needs_sites(plan_of(one))) one.site_of = {0, 1, 0, 1};  // as longhaul resolves it from the network
   const std::vector<Json> log = lines_of(train(one, folder).exchanges);
   const Trace trace = trace_of(one);
   std::size_t at = 0;
@@ -72,6 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, TrainerWalksThePlan,
                          testing::Values(kDdp, kFsdp, kDiloco, with(kDiloco, "nesterov", false), kNoloco,
                                          with(kNoloco, "pattern", "presend"),
                                          with(kNoloco, "pattern", "root"), with(kNoloco, "group_size", 4),
+                                         with(kNoloco, "pairing", "sites"),
+                                         with(with(kNoloco, "pairing", "sites"), "pattern", "presend"),
                                          kIndependent));
 
 TEST(Training, ExchangesEveryHStepsFirstAtH) {
