@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims validation test test-long gpu-bundle setup setup-tests schema format tidy clean help
+.PHONY: all programs quickstart claims validation test test-long kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -38,6 +38,12 @@ test-long: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target long_test residuals
 	$(BUILD)/bin/long_test
 	$(BUILD)/bin/residuals 60
+
+# Rings of eight processes over the Linux kernel's TCP beside both fidelities (docs/validation/kernel-ring.md): as root, on a
+# quiet machine, twenty minutes.
+kernel-ring: setup-tests all
+	cmake --build $(BUILD) -j $(JOBS) --target kernel_ring
+	$(BUILD)/bin/kernel_ring 5
 
 # What scripts/gpu_check.sh needs on a GPU machine without a network; also needs Debian's package googletest.
 gpu-bundle: programs

@@ -14,7 +14,7 @@ packages=(
   libgtest-dev libjs-chart.js python3 python3-jsonschema
 )
 if [ "${1:-}" = --tests ]; then
-  packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils)
+  packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils iproute2)
 fi
 
 missing=()

@@ -64,5 +64,21 @@ TEST(Words, TheOrderOfRanksIsSaidWhereThereAreSites) {
             std::string::npos);
 }
 
+// Only what differs from the defaults is said.
+TEST(Words, HowMessagesAreCutAndSent) {
+  const auto words_of = [](const std::string& sending) {
+    return network_words(
+        (R"({"fidelity": "flow", "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}, )" + sending + "}")
+            .c_str());
+  };
+  const std::string plain = words_of(R"("slice": "whole", "eager": "0B")");
+  EXPECT_EQ(plain.find("slices"), std::string::npos) << plain;
+  EXPECT_EQ(plain.find("eager"), std::string::npos) << plain;
+  const std::string cut =
+      words_of(R"("slice": "64KiB", "eager": "4MiB", "tcp": {"slow_start_after_idle": false})");
+  EXPECT_NE(cut.find("slices: 64KiB; eager: 4MiB"), std::string::npos) << cut;
+  EXPECT_NE(cut.find("no slow start after idle"), std::string::npos) << cut;
+}
+
 }  // namespace
 }  // namespace longhaul
