@@ -99,6 +99,7 @@ TcpSpec tcp_of(const GridCase& one) {
   tcp.loss = one.loss;
   tcp.segment = one.segment;
   if (one.window > 0) tcp.window = one.window;
+  if (one.is_trunk_fifo) tcp.trunk_queue = "fifo";
   return tcp;
 }
 
@@ -131,10 +132,10 @@ double naive_s(const GridCase& one) {
 
 const std::vector<std::string>& grid_columns() {
   static const std::vector<std::string> names = {
-      "set",       "number",    "kind",           "replicas", "up",          "down",    "trunk",
-      "rtt_s",     "rtt_ratio", "bytes",          "products", "connections", "segment", "gap_s",
-      "queue",     "ecn",       "queue_products", "loss",     "seeds",       "sites",   "window",
-      "throughput"};
+      "set",        "number",    "kind",           "replicas", "up",          "down",    "trunk",
+      "rtt_s",      "rtt_ratio", "bytes",          "products", "connections", "segment", "gap_s",
+      "queue",      "ecn",       "queue_products", "loss",     "seeds",       "sites",   "window",
+      "throughput", "trunk_fifo"};
   return names;
 }
 
@@ -160,7 +161,8 @@ std::vector<std::string> cells_of(const GridCase& one) {
           std::to_string(one.seeds),
           std::to_string(one.sites),
           format_number(one.window),
-          format_number(one.throughput)};
+          format_number(one.throughput),
+          one.is_trunk_fifo ? "1" : "0"};
 }
 
 GridCase grid_case_from(const std::vector<std::string>& cells) {
@@ -185,6 +187,7 @@ GridCase grid_case_from(const std::vector<std::string>& cells) {
   one.sites = std::stoi(*cell++);
   one.window = std::stod(*cell++);
   one.throughput = std::stod(*cell++);
+  one.is_trunk_fifo = *cell++ == "1";
   return one;
 }
 

@@ -44,6 +44,7 @@ struct SetSpec {
   // Throughput of one connection over the access rate, between `sites` sites; empty: a star or a trunk.
   std::vector<double> throughput_shares;
   int sites = 0;
+  bool is_trunk_fifo = false;
 };
 
 const std::vector<SetSpec>& specs() {
@@ -166,9 +167,21 @@ const std::vector<SetSpec>& specs() {
     window_fifo.most_payload = 2e7;
     window_fifo.queue = "fifo";
     window_fifo.queue_products = {1, 2};
-    return std::vector<SetSpec>{host,        large,           codel,      fifo,   loss,    trunk,
-                                trunk_codel, trunk_fifo,      asymmetric, window, regions, deep,
-                                trunk_deep,  asymmetric_fifo, window_fifo};
+    // Drawn after the supported region of FIFOs was chosen, to judge it once more.
+    SetSpec fifo_judge = asymmetric_fifo;
+    fifo_judge.name = "fifo-judge";
+    fifo_judge.stream = 15;
+    fifo_judge.cases = 64;
+    fifo_judge.queue_products = {4, 6, 8};
+    fifo_judge.asymmetries = {1, 1, 1, 0.2, 5};
+
+    // The cases of `trunk` with FIFOs of one product on the trunk alone.
+    SetSpec trunk_queue = trunk;
+    trunk_queue.name = "trunk-queue";
+    trunk_queue.is_trunk_fifo = true;
+    return std::vector<SetSpec>{host,        large,           codel,       fifo,       loss,       trunk,
+                                trunk_codel, trunk_fifo,      asymmetric,  window,     regions,    deep,
+                                trunk_deep,  asymmetric_fifo, window_fifo, fifo_judge, trunk_queue};
   }();
   return list;
 }
@@ -307,6 +320,7 @@ GridCase draw(const SetSpec& spec, Hypercube& cube, int number) {
   one.connections = cube.level(kConnections, number, std::vector<int>{1, 2, 4, 8});
   one.gap_s = cube.level(kGap, number, std::vector<double>{0, 1});
   one.queue = spec.queue;
+  one.is_trunk_fifo = spec.is_trunk_fifo;
   one.ecn = spec.ecn;
   one.queue_products = cube.level(kQueueSize, number, spec.queue_products);
   one.loss = cube.level(kLoss, number, spec.losses);

@@ -227,5 +227,46 @@ TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
     }
 }
 
+// Latency and bytes / rate are a bound; ten windows of slow start and BBR's probing cost less than a third
+// more. After a second of idling it begins at the rate that it knew.
+TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
+  const double rate = 1e8, rtt_s = 0.05;
+  Case one = star_case(2, rate, rtt_s);
+  one.network.fidelity = "packet";
+  one.network.tcp.congestion_control = "bbr";
+  one.workload.step_time.seconds = 1;
+  const auto bytes = static_cast<std::int64_t>(20 * rate / 8 * rtt_s);
+  const double bound_s = rtt_s / 2 + static_cast<double>(bytes) / (rate / 8 * payload_share(1448));
+  const Replayed replayed = run_replay(one, single_exchange("pair", 2, bytes, 2));
+  std::printf("BBR, 20 products: %.4f s, after 1 s %.4f s, at least %.4f s\n", replayed.sync_time_s(1),
+              replayed.sync_time_s(2), bound_s);
+  for (const int step : {1, 2}) {
+    EXPECT_GT(replayed.sync_time_s(step), bound_s);
+    EXPECT_LT(replayed.sync_time_s(step), 1.33 * bound_s);
+  }
+  EXPECT_LT(replayed.sync_time_s(2), replayed.sync_time_s(1));
+}
+
+// The same FIFO, at the trunk alone: four pairs that share it lose packets that fair queueing keeps.
+TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
+  Case one = star_case(2, 1e8, 0.05);
+  HierarchicalSpec sites;
+  sites.inside = StarSpec{1e9, 1e9, 0.004};
+  sites.trunk = StarSpec{1e8, 1e8, 0.05};
+  sites.placement = {{"here", 2}, {"there", 2}};
+  one.replicas = 4;
+  one.network.topology = sites;
+  one.network.fidelity = "packet";
+  one.network.tcp.queue_products = 0.25;
+  const Trace trace = single_exchange("ring", 4, 8000000);
+  const double fair_s = sync_time(one, "packet", trace);
+  one.network.tcp.trunk_queue = "fifo";
+  const double trunk_s = sync_time(one, "packet", trace);
+  one.network.tcp.queue = "fifo";
+  const double all_s = sync_time(one, "packet", trace);
+  EXPECT_GT(trunk_s, 1.02 * fair_s);
+  EXPECT_NE(trunk_s, all_s) << "hosts keep fair queueing";
+}
+
 }  // namespace
 }  // namespace longhaul
