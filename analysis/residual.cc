@@ -9,7 +9,7 @@ namespace {
 // decides nothing: it widens an interval to everything.
 double flow_residual(const std::string& setting) {
   static const std::map<std::string, double> measured = {
-      {"host", 0.07}, {"fq_codel+ecn", 0.19}, {"fifo", 0.69}, {"host+loss", 0.15}};
+      {"host", 0.07}, {"fq_codel+ecn", 0.19}, {"fifo", 0.17}, {"host+loss", 0.15}};
   const auto found = measured.find(setting);
   return found == measured.end() ? 1 : found->second;
 }
@@ -17,7 +17,10 @@ double flow_residual(const std::string& setting) {
 }  // namespace
 
 std::string queue_setting(const TcpSpec& tcp) {
-  return tcp.queue + (tcp.ecn ? "+ecn" : "") + (tcp.loss > 0 ? "+loss" : "");
+  const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
+  return tcp.queue + (tcp.ecn ? "+ecn" : "") + (tcp.loss > 0 ? "+loss" : "") +
+         (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "") +
+         (tcp.queue == "fifo" && tcp.accept_error ? "+accepted" : "");
 }
 
 double network_residual(const Json& record) {

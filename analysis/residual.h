@@ -9,7 +9,8 @@
 namespace longhaul {
 
 // What decides about the residual besides the fidelity: "host", "fq_codel", "fq_codel+ecn", "fifo"; with
-// "+loss" behind it where packets are lost at random.
+// "+loss" behind it where packets are lost at random, "+trunk-fifo" where routers have FIFOs, "+accepted"
+// where network.tcp.accept_error lets flow replay FIFOs for which nothing is promised.
 std::string queue_setting(const TcpSpec& tcp);
 
 // Of a case record. The 95th percentile of |fidelity / packets − 1| of the sync time over the judge half of

@@ -85,6 +85,7 @@ struct RegionsSpec {
   bool even = false;                                   // placement's counts are to be computed
   double rate = 0;                                     // bit/s, access links
   std::optional<double> trunk;                         // bit/s; none: unlimited
+  std::optional<double> connections_gain;  // of a matrix's throughput, by several connections; none: their number
 };
 
 // Every two replicas on a link of their own. Without rate and rtt only where messages draw their times.
@@ -149,9 +150,11 @@ struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited
   int connections = 1;
   std::string congestion_control, queue;
+  std::string trunk_queue = "same";   // of links between routers: as `queue`, or fifo
   double queue_products = 1;          // of a fifo, in bandwidth-delay products
   std::optional<double> queue_bytes;  // of a fifo, instead
   bool ecn = false;
+  bool accept_error = false;  // replay also the FIFOs that fidelity flow is measured to be wrong about
   double loss = 0;
   std::string loss_response = "linux";  // or ns3-3.37
   int segment = 1448;                   // bytes

@@ -15,6 +15,7 @@ RegionsSpec parse_regions(const Json& json, int replicas) {
   regions.matrix = json.at("matrix").get<std::string>();
   regions.rate = parse_rate(json.at("rate"));
   if (json.contains("trunk")) regions.trunk = parse_rate(json["trunk"]);
+  if (json.contains("connections_gain")) regions.connections_gain = json["connections_gain"];
   regions.even = json.at("replicas").is_string();
   if (regions.even) {
     for (const Json& site : json.value("sites", Json::array())) regions.placement.push_back({site, 0});
@@ -118,6 +119,8 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.connections = json.at("connections");
   tcp.congestion_control = json.at("congestion_control").get<std::string>();
   tcp.queue = json.at("queue").get<std::string>();
+  tcp.trunk_queue = json.at("trunk_queue").get<std::string>();
+  tcp.accept_error = json.at("accept_error");
   parse_queue_size(json, tcp);
   tcp.ecn = json.at("ecn");
   tcp.loss = json.at("loss");
@@ -137,6 +140,16 @@ void check_fidelity(const NetworkSpec& network) {
                       "found \"" + network.tcp.loss_response + "\" with fidelity \"packet\" and random loss",
                       "\"ns3-3.37\"", "packets are ns-3's own and know no other response"});
   if (network.fidelity != "flow") return;
+  if (network.tcp.congestion_control == "bbr")
+    throw InputError({"", "network.tcp.congestion_control", "found \"bbr\" with fidelity \"flow\"",
+                      "\"cubic\", \"reno\", or fidelity \"packet\"",
+                      "flow has windows that acknowledgements clock, and BBR paces by a model of the path"});
+  if (network.tcp.trunk_queue == "fifo" && network.tcp.queue != "fifo")
+    throw InputError(
+        {"", "network.tcp.trunk_queue", "found \"fifo\" with fidelity \"flow\"",
+         "\"same\", or fidelity \"packet\"",
+         "connections that share a FIFO lose packets together, and flow has no measured model of "
+         "that (docs/model.md); use fidelity \"packet\""});
   if (network.tcp.queue == "fifo" && network.tcp.loss > 0)
     throw InputError(
         {"", "network.tcp.loss",

@@ -1,12 +1,14 @@
 #include "net/estimate.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "core/errors.h"
 #include "core/units.h"
 #include "net/collectives/registry.h"
 #include "net/collectives/slices.h"
+#include "net/fifo.h"
 #include "net/replay/outputs.h"
 #include "net/topology.h"
 #include "net/variation/variation.h"
@@ -77,6 +79,8 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
 void check_network(const Case& one) {
   const Topology topology = build_topology(one);
   const Variation variation(one.network.variation, topology, one.seed);
+  const TcpSpec& tcp = one.network.tcp;
+  if (one.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
   if (one.network.fidelity != "packet") return;
   variation.check_for_packets(one.network.variation);
   const double largest =
@@ -89,7 +93,25 @@ void check_network(const Case& one) {
                       "use more connections, or fidelity \"flow\""});
 }
 
+namespace {
+
+// Many senders to one receiver at a time fill its FIFO together.
+void check_senders(const Case& one, const ExchangeRule& rule) {
+  static const std::set<std::string> many = {"direct", "parameter-server", "hierarchical"};
+  const TcpSpec& tcp = one.network.tcp;
+  if (one.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
+  if (many.count(rule.collective) == 0) return;
+  throw InputError(
+      {"", "method.all_reduce", "found \"" + rule.collective + "\" with queue \"fifo\" and fidelity \"flow\"",
+       "ring, trees, halving-doubling, pairs",
+       "flow was not measured where many send to one through a FIFO: use fidelity \"packet\", or "
+       "network.tcp.accept_error"});
+}
+
+}  // namespace
+
 void check_collectives(const Case& one, const ExchangePlan& plan) {
+  for (const ExchangeRule& rule : plan.rules) check_senders(one, rule);
   for (const ExchangeRule& rule : plan.rules)
     if (find_collective(rule.collective).needs_sites() && build_topology(one).site_of().empty())
       throw InputError({"", "method.all_reduce",

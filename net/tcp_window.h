@@ -32,6 +32,7 @@ class TcpWindow {
   explicit TcpWindow(const WindowRules& rules);
 
   double bytes() const;  // what may be in flight: the congestion window within the limit
+  bool is_at_limit() const { return window_ >= rules_.limit; }
   bool in_slow_start() const { return window_ < threshold_; }
 
   // `bytes` were acknowledged; `peak_in_flight` is the most that was under way in the round trip before.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/errors.h"
 #include "core/units.h"
 #include "net/matrix.h"
@@ -31,12 +33,17 @@ void join_sites(Topology& topology, const std::vector<int>& routers, const Matri
     }
 }
 
-std::vector<std::vector<double>> caps_between(const Placement& placement, const Matrix& matrix) {
+// The part of a matrix's throughput that each of several connections has.
+double part_of_each(const RegionsSpec& regions, int connections) {
+  return std::min(1., regions.connections_gain.value_or(connections) / connections);
+}
+
+std::vector<std::vector<double>> caps_between(const Placement& placement, const Matrix& matrix, double part) {
   std::vector<std::vector<double>> caps(placement.size(), std::vector<double>(placement.size()));
   for (std::size_t i = 0; i < placement.size(); ++i)
     for (std::size_t j = 0; j < placement.size(); ++j)
-      caps[i][j] = i == j ? matrix.inside().throughput
-                          : matrix.between(placement[i].first, placement[j].first).throughput;
+      caps[i][j] = part * (i == j ? matrix.inside().throughput
+                                  : matrix.between(placement[i].first, placement[j].first).throughput);
   return caps;
 }
 
@@ -60,7 +67,9 @@ Topology build(const RegionsSpec& regions, const Case& one) {
   attach_replicas(topology, placement, routers, {regions.rate, regions.rate, matrix.inside().rtt},
                   places_of_ranks(one.network.rank_order, placement, one.seed));
   join_sites(topology, routers, matrix, regions.trunk.value_or(kUnlimited));
-  topology.set_connection_caps(topology.site_of(), caps_between(placement, matrix));
+  topology.set_connection_caps(
+      topology.site_of(),
+      caps_between(placement, matrix, part_of_each(regions, one.network.tcp.connections)));
   return topology;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 namespace longhaul {
@@ -12,6 +13,9 @@ constexpr double kCovers = 1 - 1e-9;
 constexpr double kSameInstant = 1e-9;
 constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above it, in spite of rounding
 constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner, lest rounding never ends
+// Of a transfer over a window that never covers the path: rounds that go as bursts before it ends, and how
+// many more there must be for the others to be one fluid.
+constexpr double kLastRounds = 4, kFewRounds = 3;
 
 // Sharing below zero is what bursts and parallel connections gave back to each other: it is taken from what
 // it was given for.
@@ -38,7 +42,7 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
       facts_(std::move(facts)),
       window_(window_rules(facts_, rules)) {
   assert(!reaction_ || rules_.connections == 1);
-  alone_ = alone_rate();
+  know_path();
   credit_ = window();
 }
 
@@ -64,8 +68,14 @@ void FlowChannel::push(Transfer transfer, double now) {
 }
 
 // Of a transfer that is split its part on an idle path, beside the other parts.
-double FlowChannel::alone_rate() const {
-  return longhaul::alone_rate(facts_, static_cast<int>(rules_.segment), rules_.connections, rules_.channels);
+void FlowChannel::know_path() {
+  const double limit = facts_.window_limit;
+  const int segment = static_cast<int>(rules_.segment);
+  facts_.window_limit = std::numeric_limits<double>::infinity();
+  links_alone_ = alone_rate(facts_, segment, rules_.connections, rules_.channels);
+  facts_.window_limit = limit;
+  alone_ = alone_rate(facts_, segment, rules_.connections, rules_.channels);
+  is_window_limited_ = std::isfinite(links_alone_) && alone_ < links_alone_ * kCovers;
 }
 
 // With a FIFO acknowledgements are waited for also where the window would do.
@@ -74,8 +84,8 @@ bool FlowChannel::is_starting_up() const {
   return !fifo_ || (!fifo_->is_missing_some() && window() < pipe() * kCovers);
 }
 
-// A burst that others slow down is none the later for it if its sender then waits for acknowledgements: they
-// come a round trip after it began.
+// If the sender of a burst then waits for acknowledgements anyway, being slowed down costs no time: they come
+// a round trip after the burst began. Waiting with the largest window is what the path costs alone.
 void FlowChannel::spend(double elapsed_s, SyncParts& spent, double& excess_s) const {
   if (rate_ == 0) {
     spent.waiting_s += elapsed_s;
@@ -85,7 +95,9 @@ void FlowChannel::spend(double elapsed_s, SyncParts& spent, double& excess_s) co
     spent.sharing_s += elapsed_s - alone_s;
     if (!is_fluid_) excess_s += elapsed_s - alone_s;
   } else {
-    (is_starting_up() ? spent.startup_s : spent.congestion_s) += elapsed_s + excess_s;
+    const bool is_at_limit = is_window_limited_ && window_.is_at_limit() && !is_reduced_;
+    double& part = is_at_limit ? spent.bytes_s : is_starting_up() ? spent.startup_s : spent.congestion_s;
+    part += elapsed_s + excess_s;
     spent.sharing_s -= excess_s;
     excess_s = 0;
   }
@@ -109,6 +121,7 @@ void FlowChannel::start(double now) {
   if (bursts_.empty() && burst_bytes_ == 0 && !(fifo_ && fifo_->is_waiting())) credit_ = window();
   if (fifo_) fifo_->start(credit_, rate_, now);
   updated_s_ = now;
+  pace_rounds();
 }
 
 // Whoever is waiting for acknowledgements has a burst under way, so that one will come.
@@ -121,8 +134,8 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   facts_.ack_limit = present.ack_limit;
   facts_.window_limit = present.window_limit;
   window_.follow_path(present.rtt_s, present.window_limit);
-  alone_ = alone_rate();
-  pace_ = rate_ / alone_;
+  know_path();
+  pace_ = rate_ / (is_fluid_ ? alone_ : links_alone_);
   if (is_fluid_) return;
   credit_ += window() - before;
   if (credit_ <= nothing()) end_burst();
@@ -136,9 +149,11 @@ void FlowChannel::set_rate(double rate, double now) {
     return;
   }
   const bool is_covered = covers(rate);
-  if (is_covered && !is_fluid_) enter_fluid();
+  // What is on its way counts against a window that is no larger than the path.
+  const bool may_be_fluid = !is_window_limited_ || (bursts_.empty() && burst_bytes_ == 0);
+  if (is_covered && !is_fluid_ && may_be_fluid) enter_fluid();
   if (!is_covered && is_fluid_) leave_fluid(now);
-  if (rate != rate_) pace_ = rate / alone_;
+  if (rate != rate_ || is_window_limited_) pace_ = rate / (is_fluid_ ? alone_ : links_alone_);
   rate_ = rate;
   if (reaction_) watch_queue(now);
 }
@@ -154,13 +169,16 @@ bool FlowChannel::covers(double rate) {
 
 void FlowChannel::enter_fluid() {
   is_fluid_ = true;
-  sent_in_fluid_ = excess_s_ = 0;
+  const bool is_under_way = is_window_limited_ && last_sent_s_ == updated_s_;
+  sent_in_fluid_ = is_under_way ? released_ : 0;
+  excess_s_ = 0;
   bursts_.clear();
   burst_bytes_ = in_flight_ = peak_in_flight_ = 0;
 }
 
 // What fills the pipe keeps being acknowledged, from now on and over one round trip.
 void FlowChannel::leave_fluid(double now) {
+  if (is_paced_) return end_pacing(now);
   is_fluid_ = false;
   const double pipe = std::min(rate_ * facts_.rtt_s, window());
   if (reaction_)
@@ -170,11 +188,54 @@ void FlowChannel::leave_fluid(double now) {
   const double in_flight = std::min(pipe, sent_in_fluid_);
   credit_ = window() - in_flight;
   in_flight_ = peak_in_flight_ = in_flight;
-  if (in_flight > 0) bursts_.push_back({now, in_flight});
+  if (in_flight > 0)
+    is_window_limited_ ? spread_in_flight(in_flight, now) : bursts_.push_back({now, in_flight});
+}
+
+// Acknowledgements of what was sent evenly during the latest round trip come evenly during the next.
+void FlowChannel::spread_in_flight(double bytes, double now) {
+  constexpr int kParts = 4;
+  for (int part = 0; part < kParts; ++part)
+    bursts_.push_back({now + (part + 0.5) / kParts * facts_.rtt_s, bytes / kParts});
+}
+
+bool FlowChannel::has_whole_window() const {
+  return bursts_.empty() && burst_bytes_ == 0 && window_.is_at_limit() && credit_ >= window() * kCovers;
+}
+
+// Before a window leaves, when nothing is under way.
+void FlowChannel::pace_rounds() {
+  if (!is_window_limited_ || is_fluid_ || fifo_ || !has_whole_window()) return;
+  const double rounds = std::floor(remaining_ / window()) - kLastRounds;
+  if (rounds < kFewRounds) return;
+  covered_ = 0;  // of another window
+  enter_fluid();
+  is_paced_ = true;
+  paced_until_ = remaining_ - rounds * window();
+}
+
+// The next window may leave, as before the first of these rounds; unless the links did not let a window
+// through in each of them, so that data is under way.
+void FlowChannel::end_pacing(double now) {
+  is_paced_ = false;
+  if (reaction_)
+    reaction_->queue_below(now);
+  else
+    window_.acknowledged(sent_in_fluid_ / rules_.connections, window_.bytes());
+  if (rate_ < rate_limit() * kCovers) return leave_fluid(now);
+  is_fluid_ = false;
+  credit_ = window();
+  in_flight_ = peak_in_flight_ = 0;
+}
+
+// What may be sent before something happens.
+double FlowChannel::before_event() const {
+  if (is_paced_) return remaining_ - paced_until_;
+  return is_fluid_ ? remaining_ : std::min(remaining_, credit_);
 }
 
 double FlowChannel::next_change_s() const {
-  const double next = is_fluid_ ? remaining_ : std::min(remaining_, credit_);
+  const double next = before_event();
   const double sent_s = std::max(0., next / rate_);
   if (fifo_ && fifo_->is_waiting())
     return std::min(sent_s, std::max(kShortest_s, fifo_->next_s() - updated_s_));
@@ -211,6 +272,7 @@ void FlowChannel::advance(double now) {
   if (is_fluid_) {
     sent_in_fluid_ += sent;
     if (reaction_) follow(elapsed_s, sent, now);
+    if (is_paced_ && remaining_ <= paced_until_ + nothing()) end_pacing(now);
     return;
   }
   if (sent > 0 && burst_bytes_ == 0) burst_begin_s_ = now - sent / rate_;
@@ -348,6 +410,7 @@ void FlowChannel::take_acknowledgements(double now) {
     credit_ += bytes + window() - before;
     released_ = bytes;
   }
+  if (remaining_ > nothing()) pace_rounds();
 }
 
 void FlowChannel::note_parts(const Transfer& first) {

@@ -6,6 +6,11 @@
 // grew. Once the window covers share × RTT the channel is plain fluid, and nothing happens until the share
 // changes. k connections share a transfer evenly, so that one window times k stands for all.
 //
+// A window that never covers the path (the scenario's, or a matrix's throughput) is burst credit and no rate:
+// a window leaves at the share, and the channel is idle for the rest of the round trip. Of a transfer of many
+// windows only the first and the last rounds go that way. Between them are whole rounds as one fluid of a
+// window a round trip, which carry the same bytes in the same time and cost one event.
+//
 // Where the network signals congestion (net/congestion_reaction.h) a channel is one connection, and its
 // window is followed in the fluid state too: the level of its queue is the window less the pipe, and after a
 // reaction the window may be below the pipe again.
@@ -67,8 +72,12 @@ class FlowChannel {
 
   const ConnectionFacts& facts() const { return facts_; }
   int connections() const { return rules_.connections; }
-  // The rate that the largest window allows, bytes of payload a second.
+  // The rate that the largest window allows over a round trip, bytes of payload a second.
   double rate_limit() const;
+  // Whether it is below what the path alone has.
+  bool is_window_limited() const { return is_window_limited_; }
+  // Whether data may not go out faster than that even for a moment.
+  bool is_held_to_limit() const { return is_paced_ || !is_window_limited_; }
 
   // Takes a transfer; the channel may send from `now` on.
   void push(Transfer transfer, double now);
@@ -111,7 +120,7 @@ class FlowChannel {
     ShortQueue<SyncParts> before;  // the same of those behind the first
   };
 
-  double alone_rate() const;
+  void know_path();
   void spend(double elapsed_s, SyncParts& spent, double& excess_s) const;
   SyncParts spent_by(double now) const;
   void note_parts(const Transfer& first);
@@ -122,8 +131,13 @@ class FlowChannel {
   void start(double now);
   void end_burst();
   void leave_fluid(double now);
+  void spread_in_flight(double bytes, double now);
   void enter_fluid();
   void take_acknowledgements(double now);
+  bool has_whole_window() const;
+  void pace_rounds();
+  void end_pacing(double now);
+  double before_event() const;
   void follow(double elapsed_s, double sent, double now);
   void react(double now);
   void watch_queue(double now);
@@ -139,8 +153,12 @@ class FlowChannel {
   double updated_s_ = 0;
   double last_sent_s_ = 0;
   double sent_in_fluid_ = 0;
-  double alone_ = 0, pace_ = 0;  // the rate of the path alone, and the present one in relation to it
+  double alone_ = 0;        // the rate of the path alone
+  double links_alone_ = 0;  // the same whatever the window is
+  double pace_ = 0;         // the present rate in relation to what the path alone has for it
   bool is_fluid_ = false;
+  bool is_window_limited_ = false;  // the largest windows do not cover the path even without others on it
+  bool is_paced_ = false;           // whole rounds as a fluid, until `paced_until_` of the transfer are left
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   bool is_reduced_ = false;   // by a signal, since it was idle
   std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
@@ -149,6 +167,7 @@ class FlowChannel {
   SyncParts spent_;
   double excess_s_ = 0;
   double covered_ = 0;  // a rate that the window covers, as long as the channel is fluid
+  double paced_until_ = 0;
   ShortQueue<Transfer> queue_;
   std::unique_ptr<FifoPath> path_;
   Rules rules_;

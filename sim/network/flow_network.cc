@@ -65,8 +65,9 @@ void FlowNetwork::vary(std::unique_ptr<Variation> variation) {
 }
 
 double FlowNetwork::cap(const FlowChannel& channel) const {
-  const double rate_limit =
-      std::min(channel.rate_limit() * 8 / payload_share(tcp_.segment), channel.facts().ack_limit);
+  const double of_window =
+      channel.is_held_to_limit() ? channel.rate_limit() * 8 / payload_share(tcp_.segment) : kUnlimited;
+  const double rate_limit = std::min(of_window, channel.facts().ack_limit);
   return variation_ ? variation_->cap(channel.facts(), rate_limit) : rate_limit;
 }
 
@@ -296,6 +297,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
   const double payload_bytes_per_bit = payload_share(tcp_.segment) / 8;
   for (const int number : touched_) {
     const FlowChannel& channel = slot(number).channel;
+    if (channel.is_window_limited()) shares_.set_cap(number, cap(channel));
     channel.has_data() && channel.may_send() ? shares_.start(number) : shares_.stop(number);
   }
   const std::vector<int>& changed = solving_ == Solving::kTouched ? shares_.solve() : shares_.solve_all();

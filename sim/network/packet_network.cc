@@ -4,6 +4,7 @@
 #include <ns3/config.h>
 #include <ns3/nstime.h>
 #include <ns3/string.h>
+#include <ns3/tcp-bbr.h>
 #include <ns3/tcp-socket-base.h>
 #include <ns3/type-id.h>
 #include <ns3/uinteger.h>
@@ -23,13 +24,18 @@ constexpr double kWatchEvery_s = 0.02;
 // No byte for this long, while some are under way, is a stalled simulation and no result.
 constexpr double kStalledAfter_s = 20;
 
+// BBR paces at its own estimate after idling and so restarts nothing: ns-3's as it is.
+ns3::TypeId congestion_control_of(const TcpSpec& tcp) {
+  if (tcp.congestion_control == "bbr") return ns3::TcpBbr::GetTypeId();
+  return tcp.congestion_control == "cubic" ? HostCubic::GetTypeId() : HostReno::GetTypeId();
+}
+
 const TcpSpec& with_defaults_set(const TcpSpec& tcp) {
-  const bool is_cubic = tcp.congestion_control == "cubic";
-  ns3::Config::SetDefault("ns3::TcpL4Protocol::SocketType",
-                          ns3::TypeIdValue(is_cubic ? HostCubic::GetTypeId() : HostReno::GetTypeId()));
-  ns3::Config::SetDefault(
-      (is_cubic ? HostCubic::GetTypeId() : HostReno::GetTypeId()).GetName() + "::SlowStartAfterIdle",
-      ns3::BooleanValue(tcp.slow_start_after_idle));
+  const ns3::TypeId control = congestion_control_of(tcp);
+  ns3::Config::SetDefault("ns3::TcpL4Protocol::SocketType", ns3::TypeIdValue(control));
+  if (control != ns3::TcpBbr::GetTypeId())
+    ns3::Config::SetDefault(control.GetName() + "::SlowStartAfterIdle",
+                            ns3::BooleanValue(tcp.slow_start_after_idle));
   ns3::Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                           ns3::TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
   ns3::Config::SetDefault("ns3::TcpSocket::SegmentSize",

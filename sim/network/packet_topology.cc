@@ -122,7 +122,9 @@ void PacketTopology::set_delay(int link, double delay_s) {
 
 void PacketTopology::install_queue(ns3::Ptr<ns3::NetDevice> device, LinkDirection direction) {
   ns3::TrafficControlHelper control;
-  if (tcp_.queue == "fifo") {
+  const bool is_trunk =
+      topology_.from(direction) >= topology_.replicas() && topology_.to(direction) >= topology_.replicas();
+  if (tcp_.queue == "fifo" || (is_trunk && tcp_.trunk_queue == "fifo")) {
     const double longest_rtt_s = longest_rtt_s_[static_cast<std::size_t>(direction)];
     const std::int64_t bytes = fifo_bytes(tcp_, topology_.rate(direction), longest_rtt_s);
     control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", ns3::StringValue(std::to_string(bytes) + "B"));

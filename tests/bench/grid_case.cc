@@ -38,6 +38,39 @@ Topology sites_of(const GridCase& one) {
   return topology;
 }
 
+// Between sites i < j the longest round trip divided by this, and the throughput times it: what a window that
+// is the same everywhere would carry.
+double nearness(int i, int j) {
+  return i == 0 ? (j == 1 ? 1 : 2) : 1.5;
+}
+
+// As `regions` builds it, with 5 ms inside a site.
+Topology regions_of(const GridCase& one) {
+  constexpr double kInside_s = 0.005;
+  Topology topology(one.replicas);
+  std::vector<int> routers, site_of;
+  for (int site = 0; site < one.sites; ++site)
+    routers.push_back(topology.add_router("site" + std::to_string(site)));
+  for (int i = 0; i < one.replicas; ++i) {
+    site_of.push_back(i * one.sites / one.replicas);
+    topology.add_link({topology.node_name(i) + "-site", i, routers[static_cast<std::size_t>(site_of.back())],
+                       one.up, one.down, kInside_s / 4});
+  }
+  const auto sites = static_cast<std::size_t>(one.sites);
+  std::vector<std::vector<double>> caps(sites, std::vector<double>(sites, kUnlimited));
+  for (int i = 0; i < one.sites; ++i)
+    for (int j = i + 1; j < one.sites; ++j) {
+      const auto first = static_cast<std::size_t>(i), second = static_cast<std::size_t>(j);
+      topology.add_link({topology.node_name(routers[first]) + "-" + topology.node_name(routers[second]),
+                         routers[first], routers[second], kUnlimited, kUnlimited,
+                         (one.rtt_s / nearness(i, j) - kInside_s) / 2});
+      caps[first][second] = caps[second][first] = one.throughput * nearness(i, j);
+    }
+  topology.set_sites(site_of);
+  topology.set_connection_caps(site_of, caps);
+  return topology;
+}
+
 }  // namespace
 
 std::int64_t GridCase::payload() const {
@@ -46,7 +79,13 @@ std::int64_t GridCase::payload() const {
   return find_collective(kind).totals({replicas, bytes, 1}).bytes;
 }
 
+double GridCase::windows() const {
+  const double all = connections * (window > 0 ? window : throughput / 8 * rtt_s);
+  return all > 0 ? products * std::min(up, down) / 8 * rtt_s / all : 0;
+}
+
 Topology topology_of(const GridCase& one) {
+  if (one.sites > 0) return regions_of(one);
   return one.trunk > 0 ? sites_of(one) : star_of(one);
 }
 
@@ -59,6 +98,8 @@ TcpSpec tcp_of(const GridCase& one) {
   tcp.ecn = one.ecn;
   tcp.loss = one.loss;
   tcp.segment = one.segment;
+  if (one.window > 0) tcp.window = one.window;
+  if (one.is_trunk_fifo) tcp.trunk_queue = "fifo";
   return tcp;
 }
 
@@ -82,16 +123,19 @@ std::vector<std::pair<int, int>> ends_of(const GridCase& one) {
 
 double naive_s(const GridCase& one) {
   const double share = one.trunk > 0 ? one.trunk / (one.replicas / 2) : one.up;
-  const double rate = std::min({one.up, one.down, share}) / 8 * payload_share(one.segment);
+  double rate = std::min({one.up, one.down, share}) / 8 * payload_share(one.segment);
+  if (one.window > 0) rate = std::min(rate, one.connections * one.window / one.rtt_s);
+  if (one.throughput > 0) rate = std::min(rate, one.connections * one.throughput / 8);
   if (!one.is_collective()) return one.rtt_s / 2 + static_cast<double>(one.bytes) / rate;
   return find_collective(one.kind).idle_star_s({one.replicas, one.bytes, 1}, one.rtt_s / 2, rate);
 }
 
 const std::vector<std::string>& grid_columns() {
   static const std::vector<std::string> names = {
-      "set",   "number",    "kind",           "replicas", "up",          "down",    "trunk",
-      "rtt_s", "rtt_ratio", "bytes",          "products", "connections", "segment", "gap_s",
-      "queue", "ecn",       "queue_products", "loss",     "seeds"};
+      "set",        "number",    "kind",           "replicas", "up",          "down",    "trunk",
+      "rtt_s",      "rtt_ratio", "bytes",          "products", "connections", "segment", "gap_s",
+      "queue",      "ecn",       "queue_products", "loss",     "seeds",       "sites",   "window",
+      "throughput", "trunk_fifo"};
   return names;
 }
 
@@ -114,7 +158,11 @@ std::vector<std::string> cells_of(const GridCase& one) {
           one.ecn ? "1" : "0",
           format_number(one.queue_products),
           format_number(one.loss),
-          std::to_string(one.seeds)};
+          std::to_string(one.seeds),
+          std::to_string(one.sites),
+          format_number(one.window),
+          format_number(one.throughput),
+          one.is_trunk_fifo ? "1" : "0"};
 }
 
 GridCase grid_case_from(const std::vector<std::string>& cells) {
@@ -136,6 +184,10 @@ GridCase grid_case_from(const std::vector<std::string>& cells) {
   one.queue_products = std::stod(*cell++);
   one.loss = std::stod(*cell++);
   one.seeds = std::stoi(*cell++);
+  one.sites = std::stoi(*cell++);
+  one.window = std::stod(*cell++);
+  one.throughput = std::stod(*cell++);
+  one.is_trunk_fifo = *cell++ == "1";
   return one;
 }
 

@@ -18,7 +18,8 @@ struct GridCase {
   std::string kind;         // "single" (one way), "pair" (both ways), or a collective among all replicas
   int replicas = 2;         // single and pair: replica i with replica i + replicas / 2, all at the same time
   double up = 0, down = 0;  // bit/s, access links
-  double trunk = 0;         // bit/s between the two halves of the replicas; 0: a star
+  double trunk = 0;         // bit/s between the two halves of the replicas; 0: a star, or sites
+  int sites = 0;  // regions: so many sites of neighbouring replicas, trunks without a limit; 0: none
   double rtt_s = 0, rtt_ratio = 1;  // the longest round trip; by how much the shortest across a trunk is less
   std::int64_t bytes = 0;           // that a member contributes
   double products = 0;  // its largest message, in bandwidth-delay products of its share of the path
@@ -28,12 +29,17 @@ struct GridCase {
   bool ecn = false;
   double queue_products = 1;  // of a fifo
   double loss = 0;
-  int seeds = 1;  // runs whose mean counts
+  int seeds = 1;          // runs whose mean counts
+  double window = 0;      // bytes, of a connection (network.tcp.window); 0: unlimited
+  bool is_trunk_fifo = false;  // network.tcp.trunk_queue
+  double throughput = 0;  // bit/s, of a connection between the first two sites, as a matrix gives it; 0: none
 
   // No parameter of the flow fidelity may be fitted on the cases that it is judged on.
   bool is_judge() const { return number % 2 == 1; }
   bool is_collective() const { return kind != "single" && kind != "pair"; }
   std::int64_t payload() const;  // bytes of one exchange, all members
+  // Its largest message in windows of all connections together; 0: windows are unlimited.
+  double windows() const;
 };
 
 Topology topology_of(const GridCase& one);

@@ -38,6 +38,13 @@ struct SetSpec {
   std::vector<double> trunk_shares = {0};  // trunk over access rate; 0: a star
   std::vector<double> rtt_ratios = {1};
   std::vector<double> asymmetries = {1};  // down over up
+  std::vector<double> round_trips_s = {0.01, 0.02, 0.05, 0.1, 0.2};
+  // Windows of all connections together over the bandwidth-delay product; empty: unlimited.
+  std::vector<double> window_shares;
+  // Throughput of one connection over the access rate, between `sites` sites; empty: a star or a trunk.
+  std::vector<double> throughput_shares;
+  int sites = 0;
+  bool is_trunk_fifo = false;
 };
 
 const std::vector<SetSpec>& specs() {
@@ -110,7 +117,71 @@ const std::vector<SetSpec>& specs() {
     asymmetric.stream = 8;
     asymmetric.cases = 24;
     asymmetric.asymmetries = {0.1, 0.2, 0.5, 2, 5, 10};
-    return std::vector<SetSpec>{host, large, codel, fifo, loss, trunk, trunk_codel, trunk_fifo, asymmetric};
+
+    SetSpec window = host;
+    window.name = "window";
+    window.stream = 9;
+    window.cases = 96;
+    window.rates = {5e7, 1e8, 5e8, 1e9};
+    window.most_payload = 3e7;
+    window.window_shares = {0.05, 0.1, 0.2, 0.4, 0.8};
+
+    SetSpec regions = window;
+    regions.name = "regions";
+    regions.stream = 10;
+    regions.cases = 64;
+    regions.replicas = {3, 4, 5, 6, 8};
+    regions.pairs = {1, 2, 3};
+    regions.rates = {5e8, 1e9, 2e9};
+    regions.round_trips_s = {0.02, 0.05, 0.1, 0.2};
+    regions.window_shares = {};
+    regions.throughput_shares = {0.02, 0.05, 0.1, 0.3};
+    regions.sites = 3;
+
+    // FIFOs in which little or nothing overflows.
+    SetSpec deep = fifo;
+    deep.name = "fifo-deep";
+    deep.stream = 11;
+    deep.most_payload = 5e7;
+    deep.queue_products = {2, 4, 8};
+
+    SetSpec trunk_deep = trunk_fifo;
+    trunk_deep.name = "trunk-fifo-deep";
+    trunk_deep.stream = 12;
+    trunk_deep.cases = 48;
+    trunk_deep.most_payload = 5e7;
+    trunk_deep.queue_products = {2, 4, 8};
+
+    SetSpec asymmetric_fifo = asymmetric;
+    asymmetric_fifo.name = "asymmetric-fifo";
+    asymmetric_fifo.stream = 13;
+    asymmetric_fifo.cases = 48;
+    asymmetric_fifo.most_payload = 5e7;
+    asymmetric_fifo.queue = "fifo";
+    asymmetric_fifo.queue_products = {1, 2, 4, 8};
+
+    SetSpec window_fifo = window;
+    window_fifo.name = "window-fifo";
+    window_fifo.stream = 14;
+    window_fifo.cases = 32;
+    window_fifo.most_payload = 2e7;
+    window_fifo.queue = "fifo";
+    window_fifo.queue_products = {1, 2};
+    // Drawn after the supported region of FIFOs was chosen, to judge it once more.
+    SetSpec fifo_judge = asymmetric_fifo;
+    fifo_judge.name = "fifo-judge";
+    fifo_judge.stream = 15;
+    fifo_judge.cases = 64;
+    fifo_judge.queue_products = {4, 6, 8};
+    fifo_judge.asymmetries = {1, 1, 1, 0.2, 5};
+
+    // The cases of `trunk` with FIFOs of one product on the trunk alone.
+    SetSpec trunk_queue = trunk;
+    trunk_queue.name = "trunk-queue";
+    trunk_queue.is_trunk_fifo = true;
+    return std::vector<SetSpec>{host,        large,           codel,       fifo,       loss,       trunk,
+                                trunk_codel, trunk_fifo,      asymmetric,  window,     regions,    deep,
+                                trunk_deep,  asymmetric_fifo, window_fifo, fifo_judge, trunk_queue};
   }();
   return list;
 }
@@ -152,7 +223,8 @@ enum Axis : std::uint32_t {
   kLoss,
   kTrunk,
   kRttRatio,
-  kAsymmetry
+  kAsymmetry,
+  kWindow
 };
 
 // Bytes on the way at the rate that a message gets.
@@ -162,8 +234,12 @@ double product_of(const GridCase& one) {
 }
 
 // A ring divides the contribution, halving-doubling sends half of it at most.
+int parts_of(const GridCase& one) {
+  return one.kind == "ring" ? one.replicas : one.kind == "halving-doubling" ? 2 : 1;
+}
+
 void set_message(GridCase& one, double products) {
-  const int parts = one.kind == "ring" ? one.replicas : one.kind == "halving-doubling" ? 2 : 1;
+  const int parts = parts_of(one);
   one.products = products;
   one.bytes = static_cast<std::int64_t>(products * product_of(one)) * parts;
 }
@@ -196,6 +272,36 @@ void set_size(GridCase& one, const SetSpec& spec, double place) {
       may_scale && static_cast<double>(one.payload()) > spec.true_payload ? kScaledSegment : kTrueSegment;
 }
 
+// Of all connections: what is in flight at most. Never below the initial window.
+double set_window(GridCase& one, const SetSpec& spec, double share) {
+  constexpr double kSegments = 10;
+  const double least = kSegments * one.segment;
+  if (spec.sites > 0) {
+    one.throughput = std::round(std::max(share * one.up, 8 * least / one.rtt_s));
+    return one.connections * one.throughput / 8 * one.rtt_s;
+  }
+  one.window = std::round(std::max(share * product_of(one) / one.connections, least));
+  return one.connections * one.window;
+}
+
+// Messages of a quarter to twenty windows, log-uniform, as far as they are affordable; segments are true
+// ones.
+void set_windows(GridCase& one, const SetSpec& spec, double share, double place) {
+  constexpr double kLeast = 0.25, kMost = 20;
+  const auto set = [&](double windows) {
+    set_message(one, windows * set_window(one, spec, share) / product_of(one));
+    return static_cast<double>(one.payload());
+  };
+  const int fewest = std::max(2, spec.sites);
+  while (one.is_collective() && one.replicas > fewest && set(1.5) > spec.most_payload) --one.replicas;
+  while (set(1.5) > spec.most_payload) {
+    one.up /= 2;
+    one.down /= 2;
+  }
+  const double most = std::min(kMost, 1.5 * spec.most_payload / set(1.5));
+  set(kLeast * std::pow(most / kLeast, place));
+}
+
 GridCase draw(const SetSpec& spec, Hypercube& cube, int number) {
   GridCase one;
   one.set = spec.name;
@@ -209,16 +315,22 @@ GridCase draw(const SetSpec& spec, Hypercube& cube, int number) {
   one.trunk = trunk_share > 0 ? rate : 0;
   one.up = one.down = trunk_share > 0 ? rate / trunk_share : rate;
   (asymmetry > 1 ? one.up : one.down) *= asymmetry > 1 ? 1 / asymmetry : asymmetry;
-  one.rtt_s = cube.level(kRtt, number, std::vector<double>{0.01, 0.02, 0.05, 0.1, 0.2});
+  one.rtt_s = cube.level(kRtt, number, spec.round_trips_s);
   one.rtt_ratio = cube.level(kRttRatio, number, spec.rtt_ratios);
   one.connections = cube.level(kConnections, number, std::vector<int>{1, 2, 4, 8});
   one.gap_s = cube.level(kGap, number, std::vector<double>{0, 1});
   one.queue = spec.queue;
+  one.is_trunk_fifo = spec.is_trunk_fifo;
   one.ecn = spec.ecn;
   one.queue_products = cube.level(kQueueSize, number, spec.queue_products);
   one.loss = cube.level(kLoss, number, spec.losses);
   one.seeds = spec.seeds;
-  set_size(one, spec, cube.place(kSize, number));
+  one.sites = spec.sites;
+  const std::vector<double>& shares = spec.sites > 0 ? spec.throughput_shares : spec.window_shares;
+  if (shares.empty())
+    set_size(one, spec, cube.place(kSize, number));
+  else
+    set_windows(one, spec, cube.level(kWindow, number, shares), cube.place(kSize, number));
   return one;
 }
 

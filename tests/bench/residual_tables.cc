@@ -70,10 +70,16 @@ Label exchange_of(const Entry& entry) {
 }
 Label size_of(const Entry& entry) {
   const double products = entry.one.products;
+  if (products < 1) return {-1, "up to 1 product"};
   if (products < 2) return {0, "1 to 2 products"};
   if (products < 5) return {1, "2 to 5 products"};
   if (products < 20) return {2, "5 to 20 products"};
   return products < 60 ? Label{3, "20 to 60 products"} : Label{4, "60 to 200 products"};
+}
+Label windows_of(const Entry& entry) {
+  const double windows = entry.one.windows();
+  if (windows < 1) return {0, windows > 0 ? "less than a window" : "windows unlimited"};
+  return windows < 4 ? Label{1, "1 to 4 windows"} : Label{2, "4 to 20 windows"};
 }
 Label rtt_of(const Entry& entry) {
   return {entry.one.rtt_s, human_duration(entry.one.rtt_s)};
@@ -172,8 +178,8 @@ std::string axes_table(const std::vector<Entry>& entries) {
       "| | exchanges | flow: median % | 95th % | largest % | mean, signed % | naive: median % | SimGrid: "
       "median % |\n"
       "|---|---|---|---|---|---|---|---|\n";
-  for (const auto& axis : {kind_of, exchange_of, size_of, rtt_of, rate_of, connections_of, replicas_of,
-                           queue_of, loss_of, rtts_of, asymmetry_of, segment_of})
+  for (const auto& axis : {kind_of, exchange_of, size_of, windows_of, rtt_of, rate_of, connections_of,
+                           replicas_of, queue_of, loss_of, rtts_of, asymmetry_of, segment_of})
     text += axis_rows(entries, axis);
   return text;
 }

@@ -60,6 +60,10 @@ std::vector<BadInput> bad_inputs() {
   add("HeadsDoNotDivide", {"train.model.heads"})["train"]["model"]["heads"] = 3;
   add("FlowWithoutALossModel", {"network.tcp.loss", "packet"})["network"]["tcp"] = {{"queue", "fifo"},
                                                                                     {"loss", 0.001}};
+  add("FlowWithAFifoThatOverflows",
+      {"network.tcp.queue_size", "at least 4", "packet"})["network"]["tcp"] = {{"queue", "fifo"}};
+  add("FlowWithAFifoAtRouters",
+      {"network.tcp.trunk_queue", "packet"})["network"]["tcp"] = {{"trunk_queue", "fifo"}};
   return bad;
 }
 

@@ -114,6 +114,17 @@ TEST(Connection, RoundTripHoldsTheSerializationOfASegment) {
   EXPECT_EQ(facts.acks, (std::vector<LinkDirection>{2, 1}));
 }
 
+// 523 Mb/s between Oregon and Tokyo; the public run with 8 connections gained 3.1.
+TEST(Regions, SeveralConnectionsShareTheGainThatIsGiven) {
+  Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
+  one.network.tcp.connections = 8;
+  EXPECT_EQ(build_topology(one).connection_cap(0, 1), 523e6);
+  std::get<RegionsSpec>(one.network.topology).connections_gain = 3.1;
+  EXPECT_NEAR(8 * build_topology(one).connection_cap(0, 1), 3.1 * 523e6, 1);
+  one.network.tcp.connections = 2;
+  EXPECT_EQ(build_topology(one).connection_cap(0, 1), 523e6) << "two gain two";
+}
+
 // The throughput of one connection between Oregon and Tokyo is 523 Mb/s at 96 ms: a window of 6.3 MB.
 TEST(Connection, AMatrixCapIsAWindow) {
   const Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});

@@ -74,6 +74,32 @@ TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
   }
 }
 
+// A window is what may leave at once, not a rate: chunks below it leave at the link's rate, half of the
+// path's product being the window. The kernel took 2.94 s, then 2.11 s for the ring of 8.
+void compare_window(int replicas, double chunk) {
+  Case one = star_case(replicas, 5e7, 0.2);
+  one.workload.step_time.seconds = 0.01;
+  one.network.tcp.window = 600000;
+  const Trace trace = single_exchange("ring", replicas, static_cast<std::int64_t>(replicas * chunk), 2);
+  const Replayed flow = run_replay(one, trace);
+  one.network.fidelity = "packet";
+  const Replayed packet = run_replay(one, trace);
+  for (const int step : {1, 2}) {
+    const double ratio = flow.sync_time_s(step) / packet.sync_time_s(step);
+    std::printf(
+        "window of 600 kB, ring of %d with chunks of %.0f kB, exchange %d: packet %.4f s, flow %.4f s "
+        "(%+.1f %%)\n",
+        replicas, chunk / 1000, step, packet.sync_time_s(step), flow.sync_time_s(step), 100 * (ratio - 1));
+    EXPECT_NEAR(ratio, 1, 0.08);
+  }
+}
+
+TEST(PacketAndFlow, AgreeOnRingsWhoseWindowDoesNotCoverThePath) {
+  compare_window(4, 3e5);
+  compare_window(4, 5.5e5);
+  compare_window(8, 3e5);
+}
+
 // Cold, and again at once: the second exchange begins with the window that the first one left.
 // Before a queue of a quarter that one is printed and not judged (−23 %): a packet more or less decides
 // whether TCP waits for a time-out, and only averages mean something (docs/model.md).
@@ -234,6 +260,47 @@ TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
       one.network.tcp.ecn = queue == "fq_codel";
       EXPECT_GT(sync_time(one, "packet", trace), 0.04) << queue << ' ' << control;
     }
+}
+
+// Latency and bytes / rate are a bound; ten windows of slow start and BBR's probing cost less than a third
+// more. After a second of idling it begins at the rate that it knew.
+TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
+  const double rate = 1e8, rtt_s = 0.05;
+  Case one = star_case(2, rate, rtt_s);
+  one.network.fidelity = "packet";
+  one.network.tcp.congestion_control = "bbr";
+  one.workload.step_time.seconds = 1;
+  const auto bytes = static_cast<std::int64_t>(20 * rate / 8 * rtt_s);
+  const double bound_s = rtt_s / 2 + static_cast<double>(bytes) / (rate / 8 * payload_share(1448));
+  const Replayed replayed = run_replay(one, single_exchange("pair", 2, bytes, 2));
+  std::printf("BBR, 20 products: %.4f s, after 1 s %.4f s, at least %.4f s\n", replayed.sync_time_s(1),
+              replayed.sync_time_s(2), bound_s);
+  for (const int step : {1, 2}) {
+    EXPECT_GT(replayed.sync_time_s(step), bound_s);
+    EXPECT_LT(replayed.sync_time_s(step), 1.33 * bound_s);
+  }
+  EXPECT_LT(replayed.sync_time_s(2), replayed.sync_time_s(1));
+}
+
+// The same FIFO, at the trunk alone: four pairs that share it lose packets that fair queueing keeps.
+TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
+  Case one = star_case(2, 1e8, 0.05);
+  HierarchicalSpec sites;
+  sites.inside = StarSpec{1e9, 1e9, 0.004};
+  sites.trunk = StarSpec{1e8, 1e8, 0.05};
+  sites.placement = {{"here", 2}, {"there", 2}};
+  one.replicas = 4;
+  one.network.topology = sites;
+  one.network.fidelity = "packet";
+  one.network.tcp.queue_products = 0.25;
+  const Trace trace = single_exchange("ring", 4, 8000000);
+  const double fair_s = sync_time(one, "packet", trace);
+  one.network.tcp.trunk_queue = "fifo";
+  const double trunk_s = sync_time(one, "packet", trace);
+  one.network.tcp.queue = "fifo";
+  const double all_s = sync_time(one, "packet", trace);
+  EXPECT_GT(trunk_s, 1.02 * fair_s);
+  EXPECT_NE(trunk_s, all_s) << "hosts keep fair queueing";
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ Case draw_case(Draws& draws) {
   Case one = star_case(draws.pick(2, 9), draws.log_between(2e7, 5e8), draws.log_between(1e-3, 0.2));
   TcpSpec& tcp = one.network.tcp;
   tcp.queue = draws.one_of<std::string>({"host", "host", "fq_codel", "fifo"});
+  tcp.accept_error = true;  // parts add up also where packets differ
   tcp.congestion_control = draws.one_of<std::string>({"cubic", "reno"});
   tcp.connections = draws.pick(1, 4);
   tcp.ecn = tcp.queue == "fq_codel" && draws.flip();

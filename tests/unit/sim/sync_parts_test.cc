@@ -4,6 +4,8 @@
 // in idle_star_test.cc.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "net/framing.h"
 #include "tests/unit/net/breakdown.h"
 #include "tests/unit/sim/replays.h"
@@ -81,17 +83,24 @@ TEST(SyncParts, SlowStartIsStartUpButForItsBytes) {
   }
 }
 
-// A window of 125 kB a round trip of 100 ms is 10 Mb/s: the path alone would give no more.
+// A window of 125 kB a round trip of 100 ms is 10 Mb/s: the path alone would give no more. So waiting with
+// that window is part of the path; before it four rounds of slow start, after it what is left at the link's
+// rate, beside acknowledgements of the other direction.
 TEST(SyncParts, AWindowThatTheScenarioGivesIsPartOfThePath) {
-  Case one = star_case(2, kRate, 0.1);
-  one.network.tcp.window = 125000;
   const double segment_s = 8 * 1538 / kRate, rtt_s = 0.1 + 2 * segment_s + 2 * 8 * 90 / kRate;
-  const Replayed replayed = run_replay(one, single_exchange("pair", 2, 12500000));
-  EXPECT_NEAR(last_one(replayed).of("bytes"), 100 * rtt_s, 1e-6);
-  EXPECT_NEAR(last_one(replayed).of("sharing"), 0, 1e-6);
-  one.network.tcp.connections = 4;
-  const Replayed four = run_replay(one, single_exchange("pair", 2, 12500000));
-  EXPECT_NEAR(last_one(four).of("bytes"), 25 * rtt_s, 1e-6);
+  for (const int connections : {1, 4}) {
+    Case one = star_case(2, kRate, 0.1);
+    one.network.tcp.window = 125000;
+    one.network.tcp.connections = connections;
+    const double window = 125000. * connections, started = 15 * 10 * 1448. * connections;
+    const double rounds = std::floor((12500000 - started) / window);
+    const double last_s = alone_s(12500000 - started - rounds * window, kRate, 1448);
+    const Replayed replayed = run_replay(one, single_exchange("pair", 2, 12500000));
+    EXPECT_NEAR(last_one(replayed).of("bytes"), alone_s(started, kRate, 1448) + rounds * rtt_s + last_s,
+                1e-6);
+    EXPECT_NEAR(last_one(replayed).of("sharing"), last_s * 90 / (2 * 1538), 1e-6);
+    EXPECT_NEAR(last_one(replayed).of("startup"), 4 * rtt_s - alone_s(started, kRate, 1448), 1e-6);
+  }
 }
 
 // Its way up is a quarter as fast and always busy: six chunks, one latency. The chain of the one behind it
