@@ -119,8 +119,9 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.connections = json.at("connections");
   tcp.congestion_control = json.at("congestion_control").get<std::string>();
   tcp.queue = json.at("queue").get<std::string>();
-  tcp.trunk_queue = json.at("trunk_queue").get<std::string>();
-  tcp.accept_error = json.at("accept_error");
+  // Absent from a case that was resolved before there was a choice.
+  tcp.trunk_queue = json.value("trunk_queue", tcp.trunk_queue);
+  tcp.accept_error = json.value("accept_error", false);
   parse_queue_size(json, tcp);
   tcp.ecn = json.at("ecn");
   tcp.loss = json.at("loss");
