@@ -63,10 +63,23 @@ struct Judged {
   Verdict verdict;
 };
 
-bool agrees(const Json& swept, const Json& where) {
+// "methods.noloco.pattern": no case of another method has it.
+bool is_of_another_method(const std::string& key, const Json& label) {
+  return key.rfind("methods.", 0) == 0 && key.rfind("methods." + label.get<std::string>() + ".", 0) != 0;
+}
+
+// A sweep may be a union whose parts sweep different keys. A case that does not have a key has the scenario's
+// value there, which is none of those swept: it is not at that point.
+bool agrees(const Json& one, const Json& where) {
+  const Json& swept = one["swept"];
   for (const auto& [key, value] : where.items())
-    if (swept.contains(key) && swept[key] != value) return false;
+    if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, one["label"])) return false;
   return true;
+}
+
+// Whether two cases of different methods differ in the keys of these methods alone.
+bool is_same_point(const Json& a, const Json& b) {
+  return agrees(a, b["swept"]) && agrees(b, a["swept"]);
 }
 
 Json swept_by_both(const Json& a, const Json& b) {
@@ -113,7 +126,7 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
   Points points;
   for (const Json& one : records) {
     if (claim.contains("of") && one["label"] != claim["of"]) continue;
-    if (!agrees(one["swept"], where)) continue;
+    if (!agrees(one, where)) continue;
     Json swept = one["swept"];
     if (!claim.contains("of")) swept["method"] = one["label"];
     add(points.with(swept), done_value(one, metric), {&one}, metric);
@@ -124,7 +137,7 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
 std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records) {
   std::vector<const Json*> cases;
   for (const Json& one : records)
-    if (one["label"] == label && agrees(one["swept"], where)) cases.push_back(&one);
+    if (one["label"] == label && agrees(one, where)) cases.push_back(&one);
   return cases;
 }
 
@@ -159,7 +172,7 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
   Points points;
   for (const Json* above : aboves) {
     for (const Json* below : partners[pairing_text(*above, keys)]) {
-      if (!agrees((*below)["swept"], (*above)["swept"])) continue;
+      if (!is_same_point(*above, *below)) continue;
       const auto numerator = done_value(*above, metric), denominator = done_value(*below, metric);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;

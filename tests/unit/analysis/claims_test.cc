@@ -45,6 +45,24 @@ TEST(Claims, ARatioAgainstABoundWidenedByTheResidual) {
   EXPECT_EQ(verdict(ratio(13.9), records), "fails");
 }
 
+// A union of sweeps: with a barrier 24 s over 8 s is 3, without one 60 s over 2 s is 30. Nobody compares 24 s
+// with 2 s.
+TEST(Claims, CasesThatDifferInAKeyOfTheirOwnPartAreNoPair) {
+  const Json barrier = {{"network.barrier", true}}, ring = {{"methods.diloco.all_reduce", "ring"}};
+  Json barrier_and_ring = barrier;
+  barrier_and_ring.update(ring);
+  const std::vector<Json> records = {record("diloco", 24, 3, barrier_and_ring),
+                                     record("noloco", 8, 3, barrier), record("diloco", 60, 3, ring),
+                                     record("noloco", 2, 3)};
+  Json claim = ratio(10);
+  claim["id"] = "c";
+  EXPECT_EQ(judge_claims(Json::array({claim}), records)[0]["points"], 2);
+  claim["where"] = barrier;
+  const Json verdict = judge_claims(Json::array({claim}), records)[0];
+  EXPECT_EQ(verdict["points"], 1);
+  EXPECT_EQ(verdict["measured"], 3);
+}
+
 // Whatever the part that is there says, the rest may say otherwise.
 TEST(Claims, AreUndecidedWhileShardsAreMissing) {
   const std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};
