@@ -7,7 +7,7 @@
 #include "cli/work_plan.h"
 #include "core/units.h"
 #include "methods/registry.h"
-#include "net/estimate.h"
+#include "replay/estimate.h"
 
 namespace longhaul {
 namespace {

@@ -13,8 +13,8 @@
 #include "cli/run_command.h"
 #include "cli/validate_command.h"
 #include "core/errors.h"
-#include "net/analytic/analytic_replay.h"
-#include "net/replay/replay_program.h"
+#include "replay/replay.h"
+#include "replay/replay_program.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include "core/glob.h"
 #include "core/scenario_options.h"
 #include "methods/registry.h"
-#include "net/estimate.h"
-#include "net/topology.h"
+#include "replay/estimate.h"
+#include "replay/optimized_order.h"
 
 namespace longhaul {
 namespace {
@@ -55,7 +55,7 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
 void fill_in_sites(Case& one) {
   if (!needs_sites(plan_of(one))) return;
   std::map<int, int> number_of;
-  const Topology topology = build_topology(one);
+  const Topology topology = placed_topology(one);
   for (const int site : topology.site_of())
     one.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
   if (one.site_of.empty())

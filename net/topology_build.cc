@@ -5,7 +5,6 @@
 
 #include "core/errors.h"
 #include "core/units.h"
-#include "net/optimized_order.h"
 #include "net/overrides.h"
 #include "net/topologies/topologies.h"
 #include "net/topology.h"
@@ -54,8 +53,6 @@ void check_connected(const Topology& topology) {
 }  // namespace
 
 Topology build_topology(const Case& one) {
-  if (one.network.rank_order.kind == RankOrderSpec::Kind::kOptimized)
-    return build_topology(with_optimized_order(one));
   Topology topology = std::visit([&](const auto& asked) { return build(asked, one); }, one.network.topology);
   apply_overrides(one.network.overrides, topology);
   for (const Link& link : topology.links()) check_link(link);

@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "core/errors.h"
-#include "net/replay/replay_program.h"
-#include "sim/replay/replay.h"
+#include "replay/replay_program.h"
+#include "sim/simulated_replay.h"
 
 int main(int argc, char** argv) {
   longhaul::ReplayArguments arguments;
@@ -16,8 +16,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
   }
-  return longhaul::replay_program(
-      "longhaul-sim", arguments,
-      [](const longhaul::Case& one, const longhaul::Trace& trace, const std::string& folder,
-         longhaul::ProgressReporter& reporter) { return longhaul::replay(one, trace, folder, reporter); });
+  return longhaul::replay_program("longhaul-sim", arguments,
+                                  [](const longhaul::Case& one, const longhaul::Trace& trace,
+                                     const std::string& folder, longhaul::ProgressReporter& reporter) {
+                                    return longhaul::simulated_replay(one, trace, folder, reporter);
+                                  });
 }

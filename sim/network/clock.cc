@@ -6,6 +6,26 @@
 #include <cmath>
 
 namespace longhaul {
+namespace {
+
+class SimulatorClock : public Clock {
+ public:
+  std::int64_t now_ns() const override { return longhaul::now_ns(); }
+  void after_ns(std::int64_t delay_ns, std::function<void()> action) override {
+    longhaul::after_ns(delay_ns, std::move(action));
+  }
+  void run() override { ns3::Simulator::Run(); }
+  void stop() override { ns3::Simulator::Stop(); }
+  void close() override { ns3::Simulator::Destroy(); }
+  std::uint64_t events() const override { return ns3::Simulator::GetEventCount(); }
+};
+
+}  // namespace
+
+Clock& simulator_clock() {
+  static SimulatorClock clock;
+  return clock;
+}
 
 std::int64_t now_ns() {
   return ns3::Simulator::Now().GetNanoSeconds();
@@ -13,10 +33,6 @@ std::int64_t now_ns() {
 
 double now_s() {
   return static_cast<double>(now_ns()) / 1e9;
-}
-
-double seconds_between(double earlier_s, double later_s) {
-  return std::round((later_s - earlier_s) * 1e9) / 1e9;
 }
 
 void after(double delay_s, std::function<void()> action) {

@@ -1,19 +1,21 @@
-// Simulated time. ns-3's simulator is one global object with a resolution of a nanosecond; this is the only
-// place that turns its clock into seconds.
+// Simulated time on ns-3's simulator, which is one global object with a resolution of a nanosecond. This is
+// the only place that turns its clock into seconds.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "replay/network/clock.h"
+
 namespace longhaul {
+
+// The simulator as a replay sees it. close() destroys the simulation, so that another one can be made.
+Clock& simulator_clock();
 
 // Seconds since the simulator's own zero.
 double now_s();
 std::int64_t now_ns();
-
-// later − earlier of two values of now_s(), on whole nanoseconds again.
-double seconds_between(double earlier_s, double later_s);
 
 // Runs `action` after `delay_s` (≥ 0, rounded to nanoseconds); actions of the same instant run in the order
 // of their scheduling.

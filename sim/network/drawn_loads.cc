@@ -24,15 +24,12 @@ DrawnLoads::DrawnLoads(const NetworkSpec& spec, const Topology& topology, std::u
       times_(*spec.message_time, seed),
       flows_(tcp_, topology) {}
 
-void DrawnLoads::send(int source, int target, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
-  flows_.send(source, target, bytes, std::move(on_arrival), parts);
-}
-
-void DrawnLoads::send_message(const MessageKey& key, int source, int target, std::int64_t, Arrival on_arrival,
-                              SyncParts* parts) {
-  const double rate = topology_.bottleneck(source, target) * payload_share(tcp_.segment) / 8;
-  const std::int64_t drawn = std::llround(times_.seconds(key) * rate);
-  if (drawn > 0) return flows_.send(source, target, drawn, std::move(on_arrival), parts);
+void DrawnLoads::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+  const double rate =
+      topology_.bottleneck(transfer.source, transfer.target) * payload_share(tcp_.segment) / 8;
+  Transfer drawn = transfer;
+  drawn.bytes = std::llround(times_.seconds(transfer.key) * rate);
+  if (drawn.bytes > 0) return flows_.send(drawn, std::move(on_arrival), parts);
   after_ns(0, std::move(on_arrival));
 }
 

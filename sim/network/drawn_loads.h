@@ -16,12 +16,9 @@ class DrawnLoads : public Network {
   // `topology` must outlive it.
   DrawnLoads(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed);
 
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival,
-            SyncParts* parts = nullptr) override;
-  void send_message(const MessageKey& key, int source, int target, std::int64_t bytes, Arrival on_arrival,
-                    SyncParts* parts = nullptr) override;
+  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
   // Of what was drawn, not of the payload.
-  const std::vector<LinkLoad>& loads() const override { return flows_.loads(); }
+  const std::vector<LinkLoad>& loads() override { return flows_.loads(); }
 
  private:
   TcpSpec tcp_;

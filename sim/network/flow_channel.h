@@ -29,8 +29,8 @@
 #include "net/congestion_reaction.h"
 #include "net/connection.h"
 #include "net/fifo_rounds.h"
-#include "net/replay/sync_parts.h"
 #include "net/tcp_window.h"
+#include "replay/network/sync_parts.h"
 #include "sim/network/short_queue.h"
 
 namespace longhaul {

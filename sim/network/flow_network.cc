@@ -129,8 +129,9 @@ std::unique_ptr<CongestionReaction> FlowNetwork::make_reaction(const ConnectionF
                                               std::move(queue), std::move(losses));
 }
 
-void FlowNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
-  const int first = number_of(source, target),
+void FlowNetwork::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+  const std::int64_t bytes = transfer.bytes;
+  const int first = number_of(transfer.source, transfer.target),
             count = static_cast<int>(std::min<std::int64_t>(slots_a_pair_, bytes));
   if (count == 1) return send_part(first, bytes, std::move(on_arrival), parts);
   send_parts(first, count, bytes, std::move(on_arrival), parts);

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "net/fair_shares.h"
+#include "replay/network/network.h"
+#include "replay/network/peer_map.h"
 #include "sim/network/clock.h"
 #include "sim/network/fifo_queues.h"
 #include "sim/network/flow_channel.h"
 #include "sim/network/flow_variation.h"
 #include "sim/network/instant_queue.h"
-#include "sim/network/network.h"
-#include "sim/network/peer_map.h"
 #include "sim/network/short_queue.h"
 #include "sim/network/stable_array.h"
 
@@ -35,9 +35,8 @@ class FlowNetwork : public Network {
   // Before anything is sent: the network changes with time.
   void vary(std::unique_ptr<Variation> variation);
 
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival,
-            SyncParts* parts = nullptr) override;
-  const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
+  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  const std::vector<LinkLoad>& loads() override { return loads_.loads(); }
 
  private:
   // Where the network varies: the connection with its links' own rates and delays.

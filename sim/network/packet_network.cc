@@ -125,8 +125,9 @@ void PacketNetwork::connect_all() {
   for (auto& [ends, watched] : channels_) watched.channel->connect();
 }
 
-void PacketNetwork::send(int source, int target, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
-  Watched& watched = channels_.at({source, target});
+void PacketNetwork::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+  const std::int64_t bytes = transfer.bytes;
+  Watched& watched = channels_.at({transfer.source, transfer.target});
   PacketChannel& channel = *watched.channel;
   if (!channel.is_busy()) watched.moved_s = now_s();
   loads_.begin(channel.facts().data, now_s());

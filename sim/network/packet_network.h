@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "net/variation/variation.h"
-#include "sim/network/network.h"
+#include "replay/network/network.h"
 #include "sim/network/packet_channel.h"
 #include "sim/network/packet_topology.h"
 
@@ -20,10 +20,9 @@ class PacketNetwork : public Network {
   PacketNetwork(const TcpSpec& tcp, const Topology& topology, std::vector<std::pair<int, int>> ends,
                 std::uint64_t seed, std::unique_ptr<Variation> variation = nullptr);
 
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival,
-            SyncParts* parts = nullptr) override;
+  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
   double ready_s() const override { return ready_s_; }
-  const std::vector<LinkLoad>& loads() const override { return loads_.loads(); }
+  const std::vector<LinkLoad>& loads() override { return loads_.loads(); }
 
  private:
   struct Watched {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/case.h"
-#include "net/replay/link_loads.h"
 #include "net/topology.h"
+#include "replay/network/link_loads.h"
 
 namespace longhaul {
 

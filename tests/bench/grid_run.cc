@@ -13,9 +13,9 @@
 #include <numeric>
 
 #include "core/errors.h"
+#include "replay/exchange_run.h"
 #include "sim/network/clock.h"
-#include "sim/network/network.h"
-#include "sim/replay/exchange_run.h"
+#include "sim/network/make_network.h"
 
 namespace longhaul {
 namespace {
@@ -26,7 +26,8 @@ class GridRun {
       : one_(one),
         topology_(topology_of(one)),
         groups_(groups_of(one)),
-        network_(network_of(fidelity, seed)) {
+        network_(network_of(fidelity, seed)),
+        context_{simulator_clock(), *network_, topology_.site_of()} {
     rule_.name = "exchange";
     rule_.collective = one.kind;
     rule_.tensors = {"delta"};
@@ -74,16 +75,16 @@ class GridRun {
   }
 
   void send(const std::vector<int>& group) {
-    network_->send(group[0], group[1], one_.bytes, [this] { end_group(); });
+    network_->send({group[0], group[1], one_.bytes}, [this] { end_group(); });
   }
 
   // Runs are kept: the last one is what calls end_group.
   void start_collective(const std::vector<int>& group) {
     auto open = std::make_shared<std::size_t>(group.size());
-    runs_.push_back(std::make_unique<ExchangeRun>(rule_, 0, 1, group, one_.bytes, topology_.site_of(),
-                                                  *network_, [this, open](int) {
-                                                    if (--*open == 0) end_group();
-                                                  }));
+    runs_.push_back(
+        std::make_unique<ExchangeRun>(context_, rule_, 0, 1, group, one_.bytes, [this, open](int) {
+          if (--*open == 0) end_group();
+        }));
     ExchangeRun* run = runs_.back().get();
     for (const int replica : group) run->post(replica);
   }
@@ -99,6 +100,7 @@ class GridRun {
   Topology topology_;
   std::vector<std::vector<int>> groups_;
   std::unique_ptr<Network> network_;
+  ExchangeContext context_;
   ExchangeRule rule_;
   std::vector<std::unique_ptr<ExchangeRun>> runs_;
   ExchangeTime* time_ = nullptr;

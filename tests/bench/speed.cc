@@ -42,7 +42,7 @@ std::int64_t all_to_all(FlowNetwork& network, int count) {
   after(0, [&] {
     for (int from = 0; from < count; ++from)
       for (int to = 0; to < count; ++to)
-        if (from != to) network.send(from, to, kSpeedMessage, [&arrived] { ++arrived; });
+        if (from != to) network.send({from, to, kSpeedMessage}, [&arrived] { ++arrived; });
   });
   ns3::Simulator::Run();
   return arrived;

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "core/exchange_plan.h"
+#include "replay/exchange_run.h"
 #include "sim/network/clock.h"
-#include "sim/replay/exchange_run.h"
 
 namespace longhaul {
 
@@ -48,14 +48,14 @@ std::int64_t run_speed_collective(FlowNetwork& network, const std::string& name,
   rule.collective = name;
   rule.tensors = {"delta"};
   const std::int64_t bytes = name == "ring" ? kSpeedMessage * group : kSpeedMessage;
+  const ExchangeContext context{simulator_clock(), network};
   std::vector<std::unique_ptr<ExchangeRun>> runs;
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> when(0, spread_s);
   for (int first = 0; first + group <= count; first += group) {
     std::vector<int> members;
     for (int i = 0; i < group; ++i) members.push_back(first + i);
-    runs.push_back(
-        std::make_unique<ExchangeRun>(rule, 0, 1, members, bytes, std::vector<int>{}, network, [](int) {}));
+    runs.push_back(std::make_unique<ExchangeRun>(context, rule, 0, 1, members, bytes, [](int) {}));
     for (const int member : members)
       after(spread_s > 0 ? when(random) : 0, [run = runs.back().get(), member] { run->post(member); });
   }

@@ -15,7 +15,7 @@
 #include "core/csv.h"
 #include "core/errors.h"
 #include "sim/network/clock.h"
-#include "sim/network/network.h"
+#include "sim/network/make_network.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {
@@ -96,7 +96,7 @@ class Exchanges {
       const double begun_s = now_s();
       open_ = point_.directions;
       for (int side = 0; side < point_.directions; ++side)
-        network_->send(side, 1 - side, point_.bytes, [this, index, begun_s] {
+        network_->send({side, 1 - side, point_.bytes}, [this, index, begun_s] {
           if (--open_ > 0) return;
           times_s_.push_back(now_s() - begun_s);
           begin(index + 1);

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
-#include "net/estimate.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 
@@ -42,12 +41,6 @@ TEST(Hierarchical, SitesAreWhereTheReplicasAre) {
   EXPECT_EQ(even.site_of(), (std::vector<int>{0, 0, 1, 1, 2}));
   EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 0}}, 2)).links().size(), 3u)
       << "an empty site has no link";
-}
-
-TEST(Hierarchical, TheCollectiveOfThatNameIsAllowed) {
-  ExchangeRule rule;
-  rule.collective = "hierarchical";
-  EXPECT_NO_THROW(check_collectives(sites_case({{"a", 2}, {"b", 2}}, 4), {{rule}}));
 }
 
 TEST(Hierarchical, APlacementThatDoesNotAddUpIsAnError) {

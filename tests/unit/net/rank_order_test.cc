@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <numeric>
 
 #include "core/exchange_plan.h"
 #include "core/random.h"
 #include "net/matrix.h"
-#include "net/optimized_order.h"
 #include "net/site_tour.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
@@ -192,75 +189,6 @@ TEST(RankOrder, OptimizedRingOfSeveralReplicasASiteToo) {
     optimal += found <= best * (1 + 1e-9);
   }
   EXPECT_GE(optimal, 18);
-}
-
-// A matrix file of four sites: A and C are near each other, B and D too, all others far.
-Case two_near_pairs(const std::string& all_reduce, int at_each) {
-  const std::string file = testing::TempDir() + "longhaul_near_pairs_" + all_reduce + ".json";
-  const auto pair = [](const char* one, const char* other, const char* rtt) {
-    return std::string(R"({"between": [")") + one + R"(", ")" + other + R"("], "rtt": ")" + rtt +
-           R"(", "throughput": "200Mbps"})";
-  };
-  std::ofstream(file) << R"({"about": "a", "source": "s", "sites": ["A", "B", "C", "D"],
-    "inside": {"rtt": "1ms", "throughput": "1Gbps"}, "pairs": [)"
-                      << pair("A", "B", "100ms") + "," + pair("A", "C", "10ms") + "," +
-                             pair("A", "D", "100ms") + "," + pair("B", "C", "100ms") + "," +
-                             pair("B", "D", "10ms") + "," + pair("C", "D", "100ms")
-                      << "]}";
-  Case one = regions_case(file, {{"A", at_each}, {"B", at_each}, {"C", at_each}, {"D", at_each}});
-  one.workload.parameters = 1000000;
-  one.method.options = {{"name", "diloco"}, {"all_reduce", all_reduce}};
-  one.network.rank_order.kind = Kind::kOptimized;
-  return one;
-}
-
-TEST(RankOrder, OptimizedTreeHasItsLowLevelsInsideAndThenAmongNearSites) {
-  const Topology topology = build_topology(two_near_pairs("tree", 2));
-  for (const int rank : {0, 2, 4, 6}) EXPECT_NEAR(topology.rtt_s(rank, rank + 1), 0.001, 1e-12);
-  for (const int rank : {0, 4}) EXPECT_NEAR(topology.rtt_s(rank, rank + 2), 0.01, 1e-12);
-  EXPECT_NEAR(topology.rtt_s(0, 4), 0.1, 1e-12);
-}
-
-// Halving-doubling sends half of the vector between ranks 8 apart, a quarter between ranks 4 apart.
-TEST(RankOrder, OptimizedHalvingDoublingKeepsItsLargeMessagesInsideASite) {
-  const std::vector<int> site_of = build_topology(two_near_pairs("halving-doubling", 4)).site_of();
-  for (std::size_t rank = 0; rank < 16; ++rank) {
-    EXPECT_EQ(site_of[rank], site_of[rank ^ 8]);
-    EXPECT_EQ(site_of[rank], site_of[rank ^ 4]);
-    EXPECT_NE(site_of[rank], site_of[rank ^ 2]);
-  }
-}
-
-TEST(RankOrder, OptimizedServerIsAtTheSiteFromWhichAllAreSoonest) {
-  Case one = regions_case("aws-2022", {{"sydney", 1}, {"ireland", 1}, {"london", 1}, {"frankfurt", 1}});
-  one.workload.parameters = 1000;
-  one.method.options = {{"name", "diloco"}, {"all_reduce", "parameter-server"}};
-  one.network.rank_order.kind = Kind::kOptimized;
-  const Topology topology = build_topology(one);
-  // The server has all once the farthest has sent, and each has the result one way later: the mean over the
-  // four is the farthest way and a quarter of the sum of all.
-  std::vector<double> mean_s;
-  for (int server = 0; server < 4; ++server) {
-    double sum = 0, farthest = 0;
-    for (int other = 0; other < 4; ++other)
-      if (other != server) {
-        sum += topology.rtt_s(server, other) / 2;
-        farthest = std::max(farthest, topology.rtt_s(server, other) / 2);
-      }
-    mean_s.push_back(farthest + sum / 4);
-  }
-  EXPECT_DOUBLE_EQ(mean_s[0], *std::min_element(mean_s.begin(), mean_s.end()));
-}
-
-TEST(RankOrder, OptimizedIsAPermutationForEveryCollectiveAndSize) {
-  for (const std::string& collective : all_reduce_collectives())
-    for (const int at_each : {1, 3, 5}) {
-      const Case one = two_near_pairs(collective, at_each);
-      std::vector<int> places = with_optimized_order(one).network.rank_order.places;
-      std::sort(places.begin(), places.end());
-      ASSERT_EQ(static_cast<int>(places.size()), one.replicas) << collective;
-      for (int i = 0; i < one.replicas; ++i) EXPECT_EQ(places[static_cast<std::size_t>(i)], i) << collective;
-    }
 }
 
 // 64 sites on a circle, written in an order that jumps about: the shortest tour is the circle.

@@ -74,7 +74,7 @@ TEST(AsymmetricStar, AcknowledgementsOnASlowWayUpLimitWhatComesDown) {
   FlowNetwork network(one.network.tcp, topology);
   const SimulationScope scope;
   double arrived_s = -1;
-  after(0, [&] { network.send(0, 1, static_cast<std::int64_t>(bytes), [&] { arrived_s = now_s(); }); });
+  after(0, [&] { network.send({0, 1, static_cast<std::int64_t>(bytes)}, [&] { arrived_s = now_s(); }); });
   ns3::Simulator::Run();
   EXPECT_NEAR(arrived_s / (bytes / payload_bytes_per_s(slow_up / kAckShare)), 1, 5e-3);
 }

@@ -13,12 +13,12 @@ class CutNetwork : public Network {
   CutNetwork(std::unique_ptr<Network> carrier, int source, int target)
       : carrier_(std::move(carrier)), source_(source), target_(target) {}
 
-  void send(int source, int target, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) override {
-    if (source != source_ || target != target_)
-      carrier_->send(source, target, bytes, std::move(on_arrival), parts);
+  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) override {
+    if (transfer.source != source_ || transfer.target != target_)
+      carrier_->send(transfer, std::move(on_arrival), parts);
   }
   double ready_s() const override { return carrier_->ready_s(); }
-  const std::vector<LinkLoad>& loads() const override { return carrier_->loads(); }
+  const std::vector<LinkLoad>& loads() override { return carrier_->loads(); }
 
  private:
   std::unique_ptr<Network> carrier_;

@@ -40,7 +40,7 @@ double arrival_s(const Case& one, std::int64_t bytes) {
   FlowNetwork network(one.network.tcp, topology);
   const SimulationScope scope;
   double arrived_s = -1;
-  after(0, [&] { network.send(0, 1, bytes, [&] { arrived_s = now_s(); }); });
+  after(0, [&] { network.send({0, 1, bytes}, [&] { arrived_s = now_s(); }); });
   ns3::Simulator::Run();
   return arrived_s;
 }

@@ -22,7 +22,7 @@ Outcome run(const RandomStars& stars) {
   for (std::size_t i = 0; i < stars.transfers.size(); ++i)
     after(stars.transfers[i].begin_s, [&, i] {
       const RandomTransfer& one = stars.transfers[i];
-      network.send(one.source, one.target, one.bytes, [&outcome, i] { outcome.arrived_s[i] = now_s(); });
+      network.send({one.source, one.target, one.bytes}, [&outcome, i] { outcome.arrived_s[i] = now_s(); });
     });
   ns3::Simulator::Run();
   outcome.loads = network.loads();

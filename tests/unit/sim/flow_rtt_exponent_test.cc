@@ -28,8 +28,8 @@ Arrivals share_trunk(double rtt_exponent, double rate, std::int64_t bytes) {
   const SimulationScope scope;
   Arrivals arrivals;
   after(0, [&] {
-    network.send(0, 2, bytes, [&] { arrivals.near_s = now_s(); });
-    network.send(1, 3, bytes, [&] { arrivals.far_s = now_s(); });
+    network.send({0, 2, bytes}, [&] { arrivals.near_s = now_s(); });
+    network.send({1, 3, bytes}, [&] { arrivals.far_s = now_s(); });
   });
   ns3::Simulator::Run();
   return arrivals;

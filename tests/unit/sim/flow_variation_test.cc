@@ -69,7 +69,9 @@ double arrival_s(const Case& one, double bytes, double begin_s = 0) {
   network.vary(std::make_unique<Variation>(one.network.variation, topology, one.seed));
   const SimulationScope scope;
   double arrived_s = -1;
-  after(begin_s, [&] { network.send(0, 1, static_cast<std::int64_t>(bytes), [&] { arrived_s = now_s(); }); });
+  after(begin_s, [&] {
+    network.send({0, 1, static_cast<std::int64_t>(bytes)}, [&] { arrived_s = now_s(); });
+  });
   ns3::Simulator::Run();
   return arrived_s;
 }
@@ -244,7 +246,7 @@ TEST_F(FlowVariationTest, TouchedAndWholeGiveTheSameCompletionTimes) {
       for (std::size_t i = 0; i < stars.transfers.size(); ++i)
         after(stars.transfers[i].begin_s, [&, i] {
           const RandomTransfer& one = stars.transfers[i];
-          network.send(one.source, one.target, one.bytes, [&, i] { arrived.back()[i] = now_s(); });
+          network.send({one.source, one.target, one.bytes}, [&, i] { arrived.back()[i] = now_s(); });
         });
       ns3::Simulator::Run();
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "net/analytic/analytic_replay.h"
 #include "net/collectives/registry.h"
 #include "net/framing.h"
 #include "tests/unit/sim/replays.h"

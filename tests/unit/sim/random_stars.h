@@ -62,7 +62,7 @@ inline std::vector<double> arrivals_s(const RandomStars& stars, FlowNetwork::Sol
   for (std::size_t i = 0; i < arrived.size(); ++i)
     after(stars.transfers[i].begin_s, [&, i] {
       const RandomTransfer& one = stars.transfers[i];
-      network.send(one.source, one.target, one.bytes, [&arrived, i] { arrived[i] = now_s(); });
+      network.send({one.source, one.target, one.bytes}, [&arrived, i] { arrived[i] = now_s(); });
     });
   ns3::Simulator::Run();
   return arrived;

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
+#include "replay/exchange_run.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
-#include "sim/replay/exchange_run.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {
@@ -200,7 +200,8 @@ TEST(ExchangeRun, SaysWhoWaitsForWhom) {
   const Topology topology = build_topology(one);
   FlowNetwork network(one.network.tcp, topology);
   const ExchangeRule rule = rule_of("ring");
-  ExchangeRun run(rule, 0, 7, {0, 1, 2}, 300, {}, network, [](int) {});
+  const ExchangeContext context{simulator_clock(), network};
+  ExchangeRun run(context, rule, 0, 7, {0, 1, 2}, 300, [](int) {});
   const SimulationScope scope;
   run.post(0);
   const std::vector<std::string> lines = run.waiting();

@@ -1,14 +1,15 @@
 // Replays on ns-3 run in a test.
 #pragma once
 
-#include "sim/replay/replay.h"
-#include "tests/unit/net/replayed.h"
+#include "sim/simulated_replay.h"
+#include "tests/unit/replay/replayed.h"
 
 namespace longhaul {
 
 inline Replayed run_replay(const Case& one, const Trace& trace,
                            const NetworkMaker& network_of = make_network) {
-  return run_with([&](auto&&... arguments) { return replay(arguments..., network_of); }, one, trace);
+  return run_with([&](auto&&... arguments) { return simulated_replay(arguments..., network_of); }, one,
+                  trace);
 }
 
 }  // namespace longhaul

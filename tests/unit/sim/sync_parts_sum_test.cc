@@ -5,7 +5,7 @@
 #include <random>
 
 #include "net/collectives/registry.h"
-#include "tests/unit/net/breakdown.h"
+#include "tests/unit/replay/breakdown.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "net/framing.h"
-#include "tests/unit/net/breakdown.h"
+#include "tests/unit/replay/breakdown.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

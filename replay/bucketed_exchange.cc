@@ -1,0 +1,73 @@
+#include "replay/bucketed_exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace longhaul {
+
+BucketedExchange::BucketedExchange(const ExchangeContext& context, const Exchange& exchange, int rule_index,
+                                   std::vector<int> group, MemberDone on_member_done)
+    : clock_(context.clock), members_(group.size()), on_member_done_(std::move(on_member_done)) {
+  const int buckets = exchange.rule->buckets;
+  for (int bucket = 0; bucket < buckets; ++bucket)
+    runs_.push_back(std::make_unique<ExchangeRun>(
+        context, *exchange.rule, rule_index, exchange.post_step, group, bucket_bytes(exchange, bucket),
+        [this, bucket](int replica) { end_bucket(static_cast<std::size_t>(bucket), replica); }, bucket));
+}
+
+// Groups are small, or everybody in order.
+std::size_t BucketedExchange::member_of(int replica) const {
+  const auto index = static_cast<std::size_t>(replica);
+  if (index < group().size() && group()[index] == replica) return index;
+  return static_cast<std::size_t>(std::find(group().begin(), group().end(), replica) - group().begin());
+}
+
+void BucketedExchange::release(int replica) {
+  Member& member = members_[member_of(replica)];
+  if (++member.released == runs_.size()) {
+    member.ready_s = clock_.now_s();
+    if (++ready_ == members_.size())
+      for (const auto& run : runs_) run->count();
+  }
+  post_next(replica, {});
+}
+
+// `chain` leads to the end of the bucket before; a release is never later than the start of all chains.
+void BucketedExchange::post_next(int replica, const SyncParts& chain) {
+  Member& member = members_[member_of(replica)];
+  if (member.posted == member.released) return;
+  if (member.posted > 0 && !runs_[member.posted - 1]->is_done(replica)) return;
+  runs_[member.posted++]->post(replica, chain);
+}
+
+void BucketedExchange::end_bucket(std::size_t bucket, int replica) {
+  if (bucket + 1 < runs_.size()) return post_next(replica, runs_[bucket]->times(replica).parts);
+  on_member_done_(replica);
+}
+
+BucketedExchange::MemberTimes BucketedExchange::times(int replica) const {
+  MemberTimes times{members_[member_of(replica)].ready_s, runs_.back()->times(replica).done_s, 0,
+                    runs_.back()->times(replica).parts};
+  for (const auto& run : runs_) times.bytes_sent += run->times(replica).bytes_sent;
+  return times;
+}
+
+double BucketedExchange::start_s() const {
+  double last = 0;
+  for (const Member& member : members_) last = std::max(last, member.ready_s);
+  return last;
+}
+
+std::int64_t BucketedExchange::transfers() const {
+  std::int64_t transfers = 0;
+  for (const auto& run : runs_) transfers += run->transfers();
+  return transfers;
+}
+
+std::vector<std::string> BucketedExchange::waiting() const {
+  for (const auto& run : runs_)
+    if (!run->is_finished()) return run->waiting();
+  return {};
+}
+
+}  // namespace longhaul

@@ -1,0 +1,123 @@
+#include "replay/estimate.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/errors.h"
+#include "core/units.h"
+#include "net/collectives/registry.h"
+#include "net/collectives/slices.h"
+#include "net/fifo.h"
+#include "net/variation/variation.h"
+#include "replay/optimized_order.h"
+#include "replay/tables/outputs.h"
+
+namespace longhaul {
+namespace {
+
+// Measured on one core of the machine that builds the project (docs/model.md); only orders of magnitude
+// matter here.
+constexpr double kFlowTransfersPerSecond = 3e5;
+constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row written
+constexpr double kStepRowsPerSecond = 1e6;
+constexpr double kPacketSegmentsPerSecond = 2.5e4;
+constexpr double kAnalyticMessagesPerSecond = 2e6;
+
+// One connection of ns-3 counts its bytes in 32 bits.
+constexpr double kLargestPacketConnection = 4e9;
+
+GroupExchange group_of(const Exchange& exchange, std::int64_t bytes, int members, const Case& one) {
+  GroupExchange group{members, bytes, static_cast<int>(exchange.rule->tensors.size()), {}};
+  if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites())
+    group.site_of = placed_topology(one).site_of();
+  return group;
+}
+
+// `bytes`: of one bucket.
+void add(ReplayEstimate& estimate, const Exchange& exchange, std::int64_t bytes, int replicas,
+         const Case& one, std::map<std::tuple<std::string, int, std::int64_t>, Totals>& known) {
+  const int members = exchange.groups.empty() ? replicas : static_cast<int>(exchange.groups.front().size());
+  if (members < 2) return;
+  const std::int64_t groups = exchange.groups.empty() ? 1 : static_cast<std::int64_t>(exchange.groups.size());
+  const auto key = std::make_tuple(exchange.rule->collective, members, bytes);
+  auto found = known.find(key);
+  if (found == known.end()) {
+    const GroupExchange group = group_of(exchange, bytes, members, one);
+    const Collective& collective = find_collective(exchange.rule->collective);
+    check_slices(one.network.slice, collective, group);
+    Totals totals = collective.totals(group);
+    totals.transfers *= slice_count(one.network.slice, collective, group);
+    found = known.emplace(key, totals).first;
+  }
+  estimate.transfers += groups * found->second.transfers;
+  estimate.payload_bytes += groups * found->second.bytes;
+}
+
+}  // namespace
+
+ReplayEstimate estimate(const Case& one, const Trace& trace) {
+  ReplayEstimate estimate;
+  std::map<std::tuple<std::string, int, std::int64_t>, Totals> known;
+  for (int step = 1; step <= trace.context.steps; ++step)
+    for (const Exchange& exchange : trace.exchanges_at(step))
+      for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket)
+        add(estimate, exchange, bucket_bytes(exchange, bucket), trace.context.replicas, one, known);
+  const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
+  const double replica_steps = trace.context.steps * static_cast<double>(trace.context.replicas);
+  estimate.seconds = replica_steps / kReplicaStepsPerSecond;
+  if (replica_steps <= static_cast<double>(kMostStepRows))
+    estimate.seconds += replica_steps / kStepRowsPerSecond;
+  const auto transfers = static_cast<double>(estimate.transfers);
+  const std::string& fidelity = one.network.fidelity;
+  estimate.seconds += fidelity == "packet"     ? (segments + transfers) / kPacketSegmentsPerSecond
+                      : fidelity == "analytic" ? transfers / kAnalyticMessagesPerSecond
+                                               : transfers / kFlowTransfersPerSecond;
+  return estimate;
+}
+
+void check_network(const Case& one) {
+  const Topology topology = placed_topology(one);
+  const Variation variation(one.network.variation, topology, one.seed);
+  const TcpSpec& tcp = one.network.tcp;
+  if (one.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
+  if (one.network.fidelity != "packet") return;
+  variation.check_for_packets(one.network.variation);
+  const double largest =
+      2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
+  if (largest / one.network.tcp.connections > kLargestPacketConnection)
+    throw InputError({"", "network.tcp.connections",
+                      "found " + std::to_string(one.network.tcp.connections) + " for messages of up to " +
+                          human_bytes(largest),
+                      "below 4 GB a connection in fidelity \"packet\"",
+                      "use more connections, or fidelity \"flow\""});
+}
+
+namespace {
+
+// Many senders to one receiver at a time fill its FIFO together.
+void check_senders(const Case& one, const ExchangeRule& rule) {
+  static const std::set<std::string> many = {"direct", "parameter-server", "hierarchical"};
+  const TcpSpec& tcp = one.network.tcp;
+  if (one.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
+  if (many.count(rule.collective) == 0) return;
+  throw InputError(
+      {"", "method.all_reduce", "found \"" + rule.collective + "\" with queue \"fifo\" and fidelity \"flow\"",
+       "ring, trees, halving-doubling, pairs",
+       "flow was not measured where many send to one through a FIFO: use fidelity \"packet\", or "
+       "network.tcp.accept_error"});
+}
+
+}  // namespace
+
+void check_collectives(const Case& one, const ExchangePlan& plan) {
+  for (const ExchangeRule& rule : plan.rules) check_senders(one, rule);
+  for (const ExchangeRule& rule : plan.rules)
+    if (find_collective(rule.collective).needs_sites() && placed_topology(one).site_of().empty())
+      throw InputError({"", "method.all_reduce",
+                        "found \"" + rule.collective + "\" on a topology without sites",
+                        "a topology with sites (longhaul list networks), or another collective",
+                        "the collective reduces inside a site before it goes between sites"});
+}
+
+}  // namespace longhaul

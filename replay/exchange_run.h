@@ -1,0 +1,145 @@
+// One exchange of one group under way: every member walks through the rounds of the collective.
+//
+// A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a
+// receiver that has not posted its receive (rendezvous, as Gloo and MPI do with large messages). An eager
+// sender pushes so many bytes before that; the rest travels as above. A member whose peers are ready does not
+// wait for the rest of the group.
+//
+// Where messages are cut (net/collectives/slices.h) a member has a walk for each slice. A member is done when
+// all its walks are.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/case.h"
+#include "core/exchange_plan.h"
+#include "net/collectives/collective.h"
+#include "replay/network/network.h"
+#include "replay/network/peer_map.h"
+
+namespace longhaul {
+
+// How the members of every exchange send.
+struct SendingRules {
+  bool barrier = false;  // nobody starts before all have posted
+  SliceSpec slice;
+  double eager_bytes = 0;  // from one member to another that has not posted
+
+  static SendingRules of(const NetworkSpec& network) {
+    return {network.barrier, network.slice, network.eager};
+  }
+};
+
+// What all exchanges of a replay have in common.
+struct ExchangeContext {
+  Clock& clock;
+  Network& network;
+  std::vector<int> site_of = {};  // of each replica of the topology, or empty
+  SendingRules sending = {};
+};
+
+class ExchangeRun {
+ public:
+  struct MemberTimes {
+    double posted_s = -1, done_s = -1;  // -1: not yet
+    std::int64_t bytes_sent = 0;
+    SyncParts parts;  // of the critical chain to done_s
+  };
+  using MemberDone = std::function<void(int replica)>;
+
+  // `context` and `rule` must outlive it. `group`: replicas, in the order of the group; `bucket`: which one
+  // of its exchange.
+  ExchangeRun(const ExchangeContext& context, const ExchangeRule& rule, int rule_index, int step,
+              std::vector<int> group, std::int64_t bytes, MemberDone on_member_done, int bucket = 0);
+
+  // The member of this replica is ready and starts; `chain` leads to that.
+  void post(int replica, const SyncParts& chain = {});
+  // Chains count from now on: nobody is waited for any more. In an exchange of one bucket that is when the
+  // last one posts it.
+  void count() { is_counting_ = true, start_s_ = context_.clock.now_s(); }
+
+  int rule_index() const { return rule_index_; }
+  int step() const { return step_; }
+  const ExchangeRule& rule() const { return rule_; }
+  const std::vector<int>& group() const { return group_; }
+  const MemberTimes& times(int replica) const { return members_[member_of(replica)].times; }
+  bool is_done(int replica) const { return times(replica).done_s >= 0; }
+  bool is_finished() const { return left_ == 0; }
+  double start_s() const;  // the last member posted; only once all have
+  double done_s() const;   // the last member was done; only once finished
+  std::int64_t transfers() const { return transfers_; }
+
+  // "replica 3 in round 2 waits for replica 1", one line a member that waits.
+  std::vector<std::string> waiting() const;
+
+ private:
+  struct Held {
+    std::size_t from, to;  // walks
+    int number;
+    std::int64_t bytes;
+    int round;  // of the receiver in which it may travel
+  };
+  struct alignas(64) UnderWay {
+    SyncParts chain;                 // that led to it, and what the network adds
+    std::uint32_t from = 0, to = 0;  // walks
+    bool is_counted = false;         // it began when chains counted already
+  };
+  // Walk s of member m has the number s · n + m, so that without slices walks are members.
+  struct Walk {
+    SyncParts chain;      // that led to the round it is in
+    int round = -1;       // -1: not started
+    PeerMap surplus;      // messages of a peer that arrived, less those that rounds so far have awaited
+    int missing = 0;      // of this round
+    int undelivered = 0;  // of its own messages of this round
+    bool is_over = false;
+  };
+  struct Member {
+    MemberTimes times;
+    std::vector<Held> held;  // for it, until it is ready
+    int sent = 0;            // messages, held ones included
+    int walks_left = 0;
+  };
+
+  std::size_t member_of(int replica) const;
+  double now_s() const { return context_.clock.now_s(); }
+  std::size_t owner_of(std::size_t walk) const { return slices_ == 1 ? walk : walk % members_.size(); }
+  Round round_of(std::size_t walk, int index) const;
+  void start(std::size_t index, const SyncParts& chain);
+  bool is_round_over(const Walk& walk) const;
+  void enter_next_round(std::size_t index);
+  void hand_over(std::size_t from, const Message& message);
+  std::int64_t push(std::size_t from, std::size_t to, int number, std::int64_t bytes);
+  void send_held(std::size_t index);
+  void advance(std::size_t index, const SyncParts& chain);
+  void send(std::size_t from, std::size_t to, int number, std::int64_t bytes, const SyncParts& chain);
+  Transfer transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const;
+  UnderWay* new_message();
+  void arrive(UnderWay* message);
+  void cut_chain(SyncParts& chain) const;
+
+  const ExchangeContext& context_;
+  const ExchangeRule& rule_;
+  int rule_index_, step_, bucket_;
+  std::vector<int> group_;
+  const Collective& collective_;
+  GroupExchange exchange_;
+  int rounds_, slices_;
+  bool awaits_delivery_, awaits_receiver_, is_in_turn_;
+  MemberDone on_member_done_;
+  std::vector<Member> members_;
+  std::vector<Walk> walks_;
+  std::size_t left_;
+  std::map<std::pair<std::size_t, std::size_t>, double> pushed_;  // bytes, from one member to another
+  bool is_counting_ = false;
+  double start_s_ = 0;
+  std::deque<UnderWay> messages_;  // under way, or free
+  std::vector<UnderWay*> free_;
+  std::size_t posted_ = 0;
+  std::int64_t transfers_ = 0;
+};
+
+}  // namespace longhaul

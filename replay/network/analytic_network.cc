@@ -1,0 +1,67 @@
+#include "replay/network/analytic_network.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace longhaul {
+namespace {
+
+constexpr std::int64_t kMostUncounted = 1 << 16;
+
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+}  // namespace
+
+AnalyticNetwork::AnalyticNetwork(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed,
+                                 Clock& clock)
+    : clock_(clock),
+      costs_(spec, topology, seed),
+      busy_(static_cast<std::size_t>(2 * topology.link_count())) {}
+
+void AnalyticNetwork::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+  const MessageKey& key = transfer.key;
+  const Stream stream{key.step, key.rule, key.bucket, transfer.source, transfer.target};
+  const MessageCosts::Way& way = costs_.way(transfer.source, transfer.target);
+  const std::int64_t now_ns = clock_.now_ns();
+  const std::int64_t time_ns = transfer.in_turn
+                                   ? costs_.sending_ns(way, transfer.bytes) + costs_.latency_ns(way)
+                                   : costs_.time_ns(key, way, transfer.bytes);
+  const std::int64_t latency_ns = std::min(time_ns, costs_.latency_ns(way));
+  Course& course = courses_[stream];
+  // Waiting for its turn is time that earlier bytes take; waiting for an earlier arrival is waiting.
+  const std::int64_t begin_ns = transfer.in_turn ? std::max(now_ns, course.free_ns) : now_ns;
+  const std::int64_t alone_ns = begin_ns + time_ns;
+  const std::int64_t arrival_ns = std::max(alone_ns, course.latest_ns);
+  course.free_ns = alone_ns - latency_ns;
+  course.latest_ns = arrival_ns;
+  if (parts) {
+    parts->latency_s += seconds(latency_ns);
+    parts->bytes_s += seconds(alone_ns - now_ns - latency_ns);
+    parts->waiting_s += seconds(arrival_ns - alone_ns);
+  }
+  for (const LinkDirection direction : way.directions)
+    busy_.add(direction, begin_ns, arrival_ns, costs_.wire_bytes(transfer.bytes));
+  if (++uncounted_ == kMostUncounted) count_until(now_ns);
+  clock_.after_ns(arrival_ns - now_ns, [this, stream, arrival_ns, arrived = std::move(on_arrival)] {
+    const auto found = courses_.find(stream);
+    if (found != courses_.end() && found->second.latest_ns == arrival_ns) courses_.erase(found);
+    arrived();
+  });
+}
+
+// No message that comes later begins before now.
+void AnalyticNetwork::count_until(std::int64_t horizon_ns) {
+  beat();
+  busy_.count_until(horizon_ns);
+  uncounted_ = 0;
+}
+
+const std::vector<LinkLoad>& AnalyticNetwork::loads() {
+  count_until(INT64_MAX);
+  return busy_.loads();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,45 @@
+// The network of fidelity `analytic`, and of `flow` where messages draw their times on a mesh: no message
+// knows of any other. A message takes its drawn time, or one-way delay + bytes / rate of its path; nothing is
+// shared, and there is no window (docs/model.md).
+//
+// Within an exchange (a bucket of it) messages from one replica to another arrive in the order of sending,
+// and those that are in_turn also leave one after another: otherwise cutting a message would be sending its
+// slices at once. Exchanges that overlap do not wait for each other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+#include "replay/network/busy_times.h"
+#include "replay/network/message_costs.h"
+#include "replay/network/network.h"
+
+namespace longhaul {
+
+class AnalyticNetwork : public Network {
+ public:
+  // `topology` and `clock` must outlive it.
+  AnalyticNetwork(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed, Clock& clock);
+
+  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  const std::vector<LinkLoad>& loads() override;
+
+ private:
+  // The messages of one exchange from one replica to another: step, rule, bucket, source, target.
+  using Stream = std::tuple<int, int, int, int, int>;
+  struct Course {
+    std::int64_t latest_ns = 0;  // arrival of the latest one
+    std::int64_t free_ns = 0;    // what left in turn has left
+  };
+
+  void count_until(std::int64_t horizon_ns);
+
+  Clock& clock_;
+  MessageCosts costs_;
+  BusyTimes busy_;
+  std::int64_t uncounted_ = 0;        // messages that busy_ still holds
+  std::map<Stream, Course> courses_;  // of what is under way
+};
+
+}  // namespace longhaul

@@ -1,0 +1,42 @@
+// What a message takes in the analytic fidelity: a drawn time, or one-way delay + bytes / rate of the path.
+// No message knows of any other: nothing is shared, and there is no window.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "net/message_times.h"
+#include "net/topology.h"
+
+namespace longhaul {
+
+class MessageCosts {
+ public:
+  // What a message from one replica to another meets.
+  struct Way {
+    std::vector<LinkDirection> directions;
+    double delay_s = 0;      // one way
+    double bytes_per_s = 0;  // of payload: the slowest link, or the matrix's throughput of the connections
+  };
+
+  // `topology` must outlive it.
+  MessageCosts(const NetworkSpec& network, const Topology& topology, std::uint64_t seed);
+
+  const Way& way(int source, int target);
+  std::int64_t time_ns(const MessageKey& key, const Way& way, std::int64_t bytes) const;
+  // Of it, the bytes alone; not for drawn times.
+  std::int64_t sending_ns(const Way& way, std::int64_t bytes) const;
+  // Of it, what is latency.
+  std::int64_t latency_ns(const Way& way) const;
+  std::int64_t wire_bytes(std::int64_t bytes) const;  // with headers
+
+ private:
+  TcpSpec tcp_;
+  const Topology& topology_;
+  std::optional<MessageTimes> drawn_;
+  std::unordered_map<std::uint64_t, Way> ways_;  // by source and target; never walked
+};
+
+}  // namespace longhaul

@@ -1,0 +1,66 @@
+// How transfers are carried: what a replay knows of a network. `flow` and `packet` (sim/network/) and
+// `analytic` (analytic_network.h) implement it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/case.h"
+#include "net/message_times.h"
+#include "net/topology.h"
+#include "replay/network/clock.h"
+#include "replay/network/link_loads.h"
+#include "replay/network/sync_parts.h"
+
+namespace longhaul {
+
+// One message of a collective, from one replica to another.
+struct Transfer {
+  int source = 0, target = 0;
+  std::int64_t bytes = 0;  // of payload, > 0
+  MessageKey key = {};     // its name; networks whose messages draw their times need it
+  // Part of a message that was cut, or pushed ahead: in `analytic` it leaves after what its connection was
+  // handed before within the same exchange. The other networks have connections that do so anyway.
+  bool in_turn = false;
+};
+
+class Network {
+ public:
+  using Arrival = std::function<void()>;
+
+  virtual ~Network() = default;
+
+  // `on_arrival` runs when the last byte has arrived. Transfers of one exchange with the same two ends arrive
+  // in the order in which they were sent. Only from within the simulation. Where its time went is added to
+  // `parts`, if given, until `on_arrival` runs.
+  virtual void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) = 0;
+
+  // Simulated time at which training may begin: connections are established before it.
+  virtual double ready_s() const { return 0; }
+
+  // By direction (net/topology.h). Complete after the last arrival.
+  virtual const std::vector<LinkLoad>& loads() = 0;
+
+  // `beat` is called now and then while the network works: for progress and interrupts.
+  void set_heartbeat(std::function<void()> beat) { heartbeat_ = std::move(beat); }
+
+ protected:
+  void beat() const {
+    if (heartbeat_) heartbeat_();
+  }
+
+ private:
+  std::function<void()> heartbeat_;
+};
+
+// How a replay gets its network. `used_ends` gives the ordered pairs of replicas that will send; asked only
+// where connections are made beforehand. `seed`: for random loss, drawn times and what varies. Throws
+// InputError, RunError.
+using NetworkMaker = std::function<std::unique_ptr<Network>(
+    const NetworkSpec& spec, const Topology& topology,
+    const std::function<std::vector<std::pair<int, int>>()>& used_ends, std::uint64_t seed)>;
+
+}  // namespace longhaul

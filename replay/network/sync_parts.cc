@@ -1,0 +1,35 @@
+#include "replay/network/sync_parts.h"
+
+#include <algorithm>
+
+namespace longhaul {
+
+SyncParts last_seconds(const SyncParts& message, double kept_s) {
+  SyncParts kept;
+  kept.latency_s = std::min(message.latency_s, kept_s);
+  const double before_s = message.total_s() - message.latency_s;
+  if (before_s <= 0) return kept;
+  const double part = (kept_s - kept.latency_s) / before_s;
+  kept.bytes_s = part * message.bytes_s;
+  kept.startup_s = part * message.startup_s;
+  kept.sharing_s = part * message.sharing_s;
+  kept.congestion_s = part * message.congestion_s;
+  kept.waiting_s = part * message.waiting_s;
+  return kept;
+}
+
+std::vector<NamedPart> named_parts(const NetworkSpec& network) {
+  if (network.fidelity == "packet")
+    return {{"bytes", &SyncParts::bytes_s},
+            {"latency", &SyncParts::latency_s},
+            {"rest", &SyncParts::congestion_s},
+            {"waiting", &SyncParts::waiting_s}};
+  return {{network.message_time ? "message" : "bytes", &SyncParts::bytes_s},
+          {"latency", &SyncParts::latency_s},
+          {"startup", &SyncParts::startup_s},
+          {"sharing", &SyncParts::sharing_s},
+          {"congestion", &SyncParts::congestion_s},
+          {"waiting", &SyncParts::waiting_s}};
+}
+
+}  // namespace longhaul

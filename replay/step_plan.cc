@@ -1,0 +1,67 @@
+#include "replay/step_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "net/collectives/registry.h"
+#include "replay/plan_index.h"
+
+namespace longhaul {
+namespace {
+
+void add_connections(const Exchange& exchange, const std::vector<int>& group, const std::vector<int>& site_of,
+                     std::set<std::pair<int, int>>& found) {
+  const Collective& collective = find_collective(exchange.rule->collective);
+  const GroupExchange shape = group_exchange(group, exchange.bytes, exchange.rule->tensors.size(), site_of);
+  if (shape.members < 2) return;
+  for (int member = 0; member < shape.members; ++member)
+    for (int index = 0; index < collective.rounds(shape); ++index)
+      for (const Message& message : collective.round(shape, member, index).sends)
+        found.insert(
+            {group[static_cast<std::size_t>(member)], group[static_cast<std::size_t>(message.peer)]});
+}
+
+}  // namespace
+
+StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
+                   const MemberDone& on_member_done)
+    : runs_of_(static_cast<std::size_t>(trace.context.replicas)), replicas_left_(trace.context.replicas) {
+  for (const Exchange& exchange : trace.exchanges_at(step)) {
+    for (const auto& group : groups_of(exchange, trace.context.replicas))
+      if (group.size() > 1) add_run(context, exchange, rule_index(trace, exchange), group, on_member_done);
+  }
+}
+
+void StepPlan::add_run(const ExchangeContext& context, const Exchange& exchange, int rule,
+                       std::vector<int> group, const MemberDone& on_member_done) {
+  row_counts_[rule] += group.size();
+  const std::size_t index = runs_.size();
+  runs_.push_back(std::make_unique<BucketedExchange>(
+      context, exchange, rule, std::move(group),
+      [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }));
+  for (const int replica : runs_.back()->group())
+    runs_of_[static_cast<std::size_t>(replica)].push_back(runs_.back().get());
+}
+
+std::vector<std::string> StepPlan::waiting() const {
+  std::vector<std::string> lines;
+  for (const auto& run : runs_)
+    if (!run->is_finished())
+      for (std::string& line : run->waiting()) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of) {
+  std::set<std::pair<int, int>> found;
+  std::set<const ExchangeRule*> known;  // rules among everyone use the same connections every time
+  for (int step = 1; step <= trace.context.steps; ++step)
+    for (const Exchange& exchange : trace.exchanges_at(step)) {
+      const bool is_everyone = exchange.rule->grouping == Grouping::kEveryone;
+      if (is_everyone && !known.insert(exchange.rule).second) continue;
+      for (const auto& group : groups_of(exchange, trace.context.replicas))
+        add_connections(exchange, group, site_of, found);
+    }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace longhaul

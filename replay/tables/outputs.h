@@ -1,0 +1,86 @@
+// The files that a replay leaves in its folder, as docs/formats.md describes them: the same for every
+// fidelity.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/csv.h"
+#include "core/exchange_plan.h"
+#include "core/options.h"
+#include "core/trace.h"
+#include "net/topology.h"
+#include "replay/network/link_loads.h"
+#include "replay/network/sync_parts.h"
+#include "replay/tables/ordered_rows.h"
+
+namespace longhaul {
+
+struct ExchangeRow {
+  int replica = 0;
+  double ready_s = 0, start_s = 0, done_s = 0;
+  std::int64_t bytes = 0;
+  SyncParts parts;  // of done_s − start_s
+};
+
+struct StepRow {
+  int replica = 0;
+  double computed_s = 0, done_s = 0;
+};
+
+struct ReplicaTotals {
+  double compute_s = 0, idle_s = 0, clock_s = 0;
+  std::int64_t bytes_sent = 0;
+};
+
+// When one exchange of one group was begun (the last member posted it) and over, since training began.
+struct ScheduleRow {
+  int rule = 0, step = 0;
+  const std::vector<int>* group = nullptr;  // null: everyone
+  double start_s = 0, done_s = 0;
+};
+
+// Above this many rows steps.csv holds the steps with an evaluation and the last one only.
+constexpr std::int64_t kMostStepRows = 1000000;
+
+// Whether the clocks of `step` go into steps.csv.
+bool is_recorded(const Trace& trace, int step);
+
+class ReplayOutputs {
+ public:
+  // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name
+  // the rows, `parts` the columns of breakdown.csv.
+  ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules,
+                std::vector<NamedPart> parts, int replicas);
+
+  void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
+  void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
+  void open_step(int step, std::size_t rows) { step_rows_.open(step, rows); }
+  void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
+  void add_schedule(const ScheduleRow& row);
+
+  // The tables of the end, and report.json, which is returned: transfers, events of the simulator, and the
+  // latest clock. `loads` by direction; of a mesh only the links that carried something: it has half a
+  // million among 1024.
+  Json finish(const std::vector<ReplicaTotals>& totals, const Topology& topology,
+              const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events);
+
+ private:
+  void write_exchange(int step, int rule, const ExchangeRow& row);
+  void write_replicas(const std::vector<ReplicaTotals>& totals);
+  void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
+  void write_network(const Topology& topology, const std::vector<LinkLoad>& loads);
+  void write_report(const Json& report);
+
+  std::string folder_;
+  const std::vector<ExchangeRule>& rules_;
+  std::vector<NamedPart> parts_;
+  CsvWriter exchanges_, breakdown_, steps_;
+  std::ofstream schedule_;
+  OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;
+  OrderedRows<int, StepRow> step_rows_;
+};
+
+}  // namespace longhaul

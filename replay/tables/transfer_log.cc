@@ -1,0 +1,14 @@
+#include "replay/tables/transfer_log.h"
+
+namespace longhaul {
+
+TransferLog::TransferLog(const std::string& folder, const std::vector<ExchangeRule>& rules)
+    : rules_(rules),
+      out_(folder + "/transfers.csv", {"step", "exchange", "from", "to", "start_s", "done_s", "bytes"}) {}
+
+void TransferLog::add(const TransferRow& row) {
+  out_.cell(row.step).cell(rules_[static_cast<std::size_t>(row.rule)].name).cell(row.from).cell(row.to);
+  out_.cell(row.start_s).cell(row.done_s).cell(row.bytes).end_row();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,302 @@
+// The paper's latency model against what can be worked out by hand, in closed form, or by integration.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/random.h"
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+#include "net/message_times.h"
+#include "replay/exchange_run.h"
+#include "replay/network/analytic_network.h"
+#include "replay/network/busy_times.h"
+#include "replay/network/event_queue.h"
+#include "replay/replay.h"
+#include "tests/unit/replay/replayed.h"
+#include "tests/unit/replay/walked_times.h"
+
+namespace longhaul {
+namespace {
+
+Replayed walked(Case one, const Trace& trace) {
+  one.network.fidelity = "analytic";
+  return run_with(analytic_replay, one, trace);
+}
+
+double sigma_of(double std_over_mean) {
+  return std::sqrt(std::log1p(std_over_mean * std_over_mean));
+}
+
+// Mean over steps of the time until the last member is done.
+double mean_of_last(const Replayed& replayed, int steps) {
+  double total = 0;
+  std::vector<double> last(static_cast<std::size_t>(steps) + 1);
+  for (const ExchangeRecord& row : replayed.exchanges) {
+    double& longest = last[static_cast<std::size_t>(row.step)];
+    longest = std::max(longest, row.done_s - row.start_s);
+  }
+  for (const double seconds : last) total += seconds;
+  return total / steps;
+}
+
+// E[T_k] in units of the mean message time, T_0 = 0, T_{k+1} = max(T_k + t, T_k' + t'): the reduce of a
+// complete binary tree of k levels, by integration on a grid.
+double expected_levels(double std_over_mean, int levels) {
+  constexpr int kPoints = 3000;
+  constexpr double kWidth = 0.01;
+  const double sigma = sigma_of(std_over_mean), mu = -sigma * sigma / 2;
+  const auto below = [&](double t) {
+    return t <= 0 ? 0 : 0.5 * std::erfc(-(std::log(t) - mu) / sigma / std::sqrt(2.));
+  };
+  std::vector<double> message, level(kPoints);
+  for (int i = 0; i < kPoints; ++i) message.push_back(below((i + 0.5) * kWidth) - below((i - 0.5) * kWidth));
+  level[0] = 1;
+  double expected = 0;
+  for (int k = 0; k < levels; ++k) {
+    std::vector<double> sum(kPoints);
+    for (int i = 0; i < kPoints; ++i)
+      for (int j = 0; level[i] > 1e-15 && i + j < kPoints; ++j) sum[i + j] += level[i] * message[j];
+    double cumulative = 0, before = 0;
+    expected = 0;
+    for (int i = 0; i < kPoints; ++i) {
+      cumulative += sum[i];
+      level[i] = cumulative * cumulative - before;  // both are below
+      before = cumulative * cumulative;
+      expected += level[i] * i * kWidth;
+    }
+  }
+  return expected;
+}
+
+TEST(Analytic, APairWaitsForTheSlowerOfTwoMessages) {
+  constexpr int kSteps = 20000;
+  const double sigma = sigma_of(0.5), expected = 2 * (1 + std::erf(sigma / 2));
+  const Replayed replayed = walked(drawn_case(2, 2, 1), single_exchange("serial", 2, 1000, kSteps));
+  EXPECT_NEAR(mean_of_last(replayed, kSteps), expected, 0.015 * expected) << "(1 + erf(σ/2)) · mean";
+  EXPECT_NEAR(expected, 2 * expected_levels(0.5, 1), 0.002 * expected) << "the integration agrees";
+}
+
+// Reduce and broadcast have the same law: each ends with the slowest way between root and leaf.
+TEST(Analytic, ATreeOfFourTakesTwiceItsTwoLevels) {
+  constexpr int kSteps = 20000;
+  const double expected = 2 * expected_levels(0.5, 2);
+  const Replayed replayed = walked(drawn_case(4, 1, 0.5), single_exchange("leaf-tree", 4, 1000, kSteps));
+  EXPECT_NEAR(mean_of_last(replayed, kSteps), expected, 0.015 * expected);
+}
+
+// Published: 10.0 at zero spread and 12.4 at half the mean, for 1024 leaves (arXiv 2506.10911, Fig. 5A).
+TEST(Analytic, TheIntegrationGivesThePapersRatios) {
+  EXPECT_NEAR(expected_levels(0.01, 10) / expected_levels(0.01, 1), 10, 0.05);
+  EXPECT_NEAR(expected_levels(0.5, 10) / expected_levels(0.5, 1), 12.4, 0.01);
+}
+
+TEST(Analytic, ATreeOver1024LeavesFollowsTheIntegration) {
+  constexpr int kSteps = 60;
+  const double tree = 2 * expected_levels(0.5, 10), pair = 2 * expected_levels(0.5, 1);
+  const Replayed replayed =
+      walked(drawn_case(1024, 1, 0.5), single_exchange("leaf-tree", 1024, 1000, kSteps));
+  EXPECT_NEAR(mean_of_last(replayed, kSteps) / pair, tree / pair, 0.03 * tree / pair);
+}
+
+TEST(Analytic, ConstantTimesAddUpOverTheRounds) {
+  const auto seconds = [](const std::string& collective, int members) {
+    return walked(drawn_case(members, 0.25, 0), single_exchange(collective, members, 4000)).sync_time_s();
+  };
+  EXPECT_DOUBLE_EQ(seconds("ring", 5), 2 * 4 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("tree", 8), 2 * 3 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("leaf-tree", 8), 2 * 3 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("leaf-tree", 1024), 2 * 10 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("heap-tree", 7), 2 * 2 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("heap-tree", 8), 2 * 3 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("halving-doubling", 8), 2 * 3 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("direct", 6), 2 * 0.25);
+  EXPECT_DOUBLE_EQ(seconds("pair", 2), 0.25);
+}
+
+TEST(Analytic, FreeCommunicationLeavesOnlyTheBarrier) {
+  Case one = drawn_case(3, 0, 0);
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Trace trace = single_exchange("ring", 3, 3000, 2);
+  trace.measured_s = {{1, 2, 4}, {5, 1, 1}};
+  const Replayed replayed = walked(one, trace);
+  for (int replica = 0; replica < 3; ++replica) EXPECT_DOUBLE_EQ(replayed.row(2, replica).done_s, 4 + 5);
+  EXPECT_DOUBLE_EQ(replayed.row(2, 1).ready_s, 4 + 1);
+  EXPECT_DOUBLE_EQ(replayed.row(2, 1).start_s, 4 + 5);
+}
+
+// Without drawn times: one-way delay and bytes at the payload's rate, each message as if alone.
+TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
+  const double rate = 8e6, payload_bytes_per_s = rate * payload_share(1448) / 8;
+  for (const std::string name : {"ring", "pair", "halving-doubling", "tree"}) {
+    const int members = name == "pair" ? 2 : 4;
+    const Trace trace = single_exchange(name, members, 400000);
+    const double expected =
+        find_collective(name).idle_star_s({members, 400000, 1}, 0.05, payload_bytes_per_s);
+    EXPECT_NEAR(walked(mesh_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
+    EXPECT_NEAR(walked(star_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
+  }
+}
+
+TEST(Analytic, NothingIsShared) {
+  const double bytes_per_s = 1e6 * payload_share(1448);
+  const Replayed replayed = walked(star_case(5, 8e6, 0), single_exchange("parameter-server", 5, 1000000));
+  EXPECT_NEAR(replayed.sync_time_s(), 2 * 1e6 / bytes_per_s, 1e-6) << "four at once take as long as one";
+}
+
+// A replica that posts an overlapped exchange at step 1 and needs it at step 2 is held up there if it is
+// late.
+TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
+  ExchangeRule ahead = rule_of("pair", 1, 2);
+  ahead.name = "ahead";
+  ahead.overlap_steps = 1;
+  Case one = drawn_case(2, 5, 0);
+  one.workload.step_time.seconds = 1;
+  const Replayed replayed = walked(one, make_trace({{ahead}}, {1, 2, 2, 1000, 1}));
+  ASSERT_EQ(replayed.exchanges.size(), 2u);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").ready_s, 1);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").done_s, 6);
+  EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 6) << "its second step was over at 2";
+}
+
+// Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done.
+TEST(Analytic, BlockingExchangesOfAStepFollowEachOther) {
+  ExchangeRule first = rule_of("ring"), second = rule_of("direct");
+  first.name = "first";
+  second.name = "second";
+  const Replayed replayed = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000, 1}));
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "first").done_s, 1 + 4 * 5);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").ready_s, 21);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").done_s, 21 + 2 * 5);
+  EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 31);
+}
+
+// A step of 12 s whose second half releases three buckets, at 8, 10 and 12 s; a bucket takes two messages.
+TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
+  ExchangeRule rule = rule_of("direct");
+  rule.overlap_backward = 0.5;
+  rule.buckets = 3;
+  const auto done_s = [&](double message_s) {
+    Case one = drawn_case(2, message_s, 0);
+    one.workload.step_time.seconds = 12;
+    const Replayed replayed = walked(one, make_trace({{rule}}, {1, 2, 1, 3000, 1}));
+    EXPECT_DOUBLE_EQ(replayed.row(1, 0).ready_s, 12);
+    EXPECT_EQ(replayed.row(1, 0).bytes, 3000) << "half of each bucket, twice";
+    EXPECT_EQ(replayed.report["transfers"], 3 * 4);
+    return replayed.row(1, 0).done_s;
+  };
+  EXPECT_DOUBLE_EQ(done_s(0.5), 12 + 1) << "the others are done before";
+  EXPECT_DOUBLE_EQ(done_s(3), 8 + 3 * 6) << "one after another";
+}
+
+// Among three, 2 folds its 3 MB into 0 (3 s at 1 MB/s); then 0 and 1 exchange halves twice, and 1 sends at a
+// tenth of the rate (15 s); then 2 gets the sum. What 1 has to send waits for 0 to be in its round.
+TEST(Analytic, BlockingRoundsWaitForTheReceiver) {
+  Case one = star_case(3, 8e6, 0);
+  LinkOverride slow;
+  slow.replicas = {1, 1};
+  slow.up = 8e5;
+  one.network.overrides = {slow};
+  const Replayed replayed = walked(one, single_exchange("halving-doubling", 3, 3000000));
+  EXPECT_NEAR(replayed.sync_time_s(), (3 + 15 + 15 + 3) / payload_share(1448), 1e-6);
+}
+
+TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
+  Case one = star_case(2, 8e6, 0.1);
+  one.workload.step_time_factors = {1, 3};
+  const auto sync_s = [&] { return walked(one, single_exchange("pair", 2, 1000000)); };
+  EXPECT_DOUBLE_EQ(sync_s().row(1, 0).start_s, 3);
+  LinkOverride slow;
+  slow.replicas = {1, 1};
+  slow.up = 4e6;
+  slow.delay = 0.2;
+  one.network.overrides = {slow};
+  const double bytes_per_s = 1e6 * payload_share(1448);
+  EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / bytes_per_s, 1e-6);
+  EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / bytes_per_s, 1e-6);
+}
+
+TEST(Analytic, OnlyUsedLinksOfAMeshAreListed) {
+  const Replayed replayed = walked(drawn_case(64, 1, 0), single_exchange("ring", 64, 64000));
+  const std::string& links = replayed.files.at("links.csv");
+  EXPECT_EQ(std::count(links.begin(), links.end(), '\n'), 1 + 2 * 64) << "header, both ways of 64 links";
+}
+
+// Every collective, members ready at drawn times, drawn message times or a star's: against the walk without
+// events.
+TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
+  std::vector<std::string> names = all_reduce_collectives();
+  names.insert(names.end(), {"pair", "root", "serial", "all-gather", "reduce-scatter"});
+  for (const std::string& name : names)
+    for (const int members : {2, 3, 7, 8}) {
+      const Collective& collective = find_collective(name);
+      if (collective.needs_sites() || (name == "root" && members > 4)) continue;
+      for (const bool draws : {false, true}) {
+        const Case one = draws ? drawn_case(members, 0.3, 0.4) : star_case(members, 1e8, 0.05);
+        const Topology topology = build_topology(one);
+        EventQueue clock;
+        AnalyticNetwork network(one.network, topology, 5, clock);
+        const ExchangeContext context{clock, network};
+        ExchangeRule rule = rule_of(name);
+        rule.tensors = {"delta", "phi"};
+        std::vector<int> group;
+        std::vector<std::int64_t> posted_ns;
+        RandomStream stream(3, Purpose::kStepTime, static_cast<std::uint32_t>(members));
+        for (int i = 0; i < members; ++i) {
+          group.push_back(i);
+          posted_ns.push_back(static_cast<std::int64_t>(2e9 * stream.uniform()));
+        }
+        ExchangeRun run(
+            context, rule, 4, 9, group, 1000003, [](int) {}, 2);
+        for (int i = 0; i < members; ++i)
+          clock.after_ns(posted_ns[static_cast<std::size_t>(i)], [&run, i] { run.post(i); });
+        clock.run();
+        MessageCosts costs(one.network, topology, 5);
+        const GroupExchange shape = group_exchange(group, 1000003, 2, {});
+        const WalkedTimes walked(collective, shape, group, {9, 4, 0, 0, 2}, costs, posted_ns);
+        for (int i = 0; i < members; ++i)
+          EXPECT_EQ(std::llround(run.times(i).done_s * 1e9), walked.done_ns(i))
+              << name << " of " << members << ", member " << i << (draws ? ", drawn" : "");
+      }
+    }
+}
+
+TEST(BusyTimes, OverlappingMessagesCountOnce) {
+  BusyTimes busy(2);
+  busy.add(0, 5, 9, 10);
+  busy.add(0, 0, 4, 10);
+  busy.add(0, 3, 6, 10);
+  busy.count_until(9);
+  busy.add(0, 8, 12, 10);
+  busy.add(0, 20, 21, 10);
+  busy.count_until(INT64_MAX);
+  EXPECT_DOUBLE_EQ(busy.loads()[0].busy_s, (12 + 1) / 1e9);
+  EXPECT_EQ(busy.loads()[0].bytes, 50);
+  EXPECT_EQ(busy.loads()[1].bytes, 0);
+}
+
+TEST(MessageTimes, HaveTheMeanAndSpreadThatWereAskedFor) {
+  constexpr int kDraws = 200000;
+  const MessageTimes times({3, 1.5}, 7);
+  double sum = 0, squares = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const double t = times.seconds({i % 100, 1, i / 100, i % 7});
+    sum += t;
+    squares += t * t;
+  }
+  const double mean = sum / kDraws;
+  EXPECT_NEAR(mean, 3, 0.02);
+  EXPECT_NEAR(std::sqrt(squares / kDraws - mean * mean), 1.5, 0.03);
+}
+
+TEST(MessageTimes, EveryPartOfTheNameCounts) {
+  const MessageTimes times({1, 1}, 1);
+  const double t = times.seconds({1, 0, 2, 3});
+  EXPECT_EQ(t, times.seconds({1, 0, 2, 3}));
+  for (const MessageKey& other :
+       {MessageKey{2, 0, 2, 3}, {1, 1, 2, 3}, {1, 0, 3, 3}, {1, 0, 2, 4}, {1, 0, 2, 3, 1}})
+    EXPECT_NE(t, times.seconds(other));
+  EXPECT_NE(t, MessageTimes({1, 1}, 2).seconds({1, 0, 2, 3}));
+}
+
+}  // namespace
+}  // namespace longhaul

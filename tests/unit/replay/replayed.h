@@ -1,0 +1,97 @@
+// A replay run in a test, of whatever fidelity: a case and a trace in, the rows of the tables out.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "core/csv.h"
+#include "core/progress.h"
+#include "core/trace.h"
+#include "tests/unit/net/cases.h"
+
+namespace longhaul {
+
+struct ExchangeRecord {
+  int step, replica;
+  std::string exchange;
+  double ready_s, start_s, done_s;
+  std::int64_t bytes;
+};
+
+struct Replayed {
+  Json report;
+  std::vector<ExchangeRecord> exchanges;
+  std::map<std::string, std::string> files;  // by name, whole texts
+
+  // The longest done − start of all exchanges of a step.
+  double sync_time_s(int step = 1) const {
+    double longest = 0;
+    for (const ExchangeRecord& row : exchanges)
+      if (row.step == step) longest = std::max(longest, row.done_s - row.start_s);
+    return longest;
+  }
+  const ExchangeRecord& row(int step, int replica, const std::string& exchange = "outer") const {
+    for (const ExchangeRecord& row : exchanges)
+      if (row.step == step && row.replica == replica && row.exchange == exchange) return row;
+    throw std::out_of_range("no such row");
+  }
+};
+
+inline std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
+  std::vector<ExchangeRecord> records;
+  for (const auto& cells : read_csv(file).rows)
+    records.push_back({std::stoi(cells[0]), std::stoi(cells[1]), cells[2], std::stod(cells[3]),
+                       std::stod(cells[4]), std::stod(cells[5]), std::stoll(cells[6])});
+  return records;
+}
+
+// `replay` as simulated_replay or analytic_replay.
+template <typename Replay>
+Replayed run_with(Replay replay, const Case& one, const Trace& trace) {
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("longhaul_replay_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  ProgressReporter silent("test", -1, /*quiet=*/true);
+  Replayed result;
+  result.report = replay(one, trace, folder, silent);
+  result.exchanges = read_exchanges(folder + "/exchanges.csv");
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    result.files[entry.path().filename()] = text_of(entry.path());
+  std::filesystem::remove_all(folder);
+  return result;
+}
+
+// A rule among everyone, or among random groups of `group_size`.
+inline ExchangeRule rule_of(const std::string& collective, int every = 1, int group_size = 0) {
+  ExchangeRule rule;
+  rule.name = "outer";
+  rule.collective = collective;
+  rule.every = every;
+  rule.grouping = group_size > 0 ? Grouping::kRandom : Grouping::kEveryone;
+  rule.group_size = group_size;
+  rule.tensors = {"delta"};
+  return rule;
+}
+
+// One exchange of `bytes` from every member at step 1.
+inline Trace single_exchange(const std::string& collective, int replicas, std::int64_t bytes, int steps = 1) {
+  ExchangeRule rule = rule_of(collective, 1, collective == "pair" || collective == "root" ? 2 : 0);
+  if (collective == "root") rule.tensors = {"delta", "phi"};
+  const auto parameters = bytes / static_cast<std::int64_t>(rule.tensors.size());
+  return make_trace({{rule}}, {1, replicas, steps, parameters, 1});
+}
+
+}  // namespace longhaul

@@ -1,0 +1,197 @@
+// How messages are cut, that a sliced program still adds everything up once, and what it takes without a
+// simulator.
+#include "net/collectives/slices.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "net/collectives/registry.h"
+#include "net/framing.h"
+#include "replay/estimate.h"
+#include "replay/replay.h"
+#include "tests/unit/net/data_flow.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+const std::vector<std::string>& sliced_sums() {
+  static const std::vector<std::string> names = {
+      "ring", "pair", "tree", "leaf-tree", "heap-tree", "direct", "parameter-server"};
+  return names;
+}
+
+int count(const SliceSpec& spec, const std::string& name, int members, std::int64_t bytes) {
+  return slice_count(spec, find_collective(name), {members, bytes, 1, {}});
+}
+
+TEST(Slices, CutAMessageIntoEqualPartsOfAtMostTheSize) {
+  const SliceSpec spec{SliceSpec::Kind::kBytes, 1000};
+  EXPECT_EQ(count(spec, "tree", 4, 1000), 1);
+  EXPECT_EQ(count(spec, "tree", 4, 1001), 2);
+  EXPECT_EQ(count(spec, "ring", 4, 4000), 1) << "chunks of a quarter";
+  EXPECT_EQ(count(spec, "ring", 4, 4001), 2);
+  EXPECT_EQ(count(spec, "pair", 2, 5000), 5);
+  EXPECT_EQ(count({}, "ring", 4, 1000000), 1);
+  for (const char* name : {"halving-doubling", "double-tree", "root", "serial", "hierarchical"})
+    EXPECT_EQ(count(spec, name, 2, 5000), 1) << name;
+}
+
+TEST(Slices, OfTheLibrariesAreThoseOfTheirSources) {
+  const SliceSpec nccl{SliceSpec::Kind::kNccl, 0}, gloo{SliceSpec::Kind::kGloo, 0};
+  EXPECT_EQ(count(nccl, "ring", 4, 40 * kMiB), 10);
+  EXPECT_EQ(count(nccl, "tree", 4, 40 * kMiB), 80);
+  EXPECT_EQ(count(nccl, "pair", 2, 40 * kMiB), 320);
+  EXPECT_EQ(count(nccl, "pair", 4, 40 * kMiB), 10) << "a ring";
+  EXPECT_EQ(count(gloo, "ring", 4, 40 * kMiB), 10);
+  EXPECT_EQ(count(gloo, "ring", 4, kMiB), 2) << "two segments at least";
+  EXPECT_EQ(count(gloo, "tree", 4, 40 * kMiB), 1);
+}
+
+// 10 bytes in three slices: 0-3, 3-6, 6-10. A byte in three slices: one has it.
+TEST(Slices, OfARoundCoverEachMessageOnce) {
+  const Round round{{{1, 100, 10, true}}, {{2, 5, 1, false}}};
+  const Round first = slice_of(round, 0, 3), last = slice_of(round, 2, 3);
+  ASSERT_EQ(first.sends.size(), 1u);
+  EXPECT_EQ(first.sends[0].offset, 100);
+  EXPECT_EQ(first.sends[0].bytes, 3);
+  EXPECT_EQ(last.sends[0].offset, 106);
+  EXPECT_EQ(last.sends[0].bytes, 4);
+  EXPECT_TRUE(last.sends[0].reduces);
+  EXPECT_TRUE(first.receives.empty());
+  ASSERT_EQ(last.receives.size(), 1u);
+  EXPECT_EQ(last.receives[0].bytes, 1);
+}
+
+TEST(Slices, EveryMemberGetsEveryContributionExactlyOnce) {
+  for (const std::string& name : sliced_sums())
+    for (const int members : {2, 3, 4, 5, 6, 7, 8, 9})
+      for (const int slices : {2, 3, 7})
+        for (const bool last_first : {false, true}) {
+          SCOPED_TRACE(name + " of " + std::to_string(members) + " in " + std::to_string(slices));
+          DataFlow flow(find_collective(name), {members, 53, 1, {}}, slices);
+          ASSERT_TRUE(flow.run(last_first));
+          EXPECT_TRUE(flow.nothing_left());
+          std::multiset<int> all;
+          for (int member = 0; member < members; ++member) all.insert(member);
+          for (int member = 0; member < members; ++member)
+            for (const auto& contributions : flow.held(member)) ASSERT_EQ(contributions, all);
+        }
+}
+
+TEST(Slices, AReduceScatterStillLeavesEveryMemberItsPart) {
+  for (const int members : {2, 3, 5, 8}) {
+    DataFlow flow(find_collective("reduce-scatter"), {members, 53, 1, {}}, 3);
+    ASSERT_TRUE(flow.run(true));
+    std::multiset<int> all;
+    for (int member = 0; member < members; ++member) all.insert(member);
+    for (int member = 0; member < members; ++member)
+      for (std::int64_t i = part_begin(53, member, members); i < part_begin(53, member + 1, members); ++i)
+        EXPECT_EQ(flow.held(member)[static_cast<std::size_t>(i)], all);
+  }
+}
+
+TEST(Slices, AnAllGatherStillPutsContributionsSideBySide) {
+  constexpr std::size_t kMembers = 5, kBytes = 11;
+  std::vector<Contributions> own(kMembers, Contributions(kMembers * kBytes));
+  Contributions all(kMembers * kBytes);
+  for (std::size_t i = 0; i < kMembers * kBytes; ++i)
+    all[i] = own[i / kBytes][i] = {static_cast<int>(i / kBytes)};
+  DataFlow flow(find_collective("all-gather"), {kMembers, kBytes, 1, {}}, own, 3);
+  ASSERT_TRUE(flow.run(true));
+  for (int member = 0; member < static_cast<int>(kMembers); ++member) EXPECT_EQ(flow.held(member), all);
+}
+
+// A halving's messages are parts of parts: cut by the slice they would carry what has not come yet. So it has
+// no unit, nor have those that await one message before the next.
+TEST(Slices, OnlyProgramsOfWholeUnitsAreCut) {
+  for (const auto& collective : collectives()) {
+    const GroupExchange exchange{4, 1000, 1, {}};
+    const bool is_sum = std::count(sliced_sums().begin(), sliced_sums().end(), collective->name()) > 0;
+    const bool is_ring_part = collective->name() == "all-gather" || collective->name() == "reduce-scatter";
+    EXPECT_EQ(collective->unit_bytes(exchange) > 0, is_sum || is_ring_part) << collective->name();
+  }
+}
+
+// L = 0.1 s; a round of 0.4 s in 4 slices: the next one begins after 0.2 s, but the link is busy for 0.4. A
+// round of 0.1 s: after 0.125 s.
+TEST(Slices, ClosedFormsOfAnIdleStar) {
+  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.4, 4, 0.1), 0.1 + 3 * 0.4);
+  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 4, 0.1), 0.1 + 0.1 + 2 * 0.125);
+  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 1, 0.1), 3 * 0.2) << "uncut";
+  const auto cost = [](const std::string& name, int members, int slices) {
+    return find_collective(name).sliced_idle_star_s({members, 1000, 1, {}}, slices, 0.1, 1e4);
+  };
+  EXPECT_DOUBLE_EQ(cost("ring", 4, 5), 0.1 + 0.025 + 5 * 0.105);
+  EXPECT_DOUBLE_EQ(cost("pair", 2, 5), 0.2);
+  EXPECT_DOUBLE_EQ(cost("direct", 4, 5), 0.1 + 0.075 + 0.115);
+  EXPECT_DOUBLE_EQ(cost("parameter-server", 4, 5), 0.2 + 0.3 * 1.2);
+  EXPECT_DOUBLE_EQ(cost("tree", 2, 5), 0.2 + 6 * 0.02);
+  EXPECT_DOUBLE_EQ(cost("heap-tree", 3, 5), 0.2 + 6 * 2 * 0.02);
+  EXPECT_DOUBLE_EQ(cost("all-gather", 3, 5), 0.1 + 0.1 + 0.12);
+}
+
+TEST(Slices, TooManyAreRefused) {
+  Case one = star_case(256, 1e9, 0.1);
+  one.network.slice = {SliceSpec::Kind::kBytes, 65536};
+  const auto estimate_of = [&](std::int64_t bytes) {
+    return estimate(one, make_trace({{rule_of("ring")}}, {1, 256, 1, bytes, 1}));
+  };
+  // Chunks of a 256th, 2 · 255 · 256 messages, each in `slices`.
+  EXPECT_EQ(estimate_of(256 * 65536 * 10).transfers, 2 * 255 * 256 * 10);
+  try {
+    estimate_of(std::int64_t{256} * 65536 * 10000);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "network.slice");
+    EXPECT_NE(error.parts().found.find("130560 messages"), std::string::npos) << error.what();
+    EXPECT_NE(error.parts().hint.find("slices of at least"), std::string::npos) << error.what();
+  }
+}
+
+// Nothing is shared between connections: a pipelined tree of D levels is 2D hops of a latency and a slice,
+// and the other slices behind the first.
+TEST(Slices, AnalyticPipelinesAreHopsAndTheSlicesBehind) {
+  const double rate = 8e6, bytes_per_s = rate * payload_share(1448) / 8, latency_s = 0.05;
+  for (const int members : {2, 3, 4, 5, 6, 7, 8, 9})
+    for (const int slices : {2, 5, 16})
+      for (const std::string name : {"ring", "heap-tree", "tree"}) {
+        const std::int64_t bytes = std::int64_t{members} * slices * 10000;
+        const bool is_ring = name == "ring";
+        const int levels = name == "tree" ? ceil_log2(members) : floor_log2(members);
+        if (name == "tree" && members != 1 << levels) continue;
+        Case one = star_case(members, rate, 2 * latency_s);
+        one.network.fidelity = "analytic";
+        const std::int64_t unit = is_ring ? bytes / members : bytes;
+        one.network.slice = {SliceSpec::Kind::kBytes, unit / slices};
+        const double slice_s = static_cast<double>(unit) / slices / bytes_per_s;
+        const double expected =
+            is_ring ? pipelined_rounds_s(2 * (members - 1), slice_s * slices, slices, latency_s)
+                    : 2 * levels * (latency_s + slice_s) + (slices - 1) * slice_s;
+        EXPECT_NEAR(run_with(analytic_replay, one, single_exchange(name, members, bytes)).sync_time_s(),
+                    expected, 1e-6)
+            << name << " of " << members << " in " << slices;
+      }
+}
+
+// Replica 0 is ready after 1 s, replica 1 after 3 s: what was pushed has come, the rest follows.
+TEST(Eager, AnalyticPushesSoManyBytesAhead) {
+  const double rate = 8e6, bytes_per_s = rate * payload_share(1448) / 8, latency_s = 0.05;
+  Trace trace = single_exchange("pair", 2, 800000);
+  trace.measured_s = {{1, 3}};
+  Case one = star_case(2, rate, 2 * latency_s);
+  one.network.fidelity = "analytic";
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  for (const double eager : {0., 300000., 1e9}) {
+    one.network.eager = eager;
+    const Replayed replayed = run_with(analytic_replay, one, trace);
+    const double left = std::max(0., 800000 - eager);
+    EXPECT_NEAR(replayed.row(1, 1).done_s, 3 + (left > 0 ? latency_s + left / bytes_per_s : 0), 1e-6);
+    EXPECT_NEAR(replayed.row(1, 0).done_s, 3 + latency_s + 800000 / bytes_per_s, 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
