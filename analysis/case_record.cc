@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <set>
+#include <map>
 #include <vector>
 
 #include "analysis/csv_stream.h"
+#include "analysis/exchange_table.h"
 #include "analysis/group_times.h"
 #include "analysis/replay_files.h"
 #include "analysis/residual.h"
@@ -53,31 +54,51 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
   record["model_parameters"] = one.workload.parameters;
 }
 
+// Of one rule, by row.
+struct RuleTimes {
+  std::vector<double> sync_s, wait_s, exposed_s;
+};
+
+// What each rule of a method with exchanges that overlap takes by itself.
+Json to_json(const std::map<std::string, RuleTimes>& rules) {
+  Json json = Json::object();
+  for (const auto& [name, times] : rules)
+    json[name] = {{"sync_time_s", to_json(times.sync_s)},
+                  {"wait_s", to_json(times.wait_s)},
+                  {"exposed_s", to_json(times.exposed_s)}};
+  return json;
+}
+
 void add_exchanges(const Case& one, const std::string& case_folder, Json& record) {
-  const std::set<std::string> overlapped = overlapped_rules(case_folder);
-  CsvStream rows(case_folder + "/exchanges.csv",
-                 {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"});
-  std::vector<double> sync_s, wait_s;
+  std::vector<double> sync_s, wait_s, exposed_s, exchange_s;
+  std::map<std::string, RuleTimes> by_rule;
+  bool has_overlap = false;
   GroupTimes groups(case_folder, one.replicas);
   std::vector<std::size_t> row_of(static_cast<std::size_t>(one.replicas));  // of the present step
   std::vector<std::int64_t> step_of(row_of.size(), -1);
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
-  while (rows.next()) {
-    bytes += static_cast<double>(rows.integer(6));
-    if (overlapped.count(std::string(rows.text(2)))) continue;
+  for (ExchangeTable rows(case_folder); rows.next();) {
+    bytes += static_cast<double>(rows.bytes());
+    const double row_sync_s = rows.done_s() - rows.start_s();
+    has_overlap = has_overlap || rows.overlaps();
+    RuleTimes& rule = by_rule[std::string(rows.exchange())];
+    rule.sync_s.push_back(row_sync_s);
+    rule.wait_s.push_back(rows.wait_s());
+    rule.exposed_s.push_back(rows.exposed_s());
+    if (!rows.is_synchronization()) continue;
     // Exchanges that follow each other at a step are one synchronization.
-    const std::int64_t step = rows.integer(0);
-    const auto replica = static_cast<std::size_t>(rows.integer(1));
+    const std::int64_t step = rows.step();
+    const auto replica = static_cast<std::size_t>(rows.replica());
     if (step_of.at(replica) != step) {
       row_of[replica] = sync_s.size();
-      wait_s.push_back(0);
-      sync_s.push_back(0);
+      for (auto* times : {&sync_s, &wait_s, &exposed_s, &exchange_s}) times->push_back(0);
     }
-    const double start_s = rows.number(4);
-    wait_s[row_of[replica]] += start_s - rows.number(3);
-    sync_s[row_of[replica]] += rows.number(5) - start_s;
-    groups.add(step, std::string(rows.text(2)), rows.integer(1), rows.number(5) - start_s);
+    wait_s[row_of[replica]] += rows.wait_s();
+    sync_s[row_of[replica]] += row_sync_s;
+    exposed_s[row_of[replica]] += rows.exposed_s();
+    exchange_s[row_of[replica]] += rows.overlaps() ? rows.exposed_s() - rows.wait_s() : row_sync_s;
+    groups.add(step, std::string(rows.exchange()), rows.replica(), row_sync_s);
     step_of[replica] = step;
     if (step != last_step) ++outer_steps;
     last_step = step;
@@ -89,11 +110,13 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   record["sync_time_s"] = to_json(sync_s);
   if (!sync_s.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
   if (record["status"] == "done")
-    if (Json parts = sync_breakdown(case_folder, overlapped, sync_s.size()); !parts.is_null())
+    if (Json parts = sync_breakdown(case_folder, sync_s.size()); !parts.is_null())
       record["sync_breakdown_s"] = std::move(parts);
   record["wait_s"] = to_json(wait_s);
+  record["exposed_s"] = to_json(exposed_s);
+  if (has_overlap) record["rules"] = to_json(by_rule);
   const double rows_per_replica = static_cast<double>(sync_s.size()) / replicas;
-  record["exchange_time_s"] = sync_s.empty() ? 0 : mean(sync_s) * rows_per_replica;
+  record["exchange_time_s"] = exchange_s.empty() ? 0 : mean(exchange_s) * rows_per_replica;
   record["wait_time_s"] = wait_s.empty() ? 0 : mean(wait_s) * rows_per_replica;
 }
 
@@ -143,9 +166,8 @@ void add_training(const std::string& train_folder, const std::string& training, 
   record["training"] = training;
   const Json said = read_json_or_null(train_folder + "/training.json");
   if (!said.is_object()) return;
-  for (const char* key :
-       {"final_loss", "final_loss_sampling_error", "evaluated_sequences", "best_loss", "weight_spread",
-        "tokens", "unigram_entropy", "source_entropy"})
+  for (const char* key : {"final_loss", "final_loss_sampling_error", "evaluated_sequences", "best_loss",
+                          "weight_spread", "tokens", "unigram_entropy", "source_entropy"})
     if (said.contains(key)) record[key] = said[key];
   if (record.contains("final_loss")) record["perplexity"] = std::exp(record["final_loss"].get<double>());
   if (said.contains("parameters")) record["trained_parameters"] = said["parameters"];

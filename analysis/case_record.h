@@ -21,7 +21,10 @@ namespace longhaul {
 //   model_parameters        of what travels
 //   exchanges               outer steps
 //   bytes_per_sync          payload of one replica in an outer step, mean, with what is sent ahead for it
-//   sync_time_s, wait_s     {mean, p50, p95, max} over blocking exchanges and replicas; null without any
+//   sync_time_s, wait_s, exposed_s
+//                           {mean, p50, p95, max} over synchronizations (exchange_table.h) and replicas; null
+//                           without any
+//   rules                   {name: {sync_time_s, wait_s, exposed_s}} where exchanges overlap with compute
 //   sync_breakdown_s        {part: mean}: their sum is sync_time_s.mean
 //   compute_time_s, exchange_time_s, wait_time_s
 //                           of one replica in the whole run, mean; their sum is its clock

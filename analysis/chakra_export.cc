@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/csv_stream.h"
+#include "analysis/exchange_table.h"
 #include "analysis/replay_files.h"
 #include "core/errors.h"
 #include "core/trace.h"
@@ -24,14 +25,12 @@ struct StepTimes {
 using Times = std::map<std::pair<std::int64_t, std::int64_t>, StepTimes>;  // by step and replica
 
 Times read_times(const std::string& folder) {
-  const std::set<std::string> overlapped = overlapped_rules(folder);
   Times times;
-  CsvStream exchanges(folder + "/exchanges.csv", {"step", "replica", "exchange", "ready_s", "done_s"});
-  while (exchanges.next()) {
-    if (overlapped.count(std::string(exchanges.text(2)))) continue;
-    const auto [entry, first] = times.try_emplace({exchanges.integer(0), exchanges.integer(1)});
-    if (first) entry->second.computed_s = exchanges.number(3);
-    entry->second.done_s = exchanges.number(4);
+  for (ExchangeTable exchanges(folder); exchanges.next();) {
+    if (exchanges.overlaps()) continue;
+    const auto [entry, first] = times.try_emplace({exchanges.step(), exchanges.replica()});
+    if (first) entry->second.computed_s = exchanges.ready_s();
+    entry->second.done_s = exchanges.done_s();
   }
   CsvStream steps(folder + "/steps.csv", {"step", "replica", "computed_s", "done_s"});
   while (steps.next()) times[{steps.integer(0), steps.integer(1)}] = {steps.number(2), steps.number(3)};

@@ -26,6 +26,7 @@ class CsvStream {
   double number(std::size_t column) const;
   std::int64_t integer(std::size_t column) const;
   bool empty(std::size_t column) const { return text(column).empty(); }
+  bool has_header() const { return width_ > 0; }
   const std::string& line() const { return line_; }  // as it stands in the file, without its end
 
  private:

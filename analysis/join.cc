@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/csv_stream.h"
+#include "analysis/exchange_table.h"
 #include "core/csv.h"
 #include "core/errors.h"
 
@@ -60,7 +61,8 @@ void read_clocks(const std::string& file, int replicas, Moments& moments) {
   }
 }
 
-void read_bytes(const std::string& file, int replicas, Moments& moments) {
+void read_bytes(const std::string& case_folder, int replicas, Moments& moments) {
+  const std::string file = case_folder + "/exchanges.csv";
   std::vector<std::int64_t> sent(replicas);
   auto moment = moments.begin();
   std::int64_t step = -1;
@@ -74,15 +76,14 @@ void read_bytes(const std::string& file, int replicas, Moments& moments) {
     if (moment != moments.end() && moment->first == until)
       for (int r = 0; r < replicas; ++r) moment->second[r].bytes_before = sent[r];
   };
-  CsvStream rows(file, {"step", "replica", "bytes"});
-  while (rows.next()) {
-    if (rows.integer(0) < step) throw RunError(file + ": its steps are not in order");
-    if (rows.integer(0) != step) {
-      advance_to(rows.integer(0));
-      step = rows.integer(0);
+  for (ExchangeTable rows(case_folder); rows.next();) {
+    if (rows.step() < step) throw RunError(file + ": its steps are not in order");
+    if (rows.step() != step) {
+      advance_to(rows.step());
+      step = rows.step();
     }
-    check_replica(rows.integer(1), replicas, file);
-    sent[rows.integer(1)] += rows.integer(2);
+    check_replica(rows.replica(), replicas, file);
+    sent[rows.replica()] += rows.bytes();
   }
   advance_to(moments.empty() ? 0 : moments.rbegin()->first + 1);
 }
@@ -140,7 +141,7 @@ void write_case_metrics(const Case& one, const std::string& case_folder, const s
   const std::string metrics = train_folder + "/metrics.csv", steps = case_folder + "/steps.csv";
   Moments moments = evaluated_steps(metrics, one.replicas);
   read_clocks(steps, one.replicas, moments);
-  read_bytes(case_folder + "/exchanges.csv", one.replicas, moments);
+  read_bytes(case_folder, one.replicas, moments);
   CsvWriter out(case_folder + "/metrics.csv", {"step", "phase", "replica", "simulated_s", "loss",
                                                "loss_of_mean", "weight_spread", "bytes_sent"});
   CsvStream rows(metrics, kMetricColumns);

@@ -4,18 +4,6 @@
 
 namespace longhaul {
 
-std::set<std::string> overlapped_rules(const std::string& case_folder) {
-  std::ifstream in(case_folder + "/trace.jsonl");
-  std::string line;
-  std::getline(in, line);
-  const Json header = Json::parse(line, nullptr, false);
-  std::set<std::string> names;
-  if (!header.is_object() || !header.contains("rules")) return names;
-  for (const Json& rule : header["rules"])
-    if (rule.value("overlap_steps", 0) > 0) names.insert(rule.value("name", ""));
-  return names;
-}
-
 Json read_json_or_null(const std::string& file) {
   std::ifstream in(file);
   if (!in) return nullptr;

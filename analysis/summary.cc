@@ -33,18 +33,16 @@ class ReplacedFile {
   std::ofstream out_;
 };
 
-std::string comma_separated(const std::vector<std::string>& words) {
-  return join(words, ",");
-}
-
-void join_table(const std::string& run_folder, const std::string& name,
-                const std::vector<std::string>& columns, const std::vector<std::string>& case_names) {
+void join_table(const std::string& run_folder, const std::string& name, const std::string& columns,
+                const std::vector<std::string>& case_names) {
   ReplacedFile joined(run_folder + "/" + name);
-  joined.stream() << "case," << comma_separated(columns) << '\n';
+  joined.stream() << "case," << columns << '\n';
   for (const std::string& one : case_names) {
     const std::string file = run_folder + "/cases/" + one + "/" + name;
     if (!fs::exists(file)) continue;
-    CsvStream rows(file, columns);
+    CsvStream rows(file, {});
+    if (rows.has_header() && rows.line() != columns)
+      throw RunError(file + ": has the columns " + rows.line() + ", not " + columns);
     const std::string leading = csv_quoted(one) + ",";
     while (rows.next()) joined.stream() << leading << rows.line() << '\n';
   }
@@ -81,13 +79,11 @@ Json read_summary(const std::string& run_folder) {
 }
 
 void join_tables(const std::string& run_folder, const std::vector<std::string>& case_names) {
-  join_table(
-      run_folder, "metrics.csv",
-      {"step", "phase", "replica", "simulated_s", "loss", "loss_of_mean", "weight_spread", "bytes_sent"},
-      case_names);
-  join_table(run_folder, "exchanges.csv",
-             {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"}, case_names);
-  join_table(run_folder, "links.csv", {"link", "direction", "bytes", "busy_s"}, case_names);
+  join_table(run_folder, "metrics.csv",
+             "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent", case_names);
+  join_table(run_folder, "exchanges.csv", "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s",
+             case_names);
+  join_table(run_folder, "links.csv", "link,direction,bytes,busy_s", case_names);
 }
 
 }  // namespace longhaul

@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <vector>
 
 #include "analysis/csv_stream.h"
+#include "analysis/exchange_table.h"
 
 namespace longhaul {
 namespace {
@@ -22,18 +24,30 @@ std::vector<std::string> part_columns(const std::string& file) {
   return columns;
 }
 
+// Rules that overlap with compute, of a method that also blocks.
+std::set<std::string> sent_ahead(const std::string& case_folder) {
+  std::set<std::string> names;
+  bool blocks = false;
+  for (const ExchangeRuleFacts& rule : exchange_rules(case_folder))
+    if (rule.overlap_steps > 0)
+      names.insert(rule.name);
+    else
+      blocks = true;
+  return blocks ? names : std::set<std::string>();
+}
+
 }  // namespace
 
-Json sync_breakdown(const std::string& case_folder, const std::set<std::string>& overlapped,
-                    std::size_t syncs) {
+Json sync_breakdown(const std::string& case_folder, std::size_t syncs) {
   const std::string file = case_folder + "/breakdown.csv";
   if (syncs == 0 || !std::filesystem::exists(file)) return nullptr;
   std::vector<std::string> columns = part_columns(file);
   std::vector<double> totals_s(columns.size());
   columns.push_back("exchange");
+  const std::set<std::string> left_out = sent_ahead(case_folder);
   CsvStream rows(file, columns);
   while (rows.next()) {
-    if (overlapped.count(std::string(rows.text(totals_s.size())))) continue;
+    if (left_out.count(std::string(rows.text(totals_s.size())))) continue;
     for (std::size_t i = 0; i < totals_s.size(); ++i) totals_s[i] += rows.number(i);
   }
   Json parts = Json::object();

@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
 
 #include "core/options.h"
 
 namespace longhaul {
 
-// {part: seconds} over the rows of CASE_FOLDER/breakdown.csv whose exchange is none of `overlapped`, divided
-// by `syncs` (outer steps of all replicas), so that the parts add up to the mean synchronization time. Null
-// without such rows, or where a replay of an older version has left no such file. Throws RunError.
-Json sync_breakdown(const std::string& case_folder, const std::set<std::string>& overlapped,
-                    std::size_t syncs);
+// {part: seconds} over the rows of CASE_FOLDER/breakdown.csv that count as synchronization
+// (exchange_table.h), divided by `syncs` (outer steps of all replicas), so that the parts add up to the mean
+// synchronization time. Null without such rows. Throws RunError.
+Json sync_breakdown(const std::string& case_folder, std::size_t syncs);
 
 }  // namespace longhaul

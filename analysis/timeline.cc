@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/csv_stream.h"
+#include "analysis/exchange_table.h"
 #include "analysis/replay_files.h"
 #include "analysis/timeline_transfers.h"
 #include "analysis/timeline_writer.h"
@@ -17,8 +18,6 @@ namespace longhaul {
 namespace {
 
 const std::vector<std::string> kStepColumns = {"step", "replica", "computed_s", "done_s"};
-const std::vector<std::string> kExchangeColumns = {"step",    "replica", "exchange", "ready_s",
-                                                   "start_s", "done_s",  "bytes"};
 constexpr std::int64_t kNoStep = INT64_MAX;
 
 // What is drawn, decided from counts before anything is written.
@@ -34,27 +33,26 @@ struct StepCount {
   bool outer = false;
 };
 
-std::map<std::int64_t, StepCount> count_slices(const std::string& folder,
-                                               const std::set<std::string>& overlapped, Extent& extent) {
+std::map<std::int64_t, StepCount> count_slices(const std::string& folder, Extent& extent) {
   std::map<std::int64_t, StepCount> counts;
   for (CsvStream rows(folder + "/steps.csv", kStepColumns); rows.next();) {
     ++counts[rows.integer(0)].slices;
     extent.replicas = std::max(extent.replicas, rows.integer(1) + 1);
   }
-  for (CsvStream rows(folder + "/exchanges.csv", kExchangeColumns); rows.next();) {
-    const bool blocks = !overlapped.count(std::string(rows.text(2)));
-    StepCount& count = counts[rows.integer(0)];
+  for (ExchangeTable rows(folder); rows.next();) {
+    const bool blocks = !rows.overlaps();
+    StepCount& count = counts[rows.step()];
     count.slices += blocks ? 2 : 1;
     count.outer = count.outer || blocks;
-    extent.replicas = std::max(extent.replicas, rows.integer(1) + 1);
+    extent.replicas = std::max(extent.replicas, rows.replica() + 1);
   }
   return counts;
 }
 
-Extent extent_of(const std::string& folder, const std::set<std::string>& overlapped, std::int64_t maximum) {
+Extent extent_of(const std::string& folder, std::int64_t maximum) {
   Extent extent;
   std::int64_t slices = 0, outer_steps = 0;
-  const auto counts = count_slices(folder, overlapped, extent);
+  const auto counts = count_slices(folder, extent);
   const bool has_outer =
       std::any_of(counts.begin(), counts.end(), [](const auto& entry) { return entry.second.outer; });
   for (const auto& [step, count] : counts) {
@@ -80,22 +78,20 @@ std::string sampling_note(const Extent& extent) {
 // Walks steps.csv and exchanges.csv side by side, one step at a time.
 class TimelineBuilder {
  public:
-  TimelineBuilder(const std::string& folder, const Extent& extent, std::set<std::string> overlapped,
-                  TimelineWriter& out)
+  TimelineBuilder(const std::string& folder, const Extent& extent, TimelineWriter& out)
       : folder_(folder),
         steps_(folder + "/steps.csv", kStepColumns),
-        exchanges_(folder + "/exchanges.csv", kExchangeColumns),
-        overlapped_(std::move(overlapped)),
+        exchanges_(folder),
         replicas_(extent.replicas),
         out_(out) {
-    advance(steps_, next_step_);
-    advance(exchanges_, next_exchange_);
+    advance_steps();
+    advance_exchanges();
   }
 
   void draw_until(std::int64_t last_step) {
     for (std::int64_t step; (step = std::min(next_step_, next_exchange_)) <= last_step && step != kNoStep;) {
-      for (; next_step_ == step; advance(steps_, next_step_)) draw_compute(step);
-      for (; next_exchange_ == step; advance(exchanges_, next_exchange_)) draw_exchange(step);
+      for (; next_step_ == step; advance_steps()) draw_compute(step);
+      for (; next_exchange_ == step; advance_exchanges()) draw_exchange(step);
       for (std::size_t r = 0; r < replicas_.size(); ++r) end_step(r, step);
     }
   }
@@ -108,9 +104,11 @@ class TimelineBuilder {
     std::int64_t computed = 0;   // its last step whose compute is drawn
   };
 
-  void advance(CsvStream& rows, std::int64_t& next) {
+  void advance_steps() { go_to(steps_.next() ? steps_.integer(0) : kNoStep, next_step_); }
+  void advance_exchanges() { go_to(exchanges_.next() ? exchanges_.step() : kNoStep, next_exchange_); }
+  void go_to(std::int64_t step, std::int64_t& next) {
     const std::int64_t former = next;
-    next = rows.next() ? rows.integer(0) : kNoStep;
+    next = step;
     if (next < former) throw RunError(folder_ + ": the steps in steps.csv or exchanges.csv are not in order");
   }
 
@@ -131,13 +129,13 @@ class TimelineBuilder {
   }
 
   void draw_exchange(std::int64_t step) {
-    const std::int64_t r = exchanges_.integer(1);
+    const std::int64_t r = exchanges_.replica();
     Replica& replica = replicas_[r];
-    const std::string name(exchanges_.text(2));
-    const Nanoseconds ready = nanoseconds(exchanges_.number(3)), start = nanoseconds(exchanges_.number(4)),
-                      done = nanoseconds(exchanges_.number(5));
-    const Json arguments = {{"step", step}, {"bytes", exchanges_.integer(6)}};
-    if (overlapped_.count(name)) {
+    const std::string name(exchanges_.exchange());
+    const Nanoseconds ready = nanoseconds(exchanges_.ready_s()), start = nanoseconds(exchanges_.start_s()),
+                      done = nanoseconds(exchanges_.done_s());
+    const Json arguments = {{"step", step}, {"bytes", exchanges_.bytes()}};
+    if (exchanges_.overlaps()) {
       out_.slice(r, kOverlapped, name, std::max(start, replica.overlapped), done, arguments);
       replica.overlapped = std::max(done, replica.overlapped);
       return;
@@ -157,9 +155,9 @@ class TimelineBuilder {
   }
 
   std::string folder_;
-  CsvStream steps_, exchanges_;
+  CsvStream steps_;
+  ExchangeTable exchanges_;
   std::int64_t next_step_ = 0, next_exchange_ = 0;
-  std::set<std::string> overlapped_;
   std::vector<Replica> replicas_;
   TimelineWriter& out_;
 };
@@ -170,11 +168,10 @@ void write_timeline(const std::string& case_folder, const TimelineOptions& optio
   const std::string file = case_folder + "/timeline.json";
   for (const char* end : {"", ".gz"}) std::filesystem::remove(file + end);
   if (options.format == TimelineFormat::kNone) return;
-  const std::set<std::string> overlapped = overlapped_rules(case_folder);
   std::vector<DrawnTransfer> transfers = read_transfers(case_folder);
   const std::int64_t slices_of_transfers = 2 * static_cast<std::int64_t>(transfers.size());
   const Extent extent =
-      extent_of(case_folder, overlapped, std::max<std::int64_t>(1, options.maximum - slices_of_transfers));
+      extent_of(case_folder, std::max<std::int64_t>(1, options.maximum - slices_of_transfers));
   TimelineNotes notes{extent.outer_steps, extent.last_step, "",
                       transfers_note(case_folder, transfers.size())};
   if (extent.sampled) {
@@ -184,7 +181,7 @@ void write_timeline(const std::string& case_folder, const TimelineOptions& optio
                     transfers.end());
   }
   TimelineWriter out(options.format == TimelineFormat::kGzip ? file + ".gz" : file, notes, extent.replicas);
-  TimelineBuilder(case_folder, extent, overlapped, out).draw_until(extent.last_step);
+  TimelineBuilder(case_folder, extent, out).draw_until(extent.last_step);
   draw_transfers(std::move(transfers), out);
   out.finish();
   std::ofstream log(case_folder + "/log.txt", std::ios::app);

@@ -295,8 +295,9 @@ Node network_options() {
                          "nccl, gloo: as these libraries cut by default (docs/model.md)"),
               either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
                   .by_default("0B")
-                  .means("bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
-                         "the sockets of both ends hold); 0: none (rendezvous)"),
+                  .means(
+                      "bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
+                      "the sockets of both ends hold); 0: none (rendezvous)"),
               tcp_options(), variation_options()})
       .filled()
       .means("the wide-area network");
@@ -330,7 +331,7 @@ const std::vector<std::string>& claim_metrics() {
         "idle_fraction.max", "final_loss",     "final_loss_of_mean",     "best_loss",
         "weight_spread",     "tokens",         "time_to_target_s",       "perplexity",
         "bytes_per_token"};
-    for (const char* key : {"sync_time_s", "wait_s"})
+    for (const char* key : {"sync_time_s", "wait_s", "exposed_s"})
       for (const char* statistic : {".mean", ".p50", ".p95", ".max"})
         all.push_back(std::string(key) + statistic);
     all.push_back("sync_time_s.last");

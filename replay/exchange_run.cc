@@ -131,7 +131,7 @@ void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_
       transfer(from, to, number, bytes), [this, message] { arrive(message); }, &message->chain);
 }
 
-Transfer ExchangeRun::transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const {
+Transmission ExchangeRun::transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const {
   const int source = group_[owner_of(from)], target = group_[owner_of(to)];
   return {source, target, bytes, {step_, rule_index_, source, number, bucket_}, is_in_turn_};
 }

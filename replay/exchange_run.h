@@ -116,7 +116,7 @@ class ExchangeRun {
   void send_held(std::size_t index);
   void advance(std::size_t index, const SyncParts& chain);
   void send(std::size_t from, std::size_t to, int number, std::int64_t bytes, const SyncParts& chain);
-  Transfer transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const;
+  Transmission transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const;
   UnderWay* new_message();
   void arrive(UnderWay* message);
   void cut_chain(SyncParts& chain) const;

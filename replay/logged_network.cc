@@ -9,7 +9,7 @@ LoggedNetwork::LoggedNetwork(std::unique_ptr<Network> network, TransferLog& log,
   network_->set_heartbeat([this] { beat(); });
 }
 
-void LoggedNetwork::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+void LoggedNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
   if (!log_.take()) return network_->send(transfer, std::move(on_arrival), parts);
   const auto note = [this, transfer, start_s = clock_.now_s(), passed_on = std::move(on_arrival)] {
     const double origin_s = network_->ready_s();

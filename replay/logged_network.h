@@ -13,7 +13,7 @@ class LoggedNetwork : public Network {
   // `log` and `clock` must outlive it.
   LoggedNetwork(std::unique_ptr<Network> network, TransferLog& log, const Clock& clock);
 
-  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) override;
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override;
   double ready_s() const override { return network_->ready_s(); }
   const std::vector<LinkLoad>& loads() override { return network_->loads(); }
 

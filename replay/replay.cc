@@ -180,7 +180,9 @@ class Replay {
   // An awaited exchange shows in the done_s of the last blocking one at the step that needs it.
   void write_rows(int replica) {
     Replica& state = at(replica);
-    double awaited_done_s = 0;
+    double awaited_done_s = 0, awaited_s = state.computed_s;
+    for (const Waited& waited : state.blocking)
+      awaited_s = std::max(awaited_s, since_origin(waited.run->times(replica).done_s));
     std::vector<Waited> still_open;
     for (const Waited& waited : state.overlapped) {
       if (waited.run->step() + waited.run->rule().overlap_steps > state.step) {
@@ -189,24 +191,25 @@ class Replay {
       }
       const double done_s = since_origin(waited.run->times(replica).done_s);
       awaited_done_s = std::max(awaited_done_s, done_s);
-      write_row(replica, *waited.run, done_s);
+      write_row(replica, *waited.run, done_s, awaited_s);
     }
     state.overlapped = std::move(still_open);
     for (const Waited& waited : state.blocking) {
       const double done_s = since_origin(waited.run->times(replica).done_s);
       const bool is_last = &waited == &state.blocking.back();
-      write_row(replica, *waited.run, is_last ? std::max(awaited_done_s, done_s) : done_s);
+      const double ready_s = since_origin(waited.run->times(replica).ready_s);
+      write_row(replica, *waited.run, is_last ? std::max(awaited_done_s, done_s) : done_s, ready_s);
     }
   }
 
-  void write_row(int replica, const BucketedExchange& run, double done_s) {
+  void write_row(int replica, const BucketedExchange& run, double done_s, double awaited_s) {
     const BucketedExchange::MemberTimes times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
     SyncParts parts = times.parts;
     parts.waiting_s += done_s - since_origin(times.done_s);
-    outputs_.add_exchange(
-        run.step(), run.rule_index(),
-        {replica, since_origin(times.ready_s), since_origin(run.start_s()), done_s, times.bytes_sent, parts});
+    outputs_.add_exchange(run.step(), run.rule_index(),
+                          {replica, since_origin(times.ready_s), since_origin(run.start_s()), done_s,
+                           times.bytes_sent, parts, awaited_s});
   }
 
   void leave_step(int replica) {

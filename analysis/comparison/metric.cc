@@ -29,10 +29,10 @@ Metric::Unit unit_of(const std::string& path) {
 
 // What is better smaller, by the first part of its path.
 bool lower_is_better(const std::string& path) {
-  for (const char* key : {"final_loss", "final_loss_of_mean", "best_loss", "sync_time_s", "wait_s",
-                          "exchange_time_s", "wait_time_s", "idle_fraction", "simulated_time_s",
-                          "time_to_target_s", "bytes_per_sync", "bytes_sent_per_replica", "bytes_per_token",
-                          "perplexity"})
+  for (const char* key :
+       {"final_loss", "final_loss_of_mean", "best_loss", "sync_time_s", "wait_s", "exposed_s",
+        "exchange_time_s", "wait_time_s", "idle_fraction", "simulated_time_s", "time_to_target_s",
+        "bytes_per_sync", "bytes_sent_per_replica", "bytes_per_token", "perplexity"})
     if (root_of(path) == key) return true;
   return false;
 }

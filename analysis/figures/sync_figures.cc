@@ -2,12 +2,11 @@
 // that took at most so long.
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "analysis/csv_stream.h"
+#include "analysis/exchange_table.h"
 #include "analysis/figures/axis.h"
 #include "analysis/figures/figures.h"
-#include "analysis/replay_files.h"
 #include "core/errors.h"
 #include "core/units.h"
 
@@ -20,10 +19,8 @@ void add_times(const RunCase& one, std::vector<double>& times) {
   const std::string folder = one.run->case_folder(*one.record), file = folder + "/exchanges.csv";
   if (!std::filesystem::exists(file)) return;
   if (const std::string torn = cut_off(file); !torn.empty()) throw RunError(torn);
-  const std::set<std::string> overlapped = overlapped_rules(folder);
-  CsvStream rows(file, {"exchange", "start_s", "done_s"});
-  while (rows.next())
-    if (!overlapped.count(std::string(rows.text(0)))) times.push_back(rows.number(2) - rows.number(1));
+  for (ExchangeTable rows(folder); rows.next();)
+    if (rows.is_synchronization()) times.push_back(rows.done_s() - rows.start_s());
 }
 
 std::vector<double> sorted_times(const GroupSample& group, const FigureContext& context) {
@@ -84,7 +81,7 @@ std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& cont
                     drawn[i].color + "' title " + figure_text(drawn[i].name));
   const std::string name = figure_name("sync-time", row.at);
   const std::string title =
-      "Synchronization time (done - start) of blocking exchanges: share that took at most so "
+      "Synchronization time (done - start) of exchanges: share that took at most so "
       "long" +
       (row.at.empty() ? std::string() : ", at " + row.at) + ".";
   return {{name, figure_script(name, title, context.style, settings, plots),

@@ -5,11 +5,9 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <set>
 #include <vector>
 
-#include "analysis/csv_stream.h"
-#include "analysis/replay_files.h"
+#include "analysis/exchange_table.h"
 #include "analysis/report/digits.h"
 
 namespace longhaul {
@@ -23,26 +21,22 @@ struct Lane {
 
 using Lanes = std::map<std::int64_t, Lane>;  // by replica
 
-const std::vector<std::string> kColumns = {"step", "replica", "exchange", "ready_s", "start_s", "done_s"};
-
-std::vector<std::int64_t> outer_steps(const std::string& file, const std::set<std::string>& overlapped) {
+std::vector<std::int64_t> outer_steps(const std::string& case_folder) {
   std::vector<std::int64_t> steps;
-  for (CsvStream rows(file, kColumns); rows.next();)
-    if (!overlapped.count(std::string(rows.text(2))) && (steps.empty() || steps.back() != rows.integer(0)))
-      steps.push_back(rows.integer(0));
+  for (ExchangeTable rows(case_folder); rows.next();)
+    if (!rows.overlaps() && (steps.empty() || steps.back() != rows.step())) steps.push_back(rows.step());
   return steps;
 }
 
-Lanes read_lanes(const std::string& file, const std::set<std::string>& overlapped, std::int64_t former,
-                 std::int64_t step) {
+Lanes read_lanes(const std::string& case_folder, std::int64_t former, std::int64_t step) {
   Lanes lanes;
-  for (CsvStream rows(file, kColumns); rows.next() && rows.integer(0) <= step;) {
-    if (rows.integer(0) < former) continue;
-    Lane& lane = lanes[rows.integer(1)];
-    const double ready = rows.number(3), start = rows.number(4), done = rows.number(5);
-    if (overlapped.count(std::string(rows.text(2)))) {
-      if (rows.integer(0) < step) lane.ahead.push_back({start, done});
-    } else if (rows.integer(0) == step) {
+  for (ExchangeTable rows(case_folder); rows.next() && rows.step() <= step;) {
+    if (rows.step() < former) continue;
+    Lane& lane = lanes[rows.replica()];
+    const double ready = rows.ready_s(), start = rows.start_s(), done = rows.done_s();
+    if (rows.overlaps()) {
+      if (rows.step() < step) lane.ahead.push_back({start, done});
+    } else if (rows.step() == step) {
       // Of exchanges that follow each other the first is waited for; the rest counts as its exchange.
       if (lane.done == 0) {
         lane.ready = ready;
@@ -97,14 +91,12 @@ Json to_json(std::int64_t replica, const Lane& lane, double origin) {
 }  // namespace
 
 Json outer_step_of(const std::string& case_folder, std::size_t most) {
-  const std::string file = case_folder + "/exchanges.csv";
-  if (!std::filesystem::exists(file)) return nullptr;
-  const std::set<std::string> overlapped = overlapped_rules(case_folder);
-  const std::vector<std::int64_t> steps = outer_steps(file, overlapped);
+  if (!std::filesystem::exists(case_folder + "/exchanges.csv")) return nullptr;
+  const std::vector<std::int64_t> steps = outer_steps(case_folder);
   if (steps.empty()) return nullptr;
   const std::size_t index = steps.size() / 2;
   const std::int64_t step = steps[index], former = index > 0 ? steps[index - 1] : 0;
-  Lanes lanes = read_lanes(file, overlapped, former, step);
+  Lanes lanes = read_lanes(case_folder, former, step);
   read_groups(case_folder + "/trace.jsonl", step, lanes);
   double origin = std::numeric_limits<double>::infinity();
   for (const auto& entry : lanes) origin = std::min(origin, entry.second.from);

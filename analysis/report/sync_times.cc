@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "analysis/csv_stream.h"
-#include "analysis/replay_files.h"
+#include "analysis/exchange_table.h"
 #include "analysis/report/digits.h"
 #include "analysis/statistics.h"
 
@@ -39,28 +38,26 @@ std::vector<std::size_t> shown_replicas(const std::vector<Totals>& totals, std::
 }  // namespace
 
 SyncTimes sync_times(const std::string& case_folder) {
-  const std::string file = case_folder + "/exchanges.csv";
   SyncTimes times;
-  if (!std::filesystem::exists(file)) return times;
-  const std::set<std::string> overlapped = overlapped_rules(case_folder);
+  if (!std::filesystem::exists(case_folder + "/exchanges.csv")) return times;
   std::vector<std::int64_t> step_of;  // of a replica: the outer step of its last row, and where its time is
   std::vector<std::size_t> row_of;
-  for (CsvStream rows(file, {"step", "replica", "exchange", "ready_s", "start_s", "done_s"}); rows.next();) {
-    if (overlapped.count(std::string(rows.text(2)))) continue;
-    const auto replica = static_cast<std::size_t>(rows.integer(1));
+  for (ExchangeTable rows(case_folder); rows.next();) {
+    if (!rows.is_synchronization()) continue;
+    const auto replica = static_cast<std::size_t>(rows.replica());
     if (replica >= step_of.size()) {
       step_of.resize(replica + 1, -1);
       row_of.resize(replica + 1);
       times.wait_of_replica.resize(replica + 1);
     }
     // Exchanges that follow each other at a step are one synchronization.
-    if (step_of[replica] != rows.integer(0)) {
-      step_of[replica] = rows.integer(0);
+    if (step_of[replica] != rows.step()) {
+      step_of[replica] = rows.step();
       row_of[replica] = times.sync_s.size();
       times.sync_s.push_back(0);
     }
-    times.sync_s[row_of[replica]] += rows.number(5) - rows.number(4);
-    times.wait_of_replica[replica] += rows.number(4) - rows.number(3);
+    times.sync_s[row_of[replica]] += rows.done_s() - rows.start_s();
+    times.wait_of_replica[replica] += rows.wait_s();
   }
   return times;
 }

@@ -10,10 +10,10 @@ namespace longhaul {
 
 struct SyncTimes {
   std::vector<double> sync_s;           // done − start, of each outer step and replica, as in a case record
-  std::vector<double> wait_of_replica;  // start − ready, summed over the outer steps
+  std::vector<double> wait_of_replica;  // waited for others, summed over the outer steps
 };
 
-// From exchanges.csv, the blocking exchanges. Throws RunError for a damaged file.
+// From exchanges.csv, what counts as synchronization (exchange_table.h). Throws RunError for a damaged file.
 SyncTimes sync_times(const std::string& case_folder);
 
 // The cumulative shares (0 … 1) at which a distribution is drawn.

@@ -21,7 +21,7 @@ AnalyticNetwork::AnalyticNetwork(const NetworkSpec& spec, const Topology& topolo
       costs_(spec, topology, seed),
       busy_(static_cast<std::size_t>(2 * topology.link_count())) {}
 
-void AnalyticNetwork::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+void AnalyticNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
   const MessageKey& key = transfer.key;
   const Stream stream{key.step, key.rule, key.bucket, transfer.source, transfer.target};
   const MessageCosts::Way& way = costs_.way(transfer.source, transfer.target);

@@ -22,7 +22,7 @@ class AnalyticNetwork : public Network {
   // `topology` and `clock` must outlive it.
   AnalyticNetwork(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed, Clock& clock);
 
-  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
   const std::vector<LinkLoad>& loads() override;
 
  private:

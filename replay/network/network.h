@@ -18,7 +18,7 @@
 namespace longhaul {
 
 // One message of a collective, from one replica to another.
-struct Transfer {
+struct Transmission {
   int source = 0, target = 0;
   std::int64_t bytes = 0;  // of payload, > 0
   MessageKey key = {};     // its name; networks whose messages draw their times need it
@@ -36,7 +36,7 @@ class Network {
   // `on_arrival` runs when the last byte has arrived. Transfers of one exchange with the same two ends arrive
   // in the order in which they were sent. Only from within the simulation. Where its time went is added to
   // `parts`, if given, until `on_arrival` runs.
-  virtual void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) = 0;
+  virtual void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) = 0;
 
   // Simulated time at which training may begin: connections are established before it.
   virtual double ready_s() const { return 0; }

@@ -38,7 +38,7 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<Exchan
       rules_(rules),
       parts_(std::move(parts)),
       exchanges_(folder + "/exchanges.csv",
-                 {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes"}),
+                 {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes", "awaited_s"}),
       breakdown_(folder + "/breakdown.csv", breakdown_columns(parts_)),
       steps_(folder + "/steps.csv", {"step", "replica", "computed_s", "done_s"}),
       schedule_(folder + "/schedule.jsonl"),
@@ -54,7 +54,12 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<Exchan
 void ReplayOutputs::write_exchange(int step, int rule, const ExchangeRow& row) {
   const std::string& name = rules_[static_cast<std::size_t>(rule)].name;
   exchanges_.cell(step).cell(row.replica).cell(name);
-  exchanges_.cell(row.ready_s).cell(row.start_s).cell(row.done_s).cell(row.bytes).end_row();
+  exchanges_.cell(row.ready_s)
+      .cell(row.start_s)
+      .cell(row.done_s)
+      .cell(row.bytes)
+      .cell(row.awaited_s)
+      .end_row();
   breakdown_.cell(step).cell(row.replica).cell(name);
   for (const NamedPart& part : parts_) breakdown_.cell(to_picoseconds(row.parts.*part.seconds));
   breakdown_.end_row();

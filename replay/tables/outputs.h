@@ -22,7 +22,8 @@ struct ExchangeRow {
   int replica = 0;
   double ready_s = 0, start_s = 0, done_s = 0;
   std::int64_t bytes = 0;
-  SyncParts parts;  // of done_s − start_s
+  SyncParts parts;       // of done_s − start_s
+  double awaited_s = 0;  // the replica came to the point that needs it: ready_s of one that blocks
 };
 
 struct StepRow {

@@ -24,10 +24,10 @@ DrawnLoads::DrawnLoads(const NetworkSpec& spec, const Topology& topology, std::u
       times_(*spec.message_time, seed),
       flows_(tcp_, topology) {}
 
-void DrawnLoads::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+void DrawnLoads::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
   const double rate =
       topology_.bottleneck(transfer.source, transfer.target) * payload_share(tcp_.segment) / 8;
-  Transfer drawn = transfer;
+  Transmission drawn = transfer;
   drawn.bytes = std::llround(times_.seconds(transfer.key) * rate);
   if (drawn.bytes > 0) return flows_.send(drawn, std::move(on_arrival), parts);
   after_ns(0, std::move(on_arrival));

@@ -16,7 +16,7 @@ class DrawnLoads : public Network {
   // `topology` must outlive it.
   DrawnLoads(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed);
 
-  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
   // Of what was drawn, not of the payload.
   const std::vector<LinkLoad>& loads() override { return flows_.loads(); }
 

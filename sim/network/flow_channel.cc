@@ -56,7 +56,7 @@ double FlowChannel::rate_limit() const {
                           : std::numeric_limits<double>::infinity();
 }
 
-void FlowChannel::push(Transfer transfer, double now) {
+void FlowChannel::push(Transmission transfer, double now) {
   queue_.push_back(std::move(transfer));
   if (queue_.size() > 1) {
     if (!behind_) behind_ = std::make_unique<Behind>();
@@ -413,7 +413,7 @@ void FlowChannel::take_acknowledgements(double now) {
   if (remaining_ > nothing()) pace_rounds();
 }
 
-void FlowChannel::note_parts(const Transfer& first) {
+void FlowChannel::note_parts(const Transmission& first) {
   excess_s_ = 0;
   if (!behind_ && spent_.sharing_s >= 0) {
     if (!first.parts) return;
@@ -434,8 +434,8 @@ void FlowChannel::note_parts(const Transfer& first) {
   behind_->before.pop_front();
 }
 
-FlowChannel::Transfer FlowChannel::pop(double now) {
-  Transfer first = std::move(queue_.front());
+FlowChannel::Transmission FlowChannel::pop(double now) {
+  Transmission first = std::move(queue_.front());
   queue_.pop_front();
   note_parts(first);
   if (!queue_.empty()) {

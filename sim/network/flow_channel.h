@@ -57,7 +57,7 @@ class FlowChannel {
     int channels = 1;                                       // of the pair, among which a transfer is split
     bool slow_start_after_idle = true;
   };
-  struct Transfer {
+  struct Transmission {
     std::int64_t bytes = 0;
     std::function<void()> on_arrival;
     SyncParts* parts = nullptr;  // pop() adds where the time since push() went
@@ -80,7 +80,7 @@ class FlowChannel {
   bool is_held_to_limit() const { return is_paced_ || !is_window_limited_; }
 
   // Takes a transfer; the channel may send from `now` on.
-  void push(Transfer transfer, double now);
+  void push(Transmission transfer, double now);
   bool has_data() const { return !queue_.empty(); }
   // Whether data may go out now. If not, acknowledgements release some at release_s().
   bool may_send() const { return is_fluid_ || (credit_ > nothing() && !(fifo_ && remaining_ <= nothing())); }
@@ -102,7 +102,7 @@ class FlowChannel {
   void advance(double now);
   // The first transfer, taken out of the queue, if its last byte has been sent.
   bool is_first_sent() const { return remaining_ <= nothing() && !(fifo_ && fifo_->is_missing_some()); }
-  Transfer pop(double now);
+  Transmission pop(double now);
   // When everything sent so far that was lost has been sent again.
   double repaired_s() const { return reaction_ ? reaction_->repaired_s() : 0; }
 
@@ -123,7 +123,7 @@ class FlowChannel {
   void know_path();
   void spend(double elapsed_s, SyncParts& spent, double& excess_s) const;
   SyncParts spent_by(double now) const;
-  void note_parts(const Transfer& first);
+  void note_parts(const Transmission& first);
   bool is_starting_up() const;
   bool covers(double rate);
 
@@ -168,7 +168,7 @@ class FlowChannel {
   double excess_s_ = 0;
   double covered_ = 0;  // a rate that the window covers, as long as the channel is fluid
   double paced_until_ = 0;
-  ShortQueue<Transfer> queue_;
+  ShortQueue<Transmission> queue_;
   std::unique_ptr<FifoPath> path_;
   Rules rules_;
   ConnectionFacts facts_;

@@ -129,7 +129,7 @@ std::unique_ptr<CongestionReaction> FlowNetwork::make_reaction(const ConnectionF
                                               std::move(queue), std::move(losses));
 }
 
-void FlowNetwork::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+void FlowNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
   const std::int64_t bytes = transfer.bytes;
   const int first = number_of(transfer.source, transfer.target),
             count = static_cast<int>(std::min<std::int64_t>(slots_a_pair_, bytes));
@@ -273,7 +273,7 @@ void FlowNetwork::arrive(int number, std::int64_t now_ns) {
 void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
   Slot& one = slot(number);
   while (one.channel.has_data() && one.channel.is_first_sent()) {
-    FlowChannel::Transfer transfer = one.channel.pop(seconds(now_ns));
+    FlowChannel::Transmission transfer = one.channel.pop(seconds(now_ns));
     count(one.channel, transfer.bytes);
     if (!one.channel.has_data()) --sending_;
     const double tail = tail_s(one, transfer.bytes);

@@ -35,7 +35,7 @@ class FlowNetwork : public Network {
   // Before anything is sent: the network changes with time.
   void vary(std::unique_ptr<Variation> variation);
 
-  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
   const std::vector<LinkLoad>& loads() override { return loads_.loads(); }
 
  private:

@@ -45,7 +45,7 @@ class PacketChannel {
     std::int64_t written = 0;
     std::deque<std::int64_t> expected;  // bytes that the transfers under way still lack here, in order
   };
-  struct Transfer {
+  struct Transmission {
     int open_parts = 0;
     std::function<void()> on_arrival;
   };
@@ -63,7 +63,7 @@ class PacketChannel {
   End sender_, receiver_;
   std::uint16_t first_port_;
   std::vector<Connection> connections_;
-  std::deque<Transfer> transfers_;
+  std::deque<Transmission> transfers_;
   std::vector<std::int64_t> parts_done_;  // by connection, of the transfers under way
   std::int64_t received_ = 0;
 };

@@ -125,7 +125,7 @@ void PacketNetwork::connect_all() {
   for (auto& [ends, watched] : channels_) watched.channel->connect();
 }
 
-void PacketNetwork::send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) {
+void PacketNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
   const std::int64_t bytes = transfer.bytes;
   Watched& watched = channels_.at({transfer.source, transfer.target});
   PacketChannel& channel = *watched.channel;

@@ -20,7 +20,7 @@ class PacketNetwork : public Network {
   PacketNetwork(const TcpSpec& tcp, const Topology& topology, std::vector<std::pair<int, int>> ends,
                 std::uint64_t seed, std::unique_ptr<Variation> variation = nullptr);
 
-  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
   double ready_s() const override { return ready_s_; }
   const std::vector<LinkLoad>& loads() override { return loads_.loads(); }
 

@@ -87,14 +87,41 @@ TEST_F(CaseRecord, LeavesOverlappedExchangesOutOfTheSynchronization) {
   EXPECT_EQ(json["wait_s"], before["wait_s"]);
   EXPECT_EQ(json["exchanges"], 2);
   EXPECT_EQ(json["bytes_per_sync"], 150);  // 300 bytes in two outer steps
+  EXPECT_EQ(json["rules"]["presend"]["exposed_s"]["max"], 0) << "there before it is needed";
+  EXPECT_DOUBLE_EQ(json["rules"]["presend"]["sync_time_s"]["mean"], 1);
+  EXPECT_EQ(json["exposed_s"], before["exposed_s"]);
+  EXPECT_DOUBLE_EQ(json["exposed_s"]["mean"], (2 + 1.5 + 2 + 1) / 4);
+}
+
+// Nothing blocks: the exchanges that overlap are the method's synchronization. Replica 0 needs the first one
+// at 3 s and has it at 5; it needs the second at 7 s, replica 1 posts it at 7.5, and it is there at 8.
+TEST_F(CaseRecord, WhereAllOverlapsTheyAreTheSynchronization) {
+  write_replay(case_folder,
+               "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+               "2,0,fragment,2,3,5,100,3\n2,1,fragment,3,3,4.5,100,4\n"
+               "4,0,fragment,6,7.5,8,100,7\n4,1,fragment,7.5,7.5,8,100,8.5\n");
+  write_text(case_folder + "/trace.jsonl",
+             R"({"longhaul_trace":1,"seed":1,"replicas":2,"steps":6,"parameters":50,"wire_bytes":2,)"
+             R"("evaluate_every":1,"rules":[{"name":"fragment","collective":"ring","every":2,)"
+             R"("grouping":"everyone","group_size":0,"tensors":["delta"],"overlap_steps":1}]})"
+             "\n");
+  const Json json = record();
+  EXPECT_EQ(json["exchanges"], 2);
+  EXPECT_DOUBLE_EQ(json["sync_time_s"]["mean"], (2 + 1.5 + 0.5 + 0.5) / 4);
+  EXPECT_DOUBLE_EQ(json["wait_s"]["mean"], 0.5 / 4);
+  EXPECT_DOUBLE_EQ(json["exposed_s"]["mean"], (2 + 0.5 + 1 + 0) / 4);
+  EXPECT_DOUBLE_EQ(json["exchange_time_s"], (2 + 0.5 + 0.5 + 0) / 2);
+  EXPECT_DOUBLE_EQ(json["wait_time_s"], 0.5 / 2);
+  EXPECT_EQ(json["rules"]["fragment"]["exposed_s"], json["exposed_s"]);
 }
 
 // One exchange after another at a step: their sum is the time of its synchronization.
 TEST_F(CaseRecord, AddsUpTheExchangesOfAStep) {
-  write_replay(case_folder,
-               "step,replica,exchange,ready_s,start_s,done_s,bytes\n"
-               "2,0,gather,2,3,3.5,60\n2,1,gather,3,3,3.75,60\n2,0,scatter,3.5,3.75,4,40\n"
-               "2,1,scatter,3.75,3.75,4.5,40\n4,0,gather,6,7.5,8,100\n4,1,gather,7.5,7.5,8.5,100\n");
+  write_replay(
+      case_folder,
+      "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+      "2,0,gather,2,3,3.5,60,2\n2,1,gather,3,3,3.75,60,3\n2,0,scatter,3.5,3.75,4,40,3.5\n"
+      "2,1,scatter,3.75,3.75,4.5,40,3.75\n4,0,gather,6,7.5,8,100,6\n4,1,gather,7.5,7.5,8.5,100,7.5\n");
   const Json json = record();
   EXPECT_EQ(json["exchanges"], 2);
   EXPECT_EQ(json["bytes_per_sync"], 100);
@@ -154,7 +181,8 @@ TEST_F(CaseRecord, ATargetThatIsNeverReachedIsNull) {
 }
 
 TEST_F(CaseRecord, AMethodThatNeverExchangesHasNoSynchronizationTime) {
-  write_text(case_folder + "/exchanges.csv", "step,replica,exchange,ready_s,start_s,done_s,bytes\n");
+  write_text(case_folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n");
   const Json json = record();
   EXPECT_TRUE(json["sync_time_s"].is_null());
   EXPECT_EQ(json["exchanges"], 0);
@@ -165,8 +193,8 @@ TEST_F(CaseRecord, OfAnInterruptedCaseHoldsWhatIsThere) {
   std::filesystem::remove(case_folder + "/replicas.csv");
   std::filesystem::remove(case_folder + "/metrics.csv");
   write_text(case_folder + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,3,4,100\n2,1,outer,3,3,4.5,"
-             "100\n4,0,ou");
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n2,0,outer,2,3,4,100,2\n"
+             "2,1,outer,3,3,4.5,100,3\n4,0,ou");
   const Json json = record("interrupted");
   EXPECT_EQ(json["status"], "interrupted");
   EXPECT_EQ(json["exchanges"], 1);

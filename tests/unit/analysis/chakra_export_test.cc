@@ -48,9 +48,9 @@ void write_pairs(const std::string& folder, const std::string& collective) {
           "\n"
           R"({"rule":0,"step":2,"groups":[[1,0]]})"
           "\n");
-  write_text(
-      folder + "/exchanges.csv",
-      "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,2,3,200\n2,1,outer,2,2,3,200\n");
+  write_text(folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n2,0,outer,2,2,3,200,2\n2,1,outer,"
+             "2,2,3,200,2\n");
   write_text(folder + "/steps.csv", "step,replica,computed_s,done_s\n");
   write_text(folder + "/replicas.csv",
              "replica,compute_s,idle_s,clock_s,bytes_sent\n0,3,1,4,200\n1,3,1,4,200\n");

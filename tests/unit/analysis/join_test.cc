@@ -53,7 +53,7 @@ TEST_F(Join, StartsAtZero) {
 
 TEST_F(Join, KeepsHalfABytesMean) {
   write_text(case_folder + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes\n2,0,outer,2,3,4,101\n");
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n2,0,outer,2,3,4,101,2\n");
   EXPECT_NE(metrics().find("2,after,mean,4.5,3,3,0,50.5\n"), std::string::npos);
 }
 

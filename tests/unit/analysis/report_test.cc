@@ -204,8 +204,8 @@ TEST(OuterStep, StandsInTheOrderOfTheGroups) {
              R"({"rule":0,"step":2,"groups":[[2,0],[3,1]]})"
              "\n");
   write_text(folder.path + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes\n"
-             "2,0,outer,2,3,4,1\n2,1,outer,2,2,3,1\n2,2,outer,3,3,4,1\n2,3,outer,1,2,3,1\n");
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "2,0,outer,2,3,4,1,2\n2,1,outer,2,2,3,1,2\n2,2,outer,3,3,4,1,3\n2,3,outer,1,2,3,1,1\n");
   const Json lanes = outer_step_of(folder.path, 3)["lanes"];
   ASSERT_EQ(lanes.size(), 2u);  // whole groups only
   EXPECT_EQ(lanes[0]["replica"], 0);

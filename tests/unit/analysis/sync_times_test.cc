@@ -20,8 +20,8 @@ TEST(SyncTimes, LeaveOutWhatOverlapsAndAddUpWhatFollows) {
   write_replay(folder.path, kExchangesWithPresend);
   EXPECT_EQ(sync_times(folder.path).sync_s, (std::vector<double>{1, 1.5, 0.5, 1}));
   write_text(folder.path + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes\n"
-             "1,0,gather,1,1,2,5\n1,0,scatter,2,2.5,4,5\n");
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "1,0,gather,1,1,2,5,1\n1,0,scatter,2,2.5,4,5,2\n");
   EXPECT_EQ(sync_times(folder.path).sync_s, (std::vector<double>{2.5}));
 }
 

@@ -155,6 +155,7 @@ TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
   ASSERT_EQ(replayed.exchanges.size(), 2u);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").ready_s, 1);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").done_s, 6);
+  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").awaited_s, 2) << "after its second step";
   EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 6) << "its second step was over at 2";
 }
 

@@ -22,6 +22,7 @@ struct ExchangeRecord {
   std::string exchange;
   double ready_s, start_s, done_s;
   std::int64_t bytes;
+  double awaited_s;
 };
 
 struct Replayed {
@@ -54,7 +55,7 @@ inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
   std::vector<ExchangeRecord> records;
   for (const auto& cells : read_csv(file).rows)
     records.push_back({std::stoi(cells[0]), std::stoi(cells[1]), cells[2], std::stod(cells[3]),
-                       std::stod(cells[4]), std::stod(cells[5]), std::stoll(cells[6])});
+                       std::stod(cells[4]), std::stod(cells[5]), std::stoll(cells[6]), std::stod(cells[7])});
   return records;
 }
 

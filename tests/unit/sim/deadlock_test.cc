@@ -13,7 +13,7 @@ class CutNetwork : public Network {
   CutNetwork(std::unique_ptr<Network> carrier, int source, int target)
       : carrier_(std::move(carrier)), source_(source), target_(target) {}
 
-  void send(const Transfer& transfer, Arrival on_arrival, SyncParts* parts) override {
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override {
     if (transfer.source != source_ || transfer.target != target_)
       carrier_->send(transfer, std::move(on_arrival), parts);
   }

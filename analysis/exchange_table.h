@@ -1,0 +1,62 @@
+// exchanges.csv of a case, row by row, with what its trace says of the rules: the one reader of that table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/csv_stream.h"
+
+namespace longhaul {
+
+// A rule of the trace's header, as the analysis needs it.
+struct ExchangeRuleFacts {
+  std::string name;
+  int every = 1;          // steps
+  int overlap_steps = 0;  // > 0: posted at one step, awaited so many steps later
+};
+
+// The rules of CASE_FOLDER/trace.jsonl; empty without a trace.
+std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder);
+
+class ExchangeTable {
+ public:
+  // Throws RunError if the table cannot be read. Rows of rules that the trace does not know block.
+  explicit ExchangeTable(const std::string& case_folder);
+
+  // Goes to the next row, in the order of (step, rule, replica); false at the end.
+  bool next();
+
+  std::int64_t step() const { return rows_.integer(kStep); }  // at which it was posted
+  std::int64_t replica() const { return rows_.integer(kReplica); }
+  std::string_view exchange() const { return rows_.text(kExchange); }  // the rule's name
+  double ready_s() const { return rows_.number(kReady); }              // the replica posted it
+  double start_s() const { return rows_.number(kStart); }
+  double done_s() const { return rows_.number(kDone); }
+  std::int64_t bytes() const { return rows_.integer(kBytes); }
+
+  // Whether it overlaps with compute: posted at one step, awaited at a later one.
+  bool overlaps() const { return rule_ && rule_->overlap_steps > 0; }
+  std::int64_t await_step() const { return step() + (rule_ ? rule_->overlap_steps : 0); }
+  // When the replica came to the point that needs it: ready_s of one that blocks.
+  double awaited_s() const { return rows_.number(kAwaited); }
+
+  // Whether its times count as the method's synchronization: it blocks, or nothing of the method does. What
+  // is sent ahead of a blocking exchange counts with that.
+  bool is_synchronization() const { return !overlaps() || !blocks_somewhere_; }
+  // Waited for those that it must hear from, of the time that the replica stood still.
+  double wait_s() const;
+  // Stood still for it: from awaited_s to done_s, 0 if it was done before.
+  double exposed_s() const;
+
+ private:
+  enum Cell { kStep, kReplica, kExchange, kReady, kStart, kDone, kBytes, kAwaited };
+
+  std::vector<ExchangeRuleFacts> rules_;
+  bool blocks_somewhere_ = false;
+  CsvStream rows_;
+  const ExchangeRuleFacts* rule_ = nullptr;  // of the row
+};
+
+}  // namespace longhaul
