@@ -5,7 +5,8 @@
 //   build/bin/scale direct 64 128 256 512 [--simgrid 128]
 //   build/bin/scale spread-direct 64 128 256 512
 //
-// Each size in a process of its own; seconds are processor time, memory is the largest resident size. `flat`
+// `--most M` stops each after about M transfers: enough to see what one costs. Each size in a process of its
+// own; seconds are processor time of this process without the kernel's, memory is the largest resident size. `flat`
 // is the time of a transfer over that at the first size. `spread`: every member is ready at a time drawn from
 // 1 s.
 #include <sys/resource.h>
@@ -14,7 +15,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -56,14 +56,20 @@ double largest_megabytes(int who) {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-Cost flow(const std::string& collective, int count, double spread_s) {
+double user_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
+}
+
+Cost flow(const std::string& collective, int count, double spread_s, std::int64_t most) {
   const Topology topology = speed_star(speed_leaves(count, false));
   FlowNetwork network(speed_tcp(), topology);
   const SimulationScope scope;
   Cost cost;
-  const std::clock_t begun = std::clock();
-  cost.transfers = run_speed_collective(network, collective, count, count, spread_s);
-  cost.seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+  const double begun = user_seconds();
+  cost.transfers = run_speed_collective(network, collective, count, count, spread_s, most);
+  cost.seconds = user_seconds() - begun;
   cost.megabytes = largest_megabytes(RUSAGE_SELF);
   return cost;
 }
@@ -89,7 +95,8 @@ double nanoseconds_each(const Cost& cost) {
   return 1e9 * cost.seconds / static_cast<double>(cost.transfers);
 }
 
-int print_table(const std::string& name, const std::vector<int>& sizes, int largest_simgrid) {
+int print_table(const std::string& name, const std::vector<int>& sizes, int largest_simgrid,
+                std::int64_t most) {
   const bool is_spread = name.rfind("spread-", 0) == 0;
   const std::string collective = is_spread ? name.substr(7) : name;
   std::printf(
@@ -98,7 +105,7 @@ int print_table(const std::string& name, const std::vector<int>& sizes, int larg
       name.c_str());
   double first = 0;
   for (const int count : sizes) {
-    const Cost own = in_child([&] { return flow(collective, count, is_spread ? 1 : 0); });
+    const Cost own = in_child([&] { return flow(collective, count, is_spread ? 1 : 0, most); });
     if (own.seconds < 0 || own.transfers == 0) return 1;
     if (first == 0) first = nanoseconds_each(own);
     std::printf("| %d | %lld | %.2f | %.2f | %.2f | %.0f |", count, static_cast<long long>(own.transfers),
@@ -121,12 +128,15 @@ int print_table(const std::string& name, const std::vector<int>& sizes, int larg
 int main(int argc, char** argv) {
   std::vector<int> sizes;
   int largest_simgrid = 0;
+  std::int64_t most = 0;
   for (int i = 2; i < argc; ++i) {
     if (std::string(argv[i]) == "--simgrid" && i + 1 < argc)
       largest_simgrid = std::atoi(argv[++i]);
+    else if (std::string(argv[i]) == "--most" && i + 1 < argc)
+      most = std::atoll(argv[++i]);
     else
       sizes.push_back(std::atoi(argv[i]));
   }
   if (argc < 3) return std::fputs("usage: scale [spread-]COLLECTIVE N... [--simgrid LARGEST_N]\n", stderr), 2;
-  return longhaul::print_table(argv[1], sizes, largest_simgrid);
+  return longhaul::print_table(argv[1], sizes, largest_simgrid, most);
 }

@@ -42,7 +42,7 @@ TcpSpec speed_tcp() {
 }
 
 std::int64_t run_speed_collective(FlowNetwork& network, const std::string& name, int group, int count,
-                                  double spread_s) {
+                                  double spread_s, std::int64_t most) {
   ExchangeRule rule;
   rule.name = "outer";
   rule.collective = name;
@@ -59,10 +59,17 @@ std::int64_t run_speed_collective(FlowNetwork& network, const std::string& name,
     for (const int member : members)
       after(spread_s > 0 ? when(random) : 0, [run = runs.back().get(), member] { run->post(member); });
   }
+  const auto begun = [&runs](bool with_unfinished) {
+    std::int64_t transfers = 0;
+    for (const auto& run : runs) transfers += with_unfinished || run->is_finished() ? run->transfers() : 0;
+    return transfers;
+  };
+  if (most > 0)
+    network.set_heartbeat([&] {
+      if (begun(true) >= most) ns3::Simulator::Stop();
+    });
   ns3::Simulator::Run();
-  std::int64_t transfers = 0;
-  for (const auto& run : runs) transfers += run->is_finished() ? run->transfers() : 0;
-  return transfers;
+  return begun(most > 0);
 }
 
 }  // namespace longhaul
