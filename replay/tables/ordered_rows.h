@@ -4,11 +4,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -24,7 +24,8 @@ class OrderedRows {
 
   // Keys are opened in ascending order; each gets exactly `rows` rows.
   void open(const Key& key, std::size_t rows) {
-    assert(blocks_.empty() || blocks_.rbegin()->first < key);
+    if (!blocks_.empty() && !(blocks_.rbegin()->first < key))
+      throw std::logic_error("rows of a table are opened out of order");
     blocks_[key].expected = rows;
   }
 

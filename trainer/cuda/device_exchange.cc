@@ -1,7 +1,7 @@
 #include "trainer/cuda/device_exchange.h"
 
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
 
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
@@ -67,11 +67,12 @@ void DeviceExchange::outer_step(const Exchange& exchange, Replicas& replicas, Up
     const NolocoParameters p = noloco_parameters(method_.options);
     noloco_on_device(outer, count, static_cast<float>(p.alpha), static_cast<float>(p.beta),
                      static_cast<float>(p.gamma), stream);
-  } else {
-    assert(method_.name == "diloco");
+  } else if (method_.name == "diloco") {
     const DilocoParameters p = diloco_parameters(method_.options);
     diloco_on_device(outer, count, static_cast<float>(p.outer_lr), static_cast<float>(p.outer_momentum),
                      p.nesterov, stream);
+  } else {
+    throw std::logic_error("the outer step of method \"" + method_.name + "\" does not run on a GPU");
   }
 }
 

@@ -1,13 +1,15 @@
 #include "trainer/updates/independent.h"
 
-#include <cassert>
+#include <stdexcept>
 
 namespace longhaul {
 namespace {
 
 class IndependentUpdate : public Update {
  public:
-  void exchange(const Exchange&, Replicas&) override { assert(!"independent replicas have no exchange"); }
+  void exchange(const Exchange&, Replicas&) override {
+    throw std::logic_error("independent replicas have no exchange");
+  }
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // All updates there are; a new one is added here and its plan in methods/registry.cc.
 #include <algorithm>
-#include <cassert>
 #include <numeric>
+#include <stdexcept>
 
 #include "trainer/updates/ddp.h"
 #include "trainer/updates/diloco.h"
@@ -17,12 +17,14 @@ std::unique_ptr<Update> make_update(const MethodSpec& method) {
   if (method.name == "fsdp") return make_fsdp_update();
   if (method.name == "diloco") return make_diloco_update(diloco_parameters(method.options));
   if (method.name == "noloco") return make_noloco_update(noloco_parameters(method.options));
-  assert(method.name == "independent");
-  return make_independent_update();
+  if (method.name == "independent") return make_independent_update();
+  throw std::logic_error("the trainer does not know method \"" + method.name +
+                         "\", which has a plan: it is missing in trainer/updates/registry.cc");
 }
 
-void Update::post(const Exchange&, Replicas&) {
-  assert(!"the plan has an overlapped exchange, its update does not");
+void Update::post(const Exchange& exchange, Replicas&) {
+  throw std::logic_error("the plan has an exchange that overlaps (\"" + exchange.rule->name +
+                         "\"), the method's update does not");
 }
 
 std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas) {
