@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "net/connection.h"
-#include "net/framing.h"
 
 namespace longhaul {
 namespace {
@@ -30,9 +29,7 @@ void IdleRestart::before_sending(ns3::Ptr<ns3::TcpSocketState> state, bool resta
 }
 
 bool IdleRestart::may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint32_t segments) {
-  // The odd last segment of a transfer is acknowledged late, by the receiver's timer.
-  const ns3::Time late = segments < kSegmentsPerAck ? ns3::Seconds(kDelayedAck_s) : ns3::Time(0);
-  last_acknowledged_ = ns3::Simulator::Now() - late;
+  last_acknowledged_ = ns3::Simulator::Now();
   const std::uint32_t in_flight = state->m_bytesInFlight + segments * state->m_segmentSize;
   if (state->m_lastAckedSeq > round_end_) {
     round_end_ = state->m_highTxMark;

@@ -4,13 +4,18 @@
 #include <ns3/nstime.h>
 #include <ns3/packet.h>
 #include <ns3/socket-factory.h>
+#include <ns3/tcp-header.h>
+#include <ns3/tcp-socket-base.h>
 #include <ns3/tcp-socket-factory.h>
 #include <ns3/uinteger.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/errors.h"
 #include "core/units.h"
+#include "net/framing.h"
+#include "sim/network/clock.h"
 
 namespace longhaul {
 namespace {
@@ -32,17 +37,21 @@ PacketChannel::PacketChannel(std::string name, const TcpSpec& tcp, ConnectionFac
       sender_(std::move(sender)),
       receiver_(std::move(receiver)),
       first_port_(first_port),
-      connections_(static_cast<std::size_t>(tcp.connections)),
-      parts_done_(connections_.size()) {
+      parts_done_(static_cast<std::size_t>(tcp.connections)) {
+  const HostAcks acks(tcp_.segment, receive_buffer(), facts_.rtt_s);
+  connections_.assign(parts_done_.size(), {nullptr, nullptr, 0, 0, {}, 0, {}, acks, false});
   for (std::size_t i = 0; i < connections_.size(); ++i)
     listen(i, static_cast<std::uint16_t>(first_port_ + i));
 }
 
 // The window is limited by the sender's buffer; the receiver's is twice that and never in the way.
+double PacketChannel::send_buffer() const {
+  return std::floor(std::max(facts_.window_limit, 2. * tcp_.segment));
+}
+
 void PacketChannel::limit_buffers(ns3::Ptr<ns3::Socket> socket) const {
-  const auto window = static_cast<std::uint64_t>(std::max(facts_.window_limit, 2. * tcp_.segment));
-  socket->SetAttribute("SndBufSize", ns3::UintegerValue(window));
-  socket->SetAttribute("RcvBufSize", ns3::UintegerValue(2 * window));
+  socket->SetAttribute("SndBufSize", ns3::UintegerValue(static_cast<std::uint64_t>(send_buffer())));
+  socket->SetAttribute("RcvBufSize", ns3::UintegerValue(static_cast<std::uint64_t>(receive_buffer())));
   // Linux's retransmission time-out is never below the round trip plus 200 ms.
   socket->SetAttribute("MinRto", ns3::TimeValue(ns3::Seconds(retransmission_timeout_s(facts_.rtt_s))));
 }
@@ -65,6 +74,7 @@ void PacketChannel::connect() {
     ns3::Ptr<ns3::Socket>& socket = connections_[i].sender;
     socket = tcp_socket(sender_.node);
     limit_buffers(socket);
+    note_pushes(i);
     socket->Bind();
     socket->SetConnectCallback([this, i](ns3::Ptr<ns3::Socket>) { write(i); },
                                ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>());
@@ -108,18 +118,48 @@ void PacketChannel::write(std::size_t index) {
 
 void PacketChannel::read(std::size_t index, ns3::Ptr<ns3::Socket> socket) {
   std::deque<std::int64_t>& expected = connections_[index].expected;
+  std::int64_t read_bytes = 0;
+  bool ends_write = false;
   while (ns3::Ptr<ns3::Packet> packet = socket->Recv()) {
     std::int64_t bytes = packet->GetSize();
     if (bytes == 0) break;
-    received_ += bytes;
+    read_bytes += bytes;
     while (bytes > 0 && !expected.empty()) {
       const std::int64_t taken = std::min(bytes, expected.front());
       expected.front() -= taken;
       bytes -= taken;
-      if (expected.front() == 0) finish_part(index);
+      ends_write = expected.front() == 0;
+      if (ends_write) finish_part(index);
     }
   }
+  received_ += read_bytes;
+  pace_acks(connections_[index], socket, read_bytes, ends_write);
   deliver();
+}
+
+// Sequence numbers begin at 1, behind the handshake.
+void PacketChannel::note_pushes(std::size_t index) {
+  const auto note = [this, index](ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
+                                  ns3::Ptr<const ns3::TcpSocketBase>) {
+    const std::int64_t bytes = packet->GetSize();
+    const std::int64_t begin = static_cast<std::int64_t>(header.GetSequenceNumber().GetValue()) - 1;
+    if (bytes > 0) connections_[index].pushes.sent(begin, begin + bytes, now_s());
+  };
+  connections_[index].sender->TraceConnectWithoutContext(
+      "Tx", ns3::Callback<void, ns3::Ptr<const ns3::Packet>, const ns3::TcpHeader&,
+                          ns3::Ptr<const ns3::TcpSocketBase>>(note));
+}
+
+// ns-3 decides about an acknowledgement after its application has read, by this count.
+void PacketChannel::pace_acks(Connection& connection, ns3::Ptr<ns3::Socket> socket, std::int64_t bytes,
+                              bool ends_write) {
+  if (bytes == 0) return;
+  connection.read += bytes;
+  const bool is_pushed = connection.pushes.take(connection.read);
+  const bool is_prompt = connection.acks.at_once(bytes, ends_write || is_pushed, now_s());
+  if (is_prompt == connection.is_prompt) return;
+  connection.is_prompt = is_prompt;
+  socket->SetAttribute("DelAckCount", ns3::UintegerValue(is_prompt ? 1 : kSegmentsPerAck));
 }
 
 void PacketChannel::finish_part(std::size_t index) {

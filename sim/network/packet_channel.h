@@ -14,6 +14,8 @@
 
 #include "core/case.h"
 #include "net/connection.h"
+#include "sim/network/host_acks.h"
+#include "sim/network/push_marks.h"
 
 namespace longhaul {
 
@@ -44,6 +46,10 @@ class PacketChannel {
     std::int64_t unwritten = 0;  // accepted from send(), not yet in TCP's buffer
     std::int64_t written = 0;
     std::deque<std::int64_t> expected;  // bytes that the transfers under way still lack here, in order
+    std::int64_t read = 0;              // by the receiver, since the beginning
+    PushMarks pushes;
+    HostAcks acks;           // of the receiver
+    bool is_prompt = false;  // as ns-3's receiver is set: every segment at once
   };
   struct Transmission {
     int open_parts = 0;
@@ -51,9 +57,13 @@ class PacketChannel {
   };
 
   void listen(std::size_t index, std::uint16_t port);
+  double send_buffer() const;
+  double receive_buffer() const { return 2 * send_buffer(); }
   void limit_buffers(ns3::Ptr<ns3::Socket> socket) const;
   void write(std::size_t index);
   void read(std::size_t index, ns3::Ptr<ns3::Socket> socket);
+  void pace_acks(Connection& connection, ns3::Ptr<ns3::Socket> socket, std::int64_t bytes, bool ends_write);
+  void note_pushes(std::size_t index);
   void finish_part(std::size_t index);
   void deliver();
 

@@ -14,6 +14,7 @@
 
 #include "core/errors.h"
 #include "core/units.h"
+#include "net/framing.h"
 #include "sim/network/clock.h"
 #include "sim/network/idle_restart.h"
 
@@ -41,7 +42,7 @@ const TcpSpec& with_defaults_set(const TcpSpec& tcp) {
   ns3::Config::SetDefault("ns3::TcpSocket::SegmentSize",
                           ns3::UintegerValue(static_cast<std::uint64_t>(tcp.segment)));
   ns3::Config::SetDefault("ns3::TcpSocket::InitialCwnd", ns3::UintegerValue(kInitialWindowSegments));
-  ns3::Config::SetDefault("ns3::TcpSocket::DelAckCount", ns3::UintegerValue(2));
+  ns3::Config::SetDefault("ns3::TcpSocket::DelAckCount", ns3::UintegerValue(kSegmentsPerAck));
   ns3::Config::SetDefault("ns3::TcpSocket::DelAckTimeout", ns3::TimeValue(ns3::Seconds(kDelayedAck_s)));
   ns3::Config::SetDefault("ns3::TcpSocket::TcpNoDelay", ns3::BooleanValue(true));
   ns3::Config::SetDefault("ns3::TcpSocketBase::UseEcn", ns3::StringValue(tcp.ecn ? "On" : "Off"));

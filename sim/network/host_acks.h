@@ -1,0 +1,35 @@
+// When the receiver of a Linux host acknowledges a segment at once, where RFC 5681 lets it wait for a second
+// one (net/ipv4/tcp_input.c and tcp.c of Linux 6.1):
+//
+// - the first segments of a connection, and the first ones after a silence longer than the receiver's own
+//   retransmission time-out, each by itself: 16 of them, or half of the receive window if that is less
+//   (tcp_incr_quickack);
+// - a segment that is not full, or that ends a write of the sender or a burst (PSH), once its reader has
+//   taken everything (tcp_measure_rcv_mss, tcp_cleanup_rbuf);
+// - else every second one, and a lone one after 40 ms.
+//
+// Not in it: a host that answers over the same connection (ping-pong), segments that the network card joins
+// (GRO), the acknowledgements after marks and duplicates.
+#pragma once
+
+#include <cstdint>
+
+namespace longhaul {
+
+class HostAcks {
+ public:
+  // `segment`: payload of a full one; `receive_buffer`: bytes; `rtt_s`: as the handshake measured it.
+  HostAcks(int segment, double receive_buffer, double rtt_s);
+
+  // Whether `bytes` that came in order at `now_s` are acknowledged at once. `is_pushed`: the last of them
+  // carries PSH.
+  bool at_once(std::int64_t bytes, bool is_pushed, double now_s);
+
+ private:
+  std::int64_t segment_;
+  double receive_buffer_, timeout_s_;
+  double received_s_ = -1;  // when data came last; before the first -1
+  int quick_ = 0;           // acknowledgements that each segment still gets at once
+};
+
+}  // namespace longhaul
