@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "core/errors.h"
+#include "methods/training_key.h"
 
 namespace longhaul {
 

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "core/errors.h"
+#include "methods/training_key.h"
 
 namespace longhaul {
 namespace {

@@ -41,25 +41,4 @@ Case read_case(const std::string& file) {
   }
 }
 
-std::string training_key(const Case& one) {
-  Json method = one.method.options;
-  for (const char* key : {"label", "all_reduce", "overlap_backward", "buckets"}) method.erase(key);
-  // As before there was a choice: without sites a training keeps its name.
-  if (method.value("pairing", "random") == "random")
-    for (const char* key : {"pairing", "across_every"}) method.erase(key);
-  else
-    method["sites"] = one.site_of;
-  Json train = one.resolved.at("train");
-  train.erase("target_loss");
-  train.erase("checkpoint_every");
-  if (one.train->precision == Precision::kFloat32) train.erase("precision");  // as before there was a choice
-  const Json key = {{"seed", one.seed},
-                    {"replicas", one.replicas},
-                    {"method", method},
-                    {"train", train},
-                    {"wire", to_string(one.workload.wire)},
-                    {"folder", one.train->data.globs.empty() ? "" : one.folder}};
-  return one.method.name + "-" + hex64(fnv1a(key.dump()));
-}
-
 }  // namespace longhaul

@@ -50,9 +50,9 @@ struct TrainSpec {
   DataSpec data;
   double validation_fraction = 0;
   int evaluate_sequences = 0;  // 0: the whole held-out part
-  int evaluate_every = 0;    // steps
-  int checkpoint_every = 0;  // steps; not part of the training key
-  int batch = 0;             // sequences per replica and step
+  int evaluate_every = 0;      // steps
+  int checkpoint_every = 0;    // steps; not part of the training key
+  int batch = 0;               // sequences per replica and step
   OptimizerSpec optimizer;
   std::string device;  // auto, cpu, cuda
   Precision precision = Precision::kFloat32;
@@ -85,7 +85,8 @@ struct RegionsSpec {
   bool even = false;                                   // placement's counts are to be computed
   double rate = 0;                                     // bit/s, access links
   std::optional<double> trunk;                         // bit/s; none: unlimited
-  std::optional<double> connections_gain;  // of a matrix's throughput, by several connections; none: their number
+  std::optional<double>
+      connections_gain;  // of a matrix's throughput, by several connections; none: their number
 };
 
 // Every two replicas on a link of their own. Without rate and rtt only where messages draw their times.
@@ -220,10 +221,5 @@ Case parse_case(const Json& resolved);
 
 // From a case.json file. Throws InputError.
 Case read_case(const std::string& file);
-
-// Names a training: cases with the same key share one. A hash of what the trainer's numerics and its log of
-// exchanges depend on: seed, replicas, train, wire, and the method less its collective and label. Of the
-// network it holds only the sites of the replicas, and these only where groups are drawn by sites.
-std::string training_key(const Case& one);
 
 }  // namespace longhaul

@@ -41,9 +41,10 @@ struct Node {
   bool is_required = false;
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
-  bool open_minimum = false;  // minimum itself is not allowed
-  bool fill_section = false;  // an absent section is filled in with its defaults
-  bool is_beside = false;     // of kOneOf: an optional key beside the one that is chosen
+  bool open_minimum = false;    // minimum itself is not allowed
+  bool fill_section = false;    // an absent section is filled in with its defaults
+  bool is_beside = false;       // of kOneOf: an optional key beside the one that is chosen
+  bool is_timing_only = false;  // leaves the numerics of a training as they are (methods/training_key.h)
   std::size_t minimum_items = 0;
   std::vector<std::string> choices;
   std::string tag;
@@ -60,6 +61,7 @@ struct Node {
   Node& filled() { return fill_section = true, *this; }
   Node& beside() { return is_beside = true, *this; }
   Node& not_empty() { return minimum_items = 1, *this; }
+  Node& timing_only() { return is_timing_only = true, *this; }
 
   const Node* child(const std::string& name) const;
   Node* child(const std::string& name);

@@ -97,6 +97,7 @@ Node train_options() {
                   .means("steps between evaluations; default a tenth of the steps"),
               integer("checkpoint_every")
                   .at_least(1)
+                  .timing_only()
                   .in("steps")
                   .means(
                       "steps between checkpoints, from which longhaul run --resume goes on; the last two are "
@@ -115,6 +116,7 @@ Node train_options() {
                   .means("of the matrix products; with bf16 weights, optimizer and residual stream stay "
                          "float32"),
               number("target_loss")
+                  .timing_only()
                   .means(
                       "time_to_target_s is the simulated time at which the mean validation loss reaches it")})
       .means("what is really trained; without it only the network is simulated");

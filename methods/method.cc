@@ -15,6 +15,7 @@ Node inner_steps_option(int fallback) {
 Node all_reduce_option() {
   return choice("all_reduce", all_reduce_collectives())
       .by_default("ring")
+      .timing_only()
       .means("collective algorithm of the all-reduce");
 }
 
@@ -24,6 +25,7 @@ std::vector<Node> overlap_options() {
           .at_least(0)
           .at_most(1)
           .by_default(0)
+          .timing_only()
           .in("of a step")
           .means(
               "the last part of a step that is its backward pass, with which the all-reduce after that step "
@@ -32,6 +34,7 @@ std::vector<Node> overlap_options() {
           .at_least(1)
           .at_most(kMostBuckets)
           .by_default(24)
+          .timing_only()
           .means("equal parts in which the backward pass releases the payload, reduced one after another; "
                  "only with overlap_backward")};
 }

@@ -9,6 +9,7 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "methods/registry.h"
+#include "methods/training_key.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/cuda/device.h"
 #include "trainer/data/windows.h"

@@ -281,20 +281,6 @@ TEST(Scenario, CaseNamesOfSweptObjectsAreReadable) {
   EXPECT_NE(cases.back().name.find(",workload.step_time_factors=0-1_2.5"), std::string::npos);
 }
 
-TEST(TrainingKey, DependsOnWhatTheTrainerReads) {
-  Json json = base();
-  json["train"] = {{"steps", 10}};
-  const std::string key = training_key(load(json).cases[0]);
-  EXPECT_EQ(training_key(load(json, {"network.tcp.connections=8"}).cases[0]), key);
-  EXPECT_EQ(training_key(load(json, {"methods.ring.all_reduce=tree"}).cases[0]), key);
-  EXPECT_EQ(training_key(load(json, {"workload.step_time={\"constant\": \"2s\"}"}).cases[0]), key);
-  EXPECT_EQ(training_key(load(json, {"train.checkpoint_every=3"}).cases[0]), key);
-  EXPECT_NE(training_key(load(json, {"seed=2"}).cases[0]), key);
-  EXPECT_NE(training_key(load(json, {"workload.wire=fp32"}).cases[0]), key);
-  EXPECT_NE(training_key(load(json, {"train.batch=5"}).cases[0]), key);
-  EXPECT_NE(training_key(load(json, {"replicas=8"}).cases[0]), key);
-}
-
 TEST(Scenario, NotJsonSaysWhere) {
   const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_broken.json";
   std::ofstream(file) << "{\n  \"replicas\": 4,\n}";

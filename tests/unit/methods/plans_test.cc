@@ -1,10 +1,13 @@
 // The exchange plans of the methods against facts/methods of their papers, by hand.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/errors.h"
 #include "core/scenario_options.h"
 #include "methods/registry.h"
 #include "methods/stability.h"
+#include "methods/training_key.h"
 
 namespace longhaul {
 namespace {
@@ -104,6 +107,41 @@ TEST(Plans, TheTrainingKeyHoldsTheSitesWhereNumericsDependOnThem) {
     resolved["network"]["rank_order"] = order;
     EXPECT_EQ(training_key(parse_case(resolved)), now);
   }
+}
+
+TEST(TrainingKey, DependsOnWhatTheNumericsDependOn) {
+  const auto key_with = [](const Json& method, const char* path, const Json& value) {
+    Json resolved = trained(method);
+    if (*path) resolved[Json::json_pointer(path)] = value;
+    return training_key(parse_case(resolved));
+  };
+  const Json diloco = {{"name", "diloco"}, {"inner_steps", 10}};
+  const std::string key = key_with(diloco, "", {});
+  for (const auto& [path, value] :
+       std::vector<std::pair<const char*, Json>>{{"/network/tcp/connections", 8},
+                                                 {"/method/all_reduce", "tree"},
+                                                 {"/method/overlap_backward", 0.5},
+                                                 {"/method/label", "another"},
+                                                 {"/workload/step_time", {{"constant", "2s"}}},
+                                                 {"/train/checkpoint_every", 3},
+                                                 {"/train/target_loss", 2.5}})
+    EXPECT_EQ(key_with(diloco, path, value), key) << path;
+  for (const auto& [path, value] : std::vector<std::pair<const char*, Json>>{{"/seed", 2},
+                                                                             {"/workload/wire", "fp32"},
+                                                                             {"/train/batch", 5},
+                                                                             {"/replicas", 16},
+                                                                             {"/method/outer_lr", 0.5}})
+    EXPECT_NE(key_with(diloco, path, value), key) << path;
+}
+
+// A pattern is the way of the messages: the trainer computes the same bits with all of them, and what it
+// sends ahead is the φ that it would have sent later (Training.PresendIsExchangeBitForBit).
+TEST(TrainingKey, AllPatternsOfNolocoAreOneTraining) {
+  std::set<std::string> keys;
+  for (const char* pattern : {"exchange", "presend", "root", "serial"})
+    keys.insert(
+        training_key(parse_case(trained({{"name", "noloco"}, {"inner_steps", 10}, {"pattern", pattern}}))));
+  EXPECT_EQ(keys.size(), 1u);
 }
 
 // ZeRO-3 with 8 replicas: shards of 250 bytes to seven others twice, and 7/8 of the gradient. With 3 replicas
