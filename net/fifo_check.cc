@@ -82,17 +82,16 @@ void check_pair(const TcpSpec& tcp, const Topology& topology, int peers, int sou
   const auto room = static_cast<double>(fifo_bytes(tcp, facts.bottleneck, facts.rtt_s));
   if (need <= room * (1 + kRounding)) return;
   const std::string of_peers = peers > 1 ? " of " + std::to_string(peers) + " replicas at a time" : "";
-  throw InputError(
-      {"", "network.tcp.queue_size",
-       "found a FIFO of " + human_bytes(room) + " from " + topology.node_name(source) + " to " +
-           topology.node_name(target) + ", where " + std::to_string(tcp.connections) +
-           (tcp.connections == 1 ? " connection" : " connections") + of_peers + " may have " +
-           human_bytes(need) + " in flight",
-       "a FIFO that holds it all: at least " +
-           queue_size_for(tcp, need, facts.bottleneck / 8 * facts.rtt_s) +
-           ", or a network.tcp.window of at most " +
-           human_bytes(std::floor(facts.window_limit * room / need)),
-       kWhatToDo});
+  throw InputError({"", "network.tcp.queue_size",
+                    "found a FIFO of " + human_bytes(room) + " from " + topology.node_name(source) + " to " +
+                        topology.node_name(target) + ", where " + std::to_string(tcp.connections) +
+                        (tcp.connections == 1 ? " connection" : " connections") + of_peers + " may have " +
+                        human_bytes(need) + " in flight",
+                    "a FIFO that holds it all: at least " +
+                        queue_size_for(tcp, need, facts.bottleneck / 8 * facts.rtt_s) +
+                        ", or a network.tcp.window of at most " +
+                        human_bytes(std::floor(facts.window_limit * room / need)),
+                    kWhatToDo});
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Which FIFOs fidelity flow accepts: those that hold at once all that may be in flight through them. Nothing is
-// lost there, in packets either; where FIFOs overflow, a packet more or less decides about a time-out, and flow
-// is up to several times off (docs/model.md, "Queue `fifo`").
+// Which FIFOs fidelity flow accepts: those that hold at once all that may be in flight through them. Nothing
+// is lost there, in packets either; where FIFOs overflow, a packet more or less decides about a time-out, and
+// flow is up to several times off (docs/model.md, "Queue `fifo`").
 #pragma once
 
 #include "core/case.h"
@@ -9,9 +9,10 @@
 
 namespace longhaul {
 
-// The most members that one member of a group hears from, or sends to, at the same time: their windows meet in
-// the queue of its link. Counted over all rounds of the program, because members may be ahead of each other, or
-// over one where a message awaits its receiver. Of more than 64 members as many, evenly chosen, are looked at.
+// The most members that one member of a group hears from, or sends to, at the same time: their windows meet
+// in the queue of its link. Counted over all rounds of the program, because members may be ahead of each
+// other, or over one where a message awaits its receiver. Of more than 64 members as many, evenly chosen, are
+// looked at.
 int peers_at_once(const Collective& collective, int members);
 
 // What windows of `window` bytes of payload, on all connections of a replica with `peers` others, may have in

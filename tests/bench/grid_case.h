@@ -29,8 +29,8 @@ struct GridCase {
   bool ecn = false;
   double queue_products = 1;  // of a fifo
   double loss = 0;
-  int seeds = 1;          // runs whose mean counts
-  double window = 0;      // bytes, of a connection (network.tcp.window); 0: unlimited
+  int seeds = 1;               // runs whose mean counts
+  double window = 0;           // bytes, of a connection (network.tcp.window); 0: unlimited
   bool is_trunk_fifo = false;  // network.tcp.trunk_queue
   double throughput = 0;  // bit/s, of a connection between the first two sites, as a matrix gives it; 0: none
 

@@ -195,10 +195,11 @@ const std::vector<SetSpec>& specs() {
     SetSpec trunk_queue = trunk;
     trunk_queue.name = "trunk-queue";
     trunk_queue.is_trunk_fifo = true;
-    return std::vector<SetSpec>{host,       large,        codel,           fifo,        loss,
-                                trunk,      trunk_codel,  trunk_fifo,      asymmetric,  window,
-                                regions,    deep,         trunk_deep,      asymmetric_fifo, window_fifo,
-                                fifo_judge, fifo_judge_2, window_fifo_judge_2, trunk_queue};
+    return std::vector<SetSpec>{
+        host,        large,           codel,       fifo,       loss,         trunk,
+        trunk_codel, trunk_fifo,      asymmetric,  window,     regions,      deep,
+        trunk_deep,  asymmetric_fifo, window_fifo, fifo_judge, fifo_judge_2, window_fifo_judge_2,
+        trunk_queue};
   }();
   return list;
 }

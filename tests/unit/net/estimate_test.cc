@@ -47,7 +47,8 @@ TEST(CheckNetwork, MessagesThatNs3CannotCountNeedMoreConnections) {
   EXPECT_NO_THROW(check_network(one));
 }
 
-// By default windows are two products together, and FIFOs of less may lose packets; packets have no such limit.
+// By default windows are two products together, and FIFOs of less may lose packets; packets have no such
+// limit.
 TEST(CheckNetwork, FlowRefusesFifosThatOverflow) {
   Case one = star_case(4, 1e8, 0.05);
   one.network.tcp.queue = "fifo";
@@ -77,8 +78,8 @@ TEST(CheckNetwork, FlowTakesAFifoOfOneProductWhereWindowsFitIntoThePath) {
   EXPECT_THROW(check_network(one), InputError);
 }
 
-// The product is 628,256 bytes, for the segment and its acknowledgement; 1448 of 1538 of it are payload. Of two
-// such windows each 1448 are a packet of 1500 and half an acknowledgement of 52: 1,246,709 bytes.
+// The product is 628,256 bytes, for the segment and its acknowledgement; 1448 of 1538 of it are payload. Of
+// two such windows each 1448 are a packet of 1500 and half an acknowledgement of 52: 1,246,709 bytes.
 TEST(CheckNetwork, FlowComparesAFifoOfBytesWithTheWindows) {
   Case one = star_case(4, 1e8, 0.05);
   one.network.tcp.queue = "fifo";

@@ -15,10 +15,12 @@ TEST(FifoCheck, WindowsNeedRoomForTheirPacketsAndTheAcknowledgementsOfAsMany) {
   EXPECT_DOUBLE_EQ(fifo_need(tcp, 144800, 3), 600 * 1500 + 300 * 52);
 }
 
-// A ring has one neighbour each way; member 0 of a binomial tree of 5 to 8 hears from three children; an inner
-// node of a heap has two children and a parent; all n − 1 others write to one of direct.
+// A ring has one neighbour each way; member 0 of a binomial tree of 5 to 8 hears from three children; an
+// inner node of a heap has two children and a parent; all n − 1 others write to one of direct.
 TEST(FifoCheck, PeersAreThoseThatMayMeetAtOneLink) {
-  const auto peers = [](const char* name, int members) { return peers_at_once(find_collective(name), members); };
+  const auto peers = [](const char* name, int members) {
+    return peers_at_once(find_collective(name), members);
+  };
   EXPECT_EQ(peers("pair", 2), 1);
   for (const int members : {2, 3, 8, 17, 200}) {
     EXPECT_EQ(peers("ring", members), 1);
