@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "core/case.h"
-#include "net/topology.h"
 
 namespace longhaul {
 
@@ -15,11 +14,5 @@ std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s);
 
 // The same in bytes of payload of full segments.
 double fifo_payload(const TcpSpec& tcp, double rate, double rtt_s);
-
-// Throws InputError where fidelity flow is not within 20 % of packets in 95 of 100 exchanges (docs/model.md):
-// FIFOs on links between routers that the replicas can fill, and FIFOs of less than four bandwidth-delay
-// products, or of less than one where the windows of a pair together are no more than one product. Of more
-// than 64 replicas as many, evenly chosen, are looked at.
-void check_fifo_for_flow(const TcpSpec& tcp, const Topology& topology);
 
 }  // namespace longhaul

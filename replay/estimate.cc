@@ -8,7 +8,7 @@
 #include "core/units.h"
 #include "net/collectives/registry.h"
 #include "net/collectives/slices.h"
-#include "net/fifo.h"
+#include "net/fifo_check.h"
 #include "net/variation/variation.h"
 #include "replay/optimized_order.h"
 #include "replay/tables/outputs.h"
@@ -95,15 +95,19 @@ void check_network(const Case& one) {
 
 namespace {
 
-// Many senders to one receiver at a time fill its FIFO together.
+// Several senders to one receiver at a time fill its FIFO together.
 void check_senders(const Case& one, const ExchangeRule& rule) {
-  static const std::set<std::string> many = {"direct", "parameter-server", "hierarchical"};
+  static const std::set<std::string> many = {"direct",    "parameter-server", "hierarchical",
+                                             "leaf-tree", "heap-tree",        "double-tree"};
   const TcpSpec& tcp = one.network.tcp;
   if (one.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
-  if (many.count(rule.collective) == 0) return;
+  const int members = rule.grouping == Grouping::kEveryone ? one.replicas : rule.group_size;
+  if (many.count(rule.collective) == 0)
+    return check_fifo_for_flow(tcp, placed_topology(one),
+                               peers_at_once(find_collective(rule.collective), members));
   throw InputError(
       {"", "method.all_reduce", "found \"" + rule.collective + "\" with queue \"fifo\" and fidelity \"flow\"",
-       "ring, trees, halving-doubling, pairs",
+       "ring, tree, halving-doubling, pairs",
        "flow was not measured where many send to one through a FIFO: use fidelity \"packet\", or "
        "network.tcp.accept_error"});
 }

@@ -373,8 +373,10 @@ void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
   using Kind = FifoRounds::Reaction::Kind;
   const double before = window();
   double released = 0;
+  // To TCP, what it has handed to its own FIFO is in flight: all of a burst that is still being sent.
+  const double peak = std::max(peak_in_flight_, in_flight_ + std::min(credit_, remaining_));
   window_.acknowledged(reaction.acknowledged / rules_.connections,
-                       (peak_in_flight_ + reaction.used) / rules_.connections);
+                       (peak + reaction.used) / rules_.connections);
   if (reaction.kind != Kind::kNone) is_reduced_ = true;
   if (reaction.kind == Kind::kCongested) window_.congested();
   if (reaction.kind == Kind::kTimedOut) window_.timed_out();

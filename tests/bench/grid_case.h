@@ -29,13 +29,14 @@ struct GridCase {
   bool ecn = false;
   double queue_products = 1;  // of a fifo
   double loss = 0;
-  int seeds = 1;          // runs whose mean counts
-  double window = 0;      // bytes, of a connection (network.tcp.window); 0: unlimited
+  int seeds = 1;               // runs whose mean counts
+  double window = 0;           // bytes, of a connection (network.tcp.window); 0: unlimited
   bool is_trunk_fifo = false;  // network.tcp.trunk_queue
   double throughput = 0;  // bit/s, of a connection between the first two sites, as a matrix gives it; 0: none
 
-  // No parameter of the flow fidelity may be fitted on the cases that it is judged on.
-  bool is_judge() const { return number % 2 == 1; }
+  // No parameter of the flow fidelity may be fitted on the cases that it is judged on: the odd ones of a set,
+  // and all of one that was drawn to judge.
+  bool is_judge() const;
   bool is_collective() const { return kind != "single" && kind != "pair"; }
   std::int64_t payload() const;  // bytes of one exchange, all members
   // Its largest message in windows of all connections together; 0: windows are unlimited.

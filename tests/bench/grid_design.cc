@@ -175,13 +175,31 @@ const std::vector<SetSpec>& specs() {
     fifo_judge.queue_products = {4, 6, 8};
     fifo_judge.asymmetries = {1, 1, 1, 0.2, 5};
 
+    // Drawn after check_fifo_for_flow() got its present form, to judge it as a whole.
+    SetSpec fifo_judge_2 = fifo_judge;
+    fifo_judge_2.name = "fifo-judge-2";
+    fifo_judge_2.stream = 16;
+    fifo_judge_2.cases = 128;
+    fifo_judge_2.round_trips_s = {0.02, 0.05, 0.1, 0.2};
+    fifo_judge_2.queue_products = {2, 3, 4, 6, 8};
+    fifo_judge_2.asymmetries = {1, 1, 1, 0.2, 0.5, 2, 5};
+
+    SetSpec window_fifo_judge_2 = window_fifo;
+    window_fifo_judge_2.name = "window-fifo-judge-2";
+    window_fifo_judge_2.stream = 17;
+    window_fifo_judge_2.cases = 40;
+    window_fifo_judge_2.round_trips_s = {0.02, 0.05, 0.1, 0.2};
+    window_fifo_judge_2.queue_products = {0.25, 0.5, 1, 2};
+
     // The cases of `trunk` with FIFOs of one product on the trunk alone.
     SetSpec trunk_queue = trunk;
     trunk_queue.name = "trunk-queue";
     trunk_queue.is_trunk_fifo = true;
-    return std::vector<SetSpec>{host,        large,           codel,       fifo,       loss,       trunk,
-                                trunk_codel, trunk_fifo,      asymmetric,  window,     regions,    deep,
-                                trunk_deep,  asymmetric_fifo, window_fifo, fifo_judge, trunk_queue};
+    return std::vector<SetSpec>{
+        host,        large,           codel,       fifo,       loss,         trunk,
+        trunk_codel, trunk_fifo,      asymmetric,  window,     regions,      deep,
+        trunk_deep,  asymmetric_fifo, window_fifo, fifo_judge, fifo_judge_2, window_fifo_judge_2,
+        trunk_queue};
   }();
   return list;
 }

@@ -61,7 +61,7 @@ std::vector<BadInput> bad_inputs() {
   add("FlowWithoutALossModel", {"network.tcp.loss", "packet"})["network"]["tcp"] = {{"queue", "fifo"},
                                                                                     {"loss", 0.001}};
   add("FlowWithAFifoThatOverflows",
-      {"network.tcp.queue_size", "at least 4", "packet"})["network"]["tcp"] = {{"queue", "fifo"}};
+      {"network.tcp.queue_size", "at least 2", "packet"})["network"]["tcp"] = {{"queue", "fifo"}};
   add("FlowWithAFifoAtRouters",
       {"network.tcp.trunk_queue", "packet"})["network"]["tcp"] = {{"trunk_queue", "fifo"}};
   return bad;

@@ -47,13 +47,14 @@ TEST(CheckNetwork, MessagesThatNs3CannotCountNeedMoreConnections) {
   EXPECT_NO_THROW(check_network(one));
 }
 
-// What flow is measured to be within 20 % of packets about (docs/model.md); packets have no such limit.
+// By default windows are two products together, and FIFOs of less may lose packets; packets have no such
+// limit.
 TEST(CheckNetwork, FlowRefusesFifosThatOverflow) {
   Case one = star_case(4, 1e8, 0.05);
   one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_products = 4;
-  EXPECT_NO_THROW(check_network(one));
   one.network.tcp.queue_products = 2;
+  EXPECT_NO_THROW(check_network(one));
+  one.network.tcp.queue_products = 1.9;
   EXPECT_THROW(check_network(one), InputError);
   one.network.fidelity = "packet";
   EXPECT_NO_THROW(check_network(one));
@@ -77,14 +78,29 @@ TEST(CheckNetwork, FlowTakesAFifoOfOneProductWhereWindowsFitIntoThePath) {
   EXPECT_THROW(check_network(one), InputError);
 }
 
-// Of bytes the product is that of each pair: 625 kB and a bit, for the segment and its acknowledgement.
-TEST(CheckNetwork, FlowCountsAFifoOfBytesInProductsOfThePath) {
+// The product is 628,256 bytes, for the segment and its acknowledgement; 1448 of 1538 of it are payload. Of
+// two such windows each 1448 are a packet of 1500 and half an acknowledgement of 52: 1,246,709 bytes.
+TEST(CheckNetwork, FlowComparesAFifoOfBytesWithTheWindows) {
   Case one = star_case(4, 1e8, 0.05);
   one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_bytes = 4 * 640e3;
+  one.network.tcp.queue_bytes = 1246800;
   EXPECT_NO_THROW(check_network(one));
-  one.network.tcp.queue_bytes = 4 * 600e3;
+  one.network.tcp.queue_bytes = 1246600;
   EXPECT_THROW(check_network(one), InputError);
+}
+
+// Eight connections have 131,072 bytes each, 1.05 MB together, on a path of 250 kB.
+TEST(CheckNetwork, FlowCountsTheSmallestBuffersOfAllConnections) {
+  Case one = star_case(4, 1e8, 0.02);
+  one.network.tcp.queue = "fifo";
+  one.network.tcp.connections = 8;
+  one.network.tcp.queue_products = 4;
+  EXPECT_THROW(check_network(one), InputError);
+  one.network.tcp.queue_products = 4.5;
+  EXPECT_NO_THROW(check_network(one));
+  one.network.tcp.queue_products = 1;
+  one.network.tcp.window = 28e3;
+  EXPECT_NO_THROW(check_network(one));
 }
 
 // Trunks that all replicas together cannot fill have no queue.
@@ -106,8 +122,21 @@ TEST(Collectives, FlowRefusesManySendersThroughAFifo) {
   Case one = star_case(4, 1e9, 0.1);
   EXPECT_NO_THROW(check_collectives(one, {{rule}}));
   one.network.tcp.queue = "fifo";
+  one.network.tcp.queue_products = 2;
   EXPECT_THROW(check_collectives(one, {{rule}}), InputError);
   rule.collective = "ring";
+  EXPECT_NO_THROW(check_collectives(one, {{rule}}));
+}
+
+// In a tree of 5 member 0 hears from 1, 2 and 4: three times two products.
+TEST(Collectives, FlowWantsAFifoForAllChildrenOfATree) {
+  ExchangeRule rule;
+  rule.collective = "tree";
+  Case one = star_case(5, 1e9, 0.1);
+  one.network.tcp.queue = "fifo";
+  one.network.tcp.queue_products = 5.9;
+  EXPECT_THROW(check_collectives(one, {{rule}}), InputError);
+  one.network.tcp.queue_products = 6;
   EXPECT_NO_THROW(check_collectives(one, {{rule}}));
 }
 

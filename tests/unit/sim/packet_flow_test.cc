@@ -130,6 +130,7 @@ void compare_fifo(const std::string& collective, int replicas, double products, 
   Case one = star_case(replicas, rate, rtt_s);
   one.workload.step_time.seconds = 0.01;
   one.network.tcp.queue = "fifo";
+  one.network.tcp.accept_error = true;
   one.network.tcp.queue_products = queue_size;
   const double message = products * rate / 8 * rtt_s * (collective == "ring" ? replicas : 1);
   const Trace trace = single_exchange(collective, replicas, static_cast<std::int64_t>(message), 2);
