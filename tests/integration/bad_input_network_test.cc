@@ -147,7 +147,9 @@ TEST(Homes, TheScenarioRuns) {
   const std::string out = fresh_folder("homes");
   const CommandResult result = longhaul({"run", scenario_file("homes.json"), "--out", out, "--quiet"});
   ASSERT_EQ(result.status, 0) << result.err;
-  for (const Json& one : Json::parse(read_text(out + "/summary.json"))["cases"]) {
+  const Json summary = Json::parse(read_text(out + "/summary.json"));
+  ASSERT_FALSE(summary["cases"].empty());
+  for (const Json& one : summary["cases"]) {
     EXPECT_EQ(one["status"], "done");
     // Replica 3 takes twice as long: 60 steps of 1 s in the mean of 16, and 120 for it.
     EXPECT_NEAR(one["compute_time_s"].get<double>(), 60. * 17 / 16, 4);
