@@ -1,5 +1,7 @@
 #include "replay/estimate.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -8,6 +10,7 @@
 #include "core/units.h"
 #include "net/collectives/registry.h"
 #include "net/collectives/slices.h"
+#include "net/connection.h"
 #include "net/fifo_check.h"
 #include "net/variation/variation.h"
 #include "replay/optimized_order.h"
@@ -18,7 +21,7 @@ namespace {
 
 // Measured on one core of the machine that builds the project (docs/model.md); only orders of magnitude
 // matter here.
-constexpr double kFlowTransfersPerSecond = 3e5;
+constexpr double kFlowEventsPerSecond = 4e6;
 constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row written
 constexpr double kStepRowsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
@@ -34,9 +37,65 @@ GroupExchange group_of(const Exchange& exchange, std::int64_t bytes, int members
   return group;
 }
 
+// What one group costs.
+struct GroupCost {
+  std::int64_t transfers = 0, bytes = 0, events = 0;
+};
+
+// Rounds in which the window of a connection that was idle doubles, for messages of `bytes` at most: until it
+// covers the path or the message.
+int doublings(const ConnectionFacts& path, const TcpSpec& tcp, double bytes) {
+  const double pipe = alone_rate(path, tcp.segment, tcp.connections) * path.rtt_s;
+  const double first = static_cast<double>(kInitialWindowSegments) * tcp.segment * tcp.connections;
+  const double needed = std::min(bytes, pipe);
+  return needed > first ? static_cast<int>(std::ceil(std::log2(needed / first))) : 0;
+}
+
+// Of all that a member sends. In a large group only some members are asked.
+double start_up_events(const Case& one, const Topology& topology, const Collective& collective,
+                       const GroupExchange& group, const std::vector<int>& replicas) {
+  constexpr std::int64_t kMostRounds = 1 << 12;
+  const TcpSpec& tcp = one.network.tcp;
+  const int rounds = collective.rounds(group);
+  const int asked =
+      static_cast<int>(std::clamp<std::int64_t>(kMostRounds / std::max(1, rounds), 1, group.members));
+  const auto replica = [&](int member) {
+    return replicas.empty() ? member : replicas[static_cast<std::size_t>(member)];
+  };
+  double events = 0;
+  for (int i = 0; i < asked; ++i) {
+    const int member = static_cast<int>(static_cast<std::int64_t>(i) * group.members / asked);
+    std::map<int, std::vector<std::int64_t>> to;  // by peer
+    for (int round = 0; round < rounds; ++round)
+      for (const Message& message : collective.round(group, member, round).sends)
+        to[message.peer].push_back(message.bytes);
+    for (const auto& [peer, messages] : to) {
+      const ConnectionFacts path = connection_facts(topology, tcp, replica(member), replica(peer));
+      const auto largest = static_cast<double>(*std::max_element(messages.begin(), messages.end()));
+      events += 2 * doublings(path, tcp, largest);
+      if (tcp.queue != "fifo") continue;
+      const double pipe = alone_rate(path, tcp.segment, tcp.connections) * path.rtt_s;
+      for (const std::int64_t bytes : messages) events += 2 * std::ceil(static_cast<double>(bytes) / pipe);
+    }
+  }
+  return events * group.members / asked;
+}
+
+// Where the network signals congestion each connection is on its own (sim/network/flow_network.h).
+int channels(const TcpSpec& tcp) {
+  return tcp.queue != "host" || tcp.loss > 0 ? tcp.connections : 1;
+}
+
+// Replicas in blocks: an order of ranks changes which paths are long, and hardly how many events there are.
+Topology blocks_of(Case one) {
+  one.network.rank_order = {};
+  one.network.overrides.clear();
+  return build_topology(one);
+}
+
 // `bytes`: of one bucket.
 void add(ReplayEstimate& estimate, const Exchange& exchange, std::int64_t bytes, int replicas,
-         const Case& one, std::map<std::tuple<std::string, int, std::int64_t>, Totals>& known) {
+         const Case& one, std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
   const int members = exchange.groups.empty() ? replicas : static_cast<int>(exchange.groups.front().size());
   if (members < 2) return;
   const std::int64_t groups = exchange.groups.empty() ? 1 : static_cast<std::int64_t>(exchange.groups.size());
@@ -46,19 +105,25 @@ void add(ReplayEstimate& estimate, const Exchange& exchange, std::int64_t bytes,
     const GroupExchange group = group_of(exchange, bytes, members, one);
     const Collective& collective = find_collective(exchange.rule->collective);
     check_slices(one.network.slice, collective, group);
-    Totals totals = collective.totals(group);
-    totals.transfers *= slice_count(one.network.slice, collective, group);
-    found = known.emplace(key, totals).first;
+    const Totals totals = collective.totals(group);
+    GroupCost cost{totals.transfers * slice_count(one.network.slice, collective, group), totals.bytes, 0};
+    if (one.network.fidelity == "flow") {
+      const std::vector<int> first = exchange.groups.empty() ? std::vector<int>() : exchange.groups.front();
+      const double starting = start_up_events(one, blocks_of(one), collective, group, first);
+      cost.events = (2 * cost.transfers + std::llround(starting)) * channels(one.network.tcp);
+    }
+    found = known.emplace(key, cost).first;
   }
   estimate.transfers += groups * found->second.transfers;
   estimate.payload_bytes += groups * found->second.bytes;
+  estimate.events += groups * found->second.events;
 }
 
 }  // namespace
 
 ReplayEstimate estimate(const Case& one, const Trace& trace) {
   ReplayEstimate estimate;
-  std::map<std::tuple<std::string, int, std::int64_t>, Totals> known;
+  std::map<std::tuple<std::string, int, std::int64_t>, GroupCost> known;
   for (int step = 1; step <= trace.context.steps; ++step)
     for (const Exchange& exchange : trace.exchanges_at(step))
       for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket)
@@ -72,7 +137,7 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
   const std::string& fidelity = one.network.fidelity;
   estimate.seconds += fidelity == "packet"     ? (segments + transfers) / kPacketSegmentsPerSecond
                       : fidelity == "analytic" ? transfers / kAnalyticMessagesPerSecond
-                                               : transfers / kFlowTransfersPerSecond;
+                                               : static_cast<double>(estimate.events) / kFlowEventsPerSecond;
   return estimate;
 }
 

@@ -24,6 +24,40 @@ TEST(Estimate, CountsTheTransfersOfAllExchanges) {
   EXPECT_GT(flow.seconds, 0);
 }
 
+// 500 bytes are less than an initial window: each of the 240 transfers is sent and arrives.
+TEST(Estimate, AShortMessageIsTwoEvents) {
+  const Case one = star_case(4, 1e8, 0.05);
+  ExchangeRule rule;
+  rule.collective = "ring";
+  rule.every = 10;
+  rule.tensors = {"delta"};
+  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 4, 100, 1000, 2})).events, 480);
+}
+
+// 100 Mb/s hold 590 kB for 50 ms. From 14,480 bytes the window is there after 6 doublings (463 kB after 5),
+// each the end of a burst and its acknowledgements; then the end of sending and the arrival. A pair has two
+// messages of 20 MB, each on a connection that idled.
+TEST(Estimate, AWindowThatIdledDoublesUntilItCoversThePath) {
+  Case one = star_case(2, 1e8, 0.05);
+  ExchangeRule rule;
+  rule.collective = "pair";
+  rule.tensors = {"delta"};
+  const PlanContext ten_steps{1, 2, 10, 10000000, 2};
+  EXPECT_EQ(estimate(one, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (6 * 2 + 2));
+  one.network.tcp.connections = 4;  // together 57,920 bytes at first, as one fluid: 927 kB after 4 doublings
+  EXPECT_EQ(estimate(one, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (4 * 2 + 2));
+}
+
+// Of 8 members each sends 14 chunks of 100 kB to one neighbour: 3 doublings cover a chunk (116 kB), in the
+// first round only.
+TEST(Estimate, ARingStartsUpOncePerConnection) {
+  const Case one = star_case(8, 1e8, 0.05);
+  ExchangeRule rule;
+  rule.collective = "ring";
+  rule.tensors = {"delta"};
+  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 8, 1, 400000, 2})).events, 8 * (14 * 2 + 3 * 2));
+}
+
 TEST(Estimate, PacketsCostMoreThanFluid) {
   Case one = star_case(2, 1e8, 0.05);
   ExchangeRule rule;
