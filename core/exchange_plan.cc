@@ -1,15 +1,32 @@
 #include "core/exchange_plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
+#include "core/errors.h"
 #include "core/random.h"
 
 namespace longhaul {
 namespace {
 
-bool is_posted_at(const ExchangeRule& rule, const PlanContext& context, int step) {
-  return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= context.steps;
+std::vector<int> everyone(int replicas) {
+  std::vector<int> all(static_cast<std::size_t>(replicas));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void check_groups(const std::vector<std::vector<int>>& groups, int replicas, const Exchange& exchange) {
+  std::vector<bool> seen(static_cast<std::size_t>(replicas));
+  for (const auto& group : groups)
+    for (const int replica : group) {
+      if (replica < 0 || replica >= replicas || seen[static_cast<std::size_t>(replica)])
+        throw InputError({"", "groups",
+                          "found replica " + std::to_string(replica) + " in exchange " + exchange.rule->name +
+                              " of step " + std::to_string(exchange.post_step),
+                          "each replica at most once, 0 to " + std::to_string(replicas - 1), ""});
+      seen[static_cast<std::size_t>(replica)] = true;
+    }
 }
 
 std::vector<std::vector<int>> site_groups(const ExchangeRule& rule, const PlanContext& context, int step) {
@@ -55,11 +72,21 @@ bool needs_sites(const ExchangePlan& plan) {
                      [](const ExchangeRule& rule) { return rule.grouping == Grouping::kSites; });
 }
 
+bool is_posted_at(const ExchangeRule& rule, int steps, int step) {
+  return step > 0 && step % rule.every == 0 && step + rule.overlap_steps <= steps;
+}
+
+std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas) {
+  if (exchange.rule->grouping == Grouping::kEveryone && exchange.groups.empty()) return {everyone(replicas)};
+  check_groups(exchange.groups, replicas, exchange);
+  return exchange.groups;
+}
+
 std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& context, int step) {
   std::vector<Exchange> exchanges;
   for (const bool blocking : {true, false})
     for (const ExchangeRule& rule : plan.rules)
-      if ((rule.overlap_steps == 0) == blocking && is_posted_at(rule, context, step))
+      if ((rule.overlap_steps == 0) == blocking && is_posted_at(rule, context.steps, step))
         exchanges.push_back(exchange_of(rule, context, step));
   return exchanges;
 }

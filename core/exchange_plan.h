@@ -72,6 +72,13 @@ struct PlanContext {
 // None at step 0; an overlapped one that would be needed after the last step is not sent.
 std::vector<Exchange> exchanges_at(const ExchangePlan& plan, const PlanContext& context, int step);
 
+// Whether the rule posts an exchange at `step` of a training of so many steps.
+bool is_posted_at(const ExchangeRule& rule, int steps, int step);
+
+// The groups of an exchange as replicas, in the order of the draw; everyone is one group. Throws InputError
+// where a replica does not exist or is in two groups.
+std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas);
+
 // Exchanges point into their plan: a temporary would leave them dangling.
 std::vector<Exchange> exchanges_at(ExchangePlan&& plan, const PlanContext& context, int step) = delete;
 

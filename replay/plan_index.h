@@ -22,9 +22,6 @@ class PlanIndex {
   const Trace& trace_;
 };
 
-// The groups of an exchange, as replicas; everyone is one group. Throws InputError for groups that are none.
-std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas);
-
 // The index of the exchange's rule in the trace's plan.
 int rule_index(const Trace& trace, const Exchange& exchange);
 

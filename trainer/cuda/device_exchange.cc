@@ -41,7 +41,7 @@ void DeviceExchange::run(const Exchange& exchange, Replicas& replicas, Update& u
 }
 
 void DeviceExchange::average(const Exchange& exchange, Replicas& replicas, CudaStream stream) {
-  const std::vector<std::vector<int>> groups = groups_of(exchange, replicas.arena.replicas());
+  const std::vector<std::vector<int>> groups = sorted_groups(exchange, replicas.arena.replicas());
   log(exchange, groups, {"gradient"}, replicas);
   average_on_device(tables_[static_cast<std::size_t>(Slot::kGradient)], upload(groups),
                     static_cast<std::int64_t>(groups.size()), rounding_of(replicas.wire),
@@ -50,7 +50,7 @@ void DeviceExchange::average(const Exchange& exchange, Replicas& replicas, CudaS
 
 void DeviceExchange::outer_step(const Exchange& exchange, Replicas& replicas, Update& update,
                                 CudaStream stream) {
-  const std::vector<std::vector<int>> groups = groups_of(exchange, replicas.arena.replicas());
+  const std::vector<std::vector<int>> groups = sorted_groups(exchange, replicas.arena.replicas());
   std::vector<std::string> tensors = {"delta"};
   if (sends(exchange, "phi")) tensors.push_back("phi");
   log(exchange, groups, tensors, replicas);

@@ -13,7 +13,7 @@ class DdpUpdate : public Update {
 
   void exchange(const Exchange& exchange, Replicas& replicas) override {
     replicas.log.begin(exchange.post_step, exchange.rule->name);
-    for (const std::vector<int>& group : groups_of(exchange, replicas.arena.replicas()))
+    for (const std::vector<int>& group : sorted_groups(exchange, replicas.arena.replicas()))
       average(group, replicas);
     replicas.log.end();
   }

@@ -17,7 +17,7 @@ class FsdpUpdate : public Update {
   static void gather(const Exchange& exchange, Replicas& replicas) {
     replicas.log.begin(exchange.post_step, exchange.rule->name);
     const std::int64_t parameters = replicas.arena.parameters();
-    for (const std::vector<int>& group : groups_of(exchange, replicas.arena.replicas())) {
+    for (const std::vector<int>& group : sorted_groups(exchange, replicas.arena.replicas())) {
       const std::int64_t columns =
           contributed_elements(*exchange.rule, parameters, static_cast<int>(group.size()));
       replicas.log.group(group);

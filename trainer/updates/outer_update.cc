@@ -23,7 +23,7 @@ void OuterUpdate::start(Replicas& replicas) {
 // All ranks go through the groups in the same order, so that nobody waits for one who waits for him.
 void OuterUpdate::exchange(const Exchange& exchange, Replicas& replicas) {
   replicas.log.begin(exchange.post_step, exchange.rule->name);
-  for (const std::vector<int>& group : groups_of(exchange, replicas.arena.replicas())) {
+  for (const std::vector<int>& group : sorted_groups(exchange, replicas.arena.replicas())) {
     replicas.log.group(group);
     const GroupSplit parts = split(group, replicas.arena.held());
     if (parts.here.empty()) continue;
@@ -37,7 +37,7 @@ void OuterUpdate::exchange(const Exchange& exchange, Replicas& replicas) {
 
 void OuterUpdate::post(const Exchange& exchange, Replicas& replicas) {
   replicas.log.begin(exchange.post_step, exchange.rule->name);
-  for (const std::vector<int>& group : groups_of(exchange, replicas.arena.replicas())) {
+  for (const std::vector<int>& group : sorted_groups(exchange, replicas.arena.replicas())) {
     replicas.log.group(group);
     const GroupSplit parts = split(group, replicas.arena.held());
     for (int replica : parts.here) {

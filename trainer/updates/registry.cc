@@ -1,6 +1,5 @@
 // All updates there are; a new one is added here and its plan in methods/registry.cc.
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 #include "trainer/updates/ddp.h"
@@ -27,12 +26,8 @@ void Update::post(const Exchange& exchange, Replicas&) {
                          "\"), the method's update does not");
 }
 
-std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas) {
-  std::vector<std::vector<int>> groups = exchange.groups;
-  if (groups.empty()) {
-    groups.emplace_back(static_cast<std::size_t>(replicas));
-    std::iota(groups[0].begin(), groups[0].end(), 0);
-  }
+std::vector<std::vector<int>> sorted_groups(const Exchange& exchange, int replicas) {
+  std::vector<std::vector<int>> groups = groups_of(exchange, replicas);
   for (std::vector<int>& group : groups) std::sort(group.begin(), group.end());
   return groups;
 }

@@ -48,8 +48,7 @@ class Update {
 // For a method that the scenario's check has let through.
 std::unique_ptr<Update> make_update(const MethodSpec& method);
 
-// The groups of an exchange, everybody spelt out; members in ascending order, the order in which rows are
-// summed.
-std::vector<std::vector<int>> groups_of(const Exchange& exchange, int replicas);
+// The groups of an exchange with members in ascending order, the order in which rows are summed.
+std::vector<std::vector<int>> sorted_groups(const Exchange& exchange, int replicas);
 
 }  // namespace longhaul
