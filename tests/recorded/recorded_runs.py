@@ -131,7 +131,7 @@ def trainings():
     yield trained("trained-fp16-wire", [{"name": "diloco", "inner_steps": 4}, noloco],
                   workload={"model": "llama-small", "wire": "fp16"})
     yield trained("trained-sites", [{**noloco, "pairing": "sites"}],
-                  network={"topology": {"regions": {"matrix": "aws-2022", "replicas": {"us-east-1": 2, "eu-west-1": 2}}}})
+                  network={"topology": {"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "london": 2}}}})
 
 
 def longhaul(binaries, arguments):
@@ -147,11 +147,22 @@ def content(file):
     text = file.read_text(errors="surrogateescape")
     if file.name == "schedule.jsonl":  # groups that are done in the same nanosecond have no order
         text = "\n".join(sorted(text.splitlines()))
+    text = re.sub(r'"training": *"[^"]*"', '"training": ""', text)  # the same hash
     if file.name == "case.json":
         text = re.sub(r'"folder": "[^"]*"', '"folder": ""', text)
     if file.parent.name == "checkpoints" and file.suffix == ".json":  # holds times of the machine
         text = re.sub(r'"(hash|step_times.csv)": *[^,}\s]*', r'"\1": 0', text)
     return text.encode(errors="surrogateescape")
+
+
+# The name of a training holds a hash of what it depends on, which a change may have to move. A copy for each
+# case that shares it.
+def name_trainings_by_case(run):
+    if not (run / "train").is_dir():
+        return
+    for case in json.loads((run / "summary.json").read_text())["cases"]:
+        shutil.copytree(run / "train" / case["training"], run / "trainings" / case["case"])
+    shutil.rmtree(run / "train")
 
 
 def record(options):
@@ -170,6 +181,7 @@ def record(options):
         out = options.folder / "runs" / name
         shutil.rmtree(out, ignore_errors=True)
         longhaul(options.binaries, arguments + ["--out", out, "--timeline", "none"])
+        name_trainings_by_case(out)
         files = sorted(one for one in out.rglob("*") if one.is_file() and one.name not in LEFT_OUT)
         hashes[name] = {str(one.relative_to(out)): hashlib.sha256(content(one)).hexdigest()[:16] for one in files}
         print(f"{name}: {len(files)} files", flush=True)
