@@ -250,8 +250,8 @@ Node tcp_options() {
                          "longest round trip over it; at least 20 packets), or bytes"),
               boolean("accept_error")
                   .by_default(false)
-                  .means("fidelity flow: replay also FIFOs for which it is measured to be more than 20 % "
-                         "wrong (docs/model.md); a claim on such a case stays undecided"),
+                  .means("fidelity flow: replay also FIFOs that may overflow, where it is measured to be "
+                         "up to several times wrong (docs/model.md); a claim on such a case stays undecided"),
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
                   "probability that a packet is lost on a link"),

@@ -3,51 +3,55 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace longhaul {
 namespace {
 
+// The segments, of 10 bytes each and in order, that arrive with a mark, by their ends.
+std::vector<int> marked(PushMarks& marks, int end) {
+  std::vector<int> found;
+  for (int at = 10; at <= end; at += 10)
+    if (marks.take(at)) found.push_back(at);
+  return found;
+}
+
+// Segments of 10 bytes from `begin` on that leave together.
+void send_burst(PushMarks& marks, int begin, int count, double now_s) {
+  for (int i = 0; i < count; ++i) marks.sent(begin + 10 * i, begin + 10 * (i + 1), now_s);
+}
+
 TEST(PushMarks, TheLastOfThoseThatLeaveTogether) {
   PushMarks marks;
-  marks.sent(0, 10, 1);
-  marks.sent(10, 20, 1);
-  marks.sent(20, 30, 1);
-  EXPECT_FALSE(marks.take(10));
-  EXPECT_FALSE(marks.take(20));
-  EXPECT_TRUE(marks.take(30));
+  send_burst(marks, 0, 3, 1);
+  EXPECT_EQ(marked(marks, 30), std::vector<int>{30});
 }
 
 TEST(PushMarks, NoneOnOneThatLeavesAlone) {
   PushMarks marks;
-  marks.sent(0, 10, 1);
-  marks.sent(10, 20, 2);
-  EXPECT_FALSE(marks.take(10));
-  EXPECT_FALSE(marks.take(20));
+  send_burst(marks, 0, 1, 1);
+  send_burst(marks, 10, 1, 2);
+  EXPECT_TRUE(marked(marks, 20).empty());
 }
 
-// Two bursts have left before the first one arrives.
+// Two bursts and a lone segment have left before the first one arrives.
 TEST(PushMarks, OfSeveralBurstsUnderWay) {
   PushMarks marks;
-  for (const int begin : {0, 10}) marks.sent(begin, begin + 10, 1);
-  for (const int begin : {20, 30, 40}) marks.sent(begin, begin + 10, 2);
-  marks.sent(50, 60, 3);
-  EXPECT_FALSE(marks.take(10));
-  EXPECT_TRUE(marks.take(20));
-  EXPECT_FALSE(marks.take(30));
-  EXPECT_TRUE(marks.take(50));
-  EXPECT_FALSE(marks.take(60));
+  send_burst(marks, 0, 2, 1);
+  send_burst(marks, 20, 3, 2);
+  send_burst(marks, 50, 1, 3);
+  EXPECT_EQ(marked(marks, 60), (std::vector<int>{20, 50}));
 }
 
 // Bytes 0 … 10 are sent again at the moment when bytes 20 … 40 leave: the repetition is no part of that
 // burst.
 TEST(PushMarks, ARepetitionIsABurstOfItsOwn) {
   PushMarks marks;
-  marks.sent(0, 10, 1);
-  marks.sent(10, 20, 2);
-  marks.sent(0, 10, 3);
-  marks.sent(20, 30, 3);
-  marks.sent(30, 40, 3);
-  EXPECT_FALSE(marks.take(20));
-  EXPECT_TRUE(marks.take(40));
+  send_burst(marks, 0, 1, 1);
+  send_burst(marks, 10, 1, 2);
+  send_burst(marks, 0, 1, 3);
+  send_burst(marks, 20, 2, 3);
+  EXPECT_EQ(marked(marks, 40), std::vector<int>{40});
 }
 
 }  // namespace
