@@ -70,9 +70,8 @@ def network_only(name, replicas, all_reduces, sigma, network, parameters=20_000_
 
 
 def trained(name, methods, **more):
-    text = [str(ROOT / one) for one in ("docs/model.md", "docs/formats.md")]
     train = {"steps": 12, "model": {"hidden": 32, "layers": 2, "heads": 2, "ffn": 64, "context": 32},
-             "data": {"text": text}, "batch": 2, "evaluate_every": 4, "evaluate_sequences": 16,
+             "data": {"synthetic": {"tokens": 100000}}, "batch": 2, "evaluate_every": 4, "evaluate_sequences": 16,
              "checkpoint_every": 6}
     train.update(more.pop("train", {}))
     return {"name": name, "seeds": [1, 2], "replicas": 4, "methods": methods, "train": train,
