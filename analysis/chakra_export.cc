@@ -11,7 +11,7 @@
 #include "analysis/exchange_table.h"
 #include "analysis/replay_files.h"
 #include "core/errors.h"
-#include "core/trace.h"
+#include "core/plan/trace.h"
 
 namespace longhaul {
 namespace {
@@ -113,7 +113,7 @@ class Exporter {
 
   std::vector<Json> run() {
     for (int step = 1; step <= trace_.context.steps; ++step)
-      if (const std::vector<Exchange> posted = trace_.exchanges_at(step);
+      if (const std::vector<Operation> posted = trace_.operations_at(step);
           !posted.empty() || pending_.count(step))
         walk(step, posted);
     const std::vector<double> compute_s = read_compute(folder_);
@@ -127,16 +127,16 @@ class Exporter {
   }
 
  private:
-  void walk(int step, const std::vector<Exchange>& posted) {
+  void walk(int step, const std::vector<Operation>& posted) {
     for (std::size_t r = 0; r < graphs_.size(); ++r) compute_until(step, r);
-    for (const Exchange& one : posted)
+    for (const Operation& one : posted)
       if (one.rule->overlap_steps == 0) exchange(one, [&](std::size_t r) -> Ids& { return graphs_[r].last; });
     if (const auto due = pending_.find(step); due != pending_.end()) {
       for (std::size_t r = 0; r < graphs_.size(); ++r)
         graphs_[r].last.insert(graphs_[r].last.end(), due->second[r].begin(), due->second[r].end());
       pending_.erase(due);
     }
-    for (const Exchange& one : posted)
+    for (const Operation& one : posted)
       if (one.rule->overlap_steps > 0) post_overlapped(one);
   }
 
@@ -153,7 +153,7 @@ class Exporter {
 
   // Each member's nodes follow, and then replace, what `front` has for it.
   template <typename Front>
-  void exchange(const Exchange& one, const Front& front) {
+  void exchange(const Operation& one, const Front& front) {
     std::vector<std::vector<int>> groups = one.groups;
     if (groups.empty()) {
       groups.emplace_back(graphs_.size());
@@ -174,14 +174,15 @@ class Exporter {
 
   // net/collectives/: `pair` swaps all tensors at once; `serial` and `root` go tensor by tensor.
   template <typename Front>
-  void average(const Exchange& one, const std::string& name, const std::vector<int>& group,
+  void average(const Operation& one, const std::string& name, const std::vector<int>& group,
                const Front& front) {
-    const auto tensors = static_cast<std::int64_t>(one.rule->tensors.size());
+    const auto tensors = static_cast<std::int64_t>(one.rule->payload.size());
     const std::int64_t parts = one.rule->collective == "pair" ? 1 : tensors;
     for (std::int64_t part = 0; part < parts; ++part) {
-      const Piece piece{parts == 1 ? name : name + ", " + one.rule->tensors[static_cast<std::size_t>(part)],
-                        one.bytes * (part + 1) / parts - one.bytes * part / parts,
-                        tag(one) * std::max<std::int64_t>(1, tensors) + part};
+      const Piece piece{
+          parts == 1 ? name : name + ", " + one.rule->payload[static_cast<std::size_t>(part)].tensor,
+          one.bytes * (part + 1) / parts - one.bytes * part / parts,
+          tag(one) * std::max<std::int64_t>(1, tensors) + part};
       if (one.rule->collective == "root")
         gather_and_return(piece, group, front);
       else
@@ -227,7 +228,7 @@ class Exporter {
                                       piece.tag, piece.bytes, after);
   }
 
-  void post_overlapped(const Exchange& one) {
+  void post_overlapped(const Operation& one) {
     if (one.await_step > trace_.context.steps) return;
     std::vector<Ids> fronts;
     for (const Graph& graph : graphs_) fronts.push_back(graph.last);
@@ -239,7 +240,7 @@ class Exporter {
       if (fronts[r] != before[r]) pending[r].insert(pending[r].end(), fronts[r].begin(), fronts[r].end());
   }
 
-  std::int64_t tag(const Exchange& one) const {
+  std::int64_t tag(const Operation& one) const {
     const auto rule = static_cast<std::int64_t>(one.rule - trace_.plan.rules.data());
     return one.post_step * static_cast<std::int64_t>(trace_.plan.rules.size()) + rule;
   }

@@ -41,7 +41,7 @@ double checkpoint_bytes(const Case& one, bool is_done) {
 double disk_bytes(const Case& one) {
   const double rows = 1. * one.steps() * one.replicas;
   double exchanges = 0;
-  for (const ExchangeRule& rule : plan_of(one).rules) exchanges += rows / rule.every;
+  for (const OperationRule& rule : plan_of(one).rules) exchanges += rows / rule.every;
   return std::min(rows, 1e6) * kBytesPerStepRow +
          exchanges * (kBytesPerExchangeRow + kBytesPerBreakdownRow + 2 * kBytesPerTimelineSlice);
 }

@@ -12,18 +12,14 @@
 
 #include "core/model_shape.h"
 #include "core/options.h"
+#include "core/plan/codec.h"
 #include "core/variation_spec.h"
 
 namespace longhaul {
 
-enum class Wire { kFp32, kBf16, kFp16, kInt8 };
-
 // Of the trainer's matrix products.
 enum class Precision { kFloat32, kBf16 };
 std::string to_string(Precision precision);
-Wire parse_wire(const std::string& text);
-std::string to_string(Wire wire);
-int bytes_per_parameter(Wire wire);
 
 struct SyntheticData {
   int branching = 4;
@@ -67,6 +63,7 @@ struct StepTime {
 
 struct WorkloadSpec {
   std::int64_t parameters = 0;
+  std::optional<ModelShape> model;  // of so many parameters, where the scenario names one
   Wire wire = Wire::kBf16;
   int steps = 0;
   std::int64_t tokens = 0;  // per replica and step; 0: not said

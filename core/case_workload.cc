@@ -50,43 +50,30 @@ StepTime parse_step_time(const Json& json, std::int64_t parameters, std::int64_t
   return time;
 }
 
-std::int64_t workload_parameters(const Json& json, const std::optional<TrainSpec>& train) {
+// None where the scenario gives a bare number of parameters.
+std::optional<ModelShape> workload_model(const Json& json, const std::optional<TrainSpec>& train) {
   if (json.contains("parameters") && json.contains("model"))
     throw InputError({"", "workload", "found both model and parameters", "one of them", ""});
-  if (json.contains("parameters")) return json["parameters"];
+  if (json.contains("parameters")) return std::nullopt;
   if (!json.contains("model")) {
-    if (train) return train->model.parameters();
+    if (train) return train->model;
     throw InputError({"", "workload.model", "this key is missing",
                       "a preset (longhaul list models), dimensions, or workload.parameters",
                       "without train nothing else says what travels"});
   }
-  if (json["model"].is_object()) return parse_shape(json["model"], "workload.model").parameters();
+  if (json["model"].is_object()) return parse_shape(json["model"], "workload.model");
   for (const ModelPreset& preset : model_presets())
-    if (preset.name == json["model"]) return preset.shape.parameters();
+    if (preset.name == json["model"]) return preset.shape;
   throw InputError({"", "workload.model", "found " + json["model"].dump(), "see longhaul list models", ""});
 }
 
 }  // namespace
 
-Wire parse_wire(const std::string& text) {
-  if (text == "fp32") return Wire::kFp32;
-  if (text == "bf16") return Wire::kBf16;
-  if (text == "fp16") return Wire::kFp16;
-  return Wire::kInt8;
-}
-
-std::string to_string(Wire wire) {
-  const char* names[] = {"fp32", "bf16", "fp16", "int8"};
-  return names[static_cast<int>(wire)];
-}
-
-int bytes_per_parameter(Wire wire) {
-  return wire == Wire::kFp32 ? 4 : wire == Wire::kInt8 ? 1 : 2;
-}
-
 WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& train) {
   WorkloadSpec workload;
-  workload.parameters = workload_parameters(json, train);
+  workload.model = workload_model(json, train);
+  workload.parameters =
+      workload.model ? workload.model->parameters() : json["parameters"].get<std::int64_t>();
   workload.wire = parse_wire(json.at("wire"));
   if (train)
     workload.steps = train->steps;

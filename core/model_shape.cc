@@ -3,10 +3,70 @@
 #include "core/errors.h"
 
 namespace longhaul {
+namespace {
+
+class Layout {
+ public:
+  void matrix(const std::string& name, std::int64_t rows, std::int64_t columns,
+              bool writes_residual = false) {
+    add({name, rows, columns, 0, layer_, false, writes_residual});
+  }
+  void norm(const std::string& name, std::int64_t width) { add({name, 1, width, 0, layer_, true, false}); }
+
+  void begin_layer(int layer) { layer_ = layer; }
+  std::vector<Parameter> take() { return std::move(parameters_); }
+
+ private:
+  void add(Parameter parameter) {
+    parameter.offset = end_;
+    end_ += parameter.size();
+    parameters_.push_back(std::move(parameter));
+  }
+
+  std::vector<Parameter> parameters_;
+  std::int64_t end_ = 0;
+  int layer_ = -1;
+};
+
+void add_layer(Layout& layout, const std::string& prefix, std::int64_t hidden, std::int64_t ffn) {
+  layout.norm(prefix + "attention.norm", hidden);
+  for (const char* name : {"query", "key", "value"})
+    layout.matrix(prefix + "attention." + name, hidden, hidden);
+  layout.matrix(prefix + "attention.output", hidden, hidden, true);
+  layout.norm(prefix + "feed_forward.norm", hidden);
+  for (const char* name : {"gate", "up"}) layout.matrix(prefix + "feed_forward." + name, ffn, hidden);
+  layout.matrix(prefix + "feed_forward.down", hidden, ffn, true);
+}
+
+}  // namespace
+
+std::vector<Parameter> parameter_layout(const ModelShape& shape) {
+  Layout layout;
+  layout.matrix("embedding", shape.vocabulary, shape.hidden);
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    layout.begin_layer(layer);
+    add_layer(layout, "layers." + std::to_string(layer) + ".", shape.hidden, shape.ffn);
+  }
+  layout.begin_layer(-1);
+  layout.norm("norm", shape.hidden);
+  layout.matrix("output", shape.vocabulary, shape.hidden);
+  return layout.take();
+}
+
+std::vector<ColumnRange> layer_columns(const ModelShape& shape) {
+  std::vector<ColumnRange> layers(static_cast<std::size_t>(shape.layers));
+  for (const Parameter& parameter : parameter_layout(shape)) {
+    if (parameter.layer < 0) continue;
+    ColumnRange& range = layers[static_cast<std::size_t>(parameter.layer)];
+    if (range.size() == 0) range.begin = parameter.offset;
+    range.end = parameter.offset + parameter.size();
+  }
+  return layers;
+}
 
 std::int64_t ModelShape::parameters() const {
-  const std::int64_t h = hidden, f = ffn, v = vocabulary;
-  return 2 * v * h + layers * (4 * h * h + 3 * h * f + 2 * h) + h;
+  const Parameter last = parameter_layout(*this).back();
+  return last.offset + last.size();
 }
 
 void ModelShape::check(const std::string& path) const {

@@ -1,10 +1,22 @@
-// The shape of a LLaMA-style decoder (RMSNorm, RoPE, SwiGLU, untied output, no biases) and its exact
-// parameter count, which decides the bytes on the wire.
+// The shape of a LLaMA-style decoder (RMSNorm, RoPE, SwiGLU, untied output, no biases): where each of its
+// parameters lies in the parameter vector, and so its exact parameter count, which decides the bytes on the
+// wire. Matrices are [out, in], row-major.
+//
+//   embedding                         [V, h]
+//   layers.L.attention.norm           [h]
+//   layers.L.attention.{query,key,value,output}  [h, h] each; the first three adjacent: one product [3h, h]
+//   layers.L.feed_forward.norm        [h]
+//   layers.L.feed_forward.{gate,up}   [ffn, h] each, adjacent: one product [2·ffn, h]
+//   layers.L.feed_forward.down        [h, ffn]
+//   norm                              [h]
+//   output                            [V, h]
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "core/plan/columns.h"
 
 namespace longhaul {
 
@@ -16,12 +28,29 @@ struct ModelShape {
   int context = 0;  // tokens in a sequence
   int vocabulary = 0;
 
-  // 2·V·h (embedding, output) + layers·(4·h² + 3·h·ffn + 2·h) + h
+  // What the layout adds up to: 2·V·h (embedding, output) + layers·(4·h² + 3·h·ffn + 2·h) + h
   std::int64_t parameters() const;
   // Throws InputError (path below `path`) unless hidden is a multiple of heads and the head width is even
   // (RoPE).
   void check(const std::string& path) const;
 };
+
+struct Parameter {
+  std::string name;
+  std::int64_t rows = 0, columns = 0;  // rows 1: a vector
+  std::int64_t offset = 0;             // of its first element in the row
+  int layer = -1;                      // -1: of none
+  bool is_norm = false;
+  bool writes_residual = false;  // a projection back into the residual stream
+
+  std::int64_t size() const { return rows * columns; }
+};
+
+// In the order of their offsets, without gaps.
+std::vector<Parameter> parameter_layout(const ModelShape& shape);
+
+// The columns of each layer, one range each; between embedding and the last norm.
+std::vector<ColumnRange> layer_columns(const ModelShape& shape);
 
 struct ModelPreset {
   std::string name;

@@ -9,12 +9,12 @@ std::vector<Node> options() {
   return all;
 }
 
-ExchangePlan plan(const MethodSpec& method) {
-  ExchangeRule gradient;
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule gradient;
   gradient.name = "gradient";
   gradient.collective = method.options.at("all_reduce");
-  gradient.every = 1;
-  gradient.tensors = {"gradient"};
+  gradient.before_optimizer = true;
+  gradient.payload = whole({"gradient"}, model.wire);
   overlap(method.options, gradient);
   return {{gradient}};
 }

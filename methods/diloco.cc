@@ -16,12 +16,12 @@ std::vector<Node> options() {
   return all;
 }
 
-ExchangePlan plan(const MethodSpec& method) {
-  ExchangeRule outer;
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule outer;
   outer.name = "outer";
   outer.collective = method.options.at("all_reduce");
   outer.every = method.options.at("inner_steps");
-  outer.tensors = {"delta"};
+  outer.payload = whole({"delta"}, model.wire);
   overlap(method.options, outer);
   return {{outer}};
 }

@@ -3,21 +3,25 @@
 namespace longhaul {
 namespace {
 
-ExchangeRule gather(const std::string& pass) {
-  ExchangeRule rule;
+OperationRule gather(const std::string& pass, Wire wire) {
+  OperationRule rule;
   rule.name = "gather-" + pass;
   rule.collective = "all-gather";
-  rule.tensors = {"weights"};
+  rule.kind = OperationKind::kAllGather;
+  rule.before_optimizer = true;
+  rule.payload = whole({"weights"}, wire);
   rule.sharded = true;
   return rule;
 }
 
-ExchangePlan plan(const MethodSpec&) {
-  ExchangeRule scatter;
+OperationPlan plan(const MethodSpec&, const PlannedModel& model) {
+  OperationRule scatter;
   scatter.name = "scatter";
   scatter.collective = "reduce-scatter";
-  scatter.tensors = {"gradient"};
-  return {{gather("forward"), gather("backward"), scatter}};
+  scatter.kind = OperationKind::kReduceScatter;
+  scatter.before_optimizer = true;
+  scatter.payload = whole({"gradient"}, model.wire);
+  return {{gather("forward", model.wire), gather("backward", model.wire), scatter}};
 }
 
 }  // namespace

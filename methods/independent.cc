@@ -3,7 +3,7 @@
 namespace longhaul {
 namespace {
 
-ExchangePlan plan(const MethodSpec&) {
+OperationPlan plan(const MethodSpec&, const PlannedModel&) {
   return {};
 }
 void check(const Case&) {}

@@ -39,7 +39,7 @@ std::vector<Node> overlap_options() {
                  "only with overlap_backward")};
 }
 
-void overlap(const Json& options, ExchangeRule& rule) {
+void overlap(const Json& options, OperationRule& rule) {
   rule.overlap_backward = options.at("overlap_backward");
   rule.buckets = rule.overlap_backward > 0 ? options.at("buckets").get<int>() : 1;
 }

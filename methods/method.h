@@ -1,4 +1,4 @@
-// A method as the planner sees it: its options and its exchange plan. Pure data; what a method does to
+// A method as the planner sees it: its options and its plan of operations. Pure data; what a method does to
 // tensors is in trainer/updates/.
 #pragma once
 
@@ -6,17 +6,23 @@
 #include <vector>
 
 #include "core/case.h"
-#include "core/exchange_plan.h"
 #include "core/options.h"
+#include "core/plan/operations.h"
 
 namespace longhaul {
+
+// Of the model whose rows the operations carry.
+struct PlannedModel {
+  std::int64_t parameters = 0;
+  std::vector<ColumnRange> layers;  // empty: only the number of parameters is known
+  Wire wire = Wire::kBf16;          // of what is not compressed
+};
 
 struct Method {
   std::string name;
   std::string about;  // one line, with the source
   std::vector<Node> options;
-  // The plan of a case of this method.
-  ExchangePlan (*plan)(const MethodSpec& method);
+  OperationPlan (*plan)(const MethodSpec& method, const PlannedModel& model);
   // Throws InputError for a case that cannot be: paths are "replicas" or "method.KEY".
   void (*check)(const Case& one);
   // What a user should know before running it; empty: nothing.
@@ -28,7 +34,7 @@ Node inner_steps_option(int fallback);
 Node all_reduce_option();
 // `overlap_backward` and `buckets`, and what they make of the rule of an all-reduce.
 std::vector<Node> overlap_options();
-void overlap(const Json& options, ExchangeRule& rule);
+void overlap(const Json& options, OperationRule& rule);
 std::vector<std::string> overlap_warnings(const Case& one);
 void check_exchanging(const Case& one);   // at least 2 replicas
 void check_inner_steps(const Case& one);  // method.inner_steps is at most the case's steps

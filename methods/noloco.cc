@@ -35,22 +35,23 @@ std::vector<Node> options() {
 }
 
 // φ and Δ at the outer step, or Δ alone with φ sent ahead to the group of the next outer step.
-ExchangePlan plan(const MethodSpec& method) {
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const std::string pattern = method.options.at("pattern");
-  ExchangeRule outer;
+  OperationRule outer;
   outer.name = "outer";
+  outer.kind = OperationKind::kGroupAverage;
   outer.collective = pattern == "root" || pattern == "serial" ? pattern : "pair";
   outer.every = method.options.at("inner_steps");
   const bool by_sites = method.options.value("pairing", "random") == "sites";
   outer.grouping = by_sites ? Grouping::kSites : Grouping::kRandom;
   if (by_sites) outer.across_every = method.options.at("across_every");
   outer.group_size = method.options.at("group_size");
-  outer.tensors = {"delta", "phi"};
+  outer.payload = whole({"delta", "phi"}, model.wire);
   if (pattern != "presend") return {{outer}};
-  ExchangeRule presend = outer;
-  outer.tensors = {"delta"};
+  OperationRule presend = outer;
+  outer.payload = whole({"delta"}, model.wire);
   presend.name = "presend";
-  presend.tensors = {"phi"};
+  presend.payload = whole({"phi"}, model.wire);
   presend.overlap_steps = outer.every;
   return {{outer, presend}};
 }

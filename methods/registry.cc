@@ -34,8 +34,17 @@ std::vector<Node> method_options() {
   return sections;
 }
 
-ExchangePlan plan_of(const Case& one) {
-  return method_named(one.method.name).plan(one.method);
+OperationPlan plan_of(const Case& one) {
+  const WorkloadSpec& workload = one.workload;
+  PlannedModel model{workload.parameters, {}, workload.wire};
+  if (workload.model) model.layers = layer_columns(*workload.model);
+  return method_named(one.method.name).plan(one.method, model);
+}
+
+OperationPlan trained_plan_of(const Case& one) {
+  const ModelShape& shape = one.train->model;
+  return method_named(one.method.name)
+      .plan(one.method, {shape.parameters(), layer_columns(shape), one.workload.wire});
 }
 
 PlanContext plan_context(const Case& one) {
@@ -44,9 +53,7 @@ PlanContext plan_context(const Case& one) {
                       "found " + std::to_string(one.site_of.size()) + " sites of " +
                           std::to_string(one.replicas) + " replicas",
                       "the site of every replica, for groups by sites", "longhaul run writes it"});
-  return {
-      one.seed,   one.replicas, one.steps(), one.workload.parameters, bytes_per_parameter(one.workload.wire),
-      one.site_of};
+  return {one.seed, one.replicas, one.steps(), one.workload.parameters, one.site_of};
 }
 
 Trace trace_of(const Case& one) {

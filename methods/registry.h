@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/trace.h"
+#include "core/plan/trace.h"
 #include "methods/method.h"
 
 namespace longhaul {
@@ -14,9 +14,11 @@ const Method& method_named(const std::string& name);  // a name that the scenari
 // One section a method, for scenario_options().
 std::vector<Node> method_options();
 
-ExchangePlan plan_of(const Case& one);
-// `wire_bytes` and `parameters` of what the network carries (workload).
-PlanContext plan_context(const Case& one);
+// Of the model that the network carries (workload), and of the one that is trained, which may be a smaller
+// stand-in for it.
+OperationPlan plan_of(const Case& one);
+OperationPlan trained_plan_of(const Case& one);
+PlanContext plan_context(const Case& one);  // of the workload
 Trace trace_of(const Case& one);
 
 }  // namespace longhaul

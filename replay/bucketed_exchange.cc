@@ -5,7 +5,7 @@
 
 namespace longhaul {
 
-BucketedExchange::BucketedExchange(const ExchangeContext& context, const Exchange& exchange, int rule_index,
+BucketedExchange::BucketedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
                                    std::vector<int> group, MemberDone on_member_done)
     : clock_(context.clock), members_(group.size()), on_member_done_(std::move(on_member_done)) {
   const int buckets = exchange.rule->buckets;

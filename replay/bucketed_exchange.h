@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 #include "replay/exchange_run.h"
 
 namespace longhaul {
@@ -26,7 +26,7 @@ class BucketedExchange {
   using MemberDone = std::function<void(int replica)>;
 
   // `context` and the exchange's rule must outlive it. `group`: replicas, in the order of the group.
-  BucketedExchange(const ExchangeContext& context, const Exchange& exchange, int rule_index,
+  BucketedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
                    std::vector<int> group, MemberDone on_member_done);
   BucketedExchange(const BucketedExchange&) = delete;  // its runs call back
   BucketedExchange& operator=(const BucketedExchange&) = delete;
@@ -36,7 +36,7 @@ class BucketedExchange {
 
   int rule_index() const { return runs_.front()->rule_index(); }
   int step() const { return runs_.front()->step(); }
-  const ExchangeRule& rule() const { return runs_.front()->rule(); }
+  const OperationRule& rule() const { return runs_.front()->rule(); }
   const std::vector<int>& group() const { return runs_.front()->group(); }
   MemberTimes times(int replica) const;
   bool is_done(int replica) const { return runs_.back()->is_done(replica); }

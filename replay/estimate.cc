@@ -30,8 +30,8 @@ constexpr double kAnalyticMessagesPerSecond = 2e6;
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;
 
-GroupExchange group_of(const Exchange& exchange, std::int64_t bytes, int members, const Case& one) {
-  GroupExchange group{members, bytes, static_cast<int>(exchange.rule->tensors.size()), {}};
+GroupExchange group_of(const Operation& exchange, std::int64_t bytes, int members, const Case& one) {
+  GroupExchange group{members, bytes, static_cast<int>(exchange.rule->payload.size()), {}};
   if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites())
     group.site_of = placed_topology(one).site_of();
   return group;
@@ -94,7 +94,7 @@ Topology blocks_of(Case one) {
 }
 
 // `bytes`: of one bucket.
-void add(ReplayEstimate& estimate, const Exchange& exchange, std::int64_t bytes, int replicas,
+void add(ReplayEstimate& estimate, const Operation& exchange, std::int64_t bytes, int replicas,
          const Case& one, std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
   const int members = exchange.groups.empty() ? replicas : static_cast<int>(exchange.groups.front().size());
   if (members < 2) return;
@@ -125,7 +125,7 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
   ReplayEstimate estimate;
   std::map<std::tuple<std::string, int, std::int64_t>, GroupCost> known;
   for (int step = 1; step <= trace.context.steps; ++step)
-    for (const Exchange& exchange : trace.exchanges_at(step))
+    for (const Operation& exchange : trace.operations_at(step))
       for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket)
         add(estimate, exchange, bucket_bytes(exchange, bucket), trace.context.replicas, one, known);
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
@@ -161,7 +161,7 @@ void check_network(const Case& one) {
 namespace {
 
 // Several senders to one receiver at a time fill its FIFO together.
-void check_senders(const Case& one, const ExchangeRule& rule) {
+void check_senders(const Case& one, const OperationRule& rule) {
   static const std::set<std::string> many = {"direct",    "parameter-server", "hierarchical",
                                              "leaf-tree", "heap-tree",        "double-tree"};
   const TcpSpec& tcp = one.network.tcp;
@@ -179,9 +179,9 @@ void check_senders(const Case& one, const ExchangeRule& rule) {
 
 }  // namespace
 
-void check_collectives(const Case& one, const ExchangePlan& plan) {
-  for (const ExchangeRule& rule : plan.rules) check_senders(one, rule);
-  for (const ExchangeRule& rule : plan.rules)
+void check_collectives(const Case& one, const OperationPlan& plan) {
+  for (const OperationRule& rule : plan.rules) check_senders(one, rule);
+  for (const OperationRule& rule : plan.rules)
     if (find_collective(rule.collective).needs_sites() && placed_topology(one).site_of().empty())
       throw InputError({"", "method.all_reduce",
                         "found \"" + rule.collective + "\" on a topology without sites",

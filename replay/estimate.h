@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/case.h"
-#include "core/trace.h"
+#include "core/plan/trace.h"
 
 namespace longhaul {
 
@@ -29,6 +29,6 @@ ReplayEstimate estimate(const Case& one, const Trace& trace);
 void check_network(const Case& one);
 
 // Throws InputError where a collective of the plan needs sites and the topology has none.
-void check_collectives(const Case& one, const ExchangePlan& plan);
+void check_collectives(const Case& one, const OperationPlan& plan);
 
 }  // namespace longhaul

@@ -9,7 +9,7 @@
 
 namespace longhaul {
 
-ExchangeRun::ExchangeRun(const ExchangeContext& context, const ExchangeRule& rule, int rule_index, int step,
+ExchangeRun::ExchangeRun(const ExchangeContext& context, const OperationRule& rule, int rule_index, int step,
                          std::vector<int> group, std::int64_t bytes, MemberDone on_member_done, int bucket)
     : context_(context),
       rule_(rule),
@@ -18,7 +18,7 @@ ExchangeRun::ExchangeRun(const ExchangeContext& context, const ExchangeRule& rul
       bucket_(bucket),
       group_(std::move(group)),
       collective_(find_collective(rule.collective)),
-      exchange_(group_exchange(group_, bytes, rule.tensors.size(), context.site_of)),
+      exchange_(group_exchange(group_, bytes, rule.payload.size(), context.site_of)),
       rounds_(collective_.rounds(exchange_)),
       slices_(slice_count(context.sending.slice, collective_, exchange_)),
       awaits_delivery_(collective_.awaits_delivery() && slices_ == 1),

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/case.h"
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 #include "net/collectives/collective.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
@@ -53,7 +53,7 @@ class ExchangeRun {
 
   // `context` and `rule` must outlive it. `group`: replicas, in the order of the group; `bucket`: which one
   // of its exchange.
-  ExchangeRun(const ExchangeContext& context, const ExchangeRule& rule, int rule_index, int step,
+  ExchangeRun(const ExchangeContext& context, const OperationRule& rule, int rule_index, int step,
               std::vector<int> group, std::int64_t bytes, MemberDone on_member_done, int bucket = 0);
 
   // The member of this replica is ready and starts; `chain` leads to that.
@@ -64,7 +64,7 @@ class ExchangeRun {
 
   int rule_index() const { return rule_index_; }
   int step() const { return step_; }
-  const ExchangeRule& rule() const { return rule_; }
+  const OperationRule& rule() const { return rule_; }
   const std::vector<int>& group() const { return group_; }
   const MemberTimes& times(int replica) const { return members_[member_of(replica)].times; }
   bool is_done(int replica) const { return times(replica).done_s >= 0; }
@@ -122,7 +122,7 @@ class ExchangeRun {
   void cut_chain(SyncParts& chain) const;
 
   const ExchangeContext& context_;
-  const ExchangeRule& rule_;
+  const OperationRule& rule_;
   int rule_index_, step_, bucket_;
   std::vector<int> group_;
   const Collective& collective_;

@@ -111,7 +111,7 @@ class Estimate {
         context_{clock_, network_, blocks.site_of()},
         bytes_(vector_bytes(one)) {
     rule_.collective = collective_of(one);
-    rule_.tensors = {"vector"};
+    rule_.payload = whole({"vector"}, Wire::kBf16);
   }
 
   double seconds(const std::vector<int>& places) {
@@ -130,7 +130,7 @@ class Estimate {
   EventQueue clock_;
   AnalyticNetwork network_;
   ExchangeContext context_;
-  ExchangeRule rule_;
+  OperationRule rule_;
   std::int64_t bytes_;
   std::int64_t messages_ = 0;
 };

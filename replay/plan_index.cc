@@ -6,23 +6,22 @@
 
 namespace longhaul {
 
-bool PlanIndex::posts(int step) const {
-  return std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(),
-                     [&](const ExchangeRule& rule) { return posts(rule, step); });
-}
-
-bool PlanIndex::posts(const ExchangeRule& rule, int step) const {
-  return is_posted_at(rule, trace_.context.steps, step);
-}
-
 bool PlanIndex::has_exchange(int step) const {
-  return posts(step) ||
-         std::any_of(trace_.plan.rules.begin(), trace_.plan.rules.end(), [&](const ExchangeRule& rule) {
-           return is_posted_at(rule, trace_.context.steps, step - rule.overlap_steps);
-         });
+  const std::vector<OperationRule>& rules = trace_.plan.rules;
+  return std::any_of(rules.begin(), rules.end(), [&](const OperationRule& rule) {
+    return is_posted_at(rule, trace_.context.steps, step) ||
+           is_posted_at(rule, trace_.context.steps, step - rule.overlap_steps);
+  });
 }
 
-int rule_index(const Trace& trace, const Exchange& exchange) {
+bool PlanIndex::releases_during_compute(int step) const {
+  const std::vector<OperationRule>& rules = trace_.plan.rules;
+  return std::any_of(rules.begin(), rules.end(), [&](const OperationRule& rule) {
+    return rule.buckets > 1 && is_posted_at(rule, trace_.context.steps, step);
+  });
+}
+
+int rule_index(const Trace& trace, const Operation& exchange) {
   return static_cast<int>(exchange.rule - trace.plan.rules.data());
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/case.h"
-#include "core/trace.h"
+#include "core/plan/trace.h"
 
 namespace longhaul {
 
@@ -14,16 +14,15 @@ class PlanIndex {
   // `trace` must outlive it.
   explicit PlanIndex(const Trace& trace) : trace_(trace) {}
 
-  bool posts(int step) const;  // an exchange is posted at the step
-  bool posts(const ExchangeRule& rule, int step) const;
-  bool has_exchange(int step) const;  // posted or awaited there
+  bool has_exchange(int step) const;             // posted or awaited there
+  bool releases_during_compute(int step) const;  // buckets, before its end
 
  private:
   const Trace& trace_;
 };
 
 // The index of the exchange's rule in the trace's plan.
-int rule_index(const Trace& trace, const Exchange& exchange);
+int rule_index(const Trace& trace, const Operation& exchange);
 
 // Throws InputError where the trace is not one of this case.
 void check_fit(const Case& one, const Trace& trace);

@@ -71,8 +71,9 @@ class Replay {
     int step = 0;
     double computed_s = 0;
     bool is_waiting = false;
+    std::shared_ptr<StepPlan> plan;  // of the step; null where nothing but compute happens
+    std::size_t next = 0;            // instruction of its program
     std::vector<Waited> blocking;    // of this step, one after another
-    std::size_t released = 0;        // of `blocking`
     std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
     ReplicaTotals totals;
   };
@@ -90,40 +91,82 @@ class Replay {
       seconds += last_step = times_.seconds(replica, ++state.step);
     } while (!is_recorded(trace_, state.step) && !plans_.has_exchange(state.step));
     state.totals.compute_s += seconds;
-    for (const ExchangeRule& rule : trace_.plan.rules)
-      if (rule.buckets > 1 && plans_.posts(rule, state.step))
-        release_backward(replica, rule, seconds, last_step);
-    clock_.after(seconds, [this, replica] { post_blocking(replica); });
+    state.next = 0;
+    if (plans_.releases_during_compute(state.step)) release_backward(replica, seconds, last_step);
+    clock_.after(seconds, [this, replica] {
+      begin_waits(replica);
+      follow_program(replica);
+    });
   }
 
-  // All buckets but the last, which the end of the step releases, `end_s` from now.
-  void release_backward(int replica, const ExchangeRule& rule, double end_s, double step_s) {
-    for (int bucket = 1; bucket < rule.buckets; ++bucket) {
-      const double left_s = rule.overlap_backward * step_s * (rule.buckets - bucket) / rule.buckets;
-      clock_.after(std::max(0., end_s - left_s), [this, replica, &rule] {
-        for (BucketedExchange* run : plan_at(at(replica).step)->runs_of(replica))
-          if (&run->rule() == &rule) run->release(replica);
-      });
+  // The buckets that a step of `step_s`, whose end is `end_s` from now, releases before that.
+  void release_backward(int replica, double end_s, double step_s) {
+    double after_s = 0;
+    for (const Instruction& one :
+         program_of_step(trace_.plan, trace_.context.steps, at(replica).step).instructions) {
+      if (one.kind == Instruction::Kind::kCompute && one.left == 0) return;
+      if (one.kind == Instruction::Kind::kCompute)
+        after_s = std::max(0., end_s - one.left * step_s);
+      else
+        clock_.after(after_s, [this, replica, rule = one.rule] {
+          if (BucketedExchange* run = plan_at(at(replica).step)->run_of(replica, rule)) run->release(replica);
+        });
     }
   }
 
-  void post_blocking(int replica) {
+  // The step's compute is over.
+  void begin_waits(int replica) {
     Replica& state = at(replica);
     state.computed_s = now();
-    state.blocking = runs_posted_by(replica, /*overlapped=*/false);
-    state.released = 0;
-    state.is_waiting = true;
-    go_on_if_done(replica);
+    state.plan = plan_at(state.step);
+    if (!state.plan) return;
+    const std::vector<Instruction>& program = state.plan->program().instructions;
+    while (program[state.next].kind != Instruction::Kind::kOptimize &&
+           !(program[state.next].kind == Instruction::Kind::kCompute && program[state.next].left == 0))
+      ++state.next;
   }
 
-  // The runs that the replica takes part in, posted at its present step.
-  std::vector<Waited> runs_posted_by(int replica, bool overlapped) {
-    const std::shared_ptr<StepPlan> plan = plan_at(at(replica).step);
-    std::vector<Waited> found;
-    if (plan)
-      for (BucketedExchange* run : plan->runs_of(replica))
-        if ((run->rule().overlap_steps > 0) == overlapped) found.push_back({plan, run});
-    return found;
+  // On from the instruction that is next, to the end of the step or to an operation that is not done.
+  void follow_program(int replica) {
+    Replica& state = at(replica);
+    if (!state.plan) {
+      end_waits(replica);
+      return leave_step(replica);
+    }
+    const std::shared_ptr<StepPlan> plan = state.plan;
+    const Program& program = plan->program();
+    state.is_waiting = false;
+    for (; state.next < program.instructions.size(); ++state.next) {
+      if (state.next == program.waits_end) end_waits(replica);
+      const Instruction& one = program.instructions[state.next];
+      if (one.kind == Instruction::Kind::kPost) {
+        post(replica, plan, one.rule);
+      } else if (one.kind == Instruction::Kind::kAwait && !is_done(replica, one)) {
+        state.is_waiting = true;
+        return;
+      }
+    }
+    if (state.next == program.waits_end) end_waits(replica);
+    leave_step(replica);
+  }
+
+  // That may end the exchange at once: its member then is not waiting.
+  void post(int replica, const std::shared_ptr<StepPlan>& plan, int rule) {
+    BucketedExchange* run = plan->run_of(replica, rule);
+    if (!run) return;
+    Replica& state = at(replica);
+    (run->rule().is_blocking() ? state.blocking : state.overlapped).push_back({plan, run});
+    run->release(replica);
+  }
+
+  // Whoever takes no part in it has nothing to wait for.
+  bool is_done(int replica, const Instruction& await) {
+    const Replica& state = at(replica);
+    for (const std::vector<Waited>* posted : {&state.blocking, &state.overlapped})
+      for (const Waited& waited : *posted)
+        if (waited.run->rule_index() == await.rule && waited.run->step() == await.post_step)
+          return waited.run->is_done(replica);
+    return true;
   }
 
   std::shared_ptr<StepPlan> plan_at(int step) {
@@ -131,10 +174,10 @@ class Replay {
     if (known != open_plans_.end()) return known->second;
     if (is_recorded(trace_, step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
     latest_step_ = std::max(latest_step_, step);
-    if (!plans_.posts(step)) return nullptr;
+    if (!plans_.has_exchange(step)) return nullptr;
     const auto on_member_done = [this](BucketedExchange& run, int replica) {
       if (run.is_finished()) note_finished(run);
-      go_on_if_done(replica);
+      if (at(replica).is_waiting) follow_program(replica);
     };
     auto plan = std::make_shared<StepPlan>(context_, trace_, step, on_member_done);
     for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
@@ -148,33 +191,13 @@ class Replay {
                            since_origin(run.start_s()), since_origin(run.done_s())});
   }
 
-  void go_on_if_done(int replica) {
-    Replica& state = at(replica);
-    if (!state.is_waiting) return;
-    const auto is_done = [&](const Waited& waited) { return waited.run->is_done(replica); };
-    if (state.released > 0 && !is_done(state.blocking[state.released - 1])) return;
-    // That may end the exchange at once, and then has called back here.
-    if (state.released < state.blocking.size()) return state.blocking[state.released++].run->release(replica);
-    const auto is_due = [&](const Waited& waited) {
-      return waited.run->step() + waited.run->rule().overlap_steps <= state.step;
-    };
-    for (const Waited& waited : state.overlapped)
-      if (is_due(waited) && !is_done(waited)) return;
-    state.is_waiting = false;
-    go_on(replica);
-  }
-
-  void go_on(int replica) {
+  // Nothing of this step is waited for any more.
+  void end_waits(int replica) {
     Replica& state = at(replica);
     write_rows(replica);
     state.totals.idle_s += now() - state.computed_s;
     if (is_recorded(trace_, state.step)) outputs_.add_step(state.step, {replica, state.computed_s, now()});
     state.blocking.clear();
-    for (const Waited& waited : runs_posted_by(replica, /*overlapped=*/true)) {
-      state.overlapped.push_back(waited);
-      waited.run->release(replica);
-    }
-    leave_step(replica);
   }
 
   // An awaited exchange shows in the done_s of the last blocking one at the step that needs it.
@@ -214,6 +237,7 @@ class Replay {
 
   void leave_step(int replica) {
     Replica& state = at(replica);
+    state.plan.reset();
     const auto plan = open_plans_.find(state.step);
     if (plan != open_plans_.end() && plan->second->leave()) {
       // Its last run may be what called us: it goes when this event is over.

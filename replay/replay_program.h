@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/case.h"
+#include "core/plan/trace.h"
 #include "core/progress.h"
-#include "core/trace.h"
 
 namespace longhaul {
 

@@ -9,10 +9,10 @@
 namespace longhaul {
 namespace {
 
-void add_connections(const Exchange& exchange, const std::vector<int>& group, const std::vector<int>& site_of,
-                     std::set<std::pair<int, int>>& found) {
+void add_connections(const Operation& exchange, const std::vector<int>& group,
+                     const std::vector<int>& site_of, std::set<std::pair<int, int>>& found) {
   const Collective& collective = find_collective(exchange.rule->collective);
-  const GroupExchange shape = group_exchange(group, exchange.bytes, exchange.rule->tensors.size(), site_of);
+  const GroupExchange shape = group_exchange(group, exchange.bytes, exchange.rule->payload.size(), site_of);
   if (shape.members < 2) return;
   for (int member = 0; member < shape.members; ++member)
     for (int index = 0; index < collective.rounds(shape); ++index)
@@ -25,14 +25,16 @@ void add_connections(const Exchange& exchange, const std::vector<int>& group, co
 
 StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
                    const MemberDone& on_member_done)
-    : runs_of_(static_cast<std::size_t>(trace.context.replicas)), replicas_left_(trace.context.replicas) {
-  for (const Exchange& exchange : trace.exchanges_at(step)) {
+    : program_(program_of_step(trace.plan, trace.context.steps, step)),
+      runs_of_(static_cast<std::size_t>(trace.context.replicas)),
+      replicas_left_(trace.context.replicas) {
+  for (const Operation& exchange : trace.operations_at(step)) {
     for (const auto& group : groups_of(exchange, trace.context.replicas))
       if (group.size() > 1) add_run(context, exchange, rule_index(trace, exchange), group, on_member_done);
   }
 }
 
-void StepPlan::add_run(const ExchangeContext& context, const Exchange& exchange, int rule,
+void StepPlan::add_run(const ExchangeContext& context, const Operation& exchange, int rule,
                        std::vector<int> group, const MemberDone& on_member_done) {
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
@@ -41,6 +43,12 @@ void StepPlan::add_run(const ExchangeContext& context, const Exchange& exchange,
       [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }));
   for (const int replica : runs_.back()->group())
     runs_of_[static_cast<std::size_t>(replica)].push_back(runs_.back().get());
+}
+
+BucketedExchange* StepPlan::run_of(int replica, int rule) const {
+  for (BucketedExchange* run : runs_of_[static_cast<std::size_t>(replica)])
+    if (run->rule_index() == rule) return run;
+  return nullptr;
 }
 
 std::vector<std::string> StepPlan::waiting() const {
@@ -53,9 +61,9 @@ std::vector<std::string> StepPlan::waiting() const {
 
 std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of) {
   std::set<std::pair<int, int>> found;
-  std::set<const ExchangeRule*> known;  // rules among everyone use the same connections every time
+  std::set<const OperationRule*> known;  // rules among everyone use the same connections every time
   for (int step = 1; step <= trace.context.steps; ++step)
-    for (const Exchange& exchange : trace.exchanges_at(step)) {
+    for (const Operation& exchange : trace.operations_at(step)) {
       const bool is_everyone = exchange.rule->grouping == Grouping::kEveryone;
       if (is_everyone && !known.insert(exchange.rule).second) continue;
       for (const auto& group : groups_of(exchange, trace.context.replicas))

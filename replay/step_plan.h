@@ -1,4 +1,5 @@
-// What a trace asks for at one step: the exchange runs of all groups, made when the first replica gets there.
+// What a trace asks for at one step: the program of its workers and the exchange runs of all groups, made
+// when the first replica gets there.
 #pragma once
 
 #include <functional>
@@ -8,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/trace.h"
+#include "core/plan/program.h"
+#include "core/plan/trace.h"
 #include "replay/bucketed_exchange.h"
 
 namespace longhaul {
@@ -20,9 +22,9 @@ class StepPlan {
   // `context` must outlive it. Throws InputError for invalid groups.
   StepPlan(const ExchangeContext& context, const Trace& trace, int step, const MemberDone& on_member_done);
 
-  const std::vector<BucketedExchange*>& runs_of(int replica) const {
-    return runs_of_[static_cast<std::size_t>(replica)];
-  }
+  const Program& program() const { return program_; }
+  // The run of a rule that the replica takes part in; null: none.
+  BucketedExchange* run_of(int replica, int rule) const;
   // Participants by rule.
   const std::map<int, std::size_t>& row_counts() const { return row_counts_; }
   // A replica has gone on to the next step. True for the last one.
@@ -30,9 +32,10 @@ class StepPlan {
   std::vector<std::string> waiting() const;
 
  private:
-  void add_run(const ExchangeContext& context, const Exchange& exchange, int rule, std::vector<int> group,
+  void add_run(const ExchangeContext& context, const Operation& exchange, int rule, std::vector<int> group,
                const MemberDone& on_member_done);
 
+  Program program_;
   std::vector<std::unique_ptr<BucketedExchange>> runs_;
   std::vector<std::vector<BucketedExchange*>> runs_of_;  // by replica
   std::map<int, std::size_t> row_counts_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/case.h"
-#include "core/trace.h"
+#include "core/plan/trace.h"
 
 namespace longhaul {
 

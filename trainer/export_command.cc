@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "core/errors.h"
+#include "core/model_shape.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/model/decoder.h"
-#include "trainer/model/layout.h"
 
 namespace longhaul {
 namespace {

@@ -76,7 +76,7 @@ void Training::inner_step(int step, int replica, double& loss, double& seconds) 
     loss = decoder_.loss_and_gradient(arena_.row(Slot::kWeights, replica),
                                       arena_.row(Slot::kGradient, replica), batch);
   }
-  if (!update_->averages_gradients()) optimize(step, replica, seconds);
+  if (!exchanges_gradients_) optimize(step, replica, seconds);
 }
 
 void Training::meet_ranks() {
@@ -118,7 +118,7 @@ void Training::compute_stacked(int step) {
     }
     for (int r = first; r < end; ++r) {
       seconds_[static_cast<std::size_t>(r)] += seconds / (end - first);
-      if (!update_->averages_gradients()) optimize(step, r, seconds_[static_cast<std::size_t>(r)]);
+      if (!exchanges_gradients_) optimize(step, r, seconds_[static_cast<std::size_t>(r)]);
     }
   });
   meet_ranks();
@@ -139,7 +139,7 @@ void Training::compute_on_gpu(int step) {
     accelerator_->gradients(batches, losses_);
   }
   for (double& of_replica : seconds_) of_replica += seconds / held.size();
-  if (!update_->averages_gradients()) optimize_on_gpu(step);
+  if (!exchanges_gradients_) optimize_on_gpu(step);
   meet_ranks();
   check_losses(step);
 }

@@ -1,12 +1,13 @@
 #include "trainer/outer_step_command.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
 #include "core/errors.h"
 #include "methods/registry.h"
 #include "trainer/checkpoint/safetensors.h"
-#include "trainer/updates/update.h"
+#include "trainer/updates/operation_runner.h"
 
 namespace longhaul {
 namespace {
@@ -73,25 +74,29 @@ void check_shape(const StoredTensor& stored, const StoredTensor& theta, const st
 void run_outer_step(const OuterStepArguments& arguments) {
   const MethodSpec method = method_spec(arguments);
   const std::unique_ptr<Update> update = make_update(method);
-  if (update->slots() < kSlotsWithOuterOptimizer)
+  const std::vector<Slot> rows = update->rows();
+  if (std::find(rows.begin(), rows.end(), Slot::kOuterMomentum) == rows.end())
     throw InputError({"", "--method", "\"" + method.name + "\" has no outer step", "diloco or noloco", ""});
   StoredTensors tensors = read_safetensors(arguments.in);
   const StoredTensor& theta = tensor(tensors, arguments.in, "theta", "F32");
   const int replicas = static_cast<int>(theta.shape[0]);
-  Arena arena(update->slots(), replicas, theta.shape[1]);
+  Arena arena(slots_with(rows), replicas, theta.shape[1]);
   for (const auto& [name, slot] : kTables) {
     const StoredTensor& stored = tensor(tensors, arguments.in, name, "F32");
     check_shape(stored, theta, arguments.in, name);
     std::memcpy(arena.row(slot, 0), stored.bytes.data(), stored.bytes.size());
   }
-  Exchange exchange;
-  exchange.groups = groups_from(tensor(tensors, arguments.in, "groups", "I64"), arguments.in, replicas);
-  const ExchangeRule rule{"outer", "", 1, Grouping::kEveryone, 0, {"delta", "phi"}, 0};
-  exchange.rule = &rule;
+  OperationRule rule;
+  rule.name = "outer";
+  rule.kind = OperationKind::kGroupAverage;
+  rule.payload = whole({"delta", "phi"}, parse_wire(arguments.wire));
+  Operation operation;
+  operation.rule = &rule;
+  operation.groups = groups_from(tensor(tensors, arguments.in, "groups", "I64"), arguments.in, replicas);
   const std::unique_ptr<Backend> backend = make_loop_backend();
   ExchangeLog log;
-  Replicas all{arena, *backend, parse_wire(arguments.wire), log};
-  if (!exchange.groups.empty()) update->exchange(exchange, all);  // empty would mean everybody
+  Replicas all{arena, *backend, log};
+  if (!operation.groups.empty()) OperationRunner(*update, all).run(operation);  // empty would mean everybody
   tensors.erase("groups");
   for (const auto& [name, slot] : kTables)
     std::memcpy(tensors[name].bytes.data(), arena.row(slot, 0), tensors[name].bytes.size());

@@ -4,17 +4,19 @@
 #include <cstdio>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/model_shape.h"
+#include "core/plan/program.h"
 #include "methods/registry.h"
 #include "methods/training_key.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/cuda/device.h"
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
-#include "trainer/model/layout.h"
 #include "trainer/ranks/agreement.h"
 #include "trainer/replicas/blas.h"
 
@@ -43,8 +45,19 @@ PlanContext trained_context(const Case& one) {
 // What activations of a stacked back-end may take on a CPU, bytes.
 constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
 
-bool is_blocking(const Exchange& exchange) {
-  return exchange.rule->overlap_steps == 0;
+bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
+  return std::any_of(plan.rules.begin(), plan.rules.end(), is_so);
+}
+
+bool feeds_back(const OperationRule& rule) {
+  return std::any_of(rule.payload.begin(), rule.payload.end(),
+                     [](const PayloadPart& part) { return part.codec.feeds_back; });
+}
+
+std::vector<Slot> slots_of(const OperationPlan& plan, const Update& update) {
+  std::vector<Slot> slots = slots_with(update.rows());
+  if (any_rule(plan, feeds_back)) slots.push_back(Slot::kError);
+  return slots;
 }
 
 }  // namespace
@@ -61,12 +74,15 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       data_(load_dataset(one)),
       decoder_(train_.model, device, Operators::kFused, train_.precision),
       decay_(decay_ranges(train_.model)),
-      plan_(plan_of(one)),
+      plan_(trained_plan_of(one)),
       context_(trained_context(one)),
+      exchanges_gradients_(any_rule(plan_, [](const OperationRule& rule) { return rule.before_optimizer; })),
       update_(make_update(one.method)),
-      arena_(update_->slots(), one.replicas, train_.model.parameters(), block_of(ranks, one.replicas)),
+      arena_(slots_of(plan_, *update_), one.replicas, train_.model.parameters(),
+             block_of(ranks, one.replicas)),
       log_(&files.exchanges()),
-      replicas_{arena_, *backend_, one.workload.wire, log_, ranks},
+      replicas_{arena_, *backend_, log_, ranks},
+      operations_(*update_, replicas_),
       evaluator_(decoder_, validation_batches(data_.validation, train_), train_.evaluate_sequences > 0,
                  arena_, *backend_, ranks),
       losses_(static_cast<std::size_t>(one.replicas)),
@@ -84,7 +100,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->start(replicas_);
   if (device == Device::kCuda) {
-    accelerator_ = Accelerator::make({train_, one.method, decay_, backend_->stacks()}, replicas_, *update_);
+    accelerator_ = Accelerator::make({train_, decay_, backend_->stacks()}, replicas_, operations_);
     accelerator_->upload();
   } else if (backend_->stacks()) {
     stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
@@ -100,7 +116,9 @@ int Training::resume(std::vector<std::string>& refused) {
   if (!resumed_) return 0;
   const Json& state = resumed_->state;
   check_same_run(state);
-  if (resumed_->step > 0) restore_tensors(*resumed_, replicas_, *update_, resumed_->step == train_.steps);
+  if (resumed_->step > 0)
+    restore_tensors(*resumed_, replicas_, operations_, operations_pending(plan_, context_, resumed_->step),
+                    resumed_->step == train_.steps);
   if (accelerator_) accelerator_->upload();
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
   if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
@@ -194,7 +212,9 @@ void Training::save_checkpoint(int step) {
                 {"files", files_.save()}};
   if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
   const std::vector<TensorView> tensors =
-      step == 0 ? std::vector<TensorView>{} : tensors_to_keep(replicas_, *update_, step == train_.steps);
+      step == 0 ? std::vector<TensorView>{}
+                : tensors_to_keep(replicas_, operations_, operations_pending(plan_, context_, step),
+                                  step == train_.steps);
   if (ranks_.is_first())
     checkpoints_.write(step, std::move(state), tensors);
   else
@@ -211,31 +231,70 @@ bool Training::is_kept(int step) const {
 }
 
 bool Training::meet_after(int step) const {
-  return is_evaluated(step) || is_kept(step) || !exchanges_at(plan_, context_, step).empty();
+  const auto has_operation = [&](const OperationRule& rule) {
+    return is_posted_at(rule, train_.steps, step) ||
+           is_posted_at(rule, train_.steps, step - rule.overlap_steps);
+  };
+  return is_evaluated(step) || is_kept(step) ||
+         std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation);
 }
 
 void Training::finish_step(int step) {
-  const std::vector<Exchange> exchanges = exchanges_at(plan_, context_, step);
-  const bool has_outer_step =
-      !update_->averages_gradients() && std::any_of(exchanges.begin(), exchanges.end(), is_blocking);
-  if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
-  for (const Exchange& exchange : exchanges)
-    if (accelerator_)
-      is_blocking(exchange) ? accelerator_->exchange(exchange) : accelerator_->post(exchange);
-    else
-      is_blocking(exchange) ? update_->exchange(exchange, replicas_) : update_->post(exchange, replicas_);
-  if (update_->averages_gradients()) {
-    if (accelerator_)
-      optimize_on_gpu(step);
-    else
-      for_each_held(
-          [&](int replica) { optimize(step, replica, seconds_[static_cast<std::size_t>(replica)]); });
-    meet_ranks();
-  }
+  follow_program(step);
   files_.write_step_times(step, seconds_);
-  if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");
   if (is_kept(step)) save_checkpoint(step);
   report(step);
+}
+
+// What follows the step's compute (core/plan/program.h). A step that changes weights after the optimizer is
+// evaluated on both sides of that.
+void Training::follow_program(int step) {
+  const std::vector<Operation> posted = operations_at(plan_, context_, step),
+                               due = operations_due(plan_, context_, step);
+  const auto named = [&](const Instruction& one) -> const Operation& {
+    for (const std::vector<Operation>* operations : {&posted, &due})
+      for (const Operation& operation : *operations)
+        if (operation.rule == &plan_.rules[static_cast<std::size_t>(one.rule)] &&
+            operation.post_step == one.post_step)
+          return operation;
+    throw std::logic_error("the program of step " + std::to_string(step) + " names an operation it has not");
+  };
+  const bool has_outer_step =
+      !due.empty() || std::any_of(posted.begin(), posted.end(), [](const Operation& operation) {
+        return operation.rule->is_blocking() && !operation.rule->before_optimizer;
+      });
+  for (const Instruction& one : program_of_step(plan_, train_.steps, step).instructions) switch (one.kind) {
+      case Instruction::Kind::kCompute:
+        break;  // inner_steps.cc
+      case Instruction::Kind::kOptimize:
+        if (exchanges_gradients_) optimize_all(step);
+        if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
+        break;
+      case Instruction::Kind::kPost:
+        if (const Operation& operation = named(one); one.bucket == operation.rule->buckets - 1)
+          post(operation);
+        break;
+      case Instruction::Kind::kAwait:
+        apply(named(one));
+        break;
+    }
+  if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");
+}
+
+void Training::post(const Operation& operation) {
+  accelerator_ ? accelerator_->post(operation) : operations_.post(operation);
+}
+
+void Training::apply(const Operation& operation) {
+  accelerator_ ? accelerator_->apply(operation) : operations_.apply(operation);
+}
+
+void Training::optimize_all(int step) {
+  if (accelerator_)
+    optimize_on_gpu(step);
+  else
+    for_each_held([&](int replica) { optimize(step, replica, seconds_[static_cast<std::size_t>(replica)]); });
+  meet_ranks();
 }
 
 void Training::evaluate(int step, const std::string& phase) {

@@ -1,4 +1,4 @@
-// One training: the replicas take their inner steps, walk the exchange plan of their method, and leave
+// One training: the replicas take their inner steps, follow the program of their method, and leave
 // checkpoints from which a training that was cut goes on to the same bytes.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/training_files.h"
 #include "trainer/updates/adamw.h"
-#include "trainer/updates/update.h"
+#include "trainer/updates/operation_runner.h"
 
 namespace longhaul {
 
@@ -59,7 +59,12 @@ class Training {
   bool is_kept(int step) const;
   // Gradient, and the optimizer where it does not wait for an exchange; adds its wall time to `seconds`.
   void inner_step(int step, int replica, double& loss, double& seconds);
-  void finish_step(int step);  // what follows the inner steps: exchanges, evaluation, files, checkpoint
+  void finish_step(int step);  // what follows the inner steps: operations, evaluation, files, checkpoint
+  void follow_program(int step);
+  void post(const Operation& operation);
+  void apply(const Operation& operation);
+  // The optimizer, where gradients are exchanged before it.
+  void optimize_all(int step);
   void compute_stacked(int step);
   void compute_on_gpu(int step);
   void optimize(int step, int replica, double& seconds);  // clip and AdamW
@@ -89,12 +94,14 @@ class Training {
   Dataset data_;
   Decoder decoder_;
   std::vector<DecayRange> decay_;
-  ExchangePlan plan_;
+  OperationPlan plan_;
   PlanContext context_;
+  bool exchanges_gradients_;  // an operation comes between gradients and optimizer
   std::unique_ptr<Update> update_;
   Arena arena_;
   ExchangeLog log_;
   Replicas replicas_;
+  OperationRunner operations_;
   Evaluator evaluator_;
   std::unique_ptr<StackedDecoder> stacked_;   // of a stacked back-end on a CPU
   std::unique_ptr<Accelerator> accelerator_;  // on a GPU: holds the rows that are at work

@@ -32,7 +32,7 @@ bool is_recorded(const Trace& trace, int step) {
   return step == context.steps || (trace.evaluate_every > 0 && step % trace.evaluate_every == 0);
 }
 
-ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules,
+ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<OperationRule>& rules,
                              std::vector<NamedPart> parts, int replicas)
     : folder_(folder),
       rules_(rules),

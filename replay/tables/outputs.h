@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/csv.h"
-#include "core/exchange_plan.h"
 #include "core/options.h"
-#include "core/trace.h"
+#include "core/plan/operations.h"
+#include "core/plan/trace.h"
 #include "net/topology.h"
 #include "replay/network/link_loads.h"
 #include "replay/network/sync_parts.h"
@@ -53,7 +53,7 @@ class ReplayOutputs {
  public:
   // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name
   // the rows, `parts` the columns of breakdown.csv.
-  ReplayOutputs(const std::string& folder, const std::vector<ExchangeRule>& rules,
+  ReplayOutputs(const std::string& folder, const std::vector<OperationRule>& rules,
                 std::vector<NamedPart> parts, int replicas);
 
   void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
@@ -76,7 +76,7 @@ class ReplayOutputs {
   void write_report(const Json& report);
 
   std::string folder_;
-  const std::vector<ExchangeRule>& rules_;
+  const std::vector<OperationRule>& rules_;
   std::vector<NamedPart> parts_;
   CsvWriter exchanges_, breakdown_, steps_;
   std::ofstream schedule_;

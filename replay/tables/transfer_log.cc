@@ -2,7 +2,7 @@
 
 namespace longhaul {
 
-TransferLog::TransferLog(const std::string& folder, const std::vector<ExchangeRule>& rules)
+TransferLog::TransferLog(const std::string& folder, const std::vector<OperationRule>& rules)
     : rules_(rules),
       out_(folder + "/transfers.csv", {"step", "exchange", "from", "to", "start_s", "done_s", "bytes"}) {}
 

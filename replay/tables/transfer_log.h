@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/csv.h"
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 
 namespace longhaul {
 
@@ -22,7 +22,7 @@ struct TransferRow {
 class TransferLog {
  public:
   // Truncates the file of an earlier replay. Throws RunError. `rules` name the rows and must outlive it.
-  TransferLog(const std::string& folder, const std::vector<ExchangeRule>& rules);
+  TransferLog(const std::string& folder, const std::vector<OperationRule>& rules);
 
   // Whether one more is to be followed; each that is must be added once.
   bool take() { return taken_ < kMostTransferRows && ++taken_; }
@@ -30,7 +30,7 @@ class TransferLog {
   void finish() { out_.flush(); }
 
  private:
-  const std::vector<ExchangeRule>& rules_;
+  const std::vector<OperationRule>& rules_;
   CsvWriter out_;
   std::int64_t taken_ = 0;
 };

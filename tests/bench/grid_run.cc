@@ -30,7 +30,7 @@ class GridRun {
         context_{simulator_clock(), *network_, topology_.site_of()} {
     rule_.name = "exchange";
     rule_.collective = one.kind;
-    rule_.tensors = {"delta"};
+    rule_.payload = whole({"delta"}, Wire::kInt8);
   }
 
   GridTimes run() {
@@ -101,7 +101,7 @@ class GridRun {
   std::vector<std::vector<int>> groups_;
   std::unique_ptr<Network> network_;
   ExchangeContext context_;
-  ExchangeRule rule_;
+  OperationRule rule_;
   std::vector<std::unique_ptr<ExchangeRun>> runs_;
   ExchangeTime* time_ = nullptr;
   std::function<void()> on_done_;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <random>
 
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 #include "replay/exchange_run.h"
 #include "sim/network/clock.h"
 
@@ -43,10 +43,10 @@ TcpSpec speed_tcp() {
 
 std::int64_t run_speed_collective(FlowNetwork& network, const std::string& name, int group, int count,
                                   double spread_s, std::int64_t most) {
-  ExchangeRule rule;
+  OperationRule rule;
   rule.name = "outer";
   rule.collective = name;
-  rule.tensors = {"delta"};
+  rule.payload = whole({"delta"}, Wire::kInt8);
   const std::int64_t bytes = name == "ring" ? kSpeedMessage * group : kSpeedMessage;
   const ExchangeContext context{simulator_clock(), network};
   std::vector<std::unique_ptr<ExchangeRun>> runs;

@@ -123,9 +123,9 @@ TEST(Traffic, TheTrainersLogIsThePlan) {
       for (const Json& rule : header["rules"]) {
         if (rule["name"] != exchange) continue;
         EXPECT_EQ(entry["step"].get<int>() % rule["every"].get<int>(), 0);
-        EXPECT_EQ(entry["bytes"].get<std::int64_t>(), rule["tensors"].get<std::vector<std::string>>().size() *
-                                                          header["parameters"].get<std::size_t>() *
-                                                          header["wire_bytes"].get<std::size_t>());
+        for (const Json& part : rule["payload"]) EXPECT_EQ(part["codec"], Json({{"numbers", "bf16"}}));
+        EXPECT_EQ(entry["bytes"].get<std::size_t>(),
+                  rule["payload"].size() * header["parameters"].get<std::size_t>() * 2);
         const Json everyone = Json::array({Json::array({0, 1, 2, 3})});
         EXPECT_EQ(as_sets(entry["groups"]),
                   as_sets(rule["grouping"] == "everyone" ? everyone : drawn.at({entry["step"], exchange})));

@@ -1,5 +1,6 @@
 #include "trainer/checkpoint/training_state.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/errors.h"
@@ -8,52 +9,40 @@
 namespace longhaul {
 namespace {
 
-const std::pair<const char*, Slot> kTables[] = {{"weights", Slot::kWeights},
-                                                {"first_moment", Slot::kFirstMoment},
-                                                {"second_moment", Slot::kSecondMoment},
-                                                {"slow_weights", Slot::kSlowWeights},
-                                                {"outer_momentum", Slot::kOuterMomentum}};
-
-constexpr char kInFlight[] = "in_flight.phi.";  // and the replica that sent it
-
-std::string dtype_of(Wire wire) {
-  return wire == Wire::kFp32 ? "F32" : wire == Wire::kBf16 ? "BF16" : "F16";
+// Numbers of the wire have a type of the format; other codecs' messages are bytes.
+std::string dtype_of(const Codec& codec) {
+  const Wire* wire = std::get_if<Wire>(&codec.format);
+  if (!wire) return "U8";
+  return *wire == Wire::kFp32 ? "F32" : *wire == Wire::kBf16 ? "BF16" : "F16";
 }
 
-bool is_kept(const Arena& arena, Slot slot, bool is_last) {
-  return is_last ? slot == Slot::kWeights : arena.has(slot);
+std::vector<Slot> kept_slots(const Arena& arena, bool is_last) {
+  if (is_last) return {Slot::kWeights};
+  std::vector<Slot> slots = arena.slots();
+  slots.erase(std::find(slots.begin(), slots.end(), Slot::kGradient));
+  return slots;
 }
 
 // Where the table lies in one piece, that piece: nothing is copied.
-TensorView table_view(Replicas& replicas, const char* name, Slot slot) {
+TensorView table_view(Replicas& replicas, Slot slot) {
   const Arena& arena = replicas.arena;
-  TensorView view{name, "F32", {arena.replicas(), arena.parameters()}};
+  TensorView view{slot.name, "F32", {arena.replicas(), arena.parameters()}};
   if (replicas.ranks.size() == 1)
     view.data = arena.row(slot, 0);
   else
-    view.pieces = [&replicas, slot = slot](const ByteSink& sink) {
+    view.pieces = [&replicas, slot](const ByteSink& sink) {
       collect_rows(replicas.ranks, replicas.arena, slot, sink);
     };
   return view;
 }
 
-// By replica, whether it has a message in flight.
-std::vector<double> who_is_in_flight(Replicas& replicas, const std::map<int, Message>& in_flight) {
-  const RowBlock held = replicas.arena.held();
-  std::vector<double> mine;
-  for (int replica = held.first; replica < held.end; ++replica)
-    mine.push_back(static_cast<double>(in_flight.count(replica)));
-  return gather(replicas.ranks, mine);
-}
-
-TensorView message_view(Replicas& replicas, const std::map<int, Message>& in_flight, int replica) {
-  TensorView view{
-      kInFlight + std::to_string(replica), dtype_of(replicas.wire), {replicas.arena.parameters()}};
-  view.pieces = [&replicas, &in_flight, replica, bytes = view.bytes()](const ByteSink& sink) {
-    const auto message = in_flight.find(replica);
-    const void* held = message == in_flight.end() ? nullptr : message->second.packed_bytes().data();
-    fetch(replicas.ranks, holder_of(replicas.ranks, replicas.arena.replicas(), replica), held,
-          static_cast<std::size_t>(bytes), sink);
+TensorView message_view(Replicas& replicas, const OperationRunner::Pending& pending) {
+  const std::string dtype = dtype_of(pending.format.codec);
+  TensorView view{pending.name, dtype, {dtype == "U8" ? pending.format.bytes() : pending.format.columns}};
+  view.pieces = [&replicas, replica = pending.replica, message = pending.message,
+                 bytes = view.bytes()](const ByteSink& sink) {
+    fetch(replicas.ranks, holder_of(replicas.ranks, replicas.arena.replicas(), replica),
+          message ? message->bytes().data() : nullptr, static_cast<std::size_t>(bytes), sink);
   };
   return view;
 }
@@ -66,33 +55,19 @@ class Restoring {
     name_ = checkpoint.tensors_file;
   }
 
-  void table(const std::string& name, Slot slot) {
+  void table(Slot slot) {
     const Arena& arena = replicas_.arena;
     distribute_rows(replicas_.ranks, replicas_.arena, slot,
-                    reader(name, 4 * arena.replicas() * arena.parameters()));
+                    reader(slot.name, 4 * arena.replicas() * arena.parameters()));
   }
 
-  // The replicas that have a message in the file, on all ranks.
-  std::vector<int> in_flight() {
-    std::vector<double> is_there(static_cast<std::size_t>(replicas_.arena.replicas()));
-    if (file_)
-      for (std::size_t replica = 0; replica < is_there.size(); ++replica)
-        is_there[replica] = static_cast<double>(file_->entries().count(kInFlight + std::to_string(replica)));
-    broadcast(replicas_.ranks, 0, is_there.data(), is_there.size() * sizeof(double));
-    std::vector<int> found;
-    for (std::size_t replica = 0; replica < is_there.size(); ++replica)
-      if (is_there[replica] != 0) found.push_back(static_cast<int>(replica));
-    return found;
-  }
-
-  void message(int replica, std::map<int, Message>& in_flight) {
+  std::vector<std::uint8_t> message(const OperationRunner::Pending& pending) {
     const Arena& arena = replicas_.arena;
-    const std::int64_t bytes = arena.parameters() * bytes_per_parameter(replicas_.wire);
-    std::vector<std::uint8_t> packed(arena.held().contains(replica) ? static_cast<std::size_t>(bytes) : 0);
-    deliver(replicas_.ranks, holder_of(replicas_.ranks, arena.replicas(), replica), packed.data(),
-            static_cast<std::size_t>(bytes), reader(kInFlight + std::to_string(replica), bytes));
-    if (arena.held().contains(replica))
-      in_flight[replica] = Message::of_packed(std::move(packed), arena.parameters(), replicas_.wire);
+    const auto bytes = static_cast<std::size_t>(pending.format.bytes());
+    std::vector<std::uint8_t> encoded(arena.held().contains(pending.replica) ? bytes : 0);
+    deliver(replicas_.ranks, holder_of(replicas_.ranks, arena.replicas(), pending.replica), encoded.data(),
+            bytes, reader(pending.name, pending.format.bytes()));
+    return encoded;
   }
 
  private:
@@ -115,24 +90,21 @@ class Restoring {
 
 }  // namespace
 
-std::vector<TensorView> tensors_to_keep(Replicas& replicas, Update& update, bool is_last) {
+std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunner& operations,
+                                        const std::vector<Operation>& pending, bool is_last) {
   std::vector<TensorView> views;
-  for (const auto& [name, slot] : kTables)
-    if (is_kept(replicas.arena, slot, is_last)) views.push_back(table_view(replicas, name, slot));
-  if (!update.in_flight() || is_last) return views;
-  const std::vector<double> is_in_flight = who_is_in_flight(replicas, *update.in_flight());
-  for (int replica = 0; replica < replicas.arena.replicas(); ++replica)
-    if (is_in_flight[static_cast<std::size_t>(replica)] != 0)
-      views.push_back(message_view(replicas, *update.in_flight(), replica));
+  for (const Slot slot : kept_slots(replicas.arena, is_last)) views.push_back(table_view(replicas, slot));
+  if (is_last) return views;
+  for (const OperationRunner::Pending& one : operations.pending(pending))
+    views.push_back(message_view(replicas, one));
   return views;
 }
 
-void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, Update& update, bool is_last) {
+void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, OperationRunner& operations,
+                     const std::vector<Operation>& pending, bool is_last) {
   Restoring restoring(checkpoint, replicas);
-  for (const auto& [name, slot] : kTables)
-    if (is_kept(replicas.arena, slot, is_last)) restoring.table(name, slot);
-  if (!update.in_flight()) return;
-  for (int replica : restoring.in_flight()) restoring.message(replica, *update.in_flight());
+  for (const Slot slot : kept_slots(replicas.arena, is_last)) restoring.table(slot);
+  operations.restore(pending, [&](const OperationRunner::Pending& one) { return restoring.message(one); });
 }
 
 Json to_json(const Evaluation& evaluation) {
@@ -151,8 +123,7 @@ Evaluation evaluation_from(const Json& json) {
   evaluation.losses = json.at("losses").get<std::vector<double>>();
   evaluation.loss_of_mean = json.at("loss_of_mean");
   evaluation.weight_spread = json.at("weight_spread");
-  if (!json.at("sampling_error").is_null())
-    evaluation.sampling_error = json["sampling_error"].get<double>();
+  if (!json.at("sampling_error").is_null()) evaluation.sampling_error = json["sampling_error"].get<double>();
   return evaluation;
 }
 

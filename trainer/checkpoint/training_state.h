@@ -6,18 +6,21 @@
 
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/evaluation.h"
-#include "trainer/updates/update.h"
+#include "trainer/updates/operation_runner.h"
 
 namespace longhaul {
 
-// The arena's tables [R, P] and the messages in flight [P]; after the last step (`is_last`) the weights
-// alone. The gradient is not kept: each step overwrites it. With several ranks all of them call it and then
-// read every tensor once, in this order: rank 0 gets the bytes of all, the others send theirs.
-std::vector<TensorView> tensors_to_keep(Replicas& replicas, Update& update, bool is_last);
+// The arena's tables [R, P] and the messages of the operations that are pending after the step
+// (OperationRunner::pending); after the last step (`is_last`) the weights alone. The gradient is not kept:
+// each step overwrites it. With several ranks all of them call it and then read every tensor once, in this
+// order: rank 0 gets the bytes of all, the others send theirs.
+std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunner& operations,
+                                        const std::vector<Operation>& pending, bool is_last);
 
 // The reverse, called on all ranks; rank 0 reads the file. Throws InputError there where a tensor is missing
 // or of another shape.
-void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, Update& update, bool is_last);
+void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, OperationRunner& operations,
+                     const std::vector<Operation>& pending, bool is_last);
 
 Json to_json(const Evaluation& evaluation);
 Evaluation evaluation_from(const Json& json);

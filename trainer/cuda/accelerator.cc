@@ -23,15 +23,12 @@ std::int64_t memory_for_activations(Ranks& ranks) {
   return static_cast<std::int64_t>(*std::min_element(free.begin(), free.end())) / sharing / 10 * 8;
 }
 
-const Slot kSlots[] = {Slot::kWeights,      Slot::kGradient,    Slot::kFirstMoment,
-                       Slot::kSecondMoment, Slot::kSlowWeights, Slot::kOuterMomentum};
-
 class GpuAccelerator : public Accelerator {
  public:
-  GpuAccelerator(const AcceleratorSpec& spec, Replicas& replicas, Update& update)
+  GpuAccelerator(const AcceleratorSpec& spec, Replicas& replicas, OperationRunner& operations)
       : train_(spec.train),
         replicas_(replicas),
-        update_(update),
+        operations_(operations),
         stacked_(spec.stacked),
         tables_(allocate(replicas.arena)),
         tokens_(tokens_of_a_step()),
@@ -39,20 +36,19 @@ class GpuAccelerator : public Accelerator {
         optimizer_(spec.train.optimizer, spec.decay,
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()}),
-        exchange_(spec.method, pointers()),
+        exchange_(replicas, [this](Slot slot) { return row(slot); }),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision,
                  memory_for_activations(replicas.ranks)),
         gradients_(spec.stacked),
         steps_(spec.stacked) {}
 
   void upload() override {
-    for (const Slot slot : kSlots)
-      if (replicas_.arena.has(slot)) upload(slot);
+    for (const Slot slot : replicas_.arena.slots()) upload(slot);
   }
 
   void download() override {
-    for (const Slot slot : kSlots)
-      if (slot != Slot::kGradient && replicas_.arena.has(slot)) download(slot);
+    for (const Slot slot : replicas_.arena.slots())
+      if (slot != Slot::kGradient) download(slot);
   }
   void download_weights() override { download(Slot::kWeights); }
 
@@ -71,15 +67,19 @@ class GpuAccelerator : public Accelerator {
     wait_for_device();
   }
 
-  void exchange(const Exchange& exchange) override {
-    if (replicas_.ranks.size() > 1) return exchange_on_host(exchange);
-    exchange_.run(exchange, replicas_, update_, current_cuda_stream());
-    wait_for_device();
+  // What is packed now is read on the host.
+  void post(const Operation& operation) override {
+    if (operation.rule->is_blocking()) return operations_.post(operation);
+    for (const Slot slot : slots_of(operation)) download(slot);
+    operations_.post(operation);
+    if (replicas_.arena.has(Slot::kError)) upload(Slot::kError);
   }
 
-  void post(const Exchange& exchange) override {
-    if (replicas_.arena.has(Slot::kSlowWeights)) download(Slot::kSlowWeights);
-    update_.post(exchange, replicas_);
+  void apply(const Operation& operation) override {
+    if (replicas_.ranks.size() == 1 && operation.rule->is_blocking() &&
+        exchange_.run(operation, operations_, current_cuda_stream()))
+      return wait_for_device();
+    apply_on_host(operation);
   }
 
   int sequences_at_once() const override {
@@ -101,36 +101,38 @@ class GpuAccelerator : public Accelerator {
 
   static std::vector<DeviceTable<float>> allocate(const Arena& arena) {
     std::vector<DeviceTable<float>> tables;
-    for (const Slot slot : kSlots)
-      if (arena.has(slot))
-        tables.emplace_back(static_cast<std::size_t>(arena.held().size() * arena.parameters()));
+    for (std::size_t i = 0; i < arena.slots().size(); ++i)
+      tables.emplace_back(static_cast<std::size_t>(arena.held().size() * arena.parameters()));
     return tables;
-  }
-  std::vector<float*> pointers() const {
-    std::vector<float*> all(std::size(kSlots), nullptr);
-    for (std::size_t i = 0; i < tables_.size(); ++i) all[i] = tables_[i].get();
-    return all;
   }
   RowBlock held() const { return replicas_.arena.held(); }
   // `at` counts from the first replica that is held here.
   float* row(Slot slot, int at = 0) const {
-    return tables_[static_cast<std::size_t>(slot)].get() + at * replicas_.arena.parameters();
+    return tables_[replicas_.arena.index_of(slot)].get() + at * replicas_.arena.parameters();
   }
   float* on_host(Slot slot) { return replicas_.arena.row(slot, held().first); }
   void upload(Slot slot) { copy_to_device(row(slot), on_host(slot), bytes_of_a_table()); }
   void download(Slot slot) { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
 
-  // Between processes rows travel through host memory, and the host's update does the step. Both round each
-  // operation alike (outer_steps.cu), so that it is the step of one process.
-  void exchange_on_host(const Exchange& exchange) {
+  // Rows that an operation reads or changes.
+  std::vector<Slot> slots_of(const Operation& operation) const {
+    if (operation.rule->sharded) return {};  // what all hold alike
+    std::vector<Slot> slots = {Slot::kGradient};
+    if (!operation.rule->before_optimizer) {
+      slots = operations_.update().rows();
+      slots.push_back(Slot::kWeights);
+    }
+    if (replicas_.arena.has(Slot::kError)) slots.push_back(Slot::kError);
+    return slots;
+  }
+
+  // The host's update does the step. Both round each operation alike (outer_steps.cu), so that between
+  // processes it is the step of one.
+  void apply_on_host(const Operation& operation) {
     std::vector<Slot> slots;
-    if (update_.averages_gradients())
-      slots = {Slot::kGradient};
-    else
-      slots = {Slot::kWeights, Slot::kSlowWeights, Slot::kOuterMomentum};
-    if (exchange.rule->sharded) slots = {};  // gathers what all hold alike
+    if (!operations_.update().reads(operation).empty()) slots = slots_of(operation);
     for (const Slot slot : slots) download(slot);
-    update_.exchange(exchange, replicas_);
+    operations_.apply(operation);
     for (const Slot slot : slots) upload(slot);
   }
 
@@ -145,7 +147,7 @@ class GpuAccelerator : public Accelerator {
 
   const TrainSpec& train_;
   Replicas& replicas_;
-  Update& update_;
+  OperationRunner& operations_;
   bool stacked_;
   std::vector<DeviceTable<float>> tables_;  // by slot
   DeviceTable<std::int64_t> tokens_;        // [held, batch, context + 1]
@@ -159,8 +161,8 @@ class GpuAccelerator : public Accelerator {
 }  // namespace
 
 std::unique_ptr<Accelerator> Accelerator::make(const AcceleratorSpec& spec, Replicas& replicas,
-                                               Update& update) {
-  return std::make_unique<GpuAccelerator>(spec, replicas, update);
+                                               OperationRunner& operations) {
+  return std::make_unique<GpuAccelerator>(spec, replicas, operations);
 }
 
 }  // namespace longhaul

@@ -13,22 +13,22 @@
 
 #include "trainer/model/decoder.h"
 #include "trainer/updates/adamw.h"
-#include "trainer/updates/update.h"
+#include "trainer/updates/operation_runner.h"
 
 namespace longhaul {
 
 struct AcceleratorSpec {
   const TrainSpec& train;
-  const MethodSpec& method;
   const std::vector<DecayRange>& decay;
   bool stacked = true;
 };
 
 class Accelerator {
  public:
-  // `replicas` and `update` are those of the training, and outlive this. All ranks make theirs together.
+  // `replicas` and `operations` are those of the training, and outlive this. All ranks make theirs together.
   // Throws RunError where the GPU has not the memory. Needs built_with_cuda() and a GPU.
-  static std::unique_ptr<Accelerator> make(const AcceleratorSpec& spec, Replicas& replicas, Update& update);
+  static std::unique_ptr<Accelerator> make(const AcceleratorSpec& spec, Replicas& replicas,
+                                           OperationRunner& operations);
   virtual ~Accelerator() = default;
 
   // All tables that the arena has, from the host's; back to it, or of them the weights alone.
@@ -39,9 +39,9 @@ class Accelerator {
   // batches: of the replicas that this process holds; their losses are written, by replica.
   virtual void gradients(const std::vector<Batch>& batches, std::vector<double>& losses) = 0;
   virtual void optimize(double lr, int step) = 0;
-  // A blocking exchange and an overlapped one, of the method; with several ranks through host memory.
-  virtual void exchange(const Exchange& exchange) = 0;
-  virtual void post(const Exchange& exchange) = 0;
+  // As OperationRunner's; where there is no kernel for it, and with several ranks, through host memory.
+  virtual void post(const Operation& operation) = 0;
+  virtual void apply(const Operation& operation) = 0;
 
   // How many of a replica's sequences fit into memory together: what does not fit makes other sums.
   virtual int sequences_at_once() const = 0;

@@ -1,40 +1,48 @@
-// The exchanges of the methods on tables in the GPU's memory. What is sent is logged as the host's updates
-// log it (trainer/updates); a test holds both logs together.
+// Operations on tables in the GPU's memory. What is sent is logged as the host's runner logs it
+// (updates/operation_runner.h); a test holds both logs together.
 #pragma once
 
+#include <functional>
+
+#include "trainer/cuda/device_steps.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/row_kernels.h"
-#include "trainer/updates/update.h"
+#include "trainer/updates/operation_runner.h"
 
 namespace longhaul {
 
-// Groups one after the other, for GroupTable.
-struct FlatGroups {
-  std::vector<int> members, begins;
-};
-FlatGroups flat_groups(const std::vector<std::vector<int>>& groups);
-
-Rounding rounding_of(Wire wire);
-
-class DeviceExchange {
+class DeviceExchange : private DeviceSteps {
  public:
-  // `tables` by slot, as many as the arena has; null beyond.
-  DeviceExchange(const MethodSpec& method, const std::vector<float*>& tables);
+  using TableOf = std::function<float*(Slot)>;
 
-  // A blocking exchange. `update` is the host's, for messages that are in flight and for exchanges that move
-  // no number.
-  void run(const Exchange& exchange, Replicas& replicas, Update& update, CudaStream stream);
+  // `table_of` finds the table of a slot that the arena has.
+  DeviceExchange(Replicas& replicas, TableOf table_of)
+      : replicas_(replicas), table_of_(std::move(table_of)) {}
+
+  // A blocking operation in one process. False, and nothing done, where it has no kernel: its update has
+  // none, or its payload is compressed or a part of the columns.
+  bool run(const Operation& operation, const OperationRunner& runner, CudaStream stream);
 
  private:
-  void outer_step(const Exchange& exchange, Replicas& replicas, Update& update, CudaStream stream);
-  void average(const Exchange& exchange, Replicas& replicas, CudaStream stream);
-  GroupTable upload(const std::vector<std::vector<int>>& groups);
-  const float* anchors(const std::vector<std::vector<int>>& groups, Replicas& replicas, Update& update);
+  void average(Slot slot) override;
+  void outer_step(const DilocoStep& step) override;
+  void outer_step(const NolocoStep& step) override;
 
-  MethodSpec method_;
-  std::vector<float*> tables_;
+  void log(const Operation& operation);
+  GroupTable upload_groups();
+  OuterTables outer_tables();
+  const float* anchors();
+
+  Replicas& replicas_;
+  TableOf table_of_;
   DeviceTable<int> members_, begins_;
   DeviceTable<float> anchors_;  // [R, P], where anchors are sent ahead
+
+  // Of the operation at work.
+  const Operation* operation_ = nullptr;
+  const OperationRunner* runner_ = nullptr;
+  std::vector<std::vector<int>> groups_;
+  CudaStream stream_{};
 };
 
 }  // namespace longhaul

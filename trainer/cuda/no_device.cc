@@ -1,5 +1,5 @@
 // The trainer without CUDA: there is no device, so nobody gets as far as using one.
-#include <cassert>
+#include <stdexcept>
 
 #include "trainer/cuda/accelerator.h"
 #include "trainer/cuda/device.h"
@@ -9,8 +9,7 @@ namespace {
 
 template <typename Result>
 Result never() {
-  assert(!"built without CUDA");
-  return Result();
+  throw std::logic_error("a GPU is used in a build without CUDA");
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ CudaStream current_cuda_stream() {
   return never<CudaStream>();
 }
 
-std::unique_ptr<Accelerator> Accelerator::make(const AcceleratorSpec&, Replicas&, Update&) {
+std::unique_ptr<Accelerator> Accelerator::make(const AcceleratorSpec&, Replicas&, OperationRunner&) {
   return never<std::unique_ptr<Accelerator>>();
 }
 

@@ -1,18 +1,23 @@
-// The exchanges of the methods over tables [R, P] whose rows all lie in one memory: the arithmetic of
-// updates/noloco.cc, diloco.cc and ddp.cc, a thread each few columns of a group, in one pass: every row is
-// read and written once. Sums go in the order of the members and begin with the first (0 + -0 is not -0), as
-// in mean_of() of replicas/message.h.
+// The steps of the methods over tables [R, P] whose rows all lie in one memory, a thread each few columns of
+// a group, in one pass: every row is read and written once. What is done to a column is the method's own
+// (updates/). Sums go in the order of the members and begin with the first (0 + -0 is not -0), as in
+// mean_of() of codecs/message.h.
 #pragma once
 
 #include <cstdint>
 
-#include "trainer/cuda/number_formats.h"
+#include "core/plan/codec.h"
+#include "trainer/codecs/number_formats.h"
 #include "trainer/cuda/pack.h"
 
 namespace longhaul {
 
 // What an exchanged number is rounded to.
 enum class Rounding { kNone, kBf16, kFp16 };
+
+inline Rounding rounding_of(Wire wire) {
+  return wire == Wire::kBf16 ? Rounding::kBf16 : wire == Wire::kFp16 ? Rounding::kFp16 : Rounding::kNone;
+}
 
 LONGHAUL_HOST_DEVICE inline float rounded(float value, Rounding to) {
   if (to == Rounding::kBf16) return from_bf16(to_bf16(value));
@@ -84,67 +89,30 @@ LONGHAUL_HOST_DEVICE void for_each_member(const OuterTables& t, const MeanOfMemb
   }
 }
 
-// δ_i ← α δ_i + β Δ̄ − γ (φ_i − φ̄);   φ_i ← φ_i + δ_i;   θ_i ← φ_i      (updates/noloco.h)
-template <int kColumns>
-struct NolocoColumns {
+// The outer step of a method (updates/) for the members of a group.
+template <int kColumns, typename Step>
+struct OuterColumns {
   OuterTables tables;
-  float alpha, beta, gamma;
+  Step step;
 
   struct Apply {
-    const NolocoColumns& step;
+    const OuterColumns& of;
     const MeanOfMembers<kColumns>& mean;
     std::int64_t column;
 
     LONGHAUL_HOST_DEVICE void operator()(int member, Pack<kColumns> phi) const {
       using Columns = Pack<kColumns>;
-      const OuterTables& t = step.tables;
+      const OuterTables& t = of.tables;
       const std::int64_t at = member * t.columns + column;
-      const Columns anchor = t.anchors ? Columns::read(t.anchors + at) : phi;
-      Columns momentum = Columns::read(t.momentum + at);
+      const Columns anchor = Step::kReadsPhi && t.anchors ? Columns::read(t.anchors + at) : phi;
+      Columns momentum = Columns::read(t.momentum + at), theta;
       for (int c = 0; c < kColumns; ++c) {
         const float sent = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);
-        momentum.at[c] =
-            step.alpha * momentum.at[c] + step.beta * mean.delta.at[c] - step.gamma * (sent - mean.phi.at[c]);
-        phi.at[c] += momentum.at[c];
+        of.step(theta.at[c], phi.at[c], momentum.at[c], {mean.delta.at[c], mean.phi.at[c], sent});
       }
       momentum.write(t.momentum + at);
       phi.write(t.phi + at);
-      phi.write(t.theta + at);
-    }
-  };
-
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t group, std::int64_t column) const {
-    const int begin = tables.groups.begins[group], end = tables.groups.begins[group + 1];
-    const MeanOfMembers<kColumns> mean(tables, begin, end, column);
-    for_each_member<kColumns>(tables, mean, begin, end, column, Apply{*this, mean, column});
-  }
-};
-
-// Nesterov: v ← μ v + Δ̄; φ ← φ + η (Δ̄ + μ v).  Heavy ball: δ ← μ δ + η Δ̄; φ ← φ + δ.  θ_i ← φ
-// (updates/diloco.h)
-template <int kColumns>
-struct DilocoColumns {
-  OuterTables tables;
-  float lr, mu;
-  bool nesterov;
-
-  struct Apply {
-    const DilocoColumns& step;
-    const MeanOfMembers<kColumns>& mean;
-    std::int64_t column;
-
-    LONGHAUL_HOST_DEVICE void operator()(int member, Pack<kColumns> phi) const {
-      const OuterTables& t = step.tables;
-      const std::int64_t at = member * t.columns + column;
-      Pack<kColumns> momentum = Pack<kColumns>::read(t.momentum + at);
-      for (int c = 0; c < kColumns; ++c) {
-        const float delta = mean.delta.at[c];
-        momentum.at[c] = step.mu * momentum.at[c] + (step.nesterov ? delta : step.lr * delta);
-        phi.at[c] += step.nesterov ? step.lr * (delta + step.mu * momentum.at[c]) : momentum.at[c];
-      }
-      momentum.write(t.momentum + at);
-      phi.write(t.phi + at);
-      phi.write(t.theta + at);
+      theta.write(t.theta + at);
     }
   };
 

@@ -1,29 +1,24 @@
-// The outer steps of NoLoCo and DiLoCo, and ddp's mean: one launch for all groups. Compiled without fused
+// The outer steps of the methods, and ddp's mean: one launch for all groups. Compiled without fused
 // multiply-adds: the bits are those of updates/, which take the step where a group is spread over processes.
 #include "trainer/cuda/launch.cuh"
 #include "trainer/cuda/row_kernels.h"
+#include "trainer/updates/diloco.h"
+#include "trainer/updates/noloco.h"
 
 namespace longhaul {
 
-void noloco_on_device(const OuterTables& tables, std::int64_t groups, float alpha, float beta, float gamma,
-                      CudaStream stream) {
+template <typename Step>
+void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const Step& step,
+                          CudaStream stream) {
   const CudaLaunch launch{stream};
   if (rows_take_packs(tables.columns))
-    launch.grid(groups, tables.columns, kPackedColumns,
-                NolocoColumns<kPackedColumns>{tables, alpha, beta, gamma});
+    launch.grid(groups, tables.columns, kPackedColumns, OuterColumns<kPackedColumns, Step>{tables, step});
   else
-    launch.grid(groups, tables.columns, 1, NolocoColumns<1>{tables, alpha, beta, gamma});
+    launch.grid(groups, tables.columns, 1, OuterColumns<1, Step>{tables, step});
 }
 
-void diloco_on_device(const OuterTables& tables, std::int64_t groups, float lr, float momentum, bool nesterov,
-                      CudaStream stream) {
-  const CudaLaunch launch{stream};
-  if (rows_take_packs(tables.columns))
-    launch.grid(groups, tables.columns, kPackedColumns,
-                DilocoColumns<kPackedColumns>{tables, lr, momentum, nesterov});
-  else
-    launch.grid(groups, tables.columns, 1, DilocoColumns<1>{tables, lr, momentum, nesterov});
-}
+template void outer_step_on_device(const OuterTables&, std::int64_t, const DilocoStep&, CudaStream);
+template void outer_step_on_device(const OuterTables&, std::int64_t, const NolocoStep&, CudaStream);
 
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
                        std::int64_t columns, CudaStream stream) {

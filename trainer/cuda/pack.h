@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trainer/cuda/host_device.h"
+#include "trainer/codecs/host_device.h"
 
 namespace longhaul {
 

@@ -25,11 +25,10 @@ void clip_factors_on_device(const AdamwTables& tables, double largest, double* p
 void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,
                      const std::uint32_t* decaying, const AdamwConstants& constants, CudaStream stream);
 
-// `groups` of the tables in device memory too.
-void noloco_on_device(const OuterTables& tables, std::int64_t groups, float alpha, float beta, float gamma,
-                      CudaStream stream);
-void diloco_on_device(const OuterTables& tables, std::int64_t groups, float lr, float momentum, bool nesterov,
-                      CudaStream stream);
+// `groups` of the tables in device memory too. Step: one of those that outer_steps.cu names.
+template <typename Step>
+void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const Step& step,
+                          CudaStream stream);
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
                        std::int64_t columns, CudaStream stream);
 

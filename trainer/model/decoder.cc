@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/model_shape.h"
 #include "trainer/model/cpu_decoder.h"
-#include "trainer/model/layout.h"
 #include "trainer/model/operators.h"
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/model/torch_device.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/model_shape.h"
 #include "core/random.h"
-#include "trainer/model/layout.h"
 
 namespace longhaul {
 

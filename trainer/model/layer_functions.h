@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "trainer/cuda/number_formats.h"
+#include "trainer/codecs/number_formats.h"
 
 namespace longhaul::layer {
 

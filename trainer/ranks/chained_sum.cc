@@ -1,7 +1,6 @@
 #include "trainer/ranks/chained_sum.h"
 
 #include <algorithm>
-#include <cassert>
 
 namespace longhaul {
 namespace {
@@ -49,30 +48,20 @@ void chained_sum(Ranks& ranks, std::int64_t count, std::size_t width, void* sum,
   for (const auto& transfer : going) transfer->wait();
 }
 
-void mean_over_ranks(Ranks& ranks, Backend& backend, const std::vector<Message>& mine, int replicas,
-                     std::int64_t columns,
-                     const std::function<void(std::int64_t, std::int64_t, const float*)>& use) {
-  assert(static_cast<int>(mine.size()) * ranks.size() == replicas);
-  const auto divisor = static_cast<float>(replicas);
-  std::vector<float> mean(static_cast<std::size_t>(std::min(columns, kChunk)));
-  for (std::int64_t chunk = 0; chunk < columns; chunk += kChunk) {
-    const std::int64_t count = std::min(columns - chunk, kChunk);
-    const auto blocks = [&](std::int64_t begin, std::int64_t end, const auto& work) {
-      backend.for_each(static_cast<int>((end - begin + kBlock - 1) / kBlock), [&](int block) {
-        const std::int64_t from = begin + block * kBlock;
-        work(from, std::min(end, from + kBlock));
-      });
-    };
-    chained_sum(ranks, count, sizeof(float), mean.data(), [&](std::int64_t begin, std::int64_t end) {
-      blocks(begin, end, [&](std::int64_t from, std::int64_t to) {
-        add_messages(mine, ranks.is_first(), chunk + from, chunk + to, mean.data() + from);
-        if (ranks.is_last())
-          for (std::int64_t i = from; i < to; ++i) mean[static_cast<std::size_t>(i)] /= divisor;
-      });
+std::vector<float> mean_over_ranks(Ranks& ranks, Backend& backend, const std::vector<Message>& mine,
+                                   const ColumnRange& chunk) {
+  const auto divisor = static_cast<float>(static_cast<int>(mine.size()) * ranks.size());
+  std::vector<float> mean(static_cast<std::size_t>(chunk.size()));
+  chained_sum(ranks, chunk.size(), sizeof(float), mean.data(), [&](std::int64_t begin, std::int64_t end) {
+    backend.for_each(static_cast<int>((end - begin + kBlock - 1) / kBlock), [&](int block) {
+      const std::int64_t from = begin + block * kBlock, to = std::min(end, from + kBlock);
+      add_messages(mine, ranks.is_first(), chunk.begin + from, chunk.begin + to, mean.data() + from);
+      if (ranks.is_last())
+        for (std::int64_t i = from; i < to; ++i) mean[static_cast<std::size_t>(i)] /= divisor;
     });
-    broadcast(ranks, ranks.size() - 1, mean.data(), static_cast<std::size_t>(count) * sizeof(float));
-    use(chunk, chunk + count, mean.data());
-  }
+  });
+  broadcast(ranks, ranks.size() - 1, mean.data(), mean.size() * sizeof(float));
+  return mean;
 }
 
 }  // namespace longhaul

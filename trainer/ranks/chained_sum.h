@@ -7,9 +7,9 @@
 #include <functional>
 #include <vector>
 
+#include "trainer/codecs/message.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/backend.h"
-#include "trainer/replicas/message.h"
 
 namespace longhaul {
 
@@ -22,10 +22,9 @@ constexpr std::int64_t kChunk = 1 << 22;
 void chained_sum(Ranks& ranks, std::int64_t count, std::size_t width, void* sum,
                  const std::function<void(std::int64_t begin, std::int64_t end)>& add);
 
-// As mean_of of the messages of all `replicas`, of which `mine` are held here, in their order. Every rank
-// gets the mean [end - begin] of each chunk.
-void mean_over_ranks(Ranks& ranks, Backend& backend, const std::vector<Message>& mine, int replicas,
-                     std::int64_t columns,
-                     const std::function<void(std::int64_t begin, std::int64_t end, const float* mean)>& use);
+// As mean_of of the messages of all replicas, over at most kChunk columns. `mine` are those of the replicas
+// that are held here, in their order, as many on each rank. Every rank gets the mean.
+std::vector<float> mean_over_ranks(Ranks& ranks, Backend& backend, const std::vector<Message>& mine,
+                                   const ColumnRange& chunk);
 
 }  // namespace longhaul

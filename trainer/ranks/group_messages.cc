@@ -11,20 +11,19 @@ GroupSplit split(const std::vector<int>& group, const RowBlock& held) {
 }
 
 GroupMessages::GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas,
-                             const std::map<int, Message>& packed, std::int64_t columns, Wire wire,
-                             int channel)
-    : columns_(columns), wire_(wire) {
+                             const std::map<int, const Message*>& encoded, MessageFormat format, int channel)
+    : format_(std::move(format)) {
   std::set<int> others;
   for (int replica : group.elsewhere) {
     const int holder = holder_of(ranks, replicas, replica);
     others.insert(holder);
     std::vector<std::uint8_t>& bytes = received_[replica];
-    bytes.resize(static_cast<std::size_t>(columns * bytes_per_parameter(wire)));
+    bytes.resize(static_cast<std::size_t>(format_.bytes()));
     under_way_.push_back(ranks.receive(holder, channel, bytes.data(), bytes.size()));
   }
   for (int replica : group.here)
     for (int other : others) {
-      const std::vector<std::uint8_t>& bytes = packed.at(replica).packed_bytes();
+      const std::vector<std::uint8_t>& bytes = encoded.at(replica)->bytes();
       under_way_.push_back(ranks.send(other, channel, bytes.data(), bytes.size()));
     }
 }
@@ -33,8 +32,7 @@ std::map<int, Message> GroupMessages::wait() {
   for (const auto& transfer : under_way_) transfer->wait();
   under_way_.clear();
   std::map<int, Message> messages;
-  for (auto& [replica, bytes] : received_)
-    messages[replica] = Message::of_packed(std::move(bytes), columns_, wire_);
+  for (auto& [replica, bytes] : received_) messages[replica] = Message(format_, std::move(bytes));
   return messages;
 }
 

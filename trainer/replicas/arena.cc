@@ -2,12 +2,19 @@
 
 #include <sys/mman.h>
 
-#include <cassert>
+#include <algorithm>
+#include <stdexcept>
 
 #include "core/errors.h"
 #include "core/units.h"
 
 namespace longhaul {
+
+std::vector<Slot> slots_with(const std::vector<Slot>& more) {
+  std::vector<Slot> slots = {Slot::kWeights, Slot::kGradient, Slot::kFirstMoment, Slot::kSecondMoment};
+  slots.insert(slots.end(), more.begin(), more.end());
+  return slots;
+}
 
 void Arena::Unmap::operator()(float* table) const {
   munmap(table, bytes);
@@ -15,31 +22,42 @@ void Arena::Unmap::operator()(float* table) const {
 
 // Pages of zeros that cost nothing before they are touched, and large ones where the system has them: with
 // small ones the first reads and writes of a table were a third of a start, and AdamW missed the TLB.
-Arena::Arena(int slots, int replicas, std::int64_t parameters, RowBlock held)
-    : replicas_(replicas), held_(held), parameters_(parameters) {
+Arena::Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters, RowBlock held)
+    : slots_(std::move(slots)), replicas_(replicas), held_(held), parameters_(parameters) {
   const std::size_t bytes =
       static_cast<std::size_t>(held.size()) * static_cast<std::size_t>(parameters) * sizeof(float);
-  for (int slot = 0; slot < slots; ++slot) {
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     void* table = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED)
       throw RunError("not enough memory for " + std::to_string(held.size()) + " replicas of " +
-                     std::to_string(parameters) + " parameters: " + std::to_string(slots) + " tables of " +
-                     human_bytes(static_cast<double>(bytes)));
+                     std::to_string(parameters) + " parameters: " + std::to_string(slots_.size()) +
+                     " tables of " + human_bytes(static_cast<double>(bytes)));
     madvise(table, bytes, MADV_HUGEPAGE);
     tables_.emplace_back(static_cast<float*>(table), Unmap{bytes});
   }
 }
 
-Arena::Arena(int slots, int replicas, std::int64_t parameters)
-    : Arena(slots, replicas, parameters, {0, replicas}) {}
+Arena::Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters)
+    : Arena(std::move(slots), replicas, parameters, {0, replicas}) {}
+
+bool Arena::has(Slot slot) const {
+  return std::find(slots_.begin(), slots_.end(), slot) != slots_.end();
+}
+
+std::size_t Arena::index_of(Slot slot) const {
+  const auto found = std::find(slots_.begin(), slots_.end(), slot);
+  if (found == slots_.end()) throw std::logic_error(std::string("the arena has no table of ") + slot.name);
+  return static_cast<std::size_t>(found - slots_.begin());
+}
 
 std::int64_t Arena::bytes() const {
   return static_cast<std::int64_t>(tables_.size() * sizeof(float)) * replicas_ * parameters_;
 }
 
 float* Arena::row(Slot slot, int replica) {
-  assert(has(slot) && held_.contains(replica));
-  return tables_[static_cast<std::size_t>(slot)].get() + (replica - held_.first) * parameters_;
+  if (!held_.contains(replica))
+    throw std::logic_error("the rows of replica " + std::to_string(replica) + " are not held here");
+  return tables_[index_of(slot)].get() + (replica - held_.first) * parameters_;
 }
 
 const float* Arena::row(Slot slot, int replica) const {

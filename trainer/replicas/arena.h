@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -12,26 +13,50 @@
 
 namespace longhaul {
 
-// What a table holds. A method declares how many it needs, in this order: 4 without slow weights, 6 with.
-enum class Slot { kWeights, kGradient, kFirstMoment, kSecondMoment, kSlowWeights, kOuterMomentum };
+// What a table holds, by its name, which is also the one in checkpoints. Those that every replica has stand
+// here, and those that several methods share; a method may declare others (trainer/updates/update.h).
+struct Slot {
+  const char* name;
 
-constexpr int kSlotsOfInnerOptimizer = 4;
-constexpr int kSlotsWithOuterOptimizer = 6;
+  static const Slot kWeights, kGradient, kFirstMoment, kSecondMoment;  // of every replica
+  static const Slot kSlowWeights, kOuterMomentum;                      // of an outer step
+  static const Slot kError;                                            // of codecs with error feedback
+};
+
+inline constexpr Slot Slot::kWeights{"weights"};
+inline constexpr Slot Slot::kGradient{"gradient"};
+inline constexpr Slot Slot::kFirstMoment{"first_moment"};
+inline constexpr Slot Slot::kSecondMoment{"second_moment"};
+inline constexpr Slot Slot::kSlowWeights{"slow_weights"};
+inline constexpr Slot Slot::kOuterMomentum{"outer_momentum"};
+inline constexpr Slot Slot::kError{"error"};
+
+inline bool operator==(Slot a, Slot b) {
+  return a.name == b.name || std::strcmp(a.name, b.name) == 0;
+}
+inline bool operator!=(Slot a, Slot b) {
+  return !(a == b);
+}
+
+// The tables of every replica, and `more` behind them.
+std::vector<Slot> slots_with(const std::vector<Slot>& more);
 
 class Arena {
  public:
   // All zero. Throws RunError where the machine has not the memory.
-  Arena(int slots, int replicas, std::int64_t parameters);
+  Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters);
   // The rows `held` of an arena of `replicas` that is spread over processes.
-  Arena(int slots, int replicas, std::int64_t parameters, RowBlock held);
+  Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters, RowBlock held);
 
   int replicas() const { return replicas_; }  // R, of all processes together
   RowBlock held() const { return held_; }
   std::int64_t parameters() const { return parameters_; }
-  bool has(Slot slot) const { return static_cast<std::size_t>(slot) < tables_.size(); }
-  std::int64_t bytes() const;  // 4 · slots · R · P, of all processes together
+  const std::vector<Slot>& slots() const { return slots_; }
+  bool has(Slot slot) const;
+  std::size_t index_of(Slot slot) const;  // in slots(); throws std::logic_error where there is none
+  std::int64_t bytes() const;             // 4 · slots · R · P, of all processes together
 
-  // Of a replica that is held here.
+  // Of a replica that is held here; throws std::logic_error for another.
   float* row(Slot slot, int replica);
   const float* row(Slot slot, int replica) const;
 
@@ -41,6 +66,7 @@ class Arena {
     void operator()(float* table) const;
   };
 
+  std::vector<Slot> slots_;
   int replicas_;
   RowBlock held_;
   std::int64_t parameters_;

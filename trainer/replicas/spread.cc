@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "trainer/replicas/message.h"
+#include "trainer/codecs/message.h"
 
 namespace longhaul {
 namespace {

@@ -3,14 +3,9 @@
 // code, this).
 #pragma once
 
-#include "trainer/replicas/message.h"
 #include "trainer/updates/update.h"
 
 namespace longhaul {
-
-// rows[i] ← mean of the messages, over columns [begin, end).
-void average_rows(const std::vector<Message>& messages, const std::vector<float*>& rows, std::int64_t begin,
-                  std::int64_t end);
 
 std::unique_ptr<Update> make_ddp_update();
 

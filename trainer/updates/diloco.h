@@ -6,22 +6,24 @@
 //   heavy-ball (the NoLoCo authors' baseline):     δ ← μ δ + η Δ̄;     φ ← φ + δ;            θ_i ← φ
 #pragma once
 
-#include "trainer/updates/outer_member.h"
-#include "trainer/updates/update.h"
+#include "trainer/updates/outer_update.h"
 
 namespace longhaul {
 
-struct DilocoParameters {
-  double outer_lr = 0.7, outer_momentum = 0.9;
-  bool nesterov = true;
+struct DilocoStep {
+  static constexpr bool kReadsPhi = false;  // all are equal
+  float lr, momentum;
+  bool nesterov;
+
+  LONGHAUL_HOST_DEVICE void operator()(float& theta, float& phi, float& velocity,
+                                       const OuterArrivals& arrived) const {
+    const float delta = arrived.mean_delta;
+    velocity = momentum * velocity + (nesterov ? delta : lr * delta);
+    phi += nesterov ? lr * (delta + momentum * velocity) : velocity;
+    theta = phi;
+  }
 };
 
-DilocoParameters diloco_parameters(const Json& options);
-
-// The outer step of one group over columns [begin, end); the members' φ and momentum are equal on entry.
-void diloco_outer_step(const DilocoParameters& parameters, const std::vector<OuterMember>& group,
-                       std::int64_t begin, std::int64_t end);
-
-std::unique_ptr<Update> make_diloco_update(const DilocoParameters& parameters);
+std::unique_ptr<Update> make_diloco_update(const Json& options);
 
 }  // namespace longhaul

@@ -7,8 +7,8 @@ namespace {
 
 class IndependentUpdate : public Update {
  public:
-  void exchange(const Exchange&, Replicas&) override {
-    throw std::logic_error("independent replicas have no exchange");
+  void apply(const Operation&, int, const Arrived&, Arena&) const override {
+    throw std::logic_error("independent replicas have no operation");
   }
 };
 

@@ -9,21 +9,22 @@
 // weights onto the grid of the wire format.
 #pragma once
 
-#include "trainer/updates/outer_member.h"
-#include "trainer/updates/update.h"
+#include "trainer/updates/outer_update.h"
 
 namespace longhaul {
 
-struct NolocoParameters {
-  double alpha = 0.5, beta = 0.7, gamma = 0.7;
+struct NolocoStep {
+  static constexpr bool kReadsPhi = true;
+  float alpha, beta, gamma;
+
+  LONGHAUL_HOST_DEVICE void operator()(float& theta, float& phi, float& momentum,
+                                       const OuterArrivals& arrived) const {
+    momentum = alpha * momentum + beta * arrived.mean_delta - gamma * (arrived.sent_phi - arrived.mean_phi);
+    phi += momentum;
+    theta = phi;
+  }
 };
 
-NolocoParameters noloco_parameters(const Json& options);
-
-// The outer step of one group over columns [begin, end).
-void noloco_outer_step(const NolocoParameters& parameters, const std::vector<OuterMember>& group,
-                       std::int64_t begin, std::int64_t end);
-
-std::unique_ptr<Update> make_noloco_update(const NolocoParameters& parameters);
+std::unique_ptr<Update> make_noloco_update(const Json& options);
 
 }  // namespace longhaul

@@ -1,51 +1,54 @@
-// What the methods with an outer step share: slow weights, the messages of a group, and anchors that were
-// sent ahead.
+// What the methods with an outer step share: slow weights φ, a momentum, and a step on a column of one
+// replica that the host's loop and the GPU's kernel both call.
 #pragma once
 
-#include <map>
-#include <vector>
-
-#include "trainer/ranks/group_messages.h"
-#include "trainer/updates/outer_member.h"
+#include "trainer/codecs/host_device.h"
 #include "trainer/updates/update.h"
 
 namespace longhaul {
 
+// What an outer step reads of one column.
+struct OuterArrivals {
+  float mean_delta;  // Δ̄, over the group, of Δ_j = θ_j − φ_j
+  float mean_phi;    // φ̄, likewise; only where the step reads φ
+  float sent_phi;    // the member's own φ, as the others see it; only where the step reads φ
+};
+
 class OuterUpdate : public Update {
  public:
-  int slots() const override { return kSlotsWithOuterOptimizer; }
+  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
   void start(Replicas& replicas) override;  // φ = θ, no momentum
-  void exchange(const Exchange& exchange, Replicas& replicas) override;
-  void post(const Exchange& exchange, Replicas& replicas) override;
-  std::map<int, Message>* in_flight() override { return &in_flight_; }
+};
+
+// Step: with
+//   static constexpr bool kReadsPhi;
+//   void operator()(float& theta, float& phi, float& momentum, const OuterArrivals& arrived) const;
+template <typename Step>
+class ColumnwiseOuterUpdate : public OuterUpdate {
+ public:
+  explicit ColumnwiseOuterUpdate(const Step& step) : step_(step) {}
+
+  std::vector<std::string> reads(const Operation& operation) const override {
+    if (!operation.rule->is_blocking()) return {};  // sent ahead for a step to come
+    return Step::kReadsPhi ? std::vector<std::string>{"delta", "phi"} : std::vector<std::string>{"delta"};
+  }
+
+  void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
+    const float* mean_delta = arrived.mean("delta");
+    const float* mean_phi = Step::kReadsPhi ? arrived.mean("phi") : nullptr;
+    const float* sent_phi = Step::kReadsPhi ? arrived.own("phi") : nullptr;
+    float* theta = arena.row(Slot::kWeights, replica) + arrived.begin;
+    float* phi = arena.row(Slot::kSlowWeights, replica) + arrived.begin;
+    float* momentum = arena.row(Slot::kOuterMomentum, replica) + arrived.begin;
+    for (std::int64_t i = 0; i < arrived.size(); ++i) {
+      OuterArrivals column{mean_delta[i], 0, 0};
+      if constexpr (Step::kReadsPhi) column = {mean_delta[i], mean_phi[i], sent_phi[i]};
+      step_(theta[i], phi[i], momentum[i], column);
+    }
+  }
 
  protected:
-  // The members of a group that are held here, with their messages.
-  std::vector<OuterMember> members_here(const std::vector<int>& group, bool anchors_come_along,
-                                        Replicas& replicas);
-
- private:
-  // The outer step of one group over columns [begin, end); it changes the members that are held here.
-  virtual void step(const std::vector<OuterMember>& group, std::int64_t begin, std::int64_t end) const = 0;
-  // Whether the step reads the members' anchors φ.
-  virtual bool needs_anchors() const { return false; }
-
-  // The exchange of a group whose members live in several processes, some of them here.
-  virtual void exchange_over_ranks(const Exchange& exchange, const std::vector<int>& group,
-                                   Replicas& replicas);
-
-  void step_in_pieces(const std::vector<OuterMember>& group, Replicas& replicas) const;
-  void send_ahead(const GroupSplit& group, Replicas& replicas);
-  std::map<int, Message> anchors_from_elsewhere(const GroupSplit& group, const std::vector<OuterMember>& mine,
-                                                Replicas& replicas);
-  Message take_anchor(int replica, Replicas& replicas);
-
-  // Anchors in flight, by replica. At the first outer step there are none: nobody sends what everybody was
-  // initialized with.
-  std::map<int, Message> in_flight_;
-  // Their way to and from other processes, by the first member of the group. After a resume there is none:
-  // then they travel when they are used.
-  std::map<int, GroupMessages> ahead_;
+  const Step step_;
 };
 
 }  // namespace longhaul

@@ -1,5 +1,4 @@
 // All updates there are; a new one is added here and its plan in methods/registry.cc.
-#include <algorithm>
 #include <stdexcept>
 
 #include "trainer/updates/ddp.h"
@@ -14,22 +13,11 @@ namespace longhaul {
 std::unique_ptr<Update> make_update(const MethodSpec& method) {
   if (method.name == "ddp") return make_ddp_update();
   if (method.name == "fsdp") return make_fsdp_update();
-  if (method.name == "diloco") return make_diloco_update(diloco_parameters(method.options));
-  if (method.name == "noloco") return make_noloco_update(noloco_parameters(method.options));
+  if (method.name == "diloco") return make_diloco_update(method.options);
+  if (method.name == "noloco") return make_noloco_update(method.options);
   if (method.name == "independent") return make_independent_update();
   throw std::logic_error("the trainer does not know method \"" + method.name +
                          "\", which has a plan: it is missing in trainer/updates/registry.cc");
-}
-
-void Update::post(const Exchange& exchange, Replicas&) {
-  throw std::logic_error("the plan has an exchange that overlaps (\"" + exchange.rule->name +
-                         "\"), the method's update does not");
-}
-
-std::vector<std::vector<int>> sorted_groups(const Exchange& exchange, int replicas) {
-  std::vector<std::vector<int>> groups = groups_of(exchange, replicas);
-  for (std::vector<int>& group : groups) std::sort(group.begin(), group.end());
-  return groups;
 }
 
 }  // namespace longhaul

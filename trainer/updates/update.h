@@ -1,19 +1,19 @@
-// What a method does to the rows of the arena when the plan says that replicas exchange. The plan (methods/)
-// decides when and among whom; an update is told an exchange and carries it out through messages, and each
-// message that is made is logged. One file a method.
+// What a method does to the rows of the arena. The plan (methods/) says which operations there are; an update
+// says of what rows their payload is made, and takes the method's step when they have arrived. Packing,
+// sending, pending messages and logs are the runner's (operation_runner.h). One file a method.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/case.h"
-#include "core/exchange_plan.h"
+#include "trainer/codecs/message.h"
 #include "trainer/exchange_log.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
-#include "trainer/replicas/message.h"
 
 namespace longhaul {
 
@@ -21,34 +21,69 @@ namespace longhaul {
 struct Replicas {
   Arena& arena;
   Backend& backend;
-  Wire wire;
   ExchangeLog& log;
   Ranks& ranks = one_rank();  // who holds the rows that the arena does not
 };
+
+// What has arrived for one member of a group, over columns [begin, end), at most kBlock of them.
+class Arrived {
+ public:
+  struct Tensor {
+    const char* name;
+    const float* mean;   // [end - begin], over the group, of what was sent
+    const Message* own;  // the member's own contribution
+  };
+
+  // `tensors` must outlive it.
+  Arrived(std::int64_t begin, std::int64_t end, const std::vector<Tensor>& tensors)
+      : begin(begin), end(end), tensors_(tensors) {}
+
+  // [end - begin]; the mean of the group's contributions in their order, each as the others see it.
+  const float* mean(const char* tensor) const { return find(tensor).mean; }
+  // [end - begin]; the member's own contribution, as the others see it. Good until the next call.
+  const float* own(const char* tensor) const;
+
+  std::int64_t size() const { return end - begin; }
+  const std::int64_t begin, end;
+
+ private:
+  const Tensor& find(const char* tensor) const;
+
+  const std::vector<Tensor>& tensors_;
+  mutable float own_[kBlock];
+};
+
+class DeviceSteps;
 
 class Update {
  public:
   virtual ~Update() = default;
 
-  // Rows of the arena for each replica.
-  virtual int slots() const { return kSlotsOfInnerOptimizer; }
-  // True: the exchange of a step comes between the gradients and the optimizer, and leaves the averaged
-  // gradient in the gradient rows. False: it comes after the optimizer, and is an outer step.
-  virtual bool averages_gradients() const { return false; }
+  // Tables of the arena besides those of every replica.
+  virtual std::vector<Slot> rows() const { return {}; }
   // Once, after the weights are initialized.
   virtual void start(Replicas&) {}
-  // A blocking exchange: move the rows and do the method's step.
-  virtual void exchange(const Exchange& exchange, Replicas& replicas) = 0;
-  // An overlapped exchange: copy out what is sent; it is used at its await step.
-  virtual void post(const Exchange& exchange, Replicas& replicas);
-  // What was posted and is not used yet, by replica: a checkpoint holds it beside the arena.
-  virtual std::map<int, Message>* in_flight() { return nullptr; }
+
+  // The rows whose values, or whose difference, a tensor of a payload is. By default gradient, weights, phi
+  // (the slow weights) and delta (weights less slow weights).
+  virtual std::pair<Slot, const Slot*> source(const std::string& tensor) const;
+  // The tensors that apply() reads: those of the operation's payload, and others that a member sent ahead in
+  // an operation that is due at the same step; at first, when nothing could be sent ahead, what would have
+  // been. None: the operation does nothing of its own.
+  virtual std::vector<std::string> reads(const Operation& operation) const;
+  // The step of one member, in place. Members and columns are independent of each other and come in any
+  // order, from several threads.
+  virtual void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const = 0;
+  // The same for all groups at once by the GPU's own kernels (cuda/device_steps.h). False: there is none for
+  // it, and the rows go through host memory.
+  virtual bool apply_on_device(const Operation&, DeviceSteps&) const { return false; }
 };
 
-// For a method that the scenario's check has let through.
+// For a method that the scenario's check has let through. Throws std::logic_error where the trainer does not
+// know it.
 std::unique_ptr<Update> make_update(const MethodSpec& method);
 
-// The groups of an exchange with members in ascending order, the order in which rows are summed.
-std::vector<std::vector<int>> sorted_groups(const Exchange& exchange, int replicas);
+// The groups of an operation with members in ascending order, the order in which rows are summed.
+std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas);
 
 }  // namespace longhaul

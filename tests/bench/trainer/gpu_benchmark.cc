@@ -17,8 +17,11 @@
 #include "trainer/cuda/accelerator.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
+#include "trainer/cuda/flat_groups.h"
 #include "trainer/device.h"
 #include "trainer/model/initial_weights.h"
+#include "trainer/updates/diloco.h"
+#include "trainer/updates/noloco.h"
 
 namespace longhaul {
 namespace {
@@ -55,7 +58,8 @@ double product_rate(at::ScalarType type, std::int64_t size) {
 class Bench {
  public:
   Bench(const ModelShape& shape, int replicas, int batch, Precision precision, bool stacked)
-      : backend_(make_loop_backend()), arena_(kSlotsWithOuterOptimizer, replicas, shape.parameters()) {
+      : backend_(make_loop_backend()),
+        arena_(slots_with({Slot::kSlowWeights, Slot::kOuterMomentum}), replicas, shape.parameters()) {
     train_.model = shape;
     train_.batch = batch;
     train_.precision = precision;
@@ -63,11 +67,12 @@ class Bench {
     method_.name = method_.label = "noloco";
     method_.options = {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}};
     update_ = make_update(method_);
+    operations_ = std::make_unique<OperationRunner>(*update_, replicas_);
     decay_ = {{0, shape.parameters(), true}};
     const std::vector<float> weights = initial_weights(shape, 1);
     for (int r = 0; r < replicas; ++r)
       std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, r));
-    accelerator_ = Accelerator::make({train_, method_, decay_, stacked}, replicas_, *update_);
+    accelerator_ = Accelerator::make({train_, decay_, stacked}, replicas_, *operations_);
     accelerator_->upload();
     RandomStream stream(1, Purpose::kTrainingData);
     for (int r = 0; r < replicas; ++r) {
@@ -94,8 +99,9 @@ class Bench {
   std::unique_ptr<Backend> backend_;
   Arena arena_;
   ExchangeLog log_;
-  Replicas replicas_{arena_, *backend_, Wire::kBf16, log_};
+  Replicas replicas_{arena_, *backend_, log_};
   std::unique_ptr<Update> update_;
+  std::unique_ptr<OperationRunner> operations_;
   std::vector<DecayRange> decay_;
   std::unique_ptr<Accelerator> accelerator_;
   std::vector<Batch> batches_;
@@ -153,7 +159,7 @@ Json row_kernels(std::int64_t replicas, std::int64_t columns, double rate) {
     if (r % 2 == 1) pairs.push_back({r - 1, r});
   }
   const auto outer = [&](const std::vector<std::vector<int>>& groups, const auto& step) {
-    const FlatGroups flat = flat_groups(groups);
+    const FlatGroups flat(groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const OuterTables tables{a.get(),         b.get(), c.get(), nullptr, {members.get(), begins.get()},
                              Rounding::kBf16, columns};
@@ -162,10 +168,10 @@ Json row_kernels(std::int64_t replicas, std::int64_t columns, double rate) {
                  rate);
   };
   json["noloco_outer_step"] = outer(pairs, [](const OuterTables& tables, std::int64_t groups) {
-    noloco_on_device(tables, groups, 0.5f, 0.7f, 0.7f, nullptr);
+    outer_step_on_device(tables, groups, NolocoStep{0.5f, 0.7f, 0.7f}, nullptr);
   });
   json["diloco_outer_step"] = outer(everybody, [](const OuterTables& tables, std::int64_t groups) {
-    diloco_on_device(tables, groups, 0.7f, 0.9f, true, nullptr);
+    outer_step_on_device(tables, groups, DilocoStep{0.7f, 0.9f, true}, nullptr);
   });
   return json;
 }

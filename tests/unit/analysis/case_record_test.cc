@@ -100,11 +100,12 @@ TEST_F(CaseRecord, WhereAllOverlapsTheyAreTheSynchronization) {
                "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
                "2,0,fragment,2,3,5,100,3\n2,1,fragment,3,3,4.5,100,4\n"
                "4,0,fragment,6,7.5,8,100,7\n4,1,fragment,7.5,7.5,8,100,8.5\n");
-  write_text(case_folder + "/trace.jsonl",
-             R"({"longhaul_trace":1,"seed":1,"replicas":2,"steps":6,"parameters":50,"wire_bytes":2,)"
-             R"("evaluate_every":1,"rules":[{"name":"fragment","collective":"ring","every":2,)"
-             R"("grouping":"everyone","group_size":0,"tensors":["delta"],"overlap_steps":1}]})"
-             "\n");
+  write_text(
+      case_folder + "/trace.jsonl",
+      R"({"longhaul_trace":2,"seed":1,"replicas":2,"steps":6,"parameters":50,)"
+      R"("evaluate_every":1,"rules":[{"name":"fragment","collective":"ring","every":2,)"
+      R"("grouping":"everyone","group_size":0,"payload":[{"tensor":"delta","codec":{"numbers":"bf16"}}],"overlap_steps":1}]})"
+      "\n");
   const Json json = record();
   EXPECT_EQ(json["exchanges"], 2);
   EXPECT_DOUBLE_EQ(json["sync_time_s"]["mean"], (2 + 1.5 + 0.5 + 0.5) / 4);

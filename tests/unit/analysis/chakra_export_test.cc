@@ -41,10 +41,10 @@ TEST(ChakraExport, FollowsTheSchedule) {
 void write_pairs(const std::string& folder, const std::string& collective) {
   write_text(
       folder + "/trace.jsonl",
-      R"({"longhaul_trace":1,"seed":1,"replicas":2,"steps":3,"parameters":50,"wire_bytes":2,"evaluate_every":1,)"
+      R"({"longhaul_trace":2,"seed":1,"replicas":2,"steps":3,"parameters":50,"evaluate_every":1,)"
       R"("rules":[{"name":"outer","collective":")" +
           collective +
-          R"(","every":2,"grouping":"random","group_size":2,"tensors":["delta","phi"],"overlap_steps":0}]})"
+          R"(","every":2,"grouping":"random","group_size":2,"payload":[{"tensor":"delta","codec":{"numbers":"bf16"}},{"tensor":"phi","codec":{"numbers":"bf16"}}],"overlap_steps":0}]})"
           "\n"
           R"({"rule":0,"step":2,"groups":[[1,0]]})"
           "\n");

@@ -199,7 +199,7 @@ TEST(OuterStep, HasALaneAReplica) {
 TEST(OuterStep, StandsInTheOrderOfTheGroups) {
   TemporaryFolder folder;
   write_text(folder.path + "/trace.jsonl",
-             R"({"longhaul_trace":1,"rules":[{"name":"outer","overlap_steps":0}]})"
+             R"({"longhaul_trace":2,"rules":[{"name":"outer","overlap_steps":0}]})"
              "\n"
              R"({"rule":0,"step":2,"groups":[[2,0],[3,1]]})"
              "\n");

@@ -87,9 +87,9 @@ inline Json resolved_case(const std::string& label, const Json& swept, bool trai
 }
 
 constexpr const char* kTraceHeader =
-    R"({"longhaul_trace":1,"seed":1,"replicas":2,"steps":4,"parameters":50,"wire_bytes":2,"evaluate_every":1,)"
-    R"("rules":[{"name":"outer","collective":"ring","every":2,"grouping":"everyone","group_size":0,"tensors":["delta"],"overlap_steps":0},)"
-    R"({"name":"presend","collective":"pair","every":2,"grouping":"everyone","group_size":0,"tensors":["phi"],"overlap_steps":2}]})"
+    R"({"longhaul_trace":2,"seed":1,"replicas":2,"steps":4,"parameters":50,"evaluate_every":1,)"
+    R"("rules":[{"name":"outer","collective":"ring","every":2,"grouping":"everyone","group_size":0,"payload":[{"tensor":"delta","codec":{"numbers":"bf16"}}],"overlap_steps":0},)"
+    R"({"name":"presend","collective":"pair","every":2,"grouping":"everyone","group_size":0,"payload":[{"tensor":"phi","codec":{"numbers":"bf16"}}],"overlap_steps":2}]})"
     "\n";
 
 constexpr const char* kExchanges =

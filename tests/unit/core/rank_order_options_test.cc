@@ -8,7 +8,8 @@
 
 #include "core/case_parts.h"
 #include "core/errors.h"
-#include "core/trace.h"
+#include "core/plan/drawn_groups.h"
+#include "core/plan/trace.h"
 
 namespace longhaul {
 namespace {
@@ -146,16 +147,16 @@ TEST(SiteGroups, GroupsOfFourHaveFourSitesWhereThereAreEnough) {
   }
 }
 
-ExchangePlan by_sites(int across_every) {
-  ExchangeRule outer;
+OperationPlan by_sites(int across_every) {
+  OperationRule outer;
   outer.name = "outer";
   outer.collective = "pair";
   outer.every = 10;
   outer.grouping = Grouping::kSites;
   outer.group_size = 2;
   outer.across_every = across_every;
-  outer.tensors = {"delta"};
-  ExchangeRule presend = outer;
+  outer.payload = whole({"delta"}, Wire::kBf16);
+  OperationRule presend = outer;
   presend.name = "presend";
   presend.overlap_steps = 10;
   return {{outer, presend}};
@@ -163,20 +164,20 @@ ExchangePlan by_sites(int across_every) {
 
 // Outer steps 1, 2, 4, 5, 7 stay inside, 3 and 6 go across; φ goes ahead to the group of the next outer step.
 TEST(SiteGroups, EveryThirdOuterStepGoesAcross) {
-  const ExchangePlan plan = by_sites(3);
-  const PlanContext context{1, 8, 70, 1000, 2, sites({4, 4})};
+  const OperationPlan plan = by_sites(3);
+  const PlanContext context{1, 8, 70, 1000, sites({4, 4})};
   for (int outer = 1; outer <= 7; ++outer) {
-    const auto exchanges = exchanges_at(plan, context, 10 * outer);
+    const auto exchanges = operations_at(plan, context, 10 * outer);
     EXPECT_EQ(groups_inside(exchanges[0].groups, context.site_of), outer % 3 == 0 ? 0 : 4) << outer;
     if (outer < 7) {
       ASSERT_EQ(exchanges.size(), 2u);
-      EXPECT_EQ(exchanges[1].groups, exchanges_at(plan, context, 10 * outer + 10)[0].groups);
+      EXPECT_EQ(exchanges[1].groups, operations_at(plan, context, 10 * outer + 10)[0].groups);
     }
   }
 }
 
 TEST(SiteGroups, ATraceHasThemAndReadsThemBack) {
-  const Trace trace = make_trace(by_sites(2), {1, 8, 70, 1000, 2, sites({4, 4})});
+  const Trace trace = make_trace(by_sites(2), {1, 8, 70, 1000, sites({4, 4})});
   std::stringstream text;
   write_trace(trace, text);
   const Trace back = read_trace(text, "trace");
@@ -184,12 +185,12 @@ TEST(SiteGroups, ATraceHasThemAndReadsThemBack) {
   EXPECT_EQ(back.groups.size(), 7u + 6u);
   EXPECT_EQ(back.plan.rules[0].grouping, Grouping::kSites);
   EXPECT_EQ(back.plan.rules[0].across_every, 2);
-  EXPECT_EQ(back.exchanges_at(20)[0].groups, trace.exchanges_at(20)[0].groups);
+  EXPECT_EQ(back.operations_at(20)[0].groups, trace.operations_at(20)[0].groups);
 }
 
 TEST(SiteGroups, NeedTheSiteOfEveryReplica) {
-  const ExchangePlan plan = by_sites(1);
-  EXPECT_THROW(exchanges_at(plan, PlanContext{1, 8, 70, 1000, 2}, 10), std::logic_error);
+  const OperationPlan plan = by_sites(1);
+  EXPECT_THROW(operations_at(plan, PlanContext{1, 8, 70, 1000}, 10), std::logic_error);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::int64_t contributed_bytes(const Case& one) {
   const Trace trace = trace_of(one);
   std::int64_t bytes = 0;
   for (int step = 1; step <= one.steps(); ++step)
-    for (const Exchange& exchange : trace.exchanges_at(step)) bytes += exchange.bytes;
+    for (const Operation& exchange : trace.operations_at(step)) bytes += exchange.bytes;
   return bytes;
 }
 
@@ -50,10 +50,10 @@ TEST(Plans, BytesContributedByAReplica) {
 
 TEST(Plans, AllReducesOverlapWithTheBackwardPassOnlyIfAsked) {
   for (const char* name : {"ddp", "diloco"}) {
-    const ExchangePlan plain = plan_of(make_case({{"name", name}, {"buckets", 12}}));
+    const OperationPlan plain = plan_of(make_case({{"name", name}, {"buckets", 12}}));
     EXPECT_EQ(plain.rules[0].buckets, 1);
     EXPECT_EQ(plain.rules[0].overlap_backward, 0);
-    const ExchangePlan overlapped = plan_of(make_case({{"name", name}, {"overlap_backward", 0.5}}));
+    const OperationPlan overlapped = plan_of(make_case({{"name", name}, {"overlap_backward", 0.5}}));
     EXPECT_EQ(overlapped.rules[0].buckets, 24);
     EXPECT_EQ(overlapped.rules[0].overlap_backward, 0.5);
     EXPECT_EQ(overlapped.rules[0].overlap_steps, 0) << "the next step waits for it";
@@ -72,7 +72,7 @@ TEST(Plans, PairsBySitesNeedTheSitesAndEnterTheTrainingKeyOnlyThen) {
   const Trace trace = trace_of(one);
   EXPECT_EQ(trace.plan.rules[0].across_every, 3);
   for (int step = 10; step <= 100; step += 10) {
-    const std::vector<Exchange> exchanges = trace.exchanges_at(step);
+    const std::vector<Operation> exchanges = trace.operations_at(step);
     for (const auto& group : exchanges[0].groups)
       EXPECT_EQ(group[0] / 4 != group[1] / 4, step % 30 == 0) << "step " << step;
   }
@@ -149,7 +149,7 @@ TEST(TrainingKey, AllPatternsOfNolocoAreOneTraining) {
 TEST(Plans, FsdpGathersShardsTwiceAndScattersTheGradient) {
   for (const auto& [replicas, shard] : {std::pair{8, 250}, {3, 668}}) {
     const Trace trace = trace_of(make_case({{"name", "fsdp"}}, replicas));
-    const std::vector<Exchange> exchanges = trace.exchanges_at(1);
+    const std::vector<Operation> exchanges = trace.operations_at(1);
     ASSERT_EQ(exchanges.size(), 3u);
     for (const int gather : {0, 1}) {
       EXPECT_EQ(exchanges[static_cast<std::size_t>(gather)].rule->collective, "all-gather");

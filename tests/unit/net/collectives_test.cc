@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/errors.h"
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/registry.h"
 #include "tests/unit/net/data_flow.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 #include "core/random.h"
 #include "net/matrix.h"
 #include "net/site_tour.h"

@@ -146,12 +146,12 @@ TEST(Analytic, NothingIsShared) {
 // A replica that posts an overlapped exchange at step 1 and needs it at step 2 is held up there if it is
 // late.
 TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
-  ExchangeRule ahead = rule_of("pair", 1, 2);
+  OperationRule ahead = rule_of("pair", 1, 2);
   ahead.name = "ahead";
   ahead.overlap_steps = 1;
   Case one = drawn_case(2, 5, 0);
   one.workload.step_time.seconds = 1;
-  const Replayed replayed = walked(one, make_trace({{ahead}}, {1, 2, 2, 1000, 1}));
+  const Replayed replayed = walked(one, make_trace({{ahead}}, {1, 2, 2, 1000}));
   ASSERT_EQ(replayed.exchanges.size(), 2u);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").ready_s, 1);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").done_s, 6);
@@ -161,10 +161,10 @@ TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
 
 // Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done.
 TEST(Analytic, BlockingExchangesOfAStepFollowEachOther) {
-  ExchangeRule first = rule_of("ring"), second = rule_of("direct");
+  OperationRule first = rule_of("ring"), second = rule_of("direct");
   first.name = "first";
   second.name = "second";
-  const Replayed replayed = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000, 1}));
+  const Replayed replayed = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000}));
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "first").done_s, 1 + 4 * 5);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").ready_s, 21);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").done_s, 21 + 2 * 5);
@@ -173,13 +173,13 @@ TEST(Analytic, BlockingExchangesOfAStepFollowEachOther) {
 
 // A step of 12 s whose second half releases three buckets, at 8, 10 and 12 s; a bucket takes two messages.
 TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
-  ExchangeRule rule = rule_of("direct");
+  OperationRule rule = rule_of("direct");
   rule.overlap_backward = 0.5;
   rule.buckets = 3;
   const auto done_s = [&](double message_s) {
     Case one = drawn_case(2, message_s, 0);
     one.workload.step_time.seconds = 12;
-    const Replayed replayed = walked(one, make_trace({{rule}}, {1, 2, 1, 3000, 1}));
+    const Replayed replayed = walked(one, make_trace({{rule}}, {1, 2, 1, 3000}));
     EXPECT_DOUBLE_EQ(replayed.row(1, 0).ready_s, 12);
     EXPECT_EQ(replayed.row(1, 0).bytes, 3000) << "half of each bucket, twice";
     EXPECT_EQ(replayed.report["transfers"], 3 * 4);
@@ -237,8 +237,8 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         EventQueue clock;
         AnalyticNetwork network(one.network, topology, 5, clock);
         const ExchangeContext context{clock, network};
-        ExchangeRule rule = rule_of(name);
-        rule.tensors = {"delta", "phi"};
+        OperationRule rule = rule_of(name);
+        rule.payload = whole({"delta", "phi"}, Wire::kInt8);
         std::vector<int> group;
         std::vector<std::int64_t> posted_ns;
         RandomStream stream(3, Purpose::kStepTime, static_cast<std::uint32_t>(members));

@@ -12,12 +12,12 @@ namespace {
 // bytes.
 TEST(Estimate, CountsTheTransfersOfAllExchanges) {
   Case one = star_case(4, 1e8, 0.05);
-  ExchangeRule rule;
+  OperationRule rule;
   rule.name = "outer";
   rule.collective = "ring";
   rule.every = 10;
-  rule.tensors = {"delta"};
-  const Trace trace = make_trace({{rule}}, {1, 4, 100, 1000, 2});
+  rule.payload = whole({"delta"}, Wire::kInt8);
+  const Trace trace = make_trace({{rule}}, {1, 4, 100, 2000});
   const ReplayEstimate flow = estimate(one, trace);
   EXPECT_EQ(flow.transfers, 240);
   EXPECT_EQ(flow.payload_bytes, 10 * 6 * 2000);
@@ -27,11 +27,11 @@ TEST(Estimate, CountsTheTransfersOfAllExchanges) {
 // 500 bytes are less than an initial window: each of the 240 transfers is sent and arrives.
 TEST(Estimate, AShortMessageIsTwoEvents) {
   const Case one = star_case(4, 1e8, 0.05);
-  ExchangeRule rule;
+  OperationRule rule;
   rule.collective = "ring";
   rule.every = 10;
-  rule.tensors = {"delta"};
-  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 4, 100, 1000, 2})).events, 480);
+  rule.payload = whole({"delta"}, Wire::kInt8);
+  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 4, 100, 2000})).events, 480);
 }
 
 // 100 Mb/s hold 590 kB for 50 ms. From 14,480 bytes the window is there after 6 doublings (463 kB after 5),
@@ -39,10 +39,10 @@ TEST(Estimate, AShortMessageIsTwoEvents) {
 // messages of 20 MB, each on a connection that idled.
 TEST(Estimate, AWindowThatIdledDoublesUntilItCoversThePath) {
   Case one = star_case(2, 1e8, 0.05);
-  ExchangeRule rule;
+  OperationRule rule;
   rule.collective = "pair";
-  rule.tensors = {"delta"};
-  const PlanContext ten_steps{1, 2, 10, 10000000, 2};
+  rule.payload = whole({"delta"}, Wire::kInt8);
+  const PlanContext ten_steps{1, 2, 10, 20000000};
   EXPECT_EQ(estimate(one, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (6 * 2 + 2));
   one.network.tcp.connections = 4;  // together 57,920 bytes at first, as one fluid: 927 kB after 4 doublings
   EXPECT_EQ(estimate(one, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (4 * 2 + 2));
@@ -52,20 +52,20 @@ TEST(Estimate, AWindowThatIdledDoublesUntilItCoversThePath) {
 // first round only.
 TEST(Estimate, ARingStartsUpOncePerConnection) {
   const Case one = star_case(8, 1e8, 0.05);
-  ExchangeRule rule;
+  OperationRule rule;
   rule.collective = "ring";
-  rule.tensors = {"delta"};
-  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 8, 1, 400000, 2})).events, 8 * (14 * 2 + 3 * 2));
+  rule.payload = whole({"delta"}, Wire::kInt8);
+  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 8, 1, 800000})).events, 8 * (14 * 2 + 3 * 2));
 }
 
 TEST(Estimate, PacketsCostMoreThanFluid) {
   Case one = star_case(2, 1e8, 0.05);
-  ExchangeRule rule;
+  OperationRule rule;
   rule.collective = "pair";
   rule.grouping = Grouping::kRandom;
   rule.group_size = 2;
-  rule.tensors = {"delta"};
-  const Trace trace = make_trace({{rule}}, {1, 2, 10, 10000000, 2});
+  rule.payload = whole({"delta"}, Wire::kInt8);
+  const Trace trace = make_trace({{rule}}, {1, 2, 10, 20000000});
   const double fluid = estimate(one, trace).seconds;
   one.network.fidelity = "packet";
   EXPECT_GT(estimate(one, trace).seconds, 100 * fluid);
@@ -152,7 +152,7 @@ TEST(CheckNetwork, FlowRefusesATrunkThatReplicasCanFill) {
 }
 
 TEST(Collectives, FlowRefusesManySendersThroughAFifo) {
-  ExchangeRule rule;
+  OperationRule rule;
   rule.collective = "direct";
   Case one = star_case(4, 1e9, 0.1);
   EXPECT_NO_THROW(check_collectives(one, {{rule}}));
@@ -165,7 +165,7 @@ TEST(Collectives, FlowRefusesManySendersThroughAFifo) {
 
 // In a tree of 5 member 0 hears from 1, 2 and 4: three times two products.
 TEST(Collectives, FlowWantsAFifoForAllChildrenOfATree) {
-  ExchangeRule rule;
+  OperationRule rule;
   rule.collective = "tree";
   Case one = star_case(5, 1e9, 0.1);
   one.network.tcp.queue = "fifo";
@@ -176,7 +176,7 @@ TEST(Collectives, FlowWantsAFifoForAllChildrenOfATree) {
 }
 
 TEST(Collectives, WithoutSitesHierarchicalIsRefused) {
-  ExchangeRule rule;
+  OperationRule rule;
   rule.collective = "hierarchical";
   EXPECT_THROW(check_collectives(star_case(4, 1e9, 0.1), {{rule}}), InputError);
   EXPECT_NO_THROW(check_collectives(regions_case("aws-2022", {{"london", 2}, {"tokyo", 2}}), {{rule}}));

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "core/csv.h"
+#include "core/plan/trace.h"
 #include "core/progress.h"
-#include "core/trace.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {
@@ -76,23 +76,23 @@ Replayed run_with(Replay replay, const Case& one, const Trace& trace) {
 }
 
 // A rule among everyone, or among random groups of `group_size`.
-inline ExchangeRule rule_of(const std::string& collective, int every = 1, int group_size = 0) {
-  ExchangeRule rule;
+inline OperationRule rule_of(const std::string& collective, int every = 1, int group_size = 0) {
+  OperationRule rule;
   rule.name = "outer";
   rule.collective = collective;
   rule.every = every;
   rule.grouping = group_size > 0 ? Grouping::kRandom : Grouping::kEveryone;
   rule.group_size = group_size;
-  rule.tensors = {"delta"};
+  rule.payload = whole({"delta"}, Wire::kInt8);
   return rule;
 }
 
 // One exchange of `bytes` from every member at step 1.
 inline Trace single_exchange(const std::string& collective, int replicas, std::int64_t bytes, int steps = 1) {
-  ExchangeRule rule = rule_of(collective, 1, collective == "pair" || collective == "root" ? 2 : 0);
-  if (collective == "root") rule.tensors = {"delta", "phi"};
-  const auto parameters = bytes / static_cast<std::int64_t>(rule.tensors.size());
-  return make_trace({{rule}}, {1, replicas, steps, parameters, 1});
+  OperationRule rule = rule_of(collective, 1, collective == "pair" || collective == "root" ? 2 : 0);
+  if (collective == "root") rule.payload = whole({"delta", "phi"}, Wire::kInt8);
+  const auto parameters = bytes / static_cast<std::int64_t>(rule.payload.size());
+  return make_trace({{rule}}, {1, replicas, steps, parameters});
 }
 
 }  // namespace longhaul

@@ -137,7 +137,7 @@ TEST(Slices, TooManyAreRefused) {
   Case one = star_case(256, 1e9, 0.1);
   one.network.slice = {SliceSpec::Kind::kBytes, 65536};
   const auto estimate_of = [&](std::int64_t bytes) {
-    return estimate(one, make_trace({{rule_of("ring")}}, {1, 256, 1, bytes, 1}));
+    return estimate(one, make_trace({{rule_of("ring")}}, {1, 256, 1, bytes}));
   };
   // Chunks of a 256th, 2 · 255 · 256 messages, each in `slices`.
   EXPECT_EQ(estimate_of(256 * 65536 * 10).transfers, 2 * 255 * 256 * 10);

@@ -13,10 +13,9 @@ namespace {
 
 // Seconds of one exchange of `bytes` among all.
 double replayed_s(const std::string& collective, int members, std::int64_t bytes, int tensors = 1) {
-  ExchangeRule rule = rule_of(collective);
-  rule.tensors.resize(static_cast<std::size_t>(tensors), "delta");
-  return run_replay(open_star(members), make_trace({{rule}}, {1, members, 1, bytes / tensors, 1}))
-      .sync_time_s();
+  OperationRule rule = rule_of(collective);
+  rule.payload.resize(static_cast<std::size_t>(tensors), rule.payload.front());
+  return run_replay(open_star(members), make_trace({{rule}}, {1, members, 1, bytes / tensors})).sync_time_s();
 }
 
 double closed_form_s(const std::string& collective, int members, std::int64_t bytes, int tensors = 1) {
@@ -123,7 +122,7 @@ double hierarchical_s(const std::vector<int>& sizes, double outside_s, std::int6
       std::filesystem::temp_directory_path() / ("longhaul_sites_" + std::to_string(getpid()) + ".json");
   const Case one = sites_case(sizes, outside_s, file);
   const Replayed replayed =
-      run_replay(one, make_trace({{rule_of("hierarchical")}}, {1, one.replicas, 1, bytes, 1}));
+      run_replay(one, make_trace({{rule_of("hierarchical")}}, {1, one.replicas, 1, bytes}));
   std::filesystem::remove(file);
   return replayed.sync_time_s();
 }

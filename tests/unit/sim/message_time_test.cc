@@ -46,31 +46,30 @@ Case random_steps(int replicas, double mean_s, double std_s) {
 TEST(MessageTimes, ReplayAndAnalyticGiveTheSameTables) {
   for (const std::string& name : all_reduce_collectives()) {
     if (find_collective(name).needs_sites()) continue;
-    expect_same_tables(random_steps(7, 0.3, 0.4), make_trace({{rule_of(name, 3)}}, {1, 7, 12, 5000, 2}),
-                       name);
+    expect_same_tables(random_steps(7, 0.3, 0.4), make_trace({{rule_of(name, 3)}}, {1, 7, 12, 10000}), name);
   }
   for (const std::string& name : group_average_collectives()) {
-    ExchangeRule rule = rule_of(name, 2, 2);
-    rule.tensors = {"delta", "phi"};
-    expect_same_tables(random_steps(8, 0.3, 0.4), make_trace({{rule}}, {1, 8, 12, 5000, 2}), name);
+    OperationRule rule = rule_of(name, 2, 2);
+    rule.payload = whole({"delta", "phi"}, Wire::kInt8);
+    expect_same_tables(random_steps(8, 0.3, 0.4), make_trace({{rule}}, {1, 8, 12, 10000}), name);
   }
 }
 
 TEST(MessageTimes, OverlappedExchangesToo) {
-  ExchangeRule outer = rule_of("pair", 2, 2), ahead = rule_of("pair", 2, 2);
+  OperationRule outer = rule_of("pair", 2, 2), ahead = rule_of("pair", 2, 2);
   ahead.name = "ahead";
   ahead.overlap_steps = 2;
-  const Trace trace = make_trace({{outer, ahead}}, {1, 8, 20, 5000, 2});
+  const Trace trace = make_trace({{outer, ahead}}, {1, 8, 20, 10000});
   expect_same_tables(random_steps(8, 1, 1.5), trace, "late");
   expect_same_tables(random_steps(8, 0.01, 0.01), trace, "in time");
 }
 
 TEST(MessageTimes, ExchangesInARowAndBucketsToo) {
-  ExchangeRule first = rule_of("halving-doubling", 2), second = rule_of("ring", 2);
+  OperationRule first = rule_of("halving-doubling", 2), second = rule_of("ring", 2);
   second.name = "second";
   second.overlap_backward = 0.7;
   second.buckets = 5;
-  const Trace trace = make_trace({{first, second}}, {1, 6, 12, 5000, 2});
+  const Trace trace = make_trace({{first, second}}, {1, 6, 12, 10000});
   expect_same_tables(random_steps(6, 0.3, 0.4), trace, "longer than a step");
   expect_same_tables(random_steps(6, 0.01, 0.02), trace, "shorter");
 }

@@ -30,10 +30,10 @@ double bucket_s(const std::string& collective, int members, std::int64_t bytes) 
 
 Trace overlapping(const std::string& collective, int members, std::int64_t bytes, double overlap, int buckets,
                   int steps = 1) {
-  ExchangeRule rule = rule_of(collective);
+  OperationRule rule = rule_of(collective);
   rule.overlap_backward = overlap;
   rule.buckets = buckets;
-  return make_trace({{rule}}, {1, members, steps, bytes, 1});
+  return make_trace({{rule}}, {1, members, steps, bytes});
 }
 
 TEST(OverlapWithBackward, EndsWithTheNetworkOrWithTheLastBucket) {

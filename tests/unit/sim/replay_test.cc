@@ -72,11 +72,11 @@ TEST(Replay, IndependentPairsAreNotSynchronized) {
 
 // The pre-sent half travels during ten steps of compute; at the outer step only the other half is left.
 TEST(Replay, WhatIsSentAheadOverlapsWithCompute) {
-  ExchangeRule outer = rule_of("pair", 10, 2), presend = outer;
+  OperationRule outer = rule_of("pair", 10, 2), presend = outer;
   presend.name = "presend";
-  presend.tensors = {"phi"};
+  presend.payload = whole({"phi"}, Wire::kInt8);
   presend.overlap_steps = 10;
-  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 10000000, 1});
+  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 10000000});
   const Replayed replayed = run_replay(star_case(2, 1e8, 0.05), trace);
   // Step 10: delta. Then phi is sent ahead, taking about 1 s of the 10 s to step 20.
   const ExchangeRecord &first = replayed.row(10, 0), &ahead = replayed.row(10, 0, "presend"),
@@ -90,11 +90,11 @@ TEST(Replay, WhatIsSentAheadOverlapsWithCompute) {
 
 // 1 MB/s, 20 MB ahead with 10 s to do it: the outer step waits for the rest of them, and its done_s says so.
 TEST(Replay, ALateOverlappedExchangeIsAwaited) {
-  ExchangeRule outer = rule_of("pair", 10, 2), presend = outer;
+  OperationRule outer = rule_of("pair", 10, 2), presend = outer;
   presend.name = "presend";
-  presend.tensors = {"phi"};
+  presend.payload = whole({"phi"}, Wire::kInt8);
   presend.overlap_steps = 10;
-  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 20000000, 1});
+  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 20000000});
   const Replayed replayed = run_replay(star_case(2, 8e6, 0.05), trace);
   const ExchangeRecord &ahead = replayed.row(10, 0, "presend"), &second = replayed.row(20, 0);
   EXPECT_GT(ahead.done_s, second.ready_s);
@@ -104,10 +104,10 @@ TEST(Replay, ALateOverlappedExchangeIsAwaited) {
 // Two blocking rules at a step: a replica is ready for the second one when it has done the first. 10 MB and
 // then 20 MB at 12.5 MB/s of line, 94.15 % of it payload.
 TEST(Replay, ExchangesOfAStepFollowEachOther) {
-  ExchangeRule first = rule_of("parameter-server"), second = first;
+  OperationRule first = rule_of("parameter-server"), second = first;
   second.name = "second";
-  second.tensors = {"delta", "phi"};
-  const Trace trace = make_trace({{first, second}}, {1, 2, 1, 10000000, 1});
+  second.payload = whole({"delta", "phi"}, Wire::kInt8);
+  const Trace trace = make_trace({{first, second}}, {1, 2, 1, 10000000});
   const Replayed replayed = run_replay(star_case(2, 1e8, 1e-4), trace);
   const double seconds = 2 * 10e6 * 8 / (1e8 * 1448 / 1538);  // there and back
   for (const int replica : {0, 1}) {
@@ -169,7 +169,7 @@ TEST(Replay, StepsHoldEveryClockOfASmallRun) {
 TEST(Replay, AStepTimeFactorSlowsOneReplicaAlone) {
   Case one = star_case(3, 1e8, 0.05);
   one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
-  const Trace trace = make_trace({{rule_of("ring", 100)}}, {1, 3, 10, 1000, 1});
+  const Trace trace = make_trace({{rule_of("ring", 100)}}, {1, 3, 10, 1000});
   const auto clocks = [&] {
     std::istringstream lines(run_replay(one, trace).files.at("replicas.csv"));
     std::vector<double> clocks;
@@ -199,7 +199,7 @@ TEST(ExchangeRun, SaysWhoWaitsForWhom) {
   const Case one = star_case(3, 1e8, 0.05);
   const Topology topology = build_topology(one);
   FlowNetwork network(one.network.tcp, topology);
-  const ExchangeRule rule = rule_of("ring");
+  const OperationRule rule = rule_of("ring");
   const ExchangeContext context{simulator_clock(), network};
   ExchangeRun run(context, rule, 0, 7, {0, 1, 2}, 300, [](int) {});
   const SimulationScope scope;

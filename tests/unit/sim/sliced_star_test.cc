@@ -22,7 +22,7 @@ Sliced sliced(const std::string& name, int members, int slices, int segments, Ca
   const bool has_parts = collective.unit_bytes({members, members, 1, {}}) == 1;
   const std::int64_t bytes = slice * slices * (has_parts ? members : 1);
   one.network.slice = {SliceSpec::Kind::kBytes, slice};
-  const Trace trace = make_trace({{rule_of(name)}}, {1, members, 1, bytes, 1});
+  const Trace trace = make_trace({{rule_of(name)}}, {1, members, 1, bytes});
   return {run_replay(one, trace).sync_time_s(),
           collective.sliced_idle_star_s({members, bytes, 1, {}}, slices, kLatency, kBytesPerSecond)};
 }
@@ -75,7 +75,7 @@ TEST(SlicedStar, TreesStayBetweenTheirBounds) {
 TEST(SlicedStar, APipelinedTreeBeatsTheWholeVectors) {
   Case one = open_star(8);
   const std::int64_t bytes = std::int64_t{kSegment} * 64;
-  const Trace trace = make_trace({{rule_of("heap-tree")}}, {1, 8, 1, bytes, 1});
+  const Trace trace = make_trace({{rule_of("heap-tree")}}, {1, 8, 1, bytes});
   const double whole_s = run_replay(one, trace).sync_time_s();
   one.network.slice = {SliceSpec::Kind::kBytes, kSegment};
   EXPECT_LT(run_replay(one, trace).sync_time_s(), 0.5 * whole_s);
@@ -103,7 +103,7 @@ TEST(SlicedMesh, FlowAndAnalyticAgree) {
 // Replica 0 is ready after 1 s, replica 1 after 3 s.
 TEST(Eager, WhatWasPushedIsThereWhenTheReceiverPosts) {
   const std::int64_t bytes = std::int64_t{kSegment} * 40;
-  Trace trace = make_trace({{rule_of("pair", 1, 2)}}, {1, 2, 1, bytes, 1});
+  Trace trace = make_trace({{rule_of("pair", 1, 2)}}, {1, 2, 1, bytes});
   trace.measured_s = {{1, 3}};
   Case one = open_star(2);
   one.workload.step_time.kind = StepTime::Kind::kMeasured;
@@ -120,7 +120,7 @@ TEST(Eager, WhatWasPushedIsThereWhenTheReceiverPosts) {
 
 // In slices the pushed ones are passed on before the late member is there: a ring of three.
 TEST(Eager, DeliversTheSameBytes) {
-  Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36, 1});
+  Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36});
   trace.measured_s = {{1, 1.5, 2}};
   Case one = open_star(3);
   one.workload.step_time.kind = StepTime::Kind::kMeasured;

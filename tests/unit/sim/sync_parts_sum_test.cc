@@ -54,22 +54,22 @@ Case draw_case(Draws& draws) {
   return one;
 }
 
-ExchangePlan draw_plan(Draws& draws) {
+OperationPlan draw_plan(Draws& draws) {
   std::vector<std::string> collectives = {"pair", "root", "serial"};
   for (const std::string& name : all_reduce_collectives())
     if (!find_collective(name).needs_sites()) collectives.push_back(name);
-  ExchangeRule outer = rule_of(draws.one_of(collectives), draws.pick(1, 2));
+  OperationRule outer = rule_of(draws.one_of(collectives), draws.pick(1, 2));
   if (outer.collective == "pair" || outer.collective == "root" || outer.collective == "serial") {
     outer.grouping = Grouping::kRandom;
     outer.group_size = 2;
-    outer.tensors = {"delta", "phi"};
+    outer.payload = whole({"delta", "phi"}, Wire::kInt8);
   } else if (draws.flip()) {
     outer.overlap_backward = 0.5;
     outer.buckets = draws.pick(2, 4);
   }
-  ExchangePlan plan{{outer}};
+  OperationPlan plan{{outer}};
   if (draws.flip()) {
-    ExchangeRule ahead = rule_of("ring", outer.every);
+    OperationRule ahead = rule_of("ring", outer.every);
     ahead.name = "ahead";
     ahead.overlap_steps = 1;
     plan.rules.push_back(ahead);
@@ -100,9 +100,9 @@ TEST(SyncPartsSum, IsTheSyncTimeWhateverTheNetwork) {
     Draws draws(seed);
     Case one = draw_case(draws);
     if (one.network.tcp.queue == "fifo") one.network.tcp.window.reset();
-    const ExchangePlan plan = draw_plan(draws);
+    const OperationPlan plan = draw_plan(draws);
     const auto parameters = static_cast<std::int64_t>(draws.log_between(1e3, 5e6));
-    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, parameters, 2});
+    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, 2 * parameters});
     const std::string what = "seed " + std::to_string(seed) + ": " + plan.rules[0].collective + " of " +
                              std::to_string(one.replicas) + ", queue " + one.network.tcp.queue;
     const auto [congestion_s, sharing_s] = expect_sums(run_replay(one, trace), what);
@@ -122,8 +122,8 @@ TEST(SyncPartsSum, OfAnalyticToo) {
     Draws draws(seed);
     Case one = draw_case(draws);
     one.network.fidelity = "analytic";
-    const ExchangePlan plan = draw_plan(draws);
-    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, 100000, 2});
+    const OperationPlan plan = draw_plan(draws);
+    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, 200000});
     const auto [congestion_s, sharing_s] =
         expect_sums(run_replay(one, trace), "seed " + std::to_string(seed));
     EXPECT_EQ(congestion_s + sharing_s, 0) << "messages do not know of each other";

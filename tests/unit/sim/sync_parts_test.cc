@@ -141,13 +141,13 @@ TEST(SyncParts, WhatLiesBeforeTheLastIsReadyDoesNotCount) {
 // A small all-reduce is over before the large vectors that were sent a step earlier: whoever waits for these
 // goes on when they are there.
 TEST(SyncParts, WhatWasSentAheadAndIsMissingIsWaiting) {
-  ExchangeRule outer = rule_of("ring"), ahead = rule_of("pair", 1, 2);
+  OperationRule outer = rule_of("ring"), ahead = rule_of("pair", 1, 2);
   ahead.name = "ahead";
   ahead.overlap_steps = 1;
-  ahead.tensors = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  ahead.payload = whole({"a", "b", "c", "d", "e", "f", "g", "h"}, Wire::kInt8);
   Case one = open_star(6);
   one.workload.step_time.seconds = 0.01;
-  Trace trace = make_trace({{outer, ahead}}, {1, 6, 6, 30 * kSegment, 1});
+  Trace trace = make_trace({{outer, ahead}}, {1, 6, 6, 30 * kSegment});
   for (auto& [key, groups] : trace.groups) groups = {{0, 3}, {1, 4}, {2, 5}};  // no neighbours in the ring
   const Replayed replayed = run_replay(one, trace);
   int waits = 0;
@@ -164,7 +164,7 @@ TEST(SyncParts, WhatWasSentAheadAndIsMissingIsWaiting) {
 
 TEST(SyncParts, DrawnMessageTimesAreOnePart) {
   Case one = drawn_case(8, 0.2, 0.1);
-  const Trace trace = make_trace({{rule_of("leaf-tree")}}, {1, 8, 3, 1000, 2});
+  const Trace trace = make_trace({{rule_of("leaf-tree")}}, {1, 8, 3, 2000});
   for (const std::string fidelity : {"analytic", "flow"}) {
     one.network.fidelity = fidelity;
     const Replayed replayed = run_replay(one, trace);

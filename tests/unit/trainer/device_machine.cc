@@ -27,17 +27,17 @@ class DeviceMachine : public RowMachine {
   }
   void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
     outer(run, [&](const OuterTables& tables, std::int64_t groups) {
-      noloco_on_device(tables, groups, alpha, beta, gamma, nullptr);
+      outer_step_on_device(tables, groups, NolocoStep{alpha, beta, gamma}, nullptr);
     });
   }
   void diloco(OuterRun& run, float lr, float momentum, bool nesterov) override {
     outer(run, [&](const OuterTables& tables, std::int64_t groups) {
-      diloco_on_device(tables, groups, lr, momentum, nesterov, nullptr);
+      outer_step_on_device(tables, groups, DilocoStep{lr, momentum, nesterov}, nullptr);
     });
   }
   void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
                std::int64_t columns) override {
-    const FlatGroups flat = flat_groups(groups);
+    const FlatGroups flat(groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const DeviceTable<float> table(rows);
     average_on_device(table.get(), {members.get(), begins.get()}, static_cast<std::int64_t>(groups.size()),
@@ -48,7 +48,7 @@ class DeviceMachine : public RowMachine {
  private:
   template <typename Step>
   static void outer(OuterRun& run, const Step& step) {
-    const FlatGroups flat = flat_groups(run.groups);
+    const FlatGroups flat(run.groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const DeviceTable<float> theta(run.theta), phi(run.phi), momentum(run.momentum), anchors(run.anchors);
     step(OuterTables{theta.get(),

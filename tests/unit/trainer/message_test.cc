@@ -1,4 +1,4 @@
-#include "trainer/replicas/message.h"
+#include "trainer/codecs/message.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 #include <cstring>
 
 #include "core/random.h"
-#include "trainer/replicas/wire_format.h"
+#include "tests/unit/trainer/operation_support.h"
+#include "trainer/codecs/wire_format.h"
 
 namespace longhaul {
 namespace {
@@ -52,7 +53,7 @@ TEST(WireFormat, RoundingIsWithinHalfAStepAndPackingReadsTheSame) {
     const std::vector<std::uint8_t> packed = pack_row(row.data(), 3000, wire);
     EXPECT_EQ(packed.size(), 3000u * static_cast<unsigned>(bytes_per_parameter(wire)));
     std::vector<float> read(3000);
-    unpack_row(packed, 0, 3000, wire, read.data());
+    unpack_numbers(packed.data(), 0, 3000, wire, read.data());
     for (std::size_t i = 0; i < row.size(); ++i) {
       EXPECT_EQ(read[i], rounded(row[i], wire));
       EXPECT_LE(std::abs(read[i] - row[i]), std::max(step * std::abs(row[i]), 0x1p-25));
@@ -62,23 +63,23 @@ TEST(WireFormat, RoundingIsWithinHalfAStepAndPackingReadsTheSame) {
 
 TEST(Message, ReadsAsTheRoundedDifferenceAndCountsItsBytes) {
   const std::vector<float> a(100, 1.f), b(100, 0.1f);
-  const Message message = Message::of_difference(a.data(), b.data(), 100, Wire::kBf16);
+  const Message message = message_of(a.data(), 100, Wire::kBf16, b.data());
   float out[10];
   message.read(90, 100, out);
   EXPECT_EQ(out[9], rounded(0.9f, Wire::kBf16));
-  EXPECT_EQ(message.bytes(), 200);
-  EXPECT_EQ(Message::of_row(a.data(), 100, Wire::kFp32).bytes(), 400);
+  EXPECT_EQ(message.size(), 200);
+  EXPECT_EQ(message_of(a.data(), 100, Wire::kFp32).size(), 400);
 }
 
 TEST(Message, APackedOneIsACopy) {
   std::vector<float> row(5, 0.3f);
-  const Message view = Message::of_row(row.data(), 5, Wire::kFp16);
-  const Message copy = view.packed();
+  const Message view = message_of(row.data(), 5, Wire::kFp16);
+  const Message copy = view.encoded();
   row.assign(5, 7.f);
   float out[2];
   copy.read(3, 5, out);
   EXPECT_EQ(out[0], rounded(0.3f, Wire::kFp16));
-  EXPECT_EQ(copy.bytes(), view.bytes());
+  EXPECT_EQ(copy.size(), view.size());
 }
 
 // Longer than a block, and with what a wire format does not keep.
@@ -91,10 +92,10 @@ TEST(Message, APackedDifferenceReadsTheSame) {
   a[1] = NAN;
   a[2] = 1e30f;
   for (Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16}) {
-    const Message message = Message::of_difference(a.data(), b.data(), kColumns, wire);
-    const Message packed = message.packed(), again = packed.packed();
-    EXPECT_EQ(packed.bytes(), message.bytes());
-    EXPECT_EQ(again.packed_bytes(), packed.packed_bytes());
+    const Message message = message_of(a.data(), kColumns, wire, b.data());
+    const Message packed = message.encoded(), again = packed.encoded();
+    EXPECT_EQ(packed.size(), message.size());
+    EXPECT_EQ(again.bytes(), packed.bytes());
     for (std::int64_t at = 0; at < kColumns; at += kBlock) {
       const std::int64_t end = std::min(at + kBlock, kColumns);
       float expected[kBlock], found[kBlock];
@@ -108,8 +109,8 @@ TEST(Message, APackedDifferenceReadsTheSame) {
 TEST(Message, MeanIsSummedInTheOrderGiven) {
   // In float32 1 + 1e8 - 1e8 depends on the order; the mean must be that of this order.
   const float one = 1, big = 1e8f, minus = -1e8f;
-  const Message a = Message::of_row(&one, 1, Wire::kFp32), b = Message::of_row(&big, 1, Wire::kFp32),
-                c = Message::of_row(&minus, 1, Wire::kFp32);
+  const Message a = message_of(&one, 1, Wire::kFp32), b = message_of(&big, 1, Wire::kFp32),
+                c = message_of(&minus, 1, Wire::kFp32);
   float mean;
   mean_of({&a, &b, &c}, 0, 1, &mean);
   EXPECT_EQ(mean, 0.f);

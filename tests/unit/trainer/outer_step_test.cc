@@ -4,20 +4,17 @@
 
 #include <cmath>
 
+#include "core/plan/drawn_groups.h"
 #include "core/random.h"
 #include "methods/stability.h"
+#include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/updates/update.h"
 
 namespace longhaul {
 namespace {
 
-struct Bench {
-  Bench(const MethodSpec& method, int replicas, std::int64_t columns, Wire wire = Wire::kFp32)
-      : update(make_update(method)),
-        arena(update->slots(), replicas, columns),
-        backend(make_loop_backend()),
-        all{arena, *backend, wire, log} {}
+struct Bench : UpdateBench {
+  using UpdateBench::UpdateBench;
 
   std::vector<double> column(Slot slot) const {
     std::vector<double> values;
@@ -28,12 +25,6 @@ struct Bench {
     for (int r = 0; r < arena.replicas(); ++r)
       arena.row(slot, r)[0] = static_cast<float>(values[static_cast<std::size_t>(r)]);
   }
-
-  std::unique_ptr<Update> update;
-  Arena arena;
-  std::unique_ptr<Backend> backend;
-  ExchangeLog log;
-  Replicas all;
 };
 
 MethodSpec method_spec(const Json& options) {
@@ -56,11 +47,10 @@ TEST_P(OuterStepHistory, IsTheOneWorkedOutByHand) {
   Bench bench(method_spec(history["method"]), static_cast<int>(phi.size()), 1);
   bench.set_column(Slot::kSlowWeights, phi);
   bench.set_column(Slot::kOuterMomentum, history["start"]["momentum"]);
-  const ExchangeRule rule{"outer", "ring", 1, Grouping::kEveryone, 0, {"delta", "phi"}, 0};
+  const OperationRule rule = rule_for({"delta", "phi"});
   for (const Json& step : history["steps"]) {
     bench.set_column(Slot::kWeights, step["theta"]);
-    const Exchange exchange{&rule, 1, 1, step["groups"].get<std::vector<std::vector<int>>>(), 8};
-    bench.update->exchange(exchange, bench.all);
+    bench.run(rule, 1, step["groups"].get<std::vector<std::vector<int>>>());
     expect_near(bench.column(Slot::kSlowWeights), step["phi"], "phi");
     expect_near(bench.column(Slot::kOuterMomentum), step["momentum"], "momentum");
     EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
@@ -79,8 +69,8 @@ TEST(Ddp, AveragesGradientsAsWorkedOutByHand) {
   const Json history = golden("ddp_gradient.json");
   Bench bench(method_spec(history["method"]), 2, 1);
   bench.set_column(Slot::kGradient, history["gradient"]);
-  const ExchangeRule rule{"gradient", "ring", 1, Grouping::kEveryone, 0, {"gradient"}, 0};
-  bench.update->exchange({&rule, 1, 1, {}, 4}, bench.all);
+  const OperationRule rule = rule_for({"gradient"});
+  bench.run(rule);
   expect_near(bench.column(Slot::kGradient), history["averaged"], "gradient");
 }
 
@@ -90,8 +80,8 @@ TEST(OuterStep, MovesTheAnchorTowardsTheFastWeights) {
         Json{{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}}) {
     Bench bench(method_spec(options), 2, 1);
     bench.set_column(Slot::kWeights, {1, 1});  // φ is 0
-    const ExchangeRule rule{"outer", "ring", 1, Grouping::kEveryone, 0, {"delta"}, 0};
-    bench.update->exchange({&rule, 1, 1, {}, 4}, bench.all);
+    const OperationRule rule = rule_for({"delta"});
+    bench.run(rule);
     EXPECT_GT(bench.column(Slot::kWeights)[0], 0) << options;
   }
 }
@@ -99,8 +89,8 @@ TEST(OuterStep, MovesTheAnchorTowardsTheFastWeights) {
 TEST(OuterStep, ReplicasInNoGroupStayAsTheyAre) {
   Bench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}), 4, 1);
   bench.set_column(Slot::kWeights, {1, 2, 3, 4});
-  const ExchangeRule rule{"outer", "pair", 1, Grouping::kRandom, 2, {"delta", "phi"}, 0};
-  bench.update->exchange({&rule, 1, 1, {{3, 1}}, 8}, bench.all);
+  const OperationRule rule = rule_for({"delta", "phi"});
+  bench.run(rule, 1, {{3, 1}});
   EXPECT_EQ(bench.column(Slot::kWeights)[0], 1);
   EXPECT_EQ(bench.column(Slot::kWeights)[2], 3);
   EXPECT_EQ(bench.column(Slot::kSlowWeights)[0], 0);
@@ -108,12 +98,11 @@ TEST(OuterStep, ReplicasInNoGroupStayAsTheyAre) {
 
 TEST(Noloco, EqualReplicasStayEqualWhateverTheWireFormatIs) {
   // 0.1 is on no grid: were the γ term taken from the unrounded φ, it would pull φ towards the rounded one.
-  Bench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}), 2, 1,
-              Wire::kBf16);
+  Bench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}), 2, 1);
   bench.set_column(Slot::kWeights, {0.1, 0.1});
   bench.set_column(Slot::kSlowWeights, {0.1, 0.1});
-  const ExchangeRule rule{"outer", "pair", 1, Grouping::kEveryone, 0, {"delta", "phi"}, 0};
-  bench.update->exchange({&rule, 1, 1, {}, 4}, bench.all);
+  const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
+  bench.run(rule);
   EXPECT_EQ(bench.column(Slot::kSlowWeights), (std::vector<double>{0.1f, 0.1f}));
 }
 
@@ -135,7 +124,7 @@ double disagreement(const Arena& arena) {
 // pairs.
 double contraction(double gamma, int replicas) {
   constexpr int kSeeds = 12, kFirst = 10, kLast = 40;
-  const ExchangeRule rule{"outer", "pair", 1, Grouping::kRandom, 2, {"delta", "phi"}, 0};
+  const OperationRule rule = rule_for({"delta", "phi"});
   double logarithms = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     Bench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", gamma}}), replicas,
@@ -147,7 +136,7 @@ double contraction(double gamma, int replicas) {
     bench.update->start(bench.all);
     double before = 0;
     for (int step = 1; step <= kLast; ++step) {
-      bench.update->exchange({&rule, step, step, random_groups(seed, replicas, 2, step), 8}, bench.all);
+      bench.run(rule, step, random_groups(seed, replicas, 2, step));
       if (step == kFirst) before = disagreement(bench.arena);
     }
     logarithms += std::log(disagreement(bench.arena) / before);
@@ -209,7 +198,7 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
   constexpr int kReplicas = 8, kSize = 2, kSteps = 4, kSeeds = 3000;
   constexpr double kAlpha = 0.5, k = (1 - 1. / kSize) * kReplicas / (kReplicas - 1);
   const double bound = noloco_gamma_bound(kAlpha, kSize, kReplicas);
-  const ExchangeRule rule{"outer", "pair", 1, Grouping::kRandom, kSize, {"delta", "phi"}, 0};
+  const OperationRule rule = rule_for({"delta", "phi"});
   for (double gamma : {0.7, 0.9 * bound, 1.2 * bound}) {
     std::vector<double> found(kSteps + 1);
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -222,8 +211,7 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
       bench.update->start(bench.all);
       found[0] += disagreement(bench.arena);
       for (int step = 1; step <= kSteps; ++step) {
-        bench.update->exchange({&rule, step, step, random_groups(seed, kReplicas, kSize, step), 8},
-                               bench.all);
+        bench.run(rule, step, random_groups(seed, kReplicas, kSize, step));
         found[static_cast<std::size_t>(step)] += disagreement(bench.arena);
       }
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/random.h"
+#include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/ranks/chained_sum.h"
 #include "trainer/ranks/row_transfer.h"
@@ -44,7 +45,7 @@ void fill_row(float* row, std::int64_t columns, int replica) {
 }
 
 Arena filled(int replicas, std::int64_t columns, RowBlock held) {
-  Arena arena(1, replicas, columns, held);
+  Arena arena({Slot::kWeights}, replicas, columns, held);
   for (int r = held.first; r < held.end; ++r) fill_row(arena.row(Slot::kWeights, r), columns, r);
   return arena;
 }
@@ -52,7 +53,7 @@ Arena filled(int replicas, std::int64_t columns, RowBlock held) {
 std::vector<Message> messages_of(const Arena& arena, Wire wire) {
   std::vector<Message> messages;
   for (int r = arena.held().first; r < arena.held().end; ++r)
-    messages.push_back(Message::of_row(arena.row(Slot::kWeights, r), arena.parameters(), wire));
+    messages.push_back(message_of(arena.row(Slot::kWeights, r), arena.parameters(), wire));
   return messages;
 }
 
@@ -73,10 +74,11 @@ void expect_same_mean(int ranks_in_all, int replicas, std::int64_t columns, Wire
     const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
     std::vector<float> mean(static_cast<std::size_t>(columns));
     const auto backend = make_loop_backend();
-    mean_over_ranks(ranks, *backend, messages_of(arena, wire), replicas, columns,
-                    [&](std::int64_t begin, std::int64_t end, const float* part) {
-                      std::copy(part, part + (end - begin), mean.begin() + begin);
-                    });
+    for (std::int64_t begin = 0; begin < columns; begin += kChunk) {
+      const ColumnRange chunk{begin, std::min(columns, begin + kChunk)};
+      const std::vector<float> part = mean_over_ranks(ranks, *backend, messages_of(arena, wire), chunk);
+      std::copy(part.begin(), part.end(), mean.begin() + begin);
+    }
     EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
         << ranks_in_all << " ranks, rank " << ranks.rank();
   });
@@ -115,7 +117,7 @@ TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
   constexpr std::int64_t kColumns = 2000;
   for (int other = -1; other < kReplicas; ++other)
     ThreadRanks::run(3, [&](Ranks& ranks) {
-      Arena arena(1, kReplicas, kColumns, block_of(ranks, kReplicas));
+      Arena arena({Slot::kWeights}, kReplicas, kColumns, block_of(ranks, kReplicas));
       for (int r = arena.held().first; r < arena.held().end; ++r) {
         fill_row(arena.row(Slot::kWeights, r), kColumns, 0);
         if (r == other) arena.row(Slot::kWeights, r)[kColumns - 1] += 1;
@@ -139,7 +141,7 @@ TEST(RowTransfer, RowsGoToTheFirstRankAndComeBack) {
       collected.append(static_cast<const char*>(data), count);
     });
     EXPECT_EQ(collected == table, ranks.is_first());
-    Arena empty(1, kReplicas, kColumns, held);
+    Arena empty({Slot::kWeights}, kReplicas, kColumns, held);
     distribute_rows(ranks, empty, Slot::kWeights, [&](std::int64_t from, std::int64_t count, void* out) {
       std::memcpy(out, table.data() + from, static_cast<std::size_t>(count));
     });

@@ -18,17 +18,20 @@ namespace longhaul {
 namespace {
 
 TEST(Arena, HasFourBytesPerParameterReplicaAndSlot) {
-  Arena arena(kSlotsWithOuterOptimizer, 3, 1000);
+  Arena arena(slots_with({Slot::kSlowWeights, Slot::kOuterMomentum}), 3, 1000);
   EXPECT_EQ(arena.bytes(), 4 * 6 * 3 * 1000);
   EXPECT_EQ(arena.row(Slot::kGradient, 2), arena.row(Slot::kGradient, 0) + 2000);
   EXPECT_EQ(arena.row(Slot::kOuterMomentum, 2)[999], 0.f);
-  EXPECT_FALSE(Arena(kSlotsOfInnerOptimizer, 1, 1).has(Slot::kSlowWeights));
+  const Arena without(slots_with({}), 1, 1);
+  EXPECT_FALSE(without.has(Slot::kSlowWeights));
+  EXPECT_THROW(without.row(Slot::kSlowWeights, 0), std::logic_error);
+  EXPECT_THROW(without.row(Slot::kWeights, 1), std::logic_error);
 }
 
 // A sanitizer's own allocator ends the program instead.
 #ifndef __SANITIZE_ADDRESS__
 TEST(Arena, TooLargeIsAnErrorOfTheRun) {
-  EXPECT_THROW(Arena(6, 1 << 20, std::int64_t{1} << 40), RunError);
+  EXPECT_THROW(Arena(slots_with({}), 1 << 20, std::int64_t{1} << 40), RunError);
 }
 #endif
 
@@ -192,7 +195,7 @@ TEST(BackendRounds, NothingIsAtWorkAnyMoreWhenAnErrorArrives) {
 
 TEST(Spread, IsTheRootOfTheMeanSquaredDeviation) {
   // Two replicas at -1 and 3 in the first of two columns: deviations 2 and 2, mean over 4 weights: sqrt(8/4).
-  Arena arena(1, 2, 2);
+  Arena arena({Slot::kWeights}, 2, 2);
   arena.row(Slot::kWeights, 0)[0] = -1;
   arena.row(Slot::kWeights, 1)[0] = 3;
   float mean[2];
@@ -202,7 +205,7 @@ TEST(Spread, IsTheRootOfTheMeanSquaredDeviation) {
 }
 
 TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
-  Arena arena(1, 7, 3000);
+  Arena arena({Slot::kWeights}, 7, 3000);
   for (int r = 0; r < 7; ++r)
     for (int i = 0; i < 3000; ++i) arena.row(Slot::kWeights, r)[i] = 0.1f * static_cast<float>(i);
   std::vector<float> mean(3000);

@@ -3,12 +3,10 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/row_machine.h"
 #include "trainer/updates/adamw.h"
 #include "trainer/updates/clip.h"
-#include "trainer/updates/ddp.h"
-#include "trainer/updates/diloco.h"
-#include "trainer/updates/noloco.h"
 
 namespace longhaul {
 namespace {
@@ -104,20 +102,30 @@ const OuterCase kCases[] = {{{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
                             {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
                             {{{4}}, Wire::kFp32, false}};
 
-std::vector<OuterMember> members(OuterRun& run, const std::vector<int>& group, Wire wire) {
-  std::vector<OuterMember> all;
-  for (const int r : group) {
-    OuterMember member{run.theta.data() + r * kColumns,
-                       run.phi.data() + r * kColumns,
-                       run.momentum.data() + r * kColumns,
-                       {},
-                       {}};
-    member.delta = Message::of_difference(member.theta, member.phi, kColumns, wire);
-    member.anchor = run.anchors.empty() ? Message::of_row(member.phi, kColumns, wire)
-                                        : Message::of_row(run.anchors.data() + r * kColumns, kColumns, wire);
-    all.push_back(std::move(member));
+void copy_in(const Table& table, Arena& arena, Slot slot) {
+  std::copy(table.begin(), table.end(), arena.row(slot, 0));
+}
+
+// The host's runner on the same rows; anchors were sent ahead when the slow weights were these.
+OuterRun on_host(OuterRun run, const MethodSpec& method, const OuterCase& one) {
+  UpdateBench bench(method, kReplicas, kColumns);
+  OperationRule ahead = rule_for({"phi"}, one.wire);
+  ahead.name = "ahead";
+  ahead.overlap_steps = 1;
+  if (one.sent_ahead) {
+    copy_in(run.anchors, bench.arena, Slot::kSlowWeights);
+    bench.runner.post({&ahead, 1, 2, one.groups, 0});
   }
-  return all;
+  copy_in(run.theta, bench.arena, Slot::kWeights);
+  copy_in(run.phi, bench.arena, Slot::kSlowWeights);
+  copy_in(run.momentum, bench.arena, Slot::kOuterMomentum);
+  bench.run(rule_for({"delta"}, one.wire), 2, one.groups);
+  const auto table = [&](Slot slot) {
+    return Table(bench.arena.row(slot, 0), bench.arena.row(slot, 0) + kReplicas * kColumns);
+  };
+  run.theta = table(Slot::kWeights), run.phi = table(Slot::kSlowWeights),
+  run.momentum = table(Slot::kOuterMomentum);
+  return run;
 }
 
 class Outer : public RowKernels {
@@ -142,11 +150,11 @@ INSTANTIATE_TEST_SUITE_P(Machines, Outer,
                          name_of);
 
 TEST_P(Outer, NolocoIsTheHosts) {
+  const MethodSpec method{"noloco", "noloco", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.3}}};
   for (const OuterCase& one : kCases) {
-    OuterRun run = start(one), expected = run;
+    OuterRun run = start(one);
+    const OuterRun expected = on_host(run, method, one);
     machine_->noloco(run, 0.5f, 0.7f, 0.3f);
-    for (const std::vector<int>& group : one.groups)
-      noloco_outer_step({0.5, 0.7, 0.3}, members(expected, group, one.wire), 0, kColumns);
     expect_same(run, expected);
   }
 }
@@ -154,28 +162,24 @@ TEST_P(Outer, NolocoIsTheHosts) {
 TEST_P(Outer, DilocoIsTheHostsWithNesterovAndWithout) {
   for (const OuterCase& one : kCases)
     for (const bool nesterov : {true, false}) {
-      OuterRun run = start(one), expected = run;
+      const MethodSpec method{
+          "diloco", "diloco", {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"nesterov", nesterov}}};
+      OuterRun run = start(one);
+      const OuterRun expected = on_host(run, method, one);
       machine_->diloco(run, 0.7f, 0.9f, nesterov);
-      for (const std::vector<int>& group : one.groups)
-        diloco_outer_step({0.7, 0.9, nesterov}, members(expected, group, one.wire), 0, kColumns);
       expect_same(run, expected);
     }
 }
 
 TEST_P(Outer, AverageIsTheHosts) {
   for (const OuterCase& one : kCases) {
-    Table rows = random(1, 1), expected = rows;
+    Table rows = random(1, 1);
+    UpdateBench bench({"ddp", "ddp", Json::object()}, kReplicas, kColumns);
+    copy_in(rows, bench.arena, Slot::kGradient);
+    bench.run(rule_for({"gradient"}, one.wire), 1, one.groups);
     machine_->average(rows, one.groups, rounding_of(one.wire), kColumns);
-    for (const std::vector<int>& group : one.groups) {
-      std::vector<Message> messages;
-      std::vector<float*> targets;
-      for (const int r : group) {
-        targets.push_back(expected.data() + r * kColumns);
-        messages.push_back(Message::of_row(targets.back(), kColumns, one.wire));
-      }
-      average_rows(messages, targets, 0, kColumns);
-    }
-    expect_near(rows, expected, "rows");
+    const float* expected = bench.arena.row(Slot::kGradient, 0);
+    expect_near(rows, Table(expected, expected + kReplicas * kColumns), "rows");
   }
 }
 

@@ -9,8 +9,11 @@
 
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
+#include "trainer/cuda/flat_groups.h"
 #include "trainer/cuda/team.h"
 #include "trainer/device.h"
+#include "trainer/updates/diloco.h"
+#include "trainer/updates/noloco.h"
 
 namespace longhaul {
 
@@ -62,18 +65,18 @@ class HostMachine : public RowMachine {
                                         constants, run.columns});
   }
   void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
-    const FlatGroups flat = flat_groups(run.groups);
+    const FlatGroups flat(run.groups);
     launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
-                 NolocoColumns<kColumns>{tables(run, flat), alpha, beta, gamma});
+                 OuterColumns<kColumns, NolocoStep>{tables(run, flat), {alpha, beta, gamma}});
   }
   void diloco(OuterRun& run, float lr, float momentum, bool nesterov) override {
-    const FlatGroups flat = flat_groups(run.groups);
+    const FlatGroups flat(run.groups);
     launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
-                 DilocoColumns<kColumns>{tables(run, flat), lr, momentum, nesterov});
+                 OuterColumns<kColumns, DilocoStep>{tables(run, flat), {lr, momentum, nesterov}});
   }
   void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
                std::int64_t columns) override {
-    const FlatGroups flat = flat_groups(groups);
+    const FlatGroups flat(groups);
     launch_.grid(
         static_cast<std::int64_t>(groups.size()), columns, kColumns,
         AverageColumns<kColumns>{rows.data(), {flat.members.data(), flat.begins.data()}, rounding, columns});

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/model_shape.h"
 #include "trainer/model/decoder.h"
-#include "trainer/model/layout.h"
 
 namespace longhaul {
 

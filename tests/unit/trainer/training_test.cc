@@ -57,13 +57,13 @@ TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
   const Trace trace = trace_of(one);
   std::size_t at = 0;
   for (int step = 1; step <= 14; ++step)
-    for (const Exchange& exchange : trace.exchanges_at(step)) {
+    for (const Operation& exchange : trace.operations_at(step)) {
       ASSERT_LT(at, log.size());
       const Json& line = log[at++];
       EXPECT_EQ(line["step"], exchange.post_step);
       EXPECT_EQ(line["exchange"], exchange.rule->name);
       EXPECT_EQ(line["bytes"], exchange.bytes);
-      EXPECT_EQ(line["tensors"], Json(exchange.rule->tensors));
+      EXPECT_EQ(line["tensors"], Json(exchange.rule->tensors()));
       EXPECT_EQ(line["groups"], Json(sorted_groups(exchange, one.replicas)));
     }
   EXPECT_EQ(at, log.size());

@@ -5,7 +5,7 @@
 
 #include "core/options.h"
 #include "methods/registry.h"
-#include "trainer/updates/update.h"
+#include "tests/unit/trainer/operation_support.h"
 
 namespace longhaul {
 namespace {
@@ -31,19 +31,9 @@ TEST(UpdateRegistry, AMethodThatItDoesNotKnowDoesNotStart) {
   EXPECT_THROW(make_update(spec), std::logic_error);
 }
 
-TEST(UpdateRegistry, AnOverlappedExchangeThatTheUpdateCannotPostStopsTheTraining) {
-  MethodSpec spec;
-  spec.name = "ddp";
-  spec.options = {{"all_reduce", "ring"}, {"overlap_backward", 0.}, {"buckets", 1}};
-  ExchangeRule rule;
-  rule.name = "ahead";
-  Exchange exchange;
-  exchange.rule = &rule;
-  Arena arena(kSlotsOfInnerOptimizer, 1, 4);
-  const auto backend = make_loop_backend();
-  ExchangeLog log;
-  Replicas replicas{arena, *backend, Wire::kFp32, log};
-  EXPECT_THROW(make_update(spec)->post(exchange, replicas), std::logic_error);
+TEST(UpdateRegistry, ATensorOfWhichTheUpdateKnowsNoRowsStopsTheTraining) {
+  UpdateBench bench({"ddp", "ddp", Json::object()}, 2, 4);
+  EXPECT_THROW(bench.run(rule_for({"half-a-tensor"})), std::logic_error);
 }
 
 }  // namespace

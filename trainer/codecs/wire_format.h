@@ -19,7 +19,6 @@ void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire);
 // The bytes that travel, little end first: count · bytes_per_parameter(wire).
 std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wire);
 // Elements [begin, end) of a packed row.
-void unpack_row(const std::vector<std::uint8_t>& packed, std::int64_t begin, std::int64_t end, Wire wire,
-                float* out);
+void unpack_numbers(const std::uint8_t* packed, std::int64_t begin, std::int64_t end, Wire wire, float* out);
 
 }  // namespace longhaul

@@ -1,10 +1,10 @@
-#include "trainer/replicas/wire_format.h"
+#include "trainer/codecs/wire_format.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
-#include "trainer/cuda/number_formats.h"
+#include "trainer/codecs/number_formats.h"
 
 namespace longhaul {
 
@@ -32,9 +32,8 @@ std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wi
   return packed;
 }
 
-void unpack_row(const std::vector<std::uint8_t>& packed, std::int64_t begin, std::int64_t end, Wire wire,
-                float* out) {
-  const std::uint8_t* from = packed.data() + begin * bytes_per_parameter(wire);
+void unpack_numbers(const std::uint8_t* packed, std::int64_t begin, std::int64_t end, Wire wire, float* out) {
+  const std::uint8_t* from = packed + begin * bytes_per_parameter(wire);
   if (wire == Wire::kFp32) {
     std::memcpy(out, from, static_cast<std::size_t>(end - begin) * sizeof(float));
     return;

@@ -1,4 +1,4 @@
-#include "core/trace.h"
+#include "core/plan/trace.h"
 
 #include <algorithm>
 #include <istream>
@@ -18,34 +18,69 @@ Grouping grouping_from(const std::string& word) {
   return word == "everyone" ? Grouping::kEveryone : word == "sites" ? Grouping::kSites : Grouping::kRandom;
 }
 
-Json to_json(const ExchangeRule& rule) {
+constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "reduce-scatter"};
+
+OperationKind kind_from(const std::string& word) {
+  const auto found = std::find(std::begin(kKinds), std::end(kKinds), word);
+  if (found == std::end(kKinds))
+    throw InputError({"", "kind", "found \"" + word + "\"",
+                      join(std::vector<std::string>(std::begin(kKinds), std::end(kKinds))), ""});
+  return static_cast<OperationKind>(found - std::begin(kKinds));
+}
+
+Json to_json(const PayloadPart& part) {
+  Json json = {{"tensor", part.tensor}, {"codec", to_json(part.codec)}};
+  for (const ColumnRange& range : part.columns) json["columns"].push_back({range.begin, range.end});
+  return json;
+}
+
+PayloadPart part_from(const Json& json) {
+  PayloadPart part{json.at("tensor"), codec_from(json.at("codec"))};
+  for (const Json& range : json.value("columns", Json::array()))
+    part.columns.push_back({range.at(0), range.at(1)});
+  return part;
+}
+
+Json to_json(const OperationRule& rule) {
   Json json = {{"name", rule.name},
+               {"kind", kKinds[static_cast<int>(rule.kind)]},
                {"collective", rule.collective},
                {"every", rule.every},
+               {"phase", rule.phase},
+               {"first_step", rule.first_step},
+               {"last_step", rule.last_step},
+               {"before_optimizer", rule.before_optimizer},
                {"grouping", to_string(rule.grouping)},
                {"group_size", rule.group_size},
-               {"tensors", rule.tensors},
                {"sharded", rule.sharded},
                {"overlap_steps", rule.overlap_steps},
                {"overlap_backward", rule.overlap_backward},
-               {"buckets", rule.buckets}};
+               {"buckets", rule.buckets},
+               {"payload", Json::array()}};
+  for (const PayloadPart& part : rule.payload) json["payload"].push_back(to_json(part));
   if (rule.grouping == Grouping::kSites) json["across_every"] = rule.across_every;
   return json;
 }
 
-ExchangeRule rule_from(const Json& json) {
-  ExchangeRule rule;
+// What a rule does not say is as in OperationRule.
+OperationRule rule_from(const Json& json) {
+  OperationRule rule;
   rule.name = json.at("name").get<std::string>();
+  rule.kind = kind_from(json.value("kind", kKinds[0]));
   rule.collective = json.at("collective").get<std::string>();
   rule.every = json.at("every");
+  rule.phase = json.value("phase", 0);
+  rule.first_step = json.value("first_step", 1);
+  rule.last_step = json.value("last_step", 0);
+  rule.before_optimizer = json.value("before_optimizer", false);
   rule.grouping = grouping_from(json.at("grouping"));
   rule.across_every = json.value("across_every", 0);
-  rule.group_size = json.at("group_size");
-  rule.tensors = json.at("tensors").get<std::vector<std::string>>();
+  rule.group_size = json.value("group_size", 0);
+  for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));
   rule.sharded = json.value("sharded", false);
-  rule.overlap_steps = json.at("overlap_steps");
+  rule.overlap_steps = json.value("overlap_steps", 0);
   rule.overlap_backward = json.value("overlap_backward", 0.);
-  rule.buckets = std::max(1, json.value("buckets", 1));
+  rule.buckets = json.value("buckets", 1);
   return rule;
 }
 
@@ -57,7 +92,6 @@ void read_header(const Json& json, Trace& trace) {
   trace.context.replicas = json.at("replicas");
   trace.context.steps = json.at("steps");
   trace.context.parameters = json.at("parameters");
-  trace.context.wire_bytes = json.at("wire_bytes");
   trace.evaluate_every = json.at("evaluate_every");
   if (json.contains("sites")) trace.context.site_of = json["sites"].get<std::vector<int>>();
   for (const Json& rule : json.at("rules")) trace.plan.rules.push_back(rule_from(rule));
@@ -82,36 +116,39 @@ void read_line(const Json& json, Trace& trace) {
 
 }  // namespace
 
-std::vector<Exchange> Trace::exchanges_at(int step) const {
-  std::vector<Exchange> exchanges = longhaul::exchanges_at(plan, context, step);
-  for (Exchange& exchange : exchanges) {
-    if (exchange.rule->grouping == Grouping::kEveryone) continue;
-    const auto found = groups.find({static_cast<int>(exchange.rule - plan.rules.data()), step});
-    if (found != groups.end()) exchange.groups = found->second;
+std::vector<Operation> Trace::operations_at(int step) const {
+  std::vector<Operation> operations = longhaul::operations_at(plan, context, step);
+  for (Operation& operation : operations) {
+    if (operation.rule->grouping == Grouping::kEveryone) continue;
+    const auto found = groups.find({static_cast<int>(operation.rule - plan.rules.data()), step});
+    if (found != groups.end()) operation.groups = found->second;
   }
-  return exchanges;
+  return operations;
 }
 
-Trace make_trace(ExchangePlan plan, const PlanContext& context) {
+Trace make_trace(OperationPlan plan, const PlanContext& context) {
   Trace trace;
   trace.plan = std::move(plan);
   trace.context = context;
   for (int step = 1; step <= context.steps; ++step)
-    for (Exchange& exchange : longhaul::exchanges_at(trace.plan, context, step))
-      if (exchange.rule->grouping != Grouping::kEveryone)
-        trace.groups[{static_cast<int>(exchange.rule - trace.plan.rules.data()), step}] =
-            std::move(exchange.groups);
+    for (Operation& operation : longhaul::operations_at(trace.plan, context, step))
+      if (operation.rule->grouping != Grouping::kEveryone)
+        trace.groups[{static_cast<int>(operation.rule - trace.plan.rules.data()), step}] =
+            std::move(operation.groups);
   return trace;
 }
 
 void write_trace(const Trace& trace, std::ostream& out) {
   Json rules = Json::array();
-  for (const ExchangeRule& rule : trace.plan.rules) rules.push_back(to_json(rule));
+  for (const OperationRule& rule : trace.plan.rules) rules.push_back(to_json(rule));
   const PlanContext& context = trace.context;
-  Json header = {{"longhaul_trace", kTraceVersion},        {"seed", context.seed},
-                 {"replicas", context.replicas},           {"steps", context.steps},
-                 {"parameters", context.parameters},       {"wire_bytes", context.wire_bytes},
-                 {"evaluate_every", trace.evaluate_every}, {"rules", rules}};
+  Json header = {{"longhaul_trace", kTraceVersion},
+                 {"seed", context.seed},
+                 {"replicas", context.replicas},
+                 {"steps", context.steps},
+                 {"parameters", context.parameters},
+                 {"evaluate_every", trace.evaluate_every},
+                 {"rules", rules}};
   if (needs_sites(trace.plan)) header["sites"] = context.site_of;
   out << header.dump() << '\n';
   for (const auto& [key, groups] : trace.groups)

@@ -1,7 +1,7 @@
-// The groups of NoLoCo that know of sites: declared in core/exchange_plan.h.
+#include "core/plan/drawn_groups.h"
+
 #include <map>
 
-#include "core/exchange_plan.h"
 #include "core/random.h"
 
 namespace longhaul {
@@ -42,6 +42,16 @@ bool change_places(std::vector<Group>& groups, std::size_t g, std::size_t i,
 }
 
 }  // namespace
+
+std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step) {
+  RandomStream stream(seed, Purpose::kGroups, 0, static_cast<std::uint32_t>(step));
+  const std::vector<int> order = random_permutation(replicas, stream);
+  const int count = replicas / group_size;
+  std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
+  for (int i = 0; i < count * group_size; ++i)
+    groups[static_cast<std::size_t>(i % count)].push_back(order[static_cast<std::size_t>(i)]);
+  return groups;
+}
 
 std::vector<std::vector<int>> groups_inside_sites(std::uint64_t seed, const std::vector<int>& site_of,
                                                   int group_size, int step) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "trainer/cuda/host_device.h"
+#include "trainer/codecs/host_device.h"
 
 namespace longhaul {
 

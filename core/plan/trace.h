@@ -10,28 +10,28 @@
 #include <utility>
 #include <vector>
 
-#include "core/exchange_plan.h"
+#include "core/plan/operations.h"
 
 namespace longhaul {
 
-constexpr int kTraceVersion = 1;
+constexpr int kTraceVersion = 2;
 
 struct Trace {
   PlanContext context;
-  ExchangePlan plan;
+  OperationPlan plan;
   int evaluate_every =
       0;  // steps at which the clocks of the replicas are asked for besides exchanges; 0: none
   // Groups of rules that do not take everyone, by (index of the rule, post step).
   std::map<std::pair<int, int>, std::vector<std::vector<int>>> groups;
   std::vector<std::vector<double>> measured_s;  // [step - 1][replica]; empty: the case's step_time decides
 
-  // The exchanges posted at `step`, as exchanges_at, with the groups written in the trace. They point into
+  // The operations posted at `step`, as operations_at, with the groups written in the trace. They point into
   // `plan`.
-  std::vector<Exchange> exchanges_at(int step) const;
+  std::vector<Operation> operations_at(int step) const;
 };
 
 // A trace of the plan with all its groups drawn.
-Trace make_trace(ExchangePlan plan, const PlanContext& context);
+Trace make_trace(OperationPlan plan, const PlanContext& context);
 
 void write_trace(const Trace& trace, std::ostream& out);
 

@@ -1,0 +1,128 @@
+// What a method lets its workers say to each other, as pure data: which operations, among whom, at which
+// steps, with which payload, and what may overlap with how many steps of compute. The trainer walks it and
+// the replay does, so that a network-only case and a trained one carry the same traffic.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/plan/codec.h"
+#include "core/plan/columns.h"
+
+namespace longhaul {
+
+// How an all-reduce may be lowered (net/collectives/ has each), and a group average of NoLoCo.
+const std::vector<std::string>& all_reduce_collectives();     // ring, tree, ...
+const std::vector<std::string>& group_average_collectives();  // pair, root, serial
+
+enum class Grouping {
+  kEveryone,  // one group of all replicas
+  kRandom,    // disjoint groups of `group_size`, drawn anew for each outer step from the seed
+  kSites,     // the same, inside a site but at every `across_every`-th outer step across sites
+};
+
+// What every participant gets.
+enum class OperationKind {
+  kAllReduce,      // the mean of all contributions
+  kGroupAverage,   // the same of a small group, and the contributions themselves
+  kAllGather,      // all contributions
+  kReduceScatter,  // its part of their mean
+};
+
+// One row that each participant contributes, or columns of it.
+struct PayloadPart {
+  std::string tensor;  // "gradient", "delta", "phi", "weights": what the trainer makes it of
+  Codec codec;
+  Columns columns = {};  // empty: all
+};
+using Payload = std::vector<PayloadPart>;
+
+// The whole of each tensor, in the numbers of the wire.
+Payload whole(const std::vector<std::string>& tensors, Wire wire);
+
+// One kind of operation of a method.
+struct OperationRule {
+  std::string name;  // "gradient", "outer", "presend"
+  OperationKind kind = OperationKind::kAllReduce;
+  std::string collective;  // how it is lowered to transfers: "ring", "tree", ..., "pair", "root"
+
+  // It is posted after the steps s = phase, phase + every, phase + 2 every, … that are in
+  // [first_step, last_step]; last_step 0: no end. Step 0 is none.
+  int every = 1, phase = 0, first_step = 1, last_step = 0;
+  // The gradients' way: between the backward pass and the optimizer of its step. Else after the optimizer.
+  bool before_optimizer = false;
+  // 0: blocking, nobody goes on before it is done. d > 0: what was posted after step s is awaited at the end
+  // of step s + d, among the groups of step s + d, and may overlap with the compute in between.
+  int overlap_steps = 0;
+  // > 0, of a blocking rule: the last part of each step that is the backward pass, during which the payload
+  // is released in `buckets` equal parts, one after another; the last one at the end of the step. Else one
+  // piece.
+  double overlap_backward = 0;
+  int buckets = 1;
+
+  Grouping grouping = Grouping::kEveryone;
+  int group_size = 0;    // of kRandom and kSites
+  int across_every = 0;  // of kSites, in postings
+
+  Payload payload;
+  bool sharded = false;  // each participant contributes its 1/n of the columns, padded to ceil(columns/n)
+
+  bool is_blocking() const { return overlap_steps == 0; }
+  std::vector<std::string> tensors() const;
+};
+
+constexpr int kMostBuckets = 4096;
+
+struct OperationPlan {
+  std::vector<OperationRule> rules;
+};
+
+// Whether its groups depend on which replica is at which site.
+bool needs_sites(const OperationPlan& plan);
+
+// One operation of a rule: it may begin after step `post_step`; the end of step `await_step` waits for it
+// (equal: blocking). Each participant contributes `bytes`.
+struct Operation {
+  const OperationRule* rule = nullptr;
+  int post_step = 0, await_step = 0;
+  std::vector<std::vector<int>> groups;  // replicas, in the order of the draw; empty: one group of everybody
+  std::int64_t bytes = 0;                // of one participant's contribution, encoded
+};
+
+// What a plan needs to know of a case to become operations.
+struct PlanContext {
+  std::uint64_t seed = 1;
+  int replicas = 0;
+  int steps = 0;
+  std::int64_t parameters = 0;
+  std::vector<int> site_of = {};  // by replica, for rules with Grouping::kSites; else not needed
+};
+
+// The operations posted at `step` (1 … steps), blocking ones first: these follow each other in this order.
+// None at step 0; an overlapped one that would be awaited after the last step is not posted. They point into
+// the plan.
+std::vector<Operation> operations_at(const OperationPlan& plan, const PlanContext& context, int step);
+std::vector<Operation> operations_at(OperationPlan&& plan, const PlanContext& context, int step) = delete;
+
+// Those that were posted at an earlier step and are awaited at the end of `step`.
+std::vector<Operation> operations_due(const OperationPlan& plan, const PlanContext& context, int step);
+
+// Those that are posted and not yet awaited when `step` is over: what a checkpoint has to hold.
+std::vector<Operation> operations_pending(const OperationPlan& plan, const PlanContext& context, int step);
+
+// Whether the rule posts an operation at `step` of a training of so many steps.
+bool is_posted_at(const OperationRule& rule, int steps, int step);
+
+// The groups of an operation as replicas, in the order of the draw; everyone is one group. Throws InputError
+// where a replica does not exist or is in two groups.
+std::vector<std::vector<int>> groups_of(const Operation& operation, int replicas);
+
+// Bytes of bucket 0 … buckets − 1 of one participant's contribution; they add up to `bytes`.
+std::int64_t bucket_bytes(const Operation& operation, int bucket);
+
+// Columns of `part` that one of `members` contributes: ceil(columns / members) where the rule is sharded.
+std::int64_t contributed_columns(const OperationRule& rule, const PayloadPart& part, std::int64_t parameters,
+                                 int members);
+
+}  // namespace longhaul

@@ -1,0 +1,37 @@
+// The program of a worker for one step: what it computes, what it lets begin, what it waits for. The replay
+// gives these instructions times, the trainer carries them out.
+#pragma once
+
+#include <vector>
+
+#include "core/plan/operations.h"
+
+namespace longhaul {
+
+struct Instruction {
+  enum class Kind {
+    kCompute,   // the step's work, up to where `left` of it remains
+    kOptimize,  // the optimizer; its time is part of the step's
+    kPost,      // bucket `bucket` of an operation may begin as far as this worker is concerned
+    kAwait,     // it goes on when that operation is done for it
+  };
+
+  Kind kind = Kind::kCompute;
+  double left = 0;    // of kCompute, a share of the step's time
+  int rule = 0;       // of kPost and kAwait: an index in the plan
+  int post_step = 0;  // of the operation
+  int bucket = 0;     // of kPost
+};
+
+struct Program {
+  std::vector<Instruction> instructions;
+  std::size_t waits_end = 0;  // behind the optimizer and the last kAwait: nothing of the step is waited for
+};
+
+// In this order: the backward pass with the buckets that it releases; the operations before the optimizer,
+// one after another; the optimizer; the blocking operations after it, one after another; what was posted
+// earlier and is due; what is posted now and awaited later. A worker that takes no part in an operation
+// passes over it.
+Program program_of_step(const OperationPlan& plan, int steps, int step);
+
+}  // namespace longhaul

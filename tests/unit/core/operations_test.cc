@@ -1,0 +1,248 @@
+#include "core/plan/operations.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/errors.h"
+#include "core/plan/drawn_groups.h"
+#include "core/plan/program.h"
+#include "core/plan/trace.h"
+
+namespace longhaul {
+namespace {
+
+OperationPlan presend_plan() {
+  OperationRule outer;
+  outer.name = "outer";
+  outer.collective = "pair";
+  outer.every = 10;
+  outer.grouping = Grouping::kRandom;
+  outer.group_size = 2;
+  outer.payload = whole({"delta"}, Wire::kBf16);
+  OperationRule presend = outer;
+  presend.name = "presend";
+  presend.payload = whole({"phi"}, Wire::kBf16);
+  presend.overlap_steps = 10;
+  return {{presend, outer}};
+}
+
+const PlanContext kContext{1, 8, 35, 1000};
+
+TEST(OperationPlan, FirstAtStepHAndFloorOfTOverHTimes) {
+  int outer = 0;
+  const OperationPlan plan = presend_plan();
+  for (int step = 0; step <= 35; ++step)
+    for (const Operation& exchange : operations_at(plan, kContext, step)) {
+      EXPECT_EQ(step % 10, 0);
+      EXPECT_GT(step, 0);
+      outer += exchange.rule->name == "outer";
+    }
+  EXPECT_EQ(outer, 3);
+}
+
+TEST(OperationPlan, BlockingFirstAndThePresendOneGoesToTheNextGroups) {
+  const OperationPlan plan = presend_plan();
+  const auto at_10 = operations_at(plan, kContext, 10);
+  ASSERT_EQ(at_10.size(), 2u);
+  EXPECT_EQ(at_10[0].rule->name, "outer");
+  EXPECT_EQ(at_10[0].bytes, 2000);
+  EXPECT_EQ(at_10[1].await_step, 20);
+  EXPECT_EQ(at_10[1].groups, operations_at(plan, kContext, 20)[0].groups);
+  EXPECT_EQ(operations_at(plan, kContext, 30).size(), 1u);  // step 40 never comes: nothing is sent ahead
+}
+
+std::vector<int> posting_steps(const OperationRule& rule, int steps) {
+  std::vector<int> found;
+  for (int step = 0; step <= steps; ++step)
+    if (is_posted_at(rule, steps, step)) found.push_back(step);
+  return found;
+}
+
+TEST(OperationRule, IsPostedInItsPhaseAndInItsRangeOfSteps) {
+  OperationRule rule;
+  rule.every = 10;
+  rule.phase = 5;
+  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{5, 15, 25}));
+  rule.overlap_steps = 6;  // 25 would be awaited after the end
+  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{5, 15}));
+  rule.overlap_steps = 0;
+  rule.first_step = 6;
+  rule.last_step = 24;
+  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{15}));
+  rule.phase = 0;
+  rule.first_step = 1;
+  rule.last_step = 0;
+  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{10, 20, 30}));
+}
+
+TEST(OperationPlan, WhatIsPendingIsPostedAndNotYetDue) {
+  OperationRule rule;
+  rule.name = "fragment";
+  rule.every = 4;
+  rule.overlap_steps = 6;
+  rule.payload = whole({"delta"}, Wire::kFp32);
+  const OperationPlan plan{{rule}};
+  const PlanContext context{1, 2, 30, 7};
+  const auto posted_before = [](const std::vector<Operation>& operations) {
+    std::vector<int> steps;
+    for (const Operation& one : operations) steps.push_back(one.post_step);
+    return steps;
+  };
+  EXPECT_EQ(posted_before(operations_pending(plan, context, 3)), std::vector<int>{});
+  EXPECT_EQ(posted_before(operations_pending(plan, context, 4)), (std::vector<int>{4}));
+  EXPECT_EQ(posted_before(operations_pending(plan, context, 9)), (std::vector<int>{4, 8}));
+  EXPECT_EQ(posted_before(operations_pending(plan, context, 10)), (std::vector<int>{8}));
+  EXPECT_EQ(posted_before(operations_due(plan, context, 10)), (std::vector<int>{4}));
+  EXPECT_EQ(posted_before(operations_due(plan, context, 11)), std::vector<int>{});
+  EXPECT_EQ(posted_before(operations_pending(plan, context, 30)), std::vector<int>{}) << "24 is due at 30";
+}
+
+TEST(OperationPlan, BytesAreThoseOfItsColumnsAndCodecs) {
+  OperationRule rule;
+  rule.payload = {{"delta", {TopK{16, 3, Wire::kBf16}}, {{0, 20}, {50, 70}}}, {"phi", {Wire::kFp32}}};
+  const OperationPlan plan{{rule}};
+  // 40 columns: two chunks of 16 with 3 values of 2 bytes and 3 places of 4 bits, and one of 8 with as much.
+  EXPECT_EQ(operations_at(plan, {1, 4, 1, 100}, 1)[0].bytes, 3 * (3 * 2 + 2) + 400);
+  rule.sharded = true;
+  const OperationPlan sharded{{rule}};  // a fourth each: one chunk of 10 of the 40 columns, 25 of the 100
+  EXPECT_EQ(operations_at(sharded, {1, 4, 1, 100}, 1)[0].bytes, 8 + 100);
+}
+
+TEST(Codec, TopKIsAsLongAsWorkedOutByHand) {
+  const Codec sparse{TopK{4096, 128, Wire::kBf16}};
+  EXPECT_EQ(encoded_bytes(sparse, 4096), 128 * 2 + 128 * 12 / 8);  // 448 bytes instead of 8192
+  EXPECT_EQ(encoded_bytes(sparse, 2 * 4096 + 100), 2 * 448 + 100 * 2 + 150);
+  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 5), 4 + 1) << "3 bits take a byte";
+  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 0), 0);
+}
+
+using Kind = Instruction::Kind;
+
+std::vector<Kind> kinds_of(const Program& program) {
+  std::vector<Kind> kinds;
+  for (const Instruction& one : program.instructions) kinds.push_back(one.kind);
+  return kinds;
+}
+
+// A gradient in two buckets before the optimizer, an outer step at 4, a fragment that is under way 2 steps.
+TEST(Program, IsTheOneWorkedOutByHand) {
+  OperationRule gradient, outer, fragment;
+  gradient.before_optimizer = true;
+  gradient.overlap_backward = 0.5;
+  gradient.buckets = 2;
+  outer.every = 4;
+  fragment.every = 2;
+  fragment.overlap_steps = 2;
+  const OperationPlan plan{{fragment, outer, gradient}};
+  const Program at_3 = program_of_step(plan, 10, 3);
+  EXPECT_EQ(kinds_of(at_3), (std::vector<Kind>{Kind::kCompute, Kind::kPost, Kind::kCompute, Kind::kPost,
+                                               Kind::kAwait, Kind::kOptimize}));
+  EXPECT_EQ(at_3.instructions[0].left, 0.25);  // half of the backward pass, which is half of the step
+  EXPECT_EQ(at_3.instructions[3].bucket, 1);
+  EXPECT_EQ(at_3.waits_end, 6u);
+  const Program at_4 = program_of_step(plan, 10, 4);
+  EXPECT_EQ(kinds_of(at_4),
+            (std::vector<Kind>{Kind::kCompute, Kind::kPost, Kind::kCompute, Kind::kPost, Kind::kAwait,
+                               Kind::kOptimize, Kind::kPost, Kind::kAwait, Kind::kAwait, Kind::kPost}));
+  EXPECT_EQ(at_4.instructions[6].rule, 1);
+  EXPECT_EQ(at_4.instructions[8].rule, 0);
+  EXPECT_EQ(at_4.instructions[8].post_step, 2);
+  EXPECT_EQ(at_4.waits_end, 9u) << "what is posted last is not waited for";
+  const Program at_10 = program_of_step(plan, 10, 10);
+  EXPECT_EQ(at_10.waits_end, at_10.instructions.size()) << "nothing is posted that would be awaited later";
+}
+
+TEST(RandomGroups, ArePartsOfAPermutationDrawnAnew) {
+  const auto groups = random_groups(3, 12, 3, 50);
+  ASSERT_EQ(groups.size(), 4u);
+  std::vector<int> all;
+  for (const auto& group : groups) {
+    EXPECT_EQ(group.size(), 3u);
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  std::sort(all.begin(), all.end());
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+  EXPECT_NE(groups, random_groups(3, 12, 3, 100));
+  EXPECT_NE(groups, random_groups(4, 12, 3, 50));
+  EXPECT_EQ(groups, random_groups(3, 12, 3, 50));
+}
+
+TEST(OperationPlan, BucketsAddUpToTheContribution) {
+  OperationRule rule;
+  rule.buckets = 4;
+  Operation exchange;
+  exchange.rule = &rule;
+  for (const std::int64_t bytes : {1, 3, 8, 11}) {
+    exchange.bytes = bytes;
+    std::int64_t sum = 0;
+    for (int bucket = 0; bucket < 4; ++bucket) sum += bucket_bytes(exchange, bucket);
+    EXPECT_EQ(sum, bytes);
+    EXPECT_EQ(bucket_bytes(exchange, 3), (bytes + 3) / 4) << "the last one is never empty";
+  }
+}
+
+TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
+  OperationPlan plan = presend_plan();
+  plan.rules[1].overlap_backward = 2. / 3;
+  plan.rules[1].buckets = 24;
+  plan.rules[0].sharded = true;
+  plan.rules[0].kind = OperationKind::kAllGather;
+  plan.rules[0].phase = 3;
+  plan.rules[0].first_step = 10;
+  plan.rules[0].last_step = 20;
+  plan.rules[0].payload = {{"delta", {TopK{64, 5, Wire::kFp16}, true}, {{0, 5}, {7, 9}}}};
+  plan.rules[1].before_optimizer = true;
+  std::stringstream text;
+  write_trace(make_trace(plan, kContext), text);
+  const Trace back = read_trace(text, "trace");
+  EXPECT_EQ(back.plan.rules[1].overlap_backward, 2. / 3);
+  EXPECT_EQ(back.plan.rules[1].buckets, 24);
+  EXPECT_FALSE(back.plan.rules[1].sharded);
+  EXPECT_TRUE(back.plan.rules[0].sharded);
+  EXPECT_TRUE(back.plan.rules[1].before_optimizer);
+  const OperationRule& first = back.plan.rules[0];
+  EXPECT_EQ(first.kind, OperationKind::kAllGather);
+  EXPECT_EQ(first.phase, 3);
+  EXPECT_EQ(first.first_step, 10);
+  EXPECT_EQ(first.last_step, 20);
+  ASSERT_EQ(first.payload.size(), 1u);
+  EXPECT_EQ(first.payload[0].tensor, "delta");
+  EXPECT_EQ(std::get<TopK>(first.payload[0].codec.format), (TopK{64, 5, Wire::kFp16}));
+  EXPECT_TRUE(first.payload[0].codec.feeds_back);
+  EXPECT_EQ(first.payload[0].columns, (Columns{{0, 5}, {7, 9}}));
+}
+
+TEST(Trace, ReadsBackWhatItWrote) {
+  Trace trace = make_trace(presend_plan(), kContext);
+  trace.evaluate_every = 5;
+  trace.measured_s = {{0.5, 0.25}, {0.1, 1. / 3}};
+  std::stringstream text;
+  write_trace(trace, text);
+  const Trace back = read_trace(text, "trace");
+  EXPECT_EQ(back.groups, trace.groups);
+  EXPECT_EQ(back.measured_s, trace.measured_s);
+  EXPECT_EQ(back.evaluate_every, 5);
+  EXPECT_EQ(back.context.parameters, 1000);
+  ASSERT_EQ(back.operations_at(20).size(), 2u);
+  EXPECT_EQ(back.operations_at(20)[1].groups, trace.operations_at(20)[1].groups);
+  EXPECT_EQ(back.operations_at(20)[1].rule->name, "presend");
+}
+
+TEST(Trace, AWrongLineIsNamed) {
+  std::stringstream text;
+  write_trace(make_trace(presend_plan(), kContext), text);
+  text << "{\"rule\": 9, \"step\": 10, \"groups\": []}\n";
+  try {
+    read_trace(text, "t.jsonl");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("t.jsonl: line "), std::string::npos) << error.what();
+  }
+  std::stringstream empty;
+  EXPECT_THROW(read_trace(empty, "t.jsonl"), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,47 @@
+// Operations and messages as tests write them: whole rows in plain numbers.
+#pragma once
+
+#include <memory>
+
+#include "trainer/updates/operation_runner.h"
+
+namespace longhaul {
+
+inline std::vector<Slot> outer_slots() {
+  return slots_with({Slot::kSlowWeights, Slot::kOuterMomentum});
+}
+
+inline Message message_of(const float* row, std::int64_t columns, Wire wire, const float* less = nullptr) {
+  return Message(MessageFormat({"row", {wire}}, columns), RowSource{row, less});
+}
+
+inline OperationRule rule_for(const std::vector<std::string>& tensors, Wire wire = Wire::kFp32) {
+  OperationRule rule;
+  rule.name = "outer";
+  rule.kind = OperationKind::kGroupAverage;
+  rule.payload = whole(tensors, wire);
+  return rule;
+}
+
+// Rows of an update, and what it does to them when an operation is run.
+struct UpdateBench {
+  UpdateBench(const MethodSpec& method, int replicas, std::int64_t columns)
+      : update(make_update(method)),
+        arena(slots_with(update->rows()), replicas, columns),
+        backend(make_loop_backend()),
+        all{arena, *backend, log},
+        runner(*update, all) {}
+
+  void run(const OperationRule& rule, int step = 1, const std::vector<std::vector<int>>& groups = {}) {
+    runner.run({&rule, step, step, groups, 0});
+  }
+
+  std::unique_ptr<Update> update;
+  Arena arena;
+  std::unique_ptr<Backend> backend;
+  ExchangeLog log;
+  Replicas all;
+  OperationRunner runner;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,99 @@
+// Top-k in chunks against a slow reference that sorts whole chunks, and what error feedback keeps.
+#include "trainer/codecs/top_k.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/random.h"
+#include "tests/unit/trainer/operation_support.h"
+#include "trainer/codecs/wire_format.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<float> normal_row(std::int64_t columns, std::uint32_t number) {
+  RandomStream stream(5, Purpose::kInitialWeights, number);
+  std::vector<float> row(static_cast<std::size_t>(columns));
+  for (float& value : row) value = static_cast<float>(stream.normal());
+  return row;
+}
+
+// What is left of a row: of each chunk the largest, by a stable sort.
+std::vector<float> reference(const TopK& codec, const std::vector<float>& row) {
+  std::vector<float> left(row.size());
+  for (std::size_t begin = 0; begin < row.size(); begin += static_cast<std::size_t>(codec.chunk)) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = begin; i < std::min(row.size(), begin + static_cast<std::size_t>(codec.chunk)); ++i)
+      places.push_back(i);
+    std::stable_sort(places.begin(), places.end(),
+                     [&](std::size_t a, std::size_t b) { return std::fabs(row[a]) > std::fabs(row[b]); });
+    for (std::size_t i = 0; i < std::min(places.size(), static_cast<std::size_t>(codec.kept)); ++i)
+      round_to_wire(&row[places[i]], &left[places[i]], 1, codec.values);
+  }
+  return left;
+}
+
+std::vector<float> decoded(const TopK& codec, const std::vector<float>& row, std::int64_t block) {
+  const auto columns = static_cast<std::int64_t>(row.size());
+  const std::vector<std::uint8_t> message = encode_top_k(codec, row.data(), columns);
+  EXPECT_EQ(static_cast<std::int64_t>(message.size()), encoded_bytes({codec}, columns));
+  std::vector<float> found(row.size());
+  for (std::int64_t begin = 0; begin < columns; begin += block)
+    decode_top_k(codec, message, columns, begin, std::min(columns, begin + block), found.data() + begin);
+  return found;
+}
+
+TEST(TopK, IsThatOfASortWhateverBlockIsRead) {
+  for (const TopK& codec : {TopK{4096, 128, Wire::kBf16}, TopK{100, 7, Wire::kFp32}, TopK{33, 1, Wire::kFp16},
+                            TopK{8, 8, Wire::kFp32}, TopK{1, 1, Wire::kFp32}}) {
+    std::vector<float> row = normal_row(10000, 1);
+    for (std::size_t i = 0; i < row.size(); i += 3) row[i] = std::round(row[i]);  // ties, zeros
+    for (const std::int64_t block : {std::int64_t{1024}, std::int64_t{10000}, std::int64_t{17}})
+      EXPECT_EQ(decoded(codec, row, block), reference(codec, row)) << codec.kept << " of " << codec.chunk;
+  }
+}
+
+TEST(TopK, ANanIsKept) {
+  std::vector<float> row(10, 1);
+  row[4] = NAN;
+  row[7] = 5;
+  const std::vector<float> found = decoded({10, 1, Wire::kFp32}, row, 10);
+  EXPECT_TRUE(std::isnan(found[4]));
+  EXPECT_EQ(found[7], 0);
+}
+
+// Columns [2, 5) and [8, 9) of ten; the largest two in magnitude are at 3 and 8.
+TEST(Message, OfSomeColumnsReadsThoseAlone) {
+  const std::vector<float> row = {9, 9, 1, -4, 2, 9, 9, 9, 3, 9};
+  const MessageFormat format({"row", {TopK{4, 2, Wire::kFp32}}, {{2, 5}, {8, 9}}}, 10);
+  EXPECT_EQ(format.columns, 4);
+  const Message message = Message(format, RowSource{row.data(), nullptr}).encoded();
+  EXPECT_EQ(message.size(), 2 * 4 + 1);
+  float first[3], second;
+  message.read(2, 5, first);
+  message.read(8, 9, &second);
+  EXPECT_EQ(std::vector<float>(first, first + 3), (std::vector<float>{0, -4, 0}));
+  EXPECT_EQ(second, 3);
+  EXPECT_THROW(message.read(5, 6, &second), std::logic_error);
+}
+
+TEST(Message, FeedsBackWhatItLeftOut) {
+  const std::vector<float> row = {1, -4, 2};
+  std::vector<float> error = {0, 0, 0};
+  const MessageFormat format({"row", {TopK{3, 1, Wire::kFp32}, true}}, 3);
+  const Message view(format, RowSource{row.data(), nullptr});
+  float sent[3];
+  view.encoded(error.data()).read(0, 3, sent);
+  EXPECT_EQ(std::vector<float>(sent, sent + 3), (std::vector<float>{0, -4, 0}));
+  EXPECT_EQ(error, (std::vector<float>{1, 0, 2}));
+  view.encoded(error.data()).read(0, 3, sent);  // of {2, -4, 4}: a tie, the lower place
+  EXPECT_EQ(std::vector<float>(sent, sent + 3), (std::vector<float>{0, -4, 0}));
+  view.encoded(error.data()).read(0, 3, sent);  // of {3, -4, 6}
+  EXPECT_EQ(std::vector<float>(sent, sent + 3), (std::vector<float>{0, 0, 6}));
+  EXPECT_EQ(error, (std::vector<float>{3, -4, 0}));
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,107 @@
+#include "trainer/codecs/message.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "trainer/codecs/top_k.h"
+#include "trainer/codecs/wire_format.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<std::uint8_t> encode(const Codec& codec, const std::vector<float>& values) {
+  const auto columns = static_cast<std::int64_t>(values.size());
+  if (const Wire* wire = std::get_if<Wire>(&codec.format)) return pack_row(values.data(), columns, *wire);
+  return encode_top_k(std::get<TopK>(codec.format), values.data(), columns);
+}
+
+// Calls work(begin, end, place) for all columns of the format, in blocks.
+template <typename Work>
+void for_each_block(const MessageFormat& format, const Work& work) {
+  std::int64_t place = 0;
+  for (const ColumnRange& range : format.ranges)
+    for (std::int64_t begin = range.begin; begin < range.end; begin += kBlock) {
+      const std::int64_t end = std::min(range.end, begin + kBlock);
+      work(begin, end, place);
+      place += end - begin;
+    }
+}
+
+}  // namespace
+
+MessageFormat::MessageFormat(const PayloadPart& part, std::int64_t parameters)
+    : ranges(ranges_of(part.columns, parameters)),
+      columns(column_count(part.columns, parameters)),
+      codec(part.codec) {}
+
+std::int64_t MessageFormat::place_of(std::int64_t column) const {
+  std::int64_t before = 0;
+  for (const ColumnRange& range : ranges) {
+    if (column >= range.begin && column < range.end) return before + column - range.begin;
+    before += range.size();
+  }
+  throw std::logic_error("column " + std::to_string(column) + " is none of those that travel");
+}
+
+void RowSource::read(std::int64_t begin, std::int64_t end, float* out) const {
+  if (!less) std::copy(row + begin, row + end, out);
+  for (std::int64_t i = begin; less && i < end; ++i) out[i - begin] = row[i] - less[i];
+}
+
+Message::Message(MessageFormat format, std::vector<std::uint8_t> encoded)
+    : format_(std::move(format)),
+      encoded_(std::make_shared<const std::vector<std::uint8_t>>(std::move(encoded))) {
+  if (static_cast<std::int64_t>(encoded_->size()) != format_.bytes())
+    throw std::logic_error("a message of " + std::to_string(encoded_->size()) +
+                           " bytes where its codec has " + std::to_string(format_.bytes()));
+}
+
+Message Message::encoded(float* error) const {
+  if (!source_.row) return *this;
+  std::vector<float> values(static_cast<std::size_t>(format_.columns));
+  for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
+    float* at = values.data() + place;
+    source_.read(begin, end, at);
+    for (std::int64_t i = begin; error && i < end; ++i) at[i - begin] += error[i];
+  });
+  Message message(format_, encode(format_.codec, values));
+  if (error)
+    for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
+      float sent[kBlock];
+      message.read(begin, end, sent);
+      for (std::int64_t i = begin; i < end; ++i)
+        error[i] = values[static_cast<std::size_t>(place + i - begin)] - sent[i - begin];
+    });
+  return message;
+}
+
+std::int64_t Message::size() const {
+  return source_.row ? format_.bytes() : static_cast<std::int64_t>(encoded_->size());
+}
+
+void Message::read(std::int64_t begin, std::int64_t end, float* out) const {
+  const Wire* wire = std::get_if<Wire>(&format_.codec.format);
+  if (source_.row) {
+    if (!wire) throw std::logic_error("only plain numbers are read from the rows themselves");
+    if (!source_.less) return round_to_wire(source_.row + begin, out, end - begin, *wire);
+    source_.read(begin, end, out);
+    return round_to_wire(out, out, end - begin, *wire);
+  }
+  const std::int64_t place = format_.place_of(begin);
+  if (wire) return unpack_numbers(encoded_->data(), place, place + end - begin, *wire, out);
+  decode_top_k(std::get<TopK>(format_.codec.format), *encoded_, format_.columns, place, place + end - begin,
+               out);
+}
+
+void mean_of(const std::vector<const Message*>& messages, std::int64_t begin, std::int64_t end, float* out) {
+  float next[kBlock];
+  messages[0]->read(begin, end, out);
+  for (std::size_t m = 1; m < messages.size(); ++m) {
+    messages[m]->read(begin, end, next);
+    for (std::int64_t i = 0; i < end - begin; ++i) out[i] += next[i];
+  }
+  const auto count = static_cast<float>(messages.size());
+  for (std::int64_t i = 0; i < end - begin; ++i) out[i] /= count;
+}
+
+}  // namespace longhaul

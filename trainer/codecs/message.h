@@ -1,0 +1,69 @@
+// A message: what one replica contributes to an operation, as its codec makes it. It is either a view of
+// rows, rounded as it is read (a blocking operation in plain numbers needs no copy), or encoded bytes (an
+// overlapped operation is under way while the rows behind it may change). Both read as the same numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/plan/operations.h"
+
+namespace longhaul {
+
+// Readers work through a row in blocks of this many columns, which stay in the first cache.
+constexpr std::int64_t kBlock = 1024;
+
+// What travels of a row, and how.
+struct MessageFormat {
+  MessageFormat() = default;
+  // Of the payload of an operation over rows [parameters].
+  MessageFormat(const PayloadPart& part, std::int64_t parameters);
+
+  std::int64_t bytes() const { return encoded_bytes(codec, columns); }
+  // Where the column stands among those that travel; it must be one of them.
+  std::int64_t place_of(std::int64_t column) const;
+
+  Columns ranges;
+  std::int64_t columns = 0;  // in all ranges together
+  Codec codec;
+};
+
+// A row [P], or the difference of two; it must outlive what is made of it.
+struct RowSource {
+  const float* row = nullptr;
+  const float* less = nullptr;  // null: nothing is subtracted
+
+  // out [end - begin]
+  void read(std::int64_t begin, std::int64_t end, float* out) const;
+};
+
+class Message {
+ public:
+  Message() = default;
+  Message(MessageFormat format, const RowSource& source) : format_(std::move(format)), source_(source) {}
+  // Bytes that were encoded before, format.bytes() of them.
+  Message(MessageFormat format, std::vector<std::uint8_t> encoded);
+
+  // The same numbers as bytes of its own. `error`, a row [P], where the codec feeds back: it is added to what
+  // is encoded, and what the message leaves out stands there then.
+  Message encoded(float* error = nullptr) const;
+  std::int64_t size() const;  // bytes on the wire
+  // The bytes of an encoded message.
+  const std::vector<std::uint8_t>& bytes() const { return *encoded_; }
+  const MessageFormat& format() const { return format_; }
+
+  // out[0 …] = columns [begin, end) of one of its ranges; end - begin is at most kBlock.
+  void read(std::int64_t begin, std::int64_t end, float* out) const;
+
+ private:
+  MessageFormat format_;
+  RowSource source_;                                          // of a view
+  std::shared_ptr<const std::vector<std::uint8_t>> encoded_;  // copies of a message share them
+};
+
+// out = (m0 + m1 + …) / n over columns [begin, end), summed in the order given, in float32: every member of a
+// group computes the same bits, in whichever process it lives.
+void mean_of(const std::vector<const Message*>& messages, std::int64_t begin, std::int64_t end, float* out);
+
+}  // namespace longhaul

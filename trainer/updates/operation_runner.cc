@@ -1,0 +1,266 @@
+#include "trainer/updates/operation_runner.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "trainer/ranks/chained_sum.h"
+
+namespace longhaul {
+namespace {
+
+// Its mean goes from rank to rank; the messages of a small group go to all of its members.
+bool is_everyones(const Operation& operation) {
+  return operation.rule->kind != OperationKind::kGroupAverage;
+}
+
+std::vector<const Message*> in_order(const std::vector<int>& group, const std::map<int, Message>& messages) {
+  std::vector<const Message*> ordered;
+  for (const int replica : group) ordered.push_back(&messages.at(replica));
+  return ordered;
+}
+
+const PayloadPart* find_part(const Operation& operation, const std::string& tensor) {
+  for (const PayloadPart& part : operation.rule->payload)
+    if (part.tensor == tensor) return &part;
+  return nullptr;
+}
+
+// The columns that an operation's step is about: the same of all its tensors.
+Columns columns_of(const Operation& operation, std::int64_t parameters) {
+  const Payload& payload = operation.rule->payload;
+  for (const PayloadPart& part : payload)
+    if (part.columns != payload.front().columns)
+      throw std::logic_error("the tensors of operation \"" + operation.rule->name +
+                             "\" have different columns");
+  return ranges_of(payload.front().columns, parameters);
+}
+
+}  // namespace
+
+void OperationRunner::run(const Operation& operation) {
+  post(operation);
+  apply(operation);
+}
+
+// A blocking operation is packed when it is applied, one group after the other: nothing changes in between.
+void OperationRunner::post(const Operation& operation) {
+  if (operation.rule->is_blocking()) return;
+  Posted& posted = posted_[key_of(operation)];
+  posted.await_step = operation.await_step;
+  begin_log(operation);
+  for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
+    replicas_.log.group(group);
+    const GroupSplit parts = split(group, replicas_.arena.held());
+    for (const PayloadPart& part : operation.rule->payload) {
+      std::map<int, const Message*> mine;
+      for (const int replica : parts.here) {
+        Message& message = posted.messages[{part.tensor, replica}] =
+            make_message(part, replica).encoded(error_of(part, replica));
+        replicas_.log.sent(replica, part.tensor, message.size());
+        mine[replica] = &message;
+      }
+      if (parts.spans_ranks() && !is_everyones(operation))
+        posted.under_way.emplace(Key(part.tensor, parts.here[0]), send(parts, mine, part, kAhead));
+    }
+  }
+  replicas_.log.end();
+}
+
+void OperationRunner::apply(const Operation& operation) {
+  const bool is_logged = operation.rule->is_blocking();
+  if (is_logged) begin_log(operation);
+  // All ranks go through the groups in the same order, so that nobody waits for one who waits for him.
+  for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
+    if (is_logged) replicas_.log.group(group);
+    const GroupSplit parts = split(group, replicas_.arena.held());
+    if (parts.here.empty()) continue;
+    if (operation.rule->sharded)
+      log_shards(operation, parts, static_cast<int>(group.size()));
+    else if (update_.reads(operation).empty())
+      continue;
+    else if (parts.spans_ranks() && is_everyones(operation))
+      step_over_ranks(operation, parts);
+    else
+      step_group(operation, group, parts);
+  }
+  if (is_logged) replicas_.log.end();
+  posted_.erase(key_of(operation));
+}
+
+void OperationRunner::begin_log(const Operation& operation) {
+  replicas_.log.begin(operation.post_step, operation.rule->name);
+}
+
+// Shards are of rows that all hold alike: gathering them moves no number.
+void OperationRunner::log_shards(const Operation& operation, const GroupSplit& group, int members) {
+  for (const PayloadPart& part : operation.rule->payload)
+    for (const int replica : group.here)
+      replicas_.log.sent(
+          replica, part.tensor,
+          encoded_bytes(part.codec,
+                        contributed_columns(*operation.rule, part, replicas_.arena.parameters(), members)));
+}
+
+Message OperationRunner::make_message(const PayloadPart& part, int replica) {
+  Arena& arena = replicas_.arena;
+  const auto [slot, less] = update_.source(part.tensor);
+  return Message(MessageFormat(part, arena.parameters()),
+                 RowSource{arena.row(slot, replica), less ? arena.row(*less, replica) : nullptr});
+}
+
+float* OperationRunner::error_of(const PayloadPart& part, int replica) {
+  return part.codec.feeds_back ? replicas_.arena.row(Slot::kError, replica) : nullptr;
+}
+
+GroupMessages OperationRunner::send(const GroupSplit& group, const std::map<int, const Message*>& mine,
+                                    const PayloadPart& part, int channel) {
+  return GroupMessages(replicas_.ranks, group, replicas_.arena.replicas(), mine,
+                       MessageFormat(part, replicas_.arena.parameters()), channel);
+}
+
+// Of an overlapped operation its own, otherwise those of another that is due at the same step.
+OperationRunner::Posted* OperationRunner::ahead_of(const Operation& operation, const std::string& tensor,
+                                                   int replica) {
+  if (operation.rule->is_blocking() && find_part(operation, tensor)) return nullptr;
+  for (auto& [key, posted] : posted_)
+    if (posted.await_step == operation.await_step && posted.messages.count({tensor, replica}) &&
+        (operation.rule->is_blocking() || key == key_of(operation)))
+      return &posted;
+  return nullptr;
+}
+
+const Message* OperationRunner::sent_ahead(const Operation& operation, const std::string& tensor,
+                                           int replica) const {
+  const Posted* posted = const_cast<OperationRunner*>(this)->ahead_of(operation, tensor, replica);
+  return posted ? &posted->messages.at({tensor, replica}) : nullptr;
+}
+
+// A view where that reads as the same numbers.
+Message OperationRunner::message_of(const Operation& operation, const std::string& tensor, int replica) {
+  if (const Message* ahead = sent_ahead(operation, tensor, replica)) return *ahead;
+  const PayloadPart* sent = find_part(operation, tensor);
+  // What nobody could send ahead is read as the operation's own payload would be.
+  PayloadPart part = operation.rule->payload.front();
+  if (sent) part = *sent;
+  part.tensor = tensor;
+  Message message = make_message(part, replica);
+  if (!part.codec.is_plain()) message = message.encoded(error_of(part, replica));
+  if (sent) replicas_.log.sent(replica, tensor, message.size());
+  return message;
+}
+
+std::map<int, Message> OperationRunner::from_elsewhere(const Operation& operation, const std::string& tensor,
+                                                       const GroupSplit& group,
+                                                       const std::map<int, Message>& here) {
+  if (Posted* ahead = ahead_of(operation, tensor, group.here[0])) {
+    const auto under_way = ahead->under_way.find({tensor, group.here[0]});
+    if (under_way != ahead->under_way.end()) return under_way->second.wait();
+  }
+  std::map<int, Message> packed;
+  std::map<int, const Message*> mine;
+  for (const int replica : group.here) {
+    packed[replica] = here.at(replica).encoded();
+    mine[replica] = &packed[replica];
+  }
+  PayloadPart part = operation.rule->payload.front();
+  part.codec = here.begin()->second.format().codec;
+  return send(group, mine, part, kLockstep).wait();
+}
+
+void OperationRunner::step_group(const Operation& operation, const std::vector<int>& group,
+                                 const GroupSplit& parts) {
+  std::map<std::string, std::map<int, Message>> messages;
+  const std::vector<std::string> tensors = update_.reads(operation);
+  for (const std::string& tensor : tensors)
+    for (const int replica : parts.here) messages[tensor][replica] = message_of(operation, tensor, replica);
+  if (parts.spans_ranks())
+    for (const std::string& tensor : tensors)
+      messages[tensor].merge(from_elsewhere(operation, tensor, parts, messages[tensor]));
+
+  std::vector<std::vector<const Message*>> of_group;
+  for (const std::string& tensor : tensors) of_group.push_back(in_order(group, messages[tensor]));
+  const auto step = [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::vector<float>> means(tensors.size(), std::vector<float>(kBlock));
+    std::vector<Arrived::Tensor> arrived;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      arrived.push_back({tensors[i].c_str(), means[i].data(), nullptr});
+    for (std::int64_t at = begin; at < end; at += kBlock) {
+      const std::int64_t to = std::min(end, at + kBlock);
+      for (std::size_t i = 0; i < tensors.size(); ++i) mean_of(of_group[i], at, to, means[i].data());
+      for (const int replica : parts.here) {
+        for (std::size_t i = 0; i < tensors.size(); ++i)
+          arrived[i].own = &messages.at(tensors[i]).at(replica);
+        update_.apply(operation, replica, Arrived(at, to, arrived), replicas_.arena);
+      }
+    }
+  };
+  for (const ColumnRange& range : columns_of(operation, replicas_.arena.parameters()))
+    for_each_piece(replicas_.backend, range.size(), [&](std::int64_t begin, std::int64_t end) {
+      step(range.begin + begin, range.begin + end);
+    });
+}
+
+// The rows of all are too many to come here: their mean comes, a chunk at a time.
+void OperationRunner::step_over_ranks(const Operation& operation, const GroupSplit& group) {
+  const std::vector<std::string> tensors = update_.reads(operation);
+  std::vector<std::vector<Message>> mine(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    for (const int replica : group.here) mine[i].push_back(message_of(operation, tensors[i], replica));
+
+  const auto step = [&](const ColumnRange& chunk, const std::vector<std::vector<float>>& means) {
+    replicas_.backend.for_each(static_cast<int>(group.here.size()), [&](int at) {
+      for (std::int64_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
+        std::vector<Arrived::Tensor> arrived;
+        for (std::size_t i = 0; i < tensors.size(); ++i)
+          arrived.push_back({tensors[i].c_str(), means[i].data() + (begin - chunk.begin),
+                             &mine[i][static_cast<std::size_t>(at)]});
+        update_.apply(operation, group.here[static_cast<std::size_t>(at)],
+                      Arrived(begin, std::min(chunk.end, begin + kBlock), arrived), replicas_.arena);
+      }
+    });
+  };
+  for (const ColumnRange& range : columns_of(operation, replicas_.arena.parameters()))
+    for (std::int64_t begin = range.begin; begin < range.end; begin += kChunk) {
+      const ColumnRange chunk{begin, std::min(range.end, begin + kChunk)};
+      std::vector<std::vector<float>> means;
+      for (const std::vector<Message>& messages : mine)
+        means.push_back(mean_over_ranks(replicas_.ranks, replicas_.backend, messages, chunk));
+      step(chunk, means);
+    }
+}
+
+std::vector<OperationRunner::Pending> OperationRunner::pending(
+    const std::vector<Operation>& operations) const {
+  std::vector<Pending> all;
+  for (const Operation& operation : operations) {
+    const auto posted = posted_.find(key_of(operation));
+    for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas()))
+      for (const PayloadPart& part : operation.rule->payload)
+        for (const int replica : group) {
+          Pending one{"pending." + operation.rule->name + "." + std::to_string(operation.post_step) + "." +
+                          part.tensor + "." + std::to_string(replica),
+                      part.tensor, replica, MessageFormat(part, replicas_.arena.parameters())};
+          if (posted != posted_.end() && replicas_.arena.held().contains(replica))
+            one.message = &posted->second.messages.at({part.tensor, replica});
+          all.push_back(std::move(one));
+        }
+  }
+  std::sort(all.begin(), all.end(), [](const Pending& a, const Pending& b) { return a.name < b.name; });
+  return all;
+}
+
+void OperationRunner::restore(const std::vector<Operation>& operations, const FetchMessage& fetch) {
+  posted_.clear();
+  for (const Operation& operation : operations) {
+    std::vector<Pending> all = pending({operation});
+    Posted& posted = posted_[key_of(operation)];
+    posted.await_step = operation.await_step;
+    for (Pending& one : all) {
+      std::vector<std::uint8_t> bytes = fetch(one);
+      if (replicas_.arena.held().contains(one.replica))
+        posted.messages[{one.tensor, one.replica}] = Message(std::move(one.format), std::move(bytes));
+    }
+  }
+}
+
+}  // namespace longhaul

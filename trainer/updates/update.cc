@@ -1,0 +1,39 @@
+#include "trainer/updates/update.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace longhaul {
+
+const Arrived::Tensor& Arrived::find(const char* tensor) const {
+  for (const Tensor& one : tensors_)
+    if (std::strcmp(one.name, tensor) == 0) return one;
+  throw std::logic_error(std::string("a step reads ") + tensor + ", which the update does not say it reads");
+}
+
+const float* Arrived::own(const char* tensor) const {
+  find(tensor).own->read(begin, end, own_);
+  return own_;
+}
+
+std::pair<Slot, const Slot*> Update::source(const std::string& tensor) const {
+  if (tensor == "gradient") return {Slot::kGradient, nullptr};
+  if (tensor == "weights") return {Slot::kWeights, nullptr};
+  if (tensor == "phi") return {Slot::kSlowWeights, nullptr};
+  if (tensor == "delta") return {Slot::kWeights, &Slot::kSlowWeights};
+  throw std::logic_error("the plan sends \"" + tensor +
+                         "\", and the method's update does not say of what rows");
+}
+
+std::vector<std::string> Update::reads(const Operation& operation) const {
+  return operation.rule->tensors();
+}
+
+std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas) {
+  std::vector<std::vector<int>> groups = groups_of(operation, replicas);
+  for (std::vector<int>& group : groups) std::sort(group.begin(), group.end());
+  return groups;
+}
+
+}  // namespace longhaul
