@@ -236,7 +236,10 @@ Json t_quantiles() {
 Json columns_json() {
   Json json = Json::array();
   for (const Metric& metric : columns())
-    json.push_back({{"title", metric.title}, {"meaning", metric.meaning}, {"path", metric.path}});
+    json.push_back({{"title", metric.title},
+                    {"meaning", metric.meaning},
+                    {"path", metric.path},
+                    {"unit", metric.unit == Metric::Unit::kFraction ? "%" : unit_sign(metric.unit)}});
   return json;
 }
 
