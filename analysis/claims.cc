@@ -12,6 +12,7 @@
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
 #include "core/errors.h"
+#include "core/metrics.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -105,10 +106,10 @@ class Points {
 };
 
 void add(PointValues& point, std::optional<double> value, std::initializer_list<const Json*> cases,
-         const std::string& metric) {
+         const Metric& metric) {
   for (const Json* one : cases) {
     point.evidence.push_back(one->at("case"));
-    if (depends_on_network_time(metric)) point.residual = std::max(point.residual, network_residual(*one));
+    if (metric.depends_on_network_time) point.residual = std::max(point.residual, network_residual(*one));
   }
   if (value && std::isfinite(*value))
     point.values.push_back(*value);
@@ -121,7 +122,7 @@ std::optional<double> done_value(const Json& record, const std::string& metric) 
 }
 
 std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json>& records) {
-  const std::string metric = claim["metric"];
+  const Metric metric = metric_named(claim["metric"]);
   const Json where = claim.value("where", Json::object());
   Points points;
   for (const Json& one : records) {
@@ -129,7 +130,7 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
     if (!agrees(one, where)) continue;
     Json swept = one["swept"];
     if (!claim.contains("of")) swept["method"] = one["label"];
-    add(points.with(swept), done_value(one, metric), {&one}, metric);
+    add(points.with(swept), done_value(one, metric.path), {&one}, metric);
   }
   return points.take();
 }
@@ -160,7 +161,7 @@ std::string pairing_text(const Json& one, const std::vector<std::string>& keys) 
 }
 
 std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>& records) {
-  const std::string metric = claim["ratio"];
+  const Metric metric = metric_named(claim["ratio"]);
   const Json where = claim.value("where", Json::object());
   const std::vector<const Json*> aboves = cases_of(claim["of"], where, records);
   const std::vector<const Json*> belows = cases_of(claim["to"], where, records);
@@ -173,7 +174,7 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
   for (const Json* above : aboves) {
     for (const Json* below : partners[pairing_text(*above, keys)]) {
       if (!is_same_point(*above, *below)) continue;
-      const auto numerator = done_value(*above, metric), denominator = done_value(*below, metric);
+      const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
       add(points.with(swept_by_both((*above)["swept"], (*below)["swept"])), ratio, {above, below}, metric);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -11,8 +12,6 @@
 
 namespace longhaul {
 namespace {
-
-using Format = Column::Format;
 
 struct Competition {
   int competitors = 0;
@@ -25,10 +24,10 @@ std::string printed(const char* format, double value) {
   return text;
 }
 
-std::optional<double> competing_value(const Json& record, const Column& column) {
-  if (!column.lower_is_better || record.value("status", "") != "done") return std::nullopt;
-  if (column.of_exchanges && record.value("exchanges", 0) == 0) return std::nullopt;
-  return value_at(record, column.path);
+std::optional<double> competing_value(const Json& record, const Metric& metric) {
+  if (!metric.lower_is_better || record.value("status", "") != "done") return std::nullopt;
+  if (metric.of_exchanges && record.value("exchanges", 0) == 0) return std::nullopt;
+  return value_at(record, metric.path);
 }
 
 std::string competition_of(const Json& record) {
@@ -37,34 +36,13 @@ std::string competition_of(const Json& record) {
 
 }  // namespace
 
-const std::vector<Column>& columns() {
-  static const std::vector<Column> all = {
-      {"final_loss", "loss", "Final loss", "validation loss after the last step, mean over replicas, in nats",
-       Format::kLoss, true, false, 1},
-      {"final_loss_of_mean", "of mean", "Loss of mean",
-       "validation loss of the averaged weights after the last step", Format::kLoss, true, false, 11},
-      {"weight_spread", "spread", "Weight spread",
-       "root mean square distance of the replicas' weights from their mean", Format::kSpread, false, false,
-       9},
-      {"sync_time_s.mean", "sync", "Sync, mean",
-       "from the moment all it needs are ready until a replica goes on", Format::kDuration, true, true, 2},
-      {"sync_time_s.p95", "p95", "Sync, p95", "95th percentile of the synchronization time",
-       Format::kDuration, true, true, 5},
-      {"wait_s.mean", "wait", "Wait, mean", "until the last of those a replica must hear from is ready",
-       Format::kDuration, true, true, 6},
-      {"exposed_s.mean", "exposed", "Exposed, mean",
-       "what a replica stands still for a synchronization: wait and sync, less what overlaps with compute",
-       Format::kDuration, true, true, 7},
-      {"idle_fraction.mean", "idle", "Idle",
-       "share of its time in which an accelerator could compute and does not", Format::kPercent, true, true,
-       4},
-      {"simulated_time_s", "simulated", "Simulated time", "the clock of the last replica after the last step",
-       Format::kDuration, true, true, 3},
-      {"bytes_sent_per_replica", "sent", "Sent per replica", "payload that one replica sent in the whole run",
-       Format::kBytes, true, true, 8},
-      {"exchanges", "syncs", "Outer steps", "how many times each replica synchronized", Format::kCount, false,
-       true, 10},
-  };
+const std::vector<Metric>& columns() {
+  static const std::vector<Metric> all = [] {
+    std::vector<Metric> shown;
+    std::copy_if(metrics().begin(), metrics().end(), std::back_inserter(shown),
+                 [](const Metric& metric) { return metric.importance > 0; });
+    return shown;
+  }();
   return all;
 }
 
@@ -82,29 +60,29 @@ std::optional<double> value_at(const Json& record, const std::string& path) {
   return value->get<double>();
 }
 
-std::string formatted(const Column& column, const std::optional<double>& value) {
+std::string formatted(const Metric& metric, const std::optional<double>& value) {
   if (!value) return "";
-  switch (column.format) {
-    case Format::kLoss:
+  switch (metric.unit) {
+    case Metric::Unit::kNats:
       return printed("%.3f", *value);
-    case Format::kSpread:
+    case Metric::Unit::kNone:
       return *value == 0 ? "0" : printed("%.2e", *value);
-    case Format::kDuration:
+    case Metric::Unit::kSeconds:
       return *value == 0 ? "0 s" : human_duration(*value);
-    case Format::kPercent:
+    case Metric::Unit::kFraction:
       return printed("%.1f %%", 100 * *value);
-    case Format::kBytes:
+    case Metric::Unit::kBytes:
       return human_bytes(*value);
-    case Format::kCount:
+    case Metric::Unit::kCount:
       return printed("%.0f", *value);
   }
   return "";
 }
 
-std::vector<bool> best_values(const std::vector<Json>& records, const Column& column) {
+std::vector<bool> best_values(const std::vector<Json>& records, const Metric& metric) {
   std::map<std::string, Competition> competitions;
   for (const Json& record : records) {
-    const std::optional<double> value = competing_value(record, column);
+    const std::optional<double> value = competing_value(record, metric);
     if (!value) continue;
     Competition& competition = competitions[competition_of(record)];
     ++competition.competitors;
@@ -113,11 +91,11 @@ std::vector<bool> best_values(const std::vector<Json>& records, const Column& co
   }
   std::vector<bool> best;
   for (const Json& record : records) {
-    const std::optional<double> value = competing_value(record, column);
+    const std::optional<double> value = competing_value(record, metric);
     const Competition competition = value ? competitions[competition_of(record)] : Competition();
     // What looks the same is not better: a difference below the digits that are shown marks nobody.
     best.push_back(competition.competitors >= 2 && *value == competition.lowest &&
-                   formatted(column, competition.lowest) != formatted(column, competition.highest));
+                   formatted(metric, competition.lowest) != formatted(metric, competition.highest));
   }
   return best;
 }

@@ -28,11 +28,4 @@ double network_residual(const Json& record) {
   return flow_residual(record.value("queue", "host"));
 }
 
-bool depends_on_network_time(const std::string& metric) {
-  for (const char* key : {"sync_time_s", "exposed_s", "exchange_time_s", "simulated_time_s",
-                          "time_to_target_s", "idle_fraction"})
-    if (metric.rfind(key, 0) == 0) return true;
-  return false;
-}
-
 }  // namespace longhaul

@@ -20,7 +20,4 @@ std::string queue_setting(const TcpSpec& tcp);
 // are assumptions, and what follows from an assumption is exact. A fraction.
 double network_residual(const Json& record);
 
-// Whether a number of a case record is a simulated time, which that residual touches.
-bool depends_on_network_time(const std::string& metric);
-
 }  // namespace longhaul

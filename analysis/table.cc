@@ -60,12 +60,12 @@ bool varies(const TextColumn& column) {
                      [&](const auto& cell) { return cell != column.cells[0]; });
 }
 
-TextColumn number_column(const std::vector<Json>& records, const Column& column) {
-  const std::vector<bool> best = best_values(records, column);
+TextColumn number_column(const std::vector<Json>& records, const Metric& metric) {
+  const std::vector<bool> best = best_values(records, metric);
   const bool marks = std::find(best.begin(), best.end(), true) != best.end();
-  TextColumn text{column.heading + (marks ? " " : ""), {}, false, column.importance};
+  TextColumn text{metric.heading + (marks ? " " : ""), {}, false, metric.importance};
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::string value = formatted(column, value_at(records[i], column.path));
+    const std::string value = formatted(metric, value_at(records[i], metric.path));
     text.cells.push_back((value.empty() ? "–" : value) + (best[i] ? "*" : marks ? " " : ""));
   }
   return text;
@@ -83,8 +83,8 @@ std::vector<TextColumn> all_columns(const std::vector<Json>& records) {
   for (const std::string& key : keys) table.push_back(swept_column(records, key, short_key(key, keys)));
   const TextColumn seed = text_column(records, "seed", false), status = text_column(records, "status", true);
   if (varies(seed)) table.push_back(seed);
-  for (const Column& column : columns()) {
-    TextColumn text = number_column(records, column);
+  for (const Metric& metric : columns()) {
+    TextColumn text = number_column(records, metric);
     if (!empty(text)) table.push_back(std::move(text));
   }
   if (varies(status) || status.cells[0] != "done") table.push_back(status);

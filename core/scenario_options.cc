@@ -1,5 +1,6 @@
 #include "core/scenario_options.h"
 
+#include "core/metrics.h"
 #include "core/model_shape.h"
 #include "core/topology_options.h"
 #include "core/validation_options.h"
@@ -309,8 +310,8 @@ Node claim_options() {
   return section("",
                  {text("id").required().means("names the claim in summary.json"),
                   text("statement").means("the claim in words"),
-                  choice("metric", claim_metrics()).means("a number of a case record (docs/formats.md)"),
-                  choice("ratio", claim_metrics())
+                  choice("metric", metric_paths()).means("a number of a case record (docs/formats.md)"),
+                  choice("ratio", metric_paths())
                       .means("instead of metric: that number of the method `of` over that of `to`"),
                   text("of").means("label of a method; with metric optional: only its cases"),
                   text("to").means("label of a method"), number("at_least").means("the bound"),
@@ -324,23 +325,6 @@ Node claim_options() {
 }
 
 }  // namespace
-
-const std::vector<std::string>& claim_metrics() {
-  static const std::vector<std::string> metrics = [] {
-    std::vector<std::string> all = {
-        "exchanges",         "bytes_per_sync", "bytes_sent_per_replica", "compute_time_s",
-        "exchange_time_s",   "wait_time_s",    "simulated_time_s",       "idle_fraction.mean",
-        "idle_fraction.max", "final_loss",     "final_loss_of_mean",     "best_loss",
-        "weight_spread",     "tokens",         "time_to_target_s",       "perplexity",
-        "bytes_per_token"};
-    for (const char* key : {"sync_time_s", "wait_s", "exposed_s"})
-      for (const char* statistic : {".mean", ".p50", ".p95", ".max"})
-        all.push_back(std::string(key) + statistic);
-    all.push_back("sync_time_s.last");
-    return all;
-  }();
-  return metrics;
-}
 
 std::vector<Node> common_method_options() {
   return {text("name").required().means("which method"),

@@ -14,7 +14,4 @@ Node scenario_options(std::vector<Node> methods);
 // The options that each method has besides its own.
 std::vector<Node> common_method_options();
 
-// The numbers of a case record (docs/formats.md) that a claim may name.
-const std::vector<std::string>& claim_metrics();
-
 }  // namespace longhaul

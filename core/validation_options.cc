@@ -1,6 +1,6 @@
 #include "core/validation_options.h"
 
-#include "core/scenario_options.h"
+#include "core/metrics.h"
 
 namespace longhaul {
 namespace {
@@ -12,8 +12,8 @@ Node figure_options() {
            number("low").above(0).means("smallest of repeated measurements, where they are published"),
            number("high").above(0).means("largest of repeated measurements"),
            text("unit").by_default("s").means("of the metric, for people"),
-           choice("metric", claim_metrics()).means("the number of a case record that predicts the figure"),
-           choice("ratio", claim_metrics())
+           choice("metric", metric_paths()).means("the number of a case record that predicts the figure"),
+           choice("ratio", metric_paths())
                .means("instead of metric: that number of the method `of` over that of `to`"),
            text("of").required().means("label of a method"), text("to").means("label of a method"),
            table_of("where", anything(""))

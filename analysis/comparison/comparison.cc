@@ -27,10 +27,10 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   group.name = sample.name;
   group.cases = sample.cases.size();
   for (const auto& [run, record] : sample.cases) {
-    if (metric.path == "time_to_target_s" && record->contains("target_loss")) group.has_target = true;
+    if (!metric.target.empty() && record->contains(metric.target)) group.has_target = true;
     const std::optional<double> value = value_at(*record, metric.path);
     if (value && std::isfinite(*value)) group.values.push_back({record->value("seed", Json()), *value});
-    if (depends_on_network_time(metric.path) && record->contains("fidelity"))
+    if (metric.depends_on_network_time && record->contains("fidelity"))
       group.residual = std::max(group.residual, network_residual(*record));
   }
   if (group.values.empty()) return group;

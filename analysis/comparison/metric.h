@@ -1,27 +1,15 @@
-// A number of the case records that methods are compared by: how it is written, and which way is better.
+// The metrics of a comparison: which are taken, which can be asked for, and how their values are written.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "core/metrics.h"
 #include "core/options.h"
 
 namespace longhaul {
 
-struct Metric {
-  enum class Unit { kNats, kSeconds, kFraction, kBytes, kNone };
-
-  std::string path;     // in a record, "sync_time_s.mean"
-  std::string meaning;  // "" where nothing declares one
-  Unit unit = Unit::kNone;
-  bool lower_is_better = false;  // otherwise neither way is better
-};
-
-// Any number of a record; what is not declared (analysis/columns.h) has a unit by its name.
-Metric metric_named(const std::string& path);
-
-// What is compared unless the user says: of final_loss, time_to_target_s, sync_time_s.mean, wait_s.mean,
-// idle_fraction.mean and simulated_time_s those that a record has.
+// What is compared unless the user says: of the metrics declared so those that a record has, or may reach.
 std::vector<Metric> default_metrics(const std::vector<Json>& records);
 
 // Every path of a record that holds a number, "sync_time_s.p95", less its seed and swept values.

@@ -12,6 +12,7 @@
 #include "analysis/sweep_point.h"
 #include "analysis/verdict_matrix.h"
 #include "core/errors.h"
+#include "core/metrics.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -211,9 +212,7 @@ std::vector<Figure> claim_figures(const std::vector<RunDirectory>& runs, const F
     if (x.empty()) continue;
     const std::vector<std::string> keys = line_keys(quantity, points, x);
     const std::string unit =
-        quantity.claim.contains("metric") && plain(quantity.claim["metric"]).find("_s") != std::string::npos
-            ? "s"
-            : "";
+        quantity.claim.contains("metric") ? unit_sign(metric_named(quantity.claim["metric"]).unit) : "";
     LinePlot plot{figure_name("claim-" + plain(quantity.claims[0]["id"]), ""),
                   what_of(quantity.claim) + " against " + x +
                       ". A band spans the other swept values, the line is their geometric mean.",

@@ -3,12 +3,12 @@
 #include <map>
 
 #include "analysis/columns.h"
-#include "analysis/comparison/metric.h"
 #include "analysis/figures/axis.h"
 #include "analysis/figures/figures.h"
 #include "analysis/figures/line_figure.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
+#include "core/metrics.h"
 
 namespace longhaul {
 namespace {
@@ -114,19 +114,6 @@ bool shows_something(const LinePlot& plot) {
          std::any_of(plot.lines.begin(), plot.lines.end(), has_value);
 }
 
-std::string unit_text(const Metric& metric) {
-  switch (metric.unit) {
-    case Metric::Unit::kNats:
-      return "nats";
-    case Metric::Unit::kSeconds:
-      return "s";
-    case Metric::Unit::kBytes:
-      return "B";
-    default:
-      return "";
-  }
-}
-
 }  // namespace
 
 std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const std::string& metric,
@@ -153,7 +140,7 @@ std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const std:
                     axis_words(short_x),
                     unit,
                     axis_words(metric),
-                    unit_text(metric_named(metric)),
+                    unit_sign(metric_named(metric).unit),
                     false,
                     lines_of(members, x, context),
                     {}};

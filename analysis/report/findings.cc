@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <optional>
 #include <set>
 
@@ -11,7 +10,6 @@
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
 #include "core/errors.h"
-#include "core/units.h"
 
 namespace longhaul {
 namespace {
@@ -38,16 +36,18 @@ std::vector<MethodCases> by_method(const std::vector<Json>& records) {
 struct Measured {
   std::string method;
   double value = 0;
+  std::string text;
 };
 
 // The mean over seeds of each method that has the value, lowest first.
 std::vector<Measured> measured(const std::vector<MethodCases>& methods, const std::string& path) {
+  const Metric metric = metric_named(path);
   std::vector<Measured> all;
   for (const MethodCases& method : methods) {
     std::vector<double> values;
     for (const Json* record : method.records)
       if (const auto value = value_at(*record, path)) values.push_back(*value);
-    if (!values.empty()) all.push_back({method.name, mean(values)});
+    if (!values.empty()) all.push_back({method.name, mean(values), formatted(metric, mean(values))});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   return all;
@@ -59,26 +59,11 @@ std::string printed(const char* format, double value) {
   return text;
 }
 
-std::string duration_text(double seconds) {
-  return seconds == 0 ? "0 s" : human_duration(seconds);
-}
-std::string percent_text(double fraction) {
-  return printed("%.1f %%", 100 * fraction);
-}
-std::string loss_text(double nats) {
-  return printed("%.3f", nats);
-}
-
-using Formatter = std::function<std::string(double)>;
-
 // "0.41 s with noloco, 3.4 s with diloco and 4 s with ddp"
-std::string listed(const std::vector<Measured>& all, const Formatter& format) {
+std::string listed(const std::vector<Measured>& all) {
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i)
-    text += (i == 0                ? ""
-             : i + 1 == all.size() ? " and "
-                                   : ", ") +
-            format(all[i].value) + " with " + all[i].method;
+    text += (i == 0 ? "" : i + 1 == all.size() ? " and " : ", ") + all[i].text + " with " + all[i].method;
   return text;
 }
 
@@ -88,11 +73,9 @@ std::string times_as_long(double ratio) {
 }
 
 std::string synchronization(const std::vector<Measured>& sync) {
-  std::string text =
-      "Synchronization took " + duration_text(sync[0].value) + " on average with " + sync[0].method;
+  std::string text = "Synchronization took " + sync[0].text + " on average with " + sync[0].method;
   for (std::size_t i = 1; i < sync.size(); ++i) {
-    text +=
-        (i + 1 == sync.size() ? " and " : ", ") + duration_text(sync[i].value) + " with " + sync[i].method;
+    text += (i + 1 == sync.size() ? " and " : ", ") + sync[i].text + " with " + sync[i].method;
     if (sync[0].value > 0) text += " (" + times_as_long(sync[i].value / sync[0].value) + ")";
   }
   return text + ".";
@@ -106,21 +89,22 @@ std::string payload(const std::vector<MethodCases>& methods) {
     const auto steps =
         std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.method == sent.method; });
     if (sent.value == 0 || steps == count.end()) continue;
-    parts.push_back(human_bytes(sent.value) + " with " + sent.method + " in " +
-                    printed("%.0f", steps->value) + (steps->value == 1 ? " outer step" : " outer steps"));
+    parts.push_back(sent.text + " with " + sent.method + " in " + steps->text +
+                    (steps->value == 1 ? " outer step" : " outer steps"));
   }
   return parts.empty() ? "" : "Each replica sent " + join(parts) + ".";
 }
 
 std::string target(const std::vector<MethodCases>& methods) {
+  const Metric time_to_target = metric_named("time_to_target_s");
   std::optional<double> goal;
   bool reached = false;
   std::vector<std::string> parts;
   for (const MethodCases& method : methods) {
     std::vector<double> times;
     for (const Json* record : method.records) {
-      if (!goal) goal = value_at(*record, "target_loss");
-      if (const auto time = value_at(*record, "time_to_target_s")) times.push_back(*time);
+      if (!goal) goal = value_at(*record, time_to_target.target);
+      if (const auto time = value_at(*record, time_to_target.path)) times.push_back(*time);
     }
     reached = reached || !times.empty();
     if (times.empty())
@@ -129,7 +113,7 @@ std::string target(const std::vector<MethodCases>& methods) {
       parts.push_back("by " + std::to_string(times.size()) + " of " + std::to_string(method.records.size()) +
                       " seeds of " + method.name);
     else
-      parts.push_back("after " + duration_text(mean(times)) + " with " + method.name);
+      parts.push_back("after " + formatted(time_to_target, mean(times)) + " with " + method.name);
   }
   if (!goal) return "";
   const std::string what = "the target loss of " + printed("%g", *goal);
@@ -139,7 +123,7 @@ std::string target(const std::vector<MethodCases>& methods) {
 
 std::string entropy_note(const std::vector<MethodCases>& methods) {
   const auto entropy = measured(methods, "unigram_entropy");
-  return entropy.empty() ? "" : " (the unigram entropy of the text is " + loss_text(entropy[0].value) + ")";
+  return entropy.empty() ? "" : " (the unigram entropy of the text is " + entropy[0].text + ")";
 }
 
 std::string seeds_note(const std::vector<MethodCases>& methods) {
@@ -165,16 +149,14 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
              time = measured(methods, "simulated_time_s");
   if (!sync.empty()) sentences.push_back(synchronization(sync));
   if (!wait.empty() && wait.back().value > 0)
-    sentences.push_back("Before each exchange a replica waited on average " + listed(wait, duration_text) +
+    sentences.push_back("Before each exchange a replica waited on average " + listed(wait) +
                         " for those it exchanges with.");
   if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);
   if (!idle.empty() && idle.back().value > 0)
-    sentences.push_back("The accelerators were idle " + listed(idle, percent_text) + " of the time.");
-  if (!time.empty())
-    sentences.push_back("In simulated time the whole run took " + listed(time, duration_text) + ".");
+    sentences.push_back("The accelerators were idle " + listed(idle) + " of the time.");
+  if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time) + ".");
   if (!losses.empty())
-    sentences.push_back("The final validation loss was " + listed(losses, loss_text) + entropy_note(methods) +
-                        ".");
+    sentences.push_back("The final validation loss was " + listed(losses) + entropy_note(methods) + ".");
   if (const std::string note = sampling_note(records); !note.empty())
     sentences.push_back("L" + note.substr(1) + ".");
   if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);

@@ -186,12 +186,12 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
 }
 
 void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases) {
-  for (const Column& column : columns()) {
-    const std::vector<bool> best = best_values(records, column);
+  for (const Metric& metric : columns()) {
+    const std::vector<bool> best = best_values(records, metric);
     for (std::size_t i = 0; i < records.size(); ++i) {
-      const std::optional<double> value = value_at(records[i], column.path);
+      const std::optional<double> value = value_at(records[i], metric.path);
       Json& one = cases[first + i];
-      one["texts"].push_back(formatted(column, value));
+      one["texts"].push_back(formatted(metric, value));
       one["values"].push_back(optional_json(value));
       one["best"].push_back(best[i] ? 1 : 0);
     }
@@ -235,8 +235,11 @@ Json t_quantiles() {
 
 Json columns_json() {
   Json json = Json::array();
-  for (const Column& column : columns())
-    json.push_back({{"title", column.title}, {"meaning", column.meaning}, {"path", column.path}});
+  for (const Metric& metric : columns())
+    json.push_back({{"title", metric.title},
+                    {"meaning", metric.meaning},
+                    {"path", metric.path},
+                    {"unit", metric.unit == Metric::Unit::kFraction ? "%" : unit_sign(metric.unit)}});
   return json;
 }
 

@@ -9,7 +9,7 @@
 
 namespace longhaul {
 
-//   columns   [{"title", "meaning", "path"}]
+//   columns   [{"title", "meaning", "path", "unit" ("s", "B", "nats", "%" of a fraction, or "")}]
 //   swept     [keys]
 //   levels    [the cumulative shares at which the quantiles in `sync` stand]
 //   t95       [Student's t at 97.5 % for 2, 3, … seeds]

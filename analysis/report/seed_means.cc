@@ -31,10 +31,10 @@ std::vector<Row> rows_of(const std::vector<Json>& records, const std::vector<std
   return rows;
 }
 
-std::vector<double> values_of(const Row& row, const Column& column) {
+std::vector<double> values_of(const Row& row, const Metric& metric) {
   std::vector<double> values;
   for (const Json* record : row.done)
-    if (const auto value = value_at(*record, column.path)) values.push_back(*value);
+    if (const auto value = value_at(*record, metric.path)) values.push_back(*value);
   return values;
 }
 
@@ -49,9 +49,9 @@ void put(Json& record, const std::string& path, double value) {
 Json means_record(const Row& row) {
   Json record = {{"status", row.done.empty() ? "interrupted" : "done"}, {"seed", 0}};
   if (!row.done.empty()) record["exchanges"] = row.done[0]->value("exchanges", Json(0));
-  for (const Column& column : columns()) {
-    const std::vector<double> values = values_of(row, column);
-    if (!values.empty() && values.size() == row.done.size()) put(record, column.path, mean(values));
+  for (const Metric& metric : columns()) {
+    const std::vector<double> values = values_of(row, metric);
+    if (!values.empty() && values.size() == row.done.size()) put(record, metric.path, mean(values));
   }
   return record;
 }
@@ -63,16 +63,16 @@ double half_width(const std::vector<double>& values) {
   return half > 1e-9 * std::abs(mean(values)) ? half : 0;
 }
 
-void add_cell(const Row& row, const Column& column, bool best, Json& json) {
-  const std::vector<double> values = values_of(row, column);
+void add_cell(const Row& row, const Metric& metric, bool best, Json& json) {
+  const std::vector<double> values = values_of(row, metric);
   const bool all = !values.empty() && values.size() == row.done.size();
   std::string text;
-  if (!values.empty()) text = formatted(column, mean(values));
+  if (!values.empty()) text = formatted(metric, mean(values));
   Json half = nullptr;
   if (all && values.size() > 1) {
     const double width = half_width(values);
     half = six_digits(width);
-    if (width > 0) text += " ± " + formatted(column, width);
+    if (width > 0) text += " ± " + formatted(metric, width);
   } else if (!values.empty() && !all) {
     text += " (" + std::to_string(values.size()) + " of " + std::to_string(row.done.size()) + " seeds)";
   }
@@ -95,9 +95,9 @@ Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>
   const bool several =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.done.size() > 1; });
   if (!several) return json;
-  for (const Column& column : columns()) {
-    const std::vector<bool> best = best_values(means, column);
-    for (std::size_t i = 0; i < rows.size(); ++i) add_cell(rows[i], column, best[i], json[i]);
+  for (const Metric& metric : columns()) {
+    const std::vector<bool> best = best_values(means, metric);
+    for (std::size_t i = 0; i < rows.size(); ++i) add_cell(rows[i], metric, best[i], json[i]);
   }
   return json;
 }

@@ -31,12 +31,8 @@ function formatNumber(value) {
   return Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6 ? value.toExponential(1) : digits(value, 4);
 }
 
-// How a number of a record is written.
-function formatOf(path) {
-  if (/_s(\.|$)/.test(path)) return formatDuration;
-  if (path.includes('bytes')) return formatBytes;
-  return path.includes('fraction') ? formatPercent : formatNumber;
-}
+// How a number of this unit is written.
+const formatOf = unit => ({s: formatDuration, B: formatBytes, '%': formatPercent})[unit] || formatNumber;
 
 // Texts without their quotes, everything else as JSON.
 const plain = value => (typeof value === 'string' ? value : String(JSON.stringify(value)));

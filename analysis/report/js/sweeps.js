@@ -78,7 +78,7 @@ function sweepScale(key, numbers, values, logarithmic) {
 function sweepConfig(view, state, hidden) {
   const column = DATA.columns.findIndex(one => one.path === state.metric);
   const {series, numbers, values} = sweepSeries(view, state.key, column, hidden);
-  const format = formatOf(state.metric), variants = new Map();
+  const format = formatOf(DATA.columns[column].unit), variants = new Map();
   const datasets = series.filter(one => one.points.length).map(one => {
     const index = METHOD_LABELS.indexOf(one.label), color = methodColor(index), like = variants.get(one.label) || 0;
     variants.set(one.label, like + 1);

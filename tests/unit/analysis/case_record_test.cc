@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "analysis/columns.h"
 #include "analysis/join.h"
 #include "core/errors.h"
+#include "core/metrics.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {
@@ -69,6 +71,12 @@ TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
   write_text(case_folder + "/trace.jsonl",
              std::string(kTraceHeader) + "{\"rule\":0,\"step\":2,\"groups\":[[1],[0]]}\n");
   EXPECT_DOUBLE_EQ(record()["sync_time_s"]["last"], (1.5 + 1 + 1) / 3);
+}
+
+// What a claim may name must be a number in the record of a case that trained and reached its target.
+TEST_F(CaseRecord, HoldsEveryMetric) {
+  const Json json = record();
+  for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
 }
 
 // Mean compute, exchange and wait of a replica are its mean clock.

@@ -1,5 +1,6 @@
 #include "analysis/comparison/comparison.h"
 
+#include "analysis/comparison/metric.h"
 #include "analysis/comparison/words.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/compared_runs.h"
@@ -330,6 +331,20 @@ TEST(Comparison, NamesWhatItLeavesOut) {
   const ComparisonTable table = compare(records, "final_loss");
   EXPECT_TRUE(noted(table, "1 case failed or did not finish and is left out: nowhere/run/b{}3"));
   EXPECT_EQ(table.metrics[0].rows[0].groups[1].values.size(), 2u);
+}
+
+// Nothing is asked for: the loss, then the times, of those that the records have. best_loss is left out; the
+// target is taken although no seed reaches it.
+TEST(Comparison, TakesLossesAndTimesByDefault) {
+  const Json mean = {{"mean", 1}, {"p95", 2}};
+  const Json numbers = {{"idle_fraction", mean},      {"wait_s", mean},  {"sync_time_s", mean},
+                        {"target_loss", 1},           {"final_loss", 2}, {"best_loss", 2},
+                        {"time_to_target_s", nullptr}};
+  std::vector<std::string> taken;
+  for (const Metric& metric : default_metrics({compared_record("a", 1, Json::object(), numbers)}))
+    taken.push_back(metric.path);
+  EXPECT_EQ(taken, std::vector<std::string>({"final_loss", "time_to_target_s", "sync_time_s.mean",
+                                             "wait_s.mean", "idle_fraction.mean"}));
 }
 
 TEST(Comparison, WrongWordsAreNamed) {

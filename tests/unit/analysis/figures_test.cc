@@ -137,6 +137,25 @@ TEST(ClaimFigures, DrawTheRatioAndWhatIsClaimed) {
   EXPECT_TRUE(has(figure->gp, "'+' using (64):(40) every ::0::0 with points")) << figure->gp;
 }
 
+// 3 MB of 4 replicas, 12 MB of 16: the axis is of bytes, although "bytes_sent" has an "_s".
+TEST(ClaimFigures, HaveTheUnitOfTheMetric) {
+  std::vector<Json> records;
+  for (const int replicas : {4, 16})
+    records.push_back(
+        compared_record("noloco", 1, {{"replicas", replicas}},
+                        {{"replicas", replicas}, {"bytes_sent_per_replica", 750'000 * replicas}}));
+  RunDirectory run = run_of(records);
+  run.written = {
+      {"claims",
+       {{{"id", "few"}, {"metric", "bytes_sent_per_replica"}, {"of", "noloco"}, {"at_most", 2e7}}}}};
+  const Figures all = figures_of({run}, {{"bytes_sent_per_replica"}, {}, {}});
+  for (const char* name : {"claim-few", "sweep-bytes_sent_per_replica-replicas"}) {
+    const Figure* figure = figure_named(all, name);
+    ASSERT_NE(figure, nullptr) << name;
+    EXPECT_TRUE(has(figure->gp, "(MB)")) << figure->gp;
+  }
+}
+
 TEST(FigureText, IsAnotherOneForLatexWhereItMust) {
   EXPECT_EQ(figure_text("noloco"), "'noloco'");
   EXPECT_EQ(figure_text("it's"), "'it''s'");

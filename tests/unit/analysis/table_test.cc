@@ -59,7 +59,7 @@ TEST(SummaryTable, OfARunWithoutCases) {
 }
 
 TEST(BestValues, NeedAChoiceThatShows) {
-  const Column& loss = columns()[0];
+  const Metric& loss = columns()[0];
   ASSERT_EQ(loss.path, "final_loss");
   using Marks = std::vector<bool>;
   EXPECT_EQ(best_values({record("a", 1, 2.5, 1)}, loss), Marks({false}));
@@ -72,9 +72,9 @@ TEST(BestValues, OfExchangesLeaveOutWhoNeverExchanges) {
   Json independent = record("independent", 1, 3, 0);
   independent["exchanges"] = 0;
   independent["sync_time_s"] = nullptr;
-  const Column* time = nullptr;
-  for (const Column& column : columns())
-    if (column.path == "simulated_time_s") time = &column;
+  const Metric* time = nullptr;
+  for (const Metric& metric : columns())
+    if (metric.path == "simulated_time_s") time = &metric;
   ASSERT_NE(time, nullptr);
   EXPECT_EQ(best_values({independent, record("a", 1, 2, 10), record("b", 1, 2, 20)}, *time),
             std::vector<bool>({false, true, false}));

@@ -1,0 +1,165 @@
+#include "core/metrics.h"
+
+#include <algorithm>
+
+namespace longhaul {
+namespace {
+
+using Unit = Metric::Unit;
+
+// Chainable, so that metrics() reads as a table.
+struct Declared : Metric {
+  Declared(const std::string& name, Unit of) {
+    path = name;
+    unit = of;
+  }
+
+  Declared& means(const char* words) { return meaning = words, *this; }
+  Declared& lower() { return lower_is_better = true, *this; }
+  Declared& with_exchanges() { return of_exchanges = true, *this; }
+  Declared& network_time() { return depends_on_network_time = true, *this; }
+  Declared& by_default() { return compared = true, *this; }
+  Declared& until(const char* goal) { return target = goal, *this; }
+  Declared& column(int place, const char* short_words, const char* words) {
+    importance = place;
+    heading = short_words;
+    title = words;
+    return *this;
+  }
+
+  // One statistic of a distribution: all that was said of the whole holds for it.
+  Declared at(const char* statistic) const {
+    Declared one = *this;
+    one.path += std::string(".") + statistic;
+    return one;
+  }
+};
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+Unit unit_by_name(const std::string& path) {
+  const std::string root = path.substr(0, path.find('.'));
+  if (root.find("loss") != std::string::npos || root.find("entropy") != std::string::npos) return Unit::kNats;
+  if (ends_with(root, "_s")) return Unit::kSeconds;
+  if (ends_with(root, "_fraction")) return Unit::kFraction;
+  return root.rfind("bytes_", 0) == 0 ? Unit::kBytes : Unit::kNone;
+}
+
+std::vector<Metric> declared() {
+  const auto nats = [](const char* path) { return Declared(path, Unit::kNats).lower(); };
+  const auto seconds = [](const char* path) { return Declared(path, Unit::kSeconds); };
+  const auto bytes = [](const char* path) { return Declared(path, Unit::kBytes).lower(); };
+  const auto count = [](const char* path) { return Declared(path, Unit::kCount); };
+  const Declared sync = seconds("sync_time_s").lower().with_exchanges().network_time(),
+                 wait = seconds("wait_s").lower().with_exchanges(),
+                 exposed = seconds("exposed_s").lower().with_exchanges().network_time(),
+                 idle = Declared("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
+  return {
+      nats("final_loss")
+          .column(1, "loss", "Final loss")
+          .by_default()
+          .means("validation loss after the last step, mean over replicas, in nats"),
+      nats("final_loss_of_mean")
+          .column(11, "of mean", "Loss of mean")
+          .means("validation loss of the averaged weights after the last step"),
+      nats("best_loss"),
+      Declared("perplexity", Unit::kNone).lower(),
+      seconds("time_to_target_s")
+          .lower()
+          .network_time()
+          .until("target_loss")
+          .by_default()
+          .means("simulated time until the validation loss is at the target"),
+      Declared("weight_spread", Unit::kNone)
+          .column(9, "spread", "Weight spread")
+          .means("root mean square distance of the replicas' weights from their mean"),
+      count("tokens"),
+      sync.at("mean")
+          .column(2, "sync", "Sync, mean")
+          .by_default()
+          .means("from the moment all it needs are ready until a replica goes on"),
+      sync.at("p50"),
+      sync.at("p95").column(5, "p95", "Sync, p95").means("95th percentile of the synchronization time"),
+      sync.at("max"),
+      sync.at("last"),
+      wait.at("mean")
+          .column(6, "wait", "Wait, mean")
+          .by_default()
+          .means("until the last of those a replica must hear from is ready"),
+      wait.at("p50"),
+      wait.at("p95"),
+      wait.at("max"),
+      exposed.at("mean")
+          .column(7, "exposed", "Exposed, mean")
+          .means("what a replica stands still for a synchronization: wait and sync, less what overlaps with "
+                 "compute"),
+      exposed.at("p50"),
+      exposed.at("p95"),
+      exposed.at("max"),
+      idle.at("mean")
+          .column(4, "idle", "Idle")
+          .by_default()
+          .means("share of its time in which an accelerator could compute and does not"),
+      idle.at("max"),
+      seconds("compute_time_s"),
+      seconds("exchange_time_s").lower().network_time(),
+      seconds("wait_time_s").lower(),
+      seconds("simulated_time_s")
+          .lower()
+          .with_exchanges()
+          .network_time()
+          .column(3, "simulated", "Simulated time")
+          .by_default()
+          .means("the clock of the last replica after the last step"),
+      bytes("bytes_sent_per_replica")
+          .with_exchanges()
+          .column(8, "sent", "Sent per replica")
+          .means("payload that one replica sent in the whole run"),
+      bytes("bytes_per_sync"),
+      bytes("bytes_per_token"),
+      count("exchanges")
+          .with_exchanges()
+          .column(10, "syncs", "Outer steps")
+          .means("how many times each replica synchronized"),
+  };
+}
+
+}  // namespace
+
+const std::vector<Metric>& metrics() {
+  static const std::vector<Metric> all = declared();
+  return all;
+}
+
+std::vector<std::string> metric_paths() {
+  std::vector<std::string> paths;
+  for (const Metric& metric : metrics()) paths.push_back(metric.path);
+  return paths;
+}
+
+Metric metric_named(const std::string& path) {
+  const auto found = std::find_if(metrics().begin(), metrics().end(),
+                                  [&](const Metric& metric) { return metric.path == path; });
+  if (found != metrics().end()) return *found;
+  Metric other;
+  other.path = path;
+  other.unit = unit_by_name(path);
+  return other;
+}
+
+std::string unit_sign(Unit unit) {
+  switch (unit) {
+    case Unit::kNats:
+      return "nats";
+    case Unit::kSeconds:
+      return "s";
+    case Unit::kBytes:
+      return "B";
+    default:
+      return "";
+  }
+}
+
+}  // namespace longhaul

@@ -1,0 +1,108 @@
+#include "core/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace longhaul {
+namespace {
+
+using Unit = Metric::Unit;
+
+TEST(Metrics, AreDeclaredOnce) {
+  std::set<std::string> seen;
+  for (const std::string& path : metric_paths()) EXPECT_TRUE(seen.insert(path).second) << path;
+}
+
+// Claims in scenarios that are written already name these.
+TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
+  const std::set<std::string> names = {"final_loss",
+                                       "final_loss_of_mean",
+                                       "best_loss",
+                                       "perplexity",
+                                       "time_to_target_s",
+                                       "weight_spread",
+                                       "tokens",
+                                       "exchanges",
+                                       "bytes_per_sync",
+                                       "bytes_sent_per_replica",
+                                       "bytes_per_token",
+                                       "compute_time_s",
+                                       "wait_time_s",
+                                       "exchange_time_s",
+                                       "simulated_time_s",
+                                       "idle_fraction.mean",
+                                       "idle_fraction.max",
+                                       "sync_time_s.mean",
+                                       "sync_time_s.p50",
+                                       "sync_time_s.p95",
+                                       "sync_time_s.max",
+                                       "sync_time_s.last",
+                                       "wait_s.mean",
+                                       "wait_s.p50",
+                                       "wait_s.p95",
+                                       "wait_s.max",
+                                       "exposed_s.mean",
+                                       "exposed_s.p50",
+                                       "exposed_s.p95",
+                                       "exposed_s.max"};
+  const std::vector<std::string> declared = metric_paths();
+  EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), names);
+}
+
+TEST(Metrics, AreExplainedInTheDocumentOfTheRecord) {
+  std::ifstream in(LONGHAUL_SOURCE_DIR "/docs/formats.md");
+  const std::string formats(std::istreambuf_iterator<char>(in), {});
+  ASSERT_FALSE(formats.empty());
+  for (const std::string& path : metric_paths())
+    EXPECT_NE(formats.find("`" + path.substr(0, path.find('.')) + "`"), std::string::npos) << path;
+}
+
+// A place of its own for each, or a narrow terminal would not know which to leave out.
+TEST(Metrics, WithAColumnHaveAPlaceAndWords) {
+  std::set<int> places;
+  for (const Metric& metric : metrics()) {
+    if (metric.importance == 0) continue;
+    EXPECT_TRUE(places.insert(metric.importance).second) << metric.path;
+    for (const std::string& words : {metric.heading, metric.title, metric.meaning})
+      EXPECT_FALSE(words.empty()) << metric.path;
+  }
+}
+
+struct Known {
+  const char* path;
+  Unit unit;
+  bool lower_is_better, depends_on_network_time;
+};
+
+// By what is measured, not by how it is called: "bytes_sent" and "weight_spread" have an "_s" and are no
+// times.
+TEST(Metrics, SayUnitAndDirection) {
+  for (const Known& known :
+       {Known{"final_loss", Unit::kNats, true, false}, Known{"sync_time_s.last", Unit::kSeconds, true, true},
+        Known{"exposed_s.p50", Unit::kSeconds, true, true},
+        Known{"compute_time_s", Unit::kSeconds, false, false},
+        Known{"idle_fraction.max", Unit::kFraction, true, true},
+        Known{"bytes_sent_per_replica", Unit::kBytes, true, false},
+        Known{"weight_spread", Unit::kNone, false, false}, Known{"exchanges", Unit::kCount, false, false}}) {
+    const Metric metric = metric_named(known.path);
+    EXPECT_EQ(metric.unit, known.unit) << known.path;
+    EXPECT_EQ(metric.lower_is_better, known.lower_is_better) << known.path;
+    EXPECT_EQ(metric.depends_on_network_time, known.depends_on_network_time) << known.path;
+  }
+}
+
+TEST(Metrics, OtherNumbersHaveAUnitByTheirName) {
+  EXPECT_EQ(metric_named("sync_breakdown_s.latency").unit, Unit::kSeconds);
+  EXPECT_EQ(metric_named("unigram_entropy").unit, Unit::kNats);
+  EXPECT_EQ(metric_named("bytes_of_something").unit, Unit::kBytes);
+  EXPECT_EQ(metric_named("model_parameters").unit, Unit::kNone);
+  EXPECT_EQ(metric_named("model_parameters").path, "model_parameters");
+  EXPECT_FALSE(metric_named("sync_breakdown_s.latency").lower_is_better);
+}
+
+}  // namespace
+}  // namespace longhaul
