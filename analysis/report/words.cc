@@ -6,20 +6,10 @@
 
 #include "analysis/sweep_point.h"
 #include "core/errors.h"
+#include "core/json_values.h"
 
 namespace longhaul {
 namespace {
-
-Json member(const Json& json, const std::string& key) {
-  if (!json.is_object()) return nullptr;
-  const auto found = json.find(key);
-  return found == json.end() ? Json(nullptr) : *found;
-}
-
-std::string text_of(const Json& json, const std::string& key) {
-  const Json value = member(json, key);
-  return value.is_null() ? "?" : plain(value);
-}
 
 constexpr std::size_t kMostValues = 10;
 
