@@ -60,7 +60,7 @@ setup-tests:
 $(BUILD)/build.ninja: | setup
 	cmake --preset release
 
-# The schema is made from the declarations in core/ and methods/.
+# The schema is made from the declarations in core/, methods/ and net/topologies/.
 schema: all
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
 

@@ -14,6 +14,7 @@
 #include "analysis/statistics.h"
 #include "analysis/sync_breakdown.h"
 #include "core/errors.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -48,7 +49,8 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
   record["replicas"] = one.replicas;
   record["collective"] = collective_of(one.method.options);
   record["fidelity"] = one.network.fidelity;
-  if (has_sites(one.network)) record["rank_order"] = to_string(one.network.rank_order.kind);
+  if (topology_named(one.network.topology.name).has_sites)
+    record["rank_order"] = to_string(one.network.rank_order.kind);
   record["queue"] = queue_setting(one.network.tcp);
   if (one.network.message_time) record["message_time_s"] = one.network.message_time->mean;
   record["model_parameters"] = one.workload.parameters;

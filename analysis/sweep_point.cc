@@ -45,8 +45,4 @@ std::vector<std::string> swept_keys(const std::vector<Json>& records) {
   return keys;
 }
 
-std::string plain(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 }  // namespace longhaul

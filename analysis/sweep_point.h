@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
+#include "core/json_values.h"
 
 namespace longhaul {
 
@@ -19,8 +19,5 @@ std::string method_variant(const Json& record);
 
 // The swept keys of the records, in the order in which they first occur.
 std::vector<std::string> swept_keys(const std::vector<Json>& records);
-
-// Texts without their quotes, everything else as JSON.
-std::string plain(const Json& value);
 
 }  // namespace longhaul

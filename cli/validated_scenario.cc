@@ -10,6 +10,7 @@
 #include "core/glob.h"
 #include "core/scenario_options.h"
 #include "methods/registry.h"
+#include "net/topologies/registry.h"
 #include "replay/estimate.h"
 #include "replay/optimized_order.h"
 
@@ -60,7 +61,7 @@ void fill_in_sites(Case& one) {
     one.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
   if (one.site_of.empty())
     throw InputError({"", "method.pairing", "found \"sites\" on a topology without sites",
-                      "\"random\", or the topology regions, hierarchical or graphml", ""});
+                      "\"random\", or the topology " + topologies_with_sites(), ""});
   one.resolved["sites"] = one.site_of;
 }
 
@@ -105,12 +106,12 @@ Json claims_of(const Scenario& scenario) {
 }
 
 const Node& scenario_declaration() {
-  static const Node declaration = scenario_options(method_options());
+  static const Node declaration = scenario_options(method_options(), topology_options());
   return declaration;
 }
 
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments) {
-  Scenario scenario = load_scenario(file, assignments, scenario_declaration());
+  Scenario scenario = load_scenario(file, assignments, scenario_declaration(), check_topology);
   try {
     check_figures(scenario);
   } catch (const InputError& error) {

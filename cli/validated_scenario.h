@@ -8,7 +8,7 @@
 
 namespace longhaul {
 
-// The whole declaration: core's options with every method's own.
+// The whole declaration: core's options with every method's and topology's own.
 const Node& scenario_declaration();
 
 // Reads, resolves, expands and checks: model shapes, method options, topology, placement, data paths.

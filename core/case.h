@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/model_shape.h"
@@ -71,62 +70,16 @@ struct WorkloadSpec {
   std::vector<double> step_time_factors;  // by replica; empty: all 1
 };
 
-struct StarSpec {
-  double up = 0, down = 0;  // bit/s
-  double rtt = 0;           // s, between two replicas
-};
-
-struct RegionsSpec {
-  std::string matrix;                                  // built-in name or file
-  std::vector<std::pair<std::string, int>> placement;  // site, replicas; in the order written
-  bool even = false;                                   // placement's counts are to be computed
-  double rate = 0;                                     // bit/s, access links
-  std::optional<double> trunk;                         // bit/s; none: unlimited
-  std::optional<double>
-      connections_gain;  // of a matrix's throughput, by several connections; none: their number
-};
-
-// Every two replicas on a link of their own. Without rate and rtt only where messages draw their times.
-struct MeshSpec {
-  std::optional<double> rate;  // bit/s, both directions
-  double rtt = 0;              // s
+// What the network joins the replicas by. core knows no topology: net/topologies/NAME.cc reads the options.
+struct TopologySpec {
+  std::string name;  // the key in network.topology
+  Json options;      // the section of that name, with defaults
 };
 
 // Each message takes an independent log-normal time with this mean and standard deviation; std 0: always the
 // mean; both 0: communication is free.
 struct MessageTimeSpec {
   double mean = 0, std = 0;  // s
-};
-
-struct LognormalRate {
-  double median = 0;  // bit/s
-  double sigma = 0;   // standard deviation of the logarithm
-};
-
-struct HomesSpec {
-  LognormalRate up, down;
-  double floor = 0;  // bit/s; what is drawn below it is raised to it
-  double rtt = 0;    // s, between a home and the core
-};
-
-// A star of stars: `inside` is each site's, `trunk` that of the sites around a wide-area core.
-struct HierarchicalSpec {
-  std::vector<std::pair<std::string, int>> placement;  // as in RegionsSpec
-  bool even = false;
-  StarSpec inside;
-  StarSpec trunk;  // its rtt: between two replicas at different sites
-};
-
-struct GraphmlSpec {
-  std::string file;                                    // relative to the scenario's folder
-  std::vector<std::pair<std::string, int>> placement;  // node, replicas; as in RegionsSpec
-  bool even = false;
-  double rate = 0;                      // bit/s, access links
-  double rtt = 0;                       // s, between two replicas at one node
-  std::optional<double> default_rate;   // bit/s, of edges without a speed
-  std::optional<double> default_delay;  // s one way, of edges with an end without coordinates
-  double inflation = 1;                 // way of the fibre over the great circle
-  bool routes_by_hops = false;          // else by delay
 };
 
 // What is different from the topology as built.
@@ -167,14 +120,8 @@ struct SliceSpec {
 };
 
 struct NetworkSpec {
-  std::string fidelity;           // flow, packet, analytic
-  std::variant<StarSpec,          //
-               RegionsSpec,       //
-               HomesSpec,         //
-               HierarchicalSpec,  //
-               GraphmlSpec,       //
-               MeshSpec>
-      topology;
+  std::string fidelity;  // flow, packet, analytic
+  TopologySpec topology;
   RankOrderSpec rank_order;
   std::vector<LinkOverride> overrides;          // in the order written; the last one wins
   std::optional<MessageTimeSpec> message_time;  // instead of what the links say
@@ -184,9 +131,6 @@ struct NetworkSpec {
   TcpSpec tcp;
   VariationSpec variation;
 };
-
-// Whether its replicas stand at sites, several at one or not: else there is no order to choose.
-bool has_sites(const NetworkSpec& network);
 
 struct MethodSpec {
   std::string name, label;
@@ -213,7 +157,8 @@ struct Case {
 };
 
 // Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,
-// `scenario`, `folder`, `swept`. Throws InputError where values contradict each other.
+// `scenario`, `folder`, `swept`. Throws InputError where values contradict each other, but for those of the
+// topology (check_topology() in net/topologies/registry.h).
 Case parse_case(const Json& resolved);
 
 // From a case.json file. Throws InputError.

@@ -9,25 +9,6 @@
 namespace longhaul {
 namespace {
 
-RegionsSpec parse_regions(const Json& json, int replicas) {
-  const std::string path = "network.topology.regions";
-  RegionsSpec regions;
-  regions.matrix = json.at("matrix").get<std::string>();
-  regions.rate = parse_rate(json.at("rate"));
-  if (json.contains("trunk")) regions.trunk = parse_rate(json["trunk"]);
-  if (json.contains("connections_gain")) regions.connections_gain = json["connections_gain"];
-  regions.even = json.at("replicas").is_string();
-  if (regions.even) {
-    for (const Json& site : json.value("sites", Json::array())) regions.placement.push_back({site, 0});
-    return regions;
-  }
-  if (json.contains("sites"))
-    throw InputError(
-        {"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
-  regions.placement = parse_placement(json["replicas"], replicas, path + ".replicas");
-  return regions;
-}
-
 void parse_queue_size(const Json& json, TcpSpec& tcp) {
   const Json& size = json.at("queue_size");
   if (size.is_number()) {
@@ -43,18 +24,6 @@ void parse_queue_size(const Json& json, TcpSpec& tcp) {
                       "a number means bandwidth-delay products"});
 }
 
-MeshSpec parse_mesh(const Json& json, bool draws_times) {
-  MeshSpec mesh;
-  if (json.contains("rate")) mesh.rate = parse_rate(json["rate"]);
-  if (json.contains("rtt")) mesh.rtt = parse_duration(json["rtt"]);
-  for (const char* key : {"rate", "rtt"})
-    if (!json.contains(key) && !draws_times)
-      throw InputError({"", std::string("network.topology.mesh.") + key, "this key is missing",
-                        "rate and rtt of every link",
-                        "only with network.message_time does a message not need them"});
-  return mesh;
-}
-
 MessageTimeSpec parse_message_time(const Json& json) {
   const MessageTimeSpec time{parse_duration(json.at("mean")), parse_duration(json.at("std"))};
   if (time.mean == 0 && time.std > 0)
@@ -63,8 +32,7 @@ MessageTimeSpec parse_message_time(const Json& json) {
   return time;
 }
 
-// A drawn time is the whole time of a message. On a star it is the load that the message puts on its links,
-// so that sharing is all the network adds.
+// A drawn time is the whole time of a message. Which topology takes it, net/topologies/registry.cc checks.
 void check_message_time(const NetworkSpec& network) {
   if (!network.message_time) return;
   const std::string path = "network.message_time";
@@ -74,22 +42,6 @@ void check_message_time(const NetworkSpec& network) {
   if (network.fidelity == "packet")
     throw InputError({"", path, "found with fidelity \"packet\"", "fidelity \"analytic\" or \"flow\"",
                       "packets take the time that the links give them"});
-  if (std::holds_alternative<MeshSpec>(network.topology)) return;
-  const auto* star = std::get_if<StarSpec>(&network.topology);
-  if (!star)
-    throw InputError({"", path, "found on a topology that has measured times of its own",
-                      "topology mesh, or star with an rtt of 0", ""});
-  if (star->rtt > 0)
-    throw InputError({"", path, "found on a star with an rtt of " + human_duration(star->rtt),
-                      "topology mesh, or star with an rtt of 0",
-                      "the drawn time is the whole time of a message, latency included"});
-}
-
-// A mesh is as many equal links as there are pairs, and does not store them.
-void check_mesh(const NetworkSpec& network) {
-  if (std::holds_alternative<MeshSpec>(network.topology) && !network.overrides.empty())
-    throw InputError(
-        {"", "network.overrides", "found on a mesh", "another topology", "all links of a mesh are equal"});
 }
 
 SliceSpec parse_slice(const Json& json) {
@@ -158,30 +110,22 @@ void check_fidelity(const NetworkSpec& network) {
          "the flow fidelity has no model of random loss beside a FIFO's; use fidelity \"packet\""});
 }
 
+TopologySpec parse_topology(const Json& json) {
+  if (json.size() != 1)
+    throw InputError({"", "network.topology", "found " + json.dump(), "exactly one topology", ""});
+  return {json.begin().key(), json.begin().value()};
+}
+
 }  // namespace
 
 NetworkSpec parse_network(const Json& json, int replicas) {
   NetworkSpec network;
   network.fidelity = json.at("fidelity").get<std::string>();
-  const Json& topology = json.at("topology");
-  if (topology.contains("star"))
-    network.topology = parse_star(topology["star"], "network.topology.star");
-  else if (topology.contains("mesh"))
-    network.topology = parse_mesh(topology["mesh"], json.contains("message_time"));
-  else if (topology.contains("homes"))
-    network.topology = parse_homes(topology["homes"]);
-  else if (topology.contains("hierarchical"))
-    network.topology = parse_hierarchical(topology["hierarchical"], replicas);
-  else if (topology.contains("graphml"))
-    network.topology = parse_graphml(topology["graphml"], replicas);
-  else
-    network.topology = parse_regions(topology.at("regions"), replicas);
+  network.topology = parse_topology(json.at("topology"));
   if (json.contains("rank_order")) network.rank_order = parse_rank_order(json["rank_order"], replicas);
-  check_rank_order(network);
   if (json.contains("overrides")) network.overrides = parse_overrides(json["overrides"], replicas);
   if (json.contains("message_time")) network.message_time = parse_message_time(json["message_time"]);
   check_message_time(network);
-  check_mesh(network);
   network.barrier = json.value("barrier", false);
   network.slice = parse_slice(json.value("slice", Json("whole")));
   network.eager = parse_eager(json.value("eager", Json("0B")));

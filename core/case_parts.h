@@ -16,22 +16,12 @@ NetworkSpec parse_network(const Json& json, int replicas);  // without its varia
 // `network`: the whole section; files are relative to `folder`.
 VariationSpec parse_variation(const Json& network, const std::string& folder);
 
-// What stands at `path` under network.topology.
-StarSpec parse_star(const Json& json, const std::string& path);
-HomesSpec parse_homes(const Json& json);
-HierarchicalSpec parse_hierarchical(const Json& json, int replicas);
-GraphmlSpec parse_graphml(const Json& json, int replicas);
 std::vector<LinkOverride> parse_overrides(const Json& json, int replicas);
 
 // `json`: a word or a list of places. Throws InputError for a list that is no permutation of 0 … replicas
 // − 1.
 RankOrderSpec parse_rank_order(const Json& json, int replicas);
-// Throws InputError for an order of replicas that have no sites.
-void check_rank_order(const NetworkSpec& network);
 
-// {site: count}, in the order written; the counts must add up to `replicas`.
-std::vector<std::pair<std::string, int>> parse_placement(const Json& json, int replicas,
-                                                         const std::string& path);
 // "3" or "3-7": the first and the last one.
 std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path);
 

@@ -53,28 +53,11 @@ std::string to_string(RankOrderSpec::Kind kind) {
   return "?";
 }
 
-bool has_sites(const NetworkSpec& network) {
-  return std::holds_alternative<RegionsSpec>(network.topology) ||
-         std::holds_alternative<HierarchicalSpec>(network.topology) ||
-         std::holds_alternative<GraphmlSpec>(network.topology);
-}
-
 RankOrderSpec parse_rank_order(const Json& json, int replicas) {
   if (json.is_array()) return {RankOrderSpec::Kind::kList, parse_places(json, replicas)};
   for (const auto& [kind, name] : names())
     if (json == name) return {kind, {}};
   throw InputError({"", kPath, "found " + json.dump(), "an order (longhaul list options)", ""});
-}
-
-// Silence would let a user believe that an order without effect was tried.
-void check_rank_order(const NetworkSpec& network) {
-  if (network.rank_order.kind == RankOrderSpec::Kind::kBlocks || has_sites(network)) return;
-  const bool draws = std::holds_alternative<HomesSpec>(network.topology);
-  throw InputError(
-      {"", kPath, "found \"" + to_string(network.rank_order.kind) + "\" on a topology without sites",
-       "\"blocks\", or the topology regions, hierarchical or graphml",
-       draws ? "the rates of a home are drawn for each replica, so that homes are in random order"
-             : "all replicas of a star or a mesh are alike: no order differs from another"});
 }
 
 }  // namespace longhaul

@@ -64,13 +64,11 @@ JitterSpec parse_jitter(const Json& json) {
                     "fidelity \"packet\" carries traces and jitter of rates, \"flow\" all of it"});
 }
 
-// Drawn times do not depend on links, and a mesh is as many equal links as there are pairs.
+// Drawn times do not depend on links.
 void check_place_of_variation(const Json& network) {
-  const auto refuse_on = [](const std::string& what) {
-    throw InputError({"", kPath, "found " + what, "another topology, without network.message_time", ""});
-  };
-  if (network.contains("message_time")) refuse_on("beside network.message_time");
-  if (network.value("topology", Json::object()).contains("mesh")) refuse_on("on a mesh");
+  if (network.contains("message_time"))
+    throw InputError({"", kPath, "found beside network.message_time",
+                      "another topology, without network.message_time", ""});
 }
 
 // ns-3's point-to-point channel has one delay for both directions, and nothing here sends packets for others.

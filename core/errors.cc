@@ -62,4 +62,11 @@ std::string join(const std::vector<std::string>& words, const std::string& separ
   return text;
 }
 
+std::string enumeration(std::vector<std::string> words, const std::string& conjunction) {
+  if (words.size() < 2) return join(words);
+  const std::string last = words.back();
+  words.pop_back();
+  return join(words) + " " + conjunction + " " + last;
+}
+
 }  // namespace longhaul

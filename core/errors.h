@@ -46,4 +46,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 // "a, b, c"
 std::string join(const std::vector<std::string>& words, const std::string& separator = ", ");
 
+// "a, b and c" with "and".
+std::string enumeration(std::vector<std::string> words, const std::string& conjunction);
+
 }  // namespace longhaul

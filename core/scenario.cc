@@ -184,8 +184,9 @@ void check_labels(const Json& scenario) {
 
 class Expansion {
  public:
-  Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder)
-      : written_(written), declaration_(declaration), name_(name), folder_(folder) {}
+  Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder,
+            const std::function<void(const Case&)>& check)
+      : written_(written), declaration_(declaration), name_(name), folder_(folder), check_(check) {}
 
   std::vector<Case> cases() {
     for (const Point& point : sweep_points(written_)) add_point(point);
@@ -231,6 +232,7 @@ class Expansion {
     resolved["folder"] = folder_;
     try {
       cases_.push_back(parse_case(resolved));
+      if (check_) check_(cases_.back());
     } catch (const InputError& error) {
       throw point.empty() ? error : with_point(error, point);
     }
@@ -247,6 +249,7 @@ class Expansion {
   const Json& written_;
   const Node& declaration_;
   const std::string name_, folder_;
+  const std::function<void(const Case&)>& check_;
   std::vector<Case> cases_;
   std::set<std::string> names_, keys_;
 };
@@ -254,7 +257,7 @@ class Expansion {
 }  // namespace
 
 Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
-                       const Node& declaration) {
+                       const Node& declaration, const std::function<void(const Case&)>& check) {
   Scenario scenario;
   scenario.file = file;
   scenario.written = parse_json(read_file(file), file);
@@ -269,7 +272,7 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
     check_labels(scenario.resolved);
     scenario.name = scenario.resolved.value("name", fs::path(file).stem().string());
     const std::string folder = fs::absolute(fs::path(file)).parent_path().string();
-    scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder).cases();
+    scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder, check).cases();
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

@@ -172,47 +172,6 @@ Node workload_options() {
       .means("what the network carries and how long a step takes");
 }
 
-Node topology_options() {
-  return one_of(
-             "topology",
-             {section("star", {rate("rate").above(0).means("of every access link, both directions"),
-                               rate("up").above(0).means("instead of rate: from a replica to the core"),
-                               rate("down").above(0).means("instead of rate: from the core to a replica"),
-                               duration("rtt").at_least(0).required().means(
-                                   "round-trip time between any two replicas")})
-                  .means("every replica on an access link of its own around one core"),
-              section("mesh", {rate("rate").above(0).means("of every link, both directions; may be left out "
-                                                           "with network.message_time"),
-                               duration("rtt").at_least(0).means(
-                                   "round-trip time of every link; may be left out with message_time")})
-                  .means("every two replicas on a link of their own"),
-              section(
-                  "regions",
-                  {text("matrix").required().means(
-                       "a built-in matrix (longhaul list networks) or a JSON file of that form"),
-                   either("replicas",
-                          {table_of("", integer("").at_least(0)).not_empty(), choice("", {"even"})})
-                       .required()
-                       .means("replicas at each site, or \"even\": spread evenly, in order, over the sites"),
-                   list_of("sites", text(""))
-                       .not_empty()
-                       .means("sites for \"even\"; default all of the matrix"),
-                   rate("rate").above(0).by_default("10Gbps").means("of every access link"),
-                   rate("trunk").above(0).means("of the link between two sites; default unlimited"),
-                   number("connections_gain")
-                       .at_least(1)
-                       .means("the most that several connections of a pair carry together, over the "
-                              "throughput of one that the matrix gives; default: as many times as there are "
-                              "connections, which nobody has measured (one public run gained 3.1 with 8)")})
-                  .means("replicas placed at sites with measured round-trip times and single-connection "
-                         "throughputs"),
-              homes_options(),         //
-              hierarchical_options(),  //
-              graphml_options()})
-      .required()
-      .means("who is joined to whom");
-}
-
 Node message_time_options() {
   return section("message_time",
                  {duration("mean").at_least(0).required().means("the expectation; 0: communication is free"),
@@ -277,15 +236,15 @@ Node tcp_options() {
       .means("how a transfer is carried");
 }
 
-Node network_options() {
+Node network_options(const TopologyOptions& topologies) {
   return section(
              "network",
              {choice("fidelity", {"flow", "packet", "analytic"})
                   .by_default("flow")
                   .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
                          "analytic: every message on its own, as the NoLoCo paper's latency model"),
-              topology_options(),                        //
-              rank_order_options(), override_options(),  //
+              topology_options(topologies.sections), rank_order_options(topologies.without_sites),
+              override_options(),  //
               message_time_options(),
               boolean("barrier").by_default(false).means(
                   "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
@@ -331,7 +290,7 @@ std::vector<Node> common_method_options() {
           text("label").means("how the case is called; default the name; must be unique in the scenario")};
 }
 
-Node scenario_options(std::vector<Node> methods) {
+Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies) {
   return section(
       "",
       {text("$schema").means("for editors"), text("name").means("default: the file's name"),
@@ -345,7 +304,7 @@ Node scenario_options(std::vector<Node> methods) {
            .not_empty()
            .required()
            .means("what is compared"),
-       train_options(), workload_options(), network_options(),
+       train_options(), workload_options(), network_options(topologies),
        anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
                                "is the union of their products; methods.LABEL.key addresses one method"),
        list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),

@@ -1,5 +1,5 @@
-// Every option of a scenario, declared once. Methods bring their own options (methods/registry.h), so that a
-// new method is declared where it is written.
+// Every option of a scenario, declared once. Methods and topologies bring their own options
+// (methods/registry.h, net/topologies/registry.h), so that a new one is declared where it is written.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,13 @@
 
 namespace longhaul {
 
+struct TopologyOptions {
+  std::vector<Node> sections;              // one a topology, its key the topology's name
+  std::vector<std::string> without_sites;  // the names of those on which ranks have no order
+};
+
 // `methods`: one section a method, its key the method's name.
-Node scenario_options(std::vector<Node> methods);
+Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies);
 
 // The options that each method has besides its own.
 std::vector<Node> common_method_options();

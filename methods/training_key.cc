@@ -13,7 +13,7 @@ void keep_numerics(const std::vector<Node>& options, Json& values) {
 }
 
 const std::vector<Node>& train_options() {
-  static const Node section = *scenario_options({}).child("train");
+  static const Node section = *scenario_options({}, {}).child("train");
   return section.children;
 }
 

@@ -18,19 +18,29 @@ std::string names_shown(std::vector<std::string> names) {
 
 }  // namespace
 
-Placement placed(Placement sites, bool even, int replicas, const std::string& path) {
-  const int count = static_cast<int>(sites.size());
-  int total = 0;
-  for (int i = 0; i < count; ++i) {
-    int& here = sites[static_cast<std::size_t>(i)].second;
-    if (even) here = replicas / count + (i < replicas % count);
-    total += here;
+Placement parse_placement(const Json& json, int replicas, const std::string& path) {
+  Placement placement;
+  int placed = 0;
+  for (const auto& [site, count] : json.items()) {
+    placement.push_back({site, count.get<int>()});
+    placed += count.get<int>();
   }
-  if (total != replicas)
+  if (placed != replicas)
     throw InputError(
         {"", path,
-         "places " + std::to_string(total) + " replicas, the scenario has " + std::to_string(replicas),
-         "counts that add up to replicas", ""});
+         "places " + std::to_string(placed) + " replicas, the scenario has " + std::to_string(replicas),
+         "counts that add up to replicas, or \"even\"", ""});
+  return placement;
+}
+
+Placement spread_evenly(Placement sites, int replicas) {
+  const int count = static_cast<int>(sites.size());
+  for (int i = 0; i < count; ++i)
+    sites[static_cast<std::size_t>(i)].second = replicas / count + (i < replicas % count);
+  return sites;
+}
+
+Placement without_empty_sites(Placement sites) {
   sites.erase(std::remove_if(sites.begin(), sites.end(), [](const auto& site) { return site.second == 0; }),
               sites.end());
   return sites;
@@ -48,7 +58,7 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
 }
 
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
-                     const StarSpec& access, const std::vector<int>& places) {
+                     const AccessLinks& access, const std::vector<int>& places) {
   std::vector<std::size_t> site_of_place;
   for (std::size_t site = 0; site < placement.size(); ++site)
     site_of_place.insert(site_of_place.end(), static_cast<std::size_t>(placement[site].second), site);

@@ -1,12 +1,11 @@
 // From a case to its network: the topology as asked for, what the scenario overrides, and the checks that
 // every topology must pass.
 #include <algorithm>
-#include <variant>
 
 #include "core/errors.h"
 #include "core/units.h"
 #include "net/overrides.h"
-#include "net/topologies/topologies.h"
+#include "net/topologies/registry.h"
 #include "net/topology.h"
 
 namespace longhaul {
@@ -53,7 +52,8 @@ void check_connected(const Topology& topology) {
 }  // namespace
 
 Topology build_topology(const Case& one) {
-  Topology topology = std::visit([&](const auto& asked) { return build(asked, one); }, one.network.topology);
+  check_topology(one);
+  Topology topology = topology_named(one.network.topology.name).build(one);
   apply_overrides(one.network.overrides, topology);
   for (const Link& link : topology.links()) check_link(link);
   check_connected(topology);

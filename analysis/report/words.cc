@@ -6,20 +6,11 @@
 
 #include "analysis/sweep_point.h"
 #include "core/errors.h"
+#include "core/json_values.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
-
-Json member(const Json& json, const std::string& key) {
-  if (!json.is_object()) return nullptr;
-  const auto found = json.find(key);
-  return found == json.end() ? Json(nullptr) : *found;
-}
-
-std::string text_of(const Json& json, const std::string& key) {
-  const Json value = member(json, key);
-  return value.is_null() ? "?" : plain(value);
-}
 
 constexpr std::size_t kMostValues = 10;
 
@@ -121,55 +112,18 @@ std::string workload_in_words(const Json& scenario, const std::vector<Json>& rec
   return factors.is_object() && !factors.empty() ? text + ", times " + factors.dump() : text;
 }
 
-std::string regions_in_words(const Json& regions) {
-  std::vector<std::string> sites;
-  const Json placement = member(regions, "replicas");
-  if (placement.is_object())
-    for (const auto& [site, count] : placement.items()) sites.push_back(plain(count) + " in " + site);
-  else
-    sites.push_back("spread evenly");
-  return "measured matrix " + text_of(regions, "matrix") + ", replicas " + join(sites) + ", access links " +
-         text_of(regions, "rate");
-}
-
-std::string rate_in_words(const Json& star) {
-  return member(star, "rate").is_null() ? text_of(star, "up") + " up, " + text_of(star, "down") + " down"
-                                        : text_of(star, "rate");
-}
-
-std::string star_in_words(const Json& star) {
-  return "star of access links with " + rate_in_words(star) + ", round trip " + text_of(star, "rtt");
-}
-
-std::string homes_in_words(const Json& homes) {
-  const auto drawn = [&](const char* way) {
-    const Json rate = member(homes, way);
-    return std::string(way) + " median " + text_of(rate, "median") + ", σ " + text_of(rate, "sigma");
-  };
-  return "homes with log-normal access rates, " + drawn("up") + ", " + drawn("down") +
-         ", round trip to the core " + text_of(homes, "rtt");
-}
-
-std::string hierarchical_in_words(const Json& sites) {
-  const Json inside = member(sites, "inside"), trunk = member(sites, "trunk"), given = member(sites, "sites");
-  return (given.is_object() ? std::to_string(given.size()) : plain(given)) + " sites with " +
-         rate_in_words(inside) + " and " + text_of(inside, "rtt") + " inside, joined by links of " +
-         rate_in_words(trunk) + ", round trip between sites " + text_of(trunk, "rtt");
-}
-
-std::string graphml_in_words(const Json& graph) {
-  const Json placement = member(graph, "replicas");
-  return "network of " + text_of(graph, "file") + ", replicas " +
-         (placement.is_object() ? "at " + std::to_string(placement.size()) + " nodes" : "spread evenly") +
-         ", access links " + text_of(graph, "rate");
+// Null where the scenario names no topology that exists.
+const TopologyKind* kind_of(const Json& topology) {
+  for (const TopologyKind& kind : topologies())
+    if (!member(topology, kind.name()).is_null()) return &kind;
+  return nullptr;
 }
 
 // Only topologies with sites have an order. A run from before there was a choice is in blocks.
 std::string rank_order_in_words(const Json& network, const std::vector<Json>& records) {
-  const Json topology = member(network, "topology"), order = member(network, "rank_order");
-  if (member(topology, "regions").is_null() && member(topology, "hierarchical").is_null() &&
-      member(topology, "graphml").is_null())
-    return "";
+  const TopologyKind* kind = kind_of(member(network, "topology"));
+  if (!kind || !kind->has_sites) return "";
+  const Json order = member(network, "rank_order");
   const std::vector<std::string> swept = swept_keys(records);
   if (std::find(swept.begin(), swept.end(), "network.rank_order") != swept.end())
     return "; order of ranks over the sites: " + values_in(records, "rank_order");
@@ -181,12 +135,8 @@ std::string rank_order_in_words(const Json& network, const std::vector<Json>& re
 }
 
 std::string topology_in_words(const Json& topology) {
-  if (!member(topology, "regions").is_null()) return regions_in_words(topology["regions"]);
-  if (!member(topology, "star").is_null()) return star_in_words(topology["star"]);
-  if (!member(topology, "homes").is_null()) return homes_in_words(topology["homes"]);
-  if (!member(topology, "hierarchical").is_null()) return hierarchical_in_words(topology["hierarchical"]);
-  if (!member(topology, "graphml").is_null()) return graphml_in_words(topology["graphml"]);
-  return topology.dump();
+  const TopologyKind* kind = kind_of(topology);
+  return kind ? kind->words(topology[kind->name()]) : topology.dump();
 }
 
 std::string variation_in_words(const Json& variation) {

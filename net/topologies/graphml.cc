@@ -1,3 +1,5 @@
+// A router for each node of a GraphML file and a link for each of its edges; the replicas on access links of
+// rtt / 4 at the nodes.
 #include "net/graphml.h"
 
 #include <algorithm>
@@ -5,15 +7,48 @@
 #include <map>
 
 #include "core/errors.h"
+#include "core/json_values.h"
+#include "core/units.h"
 #include "net/placement.h"
 #include "net/rank_order.h"
-#include "net/topologies/topologies.h"
+#include "net/topologies/topology_kind.h"
 
 namespace longhaul {
 namespace {
 
 constexpr char kPath[] = "network.topology.graphml";
 constexpr double kFibreKmPerS = 200e3;
+
+struct GraphmlSpec {
+  std::string file;     // relative to the scenario's folder
+  Placement placement;  // by node, in the order written; empty if `even`
+  bool even = false;
+  AccessLinks access;                   // its rtt: between two replicas at one node
+  std::optional<double> default_rate;   // bit/s, of edges without a speed
+  std::optional<double> default_delay;  // s one way, of edges with an end without coordinates
+  double inflation = 1;                 // way of the fibre over the great circle
+  Routing routing = Routing::kLeastDelay;
+};
+
+GraphmlSpec parse(const Case& one) {
+  const Json& json = one.network.topology.options;
+  GraphmlSpec graph;
+  graph.file = json.at("file").get<std::string>();
+  graph.even = json.at("replicas").is_string();
+  if (!graph.even)
+    graph.placement = parse_placement(json["replicas"], one.replicas, std::string(kPath) + ".replicas");
+  graph.access.up = graph.access.down = parse_rate(json.at("rate"));
+  graph.access.rtt = parse_duration(json.at("rtt"));
+  graph.default_rate = optional_rate(json, "default_rate");
+  graph.default_delay = optional_duration(json, "default_delay");
+  graph.inflation = json.at("inflation");
+  if (json.at("routing") == "hops") graph.routing = Routing::kFewestHops;
+  return graph;
+}
+
+void check(const Case& one) {
+  parse(one);
+}
 
 GraphmlGraph load_graph(const GraphmlSpec& spec, const std::string& folder) {
   const std::string file = (std::filesystem::path(folder) / spec.file).string();
@@ -33,12 +68,11 @@ Placement sites_for_even(const GraphmlGraph& graph) {
 }
 
 Placement placement_of(const GraphmlSpec& spec, const GraphmlGraph& graph, int replicas) {
-  const std::string path = std::string(kPath) + ".replicas";
-  if (spec.even) return placed(sites_for_even(graph), true, replicas, path);
+  if (spec.even) return without_empty_sites(spread_evenly(sites_for_even(graph), replicas));
   std::vector<std::string> names;
   for (const GraphmlNode& node : graph.nodes) names.push_back(node.name);
-  check_sites_known(spec.placement, names, path);
-  return placed(spec.placement, false, replicas, path);
+  check_sites_known(spec.placement, names, std::string(kPath) + ".replicas");
+  return without_empty_sites(spec.placement);
 }
 
 double rate_of(const GraphmlEdge& edge, const GraphmlSpec& spec) {
@@ -75,17 +109,16 @@ void sort_parallel_rates(const std::vector<GraphmlEdge>& edges, std::vector<doub
   }
 }
 
-}  // namespace
-
-Topology build(const GraphmlSpec& spec, const Case& one) {
+Topology build(const Case& one) {
+  const GraphmlSpec spec = parse(one);
   const GraphmlGraph graph = load_graph(spec, one.folder);
   const Placement placement = placement_of(spec, graph, one.replicas);
-  Topology topology(one.replicas, spec.routes_by_hops ? Routing::kFewestHops : Routing::kLeastDelay);
+  Topology topology(one.replicas, spec.routing);
   std::map<std::string, int> router_of;
   for (const GraphmlNode& node : graph.nodes) router_of[node.name] = topology.add_router(node.name);
   std::vector<int> routers;
   for (const auto& [node, count] : placement) routers.push_back(router_of.at(node));
-  attach_replicas(topology, placement, routers, {spec.rate, spec.rate, spec.rtt},
+  attach_replicas(topology, placement, routers, spec.access,
                   places_of_ranks(one.network.rank_order, placement, one.seed));
   std::vector<double> rates;
   for (const GraphmlEdge& edge : graph.edges) rates.push_back(rate_of(edge, spec));
@@ -96,6 +129,52 @@ Topology build(const GraphmlSpec& spec, const Case& one) {
     topology.add_link({edge.name, first, second, rates[i], rates[i], delay_of(edge, graph, spec)});
   }
   return topology;
+}
+
+std::string words(const Json& graph) {
+  const Json placement = member(graph, "replicas");
+  return "network of " + text_of(graph, "file") + ", replicas " +
+         (placement.is_object() ? "at " + std::to_string(placement.size()) + " nodes" : "spread evenly") +
+         ", access links " + text_of(graph, "rate");
+}
+
+}  // namespace
+
+TopologyKind graphml_topology() {
+  TopologyKind kind;
+  kind.options =
+      section(
+          "graphml",
+          {text("file").required().means(
+               "a GraphML file as in the Internet Topology Zoo, relative to the scenario's folder"),
+           either("replicas", {table_of("", integer("").at_least(0)).not_empty(), choice("", {"even"})})
+               .required()
+               .means(
+                   "replicas at each node, by label, or \"even\": spread evenly, in the file's order, over "
+                   "the nodes with coordinates"),
+           rate("rate").above(0).by_default("10Gbps").means("of every access link, replica to node"),
+           duration("rtt").at_least(0).by_default("1ms").means(
+               "round-trip time between two replicas at one node; each access link is a quarter of it"),
+           rate("default_rate")
+               .above(0)
+               .means("of edges without LinkSpeedRaw and without an OC-n in LinkLabel or LinkNote"),
+           duration("default_delay")
+               .at_least(0)
+               .means("one way, of edges at a node without Latitude and Longitude"),
+           number("inflation")
+               .at_least(1)
+               .by_default(1.55)
+               .means("one-way delay of an edge over great circle / (200 km/ms): 1.55 was measured between "
+                      "clouds, 2.1 for end hosts"),
+           choice("routing", {"delay", "hops"})
+               .by_default("delay")
+               .means("a path has the least delay, or the fewest hops")})
+          .means("a network of the Internet Topology Zoo: delays from coordinates, rates from the edges");
+  kind.has_sites = true;
+  kind.check = check;
+  kind.build = build;
+  kind.words = words;
+  return kind;
 }
 
 }  // namespace longhaul

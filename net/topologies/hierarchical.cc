@@ -1,24 +1,107 @@
+// A star of stars: replicas around a router for each site, and each site's router on one link to "wan".
+#include "core/errors.h"
+#include "core/json_values.h"
+#include "core/units.h"
+#include "net/access_links.h"
 #include "net/placement.h"
 #include "net/rank_order.h"
-#include "net/topologies/topologies.h"
+#include "net/topologies/topology_kind.h"
 
 namespace longhaul {
+namespace {
 
-Topology build(const HierarchicalSpec& sites, const Case& one) {
-  const Placement placement =
-      placed(sites.placement, sites.even, one.replicas, "network.topology.hierarchical.sites");
+constexpr char kPath[] = "network.topology.hierarchical";
+
+struct HierarchicalSpec {
+  Placement placement;
+  AccessLinks inside;  // each site's
+  AccessLinks trunk;   // those of the sites around the core; its rtt: between two replicas at different sites
+};
+
+Placement parse_sites(const Json& json, int replicas) {
+  const std::string path = std::string(kPath) + ".sites";
+  if (!json.is_number()) return parse_placement(json, replicas, path);
+  if (json.get<std::int64_t>() > replicas)
+    throw InputError({"", path,
+                      "found " + json.dump() + " sites for " + std::to_string(replicas) + " replicas",
+                      "at most a site a replica", ""});
+  Placement sites;
+  for (int site = 0; site < json.get<int>(); ++site) sites.push_back({"site" + std::to_string(site), 0});
+  return spread_evenly(std::move(sites), replicas);
+}
+
+HierarchicalSpec parse(const Case& one) {
+  const Json& json = one.network.topology.options;
+  const std::string path = kPath;
+  HierarchicalSpec sites;
+  sites.inside = parse_access_links(json.at("inside"), path + ".inside");
+  sites.trunk = parse_access_links(json.at("trunk"), path + ".trunk");
+  if (sites.trunk.rtt < sites.inside.rtt)
+    throw InputError({"", path + ".trunk.rtt",
+                      "found " + human_duration(sites.trunk.rtt) + " between two sites, and " +
+                          human_duration(sites.inside.rtt) + " inside one",
+                      "at least inside.rtt", "the links between the sites would need a negative delay"});
+  sites.placement = without_empty_sites(parse_sites(json.at("sites"), one.replicas));
+  return sites;
+}
+
+void check(const Case& one) {
+  parse(one);
+}
+
+Topology build(const Case& one) {
+  const HierarchicalSpec sites = parse(one);
   Topology topology(one.replicas);
   const int wan = topology.add_router("wan");
   std::vector<int> routers;
-  for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
-  attach_replicas(topology, placement, routers, {sites.inside.up, sites.inside.down, sites.inside.rtt},
-                  places_of_ranks(one.network.rank_order, placement, one.seed));
+  for (const auto& [site, count] : sites.placement) routers.push_back(topology.add_router(site));
+  attach_replicas(topology, sites.placement, routers, sites.inside,
+                  places_of_ranks(one.network.rank_order, sites.placement, one.seed));
   // A way from site to site crosses two access links of inside.rtt / 4 and two trunks.
   const double trunk_delay_s = (sites.trunk.rtt - sites.inside.rtt) / 4;
   for (const int router : routers)
     topology.add_link(
         {topology.node_name(router) + "-wan", router, wan, sites.trunk.up, sites.trunk.down, trunk_delay_s});
   return topology;
+}
+
+std::string words(const Json& sites) {
+  const Json inside = member(sites, "inside"), trunk = member(sites, "trunk"), given = member(sites, "sites");
+  return (given.is_object() ? std::to_string(given.size()) : plain(given)) + " sites with " +
+         rates_in_words(inside) + " and " + text_of(inside, "rtt") + " inside, joined by links of " +
+         rates_in_words(trunk) + ", round trip between sites " + text_of(trunk, "rtt");
+}
+
+std::vector<Node> star_of(const std::string& link, const std::string& rtt) {
+  return {rate("rate").above(0).means("of every " + link + ", both directions"),
+          rate("up").above(0).means("instead of rate: towards the core"),
+          rate("down").above(0).means("instead of rate: from the core"),
+          duration("rtt").at_least(0).required().means(rtt)};
+}
+
+}  // namespace
+
+TopologyKind hierarchical_topology() {
+  TopologyKind kind;
+  kind.options =
+      section("hierarchical",
+              {either("sites", {integer("").at_least(1), table_of("", integer("").at_least(0)).not_empty()})
+                   .required()
+                   .means("how many sites, among which the replicas are spread evenly, or {site: replicas}"),
+               section("inside", star_of("replica's link inside its site",
+                                         "round-trip time between two replicas at one site"))
+                   .required()
+                   .means("the network of each site"),
+               section("trunk", star_of("site's link to the wide-area core, which its replicas share",
+                                        "round-trip time between two replicas at different sites"))
+                   .required()
+                   .means("what joins the sites")})
+          .means("fast sites joined by slow links: a star of stars");
+  kind.has_sites = true;
+  kind.check = check;
+  kind.build = build;
+  kind.words = words;
+  return kind;
 }
 
 }  // namespace longhaul

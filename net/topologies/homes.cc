@@ -1,21 +1,57 @@
+// Homes around an unlimited core, with rates drawn for each replica: independent log-normal variables up and
+// down, from (seed, replica) alone, raised to the floor.
+//
+// A speed test's server stands for the core, so that its round trip is that of one access link, with a delay
+// of rtt / 2; in a star the round trip is between two replicas.
 #include <algorithm>
 #include <cmath>
 
+#include "core/json_values.h"
 #include "core/random.h"
-#include "net/topologies/topologies.h"
+#include "core/units.h"
+#include "net/topologies/topology_kind.h"
 
 namespace longhaul {
 namespace {
+
+struct LognormalRate {
+  double median = 0;  // bit/s
+  double sigma = 0;   // standard deviation of the logarithm
+};
+
+struct HomesSpec {
+  LognormalRate up, down;
+  double floor = 0;  // bit/s; what is drawn below it is raised to it
+  double rtt = 0;    // s, between a home and the core
+};
+
+// mean = median · exp(sigma² / 2), so that sigma = sqrt(2 ln(mean / median)).
+Node lognormal_rate(const std::string& key, const std::string& median, double sigma) {
+  return section(
+      key, {rate("median").above(0).by_default(median).means("half of the homes have more"),
+            number("sigma").at_least(0).by_default(sigma).means("standard deviation of the logarithm")});
+}
+
+LognormalRate parse_lognormal_rate(const Json& json) {
+  return {parse_rate(json.at("median")), json.at("sigma").get<double>()};
+}
+
+HomesSpec parse(const Case& one) {
+  const Json& json = one.network.topology.options;
+  return {parse_lognormal_rate(json.at("up")), parse_lognormal_rate(json.at("down")),
+          parse_rate(json.at("floor")), parse_duration(json.at("rtt"))};
+}
+
+void check(const Case& one) {
+  parse(one);
+}
 
 double draw(const LognormalRate& rate, double floor, RandomStream& stream) {
   return std::max(floor, stream.lognormal(std::log(rate.median), rate.sigma));
 }
 
-}  // namespace
-
-// A speed test's server stands for the core, so that its round trip is that of one access link; in a star the
-// round trip is between two replicas.
-Topology build(const HomesSpec& homes, const Case& one) {
+Topology build(const Case& one) {
+  const HomesSpec homes = parse(one);
   Topology topology(one.replicas);
   const int core = topology.add_router("core");
   for (int i = 0; i < one.replicas; ++i) {
@@ -24,6 +60,42 @@ Topology build(const HomesSpec& homes, const Case& one) {
     topology.add_link({topology.node_name(i) + "-core", i, core, up, down, homes.rtt / 2});
   }
   return topology;
+}
+
+std::string words(const Json& homes) {
+  const auto drawn = [&](const char* way) {
+    const Json rate = member(homes, way);
+    return std::string(way) + " median " + text_of(rate, "median") + ", σ " + text_of(rate, "sigma");
+  };
+  return "homes with log-normal access rates, " + drawn("up") + ", " + drawn("down") +
+         ", round trip to the core " + text_of(homes, "rtt");
+}
+
+}  // namespace
+
+// Ookla, USA, end of 2022: medians 193.7 down and 22.6 up, means 225.5 and 88.8 Mb/s.
+TopologyKind homes_topology() {
+  TopologyKind kind;
+  kind.options =
+      section("homes",
+              {lognormal_rate("up", "22.6Mbps", 1.65)
+                   .filled()
+                   .means("from a home to the core; the default sigma follows from a mean of 88.8 Mb/s"),
+               lognormal_rate("down", "193.7Mbps", 0.55)
+                   .filled()
+                   .means("from the core to a home; the default sigma follows from a mean of 225.5 Mb/s"),
+               rate("floor").above(0).by_default("1Mbps").means("what is drawn below it is raised to it"),
+               duration("rtt").at_least(0).by_default("14ms").means(
+                   "round trip between a home and the core, as a speed test shows it; two homes are "
+                   "twice that apart")})
+          .means(
+              "homes around an unlimited core, log-normal rates up and down drawn for each replica from the "
+              "seed; the defaults are what Ookla measured in the USA at the end of 2022");
+  kind.why_no_order = "the rates of a home are drawn for each replica, so that homes are in random order";
+  kind.check = check;
+  kind.build = build;
+  kind.words = words;
+  return kind;
 }
 
 }  // namespace longhaul

@@ -1,24 +1,83 @@
+// Every two replicas on a link of their own. ns-3 wants every link as an object; for the other fidelities the
+// topology makes those that are asked for, so that all links of a mesh are equal.
 #include "core/errors.h"
-#include "net/topologies/topologies.h"
+#include "core/json_values.h"
+#include "core/units.h"
+#include "net/topologies/topology_kind.h"
 
 namespace longhaul {
+namespace {
 
-Topology build(const MeshSpec& mesh, const Case& one) {
+// Without rate and rtt only where messages draw their times.
+struct MeshSpec {
+  double rate = kUnlimited;  // bit/s, both directions
+  double rtt = 0;            // s
+};
+
+MeshSpec parse(const Case& one) {
+  const Json& json = one.network.topology.options;
+  MeshSpec mesh;
+  mesh.rate = optional_rate(json, "rate").value_or(mesh.rate);
+  mesh.rtt = optional_duration(json, "rtt").value_or(mesh.rtt);
+  for (const char* key : {"rate", "rtt"})
+    if (!json.contains(key) && !one.network.message_time)
+      throw InputError({"", std::string("network.topology.mesh.") + key, "this key is missing",
+                        "rate and rtt of every link",
+                        "only with network.message_time does a message not need them"});
+  return mesh;
+}
+
+void check(const Case& one) {
+  parse(one);
+  if (!one.network.overrides.empty())
+    throw InputError(
+        {"", "network.overrides", "found on a mesh", "another topology", "all links of a mesh are equal"});
+  if (!one.network.variation.is_empty())
+    throw InputError(
+        {"", "network.variation", "found on a mesh", "another topology, without network.message_time", ""});
+}
+
+Topology build(const Case& one) {
   constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
   if (one.replicas > kMostReplicas)
     throw InputError({"", "replicas", "found " + std::to_string(one.replicas) + " on a mesh",
                       "at most " + std::to_string(kMostReplicas), "a mesh has a link for every pair"});
+  const MeshSpec mesh = parse(one);
   Topology topology(one.replicas);
-  const double rate = mesh.rate.value_or(kUnlimited);
   if (one.network.fidelity != "packet") {
-    topology.make_mesh(rate, mesh.rtt / 2);
+    topology.make_mesh(mesh.rate, mesh.rtt / 2);
     return topology;
   }
   for (int second = 1; second < one.replicas; ++second)
     for (int first = 0; first < second; ++first)
-      topology.add_link({topology.node_name(first) + "-" + topology.node_name(second), first, second, rate,
-                         rate, mesh.rtt / 2});
+      topology.add_link({topology.node_name(first) + "-" + topology.node_name(second), first, second,
+                         mesh.rate, mesh.rate, mesh.rtt / 2});
   return topology;
+}
+
+std::string words(const Json& mesh) {
+  std::string text = "mesh, every two replicas on a link of their own";
+  if (!member(mesh, "rate").is_null()) text += " of " + text_of(mesh, "rate");
+  if (!member(mesh, "rtt").is_null()) text += ", round trip " + text_of(mesh, "rtt");
+  return text;
+}
+
+}  // namespace
+
+TopologyKind mesh_topology() {
+  TopologyKind kind;
+  kind.options =
+      section("mesh", {rate("rate").above(0).means(
+                           "of every link, both directions; may be left out with network.message_time"),
+                       duration("rtt").at_least(0).means(
+                           "round-trip time of every link; may be left out with message_time")})
+          .means("every two replicas on a link of their own");
+  kind.why_no_order = kReplicasAlike;
+  kind.takes_message_time = true;
+  kind.check = check;
+  kind.build = build;
+  kind.words = words;
+  return kind;
 }
 
 }  // namespace longhaul

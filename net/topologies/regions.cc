@@ -1,23 +1,60 @@
+// Replicas at the sites of a measured matrix: a router a site, access links of a quarter of the round trip
+// inside, and a trunk between every two sites with the rest, so that round trips are exactly the matrix's.
 #include <algorithm>
 
 #include "core/errors.h"
+#include "core/json_values.h"
 #include "core/units.h"
 #include "net/matrix.h"
 #include "net/placement.h"
 #include "net/rank_order.h"
-#include "net/topologies/topologies.h"
+#include "net/topologies/topology_kind.h"
 
 namespace longhaul {
 namespace {
 
-constexpr char kRegionsPath[] = "network.topology.regions";
+constexpr char kPath[] = "network.topology.regions";
+
+struct RegionsSpec {
+  std::string matrix;         // built-in name or file
+  Placement placement;        // in the order written; if `even` without counts, or empty: all sites
+  bool even = false;          // the counts are to be computed
+  double rate = 0;            // bit/s, access links
+  double trunk = kUnlimited;  // bit/s
+  // Of a matrix's throughput, by several connections; none: their number.
+  std::optional<double> connections_gain;
+};
+
+RegionsSpec parse(const Case& one) {
+  const Json& json = one.network.topology.options;
+  const std::string path = kPath;
+  RegionsSpec regions;
+  regions.matrix = json.at("matrix").get<std::string>();
+  regions.rate = parse_rate(json.at("rate"));
+  regions.trunk = optional_rate(json, "trunk").value_or(regions.trunk);
+  if (json.contains("connections_gain")) regions.connections_gain = json["connections_gain"];
+  regions.even = json.at("replicas").is_string();
+  if (regions.even) {
+    for (const Json& site : json.value("sites", Json::array())) regions.placement.push_back({site, 0});
+    return regions;
+  }
+  if (json.contains("sites"))
+    throw InputError(
+        {"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
+  regions.placement = parse_placement(json["replicas"], one.replicas, path + ".replicas");
+  return regions;
+}
+
+void check(const Case& one) {
+  parse(one);
+}
 
 Link trunk_between(const Topology& topology, int one, int other, const SitePair& measured, double inside_rtt,
                    double rate) {
   const std::string name = topology.node_name(one) + "-" + topology.node_name(other);
   const double delay_s = measured.rtt / 2 - inside_rtt / 2;  // both access links are inside_rtt / 4 each
   if (delay_s < 0)
-    throw InputError({"", std::string(kRegionsPath) + ".matrix",
+    throw InputError({"", std::string(kPath) + ".matrix",
                       name + " has a round trip of " + human_duration(measured.rtt) + ", inside a site " +
                           human_duration(inside_rtt),
                       "no two sites nearer than two replicas at one site", "lower inside.rtt of the matrix"});
@@ -48,17 +85,15 @@ std::vector<std::vector<double>> caps_between(const Placement& placement, const 
 }
 
 Placement placement_of(const RegionsSpec& regions, const Matrix& matrix, int replicas) {
-  const std::string path = std::string(kRegionsPath) + ".replicas";
   Placement sites = regions.placement;
   if (regions.even && sites.empty())
     for (const std::string& site : matrix.sites()) sites.push_back({site, 0});
-  check_sites_known(sites, matrix.sites(), path);
-  return placed(std::move(sites), regions.even, replicas, path);
+  check_sites_known(sites, matrix.sites(), std::string(kPath) + ".replicas");
+  return without_empty_sites(regions.even ? spread_evenly(std::move(sites), replicas) : std::move(sites));
 }
 
-}  // namespace
-
-Topology build(const RegionsSpec& regions, const Case& one) {
+Topology build(const Case& one) {
+  const RegionsSpec regions = parse(one);
   const Matrix matrix = load_matrix(regions.matrix, one.folder);
   const Placement placement = placement_of(regions, matrix, one.replicas);
   Topology topology(one.replicas);
@@ -66,11 +101,51 @@ Topology build(const RegionsSpec& regions, const Case& one) {
   for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
   attach_replicas(topology, placement, routers, {regions.rate, regions.rate, matrix.inside().rtt},
                   places_of_ranks(one.network.rank_order, placement, one.seed));
-  join_sites(topology, routers, matrix, regions.trunk.value_or(kUnlimited));
+  join_sites(topology, routers, matrix, regions.trunk);
   topology.set_connection_caps(
       topology.site_of(),
       caps_between(placement, matrix, part_of_each(regions, one.network.tcp.connections)));
   return topology;
+}
+
+std::string words(const Json& regions) {
+  std::vector<std::string> sites;
+  const Json placement = member(regions, "replicas");
+  if (placement.is_object())
+    for (const auto& [site, count] : placement.items()) sites.push_back(plain(count) + " in " + site);
+  else
+    sites.push_back("spread evenly");
+  return "measured matrix " + text_of(regions, "matrix") + ", replicas " + join(sites) + ", access links " +
+         text_of(regions, "rate");
+}
+
+}  // namespace
+
+TopologyKind regions_topology() {
+  TopologyKind kind;
+  kind.options =
+      section(
+          "regions",
+          {text("matrix").required().means(
+               "a built-in matrix (longhaul list networks) or a JSON file of that form"),
+           either("replicas", {table_of("", integer("").at_least(0)).not_empty(), choice("", {"even"})})
+               .required()
+               .means("replicas at each site, or \"even\": spread evenly, in order, over the sites"),
+           list_of("sites", text("")).not_empty().means("sites for \"even\"; default all of the matrix"),
+           rate("rate").above(0).by_default("10Gbps").means("of every access link"),
+           rate("trunk").above(0).means("of the link between two sites; default unlimited"),
+           number("connections_gain")
+               .at_least(1)
+               .means(
+                   "the most that several connections of a pair carry together, over the throughput of one "
+                   "that the matrix gives; default: as many times as there are connections, which nobody "
+                   "has measured (one public run gained 3.1 with 8)")})
+          .means("replicas placed at sites with measured round-trip times and single-connection throughputs");
+  kind.has_sites = true;
+  kind.check = check;
+  kind.build = build;
+  kind.words = words;
+  return kind;
 }
 
 }  // namespace longhaul

@@ -1,13 +1,57 @@
-#include "net/topologies/topologies.h"
+// Replicas on access links of rtt / 4 around one router, "core".
+#include "core/errors.h"
+#include "core/json_values.h"
+#include "core/units.h"
+#include "net/access_links.h"
+#include "net/topologies/topology_kind.h"
 
 namespace longhaul {
+namespace {
 
-Topology build(const StarSpec& star, const Case& one) {
+AccessLinks parse(const Case& one) {
+  return parse_access_links(one.network.topology.options, "network.topology.star");
+}
+
+// On a star a drawn time is the load that the message puts on its links, so that sharing is all the network
+// adds.
+void check(const Case& one) {
+  const AccessLinks star = parse(one);
+  if (one.network.message_time && star.rtt > 0)
+    throw InputError({"", "network.message_time",
+                      "found on a star with an rtt of " + human_duration(star.rtt), kTakesMessageTime,
+                      "the drawn time is the whole time of a message, latency included"});
+}
+
+Topology build(const Case& one) {
+  const AccessLinks star = parse(one);
   Topology topology(one.replicas);
   const int core = topology.add_router("core");
   for (int i = 0; i < one.replicas; ++i)
     topology.add_link({topology.node_name(i) + "-core", i, core, star.up, star.down, star.rtt / 4});
   return topology;
+}
+
+std::string words(const Json& star) {
+  return "star of access links with " + rates_in_words(star) + ", round trip " + text_of(star, "rtt");
+}
+
+}  // namespace
+
+TopologyKind star_topology() {
+  TopologyKind kind;
+  kind.options =
+      section("star",
+              {rate("rate").above(0).means("of every access link, both directions"),
+               rate("up").above(0).means("instead of rate: from a replica to the core"),
+               rate("down").above(0).means("instead of rate: from the core to a replica"),
+               duration("rtt").at_least(0).required().means("round-trip time between any two replicas")})
+          .means("every replica on an access link of its own around one core");
+  kind.why_no_order = kReplicasAlike;
+  kind.takes_message_time = true;
+  kind.check = check;
+  kind.build = build;
+  kind.words = words;
+  return kind;
 }
 
 }  // namespace longhaul

@@ -58,7 +58,7 @@ std::vector<Point> read_points(const std::string& file) {
 NetworkSpec network_of(const Point& point, const std::string& fidelity) {
   NetworkSpec network = star_case(2, point.rate, point.rtt_s).network;
   network.fidelity = fidelity;
-  network.topology = StarSpec{point.rate, 10e9, point.rtt_s};
+  network.topology = star_spec(point.rate, 10e9, point.rtt_s);
   network.tcp.connections = point.connections;
   network.tcp.ecn = point.queue == "fq_codel-ecn";
   network.tcp.queue = network.tcp.ecn ? "fq_codel" : point.queue;

@@ -34,6 +34,15 @@ TEST(Words, EveryTopologyHasASentence) {
       std::string::npos);
 }
 
+// Until topologies had their words in one place the report showed the JSON of a mesh.
+TEST(Words, AMeshHasThemToo) {
+  EXPECT_EQ(
+      network_words(R"({"fidelity": "analytic", "topology": {"mesh": {"rate": "1Gbps", "rtt": "50ms"}}})"),
+      "mesh, every two replicas on a link of their own of 1Gbps, round trip 50ms; fidelity analytic");
+  EXPECT_EQ(network_words(R"({"fidelity": "analytic", "topology": {"mesh": {}}})"),
+            "mesh, every two replicas on a link of their own; fidelity analytic");
+}
+
 std::string regions_words(const std::string& order, const std::vector<Json>& records = {}) {
   Json network = Json::parse(
       R"({"fidelity": "flow", "topology": {"regions": {"matrix": "aws-2022", "replicas": "even"}}})");

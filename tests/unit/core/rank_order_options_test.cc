@@ -42,26 +42,6 @@ TEST(RankOrderOption, AListIsEveryPlaceOnce) {
   EXPECT_EQ(error_of({3, 2, 1, 0}), "");
 }
 
-TEST(RankOrderOption, TopologiesWithoutSitesHaveNoOrder) {
-  NetworkSpec network;
-  network.topology = StarSpec{1e9, 1e9, 0.05};
-  EXPECT_NO_THROW(check_rank_order(network));
-  network.rank_order.kind = RankOrderSpec::Kind::kRandom;
-  for (int i = 0; i < 3; ++i) {
-    if (i == 1) network.topology = MeshSpec{1e9, 0.05};
-    if (i == 2) network.topology = HomesSpec{};
-    try {
-      check_rank_order(network);
-      ADD_FAILURE() << i;
-    } catch (const InputError& error) {
-      EXPECT_EQ(error.parts().path, "network.rank_order");
-      EXPECT_NE(error.parts().hint.find(i == 2 ? "drawn" : "alike"), std::string::npos) << error.what();
-    }
-  }
-  network.topology = RegionsSpec{};
-  EXPECT_NO_THROW(check_rank_order(network));
-}
-
 std::vector<int> sites(const std::vector<int>& counts) {
   std::vector<int> site_of;
   for (std::size_t site = 0; site < counts.size(); ++site)

@@ -1,4 +1,5 @@
-// Sweeps, labels, names and typed values; methods are declared by hand, so that core is tested alone.
+// Sweeps, labels, names and typed values; methods and topologies are declared by hand, so that core is tested
+// alone.
 #include "core/scenario.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 
 #include "core/errors.h"
 #include "core/scenario_options.h"
+#include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {
 namespace {
@@ -18,7 +20,7 @@ Node declaration() {
   std::vector<Node> ring = common_method_options(), pairs = common_method_options();
   ring.push_back(choice("all_reduce", {"ring", "tree"}).by_default("ring"));
   pairs.push_back(integer("inner_steps").by_default(5));
-  return scenario_options({section("ring", ring), section("pairs", pairs)});
+  return scenario_options({section("ring", ring), section("pairs", pairs)}, stub_topologies());
 }
 
 Json base() {
@@ -61,10 +63,10 @@ TEST(Scenario, MayHaveComments) {
   }
 }
 
-TEST(Scenario, DrawnMessageTimesNeedAMeshOrAStarWithoutLatency) {
+TEST(Scenario, ADrawnTimeIsOfNoPacketAndTakesNothingThatChangesLinks) {
   Json json = base();
   json["network"] = {{"fidelity", "analytic"},
-                     {"topology", {{"mesh", Json::object()}}},
+                     {"topology", {{"star", {{"rtt", "0s"}}}}},
                      {"message_time", {{"mean", "2s"}, {"std", "500ms"}}}};
   const Scenario scenario = load(json);
   EXPECT_DOUBLE_EQ(scenario.cases[0].network.message_time->mean, 2);
@@ -75,33 +77,43 @@ TEST(Scenario, DrawnMessageTimesNeedAMeshOrAStarWithoutLatency) {
   EXPECT_EQ(error_of(json), "");
   json["network"]["message_time"] = {{"mean", "0s"}, {"std", "1s"}};
   EXPECT_NE(error_of(json).find("network.message_time.std"), std::string::npos);
-  json["network"]["message_time"] = {{"mean", "0s"}};
-  json["network"]["topology"] = {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}};
-  EXPECT_NE(error_of(json).find("with an rtt of 0"), std::string::npos);
-  json["network"]["topology"]["star"]["rtt"] = "0s";
-  EXPECT_EQ(error_of(json), "");
+  json["network"]["message_time"] = {{"mean", "1s"}};
+  json["network"]["overrides"] = Json::parse(R"([{"replica": 0, "rate": "1Mbps"}])");
+  EXPECT_NE(error_of(json).find("network.overrides"), std::string::npos);
+  json["network"].erase("overrides");
+  json["network"]["variation"] = {{"jitter", {{"rate_sigma", 0.1}}}};
+  EXPECT_NE(error_of(json).find("network.variation"), std::string::npos);
 }
 
-TEST(Scenario, AMeshWithoutDrawnTimesNeedsRateAndRoundTrip) {
+// What a topology means is not core's: the section travels with its defaults.
+TEST(Scenario, ATopologyIsANameAndASection) {
   Json json = base();
-  json["network"]["topology"] = {{"mesh", {{"rate", "1Gbps"}}}};
-  EXPECT_NE(error_of(json).find("network.topology.mesh.rtt"), std::string::npos);
-  json["network"]["topology"]["mesh"]["rtt"] = "50ms";
-  EXPECT_EQ(error_of(json), "");
-  EXPECT_DOUBLE_EQ(*std::get<MeshSpec>(load(json).cases[0].network.topology).rate, 1e9);
+  json["network"]["topology"] = {{"cloud", Json::object()}};
+  const TopologySpec topology = load(json).cases[0].network.topology;
+  EXPECT_EQ(topology.name, "cloud");
+  EXPECT_EQ(topology.options, Json::parse(R"({"name": "mine"})"));
+  json["network"]["topology"] = {{"clod", Json::object()}};
+  EXPECT_NE(error_of(json).find("network.topology"), std::string::npos);
 }
 
-TEST(Scenario, NeitherAMeshNorDrawnTimesTakeWhatChangesLinks) {
-  Json mesh = base(), drawn = base();
-  mesh["network"]["topology"] = {{"mesh", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}};
-  drawn["network"]["topology"] = {{"star", {{"rate", "1Gbps"}, {"rtt", "0s"}}}};
-  drawn["network"]["message_time"] = {{"mean", "1s"}};
-  for (Json json : {mesh, drawn}) {
-    json["network"]["overrides"] = Json::parse(R"([{"replica": 0, "rate": "1Mbps"}])");
-    EXPECT_NE(error_of(json).find("network.overrides"), std::string::npos);
-    json["network"].erase("overrides");
-    json["network"]["variation"] = {{"jitter", {{"rate_sigma", 0.1}}}};
-    EXPECT_NE(error_of(json).find("network.variation"), std::string::npos);
+// As the topologies check their cases (net/topologies/registry.h).
+TEST(Scenario, ACheckSeesEveryCaseAndItsErrorsNameThePoint) {
+  Json json = base();
+  json["sweep"] = {{"replicas", {4, 8}}};
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_checked.json";
+  std::ofstream(file) << json.dump();
+  int seen = 0;
+  load_scenario(file, {}, declaration(), [&](const Case& one) { seen += one.replicas; });
+  EXPECT_EQ(seen, 2 * 4 + 2 * 8);
+  try {
+    load_scenario(file, {}, declaration(), [](const Case& one) {
+      if (one.replicas == 8) throw InputError({"", "network.topology.star", "found 8", "4", ""});
+    });
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().file, file);
+    EXPECT_EQ(error.parts().path, "network.topology.star");
+    EXPECT_NE(error.parts().hint.find("replicas = 8"), std::string::npos) << error.what();
   }
 }
 
@@ -111,8 +123,6 @@ TEST(Scenario, OneCaseAMethodWithoutASweep) {
   const Case& one = scenario.cases[0];
   EXPECT_EQ(one.workload.parameters, model_presets()[0].shape.parameters());
   EXPECT_EQ(one.steps(), 10);
-  EXPECT_DOUBLE_EQ(std::get<StarSpec>(one.network.topology).rtt, 0.05);
-  EXPECT_DOUBLE_EQ(std::get<StarSpec>(one.network.topology).up, 1e9);
   EXPECT_EQ(one.network.tcp.connections, 1);
   EXPECT_FALSE(one.network.tcp.window.has_value());
 }
@@ -139,19 +149,6 @@ TEST(Scenario, AListOfSweepsIsTheUnionOfProducts) {
   Json json = base();
   json["sweep"] = {{{"replicas", {2, 4}}}, {{"network.tcp.connections", {8}}}};
   EXPECT_EQ(load(json).cases.size(), 2u * 2 + 2);
-}
-
-// Ookla's published means: 88.8 up and 225.5 down; a log-normal has median · exp(sigma² / 2).
-TEST(Scenario, HomesByDefaultAreThoseOfTheSpeedTests) {
-  Json json = base();
-  json["network"]["topology"] = {{"homes", Json::object()}};
-  const Case one = load(json).cases[0];
-  const auto& homes = std::get<HomesSpec>(one.network.topology);
-  EXPECT_DOUBLE_EQ(homes.up.median, 22.6e6);
-  EXPECT_DOUBLE_EQ(homes.down.median, 193.7e6);
-  EXPECT_NEAR(homes.up.median * std::exp(homes.up.sigma * homes.up.sigma / 2) / 88.8e6, 1, 0.01);
-  EXPECT_NEAR(homes.down.median * std::exp(homes.down.sigma * homes.down.sigma / 2) / 225.5e6, 1, 0.01);
-  EXPECT_DOUBLE_EQ(homes.rtt, 0.014);
 }
 
 TEST(Scenario, OverridesNameLinksOrReplicas) {
@@ -188,7 +185,7 @@ TEST(Scenario, StepTimeFactorsAreOfReplicasAndRanges) {
 TEST(Scenario, SetOverrides) {
   const Scenario scenario =
       load(base(), {"network.topology.star.rtt=100ms", "methods.pairs.inner_steps=2", "replicas=16"});
-  EXPECT_DOUBLE_EQ(std::get<StarSpec>(scenario.cases[0].network.topology).rtt, 0.1);
+  EXPECT_EQ(scenario.cases[0].network.topology.options["rtt"], "100ms");
   EXPECT_EQ(scenario.cases[1].method.options["inner_steps"], 2);
   EXPECT_EQ(scenario.cases[1].replicas, 16);
   EXPECT_NE(error_of(base(), {"methods.paris.inner_steps=2"}).find("did you mean \"pairs\"?"),
@@ -209,14 +206,8 @@ TEST(Scenario, ValuesThatContradictEachOther) {
   json["methods"].push_back({{"name", "ring"}});
   EXPECT_NE(error_of(json).find("methods[2]: the label \"ring\" is used twice"), std::string::npos);
   json = base();
-  json["network"]["topology"] = {{"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}}};
-  EXPECT_NE(error_of(json).find("places 3 replicas, the scenario has 4"), std::string::npos);
-  json = base();
   json["workload"].erase("steps");
   EXPECT_NE(error_of(json).find("workload.steps: this key is missing"), std::string::npos);
-  json = base();
-  json["network"]["topology"]["star"]["up"] = "1Gbps";
-  EXPECT_NE(error_of(json).find("either rate, or up and down"), std::string::npos);
 }
 
 TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {

@@ -8,6 +8,7 @@
 #include "methods/registry.h"
 #include "methods/stability.h"
 #include "methods/training_key.h"
+#include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {
 namespace {
@@ -17,7 +18,7 @@ Case make_case(const Json& method, int replicas = 8, int steps = 100) {
                          {"methods", {method}},
                          {"workload", {{"parameters", 1000}, {"steps", steps}}},
                          {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
-  Json resolved = resolve(scenario_options(method_options()), scenario, "");
+  Json resolved = resolve(scenario_options(method_options(), stub_topologies()), scenario, "");
   Json chosen = resolved["methods"][0];
   chosen["label"] = chosen.value("label", chosen["name"].get<std::string>());
   resolved.erase("methods");
@@ -81,7 +82,7 @@ TEST(Plans, PairsBySitesNeedTheSitesAndEnterTheTrainingKeyOnlyThen) {
 
 Json trained(const Json& method) {
   Json resolved = make_case(method).resolved;
-  resolved["train"] = resolve(*scenario_options({}).child("train"), {{"steps", 100}}, "train");
+  resolved["train"] = resolve(*scenario_options({}, {}).child("train"), {{"steps", 100}}, "train");
   return resolved;
 }
 

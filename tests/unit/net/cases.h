@@ -1,9 +1,45 @@
 // Cases built in code, for tests of the network.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/case.h"
+#include "core/units.h"
 
 namespace longhaul {
+
+// Quantities as a scenario writes them; they read back as the same doubles.
+inline std::string bps(double rate) {
+  return format_number(rate) + "bps";
+}
+inline std::string seconds(double time_s) {
+  return format_number(time_s) + "s";
+}
+
+// Resolved sections of network.topology. Rates are in bit/s, up and down, and round trips in seconds.
+inline Json access_section(double up, double down, double rtt_s) {
+  return {{"up", bps(up)}, {"down", bps(down)}, {"rtt", seconds(rtt_s)}};
+}
+inline TopologySpec star_spec(double up, double down, double rtt_s) {
+  return {"star", access_section(up, down, rtt_s)};
+}
+inline TopologySpec mesh_spec(double rate, double rtt_s) {
+  return {"mesh", {{"rate", bps(rate)}, {"rtt", seconds(rtt_s)}}};
+}
+
+using SiteCounts = std::vector<std::pair<std::string, int>>;  // site, replicas
+
+inline Json placement_section(const SiteCounts& placement) {
+  Json json = Json::object();
+  for (const auto& [site, count] : placement) json[site] = count;
+  return json;
+}
+// `sites`: {site: replicas}, or how many.
+inline TopologySpec hierarchical_spec(const Json& sites, const Json& inside, const Json& trunk) {
+  return {"hierarchical", {{"sites", sites}, {"inside", inside}, {"trunk", trunk}}};
+}
 
 inline Case star_case(int replicas, double rate, double rtt_s) {
   Case one;
@@ -11,7 +47,7 @@ inline Case star_case(int replicas, double rate, double rtt_s) {
   one.workload.steps = 1;
   one.workload.step_time.seconds = 1;
   one.network.fidelity = "flow";
-  one.network.topology = StarSpec{rate, rate, rtt_s};
+  one.network.topology = star_spec(rate, rate, rtt_s);
   one.network.tcp.congestion_control = "cubic";
   one.network.tcp.queue = "host";
   return one;
@@ -19,7 +55,7 @@ inline Case star_case(int replicas, double rate, double rtt_s) {
 
 inline Case mesh_case(int replicas, double rate, double rtt_s) {
   Case one = star_case(replicas, rate, rtt_s);
-  one.network.topology = MeshSpec{rate, rtt_s};
+  one.network.topology = mesh_spec(rate, rtt_s);
   return one;
 }
 
@@ -32,14 +68,11 @@ inline Case drawn_case(int replicas, double mean_s, double std_s) {
   return one;
 }
 
-inline Case regions_case(const std::string& matrix, std::vector<std::pair<std::string, int>> placement) {
+inline Case regions_case(const std::string& matrix, const SiteCounts& placement) {
   Case one = star_case(0, 1e9, 0.1);
-  RegionsSpec regions;
-  regions.matrix = matrix;
-  regions.rate = 10e9;
   for (const auto& [site, count] : placement) one.replicas += count;
-  regions.placement = std::move(placement);
-  one.network.topology = regions;
+  one.network.topology = {
+      "regions", {{"matrix", matrix}, {"replicas", placement_section(placement)}, {"rate", bps(10e9)}}};
   return one;
 }
 

@@ -20,24 +20,23 @@ constexpr double kDegreeKm = 6371 * M_PI / 180;
 
 // tests/data/four-corners.graphml: West, Middle and East on the equator, ten degrees apart, and North at the
 // pole.
-Case corners(std::vector<std::pair<std::string, int>> placement) {
+Case corners(const SiteCounts& placement) {
   Case one = star_case(0, 0, 0);
   one.folder = std::string(LONGHAUL_SOURCE_DIR) + "/tests/data";
-  GraphmlSpec graph;
-  graph.file = "four-corners.graphml";
-  graph.even = placement.empty();
   for (const auto& [node, count] : placement) one.replicas += count;
-  graph.placement = std::move(placement);
-  graph.rate = 10e9;
-  graph.rtt = 0.004;
-  graph.default_rate = 1e9;
-  graph.inflation = 1.5;
-  one.network.topology = graph;
+  one.network.topology = {"graphml",
+                          {{"file", "four-corners.graphml"},
+                           {"replicas", placement.empty() ? Json("even") : placement_section(placement)},
+                           {"rate", "10Gbps"},
+                           {"rtt", "4ms"},
+                           {"default_rate", "1Gbps"},
+                           {"inflation", 1.5},
+                           {"routing", "delay"}}};
   return one;
 }
 
-GraphmlSpec& spec(Case& one) {
-  return std::get<GraphmlSpec>(one.network.topology);
+Json& section_of(Case& one) {
+  return one.network.topology.options;
 }
 
 std::string error_of(const Case& one) {
@@ -142,7 +141,7 @@ TEST(Graphml, RoutingIsAChoice) {
 
 TEST(Graphml, ANodeWithoutCoordinatesNeedsADefaultDelay) {
   Case one = corners({{"Corvo", 1}, {"Dorn", 1}});
-  spec(one).file = "two-islands.graphml";
+  section_of(one)["file"] = "two-islands.graphml";
   EXPECT_NE(error_of(one).find("network.topology.graphml.default_delay: the node Elsewhere of "
                                "two-islands.graphml has no coordinates"),
             std::string::npos)
@@ -151,8 +150,8 @@ TEST(Graphml, ANodeWithoutCoordinatesNeedsADefaultDelay) {
 
 TEST(Graphml, AGraphInTwoPartsIsAnErrorThatNamesBoth) {
   Case one = corners({{"Corvo", 1}, {"Dorn", 1}});
-  spec(one).file = "two-islands.graphml";
-  spec(one).default_delay = 0.001;
+  section_of(one)["file"] = "two-islands.graphml";
+  section_of(one)["default_delay"] = "1ms";
   EXPECT_NE(error_of(one).find("no path joins the 2 parts of the network: that of Corvo (5 nodes), that of "
                                "Alba (2 nodes)"),
             std::string::npos)
@@ -161,14 +160,15 @@ TEST(Graphml, AGraphInTwoPartsIsAnErrorThatNamesBoth) {
 
 TEST(Graphml, WhatTheScenarioLacksIsNamed) {
   Case one = corners({{"West", 2}});
-  spec(one).default_rate.reset();
+  section_of(one).erase("default_rate");
   EXPECT_NE(error_of(one).find("default_rate: the edge East-North"), std::string::npos) << error_of(one);
   EXPECT_NE(error_of(corners({{"Wset", 2}})).find("replicas.Wset: found an unknown site"), std::string::npos);
   EXPECT_NE(error_of(corners({{"Wset", 2}})).find("did you mean \"West\"?"), std::string::npos);
   one = corners({{"West", 2}});
   one.replicas = 3;
   EXPECT_NE(error_of(one).find("places 2 replicas, the scenario has 3"), std::string::npos);
-  spec(one).file = "nowhere.graphml";
+  one.replicas = 2;
+  section_of(one)["file"] = "nowhere.graphml";
   EXPECT_NE(error_of(one).find("graphml.file: \"nowhere.graphml\" is no file"), std::string::npos);
 }
 

@@ -9,9 +9,10 @@ namespace longhaul {
 namespace {
 
 // Inside 10 Gb/s and 2 ms; between sites 100 Mb/s up, 1 Gb/s down, 80 ms.
-Case sites_case(std::vector<std::pair<std::string, int>> placement, int replicas, bool even = false) {
+Case sites_case(const Json& sites, int replicas) {
   Case one = star_case(replicas, 0, 0);
-  one.network.topology = HierarchicalSpec{std::move(placement), even, {10e9, 10e9, 0.002}, {1e8, 1e9, 0.08}};
+  one.network.topology =
+      hierarchical_spec(sites, access_section(10e9, 10e9, 0.002), access_section(1e8, 1e9, 0.08));
   return one;
 }
 
@@ -37,7 +38,7 @@ TEST(Hierarchical, OnlyTrafficBetweenSitesMeetsTheTrunks) {
 
 TEST(Hierarchical, SitesAreWhereTheReplicasAre) {
   EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 1}}, 3)).site_of(), (std::vector<int>{0, 0, 1}));
-  const Topology even = build_topology(sites_case({{"a", 0}, {"b", 0}, {"c", 0}}, 5, true));
+  const Topology even = build_topology(sites_case(3, 5));
   EXPECT_EQ(even.site_of(), (std::vector<int>{0, 0, 1, 1, 2}));
   EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 0}}, 2)).links().size(), 3u)
       << "an empty site has no link";

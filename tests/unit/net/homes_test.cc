@@ -15,7 +15,11 @@ constexpr double kStandardErrors = 4;
 
 Case homes_case(int replicas, double floor = 1) {
   Case one = star_case(replicas, 0, 0);
-  one.network.topology = HomesSpec{{22.6e6, 1.65}, {193.7e6, 0.55}, floor, 0.014};
+  one.network.topology = {"homes",
+                          {{"up", {{"median", "22.6Mbps"}, {"sigma", 1.65}}},
+                           {"down", {{"median", "193.7Mbps"}, {"sigma", 0.55}}},
+                           {"floor", bps(floor)},
+                           {"rtt", "14ms"}}};
   return one;
 }
 

@@ -90,15 +90,19 @@ TEST(RankOrder, OverridesOfAReplicaGoWithItsRank) {
 TEST(RankOrder, EveryTopologyWithSitesHasIt) {
   Case one = star_case(4, 0, 0);
   one.network.rank_order.kind = Kind::kRoundRobin;
-  one.network.topology = HierarchicalSpec{{{"a", 2}, {"b", 2}}, false, {10e9, 10e9, 0.002}, {1e9, 1e9, 0.08}};
+  one.network.topology = hierarchical_spec({{"a", 2}, {"b", 2}}, access_section(10e9, 10e9, 0.002),
+                                           access_section(1e9, 1e9, 0.08));
   EXPECT_EQ(build_topology(one).site_of(), (std::vector<int>{0, 1, 0, 1}));
-  GraphmlSpec graph;
-  graph.file = LONGHAUL_SOURCE_DIR "/tests/data/four-corners.graphml";
-  graph.even = true;
-  graph.rate = graph.default_rate.emplace(1e9);
-  graph.default_delay = 0.01;
   one.replicas = 6;
-  one.network.topology = graph;
+  one.network.topology = {"graphml",
+                          {{"file", LONGHAUL_SOURCE_DIR "/tests/data/four-corners.graphml"},
+                           {"replicas", "even"},
+                           {"rate", "1Gbps"},
+                           {"rtt", "0s"},
+                           {"default_rate", "1Gbps"},
+                           {"default_delay", "10ms"},
+                           {"inflation", 1},
+                           {"routing", "delay"}}};
   one.network.rank_order.kind = Kind::kBlocks;
   const std::vector<int> blocks = build_topology(one).site_of();
   one.network.rank_order = {Kind::kList, {5, 4, 3, 2, 1, 0}};

@@ -34,7 +34,7 @@ TEST(Star, RoundTripIsThatOfTheScenarioBetweenAnyTwo) {
 
 TEST(Star, UpAndDownHaveRatesOfTheirOwn) {
   Case one = star_case(2, 0, 0.05);
-  one.network.topology = StarSpec{2e7, 2e8, 0.05};
+  one.network.topology = star_spec(2e7, 2e8, 0.05);
   const Topology topology = build_topology(one);
   EXPECT_DOUBLE_EQ(topology.rate(0), 2e7);
   EXPECT_DOUBLE_EQ(topology.rate(1), 2e8);
@@ -43,7 +43,7 @@ TEST(Star, UpAndDownHaveRatesOfTheirOwn) {
 
 TEST(Regions, RoundTripsAreExactlyTheMatrix) {
   for (const NetworkInfo& info : built_in_networks()) {
-    std::vector<std::pair<std::string, int>> placement;
+    SiteCounts placement;
     for (const std::string& site : info.sites) placement.push_back({site, 2});
     const Topology topology = build_topology(regions_case(info.name, placement));
     const Matrix matrix = load_matrix(info.name, ".");
@@ -75,9 +75,10 @@ TEST(Regions, ATrunkWinsOverAQuickerDetour) {
 }
 
 TEST(Regions, EvenGivesTheFirstSitesTheRemainder) {
-  Case one = regions_case("aws-2022", {{"oregon", 0}, {"london", 0}, {"tokyo", 0}});
+  Case one = regions_case("aws-2022", {});
   one.replicas = 5;
-  std::get<RegionsSpec>(one.network.topology).even = true;
+  one.network.topology.options["replicas"] = "even";
+  one.network.topology.options["sites"] = {"oregon", "london", "tokyo"};
   const Topology topology = build_topology(one);
   EXPECT_EQ(topology.links()[1].name, "replica1-oregon");
   EXPECT_EQ(topology.links()[2].name, "replica2-london");
@@ -119,7 +120,7 @@ TEST(Regions, SeveralConnectionsShareTheGainThatIsGiven) {
   Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
   one.network.tcp.connections = 8;
   EXPECT_EQ(build_topology(one).connection_cap(0, 1), 523e6);
-  std::get<RegionsSpec>(one.network.topology).connections_gain = 3.1;
+  one.network.topology.options["connections_gain"] = 3.1;
   EXPECT_NEAR(8 * build_topology(one).connection_cap(0, 1), 3.1 * 523e6, 1);
   one.network.tcp.connections = 2;
   EXPECT_EQ(build_topology(one).connection_cap(0, 1), 523e6) << "two gain two";

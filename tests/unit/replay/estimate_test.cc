@@ -144,10 +144,10 @@ TEST(CheckNetwork, FlowRefusesATrunkThatReplicasCanFill) {
   one.network.tcp.queue = "fifo";
   one.network.tcp.queue_products = 8;
   EXPECT_NO_THROW(check_network(one));
-  RegionsSpec& regions = std::get<RegionsSpec>(one.network.topology);
-  regions.trunk = 4.1 * regions.rate;
+  Json& regions = one.network.topology.options;
+  regions["trunk"] = bps(4.1 * 10e9);
   EXPECT_NO_THROW(check_network(one));
-  regions.trunk = regions.rate;
+  regions["trunk"] = regions["rate"];
   EXPECT_THROW(check_network(one), InputError);
 }
 

@@ -207,7 +207,7 @@ TEST_F(FlowVariationTest, TrafficThatComesAndGoesTakesItsPart) {
 // The uplink is always the slowest link, and 10,000 factors of mean 1 and σ 0.3 have a mean within 1.2 %.
 TEST_F(FlowVariationTest, JitterKeepsTheMeanRate) {
   Case one = short_star();
-  one.network.topology = StarSpec{kRate, 1e12, kShortRtt_s};
+  one.network.topology = star_spec(kRate, 1e12, kShortRtt_s);
   one.network.variation.jitter = {0.3, 0, 0.01};
   EXPECT_NEAR(arrival_s(one, bytes_of(100)) / 100, 1, 0.012);
 }

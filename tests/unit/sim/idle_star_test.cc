@@ -99,21 +99,20 @@ TEST(IdleStar, DoubleTreeTakesTwiceTheVectorWhereBandwidthDecides) {
 Case sites_case(const std::vector<int>& sizes, double outside_s, const std::string& file) {
   Json matrix = {{"about", "test"}, {"source", "test"}, {"sites", Json::array()}, {"pairs", Json::array()}};
   matrix["inside"] = {{"rtt", "30ms"}, {"throughput", "1000Gbps"}};
-  RegionsSpec regions;
+  SiteCounts placement;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    regions.placement.push_back({"s" + std::to_string(i), sizes[i]});
-    matrix["sites"].push_back(regions.placement[i].first);
+    placement.push_back({"s" + std::to_string(i), sizes[i]});
+    matrix["sites"].push_back(placement[i].first);
     for (std::size_t j = 0; j < i; ++j)
-      matrix["pairs"].push_back({{"between", {regions.placement[j].first, regions.placement[i].first}},
+      matrix["pairs"].push_back({{"between", {placement[j].first, placement[i].first}},
                                  {"rtt", std::to_string(1e3 * outside_s) + "ms"},
                                  {"throughput", "1000Gbps"}});
   }
   std::ofstream(file) << matrix.dump();
-  regions.matrix = file;
-  regions.rate = kRate;
   Case one = open_star(0);
   for (const int size : sizes) one.replicas += size;
-  one.network.topology = regions;
+  one.network.topology = regions_case(file, placement).network.topology;
+  one.network.topology.options["rate"] = bps(kRate);
   return one;
 }
 

@@ -91,7 +91,7 @@ TEST(Barrier, NothingTravelsBeforeAllAreReady) {
 // A parent's link carries the vectors of two children in the time of two.
 TEST(MessageTimes, OnAStarTwoChildrenShareTheirParentsLink) {
   Case one = drawn_case(3, 1, 0);
-  one.network.topology = StarSpec{1e9, 1e9, 0};
+  one.network.topology = star_spec(1e9, 1e9, 0);
   one.network.fidelity = "flow";
   EXPECT_NEAR(run_replay(one, single_exchange("heap-tree", 3, 1000)).sync_time_s(), 4, 0.04);
   one.replicas = 2;

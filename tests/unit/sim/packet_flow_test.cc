@@ -64,7 +64,7 @@ TEST(PacketAndFlow, AgreeOnARingOfFiftyProducts) {
 TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
   const double up = 2e7, down = 2e8, rtt_s = 0.028;
   Case one = star_case(2, up, rtt_s);
-  one.network.topology = StarSpec{up, down, rtt_s};
+  one.network.topology = star_spec(up, down, rtt_s);
   for (const double products : {2., 20.}) {
     const Trace trace = with_messages("pair", 2, products * up / 8 * rtt_s);
     const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
@@ -313,12 +313,9 @@ TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
 // The same FIFO, at the trunk alone: four pairs that share it lose packets that fair queueing keeps.
 TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
   Case one = star_case(2, 1e8, 0.05);
-  HierarchicalSpec sites;
-  sites.inside = StarSpec{1e9, 1e9, 0.004};
-  sites.trunk = StarSpec{1e8, 1e8, 0.05};
-  sites.placement = {{"here", 2}, {"there", 2}};
   one.replicas = 4;
-  one.network.topology = sites;
+  one.network.topology = hierarchical_spec({{"here", 2}, {"there", 2}}, access_section(1e9, 1e9, 0.004),
+                                           access_section(1e8, 1e8, 0.05));
   one.network.fidelity = "packet";
   one.network.tcp.queue_products = 0.25;
   const Trace trace = single_exchange("ring", 4, 8000000);

@@ -24,8 +24,9 @@ constexpr std::int64_t kChunk = 100;                 // bytes: a first window ho
 
 Case two_far_sites(int at_each, RankOrderSpec order) {
   Case one = star_case(2 * at_each, 0, 0);
-  one.network.topology = HierarchicalSpec{
-      {{"a", at_each}, {"b", at_each}}, false, {100e9, 100e9, 2 * kInside}, {100e9, 100e9, 2 * kBetween}};
+  one.network.topology =
+      hierarchical_spec({{"a", at_each}, {"b", at_each}}, access_section(100e9, 100e9, 2 * kInside),
+                        access_section(100e9, 100e9, 2 * kBetween));
   one.network.rank_order = std::move(order);
   return one;
 }

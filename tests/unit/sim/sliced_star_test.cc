@@ -92,7 +92,7 @@ TEST(SlicedMesh, FlowAndAnalyticAgree) {
     for (const int slices : kSlices)
       for (const std::string name : {"ring", "tree", "heap-tree", "leaf-tree", "direct"}) {
         Case mesh = open_star(members);
-        mesh.network.topology = MeshSpec{kRate, kRtt};
+        mesh.network.topology = mesh_spec(kRate, kRtt);
         const double flow_s = sliced(name, members, slices, 4, mesh).measured_s;
         mesh.network.fidelity = "analytic";
         const double analytic_s = sliced(name, members, slices, 4, mesh).measured_s;

@@ -13,6 +13,7 @@
 #include "core/scenario.h"
 #include "core/scenario_options.h"
 #include "methods/registry.h"
+#include "tests/unit/core/stub_topology.h"
 #include "trainer/training.h"
 
 namespace longhaul {
@@ -73,7 +74,8 @@ inline Json small_scenario(const Json& method, int steps = 12) {
 // The only case of a scenario; its relative paths start in `folder`.
 inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   write_file(folder.file("scenario.json"), scenario.dump());
-  const Scenario loaded = load_scenario(folder.file("scenario.json"), {}, scenario_options(method_options()));
+  const Scenario loaded =
+      load_scenario(folder.file("scenario.json"), {}, scenario_options(method_options(), stub_topologies()));
   EXPECT_EQ(loaded.cases.size(), 1u);
   return loaded.cases.at(0);
 }

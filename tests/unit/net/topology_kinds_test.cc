@@ -1,0 +1,203 @@
+// What every topology brings: options, checks, a graph, words; and what each one says of settings that it
+// cannot carry.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/errors.h"
+#include "net/topologies/registry.h"
+#include "tests/unit/net/cases.h"
+
+namespace longhaul {
+namespace {
+
+constexpr char kGraph[] = LONGHAUL_SOURCE_DIR "/tests/data/four-corners.graphml";
+
+// A section as a scenario writes it, and its words in the report. A new topology needs an entry here.
+struct Example {
+  Json section;
+  std::string words;
+};
+
+const std::map<std::string, Example>& examples() {
+  static const std::map<std::string, Example> all = {
+      {"star",
+       {{{"up", "20Mbps"}, {"down", "1Gbps"}, {"rtt", "50ms"}},
+        "star of access links with 20Mbps up, 1Gbps down, round trip 50ms"}},
+      {"mesh",
+       {{{"rate", "1Gbps"}, {"rtt", "50ms"}},
+        "mesh, every two replicas on a link of their own of 1Gbps, round trip 50ms"}},
+      {"regions",
+       {{{"matrix", "aws-2022"}, {"replicas", {{"oregon", 1}, {"london", 3}}}},
+        "measured matrix aws-2022, replicas 1 in oregon, 3 in london, access links 10Gbps"}},
+      {"homes",
+       {Json::object(),
+        "homes with log-normal access rates, up median 22.6Mbps, σ 1.65, down median 193.7Mbps, σ 0.55, "
+        "round "
+        "trip to the core 14ms"}},
+      {"hierarchical",
+       {{{"sites", 2},
+         {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
+         {"trunk", {{"rate", "1Gbps"}, {"rtt", "80ms"}}}},
+        "2 sites with 10Gbps and 1ms inside, joined by links of 1Gbps, round trip between sites 80ms"}},
+      {"graphml",
+       {{{"file", kGraph}, {"replicas", "even"}, {"default_rate", "1Gbps"}},
+        std::string("network of ") + kGraph + ", replicas spread evenly, access links 10Gbps"}}};
+  return all;
+}
+
+// A case on this topology, its section resolved as in a scenario.
+Case case_on(const std::string& name, const Json& section, int replicas = 4) {
+  Case one = star_case(replicas, 0, 0);
+  one.network.topology = {name, resolve(topology_named(name).options, section, "network.topology." + name)};
+  return one;
+}
+
+Case case_on(const std::string& name) {
+  return case_on(name, examples().at(name).section);
+}
+
+InputErrorParts error_of(const Case& one) {
+  try {
+    check_topology(one);
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  return {};
+}
+
+void expect_said(const Node& option, const std::string& path) {
+  const std::string here = path + "." + option.key;
+  EXPECT_FALSE(option.meaning.empty()) << here << " has no meaning";
+  if (option.kind == NodeKind::kSection)
+    for (const Node& child : option.children)
+      if (child.key != "median" && child.key != "sigma") expect_said(child, here);
+}
+
+class EveryTopology : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryTopology, HasOptionsWithMeanings) {
+  const TopologyKind& kind = topology_named(GetParam());
+  EXPECT_EQ(kind.options.kind, NodeKind::kSection);
+  EXPECT_FALSE(kind.options.children.empty());
+  expect_said(kind.options, "network.topology");
+}
+
+TEST_P(EveryTopology, HasWordsForTheReport) {
+  ASSERT_TRUE(examples().count(GetParam())) << "no example of the topology " << GetParam();
+  const TopologyKind& kind = topology_named(GetParam());
+  ASSERT_NE(kind.words, nullptr) << "the report has no words for " << GetParam();
+  EXPECT_EQ(kind.words(case_on(GetParam()).network.topology.options), examples().at(GetParam()).words);
+  EXPECT_NO_THROW(kind.words(Json::object())) << "a scenario that lacks keys";
+}
+
+TEST_P(EveryTopology, IsCheckedAndBuilt) {
+  ASSERT_TRUE(examples().count(GetParam())) << "no example of the topology " << GetParam();
+  const TopologyKind& kind = topology_named(GetParam());
+  ASSERT_NE(kind.check, nullptr);
+  ASSERT_NE(kind.build, nullptr);
+  const Topology topology = build_topology(case_on(GetParam()));
+  EXPECT_EQ(topology.replicas(), 4);
+  EXPECT_EQ(topology.site_of().empty(), !kind.has_sites);
+  for (int other = 1; other < 4; ++other) EXPECT_GT(topology.rtt_s(0, other), 0);
+}
+
+// Silence would let a user believe that an order without effect was tried.
+TEST_P(EveryTopology, HasAnOrderOfRanksWhereItHasSites) {
+  ASSERT_TRUE(examples().count(GetParam())) << "no example of the topology " << GetParam();
+  Case one = case_on(GetParam());
+  one.network.rank_order.kind = RankOrderSpec::Kind::kRandom;
+  const InputErrorParts error = error_of(one);
+  if (topology_named(GetParam()).has_sites) {
+    EXPECT_EQ(error.path, "");
+    return;
+  }
+  EXPECT_EQ(error.path, "network.rank_order");
+  EXPECT_EQ(error.found, "found \"random\" on a topology without sites");
+  EXPECT_EQ(error.allowed, "\"blocks\", or the topology regions, hierarchical or graphml");
+  EXPECT_NE(error.hint.find(GetParam() == "homes" ? "drawn" : "alike"), std::string::npos) << error.hint;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const TopologyKind& kind : topologies()) names.push_back(kind.name());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Topologies, EveryTopology, testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
+
+TEST(Topologies, AnUnknownNameIsNamedWithTheNearestOne) {
+  try {
+    topology_named("regoins");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "network.topology");
+    EXPECT_EQ(error.parts().hint, "did you mean \"regions\"?");
+  }
+}
+
+TEST(Topologies, DrawnMessageTimesNeedAMeshOrAStarWithoutLatency) {
+  Case mesh = case_on("mesh", Json::object()), star = case_on("star"), regions = case_on("regions"),
+       near = case_on("star", {{"rate", "1Gbps"}, {"rtt", "0s"}});
+  for (Case* one : {&mesh, &star, &regions, &near}) one->network.message_time = MessageTimeSpec{2, 0.5};
+  EXPECT_EQ(error_of(mesh).path, "");
+  EXPECT_EQ(error_of(near).path, "");
+  EXPECT_EQ(error_of(star).found, "found on a star with an rtt of 50 ms");
+  EXPECT_EQ(error_of(regions).found, "found on a topology that has measured times of its own");
+  for (const Case& one : {star, regions}) {
+    EXPECT_EQ(error_of(one).path, "network.message_time");
+    EXPECT_EQ(error_of(one).allowed, "topology mesh, or star with an rtt of 0");
+  }
+}
+
+TEST(Mesh, WithoutDrawnTimesNeedsRateAndRoundTrip) {
+  EXPECT_EQ(error_of(case_on("mesh", {{"rate", "1Gbps"}})).path, "network.topology.mesh.rtt");
+  EXPECT_EQ(error_of(case_on("mesh", {{"rtt", "50ms"}})).path, "network.topology.mesh.rate");
+  const Topology mesh = build_topology(case_on("mesh"));
+  EXPECT_DOUBLE_EQ(mesh.bottleneck(0, 3), 1e9);
+  EXPECT_DOUBLE_EQ(mesh.rtt_s(0, 3), 0.05);
+}
+
+TEST(Mesh, TakesNothingThatChangesLinks) {
+  Case one = case_on("mesh");
+  LinkOverride slow;
+  slow.replicas = {0, 0};
+  slow.up = 1e6;
+  one.network.overrides = {slow};
+  EXPECT_EQ(error_of(one).path, "network.overrides");
+  one.network.overrides.clear();
+  one.network.variation.jitter = {0.1, 0, 1};
+  EXPECT_EQ(error_of(one).path, "network.variation");
+}
+
+TEST(Star, HasEitherOneRateOrTwo) {
+  EXPECT_EQ(error_of(case_on("star", {{"rate", "1Gbps"}, {"up", "1Gbps"}, {"rtt", "1ms"}})).allowed,
+            "either rate, or up and down");
+  EXPECT_EQ(error_of(case_on("star", {{"up", "1Gbps"}, {"rtt", "1ms"}})).path, "network.topology.star");
+}
+
+TEST(Regions, APlacementAddsUpToTheReplicas) {
+  const InputErrorParts error =
+      error_of(case_on("regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}));
+  EXPECT_EQ(error.path, "network.topology.regions.replicas");
+  EXPECT_EQ(error.found, "places 3 replicas, the scenario has 4");
+}
+
+// Ookla's published means: 88.8 up and 225.5 down; a log-normal has median · exp(sigma² / 2).
+TEST(Homes, ByDefaultAreThoseOfTheSpeedTests) {
+  const Json homes = case_on("homes").network.topology.options;
+  const auto mean = [&](const char* way) {
+    const double sigma = homes[way]["sigma"];
+    return parse_rate(homes[way]["median"]) * std::exp(sigma * sigma / 2);
+  };
+  EXPECT_DOUBLE_EQ(parse_rate(homes["up"]["median"]), 22.6e6);
+  EXPECT_DOUBLE_EQ(parse_rate(homes["down"]["median"]), 193.7e6);
+  EXPECT_NEAR(mean("up") / 88.8e6, 1, 0.01);
+  EXPECT_NEAR(mean("down") / 225.5e6, 1, 0.01);
+  EXPECT_DOUBLE_EQ(parse_duration(homes["rtt"]), 0.014);
+}
+
+}  // namespace
+}  // namespace longhaul
