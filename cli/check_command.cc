@@ -6,7 +6,7 @@
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
 #include "core/units.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 #include "replay/estimate.h"
 
 namespace longhaul {

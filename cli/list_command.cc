@@ -7,7 +7,7 @@
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/units.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 #include "net/collectives/registry.h"
 #include "net/matrix.h"
 

@@ -12,7 +12,7 @@
 #include "cli/validated_scenario.h"
 #include "core/commented_json.h"
 #include "core/errors.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

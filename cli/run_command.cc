@@ -25,7 +25,7 @@
 #include "core/csv.h"
 #include "core/errors.h"
 #include "core/units.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "core/errors.h"
-#include "methods/training_key.h"
+#include "methods/common/training_key.h"
 
 namespace longhaul {
 

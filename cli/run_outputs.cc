@@ -6,7 +6,7 @@
 #include "analysis/report/report.h"
 #include "analysis/summary.h"
 #include "cli/validated_scenario.h"
-#include "methods/training_key.h"
+#include "methods/common/training_key.h"
 
 namespace longhaul {
 

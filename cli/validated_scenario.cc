@@ -9,7 +9,7 @@
 #include "core/errors.h"
 #include "core/glob.h"
 #include "core/scenario_options.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"
 #include "replay/optimized_order.h"

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "core/errors.h"
-#include "methods/training_key.h"
+#include "methods/common/training_key.h"
 
 namespace longhaul {
 namespace {

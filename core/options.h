@@ -44,7 +44,7 @@ struct Node {
   bool open_minimum = false;    // minimum itself is not allowed
   bool fill_section = false;    // an absent section is filled in with its defaults
   bool is_beside = false;       // of kOneOf: an optional key beside the one that is chosen
-  bool is_timing_only = false;  // leaves the numerics of a training as they are (methods/training_key.h)
+  bool is_timing_only = false;  // leaves the numerics of a training as they are (methods/common/training_key.h)
   std::size_t minimum_items = 0;
   std::vector<std::string> choices;
   std::string tag;

@@ -1,5 +1,5 @@
 // Every option of a scenario, declared once. Methods and topologies bring their own options
-// (methods/registry.h, net/topologies/registry.h), so that a new one is declared where it is written.
+// (methods/common/registry.h, net/topologies/registry.h), so that a new one is declared where it is written.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,6 @@
-#include "methods/ddp.h"
+// All-reduce data parallel training: g = mean of the gradients, one optimizer step, every step. FSDP in the
+// NoLoCo paper's tables is, in its authors' code, this.
+#include "methods/common/method.h"
 
 namespace longhaul {
 namespace {

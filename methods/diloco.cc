@@ -1,4 +1,6 @@
-#include "methods/diloco.h"
+// DiLoCo (arXiv 2311.08105): H inner steps, then an all-reduce of Δ = θ − φ and an outer step of SGD with
+// Nesterov momentum; by option the heavy-ball momentum of the NoLoCo authors' baseline.
+#include "methods/common/method.h"
 
 namespace longhaul {
 namespace {

@@ -1,4 +1,5 @@
-#include "methods/independent.h"
+// Independent replicas: no exchange at all, the zero-communication bound.
+#include "methods/common/method.h"
 
 namespace longhaul {
 namespace {

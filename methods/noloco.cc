@@ -1,8 +1,9 @@
-#include "methods/noloco.h"
-
+// NoLoCo (arXiv 2506.10911): H inner steps, then an average within small random groups (pairs) instead of an
+// all-reduce, with a modified momentum that pulls the group's slow weights together.
 #include "core/errors.h"
 #include "core/units.h"
-#include "methods/stability.h"
+#include "methods/common/method.h"
+#include "methods/common/stability.h"
 
 namespace longhaul {
 namespace {

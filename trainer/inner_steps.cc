@@ -8,8 +8,8 @@
 #include "core/errors.h"
 #include "trainer/data/windows.h"
 #include "trainer/training.h"
-#include "trainer/updates/clip.h"
-#include "trainer/updates/learning_rate.h"
+#include "trainer/optimizer/clip.h"
+#include "trainer/optimizer/learning_rate.h"
 
 namespace longhaul {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/child_main.h"
 #include "core/errors.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 #include "trainer/cuda/device.h"
 #include "trainer/export_command.h"
 #include "trainer/outer_step_command.h"

@@ -5,9 +5,10 @@
 #include <set>
 
 #include "core/errors.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
+#include "trainer/operations/registry.h"
 #include "trainer/checkpoint/safetensors.h"
-#include "trainer/updates/operation_runner.h"
+#include "trainer/operations/operation_runner.h"
 
 namespace longhaul {
 namespace {

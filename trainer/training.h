@@ -15,8 +15,8 @@
 #include "trainer/evaluation.h"
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/training_files.h"
-#include "trainer/updates/adamw.h"
-#include "trainer/updates/operation_runner.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/operations/operation_runner.h"
 
 namespace longhaul {
 

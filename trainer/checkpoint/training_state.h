@@ -6,7 +6,7 @@
 
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/evaluation.h"
-#include "trainer/updates/operation_runner.h"
+#include "trainer/operations/operation_runner.h"
 
 namespace longhaul {
 

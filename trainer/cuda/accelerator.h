@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "trainer/model/decoder.h"
-#include "trainer/updates/adamw.h"
-#include "trainer/updates/operation_runner.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/operations/operation_runner.h"
 
 namespace longhaul {
 

@@ -7,7 +7,7 @@
 #include "trainer/cuda/device_steps.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/row_kernels.h"
-#include "trainer/updates/operation_runner.h"
+#include "trainer/operations/operation_runner.h"
 
 namespace longhaul {
 

@@ -4,7 +4,7 @@
 
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/row_kernels.h"
-#include "trainer/updates/adamw.h"
+#include "trainer/optimizer/adamw.h"
 
 namespace longhaul {
 

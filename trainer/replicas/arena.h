@@ -14,7 +14,7 @@
 namespace longhaul {
 
 // What a table holds, by its name, which is also the one in checkpoints. Those that every replica has stand
-// here, and those that several methods share; a method may declare others (trainer/updates/update.h).
+// here, and those that several methods share; a method may declare others (trainer/operations/update.h).
 struct Slot {
   const char* name;
 

@@ -1,28 +1,12 @@
-#include "trainer/updates/ddp.h"
-
-#include <algorithm>
-
-#include "trainer/cuda/device_steps.h"
+// All-reduce data parallel training: every step each replica's gradient becomes the mean of all gradients,
+// and every replica takes the same optimizer step (FSDP in the NoLoCo paper's tables is, in its authors'
+// code, this).
+#include "trainer/operations/gradient_average.h"
 
 namespace longhaul {
-namespace {
 
-class DdpUpdate : public Update {
- public:
-  void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
-    std::copy_n(arrived.mean("gradient"), arrived.size(),
-                arena.row(Slot::kGradient, replica) + arrived.begin);
-  }
-  bool apply_on_device(const Operation&, DeviceSteps& steps) const override {
-    steps.average(Slot::kGradient);
-    return true;
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Update> make_ddp_update() {
-  return std::make_unique<DdpUpdate>();
+std::unique_ptr<Update> make_ddp_update(const Json&) {
+  return std::make_unique<GradientAverage>();
 }
 
 }  // namespace longhaul

@@ -6,7 +6,7 @@
 //   heavy-ball (the NoLoCo authors' baseline):     δ ← μ δ + η Δ̄;     φ ← φ + δ;            θ_i ← φ
 #pragma once
 
-#include "trainer/updates/outer_update.h"
+#include "trainer/operations/outer_update.h"
 
 namespace longhaul {
 
@@ -23,7 +23,5 @@ struct DilocoStep {
     theta = phi;
   }
 };
-
-std::unique_ptr<Update> make_diloco_update(const Json& options);
 
 }  // namespace longhaul

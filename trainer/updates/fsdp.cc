@@ -1,12 +1,13 @@
-#include "trainer/updates/fsdp.h"
-
-#include "trainer/updates/ddp.h"
+// Fully sharded data parallel training: the numerics of ddp. The gathered weights are the replica's own rows,
+// which all replicas hold alike, so gathering moves no number; the runner logs it with the bytes of the
+// shards and asks no update. Gathered weights are not rounded to the wire (ZeRO-3 in mixed precision computes
+// with rounded copies).
+#include "trainer/operations/gradient_average.h"
 
 namespace longhaul {
 
-// What is gathered is sharded: the runner logs it, and no update is asked.
-std::unique_ptr<Update> make_fsdp_update() {
-  return make_ddp_update();
+std::unique_ptr<Update> make_fsdp_update(const Json&) {
+  return std::make_unique<GradientAverage>();
 }
 
 }  // namespace longhaul

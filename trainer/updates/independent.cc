@@ -1,6 +1,7 @@
-#include "trainer/updates/independent.h"
-
+// Independent replicas: nothing is ever exchanged.
 #include <stdexcept>
+
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 namespace {
@@ -14,7 +15,7 @@ class IndependentUpdate : public Update {
 
 }  // namespace
 
-std::unique_ptr<Update> make_independent_update() {
+std::unique_ptr<Update> make_independent_update(const Json&) {
   return std::make_unique<IndependentUpdate>();
 }
 

@@ -9,7 +9,7 @@
 // weights onto the grid of the wire format.
 #pragma once
 
-#include "trainer/updates/outer_update.h"
+#include "trainer/operations/outer_update.h"
 
 namespace longhaul {
 
@@ -24,7 +24,5 @@ struct NolocoStep {
     theta = phi;
   }
 };
-
-std::unique_ptr<Update> make_noloco_update(const Json& options);
 
 }  // namespace longhaul

@@ -13,7 +13,8 @@
 #include <string>
 
 #include "core/random.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
+#include "trainer/operations/registry.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"

@@ -6,7 +6,7 @@
 
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "core/errors.h"
 #include "core/scenario_options.h"
-#include "methods/registry.h"
-#include "methods/stability.h"
-#include "methods/training_key.h"
+#include "methods/common/registry.h"
+#include "methods/common/stability.h"
+#include "methods/common/training_key.h"
 #include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {

@@ -3,7 +3,8 @@
 
 #include <memory>
 
-#include "trainer/updates/operation_runner.h"
+#include "trainer/operations/registry.h"
+#include "trainer/operations/operation_runner.h"
 
 namespace longhaul {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "tests/unit/trainer/support.h"
-#include "trainer/updates/adamw.h"
-#include "trainer/updates/clip.h"
-#include "trainer/updates/learning_rate.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/optimizer/clip.h"
+#include "trainer/optimizer/learning_rate.h"
 
 namespace longhaul {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/plan/drawn_groups.h"
 #include "core/random.h"
-#include "methods/stability.h"
+#include "methods/common/stability.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 

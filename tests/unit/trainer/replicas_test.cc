@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/errors.h"
-#include "trainer/exchange_log.h"
+#include "trainer/operations/exchange_log.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 #include "trainer/replicas/spread.h"

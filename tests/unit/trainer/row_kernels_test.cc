@@ -5,8 +5,8 @@
 #include "core/random.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/row_machine.h"
-#include "trainer/updates/adamw.h"
-#include "trainer/updates/clip.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/optimizer/clip.h"
 
 namespace longhaul {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "core/scenario.h"
 #include "core/scenario_options.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 #include "tests/unit/core/stub_topology.h"
 #include "trainer/training.h"
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/options.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 #include "tests/unit/trainer/operation_support.h"
 
 namespace longhaul {

@@ -1,4 +1,4 @@
-#include "methods/method.h"
+#include "methods/common/method.h"
 
 #include "core/errors.h"
 

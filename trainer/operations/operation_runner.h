@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/operations/update.h"
 #include "trainer/ranks/group_messages.h"
-#include "trainer/updates/update.h"
 
 namespace longhaul {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "trainer/codecs/host_device.h"
-#include "trainer/updates/update.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 
@@ -14,19 +14,19 @@ struct OuterArrivals {
   float sent_phi;    // the member's own φ, as the others see it; only where the step reads φ
 };
 
-class OuterUpdate : public Update {
- public:
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
-  void start(Replicas& replicas) override;  // φ = θ, no momentum
-};
+// φ = θ for all that are held here.
+void start_slow_weights(Replicas& replicas);
 
 // Step: with
 //   static constexpr bool kReadsPhi;
 //   void operator()(float& theta, float& phi, float& momentum, const OuterArrivals& arrived) const;
 template <typename Step>
-class ColumnwiseOuterUpdate : public OuterUpdate {
+class ColumnwiseOuterUpdate : public Update {
  public:
   explicit ColumnwiseOuterUpdate(const Step& step) : step_(step) {}
+
+  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
+  void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
 
   std::vector<std::string> reads(const Operation& operation) const override {
     if (!operation.rule->is_blocking()) return {};  // sent ahead for a step to come

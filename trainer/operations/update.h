@@ -10,7 +10,7 @@
 
 #include "core/case.h"
 #include "trainer/codecs/message.h"
-#include "trainer/exchange_log.h"
+#include "trainer/operations/exchange_log.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
@@ -78,10 +78,6 @@ class Update {
   // it, and the rows go through host memory.
   virtual bool apply_on_device(const Operation&, DeviceSteps&) const { return false; }
 };
-
-// For a method that the scenario's check has let through. Throws std::logic_error where the trainer does not
-// know it.
-std::unique_ptr<Update> make_update(const MethodSpec& method);
 
 // The groups of an operation with members in ascending order, the order in which rows are summed.
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas);

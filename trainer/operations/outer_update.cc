@@ -1,10 +1,10 @@
-#include "trainer/updates/outer_update.h"
+#include "trainer/operations/outer_update.h"
 
 #include <algorithm>
 
 namespace longhaul {
 
-void OuterUpdate::start(Replicas& replicas) {
+void start_slow_weights(Replicas& replicas) {
   Arena& arena = replicas.arena;
   replicas.backend.for_each(arena.held().size(), [&](int at) {
     const int replica = arena.held().first + at;

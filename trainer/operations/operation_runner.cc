@@ -1,4 +1,4 @@
-#include "trainer/updates/operation_runner.h"
+#include "trainer/operations/operation_runner.h"
 
 #include <algorithm>
 #include <stdexcept>

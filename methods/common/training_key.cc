@@ -1,8 +1,8 @@
-#include "methods/training_key.h"
+#include "methods/common/training_key.h"
 
 #include "core/hash.h"
 #include "core/scenario_options.h"
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

@@ -1,22 +1,11 @@
-#include "methods/registry.h"
+#include "methods/common/registry.h"
 
 #include <stdexcept>
 
 #include "core/errors.h"
 #include "core/scenario_options.h"
-#include "methods/ddp.h"
-#include "methods/diloco.h"
-#include "methods/fsdp.h"
-#include "methods/independent.h"
-#include "methods/noloco.h"
 
 namespace longhaul {
-
-const std::vector<Method>& methods() {
-  static const std::vector<Method> all = {ddp_method(), fsdp_method(), diloco_method(), noloco_method(),
-                                          independent_method()};
-  return all;
-}
 
 const Method& method_named(const std::string& name) {
   for (const Method& method : methods())

@@ -1,4 +1,4 @@
-#include "trainer/exchange_log.h"
+#include "trainer/operations/exchange_log.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "trainer/updates/adamw.h"
+#include "trainer/optimizer/adamw.h"
 
 #include <cmath>
 

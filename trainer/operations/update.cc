@@ -1,4 +1,4 @@
-#include "trainer/updates/update.h"
+#include "trainer/operations/update.h"
 
 #include <algorithm>
 #include <cstring>

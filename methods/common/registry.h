@@ -1,10 +1,10 @@
-// All methods there are. A new one is added here and in trainer/updates/registry.cc.
+// All methods there are: a file of methods/ each, found by CMake (cmake/Methods.cmake).
 #pragma once
 
 #include <vector>
 
 #include "core/plan/trace.h"
-#include "methods/method.h"
+#include "methods/common/method.h"
 
 namespace longhaul {
 

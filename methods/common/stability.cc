@@ -1,4 +1,4 @@
-#include "methods/stability.h"
+#include "methods/common/stability.h"
 
 namespace longhaul {
 

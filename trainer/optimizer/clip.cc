@@ -1,4 +1,4 @@
-#include "trainer/updates/clip.h"
+#include "trainer/optimizer/clip.h"
 
 #include <algorithm>
 #include <cmath>

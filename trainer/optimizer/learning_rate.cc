@@ -1,4 +1,4 @@
-#include "trainer/updates/learning_rate.h"
+#include "trainer/optimizer/learning_rate.h"
 
 #include <cmath>
 

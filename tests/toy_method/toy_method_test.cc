@@ -1,0 +1,143 @@
+// The method of CONTRIBUTING.md from end to end: its step by hand, its traffic and its times in closed form,
+// and a training that is killed.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "core/csv.h"
+#include "tests/integration/command.h"
+#include "tests/integration/kills.h"
+#include "tests/unit/trainer/operation_support.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Json kToy = {{"name", "toy-fragments"}, {"inner_steps", 8}, {"overlap", 2}};
+
+// Embedding and first layer, 8192 + 10304 columns; second layer, norm and output, 10304 + 32 + 8192: 73
+// chunks of 256 each, of which 16 numbers of 2 bytes and 16 places of 8 bits travel.
+constexpr int kContribution = 73 * (16 * 2 + 16);
+
+TEST(ToyMethod, ItsStepIsTheOneWorkedOutByHand) {
+  const MethodSpec method{"toy-fragments", "toy", {{"outer_lr", 0.5}, {"mixing", 0.5}}};
+  const auto update = make_update(method);
+  std::vector<Slot> slots = slots_with(update->rows());
+  slots.push_back(Slot::kError);
+  Arena arena(slots, 2, 2);
+  const auto backend = make_loop_backend();
+  ExchangeLog log;
+  Replicas all{arena, *backend, log};
+  OperationRunner runner(*update, all);
+  const auto set = [&](Slot slot, int replica, float first, float second) {
+    arena.row(slot, replica)[0] = first, arena.row(slot, replica)[1] = second;
+  };
+  const auto row = [&](Slot slot, int replica) {
+    return std::vector<float>(arena.row(slot, replica), arena.row(slot, replica) + 2);
+  };
+  OperationRule rule = rule_for({"delta"});
+  rule.kind = OperationKind::kAllGather;
+  rule.overlap_steps = 2;
+  rule.payload[0].codec = {TopK{256, 1, Wire::kFp32}, true};
+  const Operation operation{&rule, 1, 3, {}, 0};
+
+  set(Slot::kWeights, 0, 3, 1);   // sends (3, 0)
+  set(Slot::kWeights, 1, 1, -4);  // sends (0, -4)
+  runner.post(operation);
+  EXPECT_EQ(row(Slot::kError, 0), (std::vector<float>{0, 1}));
+  EXPECT_EQ(row(Slot::kError, 1), (std::vector<float>{1, 0}));
+  set(Slot::kWeights, 0, 5, 1);  // two steps later
+  set(Slot::kWeights, 1, 2, -4);
+  runner.apply(operation);
+  // The mean is (1.5, -2), so phi = (0.75, -1), and each row goes half the way to it.
+  for (int replica : {0, 1}) EXPECT_EQ(row(Slot::kSlowWeights, replica), (std::vector<float>{0.75, -1}));
+  EXPECT_EQ(row(Slot::kWeights, 0), (std::vector<float>{2.875, 0}));
+  EXPECT_EQ(row(Slot::kWeights, 1), (std::vector<float>{1.375, -2.5}));
+}
+
+// Every message takes 0.3 s, so a gathering around the ring of four 0.9 s; a step takes 0.4 s. With two steps
+// in between 0.1 s are left to be waited for, with one step 0.5 s.
+Json scenario() {
+  Json json = Json::parse(read_text(scenario_file("small.json")));
+  Json late = kToy;
+  late["overlap"] = 1;
+  late["label"] = "toy-late";
+  json["methods"] = {kToy, late};
+  json["workload"] = {{"step_time", {{"constant", "400ms"}}}};
+  json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
+                     {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}}};
+  const auto claim = [](const char* id, const char* ratio) {
+    return Json{{"id", id},         {"statement", id},       {"ratio", ratio},
+                {"of", "toy-late"}, {"to", "toy-fragments"}, {"at_least", 4}};
+  };
+  json["claims"] = {claim("less-exposed", "exposed_s.mean"), claim("less-sync", "sync_time_s.mean")};
+  return json;
+}
+
+class ToyRun : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = fresh_folder("toy");
+    write_text(folder_ + "/scenario.json", scenario().dump());
+    result_ = longhaul({"run", folder_ + "/scenario.json", "--out", folder_ + "/run", "--quiet"});
+  }
+  static Json summary() { return Json::parse(read_text(folder_ + "/run/summary.json")); }
+
+  static std::string folder_;
+  static CommandResult result_;
+};
+std::string ToyRun::folder_;
+CommandResult ToyRun::result_;
+
+TEST_F(ToyRun, HasSyncAndExposedTimesInClosedForm) {
+  ASSERT_LE(result_.status, 1) << result_.err;
+  const Json cases = summary()["cases"];
+  ASSERT_EQ(cases.size(), 2u);
+  for (const Json& one : cases) {
+    EXPECT_NEAR(one["sync_time_s"]["mean"].get<double>(), 0.9, 1e-6);
+    EXPECT_NEAR(one["exposed_s"]["mean"].get<double>(), one["label"] == "toy-late" ? 0.5 : 0.1, 1e-6);
+  }
+  const CsvTable table = read_csv(folder_ + "/run/cases/toy-fragments/exchanges.csv");
+  std::set<std::string> steps, names;
+  for (const auto& row : table.rows) {
+    steps.insert(row[table.column("step")]);
+    names.insert(row[table.column("exchange")]);
+    EXPECT_EQ(row[table.column("bytes")], std::to_string(3 * kContribution)) << "its own and two passed on";
+  }
+  EXPECT_EQ(steps, (std::set<std::string>{"4", "8", "12", "16", "20"}));
+  EXPECT_EQ(names, (std::set<std::string>{"fragment-0", "fragment-1"}));
+  EXPECT_EQ(table.rows.size(), 5u * 4);
+}
+
+TEST_F(ToyRun, ClaimsOnThemAreDecided) {
+  std::map<std::string, std::string> verdicts;
+  const Json claims = summary()["claims"];
+  for (const Json& claim : claims) verdicts[claim["id"]] = claim["verdict"];
+  EXPECT_EQ(verdicts["less-exposed"], "holds");
+  EXPECT_EQ(verdicts["less-sync"], "fails");
+}
+
+TEST_F(ToyRun, TheTrainerMovesWhatThePlanSays) {
+  int lines = 0;
+  const std::string training = summary()["cases"][0]["training"];
+  std::istringstream log(read_text(folder_ + "/run/train/" + training + "/exchanges.jsonl"));
+  for (std::string line; std::getline(log, line); ++lines) {
+    const Json entry = Json::parse(line);
+    EXPECT_EQ(entry["step"], 4 * (lines + 1));
+    EXPECT_EQ(entry["exchange"], lines % 2 == 0 ? "fragment-1" : "fragment-0");
+    EXPECT_EQ(entry["bytes"], kContribution);
+  }
+  EXPECT_EQ(lines, 5);
+}
+
+// Checkpoints in which a fragment is under way too: 8, 9 and 10 wait for the one posted after 8.
+TEST(ToyMethod, AKilledTrainingEndsWithTheSameBytes) {
+  std::mt19937 random(1);
+  expect_whole_after_kills(whole_training(kToy, 200, 3), 4, random);
+}
+
+}  // namespace
+}  // namespace longhaul
