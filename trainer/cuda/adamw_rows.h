@@ -1,24 +1,15 @@
-// Clip and AdamW for all replicas at once, over tables [R, P]: the arithmetic of updates/clip.cc and
-// updates/adamw.cc in functions that a GPU runs a warp a row or a thread each few columns.
+// Clip and AdamW for all replicas at once, over tables [R, P]: the steps of optimizer/ in functions that a
+// GPU runs a warp a row or a thread each few columns.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "trainer/cuda/pack.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/optimizer/clip.h"
 
 namespace longhaul {
-
-// Changes from step to step; it lies in device memory, so that a captured graph reads the step's own. By the
-// host in double: rate = lr/(1 − β1^t), keep = 1 − lr · decay, correction2 = 1/(1 − β2^t).
-struct StepScalars {
-  float rate, keep, correction2;
-};
-
-// Does not change.
-struct AdamwConstants {
-  float beta1, rest1, beta2, rest2, epsilon;
-};
 
 constexpr std::int64_t kNormSlice = 4096;  // columns whose squares one row of the reduction adds up
 
@@ -56,7 +47,7 @@ struct SquareSums {
   }
 };
 
-// factors [R] ← what each replica's gradient is multiplied with: clip_factor() of updates/clip.h.
+// factors [R] ← what each replica's gradient is multiplied with.
 struct ClipFactors {
   const double* partial;
   float* factors;
@@ -69,10 +60,7 @@ struct ClipFactors {
     for (std::int64_t i = team.lane(); i < slices; i += team.lanes()) sum += partial[replica * slices + i];
     const double norm = sqrt(team.sum(sum));
     if (team.lane() != 0) return;
-    if (largest == 0 || norm <= largest)
-      factors[replica] = 1;
-    else
-      factors[replica] = static_cast<float>(norm < HUGE_VAL ? largest / norm : NAN);
+    factors[replica] = static_cast<float>(clip_factor(norm, largest));
   }
 };
 
@@ -83,7 +71,7 @@ struct AdamwColumns {
   const float* gradient;
   float *first_moment, *second_moment;
   const float* factors;           // [R]
-  const StepScalars* scalars;     // one
+  const StepScalars* scalars;     // one, in device memory: a captured graph reads the step's own
   const std::uint32_t* decaying;  // a bit for each column: matrices decay, norms do not
   AdamwConstants constants;
   std::int64_t columns;
@@ -97,13 +85,9 @@ struct AdamwColumns {
     const float factor = factors[replica];
     const StepScalars step = *scalars;
     const std::uint32_t bits = decaying[column / 32] >> column % 32;
-    for (int c = 0; c < kColumns; ++c) {
-      const float gradient_c = factor * g.at[c];
-      m.at[c] = constants.beta1 * m.at[c] + constants.rest1 * gradient_c;
-      v.at[c] = constants.beta2 * v.at[c] + constants.rest2 * (gradient_c * gradient_c);
-      w.at[c] = (bits >> c & 1 ? step.keep : 1.f) * w.at[c] -
-                step.rate * m.at[c] / (sqrtf(v.at[c] * step.correction2) + constants.epsilon);
-    }
+    for (int c = 0; c < kColumns; ++c)
+      adamw_column(constants, step, bits >> c & 1 ? step.keep : 1.f, factor * g.at[c], w.at[c], m.at[c],
+                   v.at[c]);
     w.write(weights + at);
     m.write(first_moment + at);
     v.write(second_moment + at);

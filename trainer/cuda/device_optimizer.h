@@ -8,11 +8,6 @@
 
 namespace longhaul {
 
-// A bit for each column, 32 a word.
-std::vector<std::uint32_t> decay_bits(const std::vector<DecayRange>& ranges, std::int64_t columns);
-StepScalars step_scalars(const OptimizerSpec& spec, double lr, int step);
-AdamwConstants adamw_constants(const OptimizerSpec& spec);
-
 class DeviceOptimizer {
  public:
   DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges,

@@ -108,7 +108,7 @@ struct OuterColumns {
       Columns momentum = Columns::read(t.momentum + at), theta;
       for (int c = 0; c < kColumns; ++c) {
         const float sent = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);
-        of.step(theta.at[c], phi.at[c], momentum.at[c], {mean.delta.at[c], mean.phi.at[c], sent});
+        of.step(theta.at[c], phi.at[c], momentum.at[c], mean.delta.at[c], mean.phi.at[c], sent);
       }
       momentum.write(t.momentum + at);
       phi.write(t.phi + at);

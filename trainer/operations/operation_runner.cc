@@ -177,8 +177,11 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (const std::string& tensor : tensors)
       messages[tensor].merge(from_elsewhere(operation, tensor, parts, messages[tensor]));
 
-  std::vector<std::vector<const Message*>> of_group;
-  for (const std::string& tensor : tensors) of_group.push_back(in_order(group, messages[tensor]));
+  std::vector<std::vector<const Message*>> of_group, own;  // by tensor
+  for (const std::string& tensor : tensors) {
+    of_group.push_back(in_order(group, messages[tensor]));
+    own.push_back(in_order(parts.here, messages[tensor]));
+  }
   const auto step = [&](std::int64_t begin, std::int64_t end) {
     std::vector<std::vector<float>> means(tensors.size(), std::vector<float>(kBlock));
     std::vector<Arrived::Tensor> arrived;
@@ -187,10 +190,9 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (std::int64_t at = begin; at < end; at += kBlock) {
       const std::int64_t to = std::min(end, at + kBlock);
       for (std::size_t i = 0; i < tensors.size(); ++i) mean_of(of_group[i], at, to, means[i].data());
-      for (const int replica : parts.here) {
-        for (std::size_t i = 0; i < tensors.size(); ++i)
-          arrived[i].own = &messages.at(tensors[i]).at(replica);
-        update_.apply(operation, replica, Arrived(at, to, arrived), replicas_.arena);
+      for (std::size_t member = 0; member < parts.here.size(); ++member) {
+        for (std::size_t i = 0; i < tensors.size(); ++i) arrived[i].own = own[i][member];
+        update_.apply(operation, parts.here[member], Arrived(at, to, arrived), replicas_.arena);
       }
     }
   };

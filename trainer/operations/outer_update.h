@@ -7,19 +7,17 @@
 
 namespace longhaul {
 
-// What an outer step reads of one column.
-struct OuterArrivals {
-  float mean_delta;  // Δ̄, over the group, of Δ_j = θ_j − φ_j
-  float mean_phi;    // φ̄, likewise; only where the step reads φ
-  float sent_phi;    // the member's own φ, as the others see it; only where the step reads φ
-};
-
 // φ = θ for all that are held here.
 void start_slow_weights(Replicas& replicas);
 
-// Step: with
+// Step: the outer step on one column of a member, from
+//   mean_delta   Δ̄, over the group, of Δ_j = θ_j − φ_j
+//   mean_phi     φ̄, likewise, and
+//   sent_phi     its own φ, as the others see it; both 0 where kReadsPhi is false
+//
 //   static constexpr bool kReadsPhi;
-//   void operator()(float& theta, float& phi, float& momentum, const OuterArrivals& arrived) const;
+//   void operator()(float& theta, float& phi, float& momentum, float mean_delta, float mean_phi,
+//                   float sent_phi) const;
 template <typename Step>
 class ColumnwiseOuterUpdate : public Update {
  public:
@@ -34,21 +32,26 @@ class ColumnwiseOuterUpdate : public Update {
   }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
-    const float* mean_delta = arrived.mean("delta");
-    const float* mean_phi = Step::kReadsPhi ? arrived.mean("phi") : nullptr;
-    const float* sent_phi = Step::kReadsPhi ? arrived.own("phi") : nullptr;
-    float* theta = arena.row(Slot::kWeights, replica) + arrived.begin;
-    float* phi = arena.row(Slot::kSlowWeights, replica) + arrived.begin;
-    float* momentum = arena.row(Slot::kOuterMomentum, replica) + arrived.begin;
-    for (std::int64_t i = 0; i < arrived.size(); ++i) {
-      OuterArrivals column{mean_delta[i], 0, 0};
-      if constexpr (Step::kReadsPhi) column = {mean_delta[i], mean_phi[i], sent_phi[i]};
-      step_(theta[i], phi[i], momentum[i], column);
-    }
+    take(step_, arrived.size(), arrived.mean("delta"), Step::kReadsPhi ? arrived.mean("phi") : nullptr,
+         Step::kReadsPhi ? arrived.own("phi") : nullptr, arena.row(Slot::kWeights, replica) + arrived.begin,
+         arena.row(Slot::kSlowWeights, replica) + arrived.begin,
+         arena.row(Slot::kOuterMomentum, replica) + arrived.begin);
   }
 
  protected:
   const Step step_;
+
+ private:
+  // A function of its own, since only of parameters compilers believe that they do not overlap.
+  static void take(const Step step, std::int64_t count, const float* __restrict mean_delta,
+                   const float* __restrict mean_phi, const float* __restrict sent_phi,
+                   float* __restrict theta, float* __restrict phi, float* __restrict momentum) {
+    for (std::int64_t i = 0; i < count; ++i)
+      if constexpr (Step::kReadsPhi)
+        step(theta[i], phi[i], momentum[i], mean_delta[i], mean_phi[i], sent_phi[i]);
+      else
+        step(theta[i], phi[i], momentum[i], mean_delta[i], 0, 0);
+  }
 };
 
 }  // namespace longhaul

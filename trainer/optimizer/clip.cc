@@ -31,9 +31,4 @@ double row_norm(const float* row, std::int64_t columns) {
   return std::sqrt(sum);
 }
 
-double clip_factor(double norm, double largest) {
-  if (largest == 0 || norm <= largest) return 1;
-  return largest / norm * (std::isfinite(norm) ? 1 : NAN);
-}
-
 }  // namespace longhaul

@@ -15,9 +15,8 @@ struct DilocoStep {
   float lr, momentum;
   bool nesterov;
 
-  LONGHAUL_HOST_DEVICE void operator()(float& theta, float& phi, float& velocity,
-                                       const OuterArrivals& arrived) const {
-    const float delta = arrived.mean_delta;
+  LONGHAUL_HOST_DEVICE void operator()(float& theta, float& phi, float& velocity, float delta, float,
+                                       float) const {
     velocity = momentum * velocity + (nesterov ? delta : lr * delta);
     phi += nesterov ? lr * (delta + momentum * velocity) : velocity;
     theta = phi;

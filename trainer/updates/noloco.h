@@ -17,9 +17,9 @@ struct NolocoStep {
   static constexpr bool kReadsPhi = true;
   float alpha, beta, gamma;
 
-  LONGHAUL_HOST_DEVICE void operator()(float& theta, float& phi, float& momentum,
-                                       const OuterArrivals& arrived) const {
-    momentum = alpha * momentum + beta * arrived.mean_delta - gamma * (arrived.sent_phi - arrived.mean_phi);
+  LONGHAUL_HOST_DEVICE void operator()(float& theta, float& phi, float& momentum, float mean_delta,
+                                       float mean_phi, float sent_phi) const {
+    momentum = alpha * momentum + beta * mean_delta - gamma * (sent_phi - mean_phi);
     phi += momentum;
     theta = phi;
   }
