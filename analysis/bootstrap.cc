@@ -4,6 +4,7 @@
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 
+#include "core/index.h"
 #include "core/random.h"
 
 namespace longhaul {
@@ -53,7 +54,7 @@ Interval bootstrap_interval(const std::vector<double>& values, double confidence
     const double z = bias + boost::math::quantile(normal, probability);
     const double moved = boost::math::cdf(normal, bias + z / (1 - a * z));
     const double rank = std::clamp(moved * (kResamples + 1) - 1, 0., kResamples - 1.);
-    return means[static_cast<std::size_t>(std::lround(rank))];
+    return means[as_index(std::lround(rank))];
   };
   return {end((1 - confidence) / 2), end((1 + confidence) / 2)};
 }

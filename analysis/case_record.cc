@@ -14,6 +14,7 @@
 #include "analysis/statistics.h"
 #include "analysis/sync_breakdown.h"
 #include "core/errors.h"
+#include "core/index.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -76,7 +77,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   std::map<std::string, RuleTimes> by_rule;
   bool has_overlap = false;
   GroupTimes groups(case_folder, one.replicas);
-  std::vector<std::size_t> row_of(static_cast<std::size_t>(one.replicas));  // of the present step
+  std::vector<std::size_t> row_of(as_index(one.replicas));  // of the present step
   std::vector<std::int64_t> step_of(row_of.size(), -1);
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
@@ -91,7 +92,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
     if (!rows.is_synchronization()) continue;
     // Exchanges that follow each other at a step are one synchronization.
     const std::int64_t step = rows.step();
-    const auto replica = static_cast<std::size_t>(rows.replica());
+    const auto replica = as_index(rows.replica());
     if (step_of.at(replica) != step) {
       row_of[replica] = sync_s.size();
       for (auto* times : {&sync_s, &wait_s, &exposed_s, &exchange_s}) times->push_back(0);

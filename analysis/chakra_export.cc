@@ -11,6 +11,7 @@
 #include "analysis/exchange_table.h"
 #include "analysis/replay_files.h"
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {
@@ -108,7 +109,7 @@ class Exporter {
     std::ifstream in(folder + "/trace.jsonl");
     if (!in) throw RunError(folder + "/trace.jsonl: cannot be read");
     trace_ = read_trace(in, folder + "/trace.jsonl");
-    graphs_.resize(static_cast<std::size_t>(trace_.context.replicas));
+    graphs_.resize(as_index(trace_.context.replicas));
   }
 
   std::vector<Json> run() {
@@ -179,10 +180,9 @@ class Exporter {
     const auto tensors = static_cast<std::int64_t>(one.rule->payload.size());
     const std::int64_t parts = one.rule->collective == "pair" ? 1 : tensors;
     for (std::int64_t part = 0; part < parts; ++part) {
-      const Piece piece{
-          parts == 1 ? name : name + ", " + one.rule->payload[static_cast<std::size_t>(part)].tensor,
-          one.bytes * (part + 1) / parts - one.bytes * part / parts,
-          tag(one) * std::max<std::int64_t>(1, tensors) + part};
+      const Piece piece{parts == 1 ? name : name + ", " + one.rule->payload[as_index(part)].tensor,
+                        one.bytes * (part + 1) / parts - one.bytes * part / parts,
+                        tag(one) * std::max<std::int64_t>(1, tensors) + part};
       if (one.rule->collective == "root")
         gather_and_return(piece, group, front);
       else
@@ -244,7 +244,7 @@ class Exporter {
     const auto rule = static_cast<std::int64_t>(one.rule - trace_.plan.rules.data());
     return one.post_step * static_cast<std::int64_t>(trace_.plan.rules.size()) + rule;
   }
-  static std::size_t index(int replica) { return static_cast<std::size_t>(replica); }
+  static std::size_t index(int replica) { return as_index(replica); }
 
   std::string folder_;
   Times times_;

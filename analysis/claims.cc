@@ -300,7 +300,7 @@ void judge_claim(const Json& claim, const std::vector<Json>& records, Json& verd
 
 [[noreturn]] void reject(const std::string& path, const std::string& found, const std::string& allowed,
                          const std::string& near = "") {
-  throw InputError({"", path, found, allowed, near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  throw InputError(path, found, allowed, near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 void check_one_of(const Json& claim, const std::string& path, const std::vector<std::string>& keys) {

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 
@@ -16,7 +17,7 @@ CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& co
   for (const std::string& column : columns) {
     const auto found = std::find(cells_.begin(), cells_.end(), column);
     if (found == cells_.end()) throw RunError(file + ": has no column \"" + column + "\"");
-    order_.push_back(static_cast<std::size_t>(found - cells_.begin()));
+    order_.push_back(as_index(found - cells_.begin()));
   }
 }
 

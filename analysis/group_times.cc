@@ -4,11 +4,11 @@
 #include <fstream>
 
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 
-GroupTimes::GroupTimes(const std::string& case_folder, int replicas)
-    : sync_s_(static_cast<std::size_t>(replicas), -1) {
+GroupTimes::GroupTimes(const std::string& case_folder, int replicas) : sync_s_(as_index(replicas), -1) {
   std::ifstream in(case_folder + "/trace.jsonl");
   if (!in) return;
   try {
@@ -22,7 +22,7 @@ void GroupTimes::add(std::int64_t step, const std::string& rule, std::int64_t re
   if (step != step_ || rule != rule_) finish_exchange();
   step_ = step;
   rule_ = rule;
-  sync_s_.at(static_cast<std::size_t>(replica)) = sync_s;
+  sync_s_.at(as_index(replica)) = sync_s;
 }
 
 const std::vector<std::vector<int>>* GroupTimes::groups() const {
@@ -44,8 +44,7 @@ void GroupTimes::finish_exchange() {
   if (const auto* groups = this->groups()) {
     for (const std::vector<int>& group : *groups) {
       double last_s = -1;
-      for (const int replica : group)
-        last_s = std::max(last_s, sync_s_.at(static_cast<std::size_t>(replica)));
+      for (const int replica : group) last_s = std::max(last_s, sync_s_.at(as_index(replica)));
       count(last_s);
     }
   } else {

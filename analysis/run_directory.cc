@@ -81,9 +81,8 @@ RunDirectories open_runs(const std::vector<std::string>& folders) {
   const bool any = std::any_of(opened.runs.begin(), opened.runs.end(),
                                [](const RunDirectory& run) { return !run.records.empty(); });
   if (!any)
-    throw InputError({"", "",
-                      opened.problems.empty() ? "no run directory was given" : join(opened.problems, "; "),
-                      "folders that longhaul run has written", ""});
+    throw InputError("", opened.problems.empty() ? "no run directory was given" : join(opened.problems, "; "),
+                     "folders that longhaul run has written");
   return opened;
 }
 

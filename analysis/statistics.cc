@@ -6,13 +6,15 @@
 #include <limits>
 #include <numeric>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
 double percentile_of_sorted(const std::vector<double>& sorted, double p) {
   if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double rank = p / 100 * static_cast<double>(sorted.size() - 1);
-  const std::size_t below = static_cast<std::size_t>(rank);
+  const std::size_t below = as_index(rank);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }

@@ -6,6 +6,7 @@
 #include "analysis/columns.h"
 #include "analysis/sampling_note.h"
 #include "analysis/sweep_point.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -19,8 +20,7 @@ struct TextColumn {
 
 // Characters, not bytes; every text of ours is of single-width characters.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::size_t width_of(const TextColumn& column) {
@@ -128,7 +128,7 @@ std::string summary_table(const Json& summary, int width) {
   if (records.empty()) return "no cases\n";
   std::vector<TextColumn> table = all_columns(records);
   const std::size_t all = table.size();
-  while (width > 0 && total_width(table) > static_cast<std::size_t>(width) && narrow(table)) continue;
+  while (width > 0 && total_width(table) > as_index(width) && narrow(table)) continue;
   std::string text = row_text(table, 0, true);
   bool marked = false;
   for (std::size_t i = 0; i < records.size(); ++i) text += row_text(table, i, false);

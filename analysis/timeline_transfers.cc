@@ -7,6 +7,7 @@
 
 #include "analysis/csv_stream.h"
 #include "analysis/replay_files.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -20,7 +21,7 @@ class Lanes {
     std::vector<Nanoseconds>& free_from = free_from_[replica];
     const auto free =
         std::find_if(free_from.begin(), free_from.end(), [&](Nanoseconds time) { return time <= start; });
-    const auto lane = static_cast<std::size_t>(free - free_from.begin());
+    const auto lane = as_index(free - free_from.begin());
     if (free == free_from.end()) {
       free_from.push_back(end);
       out_.name_lane(replica, first_ + static_cast<int>(lane),

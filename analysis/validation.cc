@@ -11,7 +11,7 @@ namespace {
 
 [[noreturn]] void reject(const std::string& path, const std::string& found, const std::string& allowed,
                          const std::string& near = "") {
-  throw InputError({"", path, found, allowed, near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  throw InputError(path, found, allowed, near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 // A figure is looked up as the points of a claim are: means over seeds, ratios of paired cases.

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "analysis/sweep_point.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -120,8 +121,7 @@ std::vector<const Validation*> of_kind(const std::vector<Validation>& validation
 
 // Characters, not bytes.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 using Row = std::array<std::string, 4>;  // what, published, predicted, ratio
@@ -207,9 +207,8 @@ std::string tally(const std::vector<const Validation*>& validations) {
   std::size_t figures = 0, near = 0;
   for (const Validation* one : validations) {
     figures += one->figures.size();
-    near += static_cast<std::size_t>(
-        std::count_if(one->figures.begin(), one->figures.end(),
-                      [](const FigureVerdict& verdict) { return !verdict.is_off(); }));
+    near += as_index(std::count_if(one->figures.begin(), one->figures.end(),
+                                   [](const FigureVerdict& verdict) { return !verdict.is_off(); }));
   }
   return std::to_string(figures) + (figures == 1 ? " figure, " : " figures, ") + std::to_string(near) +
          " predicted within " + printed("%.0f", 100 * kNeedsAReason) + " %.";

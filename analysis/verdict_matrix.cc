@@ -7,6 +7,7 @@
 
 #include "analysis/claims.h"
 #include "analysis/sweep_point.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -19,7 +20,7 @@ struct Axis {
 };
 
 std::size_t place_of(const std::vector<std::string>& values, const std::string& value) {
-  return static_cast<std::size_t>(std::find(values.begin(), values.end(), value) - values.begin());
+  return as_index(std::find(values.begin(), values.end(), value) - values.begin());
 }
 
 // Sum over the values of a key of n (mean of log(measured) at that value)², which differs from the sum of

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/progress.h"
 #include "core/units.h"
 
@@ -72,7 +73,7 @@ void ChildProcess::read_messages() {
     descriptor_ = -1;
     return;
   }
-  buffer_.append(chunk, static_cast<std::size_t>(count));
+  buffer_.append(chunk, as_index(count));
   for (std::size_t end; (end = buffer_.find('\n')) != std::string::npos; buffer_.erase(0, end + 1))
     take_line(buffer_.substr(0, end));
 }

@@ -10,6 +10,7 @@
 #include "cli/child_process.h"
 #include "cli/interrupts.h"
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -21,7 +22,7 @@ class JobPool {
   JobPool(const std::vector<Job>& jobs, int parallel, std::string phase, LiveDisplay& display,
           const std::function<void(std::size_t, const JobResult&)>& finished)
       : jobs_(jobs),
-        parallel_(static_cast<std::size_t>(parallel)),
+        parallel_(as_index(parallel)),
         phase_(std::move(phase)),
         display_(display),
         finished_(finished),

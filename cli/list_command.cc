@@ -6,6 +6,7 @@
 #include "cli/scenario_list.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 #include "methods/common/registry.h"
 #include "net/collectives/registry.h"
@@ -31,7 +32,7 @@ void list_collectives() {
 // A network option and those inside it, indented.
 void list_option(const Node& option, int depth) {
   const bool is_section = option.kind == NodeKind::kSection;
-  std::string text = std::string(static_cast<std::size_t>(4 * depth), ' ') + option.key;
+  std::string text = std::string(as_index(4 * depth), ' ') + option.key;
   text.resize(std::max<std::size_t>(text.size() + 1, 22), ' ');
   text += option.meaning;
   if (!is_section) text += "; " + allowed(option);
@@ -73,8 +74,8 @@ void list_models() {
 void list_scenarios() {
   const std::string folder = scenario_folder();
   if (folder.empty())
-    throw InputError({"", "", "there is no folder scenarios here", "the folder of the source tree",
-                      "go there and try again"});
+    throw InputError("", "there is no folder scenarios here", "the folder of the source tree",
+                     "go there and try again");
   for (const ScenarioInfo& scenario : scenarios_in(folder))
     std::printf("%s\n    %s\n", scenario.file.c_str(),
                 scenario.about.empty() ? "(no description)" : scenario.about.c_str());

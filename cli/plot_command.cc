@@ -25,11 +25,10 @@ std::vector<std::string> parsed_formats(const std::string& text) {
   std::stringstream in(text);
   for (std::string word; std::getline(in, word, ',');) {
     if (std::find(known.begin(), known.end(), word) == known.end())
-      throw InputError({"", "--format", "found \"" + word + "\"", join(known) + ", separated by commas", ""});
+      throw InputError("--format", "found \"" + word + "\"", join(known) + ", separated by commas");
     formats.push_back(word);
   }
-  if (formats.empty())
-    throw InputError({"", "--format", "is empty", join(known) + ", separated by commas", ""});
+  if (formats.empty()) throw InputError("--format", "is empty", join(known) + ", separated by commas");
   return formats;
 }
 
@@ -98,8 +97,8 @@ int plot_command(const PlotOptions& options) {
   request.style = {options.size == "double", parsed_formats(options.formats)};
   const std::string gnuplot = found_on_path("gnuplot");
   if (gnuplot.empty())
-    throw InputError({"", "", "gnuplot was not found, which draws the figures",
-                      "gnuplot 5 on the search path", "Debian: apt-get install gnuplot-nox"});
+    throw InputError("", "gnuplot was not found, which draws the figures", "gnuplot 5 on the search path",
+                     "Debian: apt-get install gnuplot-nox");
   const RunDirectories opened = open_runs(options.runs);
   for (const std::string& problem : opened.problems) std::fprintf(stderr, "warning: %s\n", problem.c_str());
   const Figures made = figures_of(opened.runs, request);

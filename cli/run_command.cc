@@ -24,6 +24,7 @@
 #include "core/child_main.h"
 #include "core/csv.h"
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 #include "methods/common/registry.h"
 
@@ -60,8 +61,8 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
         {"", "--out", folder + " already holds a run", "a new folder", "or --resume to continue that run"});
   std::ifstream in(old);
   if (Json::parse(in, nullptr, false) != scenario.written)
-    throw InputError({"", "--out", folder + " holds a run of another scenario (its scenario.json differs)",
-                      "a new folder, or the same scenario and --set", ""});
+    throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
+                     "a new folder, or the same scenario and --set");
   return folder;
 }
 
@@ -179,8 +180,8 @@ class Run {
     const CsvTable table = read_csv(layout_.training_folder(one) + "/step_times.csv");
     const std::size_t step = table.column("step"), replica = table.column("replica"),
                       seconds = table.column("compute_s");
-    std::vector<std::vector<double>> times(static_cast<std::size_t>(one.steps()),
-                                           std::vector<double>(static_cast<std::size_t>(one.replicas)));
+    std::vector<std::vector<double>> times(as_index(one.steps()),
+                                           std::vector<double>(as_index(one.replicas)));
     for (const auto& row : table.rows)
       times.at(std::stoul(row[step]) - 1).at(std::stoul(row[replica])) = std::stod(row[seconds]);
     return times;

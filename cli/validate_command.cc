@@ -76,14 +76,14 @@ std::vector<std::string> validation_files(const std::string& folder, const std::
   std::vector<std::string> known, files;
   if (!folder.empty()) known = names_in(folder);
   if (names.empty() && known.empty())
-    throw InputError({"", "", "there is no folder scenarios/validation here", "the folder of the source tree",
-                      "go there, or name files"});
+    throw InputError("", "there is no folder scenarios/validation here", "the folder of the source tree",
+                     "go there, or name files");
   for (const std::string& name : names.empty() ? known : names) {
     const bool is_file = name.find('/') != std::string::npos || fs::path(name).extension() == ".json";
     if (!is_file && std::find(known.begin(), known.end(), name) == known.end()) {
       const std::string near = nearest(name, known);
-      throw InputError({"", "NAME", "found \"" + name + "\"", join(known) + ", or a file (with .json)",
-                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+      throw InputError("NAME", "found \"" + name + "\"", join(known) + ", or a file (with .json)",
+                       near.empty() ? "" : "did you mean \"" + near + "\"?");
     }
     files.push_back(is_file ? name : folder + "/" + name + ".json");
   }

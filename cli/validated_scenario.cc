@@ -35,8 +35,8 @@ void check_data(const Case& one) {
   const std::string path = data.kind == DataSpec::Kind::kShards ? "train.data.shards" : "train.data.text";
   for (std::size_t i = 0; i < data.globs.size(); ++i)
     if (files_matching(data.globs[i], one.folder).empty())
-      throw InputError({"", element_path(path, i), "\"" + data.globs[i] + "\" matches no file",
-                        "a path or a glob, relative to the scenario's folder (" + one.folder + ")", ""});
+      throw InputError(element_path(path, i), "\"" + data.globs[i] + "\" matches no file",
+                       "a path or a glob, relative to the scenario's folder (" + one.folder + ")");
 }
 
 void check_case(const Case& one, std::set<std::string>& networks_seen) {
@@ -60,8 +60,8 @@ void fill_in_sites(Case& one) {
   for (const int site : topology.site_of())
     one.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
   if (one.site_of.empty())
-    throw InputError({"", "method.pairing", "found \"sites\" on a topology without sites",
-                      "\"random\", or the topology " + topologies_with_sites(), ""});
+    throw InputError("method.pairing", "found \"sites\" on a topology without sites",
+                     "\"random\", or the topology " + topologies_with_sites());
   one.resolved["sites"] = one.site_of;
 }
 

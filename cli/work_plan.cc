@@ -20,7 +20,7 @@ Shard parse_shard(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos || !read_number(text.substr(0, slash), shard.index) ||
       !read_number(text.substr(slash + 1), shard.count) || shard.index < 1 || shard.index > shard.count)
-    throw InputError({"", "--shard", "found \"" + text + "\"", "i/n with 1 <= i <= n, as 2/5", ""});
+    throw InputError("--shard", "found \"" + text + "\"", "i/n with 1 <= i <= n, as 2/5");
   return shard;
 }
 

@@ -19,16 +19,16 @@ void parse_queue_size(const Json& json, TcpSpec& tcp) {
   tcp.queue_bytes = parse_bytes(size);
   const double least = kLeastSegments * json.at("segment").get<double>();
   if (*tcp.queue_bytes < least)
-    throw InputError({"", "network.tcp.queue_size", "found \"" + size.get<std::string>() + "\"",
-                      "at least " + std::to_string(kLeastSegments) + " segments, " + human_bytes(least),
-                      "a number means bandwidth-delay products"});
+    throw InputError("network.tcp.queue_size", "found \"" + size.get<std::string>() + "\"",
+                     "at least " + std::to_string(kLeastSegments) + " segments, " + human_bytes(least),
+                     "a number means bandwidth-delay products");
 }
 
 MessageTimeSpec parse_message_time(const Json& json) {
   const MessageTimeSpec time{parse_duration(json.at("mean")), parse_duration(json.at("std"))};
   if (time.mean == 0 && time.std > 0)
-    throw InputError({"", "network.message_time.std", "found \"" + json["std"].get<std::string>() + "\"",
-                      "\"0s\" where the mean is 0", "a time of mean 0 cannot spread"});
+    throw InputError("network.message_time.std", "found \"" + json["std"].get<std::string>() + "\"",
+                     "\"0s\" where the mean is 0", "a time of mean 0 cannot spread");
   return time;
 }
 
@@ -37,11 +37,11 @@ void check_message_time(const NetworkSpec& network) {
   if (!network.message_time) return;
   const std::string path = "network.message_time";
   if (!network.overrides.empty())
-    throw InputError({"", "network.overrides", "found beside network.message_time", "one of the two",
-                      "a drawn time does not depend on the links"});
+    throw InputError("network.overrides", "found beside network.message_time", "one of the two",
+                     "a drawn time does not depend on the links");
   if (network.fidelity == "packet")
-    throw InputError({"", path, "found with fidelity \"packet\"", "fidelity \"analytic\" or \"flow\"",
-                      "packets take the time that the links give them"});
+    throw InputError(path, "found with fidelity \"packet\"", "fidelity \"analytic\" or \"flow\"",
+                     "packets take the time that the links give them");
 }
 
 SliceSpec parse_slice(const Json& json) {
@@ -60,9 +60,9 @@ void check_sending(const NetworkSpec& network) {
   if (!network.message_time) return;
   const std::string hint = "a drawn time is that of a whole message";
   if (network.slice.kind != SliceSpec::Kind::kWhole)
-    throw InputError({"", "network.slice", "found beside network.message_time", "\"whole\"", hint});
+    throw InputError("network.slice", "found beside network.message_time", "\"whole\"", hint);
   if (network.eager > 0)
-    throw InputError({"", "network.eager", "found beside network.message_time", "\"0B\"", hint});
+    throw InputError("network.eager", "found beside network.message_time", "\"0B\"", hint);
 }
 
 TcpSpec parse_tcp(const Json& json) {
@@ -82,21 +82,21 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.slow_start_after_idle = json.value("slow_start_after_idle", true);
   tcp.rtt_exponent = json.at("rtt_exponent");
   if (tcp.ecn && tcp.queue != "fq_codel")
-    throw InputError({"", "network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"",
-                      "only with queue \"fq_codel\"", "the other queues do not mark"});
+    throw InputError("network.tcp.ecn", "found true with queue \"" + tcp.queue + "\"",
+                     "only with queue \"fq_codel\"", "the other queues do not mark");
   return tcp;
 }
 
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity == "packet" && network.tcp.loss > 0 && network.tcp.loss_response != "ns3-3.37")
-    throw InputError({"", "network.tcp.loss_response",
-                      "found \"" + network.tcp.loss_response + "\" with fidelity \"packet\" and random loss",
-                      "\"ns3-3.37\"", "packets are ns-3's own and know no other response"});
+    throw InputError("network.tcp.loss_response",
+                     "found \"" + network.tcp.loss_response + "\" with fidelity \"packet\" and random loss",
+                     "\"ns3-3.37\"", "packets are ns-3's own and know no other response");
   if (network.fidelity != "flow") return;
   if (network.tcp.congestion_control == "bbr")
-    throw InputError({"", "network.tcp.congestion_control", "found \"bbr\" with fidelity \"flow\"",
-                      "\"cubic\", \"reno\", or fidelity \"packet\"",
-                      "flow has windows that acknowledgements clock, and BBR paces by a model of the path"});
+    throw InputError("network.tcp.congestion_control", "found \"bbr\" with fidelity \"flow\"",
+                     "\"cubic\", \"reno\", or fidelity \"packet\"",
+                     "flow has windows that acknowledgements clock, and BBR paces by a model of the path");
   if (network.tcp.trunk_queue == "fifo" && network.tcp.queue != "fifo")
     throw InputError(
         {"", "network.tcp.trunk_queue", "found \"fifo\" with fidelity \"flow\"",
@@ -111,8 +111,7 @@ void check_fidelity(const NetworkSpec& network) {
 }
 
 TopologySpec parse_topology(const Json& json) {
-  if (json.size() != 1)
-    throw InputError({"", "network.topology", "found " + json.dump(), "exactly one topology", ""});
+  if (json.size() != 1) throw InputError("network.topology", "found " + json.dump(), "exactly one topology");
   return {json.begin().key(), json.begin().value()};
 }
 

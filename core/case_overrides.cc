@@ -17,13 +17,13 @@ int parse_index(const std::string& text) {
 
 LinkOverride parse_override(const Json& json, int replicas, const std::string& path) {
   if (json.contains("link") == json.contains("replica"))
-    throw InputError({"", path, "found " + json.dump(), "exactly one of link and replica", ""});
+    throw InputError(path, "found " + json.dump(), "exactly one of link and replica");
   const bool has_direction = json.contains("up") || json.contains("down");
   if (json.contains("rate") && has_direction)
-    throw InputError({"", path, "found " + json.dump(), "either rate, or up and down", ""});
+    throw InputError(path, "found " + json.dump(), "either rate, or up and down");
   if (!json.contains("rate") && !has_direction && !json.contains("delay"))
-    throw InputError({"", path, "found " + json.dump(), "at least one of rate, up, down, delay",
-                      "an override says what is different"});
+    throw InputError(path, "found " + json.dump(), "at least one of rate, up, down, delay",
+                     "an override says what is different");
   LinkOverride one;
   if (json.contains("link")) {
     one.link = json["link"].get<std::string>();
@@ -45,8 +45,8 @@ std::pair<int, int> parse_replica_range(const std::string& text, int replicas, c
   const int first = parse_index(text.substr(0, dash)),
             last = dash == std::string::npos ? first : parse_index(text.substr(dash + 1));
   if (first < 0 || last < first || last >= replicas)
-    throw InputError({"", path, "found \"" + text + "\"",
-                      "a replica, 0 … " + std::to_string(replicas - 1) + ", or a range as \"0-3\"", ""});
+    throw InputError(path, "found \"" + text + "\"",
+                     "a replica, 0 … " + std::to_string(replicas - 1) + ", or a range as \"0-3\"");
   return {first, last};
 }
 

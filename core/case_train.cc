@@ -24,9 +24,9 @@ DataSpec parse_data(const Json& json) {
   }
   if (!json.contains("validation")) return data;
   if (data.globs.empty())
-    throw InputError({"", "train.data.validation", "found beside \"" + kind + "\"",
-                      "validation files beside text or shards",
-                      "a corpus holds out files of its own, a synthetic source its end"});
+    throw InputError("train.data.validation", "found beside \"" + kind + "\"",
+                     "validation files beside text or shards",
+                     "a corpus holds out files of its own, a synthetic source its end");
   data.validation = json["validation"].get<std::vector<std::string>>();
   return data;
 }
@@ -45,8 +45,8 @@ OptimizerSpec parse_optimizer(const Json& json, int steps) {
   spec.weight_decay = json.at("weight_decay");
   spec.clip = json.at("clip");
   if (spec.min_lr > spec.lr)
-    throw InputError({"", "train.optimizer.min_lr", "found " + format_number(spec.min_lr),
-                      "at most lr, " + format_number(spec.lr), ""});
+    throw InputError("train.optimizer.min_lr", "found " + format_number(spec.min_lr),
+                     "at most lr, " + format_number(spec.lr));
   return spec;
 }
 
@@ -81,9 +81,8 @@ TrainSpec parse_train(const Json& json) {
   if (json.contains("target_loss")) train.target_loss = json["target_loss"].get<double>();
   const bool bytes = train.data.kind == DataSpec::Kind::kCorpus || train.data.kind == DataSpec::Kind::kText;
   if (bytes && train.model.vocabulary < 256)
-    throw InputError({"", "train.model.vocabulary",
-                      "found " + std::to_string(train.model.vocabulary) + " with byte tokens", "at least 256",
-                      ""});
+    throw InputError("train.model.vocabulary",
+                     "found " + std::to_string(train.model.vocabulary) + " with byte tokens", "at least 256");
   return train;
 }
 

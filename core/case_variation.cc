@@ -30,10 +30,10 @@ void check_place(const Json& json, const std::string& path) {
   const bool on_path = json.contains("from") && json.contains("to"),
              any_end = json.contains("from") || json.contains("to");
   if (json.contains("link") == any_end || any_end != on_path)
-    throw InputError({"", path, "found " + json.dump(), "either link, or from and to", ""});
+    throw InputError(path, "found " + json.dump(), "either link, or from and to");
   if (on_path && json.at("direction") != "both")
-    throw InputError({"", path + ".direction", "found beside from and to", "only with link",
-                      "from and to say the direction"});
+    throw InputError(path + ".direction", "found beside from and to", "only with link",
+                     "from and to say the direction");
 }
 
 BackgroundSpec parse_background(const Json& json, const std::string& path) {
@@ -44,12 +44,12 @@ BackgroundSpec parse_background(const Json& json, const std::string& path) {
   traffic.from = json.value("from", "");
   traffic.to = json.value("to", "");
   if (json.contains("flows") + json.contains("rate") + json.contains("share") != 1)
-    throw InputError({"", path, "found " + json.dump(), "exactly one of flows, rate and share", ""});
+    throw InputError(path, "found " + json.dump(), "exactly one of flows, rate and share");
   if (json.contains("flows")) traffic.flows = json["flows"].get<int>();
   if (json.contains("rate")) traffic.rate = parse_rate(json["rate"]);
   if (json.contains("share")) traffic.share = json["share"].get<double>();
   if (json.contains("on") != json.contains("off"))
-    throw InputError({"", path, "found " + json.dump(), "on and off together, or neither", ""});
+    throw InputError(path, "found " + json.dump(), "on and off together, or neither");
   if (json.contains("on")) traffic.on_s = parse_duration(json["on"]);
   if (json.contains("off")) traffic.off_s = parse_duration(json["off"]);
   return traffic;
@@ -60,15 +60,15 @@ JitterSpec parse_jitter(const Json& json) {
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& found, const std::string& fidelity) {
-  throw InputError({"", path, "found " + found + " with fidelity \"" + fidelity + "\"", "fidelity \"flow\"",
-                    "fidelity \"packet\" carries traces and jitter of rates, \"flow\" all of it"});
+  throw InputError(path, "found " + found + " with fidelity \"" + fidelity + "\"", "fidelity \"flow\"",
+                   "fidelity \"packet\" carries traces and jitter of rates, \"flow\" all of it");
 }
 
 // Drawn times do not depend on links.
 void check_place_of_variation(const Json& network) {
   if (network.contains("message_time"))
-    throw InputError({"", kPath, "found beside network.message_time",
-                      "another topology, without network.message_time", ""});
+    throw InputError(kPath, "found beside network.message_time",
+                     "another topology, without network.message_time");
 }
 
 // ns-3's point-to-point channel has one delay for both directions, and nothing here sends packets for others.

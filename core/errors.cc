@@ -37,6 +37,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 InputError::InputError(InputErrorParts parts)
     : std::runtime_error(message(parts)), parts_(std::move(parts)) {}
 
+InputError::InputError(std::string path, std::string found, std::string allowed, std::string hint)
+    : InputError({"", std::move(path), std::move(found), std::move(allowed), std::move(hint)}) {}
+
 InputError InputError::in_file(const std::string& file) const {
   InputErrorParts parts = parts_;
   if (parts.file.empty()) parts.file = file;

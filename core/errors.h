@@ -1,4 +1,5 @@
-// The two kinds of failure that a user can meet; a broken invariant is an assertion and not one of them.
+// The two kinds of failure that a user can meet; a broken invariant is a std::logic_error and not one of
+// them.
 //
 //   InputError  what the user wrote is wrong: exit status 2, one message with the file, the JSON path inside
 //               it, what was found, what is allowed and what to do.
@@ -23,6 +24,8 @@ struct InputErrorParts {
 class InputError : public std::runtime_error {
  public:
   explicit InputError(InputErrorParts parts);
+  // Of no file, or of one that whoever catches it names (in_file).
+  InputError(std::string path, std::string found, std::string allowed, std::string hint = "");
 
   const InputErrorParts& parts() const { return parts_; }
   // The same error, said of `file`; for code that checks a value without knowing where it came from.

@@ -1,6 +1,7 @@
 #include "core/model_shape.h"
 
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -54,10 +55,10 @@ std::vector<Parameter> parameter_layout(const ModelShape& shape) {
 }
 
 std::vector<ColumnRange> layer_columns(const ModelShape& shape) {
-  std::vector<ColumnRange> layers(static_cast<std::size_t>(shape.layers));
+  std::vector<ColumnRange> layers(as_index(shape.layers));
   for (const Parameter& parameter : parameter_layout(shape)) {
     if (parameter.layer < 0) continue;
-    ColumnRange& range = layers[static_cast<std::size_t>(parameter.layer)];
+    ColumnRange& range = layers[as_index(parameter.layer)];
     if (range.size() == 0) range.begin = parameter.offset;
     range.end = parameter.offset + parameter.size();
   }
@@ -71,12 +72,12 @@ std::int64_t ModelShape::parameters() const {
 
 void ModelShape::check(const std::string& path) const {
   if (hidden % heads != 0)
-    throw InputError({"", path + ".heads",
-                      "found " + std::to_string(heads) + " heads for hidden " + std::to_string(hidden),
-                      "a divisor of hidden", ""});
+    throw InputError(path + ".heads",
+                     "found " + std::to_string(heads) + " heads for hidden " + std::to_string(hidden),
+                     "a divisor of hidden");
   if (hidden / heads % 2 != 0)
-    throw InputError({"", path + ".heads", "each head would be " + std::to_string(hidden / heads) + " wide",
-                      "an even width (rotary embeddings turn pairs)", ""});
+    throw InputError(path + ".heads", "each head would be " + std::to_string(hidden / heads) + " wide",
+                     "an even width (rotary embeddings turn pairs)");
 }
 
 const std::vector<ModelPreset>& model_presets() {

@@ -15,14 +15,14 @@ std::string shown(const Json& value) {
 }
 
 [[noreturn]] void reject(const Node& node, const Json& value, const std::string& path) {
-  throw InputError({"", path, "found " + shown(value), allowed(node), ""});
+  throw InputError(path, "found " + shown(value), allowed(node));
 }
 
 [[noreturn]] void reject_key(const std::string& key, const std::vector<std::string>& valid,
                              const std::string& path) {
   const std::string near = nearest(key, valid);
-  throw InputError({"", path, "unknown key \"" + key + "\"", join(valid),
-                    near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  throw InputError(path, "unknown key \"" + key + "\"", join(valid),
+                   near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 void check_number(const Node& node, const Json& value, const std::string& path) {
@@ -37,8 +37,8 @@ void check_number(const Node& node, const Json& value, const std::string& path) 
 
 void check_quantity(const Node& node, const Json& value, const std::string& path) {
   if (!value.is_string())
-    throw InputError({"", path, "found " + shown(value), allowed(node),
-                      value.is_number() ? "write the number with its unit, in quotes" : ""});
+    throw InputError(path, "found " + shown(value), allowed(node),
+                     value.is_number() ? "write the number with its unit, in quotes" : "");
   const std::string text = value.get<std::string>();
   double x = 0;
   try {
@@ -46,13 +46,12 @@ void check_quantity(const Node& node, const Json& value, const std::string& path
         : node.kind == NodeKind::kDuration ? parse_duration(text)
                                            : parse_bytes(text);
   } catch (const InputError& error) {
-    throw InputError({"", path, error.parts().found, error.parts().allowed, ""});
+    throw InputError(path, error.parts().found, error.parts().allowed);
   }
   if (x < node.minimum || (node.open_minimum && x <= node.minimum) || x > node.maximum)
-    throw InputError({"", path, "found " + shown(value),
-                      (node.open_minimum ? "more than " : "at least ") + format_number(node.minimum) +
-                          (std::isfinite(node.maximum) ? ", at most " + format_number(node.maximum) : ""),
-                      ""});
+    throw InputError(path, "found " + shown(value),
+                     (node.open_minimum ? "more than " : "at least ") + format_number(node.minimum) +
+                         (std::isfinite(node.maximum) ? ", at most " + format_number(node.maximum) : ""));
 }
 
 bool is_text_kind(NodeKind kind) {
@@ -94,7 +93,7 @@ Json resolve_section(const Node& node, const Json& value, const std::string& pat
     if (value.contains(child.key))
       result[child.key] = resolve(child, value[child.key], where);
     else if (child.is_required)
-      throw InputError({"", where, "this key is missing", allowed(child), child.meaning});
+      throw InputError(where, "this key is missing", allowed(child), child.meaning);
     else if (child.fill_section)
       result[child.key] = resolve(child, Json::object(), where);
     else if (!child.fallback.is_null())
@@ -124,8 +123,8 @@ Json resolve_tagged(const Node& node, const Json& value, const std::string& path
   const Node* chosen = node.child(name);
   if (!chosen) {
     const std::string near = nearest(name, keys_of(node));
-    throw InputError({"", child_path(path, node.tag), "found \"" + name + "\"", join(keys_of(node)),
-                      near.empty() ? "" : "did you mean \"" + near + "\"?"});
+    throw InputError(child_path(path, node.tag), "found \"" + name + "\"", join(keys_of(node)),
+                     near.empty() ? "" : "did you mean \"" + near + "\"?");
   }
   return resolve_section(*chosen, value, path);
 }
@@ -183,8 +182,8 @@ Json resolve(const Node& node, const Json& value, const std::string& path) {
       for (const std::string& choice : node.choices)
         if (choice == word) return value;
       const std::string near = nearest(word, node.choices);
-      throw InputError({"", path, "found " + shown(value), allowed(node),
-                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+      throw InputError(path, "found " + shown(value), allowed(node),
+                       near.empty() ? "" : "did you mean \"" + near + "\"?");
     }
     case NodeKind::kRate:
     case NodeKind::kDuration:

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "core/index.h"
+
 namespace longhaul {
 
 ProgressReporter::ProgressReporter(std::string program, int descriptor, bool quiet)
@@ -40,7 +42,7 @@ void ProgressReporter::send(const Json& message) {
   while (written < line.size()) {
     const ssize_t count = ::write(descriptor_, line.data() + written, line.size() - written);
     if (count <= 0) return;
-    written += static_cast<std::size_t>(count);
+    written += as_index(count);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -74,7 +76,7 @@ double RandomStream::lognormal(double mu, double sigma) {
 }
 
 std::vector<int> random_permutation(int n, RandomStream& stream) {
-  std::vector<int> order(static_cast<std::size_t>(n));
+  std::vector<int> order(as_index(n));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[stream.below(i)]);
   return order;

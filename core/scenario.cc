@@ -71,8 +71,7 @@ std::vector<std::string> labels_of(const Json& scenario) {
 
 void assign(Json& scenario, const std::string& dotted, const Json& value, const std::string& where) {
   const std::vector<std::string> keys = split(dotted, '.');
-  if (keys.empty())
-    throw InputError({"", where, "found an empty key", "a dotted key, as network.tcp.connections", ""});
+  if (keys.empty()) throw InputError(where, "found an empty key", "a dotted key, as network.tcp.connections");
   Json* place = &scenario;
   std::size_t first = 0;
   if (keys[0] == "methods") {
@@ -80,17 +79,17 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
     if (!place) {
       const std::vector<std::string> labels = labels_of(scenario);
       const std::string near = keys.size() > 1 ? nearest(keys[1], labels) : "";
-      throw InputError({"", where, "\"" + dotted + "\" names no method of the scenario",
-                        "methods.LABEL.key with a label of " + join(labels),
-                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+      throw InputError(where, "\"" + dotted + "\" names no method of the scenario",
+                       "methods.LABEL.key with a label of " + join(labels),
+                       near.empty() ? "" : "did you mean \"" + near + "\"?");
     }
     first = 2;
   }
   for (std::size_t i = first; i + 1 < keys.size(); ++i) {
     place = &(*place)[keys[i]];
     if (!place->is_null() && !place->is_object())
-      throw InputError({"", where, "\"" + keys[i] + "\" in \"" + dotted + "\" is not an object",
-                        "a dotted key of the scenario", ""});
+      throw InputError(where, "\"" + keys[i] + "\" in \"" + dotted + "\" is not an object",
+                       "a dotted key of the scenario");
   }
   (*place)[keys.back()] = value;
 }
@@ -98,7 +97,7 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
 void apply_assignment(Json& scenario, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos)
-    throw InputError({"", "--set", "found \"" + assignment + "\"", "key.path=value", ""});
+    throw InputError("--set", "found \"" + assignment + "\"", "key.path=value");
   const std::string text = assignment.substr(equals + 1);
   Json value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) value = text;
@@ -110,12 +109,12 @@ using Point = std::vector<std::pair<std::string, Json>>;
 
 std::vector<Point> product(const Json& axes, const std::string& path) {
   if (!axes.is_object())
-    throw InputError({"", path, "found " + axes.dump(), "an object of {dotted key: [values]}", ""});
+    throw InputError(path, "found " + axes.dump(), "an object of {dotted key: [values]}");
   std::vector<Point> points(1);
   for (const auto& [key, values] : axes.items()) {
     if (!values.is_array() || values.empty())
-      throw InputError({"", child_path(path, "\"" + key + "\""), "found " + values.dump(),
-                        "a list of values, not empty", ""});
+      throw InputError(child_path(path, "\"" + key + "\""), "found " + values.dump(),
+                       "a list of values, not empty");
     std::vector<Point> longer;
     for (const Point& point : points)
       for (const Json& value : values) {
@@ -134,8 +133,7 @@ std::vector<Point> sweep_points(const Json& scenario) {
   std::vector<Point> points;
   for (std::size_t i = 0; i < sweep.size(); ++i)
     for (Point& point : product(sweep[i], element_path("sweep", i))) points.push_back(std::move(point));
-  if (points.empty())
-    throw InputError({"", "sweep", "found an empty list", "an object, or a list of objects", ""});
+  if (points.empty()) throw InputError("sweep", "found an empty list", "an object, or a list of objects");
   return points;
 }
 
@@ -177,8 +175,8 @@ void check_labels(const Json& scenario) {
   for (std::size_t i = 0; i < scenario["methods"].size(); ++i) {
     const std::string label = label_of(scenario["methods"][i]);
     if (!seen.insert(label).second)
-      throw InputError({"", element_path("methods", i), "the label \"" + label + "\" is used twice",
-                        "a label of its own for each method", "add \"label\": \"...\""});
+      throw InputError(element_path("methods", i), "the label \"" + label + "\" is used twice",
+                       "a label of its own for each method", "add \"label\": \"...\"");
   }
 }
 
@@ -218,8 +216,8 @@ class Expansion {
     if (!keys_.insert(Json{{"label", label}, {"swept", swept}, {"seed", seed}}.dump()).second)
       return;  // a point that differs only in another method's keys
     if (!names_.insert(name).second)
-      throw InputError({"", "sweep", "two cases would be called \"" + name + "\"",
-                        "values that differ in their readable form", ""});
+      throw InputError("sweep", "two cases would be called \"" + name + "\"",
+                       "values that differ in their readable form");
     Json resolved = scenario;
     for (const char* key :
          {"methods", "seeds", "sweep", "claims", "validation", "$schema", "name", "description"})
@@ -263,7 +261,7 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
   scenario.written = parse_json(read_file(file), file);
   try {
     if (!scenario.written.is_object())
-      throw InputError({"", "", "found " + std::string(scenario.written.type_name()), "a JSON object", ""});
+      throw InputError("", "found " + std::string(scenario.written.type_name()), "a JSON object");
     for (const std::string& assignment : assignments) apply_assignment(scenario.written, assignment);
     Json first_point = scenario.written;  // what the sweep gives need not be given outside it
     const std::vector<Point> points = sweep_points(scenario.written);

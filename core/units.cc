@@ -42,15 +42,15 @@ double parse_quantity(const std::string& text, const UnitTable& units, const cha
   const char* end = compact.data() + compact.size();
   const auto [rest, error] = std::from_chars(compact.data(), end, value);
   if (error != std::errc() || !std::isfinite(value))
-    throw InputError({"", "", "\"" + text + "\" is not " + what,
-                      std::string("a number with its unit, as ") + examples, ""});
+    throw InputError("", "\"" + text + "\" is not " + what,
+                     std::string("a number with its unit, as ") + examples);
   const std::string unit(rest, end);
   const auto entry = units.find(unit);
   if (entry != units.end()) return value * entry->second;
   const std::string problem =
       unit.empty() ? "\"" + text + "\" has no unit"
                    : "\"" + text + "\" has the unit \"" + unit + "\", which is not " + what + "'s";
-  throw InputError({"", "", problem, std::string("a number with its unit, as ") + examples, ""});
+  throw InputError("", problem, std::string("a number with its unit, as ") + examples);
 }
 
 std::string scaled(double value, const std::vector<std::pair<double, const char*>>& steps) {

@@ -62,11 +62,11 @@ void check(const Case& one) {
   check_inner_steps(one);
   const int size = one.method.options.at("group_size");
   if (one.replicas % size != 0)
-    throw InputError({"", "replicas",
-                      "found " + std::to_string(one.replicas) + " with groups of " + std::to_string(size) +
-                          " (method \"" + one.method.label + "\")",
-                      "a multiple of " + std::to_string(size),
-                      "every replica is in a group at each outer step"});
+    throw InputError("replicas",
+                     "found " + std::to_string(one.replicas) + " with groups of " + std::to_string(size) +
+                         " (method \"" + one.method.label + "\")",
+                     "a multiple of " + std::to_string(size),
+                     "every replica is in a group at each outer step");
 }
 
 std::vector<std::string> warnings(const Case& one) {

@@ -12,7 +12,7 @@ AccessLinks parse_access_links(const Json& json, const std::string& path) {
   const bool both = json.contains("up") && json.contains("down"),
              any = json.contains("up") || json.contains("down");
   if (json.contains("rate") == any || any != both)
-    throw InputError({"", path, "found " + json.dump(), "either rate, or up and down", ""});
+    throw InputError(path, "found " + json.dump(), "either rate, or up and down");
   links.up = parse_rate(json.value("up", json.value("rate", "")));
   links.down = parse_rate(json.value("down", json.value("rate", "")));
   return links;

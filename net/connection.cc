@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/index.h"
 #include "net/framing.h"
 
 namespace longhaul {
@@ -20,14 +21,13 @@ double serialization_s(const Topology& topology, const std::vector<LinkDirection
 double serialization_s(const std::vector<double>& rates, const std::vector<LinkDirection>& path,
                        double wire_bytes) {
   double total = 0;
-  for (const LinkDirection direction : path)
-    total += 8 * wire_bytes / rates[static_cast<std::size_t>(direction)];
+  for (const LinkDirection direction : path) total += 8 * wire_bytes / rates[as_index(direction)];
   return total;
 }
 
 double total_s(const std::vector<double>& delays_s, const std::vector<LinkDirection>& path) {
   double total = 0;
-  for (const LinkDirection direction : path) total += delays_s[static_cast<std::size_t>(direction)];
+  for (const LinkDirection direction : path) total += delays_s[as_index(direction)];
   return total;
 }
 
@@ -73,11 +73,10 @@ ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int sourc
                 serialization_s(rates, own.acks, kHeaderBytes);
   facts.bottleneck = kUnlimited;
   for (const LinkDirection direction : own.data)
-    facts.bottleneck = std::min(facts.bottleneck, rates[static_cast<std::size_t>(direction)]);
+    facts.bottleneck = std::min(facts.bottleneck, rates[as_index(direction)]);
   facts.ack_limit = kUnlimited;
   for (const LinkDirection direction : own.acks)
-    facts.ack_limit =
-        std::min(facts.ack_limit, rates[static_cast<std::size_t>(direction)] / ack_share(tcp.segment));
+    facts.ack_limit = std::min(facts.ack_limit, rates[as_index(direction)] / ack_share(tcp.segment));
   facts.window_limit = window_limit(topology, tcp, facts, source, target, own.rtt_s);
   return facts;
 }
@@ -97,8 +96,7 @@ double tail_s(const std::vector<double>& rates, const ConnectionFacts& facts, in
               std::int64_t bytes) {
   const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
   double slowest = kUnlimited;
-  for (const LinkDirection direction : facts.data)
-    slowest = std::min(slowest, rates[static_cast<std::size_t>(direction)]);
+  for (const LinkDirection direction : facts.data) slowest = std::min(slowest, rates[as_index(direction)]);
   return facts.delay_s + serialization_s(rates, facts.data, last) - 8 * last / slowest;
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/index.h"
 #include "net/topology.h"
 
 namespace longhaul {
@@ -28,7 +29,7 @@ class EqualFilling {
   }
   // A link of the component: what its data may have, and how many flows send over it.
   void add(LinkDirection link, double capacity, std::size_t flows) {
-    const auto i = static_cast<std::size_t>(link);
+    const auto i = as_index(link);
     left_[i] = capacity;
     weight_[i] = flow_weight_ * static_cast<double>(flows);
     round_[i] = kOpen;
@@ -57,16 +58,16 @@ class EqualFilling {
   static constexpr double kSameLevel = 1 + 1e-12;
   static constexpr std::uint32_t kOpen = std::numeric_limits<std::uint32_t>::max();
 
-  std::uint32_t round_of(LinkDirection link) const { return round_[static_cast<std::size_t>(link)]; }
+  std::uint32_t round_of(LinkDirection link) const { return round_[as_index(link)]; }
   double level(LinkDirection link) const {
-    const auto i = static_cast<std::size_t>(link);
+    const auto i = as_index(link);
     return std::max(0., left_[i]) / weight_[i];
   }
 
   // The links that are full next. False: all flows have their level, or a cap could be reached.
   bool next_round() {
     const auto is_closed = [&](LinkDirection link) {
-      return round_of(link) != kOpen || weight_[static_cast<std::size_t>(link)] <= 0;
+      return round_of(link) != kOpen || weight_[as_index(link)] <= 0;
     };
     open_.erase(std::remove_if(open_.begin(), open_.end(), is_closed), open_.end());
     double lowest = kUnlimited;
@@ -78,7 +79,7 @@ class EqualFilling {
     for (const LinkDirection link : open_)
       if (level(link) <= reached) full_.push_back(link);
     for (const LinkDirection link : full_)
-      round_[static_cast<std::size_t>(link)] = static_cast<std::uint32_t>(levels_.size());
+      round_[as_index(link)] = static_cast<std::uint32_t>(levels_.size());
     levels_.push_back(lowest);
     return true;
   }
@@ -95,7 +96,7 @@ class EqualFilling {
     }
     const double rate = flow_weight_ * levels_.back();
     for (const Hop* hop = first; hop != last; ++hop) {
-      const auto i = static_cast<std::size_t>(hop->link);
+      const auto i = as_index(hop->link);
       if (round_[i] != kOpen) continue;
       left_[i] -= rate;
       weight_[i] -= flow_weight_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -71,8 +73,7 @@ void FairShares::start(int flow) {
   Sharing& sharing = at(flow);
   if (sharing.is_sending) return;
   sharing.is_sending = true;
-  sending_bits_[static_cast<std::size_t>(flow) / kBits] |= std::uint64_t{1}
-                                                           << (static_cast<std::size_t>(flow) % kBits);
+  sending_bits_[as_index(flow) / kBits] |= std::uint64_t{1} << (as_index(flow) % kBits);
   ++sending_;
   if (!known_.empty()) forget_components();
   for (Hop& hop : data_of(flow)) {
@@ -88,8 +89,7 @@ void FairShares::stop(int flow) {
   Sharing& sharing = at(flow);
   if (!sharing.is_sending) return;
   sharing.is_sending = false;
-  sending_bits_[static_cast<std::size_t>(flow) / kBits] &=
-      ~(std::uint64_t{1} << (static_cast<std::size_t>(flow) % kBits));
+  sending_bits_[as_index(flow) / kBits] &= ~(std::uint64_t{1} << (as_index(flow) % kBits));
   --sending_;
   if (!known_.empty()) forget_components();
   for (const Hop& hop : data_of(flow)) {
@@ -147,12 +147,12 @@ bool FairShares::is_alone(int flow) {
 }
 
 void FairShares::set_rate(int flow, double rate) {
-  double& known = rates_[static_cast<std::size_t>(flow)];
+  double& known = rates_[as_index(flow)];
   if (rate == known || std::abs(rate - known) <= kSameRate * known) return;
   const double change = rate - known;
   known = rate;
   load_way_back(flow, change, 0);
-  std::uint64_t& reported = reported_[static_cast<std::size_t>(flow)];
+  std::uint64_t& reported = reported_[as_index(flow)];
   if (reported != solves_) changed_.push_back(flow);
   reported = solves_;
 }
@@ -173,7 +173,7 @@ void FairShares::solve_component(LinkDirection from) {
   collect(from);
   fill();
   for (const LinkDirection direction : component_links_) link(direction).is_dirty = false;
-  for (const int flow : component_flows_) set_rate(flow, new_rates_[static_cast<std::size_t>(flow)]);
+  for (const int flow : component_flows_) set_rate(flow, new_rates_[as_index(flow)]);
 }
 
 // The order in which links and flows are looked at does not matter then: all that are settled in a round get
@@ -209,7 +209,7 @@ bool FairShares::fill_equally(LinkDirection from) {
 
 // A component is told by its links alone, which are few beside its flows.
 std::size_t FairShares::known_component(LinkDirection from) {
-  if (link(from).known > forgotten_) return static_cast<std::size_t>(link(from).known - forgotten_ - 1);
+  if (link(from).known > forgotten_) return as_index(link(from).known - forgotten_ - 1);
   const std::uint64_t number = forgotten_ + known_.size() + 1;
   Known component;
   component.first_link = known_links_.size();
@@ -286,7 +286,7 @@ double FairShares::lowest_level() const {
 
 void FairShares::freeze(int flow, double level) {
   const Sharing& sharing = at(flow);
-  double& rate = new_rates_[static_cast<std::size_t>(flow)];
+  double& rate = new_rates_[as_index(flow)];
   rate = std::min(sharing.cap, sharing.weight * level);
   for (const Hop& hop : data_of(flow)) {
     Rest& one = rest(hop.link);
@@ -306,12 +306,12 @@ void FairShares::fill() {
   caps_.clear();
   for (const int flow : component_flows_) {
     const Sharing& one = at(flow);
-    new_rates_[static_cast<std::size_t>(flow)] = -1;
+    new_rates_[as_index(flow)] = -1;
     caps_.emplace_back(one.cap / one.weight, flow);
     for (const Hop& hop : data_of(flow)) rest(hop.link).weight += one.weight;
   }
   std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
-  const auto is_settled = [&](int flow) { return new_rates_[static_cast<std::size_t>(flow)] >= 0; };
+  const auto is_settled = [&](int flow) { return new_rates_[as_index(flow)] >= 0; };
   std::vector<LinkDirection> full;
   for (std::size_t settled = 0; settled < component_flows_.size();) {
     while (!caps_.empty() && is_settled(caps_.front().second)) {
@@ -351,7 +351,7 @@ const std::vector<int>& FairShares::solve_all() {
   for (int flow = 0; flow < static_cast<int>(flows_.size()); ++flow)
     if (at(flow).is_sending) {
       sending.push_back(flow);
-      const auto& [data, acks] = paths_[static_cast<std::size_t>(flow)];
+      const auto& [data, acks] = paths_[as_index(flow)];
       flows.push_back({data, acks, at(flow).weight, at(flow).cap});
     }
   const std::vector<double> rates = max_min_rates(capacity, flows, ack_share_);

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/index.h"
 #include "net/equal_filling.h"
 #include "net/max_min.h"
 #include "net/short_list.h"
@@ -40,7 +41,7 @@ class FairShares {
   // once.
   const std::vector<int>& solve();
   const std::vector<int>& solve_all();
-  double rate(int flow) const { return rates_[static_cast<std::size_t>(flow)]; }
+  double rate(int flow) const { return rates_[as_index(flow)]; }
   const ShortList& sending_over(LinkDirection direction) const { return link(direction).flows; }
 
   // Whether no link carries more than it has and no flow more than its cap, to one part in 1e-6 (data that
@@ -91,20 +92,20 @@ class FairShares {
     double left = 0, weight = 0;  // while filling
   };
 
-  Sharing& at(int flow) { return flows_[static_cast<std::size_t>(flow)]; }
-  const Sharing& at(int flow) const { return flows_[static_cast<std::size_t>(flow)]; }
-  Link& link(LinkDirection direction) { return links_[static_cast<std::size_t>(direction)]; }
-  const Link& link(LinkDirection direction) const { return links_[static_cast<std::size_t>(direction)]; }
-  Rest& rest(LinkDirection direction) { return rests_[static_cast<std::size_t>(direction)]; }
-  const Rest& rest(LinkDirection direction) const { return rests_[static_cast<std::size_t>(direction)]; }
+  Sharing& at(int flow) { return flows_[as_index(flow)]; }
+  const Sharing& at(int flow) const { return flows_[as_index(flow)]; }
+  Link& link(LinkDirection direction) { return links_[as_index(direction)]; }
+  const Link& link(LinkDirection direction) const { return links_[as_index(direction)]; }
+  Rest& rest(LinkDirection direction) { return rests_[as_index(direction)]; }
+  const Rest& rest(LinkDirection direction) const { return rests_[as_index(direction)]; }
 
   Range<Hop> data_of(int flow) {
-    const Place& place = places_[static_cast<std::size_t>(flow)];
+    const Place& place = places_[as_index(flow)];
     Hop* first = hops_.data() + place.first_hop;
     return {first, first + place.hops};
   }
   Range<const LinkDirection> acks_of(int flow) const {
-    const Place& place = places_[static_cast<std::size_t>(flow)];
+    const Place& place = places_[as_index(flow)];
     const LinkDirection* first = ack_hops_.data() + place.first_ack;
     return {first, first + place.ack_hops};
   }

@@ -63,10 +63,10 @@ void check_trunks(const Topology& topology) {
   for (const Link& link : topology.links())
     if (link.first >= topology.replicas() && link.second >= topology.replicas() &&
         std::min(link.rate_forward, link.rate_backward) < most)
-      throw InputError({"", "network.tcp.queue",
-                        "found \"fifo\" where connections share the link " + link.name + " of " +
-                            human_rate(std::min(link.rate_forward, link.rate_backward)),
-                        "no link between routers that the replicas can fill", kWhatToDo});
+      throw InputError("network.tcp.queue",
+                       "found \"fifo\" where connections share the link " + link.name + " of " +
+                           human_rate(std::min(link.rate_forward, link.rate_backward)),
+                       "no link between routers that the replicas can fill", kWhatToDo);
 }
 
 // Rounded up, so that what is asked for is enough.
@@ -82,16 +82,15 @@ void check_pair(const TcpSpec& tcp, const Topology& topology, int peers, int sou
   const auto room = static_cast<double>(fifo_bytes(tcp, facts.bottleneck, facts.rtt_s));
   if (need <= room * (1 + kRounding)) return;
   const std::string of_peers = peers > 1 ? " of " + std::to_string(peers) + " replicas at a time" : "";
-  throw InputError({"", "network.tcp.queue_size",
-                    "found a FIFO of " + human_bytes(room) + " from " + topology.node_name(source) + " to " +
-                        topology.node_name(target) + ", where " + std::to_string(tcp.connections) +
-                        (tcp.connections == 1 ? " connection" : " connections") + of_peers + " may have " +
-                        human_bytes(need) + " in flight",
-                    "a FIFO that holds it all: at least " +
-                        queue_size_for(tcp, need, facts.bottleneck / 8 * facts.rtt_s) +
-                        ", or a network.tcp.window of at most " +
-                        human_bytes(std::floor(facts.window_limit * room / need)),
-                    kWhatToDo});
+  throw InputError(
+      "network.tcp.queue_size",
+      "found a FIFO of " + human_bytes(room) + " from " + topology.node_name(source) + " to " +
+          topology.node_name(target) + ", where " + std::to_string(tcp.connections) +
+          (tcp.connections == 1 ? " connection" : " connections") + of_peers + " may have " +
+          human_bytes(need) + " in flight",
+      "a FIFO that holds it all: at least " + queue_size_for(tcp, need, facts.bottleneck / 8 * facts.rtt_s) +
+          ", or a network.tcp.window of at most " + human_bytes(std::floor(facts.window_limit * room / need)),
+      kWhatToDo);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ std::string some_of(const std::vector<std::string>& names) {
 [[noreturn]] void refuse(const std::string& name, const char* what, const std::vector<std::string>& names,
                          const std::string& path) {
   const std::string near = nearest(name, names);
-  throw InputError({"", path, "\"" + name + "\" names no " + what, some_of(names),
-                    near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  throw InputError(path, "\"" + name + "\" names no " + what, some_of(names),
+                   near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Node matrix_options() {
 
 SitePair parse_measured(const Json& json, const std::string& path) {
   if (json.contains("rtt") == json.contains("one_way"))
-    throw InputError({"", path, "found " + json.dump(), "exactly one of rtt and one_way", ""});
+    throw InputError(path, "found " + json.dump(), "exactly one of rtt and one_way");
   const double rtt = json.contains("rtt") ? parse_duration(json["rtt"]) : 2 * parse_duration(json["one_way"]);
   return {rtt, parse_rate(json.at("throughput"))};
 }
@@ -71,12 +71,12 @@ Json resolved_matrix(const std::string& text) {
 
 void check_sites(const Json& between, const std::vector<std::string>& sites, const std::string& path) {
   if (between.size() != 2 || between[0] == between[1])
-    throw InputError({"", path + ".between", "found " + between.dump(), "two different sites", ""});
+    throw InputError(path + ".between", "found " + between.dump(), "two different sites");
   for (const Json& site : between) {
     if (std::find(sites.begin(), sites.end(), site) != sites.end()) continue;
     const std::string near = nearest(site, sites);
-    throw InputError({"", path + ".between", "found " + site.dump(), "one of sites: " + join(sites),
-                      near.empty() ? "" : "did you mean \"" + near + "\"?"});
+    throw InputError(path + ".between", "found " + site.dump(), "one of sites: " + join(sites),
+                     near.empty() ? "" : "did you mean \"" + near + "\"?");
   }
 }
 
@@ -114,15 +114,13 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
       const bool is_new =
           matrix.pairs_.insert({ordered(pair["between"][0], pair["between"][1]), parse_measured(pair, path)})
               .second;
-      if (!is_new)
-        throw InputError({"", path, pair["between"].dump() + " is there twice", "every pair once", ""});
+      if (!is_new) throw InputError(path, pair["between"].dump() + " is there twice", "every pair once");
     }
     for (std::size_t i = 0; i < matrix.sites_.size(); ++i)
       for (std::size_t j = i + 1; j < matrix.sites_.size(); ++j)
         if (!matrix.pairs_.count(ordered(matrix.sites_[i], matrix.sites_[j])))
-          throw InputError({"", "pairs",
-                            "the pair " + matrix.sites_[i] + ", " + matrix.sites_[j] + " is missing",
-                            "every two of sites", ""});
+          throw InputError("pairs", "the pair " + matrix.sites_[i] + ", " + matrix.sites_[j] + " is missing",
+                           "every two of sites");
     return matrix;
   } catch (const Json::exception& error) {
     throw InputError({file, "", error.what(), "a matrix file: see scenarios/networks/", ""});
@@ -141,9 +139,9 @@ Matrix load_matrix(const std::string& name, const std::string& folder) {
   const std::string file = (std::filesystem::path(folder) / name).string();
   if (std::filesystem::is_regular_file(file)) return Matrix::parse(read_text(file), file);
   const std::string near = nearest(name, built_in_names());
-  throw InputError({"", kMatrixPath, "found \"" + name + "\", which is neither built in nor a file",
-                    join(built_in_names()) + ", or a JSON file of that form",
-                    near.empty() ? "see longhaul list networks" : "did you mean \"" + near + "\"?"});
+  throw InputError(kMatrixPath, "found \"" + name + "\", which is neither built in nor a file",
+                   join(built_in_names()) + ", or a JSON file of that form",
+                   near.empty() ? "see longhaul list networks" : "did you mean \"" + near + "\"?");
 }
 
 const std::vector<NetworkInfo>& built_in_networks() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -24,7 +26,7 @@ class Filling {
   }
 
  private:
-  static std::size_t index(LinkDirection link) { return static_cast<std::size_t>(link); }
+  static std::size_t index(LinkDirection link) { return as_index(link); }
   bool is_frozen(std::size_t flow) const { return rates_[flow] >= 0; }
 
   // The level at which a link is full if nothing else stops its flows before.
@@ -84,8 +86,7 @@ std::vector<double> without_acks(const std::vector<double>& capacity, const std:
   std::vector<double> left = capacity;
   for (std::size_t i = 0; i < flows.size(); ++i)
     if (flows[i].acks != nullptr)
-      for (const LinkDirection link : *flows[i].acks)
-        left[static_cast<std::size_t>(link)] -= ack_share * rates[i];
+      for (const LinkDirection link : *flows[i].acks) left[as_index(link)] -= ack_share * rates[i];
   for (std::size_t link = 0; link < left.size(); ++link)
     left[link] = std::max(left[link], capacity[link] / 10);
   return left;

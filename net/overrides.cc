@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/options.h"
 #include "core/units.h"
 
@@ -40,16 +41,16 @@ std::string nearest_names(const std::string& name, std::vector<std::string> name
 std::vector<Chosen> named(const std::string& name, const Topology& topology, const std::string& path) {
   std::vector<Chosen> exact, matching;
   for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
-    const std::string& one = topology.links()[static_cast<std::size_t>(i)].name;
+    const std::string& one = topology.links()[as_index(i)].name;
     if (one == name) exact.push_back({i, false});
     if (fnmatch(name.c_str(), one.c_str(), 0) == 0) matching.push_back({i, false});
   }
   if (!exact.empty()) return exact;
   if (matching.empty()) {
     const std::size_t count = topology.links().size();
-    throw InputError({"", path + ".link", "no link is called \"" + name + "\"",
-                      "one of the " + std::to_string(count) + " links, or a glob",
-                      nearest_names(name, names_of(topology))});
+    throw InputError(path + ".link", "no link is called \"" + name + "\"",
+                     "one of the " + std::to_string(count) + " links, or a glob",
+                     nearest_names(name, names_of(topology)));
   }
   return matching;
 }
@@ -58,7 +59,7 @@ std::vector<Chosen> of_replicas(const std::pair<int, int>& replicas, const Topol
   const auto is_meant = [&](int node) { return node >= replicas.first && node <= replicas.second; };
   std::vector<Chosen> chosen;
   for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
-    const Link& link = topology.links()[static_cast<std::size_t>(i)];
+    const Link& link = topology.links()[as_index(i)];
     if (is_meant(link.first)) chosen.push_back({i, false});
     if (!is_meant(link.first) && is_meant(link.second)) chosen.push_back({i, true});
   }
@@ -68,11 +69,11 @@ std::vector<Chosen> of_replicas(const std::pair<int, int>& replicas, const Topol
 void check(const LinkOverride& one, const std::string& link, const std::string& path) {
   for (const std::optional<double>& rate : {one.up, one.down})
     if (rate && !(*rate > 0))
-      throw InputError({"", path, "found a rate of " + human_rate(*rate) + " for the link " + link,
-                        "more than 0", "a link that carries nothing is no link"});
+      throw InputError(path, "found a rate of " + human_rate(*rate) + " for the link " + link, "more than 0",
+                       "a link that carries nothing is no link");
   if (one.delay && !(*one.delay >= 0))
-    throw InputError({"", path, "found a delay of " + human_duration(*one.delay) + " for the link " + link,
-                      "at least 0", ""});
+    throw InputError(path, "found a delay of " + human_duration(*one.delay) + " for the link " + link,
+                     "at least 0");
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topol
     const std::vector<Chosen> chosen =
         one.link.empty() ? of_replicas(one.replicas, topology) : named(one.link, topology, path);
     for (const Chosen& change : chosen) {
-      Link link = topology.links()[static_cast<std::size_t>(change.link)];
+      Link link = topology.links()[as_index(change.link)];
       check(one, link.name, path);
       double& up = change.is_turned ? link.rate_backward : link.rate_forward;
       double& down = change.is_turned ? link.rate_forward : link.rate_backward;

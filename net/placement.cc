@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -35,8 +36,7 @@ Placement parse_placement(const Json& json, int replicas, const std::string& pat
 
 Placement spread_evenly(Placement sites, int replicas) {
   const int count = static_cast<int>(sites.size());
-  for (int i = 0; i < count; ++i)
-    sites[static_cast<std::size_t>(i)].second = replicas / count + (i < replicas % count);
+  for (int i = 0; i < count; ++i) sites[as_index(i)].second = replicas / count + (i < replicas % count);
   return sites;
 }
 
@@ -52,8 +52,8 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
   for (const auto& [site, count] : sites) {
     if (std::find(known.begin(), known.end(), site) != known.end()) continue;
     const std::string near = nearest(site, known);
-    throw InputError({"", path + "." + site, "found an unknown site \"" + site + "\"", names_shown(known),
-                      near.empty() ? "" : "did you mean \"" + near + "\"?"});
+    throw InputError(path + "." + site, "found an unknown site \"" + site + "\"", names_shown(known),
+                     near.empty() ? "" : "did you mean \"" + near + "\"?");
   }
 }
 
@@ -61,10 +61,10 @@ void attach_replicas(Topology& topology, const Placement& placement, const std::
                      const AccessLinks& access, const std::vector<int>& places) {
   std::vector<std::size_t> site_of_place;
   for (std::size_t site = 0; site < placement.size(); ++site)
-    site_of_place.insert(site_of_place.end(), static_cast<std::size_t>(placement[site].second), site);
+    site_of_place.insert(site_of_place.end(), as_index(placement[site].second), site);
   std::vector<int> site_of;
   for (const int place : places) {
-    const std::size_t site = site_of_place[static_cast<std::size_t>(place)];
+    const std::size_t site = site_of_place[as_index(place)];
     const int replica = static_cast<int>(site_of.size());
     topology.add_link({topology.node_name(replica) + "-" + placement[site].first, replica, routers[site],
                        access.up, access.down, access.rtt / 4});

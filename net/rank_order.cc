@@ -3,6 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/index.h"
 #include "core/random.h"
 
 namespace longhaul {
@@ -15,7 +16,7 @@ std::vector<int> places_at(const Placement& placement) {
 }
 
 std::vector<int> identity(int n) {
-  std::vector<int> places(static_cast<std::size_t>(n));
+  std::vector<int> places(as_index(n));
   std::iota(places.begin(), places.end(), 0);
   return places;
 }

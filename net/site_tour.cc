@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr int kMostStopsOfASite = 3, kMostSitesOfManyStops = 64;
 constexpr int kLongestRun = 3;  // of Or-opt
 
 double between(const CostMatrix& cost, int one, int other) {
-  return cost[static_cast<std::size_t>(one)][static_cast<std::size_t>(other)];
+  return cost[as_index(one)][as_index(other)];
 }
 
 double length(const std::vector<int>& tour, const CostMatrix& cost) {
@@ -24,15 +26,15 @@ double length(const std::vector<int>& tour, const CostMatrix& cost) {
 std::vector<int> nearest_neighbours(int start, const CostMatrix& cost) {
   std::vector<int> tour = {start};
   std::vector<bool> is_used(cost.size());
-  is_used[static_cast<std::size_t>(start)] = true;
+  is_used[as_index(start)] = true;
   while (tour.size() < cost.size()) {
     int nearest = -1;
     for (int site = 0; site < static_cast<int>(cost.size()); ++site)
-      if (!is_used[static_cast<std::size_t>(site)] &&
+      if (!is_used[as_index(site)] &&
           (nearest < 0 || between(cost, tour.back(), site) < between(cost, tour.back(), nearest)))
         nearest = site;
     tour.push_back(nearest);
-    is_used[static_cast<std::size_t>(nearest)] = true;
+    is_used[as_index(nearest)] = true;
   }
   return tour;
 }
@@ -157,8 +159,7 @@ class Stops {
   std::vector<int> sites_along(const std::vector<int>& tour) const {
     std::vector<int> sites;
     for (const int stop : tour)
-      sites.insert(sites.end(), static_cast<std::size_t>(members_[static_cast<std::size_t>(stop)]),
-                   site_[static_cast<std::size_t>(stop)]);
+      sites.insert(sites.end(), as_index(members_[as_index(stop)]), site_[as_index(stop)]);
     return sites;
   }
 
@@ -212,7 +213,7 @@ std::vector<int> best_ring(const std::vector<int>& places, const HopCosts& hops)
   const CostMatrix cost = stops.between_stops(hops.sum());
   std::vector<int> best;  // blocks
   for (std::size_t site = 0; site < places.size(); ++site)
-    best.insert(best.end(), static_cast<std::size_t>(places[site]), static_cast<int>(site));
+    best.insert(best.end(), as_index(places[site]), static_cast<int>(site));
   const auto take = [&](const CostMatrix& tour_cost) {
     const std::vector<int> ring = stops.sites_along(short_tour(tour_cost));
     if (ring_round_s(ring, hops) < ring_round_s(best, hops) * (1 - 1e-9)) best = ring;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -35,8 +36,8 @@ class ArrivalNoter : public boost::default_dijkstra_visitor {
   void edge_relaxed(Edge edge, const Graph& graph) const {
     const int number = boost::get(boost::edge_index, graph)[edge];
     const int end = static_cast<int>(boost::target(edge, graph));
-    const bool is_backward = links_[static_cast<std::size_t>(number)].first == end;
-    arrival_[static_cast<std::size_t>(end)] = 2 * number + is_backward;
+    const bool is_backward = links_[as_index(number)].first == end;
+    arrival_[as_index(end)] = 2 * number + is_backward;
   }
 
  private:
@@ -53,10 +54,7 @@ std::vector<std::string> replica_names(int replicas) {
 }  // namespace
 
 Topology::Topology(int replicas, Routing routing)
-    : replicas_(replicas),
-      routing_(routing),
-      graph_(static_cast<std::size_t>(replicas)),
-      names_(replica_names(replicas)) {}
+    : replicas_(replicas), routing_(routing), graph_(as_index(replicas)), names_(replica_names(replicas)) {}
 
 int Topology::add_router(const std::string& name) {
   names_.push_back(name);
@@ -65,15 +63,14 @@ int Topology::add_router(const std::string& name) {
 
 int Topology::add_link(const Link& link) {
   const int number = static_cast<int>(links_.size());
-  boost::add_edge(static_cast<std::size_t>(link.first), static_cast<std::size_t>(link.second), number,
-                  graph_);
+  boost::add_edge(as_index(link.first), as_index(link.second), number, graph_);
   links_.push_back(link);
   trees_.clear();
   return number;
 }
 
 void Topology::change_link(int number, const Link& link) {
-  links_[static_cast<std::size_t>(number)] = link;
+  links_[as_index(number)] = link;
   trees_.clear();
 }
 
@@ -87,7 +84,7 @@ int Topology::link_count() const {
 }
 
 Link Topology::link(int number) const {
-  if (!is_mesh()) return links_[static_cast<std::size_t>(number)];
+  if (!is_mesh()) return links_[as_index(number)];
   auto second = static_cast<int>((1 + std::sqrt(1 + 8. * number)) / 2);
   while (second * (second - 1) / 2 > number) --second;  // the root may have been rounded
   while ((second + 1) * second / 2 <= number) ++second;
@@ -103,13 +100,13 @@ Path Topology::mesh_path(int source, int target) const {
 
 double Topology::rate(LinkDirection direction) const {
   if (is_mesh()) return mesh_.rate;
-  const Link& link = links_[static_cast<std::size_t>(direction / 2)];
+  const Link& link = links_[as_index(direction / 2)];
   return direction % 2 == 0 ? link.rate_forward : link.rate_backward;
 }
 
 int Topology::from(LinkDirection direction) const {
   if (is_mesh()) return direction % 2 == 0 ? link(direction / 2).first : link(direction / 2).second;
-  const Link& link = links_[static_cast<std::size_t>(direction / 2)];
+  const Link& link = links_[as_index(direction / 2)];
   return direction % 2 == 0 ? link.first : link.second;
 }
 
@@ -134,7 +131,7 @@ const Topology::Tree& Topology::tree(int root) const {
   Tree arrival(boost::num_vertices(graph_), -1);
   std::vector<Cost> distance(arrival.size());
   boost::dijkstra_shortest_paths(
-      graph_, static_cast<std::size_t>(root),
+      graph_, as_index(root),
       boost::weight_map(boost::make_iterator_property_map(weights.begin(), edge_number))
           .distance_map(
               boost::make_iterator_property_map(distance.begin(), boost::get(boost::vertex_index, graph_)))
@@ -147,10 +144,10 @@ const Topology::Tree& Topology::tree(int root) const {
 }
 
 LinkDirection Topology::only_way_out(int node) const {
-  const auto [edge, end] = boost::out_edges(static_cast<std::size_t>(node), graph_);
+  const auto [edge, end] = boost::out_edges(as_index(node), graph_);
   if (edge == end || std::next(edge) != end) return -1;
   const int number = boost::get(boost::edge_index, graph_)[*edge];
-  return 2 * number + (links_[static_cast<std::size_t>(number)].first != node);
+  return 2 * number + (links_[as_index(number)].first != node);
 }
 
 // Replicas hang on one access link each, so that one tree a router serves all paths: at 1024 replicas that is
@@ -163,11 +160,10 @@ Path Topology::path(int source, int target) const {
   if (target != root || way_out < 0) {
     const Tree& arrivals = tree(root);
     for (int node = target; node != root;) {
-      const LinkDirection direction = arrivals[static_cast<std::size_t>(node)];
+      const LinkDirection direction = arrivals[as_index(node)];
       if (direction < 0)
-        throw InputError({"", "network.topology",
-                          "no path from " + node_name(source) + " to " + node_name(target),
-                          "a connected graph", ""});
+        throw InputError("network.topology", "no path from " + node_name(source) + " to " + node_name(target),
+                         "a connected graph");
       path.directions.push_back(direction);
       node = from(direction);
     }
@@ -175,7 +171,7 @@ Path Topology::path(int source, int target) const {
   if (way_out >= 0) path.directions.push_back(way_out);
   std::reverse(path.directions.begin(), path.directions.end());
   for (const LinkDirection direction : path.directions)
-    path.delay_s += links_[static_cast<std::size_t>(direction / 2)].delay_s;
+    path.delay_s += links_[as_index(direction / 2)].delay_s;
   return path;
 }
 
@@ -188,8 +184,8 @@ double Topology::bottleneck(int source, int target) const {
 
 double Topology::connection_cap(int source, int target) const {
   if (class_of_.empty()) return kUnlimited;
-  const auto one = static_cast<std::size_t>(class_of_[static_cast<std::size_t>(source)]);
-  const auto other = static_cast<std::size_t>(class_of_[static_cast<std::size_t>(target)]);
+  const auto one = as_index(class_of_[as_index(source)]);
+  const auto other = as_index(class_of_[as_index(target)]);
   return class_caps_[one][other];
 }
 

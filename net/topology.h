@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/case.h"
+#include "core/index.h"
 
 namespace longhaul {
 
@@ -59,7 +60,7 @@ class Topology {
 
   int replicas() const { return replicas_; }
   int nodes() const { return static_cast<int>(names_.size()); }
-  const std::string& node_name(int node) const { return names_[static_cast<std::size_t>(node)]; }
+  const std::string& node_name(int node) const { return names_[as_index(node)]; }
   const std::vector<Link>& links() const { return links_; }  // not of a mesh: link() makes them
   int link_count() const;
   Link link(int number) const;

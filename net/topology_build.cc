@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 #include "net/overrides.h"
 #include "net/topologies/registry.h"
@@ -16,11 +17,11 @@ constexpr char kPath[] = "network.topology";
 void check_link(const Link& link) {
   for (const double rate : {link.rate_forward, link.rate_backward})
     if (!(rate > 0))
-      throw InputError({"", kPath, "the link " + link.name + " has a rate of " + human_rate(rate),
-                        "more than 0 in both directions", ""});
+      throw InputError(kPath, "the link " + link.name + " has a rate of " + human_rate(rate),
+                       "more than 0 in both directions");
   if (!(link.delay_s >= 0))
-    throw InputError({"", kPath, "the link " + link.name + " has a delay of " + human_duration(link.delay_s),
-                      "at least 0", ""});
+    throw InputError(kPath, "the link " + link.name + " has a delay of " + human_duration(link.delay_s),
+                     "at least 0");
 }
 
 // One node of each part stands for it. A replica hangs on a node that has a name of the user's.
@@ -28,9 +29,9 @@ void check_connected(const Topology& topology) {
   const std::vector<int> part_of = topology.parts();
   const int parts = *std::max_element(part_of.begin(), part_of.end()) + 1;
   if (parts == 1) return;
-  std::vector<int> members(static_cast<std::size_t>(parts)), example(members.size(), -1);
+  std::vector<int> members(as_index(parts)), example(members.size(), -1);
   for (int node = topology.nodes() - 1; node >= 0; --node) {
-    const auto part = static_cast<std::size_t>(part_of[static_cast<std::size_t>(node)]);
+    const auto part = as_index(part_of[as_index(node)]);
     ++members[part];
     if (node >= topology.replicas() || example[part] < 0) example[part] = node;
   }
@@ -43,10 +44,10 @@ void check_connected(const Topology& topology) {
     words.resize(kMostShown);
     words.push_back("...");
   }
-  throw InputError({"", kPath,
-                    "no path joins the " + std::to_string(parts) + " parts of the network: that of " +
-                        join(words, ", that of "),
-                    "a connected graph", "add the links that are missing, or remove the nodes"});
+  throw InputError(kPath,
+                   "no path joins the " + std::to_string(parts) + " parts of the network: that of " +
+                       join(words, ", that of "),
+                   "a connected graph", "add the links that are missing, or remove the nodes");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/index.h"
+
 namespace longhaul {
 
 BucketedExchange::BucketedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
@@ -12,14 +14,14 @@ BucketedExchange::BucketedExchange(const ExchangeContext& context, const Operati
   for (int bucket = 0; bucket < buckets; ++bucket)
     runs_.push_back(std::make_unique<ExchangeRun>(
         context, *exchange.rule, rule_index, exchange.post_step, group, bucket_bytes(exchange, bucket),
-        [this, bucket](int replica) { end_bucket(static_cast<std::size_t>(bucket), replica); }, bucket));
+        [this, bucket](int replica) { end_bucket(as_index(bucket), replica); }, bucket));
 }
 
 // Groups are small, or everybody in order.
 std::size_t BucketedExchange::member_of(int replica) const {
-  const auto index = static_cast<std::size_t>(replica);
+  const auto index = as_index(replica);
   if (index < group().size() && group()[index] == replica) return index;
-  return static_cast<std::size_t>(std::find(group().begin(), group().end(), replica) - group().begin());
+  return as_index(std::find(group().begin(), group().end(), replica) - group().begin());
 }
 
 void BucketedExchange::release(int replica) {

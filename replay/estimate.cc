@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 #include "net/collectives/registry.h"
 #include "net/collectives/slices.h"
@@ -59,9 +60,7 @@ double start_up_events(const Case& one, const Topology& topology, const Collecti
   const int rounds = collective.rounds(group);
   const int asked =
       static_cast<int>(std::clamp<std::int64_t>(kMostRounds / std::max(1, rounds), 1, group.members));
-  const auto replica = [&](int member) {
-    return replicas.empty() ? member : replicas[static_cast<std::size_t>(member)];
-  };
+  const auto replica = [&](int member) { return replicas.empty() ? member : replicas[as_index(member)]; };
   double events = 0;
   for (int i = 0; i < asked; ++i) {
     const int member = static_cast<int>(static_cast<std::int64_t>(i) * group.members / asked);
@@ -151,11 +150,11 @@ void check_network(const Case& one) {
   const double largest =
       2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
   if (largest / one.network.tcp.connections > kLargestPacketConnection)
-    throw InputError({"", "network.tcp.connections",
-                      "found " + std::to_string(one.network.tcp.connections) + " for messages of up to " +
-                          human_bytes(largest),
-                      "below 4 GB a connection in fidelity \"packet\"",
-                      "use more connections, or fidelity \"flow\""});
+    throw InputError("network.tcp.connections",
+                     "found " + std::to_string(one.network.tcp.connections) + " for messages of up to " +
+                         human_bytes(largest),
+                     "below 4 GB a connection in fidelity \"packet\"",
+                     "use more connections, or fidelity \"flow\"");
 }
 
 namespace {
@@ -183,10 +182,9 @@ void check_collectives(const Case& one, const OperationPlan& plan) {
   for (const OperationRule& rule : plan.rules) check_senders(one, rule);
   for (const OperationRule& rule : plan.rules)
     if (find_collective(rule.collective).needs_sites() && placed_topology(one).site_of().empty())
-      throw InputError({"", "method.all_reduce",
-                        "found \"" + rule.collective + "\" on a topology without sites",
-                        "a topology with sites (longhaul list networks), or another collective",
-                        "the collective reduces inside a site before it goes between sites"});
+      throw InputError("method.all_reduce", "found \"" + rule.collective + "\" on a topology without sites",
+                       "a topology with sites (longhaul list networks), or another collective",
+                       "the collective reduces inside a site before it goes between sites");
 }
 
 }  // namespace longhaul

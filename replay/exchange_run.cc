@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/index.h"
 #include "net/collectives/registry.h"
 #include "net/collectives/slices.h"
 
@@ -26,16 +27,16 @@ ExchangeRun::ExchangeRun(const ExchangeContext& context, const OperationRule& ru
       is_in_turn_(slices_ > 1 || (context.sending.eager_bytes > 0 && !awaits_receiver_)),
       on_member_done_(std::move(on_member_done)),
       members_(group_.size()),
-      walks_(group_.size() * static_cast<std::size_t>(slices_)),
+      walks_(group_.size() * as_index(slices_)),
       left_(group_.size()) {
   for (Member& member : members_) member.walks_left = slices_;
 }
 
 // Groups are small, or everybody in order.
 std::size_t ExchangeRun::member_of(int replica) const {
-  const auto index = static_cast<std::size_t>(replica);
+  const auto index = as_index(replica);
   if (index < group_.size() && group_[index] == replica) return index;
-  return static_cast<std::size_t>(std::find(group_.begin(), group_.end(), replica) - group_.begin());
+  return as_index(std::find(group_.begin(), group_.end(), replica) - group_.begin());
 }
 
 void ExchangeRun::post(int replica, const SyncParts& chain) {
@@ -82,7 +83,7 @@ void ExchangeRun::enter_next_round(std::size_t index) {
 void ExchangeRun::hand_over(std::size_t from, const Message& message) {
   Walk& walk = walks_[from];
   Member& sender = members_[owner_of(from)];
-  const auto peer = static_cast<std::size_t>(message.peer), to = from - owner_of(from) + peer;
+  const auto peer = as_index(message.peer), to = from - owner_of(from) + peer;
   sender.times.bytes_sent += message.bytes;
   ++walk.undelivered;
   const int number = sender.sent++;
@@ -207,7 +208,7 @@ std::vector<std::string> ExchangeRun::waiting() const {
     line += " in round " + std::to_string(walk.round + 1) + " waits for";
     for (const Message& message : round_of(index, walk.round).receives)
       if (walk.surplus[message.peer] < 0)
-        line += " replica " + std::to_string(group_[static_cast<std::size_t>(message.peer)]);
+        line += " replica " + std::to_string(group_[as_index(message.peer)]);
     lines.push_back(line);
   }
   return lines;

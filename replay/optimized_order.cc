@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/index.h"
 #include "net/collectives/registry.h"
 #include "net/connection.h"
 #include "net/rank_order.h"
@@ -45,7 +46,7 @@ struct Sites {
 };
 
 HopCosts hop_costs(const Case& one, const Topology& blocks, const Sites& sites, double chunk_bytes) {
-  const auto size = static_cast<std::size_t>(sites.size());
+  const auto size = as_index(sites.size());
   HopCosts hops{CostMatrix(size, std::vector<double>(size)), CostMatrix(size, std::vector<double>(size))};
   for (std::size_t i = 0; i < size; ++i)
     for (std::size_t j = i; j < size; ++j) {
@@ -62,15 +63,14 @@ HopCosts hop_costs(const Case& one, const Topology& blocks, const Sites& sites, 
 std::vector<int> places_along(const std::vector<int>& order, const Sites& sites) {
   std::vector<int> places;
   for (const int site : order)
-    for (int i = 0; i < sites.count[static_cast<std::size_t>(site)]; ++i)
-      places.push_back(sites.first[static_cast<std::size_t>(site)] + i);
+    for (int i = 0; i < sites.count[as_index(site)]; ++i) places.push_back(sites.first[as_index(site)] + i);
   return places;
 }
 
 // For each rank the next free place of its site.
 std::vector<int> places_at(const std::vector<int>& site_of_rank, const Sites& sites) {
   std::vector<int> next = sites.first, places;
-  for (const int site : site_of_rank) places.push_back(next[static_cast<std::size_t>(site)]++);
+  for (const int site : site_of_rank) places.push_back(next[as_index(site)]++);
   return places;
 }
 
@@ -79,8 +79,7 @@ std::vector<int> cut_at_longest_hop(std::vector<int> tour, const CostMatrix& cos
   std::size_t begin = 0;
   double longest = -1;
   for (std::size_t i = 0; i < tour.size(); ++i) {
-    const auto here = static_cast<std::size_t>(tour[i]),
-               next = static_cast<std::size_t>(tour[(i + 1) % tour.size()]);
+    const auto here = as_index(tour[i]), next = as_index(tour[(i + 1) % tour.size()]);
     if (cost[here][next] < longest) continue;
     longest = cost[here][next];
     begin = (i + 1) % tour.size();
@@ -98,7 +97,7 @@ std::vector<int> by_reversed_bits(const std::vector<int>& places) {
   for (int i = 0; i < core; ++i) {
     int rank = 0;
     for (int bit = 0; bit < levels; ++bit) rank |= (i >> bit & 1) << (levels - 1 - bit);
-    for (; rank < n; rank += core) dealt[static_cast<std::size_t>(rank)] = places[next++];
+    for (; rank < n; rank += core) dealt[as_index(rank)] = places[next++];
   }
   return dealt;
 }
@@ -151,7 +150,7 @@ struct Best {
 
 std::vector<int> order_for_rounds(const Case& one, const Topology& blocks, const Sites& sites,
                                   const HopCosts& hops) {
-  std::vector<int> as_written(static_cast<std::size_t>(sites.size()));
+  std::vector<int> as_written(as_index(sites.size()));
   std::iota(as_written.begin(), as_written.end(), 0);
   const CostMatrix cost = hops.sum();
   const std::vector<int> near = cut_at_longest_hop(short_tour(cost), cost);

@@ -27,10 +27,10 @@ int rule_index(const Trace& trace, const Operation& exchange) {
 
 void check_fit(const Case& one, const Trace& trace) {
   if (trace.context.replicas == one.replicas) return;
-  throw InputError({"", "replicas",
-                    "the trace has " + std::to_string(trace.context.replicas) + " replicas, the case " +
-                        std::to_string(one.replicas),
-                    "the trace of this case", ""});
+  throw InputError("replicas",
+                   "the trace has " + std::to_string(trace.context.replicas) + " replicas, the case " +
+                       std::to_string(one.replicas),
+                   "the trace of this case");
 }
 
 }  // namespace longhaul

@@ -8,6 +8,7 @@
 
 #include "core/child_main.h"
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 #include "replay/bucketed_exchange.h"
 #include "replay/estimate.h"
@@ -35,7 +36,7 @@ class Replay {
          Clock& clock, const NetworkMaker& network_of)
       : clock_(clock),
         trace_(trace),
-        replicas_(static_cast<std::size_t>(trace.context.replicas)),
+        replicas_(as_index(trace.context.replicas)),
         times_(one, trace),
         plans_(trace),
         topology_(placed_topology(one)),
@@ -81,7 +82,7 @@ class Replay {
   int count() const { return trace_.context.replicas; }
   double since_origin(double time_s) const { return seconds_between(origin_s_, time_s); }
   double now() const { return since_origin(clock_.now_s()); }
-  Replica& at(int replica) { return replicas_[static_cast<std::size_t>(replica)]; }
+  Replica& at(int replica) { return replicas_[as_index(replica)]; }
 
   // Steps at which nothing but compute happens are one event together.
   void compute(int replica) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/index.h"
 #include "net/collectives/registry.h"
 #include "replay/plan_index.h"
 
@@ -17,8 +18,7 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
   for (int member = 0; member < shape.members; ++member)
     for (int index = 0; index < collective.rounds(shape); ++index)
       for (const Message& message : collective.round(shape, member, index).sends)
-        found.insert(
-            {group[static_cast<std::size_t>(member)], group[static_cast<std::size_t>(message.peer)]});
+        found.insert({group[as_index(member)], group[as_index(message.peer)]});
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
 StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
                    const MemberDone& on_member_done)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
-      runs_of_(static_cast<std::size_t>(trace.context.replicas)),
+      runs_of_(as_index(trace.context.replicas)),
       replicas_left_(trace.context.replicas) {
   for (const Operation& exchange : trace.operations_at(step)) {
     for (const auto& group : groups_of(exchange, trace.context.replicas))
@@ -41,12 +41,11 @@ void StepPlan::add_run(const ExchangeContext& context, const Operation& exchange
   runs_.push_back(std::make_unique<BucketedExchange>(
       context, exchange, rule, std::move(group),
       [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }));
-  for (const int replica : runs_.back()->group())
-    runs_of_[static_cast<std::size_t>(replica)].push_back(runs_.back().get());
+  for (const int replica : runs_.back()->group()) runs_of_[as_index(replica)].push_back(runs_.back().get());
 }
 
 BucketedExchange* StepPlan::run_of(int replica, int rule) const {
-  for (BucketedExchange* run : runs_of_[static_cast<std::size_t>(replica)])
+  for (BucketedExchange* run : runs_of_[as_index(replica)])
     if (run->rule_index() == rule) return run;
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "trainer/ranks/spread_over_ranks.h"
 
 namespace longhaul {
@@ -33,13 +34,13 @@ Evaluator::Evaluator(const Decoder& decoder, std::vector<Batch> validation, bool
       arena_(arena),
       backend_(backend),
       ranks_(ranks),
-      mean_(static_cast<std::size_t>(arena.parameters())) {}
+      mean_(as_index(arena.parameters())) {}
 
 Evaluation Evaluator::evaluate(int step, const std::string& phase) {
   Evaluation evaluation;
   evaluation.step = step;
   evaluation.phase = phase;
-  const auto replicas = static_cast<std::size_t>(arena_.replicas());
+  const auto replicas = as_index(arena_.replicas());
   if (rows_are_equal(ranks_, arena_, Slot::kWeights)) {  // the same weights have the same loss
     const std::vector<double> partial =
         batch_losses_of({{arena_.row(Slot::kWeights, arena_.held().first), kEveryone}});
@@ -67,24 +68,22 @@ Evaluator::Row Evaluator::row_of(int replica) const {
 }
 
 int Evaluator::worker(const Row& row, std::size_t batch) const {
-  return row.holder == kEveryone ? static_cast<int>(batch % static_cast<std::size_t>(ranks_.size()))
-                                 : row.holder;
+  return row.holder == kEveryone ? static_cast<int>(batch % as_index(ranks_.size())) : row.holder;
 }
 
 std::vector<double> Evaluator::batch_losses_of(const std::vector<Row>& rows) const {
   const std::size_t batches = validation_.size();
-  std::vector<std::vector<std::size_t>> tasks(static_cast<std::size_t>(ranks_.size()));  // by worker
+  std::vector<std::vector<std::size_t>> tasks(as_index(ranks_.size()));  // by worker
   for (std::size_t task = 0; task < rows.size() * batches; ++task)
-    tasks[static_cast<std::size_t>(worker(rows[task / batches], task % batches))].push_back(task);
+    tasks[as_index(worker(rows[task / batches], task % batches))].push_back(task);
   std::size_t most = 0;
   for (const auto& of_rank : tasks) most = std::max(most, of_rank.size());
 
   std::vector<double> mine(most);
-  const std::vector<std::size_t>& my_tasks = tasks[static_cast<std::size_t>(ranks_.rank())];
+  const std::vector<std::size_t>& my_tasks = tasks[as_index(ranks_.rank())];
   backend_.for_each(static_cast<int>(my_tasks.size()), [&](int at) {
-    const std::size_t task = my_tasks[static_cast<std::size_t>(at)];
-    mine[static_cast<std::size_t>(at)] =
-        decoder_.loss(rows[task / batches].weights, validation_[task % batches]);
+    const std::size_t task = my_tasks[as_index(at)];
+    mine[as_index(at)] = decoder_.loss(rows[task / batches].weights, validation_[task % batches]);
   });
   const std::vector<double> all = gather(ranks_, mine);
   std::vector<double> partial(rows.size() * batches);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/model_shape.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
@@ -32,8 +33,8 @@ Checkpoint checkpoint_of(const std::string& run) {
       refused += std::string("; ") + error.what();
     }
   }
-  throw InputError({"", "--run", "\"" + run + "\" has no whole checkpoint in checkpoints/" + refused,
-                    "train/KEY of a run directory, or a checkpoint's step-N.json", ""});
+  throw InputError("--run", "\"" + run + "\" has no whole checkpoint in checkpoints/" + refused,
+                   "train/KEY of a run directory, or a checkpoint's step-N.json");
 }
 
 ModelShape shape_of(const Checkpoint& checkpoint) {
@@ -56,7 +57,7 @@ std::vector<float> mean_of_rows(const Checkpoint& checkpoint, std::int64_t param
   SafetensorsFile file(checkpoint.tensors_file);
   const SafetensorsFile::Entry entry = file.entry("weights");
   const std::int64_t bytes = parameters * static_cast<std::int64_t>(sizeof(float));
-  std::vector<float> row(static_cast<std::size_t>(parameters));
+  std::vector<float> row(as_index(parameters));
   std::vector<double> sum(row.size());
   for (int replica = first; replica < last; ++replica) {
     file.read(entry, replica * bytes, bytes, row.data());
@@ -70,12 +71,12 @@ std::vector<float> chosen_weights(const ExportArguments& arguments, const Checkp
                                   std::int64_t parameters) {
   const int replicas = replicas_of(checkpoint, parameters);
   if (arguments.mean == arguments.replica.has_value())
-    throw InputError({"", "--replica", "found " + std::string(arguments.mean ? "both" : "none"),
-                      "either --replica N or --mean", ""});
+    throw InputError("--replica", "found " + std::string(arguments.mean ? "both" : "none"),
+                     "either --replica N or --mean");
   if (arguments.mean) return mean_of_rows(checkpoint, parameters, 0, replicas);
   if (*arguments.replica < 0 || *arguments.replica >= replicas)
-    throw InputError({"", "--replica", "found " + std::to_string(*arguments.replica),
-                      "0 … " + std::to_string(replicas - 1), ""});
+    throw InputError("--replica", "found " + std::to_string(*arguments.replica),
+                     "0 … " + std::to_string(replicas - 1));
   return mean_of_rows(checkpoint, parameters, *arguments.replica, *arguments.replica + 1);
 }
 

@@ -6,10 +6,11 @@
 
 #include "core/child_main.h"
 #include "core/errors.h"
+#include "core/index.h"
 #include "trainer/data/windows.h"
-#include "trainer/training.h"
 #include "trainer/optimizer/clip.h"
 #include "trainer/optimizer/learning_rate.h"
+#include "trainer/training.h"
 
 namespace longhaul {
 namespace {
@@ -45,21 +46,20 @@ int Training::inner_steps(int first) {
   struct Results {
     std::vector<double> losses, seconds;
   };
-  std::vector<Results> results(static_cast<std::size_t>(last - first + 1),
-                               {losses_, std::vector<double>(seconds_.size())});
+  std::vector<Results> results(as_index(last - first + 1), {losses_, std::vector<double>(seconds_.size())});
   const RowBlock held = arena_.held();
   int done = first;
   backend_->for_each_round(
       held.size(), last - first + 1,
       [&](int round, int at) {
-        Results& of_step = results[static_cast<std::size_t>(round)];
-        const auto replica = static_cast<std::size_t>(held.first + at);
+        Results& of_step = results[as_index(round)];
+        const auto replica = as_index(held.first + at);
         inner_step(first + round, held.first + at, of_step.losses[replica], of_step.seconds[replica]);
       },
       [&](int round) {
         done = first + round;
-        losses_ = results[static_cast<std::size_t>(round)].losses;
-        seconds_ = results[static_cast<std::size_t>(round)].seconds;
+        losses_ = results[as_index(round)].losses;
+        seconds_ = results[as_index(round)].seconds;
         meet_ranks();
         check_losses(done);
         if (meet_after(done)) return true;
@@ -86,8 +86,8 @@ void Training::meet_ranks() {
   for (const auto* values : {&losses_, &seconds_})
     mine.insert(mine.end(), values->begin() + held.first, values->begin() + held.end);
   const std::vector<double> all = gather(ranks_, mine);
-  const auto block = static_cast<std::size_t>(held.size());
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks_.size()); ++rank) {
+  const auto block = as_index(held.size());
+  for (std::size_t rank = 0; rank < as_index(ranks_.size()); ++rank) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * mine.size());
     is_asked_to_stop_ |= *from != 0;
     std::copy_n(from + 1, block, losses_.begin() + static_cast<std::ptrdiff_t>(rank * block));
@@ -113,12 +113,12 @@ void Training::compute_stacked(int step) {
         tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
       }
       stacked_->run({arena_.row(Slot::kWeights, first), arena_.row(Slot::kGradient, first), tokens.data(),
-                     std::int64_t{train_.batch} * (train_.model.context + 1),
-                     &losses_[static_cast<std::size_t>(first)], end - first, train_.batch});
+                     std::int64_t{train_.batch} * (train_.model.context + 1), &losses_[as_index(first)],
+                     end - first, train_.batch});
     }
     for (int r = first; r < end; ++r) {
-      seconds_[static_cast<std::size_t>(r)] += seconds / (end - first);
-      if (!exchanges_gradients_) optimize(step, r, seconds_[static_cast<std::size_t>(r)]);
+      seconds_[as_index(r)] += seconds / (end - first);
+      if (!exchanges_gradients_) optimize(step, r, seconds_[as_index(r)]);
     }
   });
   meet_ranks();
@@ -131,10 +131,9 @@ void Training::compute_on_gpu(int step) {
   double seconds = 0;
   {
     const Stopwatch watch(seconds);
-    std::vector<Batch> batches(static_cast<std::size_t>(held.size()));
+    std::vector<Batch> batches(as_index(held.size()));
     backend_->for_each(held.size(), [&](int at) {
-      batches[static_cast<std::size_t>(at)] =
-          training_batch(data_.training, train_, case_.seed, held.first + at, step);
+      batches[as_index(at)] = training_batch(data_.training, train_, case_.seed, held.first + at, step);
     });
     accelerator_->gradients(batches, losses_);
   }

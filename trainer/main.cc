@@ -67,7 +67,7 @@ std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int thre
   };
   prepare_thread();
   if (wanted == "threads" && device == Device::kCuda)
-    throw InputError({"", "--backend", "found \"threads\" with a GPU", "loop or stacked", ""});
+    throw InputError("--backend", "found \"threads\" with a GPU", "loop or stacked");
   if (wanted.empty()) wanted = device == Device::kCuda ? "stacked" : "threads";
   if (wanted == "loop") return make_loop_backend();
   auto pool = make_thread_backend(threads, prepare_thread);

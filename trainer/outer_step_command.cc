@@ -5,10 +5,11 @@
 #include <set>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "methods/common/registry.h"
-#include "trainer/operations/registry.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/operations/operation_runner.h"
+#include "trainer/operations/registry.h"
 
 namespace longhaul {
 namespace {
@@ -25,8 +26,7 @@ MethodSpec method_spec(const OuterStepArguments& arguments) {
     Json options = Json::object();
     for (const std::string& assignment : arguments.assignments) {
       const std::size_t equals = assignment.find('=');
-      if (equals == std::string::npos)
-        throw InputError({"", "--set", "found \"" + assignment + "\"", "key=value", ""});
+      if (equals == std::string::npos) throw InputError("--set", "found \"" + assignment + "\"", "key=value");
       const Json value = Json::parse(assignment.substr(equals + 1), nullptr, false);
       options[assignment.substr(0, equals)] =
           value.is_discarded() ? Json(assignment.substr(equals + 1)) : value;
@@ -34,8 +34,8 @@ MethodSpec method_spec(const OuterStepArguments& arguments) {
     return {method.name, method.name, resolve(section("", method.options), options, "--set")};
   }
   const std::string near = nearest(arguments.method, names);
-  throw InputError({"", "--method", "found \"" + arguments.method + "\"", "one of " + join(names),
-                    near.empty() ? "" : "did you mean \"" + near + "\"?"});
+  throw InputError("--method", "found \"" + arguments.method + "\"", "one of " + join(names),
+                   near.empty() ? "" : "did you mean \"" + near + "\"?");
 }
 
 const StoredTensor& tensor(const StoredTensors& tensors, const std::string& file, const std::string& name,
@@ -50,15 +50,15 @@ const StoredTensor& tensor(const StoredTensors& tensors, const std::string& file
 }
 
 std::vector<std::vector<int>> groups_from(const StoredTensor& stored, const std::string& file, int replicas) {
-  std::vector<std::int64_t> flat(static_cast<std::size_t>(stored.elements()));
+  std::vector<std::int64_t> flat(as_index(stored.elements()));
   std::memcpy(flat.data(), stored.bytes.data(), stored.bytes.size());
-  std::vector<std::vector<int>> groups(static_cast<std::size_t>(stored.shape[0]));
+  std::vector<std::vector<int>> groups(as_index(stored.shape[0]));
   std::set<std::int64_t> seen;
   for (std::size_t i = 0; i < flat.size(); ++i) {
     if (flat[i] < 0 || flat[i] >= replicas || !seen.insert(flat[i]).second)
       throw InputError({file, "groups", "has replica " + std::to_string(flat[i]) + " at " + std::to_string(i),
                         "replicas 0 … " + std::to_string(replicas - 1) + ", each in one group at most", ""});
-    groups[i / static_cast<std::size_t>(stored.shape[1])].push_back(static_cast<int>(flat[i]));
+    groups[i / as_index(stored.shape[1])].push_back(static_cast<int>(flat[i]));
   }
   return groups;
 }
@@ -77,7 +77,7 @@ void run_outer_step(const OuterStepArguments& arguments) {
   const std::unique_ptr<Update> update = make_update(method);
   const std::vector<Slot> rows = update->rows();
   if (std::find(rows.begin(), rows.end(), Slot::kOuterMomentum) == rows.end())
-    throw InputError({"", "--method", "\"" + method.name + "\" has no outer step", "diloco or noloco", ""});
+    throw InputError("--method", "\"" + method.name + "\" has no outer step", "diloco or noloco");
   StoredTensors tensors = read_safetensors(arguments.in);
   const StoredTensor& theta = tensor(tensors, arguments.in, "theta", "F32");
   const int replicas = static_cast<int>(theta.shape[0]);

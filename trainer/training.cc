@@ -9,15 +9,16 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/index.h"
 #include "core/model_shape.h"
 #include "core/plan/program.h"
 #include "methods/common/registry.h"
 #include "methods/common/training_key.h"
-#include "trainer/operations/registry.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/cuda/device.h"
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
+#include "trainer/operations/registry.h"
 #include "trainer/ranks/agreement.h"
 #include "trainer/replicas/blas.h"
 
@@ -86,7 +87,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       operations_(*update_, replicas_),
       evaluator_(decoder_, validation_batches(data_.validation, train_), train_.evaluate_sequences > 0,
                  arena_, *backend_, ranks),
-      losses_(static_cast<std::size_t>(one.replicas)),
+      losses_(as_index(one.replicas)),
       seconds_(losses_.size()),
       best_loss_(std::numeric_limits<double>::infinity()),
       checkpoints_(files.folder(), training_key(one)) {
@@ -130,29 +131,28 @@ void Training::check_same_run(const Json& state) const {
   const std::string hash = hex64(data_.hash), device = to_string(device_);
   const std::string begin_anew = "remove " + files_.folder() + "/checkpoints to begin anew";
   if (state.at("corpus_hash") != hash)
-    throw InputError({"", "train.data",
-                      "the text is not the one of the checkpoint (its hash is " + hash + ")",
-                      "hash " + state["corpus_hash"].get<std::string>(), begin_anew});
+    throw InputError("train.data", "the text is not the one of the checkpoint (its hash is " + hash + ")",
+                     "hash " + state["corpus_hash"].get<std::string>(), begin_anew);
   if (state.at("device") != device)
-    throw InputError({"", "train.device", "found \"" + device + "\", which gives other bits",
-                      state["device"].dump() + ", as the checkpoint", begin_anew});
+    throw InputError("train.device", "found \"" + device + "\", which gives other bits",
+                     state["device"].dump() + ", as the checkpoint", begin_anew);
   if (state.value("arithmetic", arithmetic()) != arithmetic())
-    throw InputError({"", "--backend", "works " + arithmetic() + ", which gives other bits",
-                      state["arithmetic"].get<std::string>() + ", as the checkpoint",
-                      "use the other back-end or number of ranks, or " + begin_anew});
+    throw InputError("--backend", "works " + arithmetic() + ", which gives other bits",
+                     state["arithmetic"].get<std::string>() + ", as the checkpoint",
+                     "use the other back-end or number of ranks, or " + begin_anew);
   if (accelerator_ && state.value("sequences_at_once", accelerator_->sequences_at_once()) !=
                           accelerator_->sequences_at_once())
-    throw InputError({"", "",
-                      "the GPU's free memory is enough for " +
-                          std::to_string(accelerator_->sequences_at_once()) +
-                          " sequences of a replica together, which gives other sums",
-                      state["sequences_at_once"].dump() + ", as the checkpoint",
-                      "use a card with as much free memory, or " + begin_anew});
+    throw InputError("",
+                     "the GPU's free memory is enough for " +
+                         std::to_string(accelerator_->sequences_at_once()) +
+                         " sequences of a replica together, which gives other sums",
+                     state["sequences_at_once"].dump() + ", as the checkpoint",
+                     "use a card with as much free memory, or " + begin_anew);
   if (state.value("libraries", libraries()) != libraries())
-    throw InputError({"", "",
-                      "the libraries are " + libraries().dump() +
-                          ", which may give other bits than those of the checkpoint",
-                      state["libraries"].dump(), "use these, or " + begin_anew});
+    throw InputError("",
+                     "the libraries are " + libraries().dump() +
+                         ", which may give other bits than those of the checkpoint",
+                     state["libraries"].dump(), "use these, or " + begin_anew);
 }
 
 std::string Training::arithmetic() const {
@@ -255,8 +255,7 @@ void Training::follow_program(int step) {
   const auto named = [&](const Instruction& one) -> const Operation& {
     for (const std::vector<Operation>* operations : {&posted, &due})
       for (const Operation& operation : *operations)
-        if (operation.rule == &plan_.rules[static_cast<std::size_t>(one.rule)] &&
-            operation.post_step == one.post_step)
+        if (operation.rule == &plan_.rules[as_index(one.rule)] && operation.post_step == one.post_step)
           return operation;
     throw std::logic_error("the program of step " + std::to_string(step) + " names an operation it has not");
   };
@@ -294,7 +293,7 @@ void Training::optimize_all(int step) {
   if (accelerator_)
     optimize_on_gpu(step);
   else
-    for_each_held([&](int replica) { optimize(step, replica, seconds_[static_cast<std::size_t>(replica)]); });
+    for_each_held([&](int replica) { optimize(step, replica, seconds_[as_index(replica)]); });
   meet_ranks();
 }
 

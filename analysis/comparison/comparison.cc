@@ -9,6 +9,7 @@
 #include "analysis/comparison/samples.h"
 #include "analysis/residual.h"
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -108,7 +109,7 @@ std::vector<std::pair<std::size_t, std::size_t>> compared_groups(const std::vect
                                                                  const std::vector<Pair>& pairs) {
   std::vector<std::pair<std::size_t, std::size_t>> indices;
   const auto index_of = [&](const std::string& name) {
-    return static_cast<std::size_t>(
+    return as_index(
         std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.name == name; }) -
         groups.begin());
   };
@@ -216,8 +217,8 @@ std::vector<Metric> metrics_of(const std::vector<std::string>& paths, const std:
   for (const std::string& path : paths) {
     if (std::find(known.begin(), known.end(), path) == known.end()) {
       const std::string near = nearest(path, known);
-      throw InputError({"", "--metric", "no case has a number \"" + path + "\"", join(known),
-                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+      throw InputError("--metric", "no case has a number \"" + path + "\"", join(known),
+                       near.empty() ? "" : "did you mean \"" + near + "\"?");
     }
     metrics.push_back(metric_named(path));
   }
@@ -266,8 +267,8 @@ void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
     for (const std::string& name : {a, b})
       if (std::find(names.begin(), names.end(), name) == names.end()) {
         const std::string near = nearest(name, names);
-        throw InputError({"", "--pair", "nothing is called \"" + name + "\"", join(names),
-                          near.empty() ? "" : "did you mean \"" + near + "\"?"});
+        throw InputError("--pair", "nothing is called \"" + name + "\"", join(names),
+                         near.empty() ? "" : "did you mean \"" + near + "\"?");
       }
     bool meet = false;
     for (const MetricComparison& metric : table.metrics)
@@ -275,8 +276,8 @@ void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
         for (const Comparison& one : row.comparisons)
           meet = meet || (row.groups[one.a].name == a && row.groups[one.b].name == b);
     if (!meet)
-      throw InputError({"", "--pair", "\"" + a + "\" and \"" + b + "\" never stand at the same point",
-                        "two that differ in nothing else", ""});
+      throw InputError("--pair", "\"" + a + "\" and \"" + b + "\" never stand at the same point",
+                       "two that differ in nothing else");
   }
 }
 

@@ -2,14 +2,14 @@
 
 #include "analysis/comparison/render.h"
 #include "analysis/comparison/words.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
 
 // Characters, not bytes.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string padded(const std::string& text, std::size_t width) {

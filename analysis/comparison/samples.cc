@@ -81,8 +81,7 @@ bool has_value(const Sample& sample, const std::string& key, const std::string& 
 void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samples) {
   for (const std::string& condition : where) {
     const std::size_t equals = condition.find('=');
-    if (equals == std::string::npos)
-      throw InputError({"", "--where", "found \"" + condition + "\"", "key=value", ""});
+    if (equals == std::string::npos) throw InputError("--where", "found \"" + condition + "\"", "key=value");
     const std::string key = condition.substr(0, equals), text = condition.substr(equals + 1);
     std::vector<std::string> values;
     for (const Sample& sample : samples) {
@@ -133,9 +132,9 @@ void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vec
   if (without.size() == samples.size()) {
     const std::vector<std::string> keys = all_keys(samples);
     const std::string near = nearest(key, keys);
-    throw InputError({"", "--by", "no case has the key \"" + key + "\"",
-                      "method, run, or a key of the scenario, as methods.diloco.outer_lr",
-                      near.empty() ? "" : "did you mean \"" + near + "\"?"});
+    throw InputError("--by", "no case has the key \"" + key + "\"",
+                     "method, run, or a key of the scenario, as methods.diloco.outer_lr",
+                     near.empty() ? "" : "did you mean \"" + near + "\"?");
   }
   if (!without.empty())
     notes.push_back(counted(without.size(), "has", "have") + " no " + key +
@@ -147,7 +146,7 @@ void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vec
 
 void assign_groups(const std::string& by, std::vector<Sample>& samples, std::vector<std::string>& notes) {
   if (by == "seed")
-    throw InputError({"", "--by", "found \"seed\"", "anything else: seeds are what is averaged over", ""});
+    throw InputError("--by", "found \"seed\"", "anything else: seeds are what is averaged over");
   if (by == "method") return group_by_method(samples);
   if (by != "run") return group_by_key(by, samples, notes);
   for (Sample& sample : samples) sample.group = sample.run->folder;
@@ -202,8 +201,7 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   Samples result;
   std::vector<Sample> samples = done_samples(runs, result.notes);
   keep_where(request.where, samples);
-  if (samples.empty())
-    throw InputError({"", "", "no case of these runs is done", "runs with finished cases", ""});
+  if (samples.empty()) throw InputError("", "no case of these runs is done", "runs with finished cases");
   assign_groups(request.by, samples, result.notes);
   std::vector<const Configuration*> configurations;
   for (const Sample& sample : samples) configurations.push_back(&sample.configuration);

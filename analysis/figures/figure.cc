@@ -6,6 +6,7 @@
 
 #include "analysis/palette.h"
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -41,8 +42,7 @@ std::string one_line(std::string text) {
 }
 
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 // How many lines the key takes above the graph, about: as many columns as its longest entry allows.

@@ -6,6 +6,7 @@
 
 #include "analysis/comparison/metric.h"
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -39,8 +40,8 @@ std::vector<std::string> sweep_metrics(const std::vector<RunDirectory>& runs,
   for (const std::string& path : asked)
     if (std::find(known.begin(), known.end(), path) == known.end()) {
       const std::string near = nearest(path, known);
-      throw InputError({"", "--metric", "no case has a number \"" + path + "\"", join(known),
-                        near.empty() ? "" : "did you mean \"" + near + "\"?"});
+      throw InputError("--metric", "no case has a number \"" + path + "\"", join(known),
+                       near.empty() ? "" : "did you mean \"" + near + "\"?");
     }
   return asked;
 }
@@ -80,8 +81,8 @@ std::vector<FigureSeries> series_of(const RowSample& row, const FigureContext& c
   std::vector<FigureSeries> all;
   std::map<std::string, int> seen;
   for (const GroupSample& group : row.groups) {
-    const auto place = static_cast<std::size_t>(
-        std::find(context.labels.begin(), context.labels.end(), group.label) - context.labels.begin());
+    const auto place = as_index(std::find(context.labels.begin(), context.labels.end(), group.label) -
+                                context.labels.begin());
     const int round = static_cast<int>(place / 8);
     all.push_back({group.name, "", method_color(place), 1 + (seen[group.label]++ + round) % 5, ""});
   }

@@ -8,6 +8,7 @@
 #include "analysis/figures/line_figure.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
+#include "core/index.h"
 #include "core/metrics.h"
 
 namespace longhaul {
@@ -86,8 +87,8 @@ std::vector<Line> lines_of(const std::vector<const Entry*>& entries, const std::
     const std::string name = line_name(*entry, x);
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& one) { return one.name == name; });
     if (line == lines.end()) {
-      const auto place = static_cast<std::size_t>(
-          std::find(context.labels.begin(), context.labels.end(), entry->label) - context.labels.begin());
+      const auto place = as_index(std::find(context.labels.begin(), context.labels.end(), entry->label) -
+                                  context.labels.begin());
       lines.push_back({name,
                        "seeds: " + std::to_string(entry->values.size()),
                        method_color(place),

@@ -20,6 +20,7 @@
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -225,7 +226,7 @@ void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& 
 Json t_quantiles() {
   Json quantiles = Json::array();
   for (int seeds = 2; seeds <= 50; ++seeds) {
-    std::vector<double> values(static_cast<std::size_t>(seeds), 0);
+    std::vector<double> values(as_index(seeds), 0);
     values[0] = 1;  // standard error 1 / n
     const Interval interval = t_interval(values, 0.95);
     quantiles.push_back(six_digits((interval.high - interval.low) / 2 * seeds));

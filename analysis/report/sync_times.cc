@@ -7,6 +7,7 @@
 #include "analysis/exchange_table.h"
 #include "analysis/report/digits.h"
 #include "analysis/statistics.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -44,7 +45,7 @@ SyncTimes sync_times(const std::string& case_folder) {
   std::vector<std::size_t> row_of;
   for (ExchangeTable rows(case_folder); rows.next();) {
     if (!rows.is_synchronization()) continue;
-    const auto replica = static_cast<std::size_t>(rows.replica());
+    const auto replica = as_index(rows.replica());
     if (replica >= step_of.size()) {
       step_of.resize(replica + 1, -1);
       row_of.resize(replica + 1);

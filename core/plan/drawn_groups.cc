@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/index.h"
 #include "core/random.h"
 
 namespace longhaul {
@@ -10,7 +11,7 @@ namespace {
 using Group = std::vector<int>;
 
 int site_at(const std::vector<int>& site_of, int replica) {
-  return site_of[static_cast<std::size_t>(replica)];
+  return site_of[as_index(replica)];
 }
 
 // Members of `group` other than place `me` that are at the site of `replica`.
@@ -47,9 +48,8 @@ std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, in
   RandomStream stream(seed, Purpose::kGroups, 0, static_cast<std::uint32_t>(step));
   const std::vector<int> order = random_permutation(replicas, stream);
   const int count = replicas / group_size;
-  std::vector<std::vector<int>> groups(static_cast<std::size_t>(count));
-  for (int i = 0; i < count * group_size; ++i)
-    groups[static_cast<std::size_t>(i % count)].push_back(order[static_cast<std::size_t>(i)]);
+  std::vector<std::vector<int>> groups(as_index(count));
+  for (int i = 0; i < count * group_size; ++i) groups[as_index(i % count)].push_back(order[as_index(i)]);
   return groups;
 }
 

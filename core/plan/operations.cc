@@ -5,27 +5,28 @@
 #include <stdexcept>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/plan/drawn_groups.h"
 
 namespace longhaul {
 namespace {
 
 std::vector<int> everyone(int replicas) {
-  std::vector<int> all(static_cast<std::size_t>(replicas));
+  std::vector<int> all(as_index(replicas));
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
 void check_groups(const std::vector<std::vector<int>>& groups, int replicas, const Operation& operation) {
-  std::vector<bool> seen(static_cast<std::size_t>(replicas));
+  std::vector<bool> seen(as_index(replicas));
   for (const auto& group : groups)
     for (const int replica : group) {
-      if (replica < 0 || replica >= replicas || seen[static_cast<std::size_t>(replica)])
-        throw InputError({"", "groups",
-                          "found replica " + std::to_string(replica) + " in exchange " +
-                              operation.rule->name + " of step " + std::to_string(operation.post_step),
-                          "each replica at most once, 0 to " + std::to_string(replicas - 1), ""});
-      seen[static_cast<std::size_t>(replica)] = true;
+      if (replica < 0 || replica >= replicas || seen[as_index(replica)])
+        throw InputError("groups",
+                         "found replica " + std::to_string(replica) + " in exchange " + operation.rule->name +
+                             " of step " + std::to_string(operation.post_step),
+                         "each replica at most once, 0 to " + std::to_string(replicas - 1));
+      seen[as_index(replica)] = true;
     }
 }
 

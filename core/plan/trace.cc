@@ -23,8 +23,8 @@ constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "
 OperationKind kind_from(const std::string& word) {
   const auto found = std::find(std::begin(kKinds), std::end(kKinds), word);
   if (found == std::end(kKinds))
-    throw InputError({"", "kind", "found \"" + word + "\"",
-                      join(std::vector<std::string>(std::begin(kKinds), std::end(kKinds))), ""});
+    throw InputError("kind", "found \"" + word + "\"",
+                     join(std::vector<std::string>(std::begin(kKinds), std::end(kKinds))));
   return static_cast<OperationKind>(found - std::begin(kKinds));
 }
 
@@ -86,8 +86,8 @@ OperationRule rule_from(const Json& json) {
 
 void read_header(const Json& json, Trace& trace) {
   if (json.at("longhaul_trace") != kTraceVersion)
-    throw InputError({"", "longhaul_trace", "found version " + json["longhaul_trace"].dump(),
-                      std::to_string(kTraceVersion), ""});
+    throw InputError("longhaul_trace", "found version " + json["longhaul_trace"].dump(),
+                     std::to_string(kTraceVersion));
   trace.context.seed = json.at("seed");
   trace.context.replicas = json.at("replicas");
   trace.context.steps = json.at("steps");
@@ -107,10 +107,10 @@ void read_line(const Json& json, Trace& trace) {
   } else if (json.contains("compute_s")) {
     const std::size_t step = json.at("step").get<std::size_t>();
     if (step != trace.measured_s.size() + 1)
-      throw InputError({"", "step", "found " + std::to_string(step), "the steps in order", ""});
+      throw InputError("step", "found " + std::to_string(step), "the steps in order");
     trace.measured_s.push_back(json["compute_s"].get<std::vector<double>>());
   } else {
-    throw InputError({"", "", "found a line without groups or compute_s", "one of them", ""});
+    throw InputError("", "found a line without groups or compute_s", "one of them");
   }
 }
 

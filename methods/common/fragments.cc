@@ -1,5 +1,7 @@
 #include "methods/common/fragments.h"
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -15,11 +17,10 @@ void add(Columns& part, const ColumnRange& range) {
 }  // namespace
 
 std::vector<Columns> fragments(const PlannedModel& model, int count) {
-  std::vector<Columns> parts(static_cast<std::size_t>(count));
+  std::vector<Columns> parts(as_index(count));
   if (model.layers.empty()) {
     for (int part = 0; part < count; ++part)
-      add(parts[static_cast<std::size_t>(part)],
-          {part * model.parameters / count, (part + 1) * model.parameters / count});
+      add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
     return parts;
   }
   add(parts.front(), {0, model.layers.front().begin});

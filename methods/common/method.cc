@@ -52,8 +52,8 @@ std::vector<std::string> overlap_warnings(const Case& one) {
 
 void check_exchanging(const Case& one) {
   if (one.replicas < 2)
-    throw InputError({"", "replicas", "found 1 with method \"" + one.method.label + "\", which exchanges",
-                      "at least 2", "for a single replica use method \"independent\""});
+    throw InputError("replicas", "found 1 with method \"" + one.method.label + "\", which exchanges",
+                     "at least 2", "for a single replica use method \"independent\"");
 }
 
 void check_inner_steps(const Case& one) {

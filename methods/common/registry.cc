@@ -38,10 +38,10 @@ OperationPlan trained_plan_of(const Case& one) {
 
 PlanContext plan_context(const Case& one) {
   if (needs_sites(plan_of(one)) && static_cast<int>(one.site_of.size()) != one.replicas)
-    throw InputError({"", "sites",
-                      "found " + std::to_string(one.site_of.size()) + " sites of " +
-                          std::to_string(one.replicas) + " replicas",
-                      "the site of every replica, for groups by sites", "longhaul run writes it"});
+    throw InputError("sites",
+                     "found " + std::to_string(one.site_of.size()) + " sites of " +
+                         std::to_string(one.replicas) + " replicas",
+                     "the site of every replica, for groups by sites", "longhaul run writes it");
   return {one.seed, one.replicas, one.steps(), one.workload.parameters, one.site_of};
 }
 

@@ -1,13 +1,14 @@
 #include "net/collectives/collective.h"
 
+#include "core/index.h"
+
 namespace longhaul {
 
 GroupExchange group_exchange(const std::vector<int>& group, std::int64_t bytes, std::size_t tensors,
                              const std::vector<int>& site_of_replica) {
   GroupExchange exchange{static_cast<int>(group.size()), bytes, static_cast<int>(tensors), {}};
   if (!site_of_replica.empty())
-    for (const int replica : group)
-      exchange.site_of.push_back(site_of_replica[static_cast<std::size_t>(replica)]);
+    for (const int replica : group) exchange.site_of.push_back(site_of_replica[as_index(replica)]);
   return exchange;
 }
 

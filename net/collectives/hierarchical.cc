@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "core/index.h"
 #include "net/collectives/ring.h"
 
 namespace longhaul {
 namespace {
 
 int site_of(const GroupExchange& exchange, int member) {
-  return exchange.site_of.empty() ? 0 : exchange.site_of[static_cast<std::size_t>(member)];
+  return exchange.site_of.empty() ? 0 : exchange.site_of[as_index(member)];
 }
 
 class Hierarchical : public Collective {
@@ -91,7 +92,7 @@ class Hierarchical : public Collective {
     const GroupExchange ring{static_cast<int>(leaders.size()), exchange.bytes, exchange.tensors, {}};
     Round round = ring_->round(ring, static_cast<int>(found - leaders.begin()), index);
     for (auto* messages : {&round.sends, &round.receives})
-      for (Message& message : *messages) message.peer = leaders[static_cast<std::size_t>(message.peer)];
+      for (Message& message : *messages) message.peer = leaders[as_index(message.peer)];
     return round;
   }
 

@@ -47,8 +47,8 @@ const Collective& find_collective(const std::string& name) {
     names.push_back(collective->name());
   }
   const std::string near = nearest(name, names);
-  throw InputError({"", "collective", "found \"" + name + "\"", join(names),
-                    near.empty() ? "see longhaul list collectives" : "did you mean \"" + near + "\"?"});
+  throw InputError("collective", "found \"" + name + "\"", join(names),
+                   near.empty() ? "see longhaul list collectives" : "did you mean \"" + near + "\"?");
 }
 
 }  // namespace longhaul

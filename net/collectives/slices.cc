@@ -76,17 +76,16 @@ void check_slices(const SliceSpec& spec, const Collective& collective, const Gro
   if (spec.kind == SliceSpec::Kind::kWhole || exchange.members < 2) return;
   const std::int64_t slices = wanted_slices(spec, collective, exchange);
   const std::int64_t messages = collective.totals(exchange).transfers;
-  if (slices == 1 || (slices <= kMostSlices && messages <= kMostTransfers / slices))
-    return;
+  if (slices == 1 || (slices <= kMostSlices && messages <= kMostTransfers / slices)) return;
   const double unit = static_cast<double>(collective.unit_bytes(exchange));
   const double allowed = std::max(unit / static_cast<double>(kMostSlices),
                                   unit * static_cast<double>(messages) / static_cast<double>(kMostTransfers));
-  throw InputError({"", "network.slice",
-                    "cuts each of " + std::to_string(messages) + " messages of up to " + human_bytes(unit) +
-                        " into " + std::to_string(slices) + " slices",
-                    "at most " + std::to_string(kMostSlices) + " slices a message and " +
-                        std::to_string(kMostTransfers) + " in one exchange",
-                    "slices of at least " + human_bytes(allowed)});
+  throw InputError("network.slice",
+                   "cuts each of " + std::to_string(messages) + " messages of up to " + human_bytes(unit) +
+                       " into " + std::to_string(slices) + " slices",
+                   "at most " + std::to_string(kMostSlices) + " slices a message and " +
+                       std::to_string(kMostTransfers) + " in one exchange",
+                   "slices of at least " + human_bytes(allowed));
 }
 
 double pipelined_rounds_s(int rounds, double round_s, int slices, double latency_s) {

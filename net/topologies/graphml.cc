@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/json_values.h"
 #include "core/units.h"
 #include "net/placement.h"
@@ -53,8 +54,8 @@ void check(const Case& one) {
 GraphmlGraph load_graph(const GraphmlSpec& spec, const std::string& folder) {
   const std::string file = (std::filesystem::path(folder) / spec.file).string();
   if (std::filesystem::is_regular_file(file)) return read_graphml_file(file);
-  throw InputError({"", std::string(kPath) + ".file", "\"" + spec.file + "\" is no file",
-                    "a GraphML file, relative to the scenario's folder (" + folder + ")", ""});
+  throw InputError(std::string(kPath) + ".file", "\"" + spec.file + "\" is no file",
+                   "a GraphML file, relative to the scenario's folder (" + folder + ")");
 }
 
 // Those with coordinates; all, where no node has any.
@@ -78,15 +79,13 @@ Placement placement_of(const GraphmlSpec& spec, const GraphmlGraph& graph, int r
 double rate_of(const GraphmlEdge& edge, const GraphmlSpec& spec) {
   if (edge.rate) return *edge.rate;
   if (spec.default_rate) return *spec.default_rate;
-  throw InputError({"", std::string(kPath) + ".default_rate",
-                    "the edge " + edge.name + " of " + spec.file + " has no speed",
-                    "LinkSpeedRaw, an OC-n in LinkLabel or LinkNote, or a default_rate for all such edges",
-                    ""});
+  throw InputError(std::string(kPath) + ".default_rate",
+                   "the edge " + edge.name + " of " + spec.file + " has no speed",
+                   "LinkSpeedRaw, an OC-n in LinkLabel or LinkNote, or a default_rate for all such edges");
 }
 
 double delay_of(const GraphmlEdge& edge, const GraphmlGraph& graph, const GraphmlSpec& spec) {
-  const GraphmlNode &first = graph.nodes[static_cast<std::size_t>(edge.first)],
-                    &second = graph.nodes[static_cast<std::size_t>(edge.second)];
+  const GraphmlNode &first = graph.nodes[as_index(edge.first)], &second = graph.nodes[as_index(edge.second)];
   if (first.place && second.place)
     return great_circle_km(*first.place, *second.place) / kFibreKmPerS * spec.inflation;
   if (spec.default_delay) return *spec.default_delay;

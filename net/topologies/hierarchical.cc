@@ -22,9 +22,8 @@ Placement parse_sites(const Json& json, int replicas) {
   const std::string path = std::string(kPath) + ".sites";
   if (!json.is_number()) return parse_placement(json, replicas, path);
   if (json.get<std::int64_t>() > replicas)
-    throw InputError({"", path,
-                      "found " + json.dump() + " sites for " + std::to_string(replicas) + " replicas",
-                      "at most a site a replica", ""});
+    throw InputError(path, "found " + json.dump() + " sites for " + std::to_string(replicas) + " replicas",
+                     "at most a site a replica");
   Placement sites;
   for (int site = 0; site < json.get<int>(); ++site) sites.push_back({"site" + std::to_string(site), 0});
   return spread_evenly(std::move(sites), replicas);
@@ -37,10 +36,10 @@ HierarchicalSpec parse(const Case& one) {
   sites.inside = parse_access_links(json.at("inside"), path + ".inside");
   sites.trunk = parse_access_links(json.at("trunk"), path + ".trunk");
   if (sites.trunk.rtt < sites.inside.rtt)
-    throw InputError({"", path + ".trunk.rtt",
-                      "found " + human_duration(sites.trunk.rtt) + " between two sites, and " +
-                          human_duration(sites.inside.rtt) + " inside one",
-                      "at least inside.rtt", "the links between the sites would need a negative delay"});
+    throw InputError(path + ".trunk.rtt",
+                     "found " + human_duration(sites.trunk.rtt) + " between two sites, and " +
+                         human_duration(sites.inside.rtt) + " inside one",
+                     "at least inside.rtt", "the links between the sites would need a negative delay");
   sites.placement = without_empty_sites(parse_sites(json.at("sites"), one.replicas));
   return sites;
 }

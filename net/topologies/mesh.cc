@@ -21,9 +21,9 @@ MeshSpec parse(const Case& one) {
   mesh.rtt = optional_duration(json, "rtt").value_or(mesh.rtt);
   for (const char* key : {"rate", "rtt"})
     if (!json.contains(key) && !one.network.message_time)
-      throw InputError({"", std::string("network.topology.mesh.") + key, "this key is missing",
-                        "rate and rtt of every link",
-                        "only with network.message_time does a message not need them"});
+      throw InputError(std::string("network.topology.mesh.") + key, "this key is missing",
+                       "rate and rtt of every link",
+                       "only with network.message_time does a message not need them");
   return mesh;
 }
 
@@ -40,8 +40,8 @@ void check(const Case& one) {
 Topology build(const Case& one) {
   constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
   if (one.replicas > kMostReplicas)
-    throw InputError({"", "replicas", "found " + std::to_string(one.replicas) + " on a mesh",
-                      "at most " + std::to_string(kMostReplicas), "a mesh has a link for every pair"});
+    throw InputError("replicas", "found " + std::to_string(one.replicas) + " on a mesh",
+                     "at most " + std::to_string(kMostReplicas), "a mesh has a link for every pair");
   const MeshSpec mesh = parse(one);
   Topology topology(one.replicas);
   if (one.network.fidelity != "packet") {

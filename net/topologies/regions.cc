@@ -54,10 +54,10 @@ Link trunk_between(const Topology& topology, int one, int other, const SitePair&
   const std::string name = topology.node_name(one) + "-" + topology.node_name(other);
   const double delay_s = measured.rtt / 2 - inside_rtt / 2;  // both access links are inside_rtt / 4 each
   if (delay_s < 0)
-    throw InputError({"", std::string(kPath) + ".matrix",
-                      name + " has a round trip of " + human_duration(measured.rtt) + ", inside a site " +
-                          human_duration(inside_rtt),
-                      "no two sites nearer than two replicas at one site", "lower inside.rtt of the matrix"});
+    throw InputError(std::string(kPath) + ".matrix",
+                     name + " has a round trip of " + human_duration(measured.rtt) + ", inside a site " +
+                         human_duration(inside_rtt),
+                     "no two sites nearer than two replicas at one site", "lower inside.rtt of the matrix");
   return {name, one, other, rate, rate, delay_s};
 }
 

@@ -31,16 +31,16 @@ std::vector<std::string> names(bool has_sites) {
 // Silence would let a user believe that an order without effect was tried.
 void check_rank_order(const RankOrderSpec& order, const TopologyKind& kind) {
   if (order.kind == RankOrderSpec::Kind::kBlocks || kind.has_sites) return;
-  throw InputError({"", "network.rank_order",
-                    "found \"" + to_string(order.kind) + "\" on a topology without sites",
-                    "\"blocks\", or the topology " + topologies_with_sites(), kind.why_no_order});
+  throw InputError("network.rank_order",
+                   "found \"" + to_string(order.kind) + "\" on a topology without sites",
+                   "\"blocks\", or the topology " + topologies_with_sites(), kind.why_no_order);
 }
 
 // A drawn time is the whole time of a message.
 void check_message_time(const NetworkSpec& network, const TopologyKind& kind) {
   if (network.message_time && !kind.takes_message_time)
-    throw InputError({"", "network.message_time", "found on a topology that has measured times of its own",
-                      kTakesMessageTime, ""});
+    throw InputError("network.message_time", "found on a topology that has measured times of its own",
+                     kTakesMessageTime);
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ const TopologyKind& topology_named(const std::string& name) {
     all.push_back(kind.name());
   }
   const std::string near = nearest(name, all);
-  throw InputError({"", "network.topology", "found \"" + name + "\"", join(all),
-                    near.empty() ? "see longhaul list networks" : "did you mean \"" + near + "\"?"});
+  throw InputError("network.topology", "found \"" + name + "\"", join(all),
+                   near.empty() ? "see longhaul list networks" : "did you mean \"" + near + "\"?");
 }
 
 TopologyOptions topology_options() {

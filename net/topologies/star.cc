@@ -17,9 +17,8 @@ AccessLinks parse(const Case& one) {
 void check(const Case& one) {
   const AccessLinks star = parse(one);
   if (one.network.message_time && star.rtt > 0)
-    throw InputError({"", "network.message_time",
-                      "found on a star with an rtt of " + human_duration(star.rtt), kTakesMessageTime,
-                      "the drawn time is the whole time of a message, latency included"});
+    throw InputError("network.message_time", "found on a star with an rtt of " + human_duration(star.rtt),
+                     kTakesMessageTime, "the drawn time is the whole time of a message, latency included");
 }
 
 Topology build(const Case& one) {

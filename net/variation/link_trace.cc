@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -75,7 +76,7 @@ void check_header(const Line& header) {
 std::optional<double> number_in(const Line& line, const Line& header, const std::string& column) {
   const auto place = std::find(header.cells.begin(), header.cells.end(), column);
   if (place == header.cells.end()) return std::nullopt;
-  const std::string& cell = line.cells[static_cast<std::size_t>(place - header.cells.begin())];
+  const std::string& cell = line.cells[as_index(place - header.cells.begin())];
   if (cell.empty()) return std::nullopt;
   double value = 0;
   const char* end = cell.data() + cell.size();
@@ -145,8 +146,8 @@ std::int64_t period_of(const std::vector<LinkTrace::Row>& rows, const TraceSpec&
   }
   const std::int64_t period_ns = std::llround(*spec.period_s * 1e9);
   if (period_ns <= end_ns)
-    throw InputError({"", path + ".repeat", "found a period of " + format_number(*spec.period_s) + " s",
-                      "more than the time of the last row, " + format_number(seconds(end_ns)) + " s", ""});
+    throw InputError(path + ".repeat", "found a period of " + format_number(*spec.period_s) + " s",
+                     "more than the time of the last row, " + format_number(seconds(end_ns)) + " s");
   return period_ns;
 }
 
@@ -197,8 +198,8 @@ LinkTrace read_link_trace(const TraceSpec& spec, const std::string& path) {
   std::ifstream in(spec.file);
   std::stringstream text;
   if (!std::filesystem::is_regular_file(spec.file) || !in || !(text << in.rdbuf()))
-    throw InputError({"", path + ".file", "\"" + spec.file + "\" cannot be read",
-                      "a CSV file, relative to the scenario's folder", ""});
+    throw InputError(path + ".file", "\"" + spec.file + "\" cannot be read",
+                     "a CSV file, relative to the scenario's folder");
   return LinkTrace::parse(text.str(), spec.file, spec, path);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/options.h"
 #include "core/units.h"
 #include "net/link_names.h"
@@ -29,8 +30,7 @@ std::vector<LinkDirection> directions_of(int link, const Directions& directions)
 }
 
 std::string name_of(const Topology& topology, LinkDirection direction) {
-  return topology.links()[static_cast<std::size_t>(direction / 2)].name +
-         (direction % 2 == 0 ? " forward" : " backward");
+  return topology.links()[as_index(direction / 2)].name + (direction % 2 == 0 ? " forward" : " backward");
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Variation::Variation(const VariationSpec& spec, const Topology& topology, std::u
 }
 
 double Variation::own_delay_s(LinkDirection direction) const {
-  return topology_.links()[static_cast<std::size_t>(direction / 2)].delay_s;
+  return topology_.links()[as_index(direction / 2)].delay_s;
 }
 
 void Variation::add_trace(const TraceSpec& spec, const std::string& path) {
@@ -60,15 +60,15 @@ void Variation::add_trace(const TraceSpec& spec, const std::string& path) {
   traces_.push_back(read_link_trace(spec, path));
   const auto assign = [&](int& place, LinkDirection direction, const char* what) {
     if (place >= 0)
-      throw InputError({"", path,
-                        std::string("gives the ") + what + " of " + name_of(topology_, direction) +
-                            ", which " + path_of("traces", static_cast<std::size_t>(place)) + " gives too",
-                        "one trace for each", ""});
+      throw InputError(path,
+                       std::string("gives the ") + what + " of " + name_of(topology_, direction) +
+                           ", which " + path_of("traces", as_index(place)) + " gives too",
+                       "one trace for each");
     place = number;
   };
   for (const int link : links_named(topology_, spec.link, path + ".link"))
     for (const LinkDirection direction : directions_of(link, spec.directions)) {
-      OfDirection& one = directions_[static_cast<std::size_t>(direction)];
+      OfDirection& one = directions_[as_index(direction)];
       if (traces_.back().has_rates()) assign(one.rate_trace, direction, "rate");
       if (traces_.back().has_delays()) assign(one.delay_trace, direction, "delay");
       one.varies = true;
@@ -76,11 +76,11 @@ void Variation::add_trace(const TraceSpec& spec, const std::string& path) {
 }
 
 void Variation::add_background(const BackgroundSpec& spec, int index, std::uint64_t seed) {
-  const std::string path = path_of("background", static_cast<std::size_t>(index));
+  const std::string path = path_of("background", as_index(index));
   if (spec.link.empty()) {
     const int from = node_named(topology_, spec.from, path + ".from"),
               to = node_named(topology_, spec.to, path + ".to");
-    if (from == to) throw InputError({"", path + ".to", "found the node of from again", "another node", ""});
+    if (from == to) throw InputError(path + ".to", "found the node of from again", "another node");
     return add_traffic(spec, topology_.path(from, to).directions, spec.from + ">" + spec.to, index, seed,
                        path);
   }
@@ -93,8 +93,8 @@ void Variation::add_traffic(const BackgroundSpec& spec, std::vector<LinkDirectio
                             const std::string& place, int index, std::uint64_t seed,
                             const std::string& json_path) {
   if (std::none_of(path.begin(), path.end(), [&](LinkDirection one) { return std::isfinite(own_rate(one)); }))
-    throw InputError({"", json_path, place + " has no limit to its rate", "a link with a rate of its own",
-                      "traffic of others takes nothing of a link that carries everything"});
+    throw InputError(json_path, place + " has no limit to its rate", "a link with a rate of its own",
+                     "traffic of others takes nothing of a link that carries everything");
   int source = -1;
   if (spec.on_s) {
     source = static_cast<int>(sources_.size());
@@ -112,12 +112,12 @@ void Variation::add_traffic(const BackgroundSpec& spec, std::vector<LinkDirectio
   }
   for (const LinkDirection direction : path) {
     if (spec.rate && *spec.rate > (1 - kLeast) * own_rate(direction))
-      throw InputError({"", json_path + ".rate",
-                        "found " + human_rate(*spec.rate) + " on " + name_of(topology_, direction) +
-                            ", which has " + human_rate(own_rate(direction)),
-                        "at most nine tenths of a link", ""});
-    directions_[static_cast<std::size_t>(direction)].takers.push_back(static_cast<int>(takers_.size()));
-    directions_[static_cast<std::size_t>(direction)].varies = true;
+      throw InputError(json_path + ".rate",
+                       "found " + human_rate(*spec.rate) + " on " + name_of(topology_, direction) +
+                           ", which has " + human_rate(own_rate(direction)),
+                       "at most nine tenths of a link");
+    directions_[as_index(direction)].takers.push_back(static_cast<int>(takers_.size()));
+    directions_[as_index(direction)].varies = true;
   }
   takers_.push_back({spec.rate, spec.share, source});
 }
@@ -139,13 +139,12 @@ void Variation::advance_to(std::int64_t time_ns) {
 }
 
 void Variation::update(LinkDirection direction) {
-  const auto i = static_cast<std::size_t>(direction);
+  const auto i = as_index(direction);
   const OfDirection& one = directions_[i];
   double rate = own_rate(direction), delay_s = own_delay_s(direction);
-  if (one.rate_trace >= 0)
-    rate = traces_[static_cast<std::size_t>(one.rate_trace)].at(now_ns_).rate.value_or(rate);
+  if (one.rate_trace >= 0) rate = traces_[as_index(one.rate_trace)].at(now_ns_).rate.value_or(rate);
   if (one.delay_trace >= 0)
-    delay_s = traces_[static_cast<std::size_t>(one.delay_trace)].at(now_ns_).delay_s.value_or(delay_s);
+    delay_s = traces_[as_index(one.delay_trace)].at(now_ns_).delay_s.value_or(delay_s);
   rate *= one.jitter.rate;
   delay_s *= one.jitter.delay;
   const double left = capacity(one, direction, rate);
@@ -161,7 +160,7 @@ double Variation::capacity(const OfDirection& one, LinkDirection direction, doub
   if (!std::isfinite(rate)) return rate;
   double taken = 0;
   for (const int number : one.takers) {
-    const Taker& taker = takers_[static_cast<std::size_t>(number)];
+    const Taker& taker = takers_[as_index(number)];
     if (is_on(taker.source)) taken += taker.rate ? *taker.rate : *taker.share * own_rate(direction);
   }
   return std::max(rate - taken, kLeast * rate);
@@ -186,7 +185,7 @@ std::vector<double> Variation::largest_rates() const {
   for (std::size_t i = 0; i < directions_.size(); ++i) {
     double most = own_rate(static_cast<LinkDirection>(i));
     if (const int trace = directions_[i].rate_trace; trace >= 0)
-      for (const LinkTrace::Row& row : traces_[static_cast<std::size_t>(trace)].rows())
+      for (const LinkTrace::Row& row : traces_[as_index(trace)].rows())
         most = std::max(most, row.rate.value_or(0));
     largest.push_back(most * std::exp(2 * jitter_spec_.rate_sigma));
   }
@@ -198,7 +197,7 @@ std::vector<double> Variation::largest_delays_s() const {
   for (std::size_t i = 0; i < directions_.size(); ++i) {
     double most = own_delay_s(static_cast<LinkDirection>(i));
     if (const int trace = directions_[i].delay_trace; trace >= 0)
-      for (const LinkTrace::Row& row : traces_[static_cast<std::size_t>(trace)].rows())
+      for (const LinkTrace::Row& row : traces_[as_index(trace)].rows())
         most = std::max(most, row.delay_s.value_or(0));
     largest.push_back(most * std::exp(2 * jitter_spec_.delay_sigma));
   }
@@ -210,14 +209,14 @@ void Variation::check_for_packets(const VariationSpec& spec) const {
     const std::string path = path_of("traces", i);
     const Directions& directions = spec.traces[i].directions;
     if (traces_[i].has_delays() && !(directions.forward && directions.backward))
-      throw InputError({"", path + ".direction", "found a delay of one direction with fidelity \"packet\"",
-                        "\"both\", or fidelity \"flow\"", "ns-3's links have one delay for both directions"});
+      throw InputError(path + ".direction", "found a delay of one direction with fidelity \"packet\"",
+                       "\"both\", or fidelity \"flow\"", "ns-3's links have one delay for both directions");
     for (const LinkTrace::Row& row : traces_[i].rows())
       if (row.rate == 0.)
-        throw InputError({"", path + ".file",
-                          "found an outage at " + format_number(static_cast<double>(row.time_ns) / 1e9) +
-                              " s with fidelity \"packet\"",
-                          "rates above 0, or fidelity \"flow\"", "ns-3's links have no rate of 0"});
+        throw InputError(path + ".file",
+                         "found an outage at " + format_number(static_cast<double>(row.time_ns) / 1e9) +
+                             " s with fidelity \"packet\"",
+                         "rates above 0, or fidelity \"flow\"", "ns-3's links have no rate of 0");
   }
 }
 

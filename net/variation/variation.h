@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/index.h"
 #include "net/topology.h"
 #include "net/variation/link_jitter.h"
 #include "net/variation/link_trace.h"
@@ -79,7 +80,7 @@ class Variation {
   double own_rate(LinkDirection direction) const { return topology_.rate(direction); }
   double own_delay_s(LinkDirection direction) const;
   double capacity(const OfDirection& one, LinkDirection direction, double rate) const;
-  bool is_on(int source) const { return source < 0 || sources_[static_cast<std::size_t>(source)].is_on(); }
+  bool is_on(int source) const { return source < 0 || sources_[as_index(source)].is_on(); }
 
   const Topology& topology_;
   std::vector<LinkTrace> traces_;

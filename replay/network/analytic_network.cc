@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -17,9 +19,7 @@ double seconds(std::int64_t ns) {
 
 AnalyticNetwork::AnalyticNetwork(const NetworkSpec& spec, const Topology& topology, std::uint64_t seed,
                                  Clock& clock)
-    : clock_(clock),
-      costs_(spec, topology, seed),
-      busy_(static_cast<std::size_t>(2 * topology.link_count())) {}
+    : clock_(clock), costs_(spec, topology, seed), busy_(as_index(2 * topology.link_count())) {}
 
 void AnalyticNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
   const MessageKey& key = transfer.key;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "core/index.h"
+
 namespace longhaul {
 
 void BusyTimes::add(LinkDirection direction, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t bytes) {
-  const auto i = static_cast<std::size_t>(direction);
+  const auto i = as_index(direction);
   loads_[i].bytes += bytes;
   if (open_[i].empty()) used_.push_back(direction);
   open_[i].push_back({begin_ns, end_ns});
@@ -14,7 +16,7 @@ void BusyTimes::add(LinkDirection direction, std::int64_t begin_ns, std::int64_t
 void BusyTimes::count_until(std::int64_t horizon_ns) {
   std::vector<LinkDirection> still_used;
   for (const LinkDirection direction : used_) {
-    const auto i = static_cast<std::size_t>(direction);
+    const auto i = as_index(direction);
     std::sort(open_[i].begin(), open_[i].end());
     std::vector<Interval> merged;
     for (const Interval& one : open_[i])

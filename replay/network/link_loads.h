@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/index.h"
 #include "net/topology.h"
 
 namespace longhaul {
@@ -20,9 +21,7 @@ class LinkLoads {
 
   void begin(const std::vector<LinkDirection>& path, double now);
   void end(const std::vector<LinkDirection>& path, double now);
-  void add_bytes(LinkDirection direction, std::int64_t bytes) {
-    loads_[static_cast<std::size_t>(direction)].bytes += bytes;
-  }
+  void add_bytes(LinkDirection direction, std::int64_t bytes) { loads_[as_index(direction)].bytes += bytes; }
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
  private:

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/index.h"
+
 namespace longhaul {
 
 class PeerMap {
@@ -29,7 +31,7 @@ class PeerMap {
   static constexpr std::size_t kFew = 16;
 
   int& at(int peer) {
-    const auto place = static_cast<std::size_t>(peer);
+    const auto place = as_index(peer);
     if (place >= many_.size()) many_.resize(place + 1, initial_);
     return many_[place];
   }

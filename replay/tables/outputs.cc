@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -52,7 +53,7 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<Operat
 }
 
 void ReplayOutputs::write_exchange(int step, int rule, const ExchangeRow& row) {
-  const std::string& name = rules_[static_cast<std::size_t>(rule)].name;
+  const std::string& name = rules_[as_index(rule)].name;
   exchanges_.cell(step).cell(row.replica).cell(name);
   exchanges_.cell(row.ready_s)
       .cell(row.start_s)

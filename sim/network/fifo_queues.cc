@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/index.h"
 #include "net/fifo.h"
 
 namespace longhaul {
@@ -61,7 +62,7 @@ void FifoQueues::sent(int number, double until_s) {
 }
 
 void FifoQueues::sends(int number, double now_s, double until_s) {
-  Known& one = known_[static_cast<std::size_t>(number)];
+  Known& one = known_[as_index(number)];
   one.until_s = until_s;
   one.at = waits_at(*one.facts);
   Queue& there = queue(one.at);

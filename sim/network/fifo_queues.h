@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/case.h"
+#include "core/index.h"
 #include "net/fair_shares.h"
 #include "net/topology.h"
 #include "sim/network/flow_channel.h"
@@ -45,9 +46,9 @@ class FifoQueues {
     double until_s = 0;    // its burst
   };
 
-  Queue& queue(LinkDirection direction) { return queues_[static_cast<std::size_t>(direction)]; }
-  const Queue& queue(LinkDirection direction) const { return queues_[static_cast<std::size_t>(direction)]; }
-  const Known& known(int number) const { return known_[static_cast<std::size_t>(number)]; }
+  Queue& queue(LinkDirection direction) { return queues_[as_index(direction)]; }
+  const Queue& queue(LinkDirection direction) const { return queues_[as_index(direction)]; }
+  const Known& known(int number) const { return known_[as_index(number)]; }
   LinkDirection waits_at(const ConnectionFacts& facts) const;
   double wait_s(LinkDirection direction, double arrival_s) const;
   double room(int number, double begin_s, double end_s, double level);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/index.h"
 #include "net/codel.h"
 #include "net/framing.h"
 #include "sim/network/clock.h"
@@ -46,14 +47,14 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving s
       seed_(seed),
       slots_a_pair_(has_signals(tcp) || tcp.queue == "fifo" ? tcp.connections : 1),
       shares_(capacities(topology), ack_share(tcp.segment)),
-      numbers_(static_cast<std::size_t>(topology.replicas()), PeerMap(-1)),
-      loads_(static_cast<std::size_t>(2 * topology.link_count())),
+      numbers_(as_index(topology.replicas()), PeerMap(-1)),
+      loads_(as_index(2 * topology.link_count())),
       alarm_([this] { wake(); }) {
   if (tcp_.queue == "fifo") fifos_ = std::make_unique<FifoQueues>(tcp_, topology_, shares_);
 }
 
 int FlowNetwork::number_of(int source, int target) {
-  int& number = numbers_[static_cast<std::size_t>(source)][target];
+  int& number = numbers_[as_index(source)][target];
   if (number >= 0) return number;
   return number = add_slots(source, target);
 }
@@ -86,7 +87,7 @@ void FlowNetwork::prefetch(const std::vector<int>& numbers, std::size_t after) c
   constexpr int kLines = 4;  // what a change of the rate looks at
   if (after + kAhead >= numbers.size()) return;
   const int number = numbers[after + kAhead];
-  if (number >= first_slot_) slots_.prefetch<kLines>(static_cast<std::size_t>(number - first_slot_));
+  if (number >= first_slot_) slots_.prefetch<kLines>(as_index(number - first_slot_));
 }
 
 // The number of the first one.
@@ -147,9 +148,9 @@ void FlowNetwork::send_parts(int first, int count, std::int64_t bytes, Arrival o
     std::vector<SyncParts> of_part;
   };
   const auto open = std::make_shared<Open>(
-      Open{count, std::move(on_arrival), parts, std::vector<SyncParts>(static_cast<std::size_t>(count))});
+      Open{count, std::move(on_arrival), parts, std::vector<SyncParts>(as_index(count))});
   for (int part = 0; part < count; ++part) {
-    SyncParts* own = &open->of_part[static_cast<std::size_t>(part)];
+    SyncParts* own = &open->of_part[as_index(part)];
     const auto arrived = [open, own] {
       if (--open->count > 0) return;
       if (open->parts) *open->parts += *own;
@@ -172,7 +173,7 @@ void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, 
 }
 
 void FlowNetwork::touch(int number) {
-  char& is_touched = is_touched_[static_cast<std::size_t>(number - first_slot_)];
+  char& is_touched = is_touched_[as_index(number - first_slot_)];
   if (is_touched) return;
   is_touched = 1;
   touched_.push_back(number);
@@ -199,7 +200,7 @@ void FlowNetwork::wake() {
       for (std::size_t i = 0; i < due_.size(); ++i) {
         constexpr std::size_t kAhead = 4;
         if (i + kAhead < due_.size())
-          slots_.prefetch<kSlotLines>(static_cast<std::size_t>(due_[i + kAhead] / 2 - first_slot_));
+          slots_.prefetch<kSlotLines>(as_index(due_[i + kAhead] / 2 - first_slot_));
         const int event = due_[i];
         event % 2 == 0 ? look_at(event / 2, now) : arrive(event / 2, now);
       }
@@ -306,7 +307,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
   for (std::size_t i = 0; i < changed.size(); ++i) {
     prefetch(changed, i);
     const int number = changed[i];
-    if (number < first_slot_ || is_touched_[static_cast<std::size_t>(number - first_slot_)]) continue;
+    if (number < first_slot_ || is_touched_[as_index(number - first_slot_)]) continue;
     slot(number).channel.advance(seconds(now_ns));
     touch(number);
   }
@@ -316,7 +317,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     prefetch(due_, i);
     const int number = due_[i];
     Slot& one = slot(number);
-    is_touched_[static_cast<std::size_t>(number - first_slot_)] = 0;
+    is_touched_[as_index(number - first_slot_)] = 0;
     if (one.channel.has_data() && one.channel.may_send())
       one.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, seconds(now_ns));
     plan(number, now_ns);

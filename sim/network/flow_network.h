@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/index.h"
 #include "net/fair_shares.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
@@ -59,7 +60,7 @@ class FlowNetwork : public Network {
     ShortQueue<Arrival> travelling;  // sent, not arrived
   };
 
-  Slot& slot(int number) { return slots_[static_cast<std::size_t>(number - first_slot_)]; }
+  Slot& slot(int number) { return slots_[as_index(number - first_slot_)]; }
   int number_of(int source, int target);
   int add_slots(int source, int target);
   std::unique_ptr<CongestionReaction> make_reaction(const ConnectionFacts& facts, int source, int target,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/index.h"
+
 namespace longhaul {
 
 FlowVariation::FlowVariation(std::unique_ptr<Variation> variation, const Topology& topology,
@@ -21,8 +23,8 @@ FlowVariation::FlowVariation(std::unique_ptr<Variation> variation, const Topolog
 // Starting what is on and stopping what is off again changes nothing.
 void FlowVariation::share() {
   for (const LinkDirection direction : variation_->changed()) {
-    shares_.set_capacity(direction, variation_->capacities()[static_cast<std::size_t>(direction)]);
-    is_changed_[static_cast<std::size_t>(direction)] = true;
+    shares_.set_capacity(direction, variation_->capacities()[as_index(direction)]);
+    is_changed_[as_index(direction)] = true;
   }
   const std::vector<Variation::CrossFlow>& flows = variation_->cross_flows();
   for (std::size_t i = 0; i < flows.size(); ++i)
@@ -31,14 +33,13 @@ void FlowVariation::share() {
 }
 
 void FlowVariation::advance_to(std::int64_t now_ns) {
-  for (const LinkDirection direction : variation_->changed())
-    is_changed_[static_cast<std::size_t>(direction)] = false;
+  for (const LinkDirection direction : variation_->changed()) is_changed_[as_index(direction)] = false;
   variation_->advance_to(now_ns);
   share();
 }
 
 bool FlowVariation::concerns(const ConnectionFacts& facts) const {
-  const auto is_changed = [&](LinkDirection one) { return is_changed_[static_cast<std::size_t>(one)]; };
+  const auto is_changed = [&](LinkDirection one) { return is_changed_[as_index(one)]; };
   return std::any_of(facts.data.begin(), facts.data.end(), is_changed) ||
          std::any_of(facts.acks.begin(), facts.acks.end(), is_changed);
 }
@@ -49,7 +50,7 @@ ConnectionFacts FlowVariation::present(const ConnectionFacts& own, int source, i
 
 double FlowVariation::cap(const ConnectionFacts& facts, double rate_limit) const {
   const bool is_way_back_open = std::all_of(facts.acks.begin(), facts.acks.end(), [&](LinkDirection one) {
-    return variation_->capacities()[static_cast<std::size_t>(one)] > 0;
+    return variation_->capacities()[as_index(one)] > 0;
   });
   return is_way_back_open ? rate_limit : 0;
 }

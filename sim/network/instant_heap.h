@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/index.h"
+
 namespace longhaul {
 
 class InstantHeap {
@@ -35,7 +37,7 @@ class InstantHeap {
     std::size_t hole = 0;
     for (std::size_t child = 1; child < heap_.size(); child = 2 * hole + 1) {
       const std::size_t other = child + (child + 1 < heap_.size());
-      child += static_cast<std::size_t>(is_before(heap_[other], heap_[child]));
+      child += as_index(is_before(heap_[other], heap_[child]));
       heap_[hole] = heap_[child];
       hole = child;
     }

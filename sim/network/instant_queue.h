@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/index.h"
 #include "sim/network/instant_heap.h"
 
 namespace longhaul {
@@ -25,7 +26,7 @@ class InstantQueue {
 
   void push(std::int64_t time_ns, int event) {
     const std::uint32_t node = new_node(event);
-    Recent& recent = recent_[static_cast<std::size_t>(time_ns) % recent_.size()];
+    Recent& recent = recent_[as_index(time_ns) % recent_.size()];
     if (recent.time_ns == time_ns) {
       Entry& entry = entries_[recent.entry];
       entry.last = nodes_[entry.last].next = node;
@@ -41,7 +42,7 @@ class InstantQueue {
     const InstantHeap::Instant first = heap_.top();
     const std::uint32_t number = first.entry();
     heap_.pop();
-    Recent& recent = recent_[static_cast<std::size_t>(first.time_ns) % recent_.size()];
+    Recent& recent = recent_[as_index(first.time_ns) % recent_.size()];
     if (recent.entry == number) recent = {};
     events.clear();
     const Entry entry = entries_[number];

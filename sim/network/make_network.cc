@@ -25,7 +25,7 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
   }
   if (spec.fidelity == "packet")
     return std::make_unique<PacketNetwork>(spec.tcp, topology, used_ends(), seed, std::move(variation));
-  throw InputError({"", "network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet", ""});
+  throw InputError("network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet");
 }
 
 }  // namespace longhaul

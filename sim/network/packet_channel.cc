@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 #include "net/framing.h"
 #include "sim/network/clock.h"
@@ -37,7 +38,7 @@ PacketChannel::PacketChannel(std::string name, const TcpSpec& tcp, ConnectionFac
       sender_(std::move(sender)),
       receiver_(std::move(receiver)),
       first_port_(first_port),
-      parts_done_(static_cast<std::size_t>(tcp.connections)) {
+      parts_done_(as_index(tcp.connections)) {
   const HostAcks acks(tcp_.segment, receive_buffer(), facts_.rtt_s);
   connections_.assign(parts_done_.size(), {nullptr, nullptr, 0, 0, {}, 0, {}, acks, false});
   for (std::size_t i = 0; i < connections_.size(); ++i)
@@ -87,7 +88,7 @@ void PacketChannel::send(std::int64_t bytes, std::function<void()> on_arrival) {
   const auto count = static_cast<std::int64_t>(connections_.size());
   transfers_.push_back({static_cast<int>(count), std::move(on_arrival)});
   for (std::int64_t i = 0; i < count; ++i) {
-    Connection& connection = connections_[static_cast<std::size_t>(i)];
+    Connection& connection = connections_[as_index(i)];
     const std::int64_t part = (i + 1) * bytes / count - i * bytes / count;
     connection.written += part;
     if (connection.written > kMostBytes)
@@ -164,7 +165,7 @@ void PacketChannel::pace_acks(Connection& connection, ns3::Ptr<ns3::Socket> sock
 
 void PacketChannel::finish_part(std::size_t index) {
   connections_[index].expected.pop_front();
-  --transfers_[static_cast<std::size_t>(parts_done_[index]++)].open_parts;
+  --transfers_[as_index(parts_done_[index]++)].open_parts;
 }
 
 // In the order of sending, whatever the connections do.

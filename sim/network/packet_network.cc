@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 #include "net/framing.h"
 #include "sim/network/clock.h"
@@ -73,10 +74,10 @@ void PacketNetwork::add_channels() {
   for (const auto& [source, target] : ends_) {
     int& used = next_port[target];
     if (used + tcp_.connections > kPorts)
-      throw InputError({"", "network.tcp.connections",
-                        "found " + std::to_string(tcp_.connections) + ", too many for one receiver",
-                        "at most " + std::to_string(kPorts) + " connections to a replica",
-                        "use fidelity \"flow\""});
+      throw InputError("network.tcp.connections",
+                       "found " + std::to_string(tcp_.connections) + ", too many for one receiver",
+                       "at most " + std::to_string(kPorts) + " connections to a replica",
+                       "use fidelity \"flow\"");
     ConnectionFacts facts = facts_between(source, target);
     longest_rtt_s = std::max(longest_rtt_s, facts.rtt_s);
     const std::string name = topology_.node_name(source) + " to " + topology_.node_name(target);
@@ -104,8 +105,8 @@ bool PacketNetwork::is_busy() const {
 }
 
 void PacketNetwork::apply_variation(LinkDirection direction) {
-  nodes_.set_rate(direction, variation_->capacities()[static_cast<std::size_t>(direction)]);
-  nodes_.set_delay(direction / 2, variation_->delays_s()[static_cast<std::size_t>(direction)]);
+  nodes_.set_rate(direction, variation_->capacities()[as_index(direction)]);
+  nodes_.set_delay(direction / 2, variation_->delays_s()[as_index(direction)]);
 }
 
 // The next change is an event only while something is under way, as watch().

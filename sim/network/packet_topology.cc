@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/index.h"
 #include "net/connection.h"
 #include "net/fifo.h"
 #include "net/framing.h"
@@ -64,7 +65,7 @@ PacketTopology::PacketTopology(const TcpSpec& tcp, const Topology& topology,
   for (const auto& [source, target] : ends_) {
     const ConnectionFacts facts = connection_facts(topology_, tcp_, source, target);
     for (const LinkDirection direction : facts.data) {
-      double& longest = longest_rtt_s_[static_cast<std::size_t>(direction)];
+      double& longest = longest_rtt_s_[as_index(direction)];
       longest = std::max(longest, facts.rtt_s);
     }
   }
@@ -111,13 +112,11 @@ void PacketTopology::add_link(std::size_t number) {
 
 void PacketTopology::set_rate(LinkDirection direction, double rate) {
   const double framed = std::max(1., framed_rate(rate, tcp_.segment));
-  devices_[static_cast<std::size_t>(direction)]->SetDataRate(
-      ns3::DataRate(static_cast<std::uint64_t>(std::llround(framed))));
+  devices_[as_index(direction)]->SetDataRate(ns3::DataRate(static_cast<std::uint64_t>(std::llround(framed))));
 }
 
 void PacketTopology::set_delay(int link, double delay_s) {
-  devices_[static_cast<std::size_t>(2 * link)]->GetChannel()->SetAttribute(
-      "Delay", ns3::TimeValue(ns3::Seconds(delay_s)));
+  devices_[as_index(2 * link)]->GetChannel()->SetAttribute("Delay", ns3::TimeValue(ns3::Seconds(delay_s)));
 }
 
 void PacketTopology::install_queue(ns3::Ptr<ns3::NetDevice> device, LinkDirection direction) {
@@ -125,7 +124,7 @@ void PacketTopology::install_queue(ns3::Ptr<ns3::NetDevice> device, LinkDirectio
   const bool is_trunk =
       topology_.from(direction) >= topology_.replicas() && topology_.to(direction) >= topology_.replicas();
   if (tcp_.queue == "fifo" || (is_trunk && tcp_.trunk_queue == "fifo")) {
-    const double longest_rtt_s = longest_rtt_s_[static_cast<std::size_t>(direction)];
+    const double longest_rtt_s = longest_rtt_s_[as_index(direction)];
     const std::int64_t bytes = fifo_bytes(tcp_, topology_.rate(direction), longest_rtt_s);
     control.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", ns3::StringValue(std::to_string(bytes) + "B"));
   } else {
@@ -175,8 +174,8 @@ void PacketTopology::add_route(int node, int target, LinkDirection out) {
   ns3::Ipv4StaticRoutingHelper helper;
   const auto routing =
       helper.GetStaticRouting(nodes_.Get(static_cast<std::uint32_t>(node))->GetObject<ns3::Ipv4>());
-  routing->AddHostRouteTo(address(target), begin_address_[static_cast<std::size_t>(out ^ 1)],
-                          begin_interface_[static_cast<std::size_t>(out)]);
+  routing->AddHostRouteTo(address(target), begin_address_[as_index(out ^ 1)],
+                          begin_interface_[as_index(out)]);
 }
 
 }  // namespace longhaul

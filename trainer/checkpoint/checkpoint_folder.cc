@@ -9,6 +9,7 @@
 
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/index.h"
 #include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {
@@ -52,7 +53,7 @@ std::uint64_t hash_of(SafetensorsFile& tensors, const SafetensorsFile::Entry& en
   for (std::int64_t at = 0; at < entry.bytes; at += static_cast<std::int64_t>(piece.size())) {
     const std::int64_t count = std::min(entry.bytes - at, static_cast<std::int64_t>(piece.size()));
     tensors.read(entry, at, count, piece.data());
-    hash = fnv1a({piece.data(), static_cast<std::size_t>(count)}, hash);
+    hash = fnv1a({piece.data(), as_index(count)}, hash);
   }
   return hash;
 }

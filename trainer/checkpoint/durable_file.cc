@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -40,7 +41,7 @@ void DurableFile::write(const void* bytes, std::size_t count) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail();
     next += written;
-    count -= static_cast<std::size_t>(written);
+    count -= as_index(written);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/options.h"
 #include "trainer/checkpoint/durable_file.h"
 
@@ -67,7 +68,7 @@ std::int64_t TensorView::bytes() const {
 
 void TensorView::read(const ByteSink& sink) const {
   if (data)
-    sink(data, static_cast<std::size_t>(bytes()));
+    sink(data, as_index(bytes()));
   else
     pieces(sink);
 }
@@ -116,7 +117,7 @@ StoredTensors read_safetensors(const std::string& file) {
   StoredTensors tensors;
   for (const auto& [name, entry] : in.entries()) {
     StoredTensor& tensor = tensors[name] = {entry.dtype, entry.shape, ""};
-    tensor.bytes.resize(static_cast<std::size_t>(entry.bytes));
+    tensor.bytes.resize(as_index(entry.bytes));
     in.read(entry, 0, entry.bytes, tensor.bytes.data());
   }
   return tensors;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "trainer/ranks/row_transfer.h"
 
 namespace longhaul {
@@ -42,7 +43,7 @@ TensorView message_view(Replicas& replicas, const OperationRunner::Pending& pend
   view.pieces = [&replicas, replica = pending.replica, message = pending.message,
                  bytes = view.bytes()](const ByteSink& sink) {
     fetch(replicas.ranks, holder_of(replicas.ranks, replicas.arena.replicas(), replica),
-          message ? message->bytes().data() : nullptr, static_cast<std::size_t>(bytes), sink);
+          message ? message->bytes().data() : nullptr, as_index(bytes), sink);
   };
   return view;
 }
@@ -63,7 +64,7 @@ class Restoring {
 
   std::vector<std::uint8_t> message(const OperationRunner::Pending& pending) {
     const Arena& arena = replicas_.arena;
-    const auto bytes = static_cast<std::size_t>(pending.format.bytes());
+    const auto bytes = as_index(pending.format.bytes());
     std::vector<std::uint8_t> encoded(arena.held().contains(pending.replica) ? bytes : 0);
     deliver(replicas_.ranks, holder_of(replicas_.ranks, arena.replicas(), pending.replica), encoded.data(),
             bytes, reader(pending.name, pending.format.bytes()));

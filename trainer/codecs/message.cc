@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/index.h"
 #include "trainer/codecs/top_k.h"
 #include "trainer/codecs/wire_format.h"
 
@@ -58,7 +59,7 @@ Message::Message(MessageFormat format, std::vector<std::uint8_t> encoded)
 
 Message Message::encoded(float* error) const {
   if (!source_.row) return *this;
-  std::vector<float> values(static_cast<std::size_t>(format_.columns));
+  std::vector<float> values(as_index(format_.columns));
   for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
     float* at = values.data() + place;
     source_.read(begin, end, at);
@@ -70,7 +71,7 @@ Message Message::encoded(float* error) const {
       float sent[kBlock];
       message.read(begin, end, sent);
       for (std::int64_t i = begin; i < end; ++i)
-        error[i] = values[static_cast<std::size_t>(place + i - begin)] - sent[i - begin];
+        error[i] = values[as_index(place + i - begin)] - sent[i - begin];
     });
   return message;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/index.h"
 #include "trainer/codecs/wire_format.h"
 
 namespace longhaul {
@@ -16,7 +17,7 @@ float magnitude(float value) {
 
 // The places of the `kept` largest of `values`, ascending.
 std::vector<std::int32_t> largest(const float* values, std::int64_t columns, std::int64_t kept) {
-  std::vector<std::int32_t> places(static_cast<std::size_t>(columns));
+  std::vector<std::int32_t> places(as_index(columns));
   std::iota(places.begin(), places.end(), 0);
   const auto comes_first = [values](std::int32_t a, std::int32_t b) {
     const float of_a = magnitude(values[a]), of_b = magnitude(values[b]);
@@ -60,7 +61,7 @@ void encode_chunk(const TopK& codec, const float* values, std::int64_t columns, 
 }  // namespace
 
 std::vector<std::uint8_t> encode_top_k(const TopK& codec, const float* values, std::int64_t columns) {
-  std::vector<std::uint8_t> message(static_cast<std::size_t>(encoded_bytes({codec}, columns)));
+  std::vector<std::uint8_t> message(as_index(encoded_bytes({codec}, columns)));
   std::uint8_t* out = message.data();
   for (std::int64_t begin = 0; begin < columns; begin += codec.chunk) {
     const std::int64_t count = std::min<std::int64_t>(codec.chunk, columns - begin);

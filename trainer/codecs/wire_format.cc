@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "core/index.h"
 #include "trainer/codecs/number_formats.h"
 
 namespace longhaul {
@@ -20,14 +21,14 @@ void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire) {
 
 std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wire) {
   assert(wire != Wire::kInt8);
-  std::vector<std::uint8_t> packed(static_cast<std::size_t>(count * bytes_per_parameter(wire)));
+  std::vector<std::uint8_t> packed(as_index(count * bytes_per_parameter(wire)));
   if (wire == Wire::kFp32) {
     std::memcpy(packed.data(), row, packed.size());
     return packed;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint16_t half = wire == Wire::kBf16 ? to_bf16(row[i]) : to_fp16(row[i]);
-    std::memcpy(&packed[static_cast<std::size_t>(2 * i)], &half, 2);
+    std::memcpy(&packed[as_index(2 * i)], &half, 2);
   }
   return packed;
 }
@@ -35,7 +36,7 @@ std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wi
 void unpack_numbers(const std::uint8_t* packed, std::int64_t begin, std::int64_t end, Wire wire, float* out) {
   const std::uint8_t* from = packed + begin * bytes_per_parameter(wire);
   if (wire == Wire::kFp32) {
-    std::memcpy(out, from, static_cast<std::size_t>(end - begin) * sizeof(float));
+    std::memcpy(out, from, as_index(end - begin) * sizeof(float));
     return;
   }
   for (std::int64_t i = 0; i < end - begin; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/step_graph.h"
@@ -32,7 +33,7 @@ class GpuAccelerator : public Accelerator {
         stacked_(spec.stacked),
         tables_(allocate(replicas.arena)),
         tokens_(tokens_of_a_step()),
-        losses_(static_cast<std::size_t>(replicas.arena.held().size())),
+        losses_(as_index(replicas.arena.held().size())),
         optimizer_(spec.train.optimizer, spec.decay,
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()}),
@@ -92,17 +93,16 @@ class GpuAccelerator : public Accelerator {
 
  private:
   std::size_t tokens_of_a_step() const {
-    return static_cast<std::size_t>(held().size()) * static_cast<std::size_t>(train_.batch) *
-           static_cast<std::size_t>(train_.model.context + 1);
+    return as_index(held().size()) * as_index(train_.batch) * as_index(train_.model.context + 1);
   }
   std::size_t bytes_of_a_table() const {
-    return sizeof(float) * static_cast<std::size_t>(held().size() * replicas_.arena.parameters());
+    return sizeof(float) * as_index(held().size() * replicas_.arena.parameters());
   }
 
   static std::vector<DeviceTable<float>> allocate(const Arena& arena) {
     std::vector<DeviceTable<float>> tables;
     for (std::size_t i = 0; i < arena.slots().size(); ++i)
-      tables.emplace_back(static_cast<std::size_t>(arena.held().size() * arena.parameters()));
+      tables.emplace_back(as_index(arena.held().size() * arena.parameters()));
     return tables;
   }
   RowBlock held() const { return replicas_.arena.held(); }

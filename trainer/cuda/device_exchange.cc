@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/index.h"
 #include "trainer/cuda/flat_groups.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
@@ -68,9 +69,8 @@ OuterTables DeviceExchange::outer_tables() {
 const float* DeviceExchange::anchors() {
   if (!runner_->sent_ahead(*operation_, "phi", groups_.front().front())) return nullptr;
   const std::int64_t columns = replicas_.arena.parameters();
-  if (anchors_.size() == 0)
-    anchors_ = DeviceTable<float>(static_cast<std::size_t>(replicas_.arena.replicas() * columns));
-  std::vector<float> row(static_cast<std::size_t>(columns));
+  if (anchors_.size() == 0) anchors_ = DeviceTable<float>(as_index(replicas_.arena.replicas() * columns));
+  std::vector<float> row(as_index(columns));
   for (const std::vector<int>& group : groups_)
     for (const int replica : group) {
       const Message* anchor = runner_->sent_ahead(*operation_, "phi", replica);

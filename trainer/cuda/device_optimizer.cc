@@ -1,5 +1,7 @@
 #include "trainer/cuda/device_optimizer.h"
 
+#include "core/index.h"
+
 namespace longhaul {
 
 DeviceOptimizer::DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges,
@@ -7,8 +9,8 @@ DeviceOptimizer::DeviceOptimizer(const OptimizerSpec& spec, const std::vector<De
     : spec_(spec),
       tables_(tables),
       decaying_(decay_bits(ranges, tables.columns)),
-      partial_(static_cast<std::size_t>(tables.replicas * norm_slices(tables.columns))),
-      factors_(static_cast<std::size_t>(tables.replicas)),
+      partial_(as_index(tables.replicas * norm_slices(tables.columns))),
+      factors_(as_index(tables.replicas)),
       scalars_(1) {}
 
 void DeviceOptimizer::set(double lr, int step) {

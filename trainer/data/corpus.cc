@@ -185,9 +185,9 @@ std::vector<CorpusFile> system_headers(double fraction, const std::string& inclu
   }
   std::vector<CorpusFile> files = std::move(collector).sorted();
   if (files.empty())
-    throw InputError({"", "train.data.corpus", "no header was found in " + include,
-                      "a machine with a C++ compiler",
-                      "install g++ (Debian: build-essential), or name files with train.data.text"});
+    throw InputError("train.data.corpus", "no header was found in " + include,
+                     "a machine with a C++ compiler",
+                     "install g++ (Debian: build-essential), or name files with train.data.text");
   for (CorpusFile& file : files) file.is_held_out = is_held_out(file.name, fraction);
   return files;
 }
@@ -198,9 +198,9 @@ std::vector<CorpusFile> linux_source(double fraction, const std::string& folder)
     collector.add_tree(part, {".c", ".h", ".rst", ".txt", ".yaml"});
   std::vector<CorpusFile> files = std::move(collector).sorted();
   if (files.empty())
-    throw InputError({"", "train.data.corpus", "no source was found in " + folder,
-                      "Debian's linux-source-6.1, unpacked there",
-                      "run scripts/linux_source.sh (as root), or name files with train.data.text"});
+    throw InputError("train.data.corpus", "no source was found in " + folder,
+                     "Debian's linux-source-6.1, unpacked there",
+                     "run scripts/linux_source.sh (as root), or name files with train.data.text");
   for (CorpusFile& file : files)
     file.is_held_out = is_held_out(fs::path(file.name).parent_path().generic_string(), fraction);
   return files;

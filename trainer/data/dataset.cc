@@ -4,6 +4,7 @@
 
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/index.h"
 #include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"
 #include "trainer/data/markov_source.h"
@@ -16,11 +17,11 @@ namespace {
 TokenText synthetic_text(const TrainSpec& train, std::uint64_t seed, std::optional<double>& entropy) {
   const int vocabulary = train.model.vocabulary, branching = train.data.synthetic.branching;
   if (vocabulary > 65536)
-    throw InputError({"", "train.model.vocabulary",
-                      "found " + std::to_string(vocabulary) + " with synthetic data", "at most 65536", ""});
+    throw InputError("train.model.vocabulary", "found " + std::to_string(vocabulary) + " with synthetic data",
+                     "at most 65536");
   if (branching > vocabulary)
-    throw InputError({"", "train.data.synthetic.branching", "found " + std::to_string(branching),
-                      "at most the vocabulary, " + std::to_string(vocabulary), ""});
+    throw InputError("train.data.synthetic.branching", "found " + std::to_string(branching),
+                     "at most the vocabulary, " + std::to_string(vocabulary));
   const MarkovSource source(vocabulary, branching, seed);
   entropy = source.entropy_rate();
   return source.text(train.data.synthetic.tokens);
@@ -61,14 +62,13 @@ Dataset with_held_out_end(TokenText text, double fraction) {
       static_cast<std::ptrdiff_t>(std::llround(fraction * static_cast<double>(text.tokens.size())));
   dataset.hash = text.hash;
   dataset.validation.assign(text.tokens.end() - held_out, text.tokens.end());
-  text.tokens.resize(text.tokens.size() - static_cast<std::size_t>(held_out));
+  text.tokens.resize(text.tokens.size() - as_index(held_out));
   dataset.training = std::move(text.tokens);
   return dataset;
 }
 
 void check_not_empty(const TokenText& text) {
-  if (text.tokens.empty())
-    throw InputError({"", "train.data", "the text is empty", "files with text in them", ""});
+  if (text.tokens.empty()) throw InputError("train.data", "the text is empty", "files with text in them");
 }
 
 Dataset dataset_of(const Case& one) {
@@ -90,7 +90,7 @@ Dataset dataset_of(const Case& one) {
 }
 
 void check_length(const char* part, std::size_t tokens, int context) {
-  const std::size_t needed = static_cast<std::size_t>(context) + 1;
+  const std::size_t needed = as_index(context) + 1;
   if (tokens >= needed) return;
   throw InputError(
       {"", "train.data",

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/hash.h"
+#include "core/index.h"
 #include "core/random.h"
 
 namespace longhaul {
@@ -18,14 +19,14 @@ constexpr std::uint32_t kTable = 0, kText = 1;
 MarkovSource::MarkovSource(int vocabulary, int branching, std::uint64_t seed)
     : vocabulary_(vocabulary), branching_(branching), seed_(seed) {
   RandomStream stream(seed, Purpose::kSyntheticSource, 0, kTable);
-  std::vector<Token> others(static_cast<std::size_t>(vocabulary));
+  std::vector<Token> others(as_index(vocabulary));
   std::iota(others.begin(), others.end(), Token{0});
   for (int token = 0; token < vocabulary; ++token) {
     double sum = 0;
     for (int k = 0; k < branching; ++k) {
       // A partial shuffle whose first place is taken by the cycle's next token.
-      const auto at = static_cast<std::size_t>(k);
-      std::size_t chosen = at + static_cast<std::size_t>(stream.below(others.size() - at));
+      const auto at = as_index(k);
+      std::size_t chosen = at + as_index(stream.below(others.size() - at));
       if (k == 0) {
         chosen = 0;
         while (others[chosen] != (token + 1) % vocabulary) ++chosen;
@@ -35,19 +36,18 @@ MarkovSource::MarkovSource(int vocabulary, int branching, std::uint64_t seed)
       probabilities_.push_back(-std::log1p(-stream.uniform()) + 1e-3);  // exponential: uniform on the simplex
       sum += probabilities_.back();
     }
-    for (int k = 1; k <= branching; ++k)
-      probabilities_[probabilities_.size() - static_cast<std::size_t>(k)] /= sum;
+    for (int k = 1; k <= branching; ++k) probabilities_[probabilities_.size() - as_index(k)] /= sum;
   }
 }
 
 std::vector<double> MarkovSource::stationary_distribution() const {
-  std::vector<double> now(static_cast<std::size_t>(vocabulary_), 1. / vocabulary_), next(now.size());
+  std::vector<double> now(as_index(vocabulary_), 1. / vocabulary_), next(now.size());
   double change = 1;
   for (int round = 0; round < 100000 && change > 1e-13; ++round) {
     // Half a step stays where it is: the same fixed point, and a periodic chain converges too.
     for (std::size_t i = 0; i < now.size(); ++i) next[i] = now[i] / 2;
     for (std::size_t i = 0; i < successors_.size(); ++i)
-      next[successors_[i]] += now[i / static_cast<std::size_t>(branching_)] * probabilities_[i] / 2;
+      next[successors_[i]] += now[i / as_index(branching_)] * probabilities_[i] / 2;
     change = 0;
     for (std::size_t i = 0; i < now.size(); ++i) change += std::abs(next[i] - now[i]);
     now.swap(next);
@@ -59,8 +59,7 @@ double MarkovSource::entropy_rate() const {
   const std::vector<double> stationary = stationary_distribution();
   double entropy = 0;
   for (std::size_t i = 0; i < probabilities_.size(); ++i)
-    entropy -= stationary[i / static_cast<std::size_t>(branching_)] * probabilities_[i] *
-               std::log(probabilities_[i]);
+    entropy -= stationary[i / as_index(branching_)] * probabilities_[i] * std::log(probabilities_[i]);
   return entropy;
 }
 
@@ -70,8 +69,8 @@ TokenText MarkovSource::text(std::int64_t tokens) const {
   Token token = 0;
   for (std::int64_t i = 0; i < tokens; ++i) {
     text.tokens.push_back(token);
-    std::size_t at = static_cast<std::size_t>(token) * static_cast<std::size_t>(branching_);
-    const std::size_t last = at + static_cast<std::size_t>(branching_) - 1;
+    std::size_t at = as_index(token) * as_index(branching_);
+    const std::size_t last = at + as_index(branching_) - 1;
     for (double rest = stream.uniform(); at < last && rest >= probabilities_[at]; ++at)
       rest -= probabilities_[at];
     token = successors_[at];

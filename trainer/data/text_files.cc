@@ -29,8 +29,8 @@ std::vector<std::string> files_of(const std::vector<std::string>& globs, const s
   for (std::size_t i = 0; i < globs.size(); ++i) {
     const std::vector<std::string> files = files_matching(globs[i], folder);
     if (files.empty())
-      throw InputError({"", element_path(path, i), "\"" + globs[i] + "\" matches no file",
-                        "a glob that matches files", "relative patterns start in " + folder});
+      throw InputError(element_path(path, i), "\"" + globs[i] + "\" matches no file",
+                       "a glob that matches files", "relative patterns start in " + folder);
     all.insert(all.end(), files.begin(), files.end());
   }
   return all;

@@ -6,6 +6,7 @@
 
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -16,18 +17,18 @@ std::size_t read_header(std::istream& in, const std::string& file, const std::st
     throw InputError(
         {"", path, file + " is shorter than a shard's header of 1024 bytes", "llm.c token shards", ""});
   if (header[0] != kShardMagic || header[1] != kShardVersion)
-    throw InputError({"", path,
-                      file + " begins with " + std::to_string(header[0]) + ", " + std::to_string(header[1]),
-                      "a shard of llm.c: 20240520, 1", "other tokenized files have to be converted"});
+    throw InputError(path,
+                     file + " begins with " + std::to_string(header[0]) + ", " + std::to_string(header[1]),
+                     "a shard of llm.c: 20240520, 1", "other tokenized files have to be converted");
   if (header[2] < 0)
     throw InputError(
         {"", path, file + " says it holds " + std::to_string(header[2]) + " tokens", "0 or more", ""});
-  return static_cast<std::size_t>(header[2]);
+  return as_index(header[2]);
 }
 
 void append_shard(const std::string& file, int vocabulary, const std::string& path, TokenText& text) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError({"", path, file + " cannot be read", "llm.c token shards", ""});
+  if (!in) throw InputError(path, file + " cannot be read", "llm.c token shards");
   const std::size_t count = read_header(in, file, path), start = text.tokens.size();
   text.tokens.resize(start + count);
   char* bytes = reinterpret_cast<char*>(text.tokens.data() + start);
@@ -37,9 +38,9 @@ void append_shard(const std::string& file, int vocabulary, const std::string& pa
          file + " ends after " + std::to_string(in.gcount() / 2) + " of " + std::to_string(count) + " tokens",
          "a whole shard", "was its download or conversion interrupted?"});
   if (in.peek() != std::ifstream::traits_type::eof())
-    throw InputError({"", path,
-                      file + " goes on after the " + std::to_string(count) + " tokens that it says it holds",
-                      "a shard of llm.c, 2 bytes a token", "was it written twice, or with wider tokens?"});
+    throw InputError(path,
+                     file + " goes on after the " + std::to_string(count) + " tokens that it says it holds",
+                     "a shard of llm.c, 2 bytes a token", "was it written twice, or with wider tokens?");
   text.hash = fnv1a(std::string_view(bytes, count * sizeof(Token)), text.hash);
   for (std::size_t i = start; i < text.tokens.size(); ++i)
     if (text.tokens[i] >= vocabulary)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/index.h"
 #include "trainer/model/gemm.h"
 #include "trainer/model/kernels.h"
 
@@ -80,21 +81,20 @@ struct CpuDecoder::Workspace {
   void fit(const ModelShape& s, std::int64_t wanted) {
     if (sequences == wanted) return;
     sequences = wanted;
-    const auto h = static_cast<std::size_t>(s.hidden), t = static_cast<std::size_t>(s.context),
-               m = static_cast<std::size_t>(wanted) * t;
-    layers.resize(static_cast<std::size_t>(s.layers));
+    const auto h = as_index(s.hidden), t = as_index(s.context), m = as_index(wanted) * t;
+    layers.resize(as_index(s.layers));
     for (LayerState& layer : layers) {
       for (Buffer* rows : {&layer.x, &layer.mixed, &layer.middle}) rows->resize(m * h);
       layer.scale1.resize(m);
       layer.scale2.resize(m);
       layer.qkv.resize(m * 3 * h);
-      layer.weights.resize(m * t * static_cast<std::size_t>(s.heads));
-      layer.gate_up.resize(m * static_cast<std::size_t>(row_stride(2 * s.ffn)));
+      layer.weights.resize(m * t * as_index(s.heads));
+      layer.gate_up.resize(m * as_index(row_stride(2 * s.ffn)));
     }
     for (Buffer* rows : {&x, &normed, &d_x, &d_normed, &d_mixed}) rows->resize(m * h);
     scale.resize(m);
-    logits.resize(m * static_cast<std::size_t>(s.vocabulary));
-    active.resize(m * static_cast<std::size_t>(row_stride(s.ffn)));
+    logits.resize(m * as_index(s.vocabulary));
+    active.resize(m * as_index(row_stride(s.ffn)));
     d_qkv.resize(m * 3 * h);
     d_weights.resize(t * t);
   }
@@ -169,7 +169,7 @@ class CpuDecoder::Pass {
   }
 
  private:
-  LayerState& state(int layer) { return work_.layers[static_cast<std::size_t>(layer)]; }
+  LayerState& state(int layer) { return work_.layers[as_index(layer)]; }
   // What a layer adds to: the next one's input.
   Scalar* output_of(int layer) {
     return layer + 1 < shape_.layers ? state(layer + 1).x.data() : work_.x.data();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/index.h"
 #include "core/model_shape.h"
 #include "core/random.h"
 
@@ -10,7 +11,7 @@ namespace longhaul {
 
 std::vector<float> initial_weights(const ModelShape& shape, std::uint64_t seed) {
   constexpr double kDeviation = 0.02;
-  std::vector<float> row(static_cast<std::size_t>(shape.parameters()));
+  std::vector<float> row(as_index(shape.parameters()));
   RandomStream stream(seed, Purpose::kInitialWeights);
   for (const Parameter& parameter : parameter_layout(shape)) {
     float* values = row.data() + parameter.offset;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/index.h"
 #include "trainer/cuda/device.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/layer_operators.h"
@@ -96,7 +97,7 @@ class Pass {
         f_(shape_.ffn),
         v_(shape_.vocabulary),
         width_(shape_.hidden / shape_.heads),
-        layers_(static_cast<std::size_t>(shape_.layers)) {}
+        layers_(as_index(shape_.layers)) {}
 
   // losses [replicas] (+)= share · the sum over this piece's tokens; the logits become their gradient, where
   // one follows.
@@ -146,7 +147,7 @@ class Pass {
   }
   Tensor empty(at::IntArrayRef sizes) const { return at::empty(sizes, on_device(kType<Number>)); }
   Tensor empty_float(at::IntArrayRef sizes) const { return at::empty(sizes, on_device(at::kFloat)); }
-  LayerState& state(int index) { return layers_[static_cast<std::size_t>(index)]; }
+  LayerState& state(int index) { return layers_[as_index(index)]; }
 
   std::int64_t output_norm_column() const { return columns_of(shape_, shape_.layers).attention_norm; }
   std::int64_t output_column() const { return output_norm_column() + h_; }

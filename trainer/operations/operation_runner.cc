@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/index.h"
 #include "trainer/ranks/chained_sum.h"
 
 namespace longhaul {
@@ -214,9 +215,9 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
       for (std::int64_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
         std::vector<Arrived::Tensor> arrived;
         for (std::size_t i = 0; i < tensors.size(); ++i)
-          arrived.push_back({tensors[i].c_str(), means[i].data() + (begin - chunk.begin),
-                             &mine[i][static_cast<std::size_t>(at)]});
-        update_.apply(operation, group.here[static_cast<std::size_t>(at)],
+          arrived.push_back(
+              {tensors[i].c_str(), means[i].data() + (begin - chunk.begin), &mine[i][as_index(at)]});
+        update_.apply(operation, group.here[as_index(at)],
                       Arrived(begin, std::min(chunk.end, begin + kBlock), arrived), replicas_.arena);
       }
     });

@@ -1,5 +1,6 @@
 #include "trainer/optimizer/adamw.h"
 
+#include "core/index.h"
 #include "trainer/replicas/vectorized.h"
 
 namespace longhaul {
@@ -16,10 +17,10 @@ LONGHAUL_VECTORIZED void update(const AdamwConstants constants, const StepScalar
 }  // namespace
 
 std::vector<std::uint32_t> decay_bits(const std::vector<DecayRange>& ranges, std::int64_t columns) {
-  std::vector<std::uint32_t> bits(static_cast<std::size_t>((columns + 31) / 32));
+  std::vector<std::uint32_t> bits(as_index((columns + 31) / 32));
   for (const DecayRange& range : ranges)
     for (std::int64_t i = range.begin; i < range.end && range.decays; ++i)
-      bits[static_cast<std::size_t>(i / 32)] |= std::uint32_t{1} << i % 32;
+      bits[as_index(i / 32)] |= std::uint32_t{1} << i % 32;
   return bits;
 }
 

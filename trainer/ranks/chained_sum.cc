@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -29,19 +31,15 @@ void add_messages(const std::vector<Message>& messages, bool is_first, std::int6
 
 void chained_sum(Ranks& ranks, std::int64_t count, std::size_t width, void* sum,
                  const std::function<void(std::int64_t, std::int64_t)>& add) {
-  const auto at = [&](std::int64_t column) {
-    return static_cast<char*>(sum) + static_cast<std::size_t>(column) * width;
-  };
-  const auto bytes = [&](std::int64_t begin) {
-    return static_cast<std::size_t>(std::min(count - begin, kPiece)) * width;
-  };
+  const auto at = [&](std::int64_t column) { return static_cast<char*>(sum) + as_index(column) * width; };
+  const auto bytes = [&](std::int64_t begin) { return as_index(std::min(count - begin, kPiece)) * width; };
   std::vector<std::unique_ptr<Transfer>> coming, going;
   if (!ranks.is_first())
     for (std::int64_t begin = 0; begin < count; begin += kPiece)
       coming.push_back(ranks.receive(ranks.rank() - 1, kLockstep, at(begin), bytes(begin)));
   for (std::int64_t piece = 0; piece < pieces_of(count); ++piece) {
     const std::int64_t begin = piece * kPiece;
-    if (!ranks.is_first()) coming[static_cast<std::size_t>(piece)]->wait();
+    if (!ranks.is_first()) coming[as_index(piece)]->wait();
     add(begin, std::min(count, begin + kPiece));
     if (!ranks.is_last()) going.push_back(ranks.send(ranks.rank() + 1, kLockstep, at(begin), bytes(begin)));
   }
@@ -51,13 +49,13 @@ void chained_sum(Ranks& ranks, std::int64_t count, std::size_t width, void* sum,
 std::vector<float> mean_over_ranks(Ranks& ranks, Backend& backend, const std::vector<Message>& mine,
                                    const ColumnRange& chunk) {
   const auto divisor = static_cast<float>(static_cast<int>(mine.size()) * ranks.size());
-  std::vector<float> mean(static_cast<std::size_t>(chunk.size()));
+  std::vector<float> mean(as_index(chunk.size()));
   chained_sum(ranks, chunk.size(), sizeof(float), mean.data(), [&](std::int64_t begin, std::int64_t end) {
     backend.for_each(static_cast<int>((end - begin + kBlock - 1) / kBlock), [&](int block) {
       const std::int64_t from = begin + block * kBlock, to = std::min(end, from + kBlock);
       add_messages(mine, ranks.is_first(), chunk.begin + from, chunk.begin + to, mean.data() + from);
       if (ranks.is_last())
-        for (std::int64_t i = from; i < to; ++i) mean[static_cast<std::size_t>(i)] /= divisor;
+        for (std::int64_t i = from; i < to; ++i) mean[as_index(i)] /= divisor;
     });
   });
   broadcast(ranks, ranks.size() - 1, mean.data(), mean.size() * sizeof(float));

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "core/index.h"
+
 namespace longhaul {
 
 GroupSplit split(const std::vector<int>& group, const RowBlock& held) {
@@ -18,7 +20,7 @@ GroupMessages::GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas
     const int holder = holder_of(ranks, replicas, replica);
     others.insert(holder);
     std::vector<std::uint8_t>& bytes = received_[replica];
-    bytes.resize(static_cast<std::size_t>(format_.bytes()));
+    bytes.resize(as_index(format_.bytes()));
     under_way_.push_back(ranks.receive(holder, channel, bytes.data(), bytes.size()));
   }
   for (int replica : group.here)

@@ -16,9 +16,9 @@ std::string variable(const char* name) {
 std::string needed(const char* name, const std::string& allowed) {
   const std::string value = variable(name);
   if (value.empty())
-    throw InputError({"", name, "is not set, but WORLD_SIZE is " + variable("WORLD_SIZE"), allowed,
-                      "each rank needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (docs/trainer.md); "
-                      "without WORLD_SIZE there is one process"});
+    throw InputError(name, "is not set, but WORLD_SIZE is " + variable("WORLD_SIZE"), allowed,
+                     "each rank needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (docs/trainer.md); "
+                     "without WORLD_SIZE there is one process");
   return value;
 }
 
@@ -29,7 +29,7 @@ int number(const char* name, int least, int most) {
   const auto end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || value < least || value > most)
-    throw InputError({"", name, "found \"" + text + "\"", allowed, "it is read from the environment"});
+    throw InputError(name, "found \"" + text + "\"", allowed, "it is read from the environment");
   return value;
 }
 
@@ -56,11 +56,11 @@ void check_ranks_divide(const RankEnvironment& environment, int replicas) {
   std::string divisors;
   for (int size = 1; size <= replicas; ++size)
     if (replicas % size == 0) divisors += (divisors.empty() ? "" : ", ") + std::to_string(size);
-  throw InputError({"", "WORLD_SIZE",
-                    "found " + std::to_string(environment.size) + ", but the case has " +
-                        std::to_string(replicas) + " replicas",
-                    "a divisor of the replicas: " + divisors,
-                    "each rank holds equally many replicas; start as many ranks as that"});
+  throw InputError("WORLD_SIZE",
+                   "found " + std::to_string(environment.size) + ", but the case has " +
+                       std::to_string(replicas) + " replicas",
+                   "a divisor of the replicas: " + divisors,
+                   "each rank holds equally many replicas; start as many ranks as that");
 }
 
 }  // namespace longhaul

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstdint>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -25,7 +27,7 @@ class OneRank : public Ranks {
 // Each rank's block lies in `all` at its place; afterwards every block does.
 void gather_blocks(Ranks& ranks, char* all, std::size_t bytes) {
   if (ranks.size() == 1 || bytes == 0) return;
-  const auto block = [&](int rank) { return all + static_cast<std::size_t>(rank) * bytes; };
+  const auto block = [&](int rank) { return all + as_index(rank) * bytes; };
   if (ranks.is_first()) {
     std::vector<std::unique_ptr<Transfer>> coming;
     for (int from = 1; from < ranks.size(); ++from)
@@ -34,7 +36,7 @@ void gather_blocks(Ranks& ranks, char* all, std::size_t bytes) {
   } else {
     ranks.send(0, kLockstep, block(ranks.rank()), bytes)->wait();
   }
-  broadcast(ranks, 0, all, bytes * static_cast<std::size_t>(ranks.size()));
+  broadcast(ranks, 0, all, bytes * as_index(ranks.size()));
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ std::string broadcast(Ranks& ranks, int from, const std::string& text) {
 }
 
 std::vector<double> gather(Ranks& ranks, const std::vector<double>& mine) {
-  std::vector<double> all(mine.size() * static_cast<std::size_t>(ranks.size()));
+  std::vector<double> all(mine.size() * as_index(ranks.size()));
   std::copy(mine.begin(), mine.end(), all.begin() + static_cast<std::ptrdiff_t>(mine.size()) * ranks.rank());
   gather_blocks(ranks, reinterpret_cast<char*>(all.data()), mine.size() * sizeof(double));
   return all;

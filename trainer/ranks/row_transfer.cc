@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/index.h"
+
 namespace longhaul {
 namespace {
 
@@ -15,7 +17,7 @@ void in_pieces(std::size_t bytes, const Work& work) {
 }
 
 std::size_t block_bytes(const Arena& arena) {
-  return static_cast<std::size_t>(arena.held().size() * arena.parameters()) * sizeof(float);
+  return as_index(arena.held().size() * arena.parameters()) * sizeof(float);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/index.h"
 #include "trainer/ranks/chained_sum.h"
 #include "trainer/replicas/spread.h"
 
@@ -13,10 +14,10 @@ namespace {
 
 // Whether the first row here has the bits of the last row of the rank before.
 bool continues_rank_before(Ranks& ranks, const Arena& arena, Slot slot) {
-  std::vector<float> other(static_cast<std::size_t>(std::min(arena.parameters(), kChunk)));
+  std::vector<float> other(as_index(std::min(arena.parameters(), kChunk)));
   bool is_equal = true;
   for (std::int64_t at = 0; at < arena.parameters(); at += kChunk) {
-    const auto bytes = static_cast<std::size_t>(std::min(arena.parameters() - at, kChunk)) * sizeof(float);
+    const auto bytes = as_index(std::min(arena.parameters() - at, kChunk)) * sizeof(float);
     std::unique_ptr<Transfer> coming, going;
     if (!ranks.is_first()) coming = ranks.receive(ranks.rank() - 1, kLockstep, other.data(), bytes);
     if (!ranks.is_last())
@@ -40,7 +41,7 @@ class Chunk {
         backend_(backend),
         first_(first),
         count_(std::min(arena.parameters() - first, kChunk)),
-        center_(static_cast<std::size_t>(count_)),
+        center_(as_index(count_)),
         squares_(center_.size()) {}
 
   void find_center(float* mean) {
@@ -57,8 +58,7 @@ class Chunk {
     if (!ranks_.is_last()) return;
     for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
       double sum = 0;
-      for (std::int64_t i = begin; i < std::min(count_, begin + kBlock); ++i)
-        sum += squares_[static_cast<std::size_t>(i)];
+      for (std::int64_t i = begin; i < std::min(count_, begin + kBlock); ++i) sum += squares_[as_index(i)];
       total += sum;
     }
   }
@@ -71,7 +71,7 @@ class Chunk {
         const std::int64_t from = begin + block * kBlock, to = std::min(end, from + kBlock);
         for (int r = arena_.held().first; r < arena_.held().end; ++r)
           for (std::int64_t i = from; i < to; ++i) {
-            const auto at = static_cast<std::size_t>(i);
+            const auto at = as_index(i);
             sums[at] += term(arena_.row(slot_, r)[first_ + i], center_[at]);
           }
       });

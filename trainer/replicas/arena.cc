@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -24,8 +25,7 @@ void Arena::Unmap::operator()(float* table) const {
 // small ones the first reads and writes of a table were a third of a start, and AdamW missed the TLB.
 Arena::Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters, RowBlock held)
     : slots_(std::move(slots)), replicas_(replicas), held_(held), parameters_(parameters) {
-  const std::size_t bytes =
-      static_cast<std::size_t>(held.size()) * static_cast<std::size_t>(parameters) * sizeof(float);
+  const std::size_t bytes = as_index(held.size()) * as_index(parameters) * sizeof(float);
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     void* table = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED)
@@ -47,7 +47,7 @@ bool Arena::has(Slot slot) const {
 std::size_t Arena::index_of(Slot slot) const {
   const auto found = std::find(slots_.begin(), slots_.end(), slot);
   if (found == slots_.end()) throw std::logic_error(std::string("the arena has no table of ") + slot.name);
-  return static_cast<std::size_t>(found - slots_.begin());
+  return as_index(found - slots_.begin());
 }
 
 std::int64_t Arena::bytes() const {

@@ -41,13 +41,13 @@ RowMajorProduct* choose_onednn() {
   const char* variable = std::getenv("LONGHAUL_PRODUCTS");
   const std::string wish = variable ? variable : "";
   if (!wish.empty() && wish != "onednn" && wish != "blas")
-    throw InputError({"", "LONGHAUL_PRODUCTS", "found \"" + wish + "\"", "onednn or blas", ""});
+    throw InputError("LONGHAUL_PRODUCTS", "found \"" + wish + "\"", "onednn or blas");
   if (wish == "blas" || (wish.empty() && !kOnednnIsFast)) return nullptr;
   auto* product = symbol<RowMajorProduct>("dnnl_sgemm");
   if (!product && wish == "onednn")
-    throw InputError({"", "LONGHAUL_PRODUCTS",
-                      "found \"onednn\", but this LibTorch brings none that can be called", "blas",
-                      "leave it unset"});
+    throw InputError("LONGHAUL_PRODUCTS",
+                     "found \"onednn\", but this LibTorch brings none that can be called", "blas",
+                     "leave it unset");
   return product;
 }
 

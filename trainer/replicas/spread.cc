@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/index.h"
 #include "trainer/codecs/message.h"
 
 namespace longhaul {
@@ -33,7 +34,7 @@ double block_deviation(const Arena& arena, Slot slot, std::int64_t begin, std::i
 }  // namespace
 
 bool rows_are_equal(const Arena& arena, Slot slot) {
-  const std::size_t bytes = static_cast<std::size_t>(arena.parameters()) * sizeof(float);
+  const std::size_t bytes = as_index(arena.parameters()) * sizeof(float);
   for (int r = arena.held().first + 1; r < arena.held().end; ++r)
     if (std::memcmp(arena.row(slot, r - 1), arena.row(slot, r), bytes) != 0) return false;
   return true;
@@ -41,10 +42,10 @@ bool rows_are_equal(const Arena& arena, Slot slot) {
 
 double weight_spread(const Arena& arena, Slot slot, Backend& backend, float* mean) {
   const int blocks = static_cast<int>((arena.parameters() + kBlock - 1) / kBlock);
-  std::vector<double> partial(static_cast<std::size_t>(blocks));
+  std::vector<double> partial(as_index(blocks));
   backend.for_each(blocks, [&](int block) {
-    partial[static_cast<std::size_t>(block)] = block_deviation(
-        arena, slot, block * kBlock, std::min(arena.parameters(), (block + 1) * kBlock), mean);
+    partial[as_index(block)] = block_deviation(arena, slot, block * kBlock,
+                                               std::min(arena.parameters(), (block + 1) * kBlock), mean);
   });
   double sum = 0;
   for (double part : partial) sum += part;

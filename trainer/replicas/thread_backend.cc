@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/index.h"
 #include "trainer/replicas/backend.h"
 
 namespace longhaul {
@@ -25,7 +26,7 @@ struct Rounds {
   };
 
   Rounds(int count, int rounds, const Backend::RoundTask& work)
-      : work(&work), limit(rounds), left(static_cast<std::size_t>(rounds), count) {
+      : work(&work), limit(rounds), left(as_index(rounds), count) {
     for (int i = 0; i < count; ++i) ready.push({0, i});
   }
 
@@ -39,11 +40,11 @@ struct Rounds {
   }
   void ended(const Task& task) {
     --busy;
-    --left[static_cast<std::size_t>(task.round)];
+    --left[as_index(task.round)];
     while (done < static_cast<int>(left.size()) && is_done(done)) ++done;
     ready.push({task.round + 1, task.i});
   }
-  bool is_done(int round) const { return left[static_cast<std::size_t>(round)] == 0; }
+  bool is_done(int round) const { return left[as_index(round)] == 0; }
 
   void begin_no_more() { limit = std::min(limit, begun + 1); }
   // The error of the lowest task: what a user sees must not depend on who was faster.
