@@ -9,7 +9,7 @@
 
 #include "analysis/csv_stream.h"
 #include "analysis/exchange_table.h"
-#include "analysis/replay_files.h"
+#include "analysis/run_directory.h"
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/plan/trace.h"

@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "analysis/columns.h"
 #include "analysis/residual.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
+#include "analysis/table.h"
 #include "core/errors.h"
 #include "core/metrics.h"
 #include "core/units.h"

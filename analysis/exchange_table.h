@@ -1,12 +1,14 @@
 // exchanges.csv of a case, row by row, with what its trace says of the rules: the one reader of that table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/csv_stream.h"
+#include "core/options.h"
 
 namespace longhaul {
 
@@ -58,5 +60,12 @@ class ExchangeTable {
   CsvStream rows_;
   const ExchangeRuleFacts* rule_ = nullptr;  // of the row
 };
+
+// Where the time of a synchronization goes, in one record a case: the means of the parts in breakdown.csv.
+
+// {part: seconds} over the rows of CASE_FOLDER/breakdown.csv that count as synchronization
+// (exchange_table.h), divided by `syncs` (outer steps of all replicas), so that the parts add up to the mean
+// synchronization time. Null without such rows. Throws RunError.
+Json sync_breakdown(const std::string& case_folder, std::size_t syncs);
 
 }  // namespace longhaul

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "analysis/case_record.h"
-#include "analysis/replay_files.h"
+#include "analysis/run_directory.h"
 #include "analysis/summary.h"
 #include "core/case.h"
 #include "core/errors.h"

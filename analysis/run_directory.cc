@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/replay_files.h"
 #include "analysis/shards.h"
 #include "analysis/summary.h"
 #include "core/errors.h"
@@ -96,6 +95,13 @@ std::string cut_off(const std::string& file) {
   const auto lines =
       1 + std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n');
   return file + ": is cut off, its last line (" + std::to_string(lines) + ") has no end";
+}
+
+Json read_json_or_null(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return nullptr;
+  Json json = Json::parse(in, nullptr, false);
+  return json.is_discarded() ? Json(nullptr) : json;
 }
 
 }  // namespace longhaul

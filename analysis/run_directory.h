@@ -44,4 +44,9 @@ RunDirectories open_runs(const std::vector<std::string>& folders);
 // does not exist is not cut off.
 std::string cut_off(const std::string& file);
 
+// What several parts of the analysis ask of a case's folder.
+
+// A JSON file; null where it does not exist or is damaged.
+Json read_json_or_null(const std::string& file);
+
 }  // namespace longhaul

@@ -9,8 +9,7 @@
 
 #include "analysis/csv_stream.h"
 #include "analysis/exchange_table.h"
-#include "analysis/replay_files.h"
-#include "analysis/timeline_transfers.h"
+#include "analysis/run_directory.h"
 #include "analysis/timeline_writer.h"
 #include "core/errors.h"
 

@@ -1,10 +1,14 @@
 #include "analysis/validation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "analysis/claims.h"
+#include "analysis/sweep_point.h"
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -118,6 +122,235 @@ Validation judge_validation(const std::string& name, const Json& section, const 
     validation.figures.push_back(std::move(verdict));
   }
   return validation;
+}
+
+namespace {
+
+std::string printed(const char* format, double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// Three digits.
+std::string digits(double value) {
+  if (!std::isfinite(value)) return "not run";
+  return printed(std::abs(value) >= 99.95 ? "%.0f" : "%#.3g", value);
+}
+
+std::string with_unit(double value, const Json& figure) {
+  const std::string unit = figure.value("unit", "s");
+  return digits(value) + (unit.empty() || !std::isfinite(value) ? "" : " " + unit);
+}
+
+std::string ratio_text(const Prediction& prediction) {
+  return std::isfinite(prediction.ratio) ? printed("%.2f", prediction.ratio) : "";
+}
+
+std::string published_text(const Json& figure) {
+  std::string text = with_unit(figure.at("value"), figure);
+  if (figure.contains("low") && figure.contains("high"))
+    text += " (" + digits(figure["low"]) + " – " + digits(figure["high"]) + ")";
+  return text;
+}
+
+std::string percent_off(const Prediction& prediction) {
+  return printed("%+.0f", 100 * (prediction.ratio - 1));
+}
+
+// "off by -42 to -25 %", over figures in any order.
+std::string off_by(const std::vector<const FigureVerdict*>& verdicts) {
+  const Prediction *low = nullptr, *high = nullptr;
+  for (const FigureVerdict* one : verdicts) {
+    if (!std::isfinite(one->prediction.ratio)) continue;
+    if (!low || one->prediction.ratio < low->ratio) low = &one->prediction;
+    if (!high || one->prediction.ratio > high->ratio) high = &one->prediction;
+  }
+  if (!low) return "not run";
+  const std::string from = percent_off(*low), to = percent_off(*high);
+  return "off by " + (from == to ? from : from + " to " + to) + " %";
+}
+
+// Figures that are off for the same reason share a sentence.
+struct SharedReason {
+  std::string why;
+  std::vector<const FigureVerdict*> of;
+};
+
+std::vector<SharedReason> reasons_of(const Validation& validation) {
+  std::vector<SharedReason> reasons;
+  for (const FigureVerdict& one : validation.figures) {
+    if (!one.is_off()) continue;
+    const std::string given = one.figure.value("why", ""),
+                      why = given.empty() ? "No reason is known." : given;
+    auto shared = std::find_if(reasons.begin(), reasons.end(),
+                               [&why](const SharedReason& reason) { return reason.why == why; });
+    if (shared == reasons.end()) shared = reasons.insert(reasons.end(), SharedReason{why, {}});
+    shared->of.push_back(&one);
+  }
+  return reasons;
+}
+
+std::string names_of(const SharedReason& reason, const std::string& mark) {
+  constexpr std::size_t kMostNames = 4;
+  if (reason.of.size() > kMostNames) return std::to_string(reason.of.size()) + " figures";
+  std::string names;
+  for (const FigureVerdict* one : reason.of)
+    names += (names.empty() ? "" : "; ") + mark + one->figure.at("what").get<std::string>() + mark;
+  return names;
+}
+
+std::string reason_lines(const Validation& validation, const std::string& begin, const std::string& mark) {
+  std::string text;
+  for (const SharedReason& reason : reasons_of(validation))
+    text += begin + names_of(reason, mark) + ": " + off_by(reason.of) + ". " + reason.why + "\n";
+  return text;
+}
+
+std::string last_key(const std::string& dotted) {
+  const std::size_t dot = dotted.rfind('.');
+  return dot == std::string::npos ? dotted : dotted.substr(dot + 1);
+}
+
+// Where `other` differs from the point of the prediction: "queue = fifo, connections = 16".
+std::string difference(const Prediction& other, const Prediction& prediction) {
+  std::string text;
+  for (const auto& [key, value] : other.swept.items())
+    if (prediction.swept.value(key, Json()) != value)
+      text += (text.empty() ? "" : ", ") + last_key(key) + " = " + plain(value);
+  return text;
+}
+
+const std::vector<std::pair<std::string, std::string>>& kinds() {
+  static const std::vector<std::pair<std::string, std::string>> headings = {
+      {"measurement", "Measured on real networks"}, {"model", "Computed by publications"}};
+  return headings;
+}
+
+std::vector<const Validation*> of_kind(const std::vector<Validation>& validations, const std::string& kind) {
+  std::vector<const Validation*> found;
+  for (const Validation& one : validations)
+    if (one.about.value("kind", "measurement") == kind) found.push_back(&one);
+  return found;
+}
+
+// Characters, not bytes.
+std::size_t width_of(const std::string& text) {
+  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+using Row = std::array<std::string, 4>;  // what, published, predicted, ratio
+
+std::vector<Row> rows_of(const Validation& validation) {
+  std::vector<Row> rows = {{"", "published", "predicted", "ratio"}};
+  for (const FigureVerdict& one : validation.figures) {
+    rows.push_back({one.figure.at("what"), published_text(one.figure),
+                    with_unit(one.prediction.value, one.figure), ratio_text(one.prediction)});
+    for (const Prediction& other : one.others)
+      rows.push_back({"  " + difference(other, one.prediction), "", with_unit(other.value, one.figure),
+                      ratio_text(other)});
+  }
+  return rows;
+}
+
+std::string aligned(const std::vector<Row>& rows) {
+  std::array<std::size_t, 4> widths{};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = "  ";
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::string space(widths[i] - width_of(row[i]), ' ');
+      line += i == 0 ? row[i] + space : "  " + space + row[i];
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+// A bar would end the cell.
+std::string cell(const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '|' ? std::string("\\|") : std::string(1, c);
+  return safe + " | ";
+}
+
+std::string markdown_row(const FigureVerdict& one) {
+  std::string others;
+  for (const Prediction& other : one.others)
+    others += (others.empty() ? "" : "; ") + difference(other, one.prediction) + ": " +
+              with_unit(other.value, one.figure) + " (" + ratio_text(other) + ")";
+  const std::string ratio = ratio_text(one.prediction);
+  std::string row = "| " + cell(one.figure.at("what")) + cell(published_text(one.figure)) +
+                    cell(with_unit(one.prediction.value, one.figure)) +
+                    cell(one.is_off() ? "**" + ratio + "**" : ratio) + cell(others);
+  row.pop_back();
+  return row + "\n";
+}
+
+std::string markdown_of(const Validation& validation) {
+  const Json& about = validation.about;
+  const auto said = [&about](const char* key) { return about.at(key).get<std::string>(); };
+  std::string text = "### " + validation.name + ": " + said("title") + "\n\n" + said("source") + ". " +
+                     said("date") + ". Licence: " + said("licence") + ". Read: " + said("read") +
+                     "\n\n*Set-up.* " + said("setup") + "\n\n";
+  const Json assumptions = about.value("assumptions", Json::array());
+  if (!assumptions.empty()) text += "*Assumed:*\n\n";
+  for (const Json& assumption : assumptions) text += "- " + assumption.get<std::string>() + "\n";
+  if (!assumptions.empty()) text += "\n";
+  text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
+  for (const FigureVerdict& one : validation.figures) text += markdown_row(one);
+  const std::string reasons = reason_lines(validation, "- ", "*");
+  return text + (reasons.empty() ? "" : "\n" + reasons) + "\n";
+}
+
+std::string text_of(const Validation& validation) {
+  const Json& about = validation.about;
+  std::string text = validation.name + ": " + about.at("title").get<std::string>() + "\n  " +
+                     about.at("source").get<std::string>() + ", " + about.at("date").get<std::string>() +
+                     ", licence: " + about.at("licence").get<std::string>() + "\n" +
+                     aligned(rows_of(validation)) + reason_lines(validation, "  ", "");
+  const Json assumptions = about.value("assumptions", Json::array());
+  for (const Json& assumption : assumptions) text += "  assumed: " + assumption.get<std::string>() + "\n";
+  return text + "\n";
+}
+
+// "12 figures, 9 of them within 15 %."
+std::string tally(const std::vector<const Validation*>& validations) {
+  std::size_t figures = 0, near = 0;
+  for (const Validation* one : validations) {
+    figures += one->figures.size();
+    near += as_index(std::count_if(one->figures.begin(), one->figures.end(),
+                                   [](const FigureVerdict& verdict) { return !verdict.is_off(); }));
+  }
+  return std::to_string(figures) + (figures == 1 ? " figure, " : " figures, ") + std::to_string(near) +
+         " predicted within " + printed("%.0f", 100 * kNeedsAReason) + " %.";
+}
+
+}  // namespace
+
+std::string validation_text(const std::vector<Validation>& validations) {
+  std::string text;
+  for (const auto& [kind, heading] : kinds()) {
+    const std::vector<const Validation*> some = of_kind(validations, kind);
+    if (some.empty()) continue;
+    text += heading + ": " + tally(some) + "\n\n";
+    for (const Validation* one : some) text += text_of(*one);
+  }
+  return text;
+}
+
+std::string validation_markdown(const std::vector<Validation>& validations) {
+  std::string text;
+  for (const auto& [kind, heading] : kinds()) {
+    const std::vector<const Validation*> some = of_kind(validations, kind);
+    if (some.empty()) continue;
+    text += "## " + heading + "\n\n" + tally(some) + "\n\n";
+    for (const Validation* one : some) text += markdown_of(*one);
+  }
+  return text;
 }
 
 }  // namespace longhaul

@@ -40,4 +40,8 @@ class ChildProcess {
   Json result_;
 };
 
+// Ctrl-C in longhaul itself: the first is forwarded to the children, the second kills them.
+void count_interrupts();  // installs the handlers of SIGINT and SIGTERM
+int interrupts_so_far();
+
 }  // namespace longhaul

@@ -5,7 +5,7 @@
 
 #include "analysis/run_directory.h"
 #include "analysis/verdict_matrix.h"
-#include "cli/run_layout.h"
+#include "cli/run_outputs.h"
 #include "core/errors.h"
 
 namespace longhaul {

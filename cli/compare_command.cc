@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "analysis/comparison/render.h"
-#include "cli/run_layout.h"
+#include "cli/run_outputs.h"
 
 namespace longhaul {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/chakra_export.h"
 #include "analysis/run_directory.h"
-#include "cli/run_layout.h"
+#include "cli/run_outputs.h"
 #include "core/errors.h"
 
 namespace longhaul {

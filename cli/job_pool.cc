@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "cli/child_process.h"
-#include "cli/interrupts.h"
 #include "core/errors.h"
 #include "core/index.h"
 

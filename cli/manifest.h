@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_layout.h"
+#include "cli/run_outputs.h"
 #include "cli/work_plan.h"
 #include "core/scenario.h"
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/run_layout.h"
+#include "cli/run_outputs.h"
 #include "core/errors.h"
 
 namespace longhaul {

@@ -1,11 +1,18 @@
 #include "cli/report_command.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
+#include "analysis/live_run.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_data.h"
-#include "cli/run_layout.h"
-#include "cli/watch_report.h"
+#include "cli/child_process.h"
+#include "cli/manifest.h"
+#include "cli/run_outputs.h"
+#include "core/child_main.h"
+#include "core/errors.h"
 
 namespace longhaul {
 
@@ -22,6 +29,83 @@ int report_command(const ReportOptions& options) {
   write_file(out, report_page(data));
   std::printf("report: %s\n", out.c_str());
   return 0;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Look {
+  RunDirectories opened;
+  int live = 0;  // runs in progress
+  std::size_t done = 0, cases = 0;
+};
+
+Look look_at(const std::vector<std::string>& folders) {
+  Look look;
+  std::vector<std::string> ended;
+  for (const std::string& folder : folders) {
+    if (!is_live(folder)) {
+      ended.push_back(folder);
+      continue;
+    }
+    ++look.live;
+    try {
+      look.opened.runs.push_back(open_live_run(folder));
+    } catch (const RunError& error) {
+      look.opened.problems.push_back(error.what());  // it began a moment ago and has no manifest yet
+      continue;
+    }
+    for (const Json& record : look.opened.runs.back().records) {
+      ++look.cases;
+      look.done += record.value("status", "") == "done";
+    }
+  }
+  if (ended.empty()) return look;
+  try {
+    const RunDirectories others = open_runs(ended);
+    look.opened.runs.insert(look.opened.runs.end(), others.runs.begin(), others.runs.end());
+    look.opened.problems = others.problems;
+  } catch (const InputError& error) {
+    if (look.live == 0) throw;
+    look.opened.problems.push_back(error.what());
+  }
+  return look;
+}
+
+void write_page(const Look& look, const std::string& out, double seconds, bool goes_on) {
+  Json data = report_data(look.opened);
+  if (goes_on)
+    data["live"] = {
+        {"seconds", seconds},
+        {"text", "In progress: " + std::to_string(look.done) + " of the " + std::to_string(look.cases) +
+                     " cases that have begun or are in the summary are done. "
+                     "Written at " +
+                     utc_now() + "; this page reloads itself."}};
+  write_file(out, report_page(data));
+}
+
+void wait(double seconds) {
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  while (Clock::now() < end && interrupts_so_far() == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
+}  // namespace
+
+int watch_report(const std::vector<std::string>& runs, const std::string& out, double seconds) {
+  count_interrupts();
+  for (bool first = true;; first = false) {
+    const auto began = Clock::now();
+    const Look look = look_at(runs);
+    const bool goes_on = look.live > 0 && interrupts_so_far() == 0;
+    if (!look.opened.runs.empty()) write_page(look, out, seconds, goes_on);
+    if (first) std::printf("report: %s\n", out.c_str());
+    std::fflush(stdout);
+    if (!goes_on) return interrupts_so_far() > 0 ? kInterrupted : kDone;
+    // Of a thousand cases a page takes seconds: no more than a tenth of a processor for it.
+    wait(std::max(seconds, 10 * std::chrono::duration<double>(Clock::now() - began).count()));
+  }
 }
 
 }  // namespace longhaul

@@ -16,4 +16,11 @@ struct ReportOptions {
 // What could not be read is named on stderr and on the page, and the rest is reported.
 int report_command(const ReportOptions& options);
 
+// longhaul report --watch: the page of runs in progress, written anew from what is on disk until they end.
+
+// Writes `out` every `seconds` (the page reloads itself as often), and once more without reloading when no
+// run is in progress any more or on Ctrl-C. Returns the exit status. Throws InputError where no run can be
+// read.
+int watch_report(const std::vector<std::string>& runs, const std::string& out, double seconds);
+
 }  // namespace longhaul

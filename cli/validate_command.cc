@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "analysis/summary.h"
-#include "analysis/validation_table.h"
+#include "analysis/validation.h"
+#include "cli/list_command.h"
 #include "cli/run_command.h"
-#include "cli/scenario_list.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 

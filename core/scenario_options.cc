@@ -1,10 +1,8 @@
 #include "core/scenario_options.h"
 
+#include "core/errors.h"
 #include "core/metrics.h"
 #include "core/model_shape.h"
-#include "core/topology_options.h"
-#include "core/validation_options.h"
-#include "core/variation_options.h"
 
 namespace longhaul {
 namespace {
@@ -309,6 +307,144 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
                                "is the union of their products; methods.LABEL.key addresses one method"),
        list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),
        validation_options()});
+}
+
+Node topology_options(std::vector<Node> sections) {
+  return one_of("topology", std::move(sections)).required().means("who is joined to whom");
+}
+
+Node rank_order_options(const std::vector<std::string>& without_sites) {
+  return either("rank_order", {choice("", {"blocks", "round-robin", "random", "optimized"}),
+                               list_of("", integer("").at_least(0)).not_empty()})
+      .by_default("blocks")
+      .means(
+          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. blocks: "
+          "site after site; round-robin: over the sites in turn; random: a permutation drawn from the seed; "
+          "optimized: a heuristic for the case's all-reduce on the paths' latency and throughput; a list: "
+          "entry r is the place of rank r, places counted as in blocks. Only blocks on " +
+          enumeration(without_sites, "and") + ", which have no sites");
+}
+
+Node override_options() {
+  return list_of(
+             "overrides",
+             section("", {text("link").means("name of a link (links.csv) or a glob, as \"*-core\""),
+                          either("replica", {integer("").at_least(0), text("")})
+                              .means("instead of link: a replica, or a range as \"3-7\": all its links"),
+                          rate("rate").means("both directions, above 0"),
+                          rate("up").means("from the replica, or from the first to the second node of the "
+                                           "link's name; above 0"),
+                          rate("down").means("the other direction, above 0"),
+                          duration("delay").means("one way, at least 0")}))
+      .means("links that differ from the topology as built, in this order: the last one wins");
+}
+
+namespace {
+
+Node figure_options() {
+  return section(
+      "", {text("what").required().means("what was measured, in words"),
+           number("value").above(0).required().means("the published figure, in the unit of the metric"),
+           number("low").above(0).means("smallest of repeated measurements, where they are published"),
+           number("high").above(0).means("largest of repeated measurements"),
+           text("unit").by_default("s").means("of the metric, for people"),
+           choice("metric", metric_paths()).means("the number of a case record that predicts the figure"),
+           choice("ratio", metric_paths())
+               .means("instead of metric: that number of the method `of` over that of `to`"),
+           text("of").required().means("label of a method"), text("to").means("label of a method"),
+           table_of("where", anything(""))
+               .means("{swept key: value}: what the source says of this figure; only these cases predict it"),
+           table_of("assumed", anything(""))
+               .means("{swept key: value}: what the source leaves open and the prediction assumes; the other "
+                      "points of the sweep are shown as other assumptions"),
+           text("why").means("a sentence that is shown if the prediction is off by more than 15 %")});
+}
+
+}  // namespace
+
+Node validation_options() {
+  return section(
+             "validation",
+             {choice("kind", {"measurement", "model"})
+                  .by_default("measurement")
+                  .means("measurement: taken on a real network; model: computed by the publication"),
+              text("title").required().means("who measured what on what, in a few words"),
+              text("source").required().means("the publication, with its address"),
+              text("licence").required().means("of the publication, or what is known of it"),
+              text("date").required().means("of the measurement, or of the publication"),
+              text("read").required().means(
+                  "how the figures were read: which files or tables, or from whom if not from the source"),
+              text("setup").required().means("what the source says of hosts, network and traffic"),
+              list_of("assumptions", text(""))
+                  .means("what the source leaves open, and what the scenario takes instead"),
+              list_of("figures", figure_options()).not_empty().required().means("the published figures")})
+      .means("published figures to hold this scenario's predictions against: longhaul validate");
+}
+
+namespace {
+
+// Shorter periods would make a replay of hours one of millions of changes.
+constexpr double kShortestPeriod_s = 1e-3;
+
+Node direction_option() {
+  return choice("direction", {"both", "forward", "backward"})
+      .by_default("both")
+      .means("forward: from the first to the second node of the link's name");
+}
+
+Node trace_options() {
+  return section(
+      "",
+      {text("link").required().means("name of a link, or a glob of names, as replica*-core"),
+       text("file").required().means("CSV with the columns time_s and rate_bps, delay_s or both"),
+       either("repeat", {boolean(""), duration("").at_least(kShortestPeriod_s)})
+           .by_default(false)
+           .means("false: the last row stays; true: from the beginning again at the time of the last row; "
+                  "or the period"),
+       direction_option()});
+}
+
+Node background_options() {
+  return section(
+      "",
+      {text("link").means("name of a link, or a glob of names, each with traffic of its own"),
+       direction_option(), text("from").means("instead of link, with to: the node where the traffic begins"),
+       text("to").means("the node where it ends"),
+       integer("flows").at_least(1).means(
+           "so many long-lived TCP connections, which take their max-min share of what they meet"),
+       rate("rate").above(0).means("instead of flows: a rate on the wire that yields to nobody"),
+       number("share").above(0).at_most(0.9).means(
+           "instead of flows: such a rate as a part of the link's own"),
+       duration("on")
+           .at_least(kShortestPeriod_s)
+           .means("mean of the exponential times in which it is on; default always"),
+       duration("off").at_least(kShortestPeriod_s).means("mean of the times between them, with on")});
+}
+
+Node jitter_options() {
+  return section(
+             "jitter",
+             {number("rate_sigma")
+                  .at_least(0)
+                  .at_most(3)
+                  .by_default(0)
+                  .means("standard deviation of the logarithm of a factor on the rate"),
+              number("delay_sigma")
+                  .at_least(0)
+                  .at_most(3)
+                  .by_default(0)
+                  .means("standard deviation of the logarithm of a factor on the delay"),
+              duration("every").at_least(kShortestPeriod_s).by_default("1s").means("how long a draw stays")})
+      .means("log-normal factors of mean 1 for each link and direction, from the seed");
+}
+
+}  // namespace
+
+Node variation_options() {
+  return section("variation",
+                 {list_of("traces", trace_options()).means("rates and delays of links from files"),
+                  list_of("background", background_options()).means("traffic of others"), jitter_options()})
+      .means("what of the network changes with time; nothing by default");
 }
 
 }  // namespace longhaul

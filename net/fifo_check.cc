@@ -8,7 +8,7 @@
 #include "core/errors.h"
 #include "core/units.h"
 #include "net/connection.h"
-#include "net/fifo.h"
+#include "net/fifo_rounds.h"
 #include "net/framing.h"
 
 namespace longhaul {

@@ -1,10 +1,12 @@
 // Which replicas are at which site: in the order of the sites, the first ones first.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/case.h"
 #include "core/options.h"
 #include "net/access_links.h"
 #include "net/topology.h"
@@ -28,8 +30,25 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
                        const std::string& path);
 
 // Joins the replicas to their sites' routers (one an entry of `placement`) by access links of rtt / 4, and
-// makes each entry a site. Replica r is at the site of place `places[r]` (net/rank_order.h).
+// makes each entry a site. Replica r is at the site of place `places[r]`.
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
                      const AccessLinks& access, const std::vector<int>& places);
+
+// The order of ranks: which place, and so which site, each replica takes.
+//
+// Rank r is replica r everywhere (collectives, step times, factors, tables, trainer); the order decides only
+// at which site replica r stands. Places are counted site by site in the order of the placement, so that
+// place p of "blocks" is replica p. Collectives go by rank: a ring in blocks crosses each way between two
+// sites once, a ring in another order may cross one at every hop.
+
+// For each rank its place.
+//
+// blocks: the identity. round-robin: one place of each site in turn, in the order of the sites, passing over
+// sites that are full. random: a permutation drawn from the seed, on a stream of its own. A list: as it is.
+// Not for kOptimized, which needs the network's paths (replay/optimized_order.h).
+std::vector<int> places_of_ranks(const RankOrderSpec& order, const Placement& placement, std::uint64_t seed);
+
+// The round robin over sites with so many places each.
+std::vector<int> round_robin_places(const std::vector<int>& places_at);
 
 }  // namespace longhaul

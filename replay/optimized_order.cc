@@ -6,7 +6,7 @@
 #include "core/index.h"
 #include "net/collectives/registry.h"
 #include "net/connection.h"
-#include "net/rank_order.h"
+#include "net/placement.h"
 #include "net/site_tour.h"
 #include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"

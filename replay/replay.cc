@@ -16,7 +16,6 @@
 #include "replay/network/analytic_network.h"
 #include "replay/network/event_queue.h"
 #include "replay/optimized_order.h"
-#include "replay/plan_index.h"
 #include "replay/step_plan.h"
 #include "replay/step_times.h"
 #include "replay/tables/outputs.h"

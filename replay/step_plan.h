@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/case.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "replay/bucketed_exchange.h"
@@ -44,5 +45,26 @@ class StepPlan {
 
 // The ordered pairs of replicas that send to each other somewhere in the trace.
 std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of);
+
+// What a trace asks for at a step, for whoever replays it.
+
+// Which steps have to do with an exchange, without drawing or copying groups.
+class PlanIndex {
+ public:
+  // `trace` must outlive it.
+  explicit PlanIndex(const Trace& trace) : trace_(trace) {}
+
+  bool has_exchange(int step) const;             // posted or awaited there
+  bool releases_during_compute(int step) const;  // buckets, before its end
+
+ private:
+  const Trace& trace_;
+};
+
+// The index of the exchange's rule in the trace's plan.
+int rule_index(const Trace& trace, const Operation& exchange);
+
+// Throws InputError where the trace is not one of this case.
+void check_fit(const Case& one, const Trace& trace);
 
 }  // namespace longhaul

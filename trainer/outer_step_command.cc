@@ -9,7 +9,7 @@
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/operations/operation_runner.h"
-#include "trainer/operations/registry.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 namespace {

@@ -18,7 +18,7 @@
 #include "trainer/cuda/device.h"
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
-#include "trainer/operations/registry.h"
+#include "trainer/operations/update.h"
 #include "trainer/ranks/agreement.h"
 #include "trainer/replicas/blas.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/bootstrap.h"
-#include "analysis/columns.h"
 #include "analysis/comparison/power_notes.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/residual.h"
+#include "analysis/statistics.h"
+#include "analysis/table.h"
 #include "core/errors.h"
 #include "core/index.h"
 

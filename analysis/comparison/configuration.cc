@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/replay_files.h"
+#include "analysis/run_directory.h"
 #include "analysis/sweep_point.h"
 
 namespace longhaul {

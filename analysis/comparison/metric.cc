@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analysis/columns.h"
+#include "analysis/table.h"
 #include "core/units.h"
 
 namespace longhaul {

@@ -1,7 +1,7 @@
 // Where the time of a replica goes: compute, exchange and wait as stacked bars, mean over seeds.
-#include "analysis/columns.h"
 #include "analysis/figures/figures.h"
 #include "analysis/statistics.h"
+#include "analysis/table.h"
 #include "core/errors.h"
 #include "core/units.h"
 

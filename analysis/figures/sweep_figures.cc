@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/columns.h"
 #include "analysis/figures/axis.h"
 #include "analysis/figures/figures.h"
 #include "analysis/figures/line_figure.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
+#include "analysis/table.h"
 #include "core/index.h"
 #include "core/metrics.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "analysis/claims.h"
-#include "analysis/report/digits.h"
+#include "analysis/report/report_data.h"
 #include "analysis/verdict_matrix.h"
 
 namespace longhaul {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/csv_stream.h"
-#include "analysis/report/digits.h"
+#include "analysis/report/report_data.h"
 
 namespace longhaul {
 namespace {

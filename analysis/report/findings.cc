@@ -5,10 +5,10 @@
 #include <optional>
 #include <set>
 
-#include "analysis/columns.h"
 #include "analysis/sampling_note.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
+#include "analysis/table.h"
 #include "core/errors.h"
 
 namespace longhaul {

@@ -20,4 +20,11 @@ namespace longhaul {
 // the two files.
 Json network_map(const std::string& case_folder, std::size_t most);
 
+// The links of one case that carried most.
+
+// {"total_bytes", "used", "busiest": [{"link", "direction", "bytes", "busy_s"}]}: at most `count` directions
+// of links by bytes on the wire, most first; `used` counts the directions that carried anything. Null without
+// links.csv.
+Json busiest_links(const std::string& case_folder, std::size_t count);
+
 }  // namespace longhaul

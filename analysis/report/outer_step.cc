@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/exchange_table.h"
-#include "analysis/report/digits.h"
+#include "analysis/report/report_data.h"
 
 namespace longhaul {
 namespace {

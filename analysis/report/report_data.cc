@@ -5,12 +5,9 @@
 #include <map>
 
 #include "analysis/claims.h"
-#include "analysis/columns.h"
 #include "analysis/report/claim_pictures.h"
 #include "analysis/report/curves.h"
-#include "analysis/report/digits.h"
 #include "analysis/report/findings.h"
-#include "analysis/report/links.h"
 #include "analysis/report/network_map.h"
 #include "analysis/report/outer_step.h"
 #include "analysis/report/seed_means.h"
@@ -19,6 +16,7 @@
 #include "analysis/run_directory.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
+#include "analysis/table.h"
 #include "core/errors.h"
 #include "core/index.h"
 

@@ -1,6 +1,8 @@
 // Everything the page shows, as the JSON that report.js reads.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,19 @@ namespace longhaul {
 //               "replicas" (times of each)}]
 //   points    [{"run", "label", "cases": [indices], "rows" (seed_means.h), "findings": [sentences]}]
 //   problems  [what could not be read]
-//   live      {"text", "seconds"}: of a run in progress (cli/watch_report.h), the page reloads after so long
+//   live      {"text", "seconds"}: of a run in progress (cli/report_command.h), the page reloads after so long
 // texts, values and best go with columns. Curves, lanes and links are thinned, the more so the more cases
 // there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut table)
 // is named in `problems`, and the rest is there; throws InputError where no run has a case.
 Json report_data(const std::vector<std::string>& run_folders);
 // The same of directories that are open.
 Json report_data(const RunDirectories& opened);
+
+// Six significant digits: what a picture needs, so that a report of many cases stays small.
+inline double six_digits(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return std::strtod(text, nullptr);
+}
 
 }  // namespace longhaul

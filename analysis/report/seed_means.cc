@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/columns.h"
-#include "analysis/report/digits.h"
+#include "analysis/report/report_data.h"
 #include "analysis/statistics.h"
 #include "analysis/sweep_point.h"
+#include "analysis/table.h"
 
 namespace longhaul {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/csv_stream.h"
 #include "analysis/exchange_table.h"
-#include "analysis/report/digits.h"
+#include "analysis/report/report_data.h"
 #include "analysis/statistics.h"
 #include "core/index.h"
 

@@ -1,4 +1,16 @@
-#include "net/collectives/heap_tree.h"
+// All-reduce over an unpipelined binary tree in the shape of a heap: the members are its nodes, and member i
+// receives from 2i + 1 and 2i + 2, over one access link where the topology has such.
+//
+// Up: a member whose children's vectors have arrived adds them to its own and sends B to (i − 1) / 2; down
+// the same backwards. A member sends B up and B down for each child. The tree has D = floor(log2 n) levels of
+// links: with a message time of t on links of their own 2 · D · t.
+// Idle star: 2 · D · (latency + 2 · B / rate), exact for n = 3, 7, 15, … where every node has two children or
+// none, otherwise an upper bound (n = 2: 2 · (latency + B / rate)).
+//
+// In S slices of s bytes the tree is pipelined: 2D · latency + (2D + S − 1) · w · s / rate, where w
+// connections share a direction of a link (w = n − 1 for n = 2 and 3, else 3: two children and a parent).
+// Exact for n = 2 and 3, otherwise an upper bound, by the proof in tree.h.
+#include "net/collectives/all.h"
 
 namespace longhaul {
 namespace {

@@ -1,6 +1,8 @@
-#include "net/collectives/pair.h"
-
-#include "net/collectives/ring.h"
+// The average of a small group, as NoLoCo's paper describes it: two replicas send each other their whole
+// contribution at once and both average; a larger group runs a ring among its members.
+//
+// n = 2: each sends B. Idle star, exact, in slices or not: latency + B / rate. n > 2: as ring.
+#include "net/collectives/all.h"
 
 namespace longhaul {
 namespace {

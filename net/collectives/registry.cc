@@ -1,20 +1,7 @@
 #include "net/collectives/registry.h"
 
 #include "core/errors.h"
-#include "net/collectives/all_gather.h"
-#include "net/collectives/direct.h"
-#include "net/collectives/double_tree.h"
-#include "net/collectives/halving_doubling.h"
-#include "net/collectives/heap_tree.h"
-#include "net/collectives/hierarchical.h"
-#include "net/collectives/leaf_tree.h"
-#include "net/collectives/pair.h"
-#include "net/collectives/parameter_server.h"
-#include "net/collectives/reduce_scatter.h"
-#include "net/collectives/ring.h"
-#include "net/collectives/root.h"
-#include "net/collectives/serial_pair.h"
-#include "net/collectives/tree.h"
+#include "net/collectives/all.h"
 
 namespace longhaul {
 

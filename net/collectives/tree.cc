@@ -1,4 +1,19 @@
-#include "net/collectives/tree.h"
+// Unpipelined binary tree: reduce, then broadcast, of the whole vector. The all-reduce that the NoLoCo paper
+// (arXiv 2506.10911) compares with: 2 · t_c · log2 N.
+//
+// The replicas are the leaves; an inner node lives at the host of its left child, so that a level costs one
+// message over the network: in level l member m with m mod 2^(l+1) = 2^l sends to m − 2^l, and gets the
+// result back from it. Unpipelined: a member begins a level when its messages of the one before have arrived
+// (the receipt's way back is not modelled). Member m sends B once up, and B down for each child. Idle star: 2
+// · ceil(log2 n) · (latency + B / rate), exact for n a power of two, else an upper bound.
+//
+// In S slices of s bytes the tree is pipelined and no member waits for its messages to be delivered. Idle
+// star, an upper bound, with D = ceil(log2 n): 2D · latency + (2D + S − 1) · D · s / rate; exact for n = 2.
+// Proof: at most D connections share a direction of a link (member 0 has D children; one at level l > 0 has l
+// of them and a parent), so that max-min fairness gives each at least rate/D; a connection carries one
+// message a slice, in the order of the slices. So a slice is h levels further after at most h · latency + (h
+// + k) · D s / rate.
+#include "net/collectives/all.h"
 
 namespace longhaul {
 namespace {

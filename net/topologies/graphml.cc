@@ -11,7 +11,6 @@
 #include "core/json_values.h"
 #include "core/units.h"
 #include "net/placement.h"
-#include "net/rank_order.h"
 #include "net/topologies/topology_kind.h"
 
 namespace longhaul {

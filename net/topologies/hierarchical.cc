@@ -4,7 +4,6 @@
 #include "core/units.h"
 #include "net/access_links.h"
 #include "net/placement.h"
-#include "net/rank_order.h"
 #include "net/topologies/topology_kind.h"
 
 namespace longhaul {

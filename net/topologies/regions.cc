@@ -7,7 +7,6 @@
 #include "core/units.h"
 #include "net/matrix.h"
 #include "net/placement.h"
-#include "net/rank_order.h"
 #include "net/topologies/topology_kind.h"
 
 namespace longhaul {

@@ -7,7 +7,7 @@
 #include "core/index.h"
 #include "core/options.h"
 #include "core/units.h"
-#include "net/link_names.h"
+#include "net/overrides.h"
 
 namespace longhaul {
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 #include <tuple>
 
-#include "replay/network/busy_times.h"
+#include "replay/network/link_loads.h"
 #include "replay/network/message_costs.h"
 #include "replay/network/network.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/index.h"
-#include "net/fifo.h"
+#include "net/fifo_rounds.h"
 
 namespace longhaul {
 namespace {

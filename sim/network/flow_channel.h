@@ -11,7 +11,7 @@
 // windows only the first and the last rounds go that way. Between them are whole rounds as one fluid of a
 // window a round trip, which carry the same bytes in the same time and cost one event.
 //
-// Where the network signals congestion (net/congestion_reaction.h) a channel is one connection, and its
+// Where the network signals congestion (net/congestion.h) a channel is one connection, and its
 // window is followed in the fluid state too: the level of its queue is the window less the pipe, and after a
 // reaction the window may be below the pipe again.
 //
@@ -26,7 +26,7 @@
 #include <memory>
 #include <vector>
 
-#include "net/congestion_reaction.h"
+#include "net/congestion.h"
 #include "net/connection.h"
 #include "net/fifo_rounds.h"
 #include "net/tcp_window.h"

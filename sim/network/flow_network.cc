@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/index.h"
-#include "net/codel.h"
+#include "net/congestion.h"
 #include "net/framing.h"
 #include "sim/network/clock.h"
 

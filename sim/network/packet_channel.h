@@ -15,7 +15,6 @@
 #include "core/case.h"
 #include "net/connection.h"
 #include "sim/network/host_acks.h"
-#include "sim/network/push_marks.h"
 
 namespace longhaul {
 

@@ -22,7 +22,7 @@
 
 #include "core/index.h"
 #include "net/connection.h"
-#include "net/fifo.h"
+#include "net/fifo_rounds.h"
 #include "net/framing.h"
 
 namespace longhaul {

@@ -207,7 +207,7 @@ class Member {
     const std::int64_t whole = received / ring_.chunk * ring_.chunk, part = received - whole;
     return whole + part / ring_.slice * ring_.slice;
   }
-  // Where chunk `round` of the stream that member `from` sends lies (net/collectives/ring.h).
+  // Where chunk `round` of the stream that member `from` sends lies (net/collectives/ring.cc).
   std::int64_t offset_of(int from, std::int64_t round) const {
     const std::int64_t chunk = round < n_ - 1 ? from - round : from + 1 - (round - (n_ - 1));
     return ((chunk % n_ + n_) % n_) * ring_.chunk;

@@ -82,4 +82,16 @@ class Update {
 // The groups of an operation with members in ascending order, the order in which rows are summed.
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas);
 
+// All updates there are are found by CMake (cmake/Methods.cmake).
+struct UpdateMaker {
+  std::string method;
+  std::unique_ptr<Update> (*make)(const Json& options);
+};
+
+const std::vector<UpdateMaker>& update_makers();
+
+// For a method that the scenario's check has let through. Throws std::logic_error where the trainer does not
+// know it.
+std::unique_ptr<Update> make_update(const MethodSpec& method);
+
 }  // namespace longhaul

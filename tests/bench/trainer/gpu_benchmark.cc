@@ -14,13 +14,13 @@
 
 #include "core/random.h"
 #include "methods/common/registry.h"
-#include "trainer/operations/registry.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/flat_groups.h"
 #include "trainer/device.h"
 #include "trainer/model/initial_weights.h"
+#include "trainer/operations/update.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 

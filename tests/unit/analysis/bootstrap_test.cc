@@ -1,6 +1,6 @@
-#include "analysis/bootstrap.h"
-
 #include <gtest/gtest.h>
+
+#include "analysis/statistics.h"
 
 namespace longhaul {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "analysis/columns.h"
 #include "analysis/join.h"
+#include "analysis/table.h"
 #include "core/errors.h"
 #include "core/metrics.h"
 #include "tests/unit/analysis/run_fixture.h"

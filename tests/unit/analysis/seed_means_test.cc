@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/columns.h"
+#include "analysis/table.h"
 
 namespace longhaul {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/columns.h"
-
 namespace longhaul {
 namespace {
 

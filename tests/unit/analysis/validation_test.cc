@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "analysis/validation_table.h"
 #include "core/errors.h"
 
 namespace longhaul {

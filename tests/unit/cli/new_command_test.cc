@@ -7,7 +7,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/questions.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 

@@ -1,6 +1,6 @@
-#include "cli/scenario_list.h"
-
 #include <gtest/gtest.h>
+
+#include "cli/list_command.h"
 
 namespace longhaul {
 namespace {

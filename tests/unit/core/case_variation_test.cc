@@ -3,7 +3,7 @@
 
 #include "core/case_parts.h"
 #include "core/errors.h"
-#include "core/variation_options.h"
+#include "core/scenario_options.h"
 
 namespace longhaul {
 namespace {

@@ -1,6 +1,6 @@
-#include "net/codel.h"
-
 #include <gtest/gtest.h>
+
+#include "net/congestion.h"
 
 namespace longhaul {
 namespace {

@@ -1,7 +1,6 @@
-#include "net/fifo.h"
-
 #include <gtest/gtest.h>
 
+#include "net/fifo_rounds.h"
 #include "net/topology.h"
 
 namespace longhaul {

@@ -3,9 +3,7 @@
 
 #include <cmath>
 
-#include "net/codel.h"
-#include "net/congestion_reaction.h"
-#include "net/random_losses.h"
+#include "net/congestion.h"
 #include "net/tcp_window.h"
 
 namespace longhaul {

@@ -1,6 +1,4 @@
 // Which site each rank is at: by hand for every order, and the optimized ring against all permutations.
-#include "net/rank_order.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "core/plan/operations.h"
 #include "core/random.h"
 #include "net/matrix.h"
+#include "net/placement.h"
 #include "net/site_tour.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"

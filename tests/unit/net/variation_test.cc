@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/errors.h"
-#include "net/link_names.h"
+#include "net/overrides.h"
 
 namespace longhaul {
 namespace {

@@ -1,9 +1,9 @@
 // Which segments carry PSH, on histories of a few segments.
-#include "sim/network/push_marks.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "sim/network/host_acks.h"
 
 namespace longhaul {
 namespace {

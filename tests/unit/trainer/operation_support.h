@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "trainer/operations/registry.h"
 #include "trainer/operations/operation_runner.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 

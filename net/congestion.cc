@@ -1,6 +1,7 @@
-#include "net/congestion_reaction.h"
+#include "net/congestion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace longhaul {
@@ -64,6 +65,60 @@ CongestionReaction::Kind CongestionReaction::take(double now_s, double queued_s)
   reaction_s_ = kNoSignal;
   deaf_until_s_ = now_s + queued_s;
   return kind_;
+}
+
+void CoDel::above(double since_s) {
+  if (is_above_) return;
+  if (is_signalling_) latest_next_s_ = next_s_;
+  is_above_ = true;
+  is_signalling_ = false;
+  next_s_ = since_s + kInterval_s;
+}
+
+// A queue that stands again soon goes on about where it left off.
+void CoDel::signal() {
+  constexpr double kSoon_s = 16 * kInterval_s;
+  const unsigned change = count_ - first_count_;
+  if (is_signalling_) {
+    ++count_;
+    newton_step();
+  } else if (change > 1 && next_s_ - latest_next_s_ < kSoon_s) {
+    first_count_ = count_ = change;
+    newton_step();
+  } else {
+    first_count_ = count_ = 1;
+    inverse_root_ = 1;
+  }
+  is_signalling_ = true;
+  next_s_ += kInterval_s * inverse_root_;
+}
+
+double CoDel::next_s(double from_s) {
+  if (!is_above_) return kNoSignal;
+  while (next_s_ < from_s) signal();
+  return next_s_;
+}
+
+RandomLosses::RandomLosses(double probability, double segment, RandomStream stream)
+    : probability_(probability), segment_(segment), stream_(std::move(stream)) {
+  draw();
+}
+
+void RandomLosses::draw() {
+  const double packets = std::floor(std::log1p(-stream_.uniform()) / std::log1p(-probability_)) + 1;
+  to_next_ = packets * segment_;
+}
+
+bool RandomLosses::sent(double bytes) {
+  constexpr double kRounding = 1e-3;
+  to_next_ -= bytes;
+  if (to_next_ > kRounding) return false;
+  draw();
+  return true;
+}
+
+double path_loss(double probability, int links) {
+  return -std::expm1(links * std::log1p(-probability));
 }
 
 }  // namespace longhaul

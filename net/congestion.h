@@ -1,0 +1,137 @@
+// What a network signals to the sender of one connection, and how the sender reacts: CoDel's marks and drops,
+// random loss, and the cut of the window.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "core/random.h"
+
+namespace longhaul {
+
+// Random loss on a path: which byte of a connection is the next to be lost. Packets are lost independently
+// (as ns-3's RateErrorModel), so the number of packets up to the next loss is geometric.
+class RandomLosses {
+ public:
+  // `probability`: of a packet, on the whole path. The stream is the connection's own.
+  RandomLosses(double probability, double segment, RandomStream stream);
+
+  double bytes_to_next() const { return to_next_; }
+  // `bytes` more were sent, at most bytes_to_next(); draws the next loss once the present one is reached.
+  bool sent(double bytes);
+
+ private:
+  void draw();
+
+  double probability_, segment_;
+  RandomStream stream_;
+  double to_next_ = 0;
+};
+
+// Of one packet over `links` links that lose each with `probability`.
+double path_loss(double probability, int links);
+
+// What the network tells the sender of one connection: that a queue on the path stands too high, or that a
+// packet is gone.
+//
+// A queue is watched by its level, so that a source answers in closed form when its next signal comes while
+// the level stays above, and nobody has to look at packets. Times are seconds since the simulation's zero,
+// levels and lengths bytes of payload.
+constexpr double kNoSignal = std::numeric_limits<double>::infinity();
+
+// A connection's own queue at its bottleneck.
+class QueueSignals {
+ public:
+  virtual ~QueueSignals() = default;
+
+  // The level above which the queue takes notice while it drains at `rate`, bytes a second.
+  virtual double watched_level(double rate) const = 0;
+  // The level is above the watched one since `since_s` (may lie in the near future), or no longer. Repeated
+  // calls that change nothing are harmless.
+  virtual void above(double since_s) = 0;
+  virtual void below(double now_s) = 0;
+  // When the first packet at or after `from_s` leaves with a signal, if the level stays above; kNoSignal if
+  // none will. Signals before it are gone after this call.
+  virtual double next_s(double from_s) = 0;
+  // Whether packets are dropped, and sent again, or just marked.
+  virtual bool drops() const = 0;
+};
+
+// When the sender of one connection reacts to what the network signals: a round trip after a packet left with
+// a mark or was lost, and to one signal a round trip, because packets that were sent before a reaction say
+// nothing about it (RFC 3168, RFC 6675).
+//
+// Everything lies lazily between two calls: signals are closed forms of the queue's level, so that a reaction
+// costs one event. A lost packet that fewer than three others follow is noticed by the time-out (no tail loss
+// probe). Seconds, bytes of payload.
+class CongestionReaction {
+ public:
+  enum class Kind { kNone, kMarked, kLost, kTimedOut };
+
+  // `queue` may be null, `losses` absent.
+  CongestionReaction(double rtt_s, double timeout_s, std::unique_ptr<QueueSignals> queue,
+                     std::optional<RandomLosses> losses);
+
+  // The connection's queue is above its watched level from `from_s` to `until_s`, unless another call says
+  // otherwise.
+  void queue_above(double from_s, double until_s);
+  void queue_below(double now_s);
+  double watched_level(double rate) const { return queue_ ? queue_->watched_level(rate) : kNoSignal; }
+
+  // `bytes` were sent up to `now_s`, at `rate`; with fewer than three segments to follow if `is_tail`.
+  void sent(double bytes, double rate, double now_s, bool is_tail);
+  double bytes_to_loss() const { return losses_ ? losses_->bytes_to_next() : kNoSignal; }
+
+  // When the sender reacts next, as far as that is known; kNoSignal if never.
+  double next_s();
+  // What it does up to `now_s`. Its own packets in the queue, for `queued_s` of sending, will still tell of
+  // the time before.
+  Kind take(double now_s, double queued_s);
+
+  // When all packets lost so far have been sent again.
+  double repaired_s() const { return repaired_s_; }
+
+ private:
+  void notice_marks(double now_s);
+  double next_mark_s();
+
+  double rtt_s_, timeout_s_;
+  std::unique_ptr<QueueSignals> queue_;
+  std::optional<RandomLosses> losses_;
+  double above_until_s_ = -kNoSignal;
+  double reaction_s_ = kNoSignal;  // of the signal that is on its way
+  Kind kind_ = Kind::kNone;        // what it will be
+  double deaf_until_s_ = 0;        // packets that leave earlier were sent before the latest reaction
+  double repaired_s_ = 0;
+};
+
+// CoDel (RFC 8289) on one flow's queue: it marks or drops the packet that leaves once packets have waited
+// longer than the target for a whole interval, and again interval / sqrt(count) after each signal until the
+// wait is short again. Target and interval are those of fq_codel (RFC 8290): 5 ms and 100 ms.
+class CoDel : public QueueSignals {
+ public:
+  static constexpr double kTarget_s = 0.005, kInterval_s = 0.1;
+
+  explicit CoDel(bool marks) : marks_(marks) {}
+
+  double watched_level(double rate) const override { return rate * kTarget_s; }
+  void above(double since_s) override;
+  void below(double) override { is_above_ = false; }
+  double next_s(double from_s) override;
+  bool drops() const override { return !marks_; }
+
+ private:
+  void signal();
+  void newton_step() { inverse_root_ *= (3 - count_ * inverse_root_ * inverse_root_) / 2; }
+
+  bool marks_;
+  bool is_above_ = false;
+  bool is_signalling_ = false;  // the first signal of this stay above the target has come
+  double next_s_ = kNoSignal;
+  double latest_next_s_ = -kNoSignal;  // when the stay before would have signalled next
+  double inverse_root_ = 1;            // of count; one Newton step a signal, as in the RFC's appendix
+  unsigned count_ = 0, first_count_ = 0;
+};
+
+}  // namespace longhaul
