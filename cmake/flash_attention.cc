@@ -1,3 +1,3 @@
-// Compiles where LibTorch has the fused attention that trainer/model/torch_versions.h calls.
+// Compiles where LibTorch has the fused attention that trainer/device/torch_versions.h calls.
 #define LONGHAUL_FLASH_ATTENTION
-#include "trainer/model/torch_versions.h"
+#include "trainer/device/torch_versions.h"

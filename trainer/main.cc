@@ -10,7 +10,7 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "methods/common/registry.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 #include "trainer/export_command.h"
 #include "trainer/outer_step_command.h"
 #include "trainer/ranks/c10d_ranks.h"

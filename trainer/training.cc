@@ -15,11 +15,11 @@
 #include "methods/common/registry.h"
 #include "methods/common/training_key.h"
 #include "trainer/checkpoint/training_state.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 #include "trainer/data/windows.h"
 #include "trainer/model/initial_weights.h"
 #include "trainer/operations/update.h"
-#include "trainer/ranks/agreement.h"
+#include "trainer/checkpoint/agreement.h"
 #include "trainer/replicas/blas.h"
 
 namespace longhaul {

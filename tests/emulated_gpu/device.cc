@@ -1,6 +1,6 @@
 // Takes the place of trainer/cuda/device.cu, torch_stream.cc and step_graph.cc: a GPU whose memory is the
 // host's and whose graphs are calls.
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 
 #include <cstring>
 

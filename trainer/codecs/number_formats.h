@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "trainer/codecs/host_device.h"
+#include "trainer/device/host_device.h"
 
 namespace longhaul {
 

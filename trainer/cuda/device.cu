@@ -1,5 +1,5 @@
 #include "core/units.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 #include "trainer/cuda/launch.cuh"
 
 namespace longhaul {

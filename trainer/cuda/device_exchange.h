@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "trainer/cuda/device_steps.h"
+#include "trainer/operations/device_steps.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/row_kernels.h"
 #include "trainer/operations/operation_runner.h"

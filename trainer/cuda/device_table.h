@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 
 namespace longhaul {
 

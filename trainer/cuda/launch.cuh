@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/errors.h"
-#include "trainer/cuda/team.h"
+#include "trainer/device/team.h"
 
 namespace longhaul {
 

@@ -1,5 +1,5 @@
 // The element-wise parts of the stacked decoder as kernels.
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 #include "trainer/cuda/launch.cuh"
 #include "trainer/model/layer_operators.h"
 

@@ -2,7 +2,8 @@
 #include <stdexcept>
 
 #include "trainer/cuda/accelerator.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
+#include "trainer/model/layer_operators.h"
 
 namespace longhaul {
 namespace {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "trainer/cuda/adamw_rows.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 #include "trainer/cuda/outer_rows.h"
 
 namespace longhaul {

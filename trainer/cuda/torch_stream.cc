@@ -1,7 +1,7 @@
 // The one thing that the kernels ask of LibTorch.
 #include <c10/cuda/CUDAStream.h>
 
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 
 namespace longhaul {
 

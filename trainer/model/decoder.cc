@@ -8,7 +8,7 @@
 #include "trainer/model/cpu_decoder.h"
 #include "trainer/model/operators.h"
 #include "trainer/model/stacked_decoder.h"
-#include "trainer/model/torch_device.h"
+#include "trainer/device/torch_device.h"
 
 namespace longhaul {
 namespace {

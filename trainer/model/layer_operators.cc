@@ -1,6 +1,6 @@
 #include "trainer/model/layer_operators.h"
 
-#include "trainer/cuda/team.h"
+#include "trainer/device/team.h"
 
 namespace longhaul {
 

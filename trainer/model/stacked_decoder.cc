@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "core/index.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/layer_operators.h"
-#include "trainer/model/torch_device.h"
-#include "trainer/model/torch_versions.h"
+#include "trainer/device/torch_device.h"
+#include "trainer/device/torch_versions.h"
 
 namespace longhaul {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "core/case.h"
 #include "core/model_shape.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 namespace longhaul {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/cuda/device_steps.h"
+#include "trainer/operations/device_steps.h"
 
 namespace longhaul {
 

@@ -2,7 +2,7 @@
 // replica that the host's loop and the GPU's kernel both call.
 #pragma once
 
-#include "trainer/codecs/host_device.h"
+#include "trainer/device/host_device.h"
 #include "trainer/operations/update.h"
 
 namespace longhaul {

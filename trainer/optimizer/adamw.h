@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/case.h"
-#include "trainer/codecs/host_device.h"
+#include "trainer/device/host_device.h"
 
 namespace longhaul {
 

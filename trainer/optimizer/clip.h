@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "trainer/codecs/host_device.h"
+#include "trainer/device/host_device.h"
 
 namespace longhaul {
 

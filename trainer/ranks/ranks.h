@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/replicas/arena.h"
+
 namespace longhaul {
 
 // Bytes under way. They must stay where they are until wait() returned or the transfer was destroyed.
@@ -52,5 +54,18 @@ std::vector<double> gather(Ranks& ranks, const std::vector<double>& mine);
 std::vector<std::string> gather(Ranks& ranks, const std::string& mine);
 // Whether it is so on each rank.
 bool all_of(Ranks& ranks, bool mine);
+
+// The ranks hold blocks of rows of equal size, in their order.
+
+// Of `replicas`, which the number of ranks divides.
+inline RowBlock block_of(const Ranks& ranks, int replicas) {
+  const int size = replicas / ranks.size();
+  return {ranks.rank() * size, (ranks.rank() + 1) * size};
+}
+
+// The rank that holds `replica`.
+inline int holder_of(const Ranks& ranks, int replicas, int replica) {
+  return replica / (replicas / ranks.size());
+}
 
 }  // namespace longhaul

@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/ranks/row_block.h"
 
 namespace longhaul {
 
@@ -40,6 +39,14 @@ inline bool operator!=(Slot a, Slot b) {
 
 // The tables of every replica, and `more` behind them.
 std::vector<Slot> slots_with(const std::vector<Slot>& more);
+
+// Replicas first … end - 1: what one of several processes holds (trainer/ranks/).
+struct RowBlock {
+  int first = 0, end = 0;
+
+  int size() const { return end - first; }
+  bool contains(int replica) const { return replica >= first && replica < end; }
+};
 
 class Arena {
  public:

@@ -1,6 +1,6 @@
 #include "trainer/updates/diloco.h"
 
-#include "trainer/cuda/device_steps.h"
+#include "trainer/operations/device_steps.h"
 
 namespace longhaul {
 namespace {

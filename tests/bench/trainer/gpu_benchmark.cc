@@ -18,7 +18,7 @@
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/flat_groups.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 #include "trainer/model/initial_weights.h"
 #include "trainer/operations/update.h"
 #include "trainer/updates/diloco.h"

@@ -1,7 +1,7 @@
 // Whether the tests of the GPU have one: the machine's, or the emulated one they are linked with.
 #pragma once
 
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 namespace longhaul {
 

@@ -7,7 +7,7 @@
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/support.h"
 #include "tests/unit/trainer/thread_ranks.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 
 namespace longhaul {
 namespace {

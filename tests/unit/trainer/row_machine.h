@@ -10,8 +10,8 @@
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/flat_groups.h"
-#include "trainer/cuda/team.h"
-#include "trainer/device.h"
+#include "trainer/device/team.h"
+#include "trainer/device/device.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tests/emulated_gpu/device_memory.h"
-#include "trainer/cuda/device.h"
-#include "trainer/cuda/team.h"
+#include "trainer/device/cuda_device.h"
+#include "trainer/device/team.h"
 
 namespace longhaul {
 

@@ -4,10 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
-
-#include "trainer/model/layer_operators.h"
 
 struct CUstream_st;
 
@@ -39,9 +36,5 @@ void wait_for_device();
 
 // The stream that LibTorch works on in this thread.
 CudaStream current_cuda_stream();
-
-// Kernels on that stream. For Number float and Bf16.
-template <typename Number>
-std::unique_ptr<LayerOperators<Number>> make_device_layer_operators();
 
 }  // namespace longhaul

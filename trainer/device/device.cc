@@ -1,4 +1,4 @@
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "core/errors.h"
-#include "trainer/cuda/device.h"
+#include "trainer/device/cuda_device.h"
 
 namespace longhaul {
 

@@ -1,4 +1,4 @@
-#include "trainer/ranks/agreement.h"
+#include "trainer/checkpoint/agreement.h"
 
 #include "core/errors.h"
 

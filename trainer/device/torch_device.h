@@ -3,8 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "trainer/cuda/device.h"
-#include "trainer/device.h"
+#include "trainer/device/cuda_device.h"
+#include "trainer/device/device.h"
 
 namespace longhaul {
 
