@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "core/codec.h"
 #include "core/model_shape.h"
 #include "core/options.h"
-#include "core/plan/codec.h"
 #include "core/variation_spec.h"
 
 namespace longhaul {

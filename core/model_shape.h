@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/columns.h"
+#include "core/columns.h"
 
 namespace longhaul {
 

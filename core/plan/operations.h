@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/codec.h"
-#include "core/plan/columns.h"
+#include "core/codec.h"
+#include "core/columns.h"
 
 namespace longhaul {
 

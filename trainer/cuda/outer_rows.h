@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "core/plan/codec.h"
+#include "core/codec.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/cuda/pack.h"
 

@@ -1,4 +1,4 @@
-#include "core/plan/codec.h"
+#include "core/codec.h"
 
 #include <algorithm>
 
