@@ -20,7 +20,7 @@ std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
   std::vector<ExchangeRuleFacts> rules;
   if (!header.is_object() || !header.contains("rules")) return rules;
   for (const Json& rule : header["rules"])
-    rules.push_back({rule.value("name", ""), rule.value("every", 1), rule.value("overlap_steps", 0)});
+    rules.push_back({rule.value("name", ""), rule.value("overlap_steps", 0)});
   return rules;
 }
 

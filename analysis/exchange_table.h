@@ -15,7 +15,6 @@ namespace longhaul {
 // A rule of the trace's header, as the analysis needs it.
 struct ExchangeRuleFacts {
   std::string name;
-  int every = 1;          // steps
   int overlap_steps = 0;  // > 0: posted at one step, awaited so many steps later
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/errors.h"
+
 namespace longhaul {
 
 Wire parse_wire(const std::string& text) {
@@ -59,9 +61,18 @@ Json to_json(const Codec& codec) {
 
 Codec codec_from(const Json& json) {
   Codec codec;
-  const Wire numbers = parse_wire(json.at("numbers"));
-  codec.format = numbers;
-  if (json.contains("top_k")) codec.format = TopK{json.at("chunk"), json.at("top_k"), numbers};
+  const std::string numbers = json.at("numbers");
+  const Wire wire = parse_wire(numbers);
+  if (to_string(wire) != numbers)
+    throw InputError("codec.numbers", "found \"" + numbers + "\"", "fp32, bf16, fp16 or int8");
+  codec.format = wire;
+  if (json.contains("top_k")) {
+    const TopK top{json.at("chunk"), json["top_k"], wire};
+    if (top.kept < 1 || top.kept > top.chunk)
+      throw InputError("codec.top_k", "found " + json["top_k"].dump() + " of " + json["chunk"].dump(),
+                       "at least 1 and at most all of a chunk");
+    codec.format = top;
+  }
   codec.feeds_back = json.value("error_feedback", false);
   return codec;
 }

@@ -52,6 +52,6 @@ std::int64_t chunk_bytes(const TopK& codec, std::int64_t columns);
 std::string to_string(const Codec& codec);
 
 Json to_json(const Codec& codec);
-Codec codec_from(const Json& json);
+Codec codec_from(const Json& json);  // throws InputError for what is no codec
 
 }  // namespace longhaul

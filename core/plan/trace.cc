@@ -41,6 +41,18 @@ PayloadPart part_from(const Json& json) {
   return part;
 }
 
+// Ranges in order, without touching, inside the parameters.
+void check_columns(const Columns& columns, std::int64_t parameters) {
+  std::int64_t free = 0;
+  for (const ColumnRange& range : columns) {
+    if (range.begin < free || range.end <= range.begin || range.end > parameters)
+      throw InputError(
+          "columns", "found [" + std::to_string(range.begin) + ", " + std::to_string(range.end) + "]",
+          "ranges in ascending order, apart from each other, up to " + std::to_string(parameters));
+    free = range.end + 1;
+  }
+}
+
 Json to_json(const OperationRule& rule) {
   Json json = {{"name", rule.name},
                {"kind", kKinds[static_cast<int>(rule.kind)]},
@@ -69,6 +81,7 @@ OperationRule rule_from(const Json& json) {
   rule.kind = kind_from(json.value("kind", kKinds[0]));
   rule.collective = json.at("collective").get<std::string>();
   rule.every = json.at("every");
+  if (rule.every < 1) throw InputError("every", "found " + json["every"].dump(), "at least 1");
   rule.phase = json.value("phase", 0);
   rule.first_step = json.value("first_step", 1);
   rule.last_step = json.value("last_step", 0);
@@ -94,7 +107,11 @@ void read_header(const Json& json, Trace& trace) {
   trace.context.parameters = json.at("parameters");
   trace.evaluate_every = json.at("evaluate_every");
   if (json.contains("sites")) trace.context.site_of = json["sites"].get<std::vector<int>>();
-  for (const Json& rule : json.at("rules")) trace.plan.rules.push_back(rule_from(rule));
+  for (const Json& rule : json.at("rules")) {
+    trace.plan.rules.push_back(rule_from(rule));
+    for (const PayloadPart& part : trace.plan.rules.back().payload)
+      check_columns(part.columns, trace.context.parameters);
+  }
 }
 
 void read_line(const Json& json, Trace& trace) {

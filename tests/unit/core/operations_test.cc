@@ -230,6 +230,25 @@ TEST(Trace, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.operations_at(20)[1].rule->name, "presend");
 }
 
+// What somebody wrote by hand must not become other bytes without a word.
+TEST(Trace, ARuleThatCannotBeIsRefused) {
+  const auto read = [](const std::string& every, const std::string& part) {
+    std::stringstream text(
+        R"({"longhaul_trace":2,"seed":1,"replicas":2,"steps":4,"parameters":50,"evaluate_every":1,"rules":[)"
+        R"({"name":"outer","collective":"ring","grouping":"everyone","every":)" +
+        every + R"(,"payload":[{"tensor":"delta",)" + part + "}]}]}\n");
+    return read_trace(text, "t.jsonl");
+  };
+  const std::string bf16 = R"("codec":{"numbers":"bf16"})";
+  EXPECT_EQ(read("2", bf16 + R"(,"columns":[[0,10],[20,50]])").operations_at(2)[0].bytes, 2 * 40);
+  EXPECT_THROW(read("0", bf16), InputError);
+  EXPECT_THROW(read("2", R"("codec":{"numbers":"bf61"})"), InputError);
+  EXPECT_THROW(read("2", R"("codec":{"numbers":"bf16","top_k":5,"chunk":4})"), InputError);
+  EXPECT_THROW(read("2", R"("codec":{"numbers":"bf16","top_k":0,"chunk":0})"), InputError);
+  for (const char* columns : {"[[0,51]]", "[[10,20],[5,9]]", "[[0,10],[10,20]]", "[[7,7]]"})
+    EXPECT_THROW(read("2", bf16 + R"(,"columns":)" + columns), InputError) << columns;
+}
+
 TEST(Trace, AWrongLineIsNamed) {
   std::stringstream text;
   write_trace(make_trace(presend_plan(), kContext), text);
