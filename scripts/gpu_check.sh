@@ -81,7 +81,7 @@ step() {
 configure() {
   local options=(-S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLONGHAUL_SIM=OFF -DLONGHAUL_COMMAND=OFF
     -DLONGHAUL_TRAINER=ON "-DLONGHAUL_GOOGLETEST_SOURCE=$bundle/googletest"
-    "-Dnlohmann_json_DIR=$bundle/share/cmake/nlohmann_json" "-DCLI11_DIR=$bundle/share/cmake/CLI11")
+    "-Dnlohmann_json_DIR=$bundle/share/cmake/nlohmann_json" "-DCLI11_DIR=$bundle/share/cmake/CLI11" "-Dfmt_DIR=$bundle/share/cmake/fmt")
   if [ "$cpu" ]; then
     cmake "${options[@]}" -DLONGHAUL_CUDA=OFF
     return
