@@ -43,7 +43,7 @@ if(Torch_FOUND)
 else()
   set(torch_is_there FALSE)
 endif()
-longhaul_decide(TRAINER ${torch_is_there} "LibTorch was not found (Debian: libtorch-dev libopenblas0-pthread)")
+longhaul_decide(TRAINER ${torch_is_there} "LibTorch was not found (Debian: libtorch-dev libdnnl-dev libopenblas-pthread-dev)")
 
 if(NOT LONGHAUL_SIM STREQUAL "OFF")
   find_package(ns3 QUIET)

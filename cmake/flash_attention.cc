@@ -1,3 +1,3 @@
-// Compiles where LibTorch has the fused attention that trainer/device/torch_versions.h calls.
+// Compiles where LibTorch has the fused attention that trainer/device/torch.h calls.
 #define LONGHAUL_FLASH_ATTENTION
-#include "trainer/device/torch_versions.h"
+#include "trainer/device/torch.h"

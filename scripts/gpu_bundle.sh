@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Packs what scripts/gpu_check.sh needs on a machine without a network besides this tree: the header-only dependencies
 # with their CMake files (fmt in its header-only form), GoogleTest's sources, and a resolved case to train. From Debian's
-# packages nlohmann-json3-dev, libcli11-dev, libfmt-dev and googletest.
+# packages nlohmann-json3-dev, libcli11-dev, libfmt-dev, libxxhash-dev and googletest.
 #
 #   scripts/gpu_bundle.sh BUILD OUT.tar.gz      # BUILD holds bin/longhaul, which resolves the case
 set -euo pipefail
 
 build=$1 out=$2
 tree=$(cd "$(dirname "$0")/.." && pwd)
-for wanted in /usr/include/nlohmann/json.hpp /usr/include/CLI/CLI.hpp /usr/include/fmt/core.h /usr/src/googletest/CMakeLists.txt; do
+for wanted in /usr/include/nlohmann/json.hpp /usr/include/CLI/CLI.hpp /usr/include/fmt/core.h /usr/include/xxhash.h /usr/src/googletest/CMakeLists.txt; do
   if [ ! -e "$wanted" ]; then
-    echo "gpu-bundle: $wanted is missing; as root: apt-get install nlohmann-json3-dev libcli11-dev libfmt-dev googletest" >&2
+    echo "gpu-bundle: $wanted is missing; as root: apt-get install nlohmann-json3-dev libcli11-dev libfmt-dev libxxhash-dev googletest" >&2
     exit 1
   fi
 done
@@ -23,7 +23,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bundle=$work/gpu-bundle
 mkdir -p "$bundle/include" "$bundle/share/cmake"
-cp -r /usr/include/nlohmann /usr/include/CLI /usr/include/fmt "$bundle/include/"
+cp -r /usr/include/nlohmann /usr/include/CLI /usr/include/fmt /usr/include/xxhash.h "$bundle/include/"
 for package in nlohmann_json CLI11; do
   cp -r "/usr/share/cmake/$package" "$bundle/share/cmake/"
 done
@@ -37,7 +37,7 @@ echo 'set(PACKAGE_VERSION 9.1.0)
 set(PACKAGE_VERSION_COMPATIBLE TRUE)' >"$bundle/share/cmake/fmt/fmtConfigVersion.cmake"
 cp -r /usr/src/googletest "$bundle/googletest"
 mkdir -p "$bundle/licences"
-for package in nlohmann-json3-dev libcli11-dev libfmt-dev googletest; do
+for package in nlohmann-json3-dev libcli11-dev libfmt-dev libxxhash-dev googletest; do
   cp "/usr/share/doc/$package/copyright" "$bundle/licences/$package"
 done
 "$build/bin/longhaul" run "$tree/tests/gpu/export.json" --only train --out "$work/run" --quiet

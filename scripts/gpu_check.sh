@@ -81,7 +81,8 @@ step() {
 configure() {
   local options=(-S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLONGHAUL_SIM=OFF -DLONGHAUL_COMMAND=OFF
     -DLONGHAUL_TRAINER=ON "-DLONGHAUL_GOOGLETEST_SOURCE=$bundle/googletest"
-    "-Dnlohmann_json_DIR=$bundle/share/cmake/nlohmann_json" "-DCLI11_DIR=$bundle/share/cmake/CLI11" "-Dfmt_DIR=$bundle/share/cmake/fmt")
+    "-Dnlohmann_json_DIR=$bundle/share/cmake/nlohmann_json" "-DCLI11_DIR=$bundle/share/cmake/CLI11" "-Dfmt_DIR=$bundle/share/cmake/fmt"
+    "-DXXHASH_HEADERS=$bundle/include")
   if [ "$cpu" ]; then
     cmake "${options[@]}" -DLONGHAUL_CUDA=OFF
     return

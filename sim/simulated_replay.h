@@ -1,10 +1,17 @@
-// A replay on ns-3's simulator, which is one global object: one replay at a time.
+// The networks on ns-3's clock, by the scenario's network.fidelity: flow and packet.
 #pragma once
 
+#include "replay/network/network.h"
 #include "replay/replay.h"
-#include "sim/network/make_network.h"
 
 namespace longhaul {
+
+// As NetworkMaker says.
+std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& topology,
+                                      const std::function<std::vector<std::pair<int, int>>()>& used_ends,
+                                      std::uint64_t seed);
+
+// A replay on ns-3's simulator, which is one global object: one replay at a time.
 
 // As replay(), over the network of the case: flow, packet or analytic.
 Json simulated_replay(const Case& one, const Trace& trace, const std::string& folder,

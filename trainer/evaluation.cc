@@ -6,7 +6,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "trainer/ranks/spread_over_ranks.h"
+#include "trainer/ranks/spread.h"
 
 namespace longhaul {
 namespace {

@@ -1,5 +1,3 @@
-#include "trainer/export_command.h"
-
 #include <filesystem>
 #include <vector>
 
@@ -8,6 +6,7 @@
 #include "core/model_shape.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
+#include "trainer/commands.h"
 #include "trainer/model/decoder.h"
 
 namespace longhaul {

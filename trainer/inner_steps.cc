@@ -7,9 +7,8 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/index.h"
-#include "trainer/data/windows.h"
-#include "trainer/optimizer/clip.h"
-#include "trainer/optimizer/learning_rate.h"
+#include "trainer/data/dataset.h"
+#include "trainer/optimizer/adamw.h"
 #include "trainer/training.h"
 
 namespace longhaul {

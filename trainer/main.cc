@@ -10,12 +10,10 @@
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "methods/common/registry.h"
+#include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"
-#include "trainer/export_command.h"
-#include "trainer/outer_step_command.h"
-#include "trainer/ranks/c10d_ranks.h"
+#include "trainer/model/gemm.h"
 #include "trainer/ranks/rank_environment.h"
-#include "trainer/replicas/blas.h"
 #include "trainer/training.h"
 
 namespace longhaul {
@@ -60,7 +58,7 @@ int gpu_of(const RankEnvironment& environment) {
 std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int threads,
                                      const RankEnvironment& environment) {
   if (threads == 0) threads = std::max(1, available_threads() / environment.size_here);
-  use_one_blas_thread();
+  prepare_products();
   const auto prepare_thread = [device, gpu = device == Device::kCuda ? gpu_of(environment) : 0] {
     use_one_torch_thread();
     if (device == Device::kCuda) use_device(gpu);

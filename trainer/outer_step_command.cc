@@ -1,5 +1,3 @@
-#include "trainer/outer_step_command.h"
-
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -8,6 +6,7 @@
 #include "core/index.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/safetensors.h"
+#include "trainer/commands.h"
 #include "trainer/operations/operation_runner.h"
 #include "trainer/operations/update.h"
 

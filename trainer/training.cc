@@ -14,13 +14,13 @@
 #include "core/plan/program.h"
 #include "methods/common/registry.h"
 #include "methods/common/training_key.h"
+#include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/training_state.h"
+#include "trainer/data/dataset.h"
 #include "trainer/device/cuda_device.h"
-#include "trainer/data/windows.h"
-#include "trainer/model/initial_weights.h"
+#include "trainer/model/decoder.h"
+#include "trainer/model/gemm.h"
 #include "trainer/operations/update.h"
-#include "trainer/checkpoint/agreement.h"
-#include "trainer/replicas/blas.h"
 
 namespace longhaul {
 namespace {

@@ -1,9 +1,9 @@
 #include "sim/network/flow_channel.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace longhaul {
 namespace {
@@ -41,7 +41,8 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
       rules_(rules),
       facts_(std::move(facts)),
       window_(window_rules(facts_, rules)) {
-  assert(!reaction_ || rules_.connections == 1);
+  if (reaction_ && rules_.connections != 1)
+    throw std::logic_error("where the network signals congestion a channel is one connection");
   know_path();
   credit_ = window();
 }

@@ -31,7 +31,7 @@
 #include "net/fifo_rounds.h"
 #include "net/tcp_window.h"
 #include "replay/network/sync_parts.h"
-#include "sim/network/short_queue.h"
+#include "sim/network/containers.h"
 
 namespace longhaul {
 

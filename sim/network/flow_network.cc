@@ -1,10 +1,10 @@
 #include "sim/network/flow_network.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include "core/index.h"
 #include "net/congestion.h"
@@ -60,7 +60,7 @@ int FlowNetwork::number_of(int source, int target) {
 }
 
 void FlowNetwork::vary(std::unique_ptr<Variation> variation) {
-  assert(slots_.empty());
+  if (!slots_.empty()) throw std::logic_error("a network varies before anything is sent, or never");
   variation_ = std::make_unique<FlowVariation>(std::move(variation), topology_, tcp_, shares_);
   first_slot_ = variation_->cross_flows();
 }
@@ -303,7 +303,6 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     channel.has_data() && channel.may_send() ? shares_.start(number) : shares_.stop(number);
   }
   const std::vector<int>& changed = solving_ == Solving::kTouched ? shares_.solve() : shares_.solve_all();
-  assert(shares_.is_conserving());
   for (std::size_t i = 0; i < changed.size(); ++i) {
     prefetch(changed, i);
     const int number = changed[i];

@@ -15,12 +15,11 @@
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
 #include "sim/network/clock.h"
+#include "sim/network/containers.h"
 #include "sim/network/fifo_queues.h"
 #include "sim/network/flow_channel.h"
 #include "sim/network/flow_variation.h"
 #include "sim/network/instant_queue.h"
-#include "sim/network/short_queue.h"
-#include "sim/network/stable_array.h"
 
 namespace longhaul {
 

@@ -15,7 +15,7 @@
 #include "core/errors.h"
 #include "replay/exchange_run.h"
 #include "sim/network/clock.h"
-#include "sim/network/make_network.h"
+#include "sim/simulated_replay.h"
 
 namespace longhaul {
 namespace {

@@ -1,11 +1,10 @@
-// Takes the place of trainer/cuda/device.cu, torch_stream.cc and step_graph.cc: a GPU whose memory is the
+// Takes the place of trainer/cuda/device.cu and step_graph.cc: a GPU whose memory is the
 // host's and whose graphs are calls.
-#include "trainer/device/cuda_device.h"
-
 #include <cstring>
 
 #include "tests/emulated_gpu/device_memory.h"
 #include "trainer/cuda/step_graph.h"
+#include "trainer/device/cuda_device.h"
 
 namespace longhaul {
 

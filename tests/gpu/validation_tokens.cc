@@ -4,7 +4,7 @@
 //   validation_tokens CASE.json
 #include "core/case.h"
 #include "tests/gpu/tool_main.h"
-#include "trainer/data/windows.h"
+#include "trainer/data/dataset.h"
 
 int main(int argc, char** argv) {
   using namespace longhaul;

@@ -15,7 +15,7 @@
 #include "core/csv.h"
 #include "core/errors.h"
 #include "sim/network/clock.h"
-#include "sim/network/make_network.h"
+#include "sim/simulated_replay.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {

@@ -1,5 +1,8 @@
 #include "trainer/checkpoint/checkpoint_folder.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -17,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr char kHashLine[] = "  \"hash\": \"";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& found,
@@ -47,34 +50,45 @@ Json state_in(const std::string& file) {
   return state;
 }
 
-std::uint64_t hash_of(SafetensorsFile& tensors, const SafetensorsFile::Entry& entry) {
+// XXH3, 64 bits, of what was added.
+class TensorHash {
+ public:
+  TensorHash() { XXH3_64bits_reset(&state_); }
+  void add(const void* data, std::size_t bytes) { XXH3_64bits_update(&state_, data, bytes); }
+  std::string digits() const { return hex64(XXH3_64bits_digest(&state_)); }
+
+ private:
+  XXH3_state_t state_;
+};
+
+std::string hash_of(SafetensorsFile& tensors, const SafetensorsFile::Entry& entry) {
   std::vector<char> piece(1 << 20);
-  std::uint64_t hash = kFnvOffset;
+  TensorHash hash;
   for (std::int64_t at = 0; at < entry.bytes; at += static_cast<std::int64_t>(piece.size())) {
     const std::int64_t count = std::min(entry.bytes - at, static_cast<std::int64_t>(piece.size()));
     tensors.read(entry, at, count, piece.data());
-    hash = fnv1a({piece.data(), as_index(count)}, hash);
+    hash.add(piece.data(), as_index(count));
   }
-  return hash;
+  return hash.digits();
 }
 
 // Each tensor is read once: what lives in other processes does not come twice. Returns {tensor: hash}.
 Json write_and_hash(const std::string& file, const std::vector<TensorView>& tensors) {
-  std::vector<std::uint64_t> hashes(tensors.size(), kFnvOffset);
+  std::vector<TensorHash> hashes(tensors.size());
   std::vector<TensorView> hashed;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorView& tensor = tensors[i];
-    std::uint64_t& hash = hashes[i];
+    TensorHash& hash = hashes[i];
     hashed.push_back({tensor.name, tensor.dtype, tensor.shape, nullptr, [&](const ByteSink& sink) {
                         tensor.read([&](const void* data, std::size_t bytes) {
-                          hash = fnv1a({static_cast<const char*>(data), bytes}, hash);
+                          hash.add(data, bytes);
                           sink(data, bytes);
                         });
                       }});
   }
   write_safetensors(file, hashed);
   Json names = Json::object();
-  for (std::size_t i = 0; i < tensors.size(); ++i) names[tensors[i].name] = hex64(hashes[i]);
+  for (std::size_t i = 0; i < tensors.size(); ++i) names[tensors[i].name] = hashes[i].digits();
   return names;
 }
 
@@ -119,7 +133,7 @@ Checkpoint read_checkpoint(const std::string& json_file) {
   checkpoint.tensors_file = fs::path(json_file).replace_extension(".safetensors").string();
   SafetensorsFile tensors(checkpoint.tensors_file);
   for (const auto& [name, hash] : checkpoint.state.at("tensors").items())
-    if (hex64(hash_of(tensors, tensors.entry(name))) != hash)
+    if (hash_of(tensors, tensors.entry(name)) != hash)
       refuse(checkpoint.tensors_file, "is damaged: the hash of \"" + name + "\" differs from that in " +
                                           fs::path(json_file).filename().string());
   return checkpoint;
@@ -189,6 +203,28 @@ std::string CheckpointFolder::json_file(int step) const {
 
 std::string CheckpointFolder::tensors_file(int step) const {
   return folder_ + "/" + name_of(step) + ".safetensors";
+}
+
+void check_agreement(Ranks& ranks, const Json& mine) {
+  if (ranks.size() == 1) return;
+  const std::vector<std::string> all = gather(ranks, mine.dump());
+  const Json expected = Json::parse(all[0]);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const Json other = Json::parse(all[rank]);
+    for (const auto& [what, value] : expected.items())
+      if (other.value(what, Json()) != value)
+        throw InputError(
+            {"", "", "rank " + std::to_string(rank) + " has " + what + " " + other.value(what, Json()).dump(),
+             value.dump() + ", as rank 0",
+             "all ranks need the same case, text, device and libraries, or their bits differ"});
+  }
+}
+
+void share_checkpoint(Ranks& ranks, std::optional<Checkpoint>& checkpoint) {
+  if (ranks.size() == 1) return;
+  const Json mine = checkpoint ? Json{{"step", checkpoint->step}, {"state", checkpoint->state}} : Json();
+  const Json shared = Json::parse(broadcast(ranks, 0, mine.dump()));
+  if (!ranks.is_first() && !shared.is_null()) checkpoint = Checkpoint{shared["step"], shared["state"], ""};
 }
 
 }  // namespace longhaul

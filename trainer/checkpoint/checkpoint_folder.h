@@ -9,6 +9,7 @@
 
 #include "core/options.h"
 #include "trainer/checkpoint/safetensors.h"
+#include "trainer/ranks/ranks.h"
 
 namespace longhaul {
 
@@ -47,5 +48,14 @@ class CheckpointFolder {
 
 // The steps of the checkpoints in a folder, newest first.
 std::vector<int> checkpoint_steps(const std::string& folder);
+
+// What all ranks have to know alike before the first step.
+
+// `mine`: {what: value}, small. Throws InputError on every rank where a value is not that of rank 0, and
+// says of which rank.
+void check_agreement(Ranks& ranks, const Json& mine);
+
+// Rank 0's checkpoint, without the path of its tensors, on the others.
+void share_checkpoint(Ranks& ranks, std::optional<Checkpoint>& checkpoint);
 
 }  // namespace longhaul

@@ -1,16 +1,23 @@
 #include "trainer/codecs/wire_format.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
+#include <stdexcept>
 
 #include "core/index.h"
 #include "trainer/codecs/number_formats.h"
 
 namespace longhaul {
+namespace {
+
+void refuse_int8(Wire wire) {
+  if (wire == Wire::kInt8) throw std::logic_error("int8 has no scale here: nothing is trained with it");
+}
+
+}  // namespace
 
 void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire) {
-  assert(wire != Wire::kInt8);
+  refuse_int8(wire);
   if (wire == Wire::kBf16)
     for (std::int64_t i = 0; i < count; ++i) out[i] = from_bf16(to_bf16(in[i]));
   else if (wire == Wire::kFp16)
@@ -20,7 +27,7 @@ void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire) {
 }
 
 std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wire) {
-  assert(wire != Wire::kInt8);
+  refuse_int8(wire);
   std::vector<std::uint8_t> packed(as_index(count * bytes_per_parameter(wire)));
   if (wire == Wire::kFp32) {
     std::memcpy(packed.data(), row, packed.size());

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "trainer/cuda/pack.h"
+#include "trainer/device/host_device.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/optimizer/clip.h"
 
 namespace longhaul {
 

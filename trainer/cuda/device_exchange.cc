@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/index.h"
-#include "trainer/cuda/flat_groups.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 

@@ -4,10 +4,10 @@
 
 #include <functional>
 
-#include "trainer/operations/device_steps.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/row_kernels.h"
 #include "trainer/operations/operation_runner.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 

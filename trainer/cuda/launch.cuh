@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/errors.h"
-#include "trainer/device/team.h"
+#include "trainer/device/host_device.h"
 
 namespace longhaul {
 

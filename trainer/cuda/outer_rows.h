@@ -5,10 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/codec.h"
 #include "trainer/codecs/number_formats.h"
-#include "trainer/cuda/pack.h"
+#include "trainer/device/host_device.h"
 
 namespace longhaul {
 
@@ -29,6 +30,18 @@ LONGHAUL_HOST_DEVICE inline float rounded(float value, Rounding to) {
 struct GroupTable {
   const int* members;
   const int* begins;
+};
+
+// The same on the host.
+struct FlatGroups {
+  std::vector<int> members, begins;  // a begin for each group, and the end of the last one
+
+  explicit FlatGroups(const std::vector<std::vector<int>>& groups) : begins{0} {
+    for (const std::vector<int>& group : groups) {
+      members.insert(members.end(), group.begin(), group.end());
+      begins.push_back(static_cast<int>(members.size()));
+    }
+  }
 };
 
 struct OuterTables {

@@ -5,6 +5,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "trainer/device/cuda_device.h"
+
 namespace longhaul {
 
 struct StepGraph::State {
@@ -35,6 +37,11 @@ void StepGraph::run(const std::function<void()>& work) {
   if (!state_->captures || state_->calls++ == 0) return work();
   if (!state_->graph) state_->capture(work);
   state_->graph->replay();
+}
+
+// The one thing that the kernels ask of LibTorch.
+CudaStream current_cuda_stream() {
+  return c10::cuda::getCurrentCUDAStream().stream();
 }
 
 }  // namespace longhaul

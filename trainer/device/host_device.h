@@ -2,6 +2,8 @@
 // plain C++, which is how the tests reach it.
 #pragma once
 
+#include <cstdint>
+
 // For columns in loops that are compiled for several vector units.
 #define LONGHAUL_ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -12,3 +14,53 @@
 #define LONGHAUL_HOST_DEVICE
 #define LONGHAUL_UNROLL
 #endif
+
+namespace longhaul {
+
+// The lanes that work on one row together. A function over a row is written once for any team: it strides by
+// lanes() and adds up with sum(). On the host a team is one lane; on a GPU a warp (launch.cuh).
+struct SerialTeam {
+  LONGHAUL_HOST_DEVICE int lane() const { return 0; }
+  LONGHAUL_HOST_DEVICE int lanes() const { return 1; }
+  // Every lane gets the result.
+  template <typename Number>
+  LONGHAUL_HOST_DEVICE Number sum(Number value) const {
+    return value;
+  }
+  LONGHAUL_HOST_DEVICE float largest(float value) const { return value; }
+};
+
+// How rows and columns are gone through on the host: the launcher of the tests and of the stacked back-end on
+// a CPU.
+struct HostLaunch {
+  // work(team, row) for each row.
+  template <typename Work>
+  void rows(std::int64_t count, const Work& work) const {
+    for (std::int64_t row = 0; row < count; ++row) work(SerialTeam(), row);
+  }
+  // work(index, column) for each index and each `step`th column.
+  template <typename Work>
+  void grid(std::int64_t count, std::int64_t columns, int step, const Work& work) const {
+    for (std::int64_t index = 0; index < count; ++index)
+      for (std::int64_t column = 0; column < columns; column += step) work(index, column);
+  }
+};
+
+// A few neighbouring float32 columns that a thread reads and writes at once: 16 bytes keep a GPU's memory
+// busier than 4. Columns of rows whose length is no multiple of 4 are taken one by one.
+template <int kColumns>
+struct alignas(4 * kColumns) Pack {
+  float at[kColumns];
+
+  LONGHAUL_HOST_DEVICE static Pack read(const float* from) { return *reinterpret_cast<const Pack*>(from); }
+  LONGHAUL_HOST_DEVICE void write(float* to) const { *reinterpret_cast<Pack*>(to) = *this; }
+};
+
+constexpr int kPackedColumns = 4;
+
+// Whether all packs of rows of this length, one after the other, are aligned; the table itself has to be.
+inline bool rows_take_packs(std::int64_t columns) {
+  return columns % kPackedColumns == 0;
+}
+
+}  // namespace longhaul

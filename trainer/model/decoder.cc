@@ -3,12 +3,14 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/index.h"
 #include "core/model_shape.h"
+#include "core/random.h"
+#include "trainer/device/torch.h"
 #include "trainer/model/cpu_decoder.h"
-#include "trainer/model/operators.h"
 #include "trainer/model/stacked_decoder.h"
-#include "trainer/device/torch_device.h"
 
 namespace longhaul {
 namespace {
@@ -83,12 +85,61 @@ void set_gradients(Views& weights, Views& gradient) {
   });
 }
 
+// The decoder's operators as a few of LibTorch's own each, with its autograd: for every device, and the
+// reference of the decoder that is written out for the CPU (cpu_decoder.h).
+class PlainOperators {
+ public:
+  PlainOperators(const ModelShape& shape, at::Device device) : shape_(shape) {
+    const std::int64_t half = shape.hidden / shape.heads / 2, context = shape.context;
+    const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
+    const Tensor angle = at::outer(at::arange(context, at::kDouble), frequency);  // [T, d/2]
+    cosine_ =
+        at::cat({angle.cos(), angle.cos()}, 1).view({1, context, 1, 1, 2 * half}).to(device, at::kFloat);
+    sine_ = at::cat({-angle.sin(), angle.sin()}, 1).view({1, context, 1, 1, 2 * half}).to(device, at::kFloat);
+    future_ = at::ones({context, context}, at::kBool).triu(1).to(device);
+  }
+
+  // x [rows, h], weight [h] → [rows, h]
+  Tensor rms_norm(const Tensor& x, const Tensor& weight) const {
+    return x * (x.square().mean(-1, true) + kNormEpsilon).rsqrt() * weight;
+  }
+
+  // qkv [sequences · context, 3 · h] → [sequences · context, h]: causal attention with rotary positions
+  Tensor attention(const Tensor& packed, std::int64_t sequences) const {
+    const std::int64_t context = shape_.context, heads = shape_.heads, width = shape_.hidden / heads;
+    const Tensor qkv = packed.view({sequences, context, 3, heads, width});
+    const Tensor qk = rotate(qkv.narrow(2, 0, 2)).permute({2, 0, 3, 1, 4});  // [2, B, H, T, d]
+    const Tensor v = qkv.select(2, 2).transpose(1, 2);                       // [B, H, T, d]
+    const Tensor scores = at::matmul(qk.select(0, 0) * (1 / std::sqrt(static_cast<double>(width))),
+                                     qk.select(0, 1).transpose(-1, -2));
+    const Tensor weights = at::softmax(scores.masked_fill(future_, -INFINITY), -1);
+    return at::matmul(weights, v).transpose(1, 2).reshape({sequences * context, shape_.hidden});
+  }
+
+  // gate_up [rows, 2 · ffn] → [rows, ffn]
+  Tensor swiglu(const Tensor& gate_up) const {
+    const std::vector<Tensor> parts = gate_up.chunk(2, -1);
+    return at::silu(parts[0]) * parts[1];
+  }
+
+ private:
+  // x [B, T, 2, H, d]: each pair (x_i, x_{i + d/2}) turned by its position's angle.
+  Tensor rotate(const Tensor& x) const {
+    const std::int64_t half = x.size(-1) / 2;
+    const Tensor swapped = at::cat({x.narrow(-1, half, half), x.narrow(-1, 0, half)}, -1);
+    return x * cosine_ + swapped * sine_;
+  }
+
+  ModelShape shape_;
+  Tensor cosine_, sine_, future_;
+};
+
 }  // namespace
 
 class Decoder::Network {
  public:
   Network(const ModelShape& shape, Device device)
-      : shape_(shape), device_(torch_device(device)), operators_(make_plain_operators(shape, device_)) {}
+      : shape_(shape), device_(torch_device(device)), operators_(shape, device_) {}
 
   double loss(const float* weights, const Batch& batch) const {
     const at::NoGradGuard no_gradient;
@@ -118,12 +169,12 @@ class Decoder::Network {
             .to(device_);
     Tensor x = at::embedding(weights.embedding, tokens.narrow(1, 0, context)).view({sequences * context, -1});
     for (const LayerViews& layer : weights.layers) {
-      const Tensor qkv = at::linear(operators_->rms_norm(x, layer.attention_norm), layer.qkv);
-      x = add_linear(x, operators_->attention(qkv, sequences), layer.attention_output);
-      const Tensor gate_up = at::linear(operators_->rms_norm(x, layer.feed_forward_norm), layer.gate_up);
-      x = add_linear(x, operators_->swiglu(gate_up), layer.down);
+      const Tensor qkv = at::linear(operators_.rms_norm(x, layer.attention_norm), layer.qkv);
+      x = add_linear(x, operators_.attention(qkv, sequences), layer.attention_output);
+      const Tensor gate_up = at::linear(operators_.rms_norm(x, layer.feed_forward_norm), layer.gate_up);
+      x = add_linear(x, operators_.swiglu(gate_up), layer.down);
     }
-    const Tensor logits = at::linear(operators_->rms_norm(x, weights.norm), weights.output);
+    const Tensor logits = at::linear(operators_.rms_norm(x, weights.norm), weights.output);
     return at::cross_entropy_loss(logits, tokens.narrow(1, 1, context).reshape({-1}));
   }
 
@@ -134,7 +185,7 @@ class Decoder::Network {
 
   ModelShape shape_;
   at::Device device_;
-  std::unique_ptr<OperatorSet> operators_;
+  PlainOperators operators_;
 };
 
 // A stack of one replica, whose rows come from host memory.
@@ -187,6 +238,23 @@ double Decoder::loss_and_gradient(const float* weights, float* gradient, const B
   if (stack_) return stack_->run(weights, gradient, batch);
   return cpu_ ? cpu_->loss_and_gradient(weights, gradient, batch)
               : network_->loss_and_gradient(weights, gradient, batch);
+}
+
+std::vector<float> initial_weights(const ModelShape& shape, std::uint64_t seed) {
+  constexpr double kDeviation = 0.02;
+  std::vector<float> row(as_index(shape.parameters()));
+  RandomStream stream(seed, Purpose::kInitialWeights);
+  for (const Parameter& parameter : parameter_layout(shape)) {
+    float* values = row.data() + parameter.offset;
+    const double deviation =
+        parameter.writes_residual ? kDeviation / std::sqrt(2. * shape.layers) : kDeviation;
+    if (parameter.is_norm)
+      std::fill(values, values + parameter.size(), 1.f);
+    else
+      std::generate(values, values + parameter.size(),
+                    [&] { return static_cast<float>(deviation * stream.normal()); });
+  }
+  return row;
 }
 
 }  // namespace longhaul

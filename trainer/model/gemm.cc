@@ -1,17 +1,22 @@
 #include "trainer/model/gemm.h"
 
 #include <ATen/ATen.h>
-#include <dlfcn.h>
+#include <fmt/core.h>
+#ifdef LONGHAUL_ONEDNN
+#include <dnnl.h>
+#include <dnnl_debug.h>
+#endif
+#ifdef LONGHAUL_OPENBLAS
+#include <cblas.h>
+#endif
+
+#include <cstdlib>
 
 #include "core/errors.h"
-#include "trainer/replicas/blas.h"
+#include "trainer/device/device.h"
 
 namespace longhaul {
 namespace {
-
-// BLAS, Fortran: column-major, everything by reference.
-using Sgemm = void(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
-                   const int*, const float*, const int*, const float*, float*, const int*);
 
 at::Tensor tensor(const Operand& operand, std::int64_t rows, std::int64_t columns) {
   const std::array<std::int64_t, 2> strides = {operand.transposed ? 1 : operand.stride,
@@ -19,30 +24,91 @@ at::Tensor tensor(const Operand& operand, std::int64_t rows, std::int64_t column
   return at::from_blob(const_cast<float*>(operand.data), {rows, columns}, strides, at::kFloat);
 }
 
+#ifdef LONGHAUL_ONEDNN
+void multiply_by_onednn(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
+                        const Operand& b, float beta, float* c, std::int64_t stride) {
+  const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha,
+                                          a.data, a.stride, b.data, b.stride, beta, c, stride);
+  if (status != dnnl_success)
+    throw RunError(fmt::format("oneDNN could not multiply matrices of {} x {} and {} x {}: {}", m, k, k, n,
+                               dnnl_status2str(status)));
+}
+#else
+constexpr auto multiply_by_onednn = multiply_by_blas;
+#endif
+
+#ifdef __x86_64__
+constexpr bool kOnednnIsFast = true;
+#else
+constexpr bool kOnednnIsFast = false;  // not measured on other processors
+#endif
+
+decltype(&multiply) choose_product() {
+  const char* variable = std::getenv("LONGHAUL_PRODUCTS");
+  const std::string wish = variable ? variable : "";
+  if (!wish.empty() && wish != "onednn" && wish != "blas")
+    throw InputError("LONGHAUL_PRODUCTS", fmt::format("found \"{}\"", wish), "onednn or blas");
+  if (wish == "onednn" && !has_onednn())
+    throw InputError("LONGHAUL_PRODUCTS", "found \"onednn\", but this build has none", "blas",
+                     "leave it unset");
+  const bool is_onednn = wish == "onednn" || (wish.empty() && has_onednn() && kOnednnIsFast);
+  return is_onednn ? multiply_by_onednn : multiply_by_blas;
+}
+
+decltype(&multiply) chosen_product() {
+  static const auto product = choose_product();
+  return product;
+}
+
 }  // namespace
+
+bool has_onednn() {
+#ifdef LONGHAUL_ONEDNN
+  return true;
+#else
+  return false;
+#endif
+}
+
+void prepare_products() {
+  chosen_product();
+#ifdef LONGHAUL_OPENBLAS
+  openblas_set_num_threads(1);
+#endif
+}
+
+std::string blas_name() {
+  std::string name;
+#ifdef LONGHAUL_ONEDNN
+  const dnnl_version_t& version = *dnnl_version();
+  if (chosen_product() == multiply_by_onednn)
+    name = fmt::format("oneDNN {}.{}.{} (instruction set {:#x}), ", version.major, version.minor,
+                       version.patch, static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
+#endif
+#ifdef LONGHAUL_OPENBLAS
+  // Once: OpenBLAS writes its answer into a buffer that all threads share.
+  static const std::string openblas = openblas_get_config();
+  return name + openblas;
+#else
+  return name + "LibTorch " + torch_version();
+#endif
+}
 
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a, const Operand& b,
               float beta, float* c, std::int64_t stride) {
-  auto* const product = onednn_product();
-  if (product == nullptr) return multiply_by_blas(m, n, k, alpha, a, b, beta, c, stride);
-  const int status = product(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data,
-                             a.stride, b.data, b.stride, beta, c, stride);
-  if (status != 0)
-    throw RunError("oneDNN could not multiply matrices of " + std::to_string(m) + " x " + std::to_string(k) +
-                   " and " + std::to_string(k) + " x " + std::to_string(n) + " (its status is " +
-                   std::to_string(status) + "; 1 is a lack of memory)");
+  chosen_product()(m, n, k, alpha, a, b, beta, c, stride);
 }
 
-// A row-major matrix is its transpose in column-major order: cᵀ = bᵀ aᵀ.
 void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
                       const Operand& b, float beta, float* c, std::int64_t stride) {
-  static Sgemm* const sgemm = reinterpret_cast<Sgemm*>(dlsym(RTLD_DEFAULT, "sgemm_"));
-  if (sgemm == nullptr) return multiply_by_tensors(m, n, k, alpha, a, b, beta, c, stride);
-  const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k),
-            stride_a = static_cast<int>(a.stride), stride_b = static_cast<int>(b.stride),
-            stride_c = static_cast<int>(stride);
-  sgemm(b.transposed ? "T" : "N", a.transposed ? "T" : "N", &rows, &columns, &inner, &alpha, b.data,
-        &stride_b, a.data, &stride_a, &beta, c, &stride_c);
+#ifdef LONGHAUL_OPENBLAS
+  const auto way = [](const Operand& operand) { return operand.transposed ? CblasTrans : CblasNoTrans; };
+  const auto number = [](std::int64_t value) { return static_cast<blasint>(value); };
+  cblas_sgemm(CblasRowMajor, way(a), way(b), number(m), number(n), number(k), alpha, a.data, number(a.stride),
+              b.data, number(b.stride), beta, c, number(stride));
+#else
+  multiply_by_tensors(m, n, k, alpha, a, b, beta, c, stride);
+#endif
 }
 
 void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,

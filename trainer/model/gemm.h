@@ -1,9 +1,10 @@
 // Products of row-major float32 matrices on the libraries below LibTorch, without the cost of a tensor: a
-// layer of a small model is dozens of products of some ten microseconds each. oneDNN where it is there, since
-// it knows the vector units of processors that are newer than the BLAS; else the BLAS.
+// layer of a small model is dozens of products of some ten microseconds each. oneDNN, since it knows the
+// vector units of processors that are newer than the BLAS; in a build without it the BLAS.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "trainer/model/scalar.h"
 
@@ -22,18 +23,33 @@ inline Operand transposed(const Scalar* data, std::int64_t stride) {
 }
 
 // c [m, n], rows `stride` apart, becomes alpha · a [m, k] · b [k, n] + beta · c; with beta 0 what was there
-// does not matter. On the calling thread alone once use_one_blas_thread() was called and, by this thread,
+// does not matter. On the calling thread alone once prepare_products() was called and, by this thread,
 // use_one_torch_thread(). Throws RunError where memory is short.
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
               const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
-// The same by the BLAS: where there is no oneDNN.
+// The same by the BLAS: on processors that are no x86-64, and where the environment says
+// LONGHAUL_PRODUCTS=blas.
 void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
                       const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
-// The same through LibTorch's tensors: where neither can be called by name, and for the test.
+// The same through LibTorch's tensors: in a build without either library, and for the test.
 void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
                          const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
 LONGHAUL_PRECISION_END
+
+// Whether this build has oneDNN (CMake, LONGHAUL_ONEDNN).
+bool has_onednn();
+
+// Once, before the first product: reads LONGHAUL_PRODUCTS, and switches the BLAS's own threads off. Replicas
+// fill the processor with a task each, so that those only fight with them (measured: three times slower).
+// oneDNN takes OpenMP's threads: use_one_torch_thread() of device.h. Throws InputError where the variable is
+// neither "onednn", of a build that has it, nor "blas".
+void prepare_products();
+
+// What multiplies, and for which processor, since both decide the bits: "oneDNN 2.6.3 (instruction set 0xe7),
+// OpenBLAS 0.3.21 …".
+std::string blas_name();
+
 }  // namespace longhaul

@@ -78,10 +78,6 @@ class LaunchedLayerOperators : public LayerOperators<Number> {
   Launch launch_;
 };
 
-// For Number float and Bf16.
-template <typename Number>
-std::unique_ptr<LayerOperators<Number>> make_host_layer_operators();
-
 // Kernels on the stream that LibTorch works on. For Number float and Bf16.
 template <typename Number>
 std::unique_ptr<LayerOperators<Number>> make_device_layer_operators();

@@ -6,10 +6,9 @@
 
 #include "core/index.h"
 #include "trainer/device/cuda_device.h"
+#include "trainer/device/torch.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/layer_operators.h"
-#include "trainer/device/torch_device.h"
-#include "trainer/device/torch_versions.h"
 
 namespace longhaul {
 namespace {
@@ -355,8 +354,9 @@ class StackedDecoder::Implementation {
  private:
   template <typename Number>
   std::unique_ptr<LayerOperators<Number>> operators() const {
-    return setting_.device.is_cuda() ? make_device_layer_operators<Number>()
-                                     : make_host_layer_operators<Number>();
+    return setting_.device.is_cuda()
+               ? make_device_layer_operators<Number>()
+               : std::make_unique<LaunchedLayerOperators<Number, HostLaunch>>(HostLaunch());
   }
 
   template <typename Number>

@@ -1,8 +1,10 @@
 #include "trainer/operations/exchange_log.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <cassert>
 #include <ostream>
+#include <stdexcept>
 
 #include "core/errors.h"
 #include "core/options.h"
@@ -25,9 +27,11 @@ void ExchangeLog::sent(int replica, const std::string& tensor, std::int64_t byte
 }
 
 void ExchangeLog::end() {
-  assert(!sent_.empty());
-  open_.bytes = sent_.begin()->second;
-  for ([[maybe_unused]] const auto& [replica, bytes] : sent_) assert(bytes == open_.bytes);
+  for (const auto& [replica, bytes] : sent_)
+    if (bytes != sent_.begin()->second)
+      throw std::logic_error(fmt::format("{}, step {}: replica {} sends {} bytes, others {}", open_.exchange,
+                                         open_.step, replica, bytes, sent_.begin()->second));
+  open_.bytes = sent_.empty() ? 0 : sent_.begin()->second;
   if (!out_) return records_.push_back(std::move(open_));
   *out_ << Json{{"step", open_.step},
                 {"exchange", open_.exchange},

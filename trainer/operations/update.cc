@@ -43,4 +43,22 @@ std::unique_ptr<Update> make_update(const MethodSpec& method) {
                          "\", which has a plan: it has no file in trainer/updates/");
 }
 
+void GradientAverage::apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const {
+  std::copy_n(arrived.mean("gradient"), arrived.size(), arena.row(Slot::kGradient, replica) + arrived.begin);
+}
+
+bool GradientAverage::apply_on_device(const Operation&, DeviceSteps& steps) const {
+  steps.average(Slot::kGradient);
+  return true;
+}
+
+void start_slow_weights(Replicas& replicas) {
+  Arena& arena = replicas.arena;
+  replicas.backend.for_each(arena.held().size(), [&](int at) {
+    const int replica = arena.held().first + at;
+    const float* weights = arena.row(Slot::kWeights, replica);
+    std::copy(weights, weights + arena.parameters(), arena.row(Slot::kSlowWeights, replica));
+  });
+}
+
 }  // namespace longhaul

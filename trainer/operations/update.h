@@ -1,6 +1,5 @@
-// What a method does to the rows of the arena. The plan (methods/) says which operations there are; an update
-// says of what rows their payload is made, and takes the method's step when they have arrived. Packing,
-// sending, pending messages and logs are the runner's (operation_runner.h). One file a method.
+// The steps that have a kernel of their own, as an update asks for them (Update::apply_on_device): on tables
+// in the GPU's memory, for all groups of an operation at once.
 #pragma once
 
 #include <memory>
@@ -10,12 +9,30 @@
 
 #include "core/case.h"
 #include "trainer/codecs/message.h"
+#include "trainer/device/host_device.h"
 #include "trainer/operations/exchange_log.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 
 namespace longhaul {
+
+struct DilocoStep;
+struct NolocoStep;
+
+class DeviceSteps {
+ public:
+  virtual ~DeviceSteps() = default;
+
+  // Every member's row becomes the mean of those of its group, as sent.
+  virtual void average(Slot slot) = 0;
+  virtual void outer_step(const DilocoStep& step) = 0;
+  virtual void outer_step(const NolocoStep& step) = 0;
+};
+
+// What a method does to the rows of the arena. The plan (methods/) says which operations there are; an update
+// says of what rows their payload is made, and takes the method's step when they have arrived. Packing,
+// sending, pending messages and logs are the runner's (operation_runner.h). One file a method.
 
 // What an update works on; it owns none of it.
 struct Replicas {
@@ -93,5 +110,64 @@ const std::vector<UpdateMaker>& update_makers();
 // For a method that the scenario's check has let through. Throws std::logic_error where the trainer does not
 // know it.
 std::unique_ptr<Update> make_update(const MethodSpec& method);
+
+// What data parallel methods do: every replica's gradient becomes the mean of all gradients, before the
+// optimizer takes its step.
+
+class GradientAverage : public Update {
+ public:
+  void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const override;
+  bool apply_on_device(const Operation& operation, DeviceSteps& steps) const override;
+};
+
+// What the methods with an outer step share: slow weights φ, a momentum, and a step on a column of one
+// replica that the host's loop and the GPU's kernel both call.
+
+// φ = θ for all that are held here.
+void start_slow_weights(Replicas& replicas);
+
+// Step: the outer step on one column of a member, from
+//   mean_delta   Δ̄, over the group, of Δ_j = θ_j − φ_j
+//   mean_phi     φ̄, likewise, and
+//   sent_phi     its own φ, as the others see it; both 0 where kReadsPhi is false
+//
+//   static constexpr bool kReadsPhi;
+//   void operator()(float& theta, float& phi, float& momentum, float mean_delta, float mean_phi,
+//                   float sent_phi) const;
+template <typename Step>
+class ColumnwiseOuterUpdate : public Update {
+ public:
+  explicit ColumnwiseOuterUpdate(const Step& step) : step_(step) {}
+
+  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
+  void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
+
+  std::vector<std::string> reads(const Operation& operation) const override {
+    if (!operation.rule->is_blocking()) return {};  // sent ahead for a step to come
+    return Step::kReadsPhi ? std::vector<std::string>{"delta", "phi"} : std::vector<std::string>{"delta"};
+  }
+
+  void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
+    take(step_, arrived.size(), arrived.mean("delta"), Step::kReadsPhi ? arrived.mean("phi") : nullptr,
+         Step::kReadsPhi ? arrived.own("phi") : nullptr, arena.row(Slot::kWeights, replica) + arrived.begin,
+         arena.row(Slot::kSlowWeights, replica) + arrived.begin,
+         arena.row(Slot::kOuterMomentum, replica) + arrived.begin);
+  }
+
+ protected:
+  const Step step_;
+
+ private:
+  // A function of its own, since only of parameters compilers believe that they do not overlap.
+  static void take(const Step step, std::int64_t count, const float* __restrict mean_delta,
+                   const float* __restrict mean_phi, const float* __restrict sent_phi,
+                   float* __restrict theta, float* __restrict phi, float* __restrict momentum) {
+    for (std::int64_t i = 0; i < count; ++i)
+      if constexpr (Step::kReadsPhi)
+        step(theta[i], phi[i], momentum[i], mean_delta[i], mean_phi[i], sent_phi[i]);
+      else
+        step(theta[i], phi[i], momentum[i], mean_delta[i], 0, 0);
+  }
+};
 
 }  // namespace longhaul

@@ -1,9 +1,45 @@
 #include "trainer/optimizer/adamw.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/index.h"
 #include "trainer/replicas/vectorized.h"
 
 namespace longhaul {
+
+double learning_rate(const OptimizerSpec& spec, int step, int steps) {
+  constexpr double kPi = 3.141592653589793;
+  if (step <= spec.warmup) return spec.lr * step / spec.warmup;
+  const double x = static_cast<double>(step - spec.warmup) / (steps - spec.warmup);
+  return spec.min_lr + (spec.lr - spec.min_lr) * (1 + std::cos(kPi * x)) / 2;
+}
+
+namespace {
+
+constexpr std::int64_t kBlock = 4096;
+constexpr int kLanes = 32;  // independent sums, so that the loop vectorizes without reordering
+
+LONGHAUL_VECTORIZED double sum_of_squares(const float* values, std::int64_t count) {
+  float lanes[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane] * values[i + lane];
+  double sum = 0;
+  for (; i < count; ++i) sum += static_cast<double>(values[i]) * values[i];
+  for (float lane : lanes) sum += lane;
+  return sum;
+}
+
+}  // namespace
+
+double row_norm(const float* row, std::int64_t columns) {
+  double sum = 0;
+  for (std::int64_t begin = 0; begin < columns; begin += kBlock)
+    sum += sum_of_squares(row + begin, std::min(kBlock, columns - begin));
+  return std::sqrt(sum);
+}
+
 namespace {
 
 LONGHAUL_VECTORIZED void update(const AdamwConstants constants, const StepScalars step, const float keep,

@@ -1,5 +1,5 @@
-// AdamW (Loshchilov and Hutter, arXiv 1711.05101): Adam with bias correction and decoupled weight decay, one
-// pass over the rows. Clipping is a factor on the gradient, so that it costs no pass of its own.
+// The inner learning rate: linear warm-up, then a cosine to min_lr at the last step (NoLoCo, section 4: to
+// lr/10).
 #pragma once
 
 #include <cmath>
@@ -10,6 +10,25 @@
 #include "trainer/device/host_device.h"
 
 namespace longhaul {
+
+// Of step 1 … steps: lr·step/warmup up to step `warmup`, then min_lr + (lr − min_lr)(1 + cos πx)/2 with
+// x = (step − warmup)/(steps − warmup).
+double learning_rate(const OptimizerSpec& spec, int step, int steps);
+
+// Gradient clipping by the norm of a replica's whole gradient.
+
+// The Euclidean norm of a row; float32 products in blocks, the blocks summed in double.
+double row_norm(const float* row, std::int64_t columns);
+
+// What the gradient is multiplied with: 1, or largest/norm where the norm is above `largest`; largest 0:
+// always 1. A norm that is not finite gives NaN, so that the step shows it.
+LONGHAUL_HOST_DEVICE inline double clip_factor(double norm, double largest) {
+  if (largest == 0 || norm <= largest) return 1;
+  return norm < HUGE_VAL ? largest / norm : NAN;
+}
+
+// AdamW (Loshchilov and Hutter, arXiv 1711.05101): Adam with bias correction and decoupled weight decay, one
+// pass over the rows. Clipping is a factor on the gradient, so that it costs no pass of its own.
 
 constexpr double kAdamEpsilon = 1e-8;
 

@@ -1,5 +1,3 @@
-#include "trainer/ranks/c10d_ranks.h"
-
 #include <ATen/ATen.h>
 
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "core/child_main.h"
 #include "core/errors.h"
+#include "trainer/ranks/rank_environment.h"
 
 namespace longhaul {
 namespace {

@@ -2,7 +2,10 @@
 // set: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT.
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include "trainer/ranks/ranks.h"
 
 namespace longhaul {
 
@@ -22,5 +25,13 @@ RankEnvironment rank_environment();
 
 // Throws InputError where the ranks cannot hold equally many of the replicas.
 void check_ranks_divide(const RankEnvironment& environment, int replicas);
+
+// Ranks over LibTorch's c10d: Gloo, through host memory, where the rows are.
+
+// Waits until all ranks are there. `patience_s`: how long a rank may keep the others waiting, there and
+// later. GLOO_SOCKET_IFNAME names the network interface (default: the one of this machine's name, or loopback
+// where MASTER_ADDR is that). Throws RunError that names the ranks which did not come, Interrupted, and
+// InputError where this build has no Gloo.
+std::unique_ptr<Ranks> make_c10d_ranks(const RankEnvironment& environment, int patience_s);
 
 }  // namespace longhaul

@@ -1,8 +1,8 @@
 #include "trainer/ranks/ranks.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
+#include <stdexcept>
 
 #include "core/index.h"
 
@@ -19,8 +19,7 @@ class OneRank : public Ranks {
 
  private:
   static std::unique_ptr<Transfer> nobody() {
-    assert(!"one process has nobody to talk to");
-    return nullptr;
+    throw std::logic_error("one process has no other rank to talk to");
   }
 };
 

@@ -1,6 +1,6 @@
 // In place of c10d_ranks.cc in a build without Gloo's headers: one process only.
 #include "core/errors.h"
-#include "trainer/ranks/c10d_ranks.h"
+#include "trainer/ranks/rank_environment.h"
 
 namespace longhaul {
 

@@ -1,7 +1,7 @@
 // All-reduce data parallel training: every step each replica's gradient becomes the mean of all gradients,
 // and every replica takes the same optimizer step (FSDP in the NoLoCo paper's tables is, in its authors'
 // code, this).
-#include "trainer/operations/gradient_average.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 

@@ -6,7 +6,7 @@
 //   heavy-ball (the NoLoCo authors' baseline):     δ ← μ δ + η Δ̄;     φ ← φ + δ;            θ_i ← φ
 #pragma once
 
-#include "trainer/operations/outer_update.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 

@@ -2,7 +2,7 @@
 // which all replicas hold alike, so gathering moves no number; the runner logs it with the bytes of the
 // shards and asks no update. Gathered weights are not rounded to the wire (ZeRO-3 in mixed precision computes
 // with rounded copies).
-#include "trainer/operations/gradient_average.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 

@@ -1,6 +1,6 @@
 #include "trainer/updates/noloco.h"
 
-#include "trainer/operations/device_steps.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 namespace {

@@ -9,7 +9,7 @@
 // weights onto the grid of the wire format.
 #pragma once
 
-#include "trainer/operations/outer_update.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 

@@ -19,7 +19,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
-#include "trainer/replicas/blas.h"
+#include "trainer/model/gemm.h"
 
 namespace {
 
@@ -144,8 +144,8 @@ void multiply_on_blas(Tensor& c, const Tensor& a, const Tensor& b) {
 }
 
 void multiply_by_onednn(Tensor& c, const Tensor& a, const Tensor& b) {
-  longhaul::onednn_product()('N', 'N', kSize, kSize, kSize, 1, a.data_ptr<float>(), kSize,
-                             b.data_ptr<float>(), kSize, 0, c.data_ptr<float>(), kSize);
+  longhaul::multiply(kSize, kSize, kSize, 1, {a.data_ptr<float>(), kSize}, {b.data_ptr<float>(), kSize}, 0,
+                     c.data_ptr<float>(), kSize);
 }
 
 template <typename Multiply>
@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
     run_gemm(number(2), std::atof(argv[3]), multiply_on_blas);
   } else if (mode == "onednn" && argc == 4) {
     setenv("LONGHAUL_PRODUCTS", "onednn", 1);  // whatever the trainer beside it is told
-    longhaul::onednn_product();                // throws here, not in a thread, where there is none
+    longhaul::prepare_products();              // throws here, not in a thread, where there is none
     run_gemm(number(2), std::atof(argv[3]), multiply_by_onednn);
   } else if (mode == "loop" && argc == 4) {
     run_loop(number(2), number(3));

@@ -1,5 +1,5 @@
 // phi <- phi + lr * mean of what was sent of delta;  theta <- mixing * theta + (1 - mixing) * phi
-#include "trainer/operations/outer_update.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 namespace {

@@ -6,7 +6,7 @@
 #include "methods/common/training_key.h"
 #include "tests/small_disk.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/data/token_shards.h"
+#include "trainer/data/token_text.h"
 
 namespace longhaul {
 namespace {

@@ -14,9 +14,7 @@
 #include "trainer/data/corpus.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/markov_source.h"
-#include "trainer/data/text_files.h"
-#include "trainer/data/token_shards.h"
-#include "trainer/data/windows.h"
+#include "trainer/data/token_text.h"
 
 namespace longhaul {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "core/random.h"
 #include "tests/unit/trainer/scalar_decoder.h"
-#include "trainer/model/initial_weights.h"
 
 namespace longhaul {
 namespace {

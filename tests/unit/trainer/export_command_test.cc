@@ -1,12 +1,11 @@
-#include "trainer/export_command.h"
-
 #include <algorithm>
 #include <set>
 
 #include "core/errors.h"
 #include "tests/unit/trainer/exported_llama.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/data/windows.h"
+#include "trainer/commands.h"
+#include "trainer/data/dataset.h"
 
 namespace longhaul {
 namespace {

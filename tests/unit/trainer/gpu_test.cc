@@ -159,7 +159,7 @@ TEST_F(Gpu, ResumesToTheSameBits) {
   const Trained whole = stacked_on_gpu(scenario);
   const TemporaryFolder folder;
   const Case one = only_case(scenario, folder);
-  EXPECT_THROW(train_with(one, folder, Device::kCuda, std::make_unique<Stops>(12)), std::runtime_error);
+  EXPECT_THROW(train_with(one, folder, Device::kCuda, std::make_unique<Stops>(16)), std::runtime_error);
   ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
   ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));
   const Trained resumed =

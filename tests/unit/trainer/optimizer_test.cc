@@ -4,8 +4,6 @@
 
 #include "tests/unit/trainer/support.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/optimizer/clip.h"
-#include "trainer/optimizer/learning_rate.h"
 
 namespace longhaul {
 namespace {

@@ -1,5 +1,3 @@
-#include "trainer/outer_step_command.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,6 +5,7 @@
 #include "core/errors.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
+#include "trainer/commands.h"
 
 namespace longhaul {
 namespace {

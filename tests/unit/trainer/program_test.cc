@@ -6,7 +6,7 @@
 
 #include "core/csv.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/replicas/blas.h"
+#include "trainer/model/gemm.h"
 
 namespace longhaul {
 namespace {
@@ -57,7 +57,7 @@ TEST_F(Program, ProductsByTheBlasWhereTheEnvironmentSaysSo) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
   std::vector<double> losses;
   std::vector<std::string> ways = {"blas"};
-  if (onednn_product()) ways.push_back("onednn");
+  if (has_onednn()) ways.push_back("onednn");
   for (const std::string& products : ways) {
     ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", products.c_str(), 1), 0);
     const Ended ended = run_case(scenario);

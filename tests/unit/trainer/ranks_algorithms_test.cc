@@ -9,8 +9,7 @@
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/ranks/chained_sum.h"
 #include "trainer/ranks/row_transfer.h"
-#include "trainer/ranks/spread_over_ranks.h"
-#include "trainer/replicas/spread.h"
+#include "trainer/ranks/spread.h"
 
 namespace longhaul {
 namespace {
@@ -97,7 +96,7 @@ void expect_same_spread(int ranks_in_all, int replicas, std::int64_t columns) {
   const Arena whole = filled(replicas, columns, {0, replicas});
   const auto backend = make_loop_backend();
   std::vector<float> expected(static_cast<std::size_t>(columns));
-  const double spread = weight_spread(whole, Slot::kWeights, *backend, expected.data());
+  const double spread = weight_spread(one_rank(), whole, Slot::kWeights, *backend, expected.data());
   ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
     const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
     const auto own = make_loop_backend();

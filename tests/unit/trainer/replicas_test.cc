@@ -10,9 +10,9 @@
 
 #include "core/errors.h"
 #include "trainer/operations/exchange_log.h"
+#include "trainer/ranks/spread.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
-#include "trainer/replicas/spread.h"
 
 namespace longhaul {
 namespace {
@@ -199,9 +199,10 @@ TEST(Spread, IsTheRootOfTheMeanSquaredDeviation) {
   arena.row(Slot::kWeights, 0)[0] = -1;
   arena.row(Slot::kWeights, 1)[0] = 3;
   float mean[2];
-  EXPECT_DOUBLE_EQ(weight_spread(arena, Slot::kWeights, *make_loop_backend(), mean), std::sqrt(2.));
+  EXPECT_DOUBLE_EQ(weight_spread(one_rank(), arena, Slot::kWeights, *make_loop_backend(), mean),
+                   std::sqrt(2.));
   EXPECT_EQ(mean[0], 1.f);
-  EXPECT_FALSE(rows_are_equal(arena, Slot::kWeights));
+  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights));
 }
 
 TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
@@ -209,8 +210,8 @@ TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
   for (int r = 0; r < 7; ++r)
     for (int i = 0; i < 3000; ++i) arena.row(Slot::kWeights, r)[i] = 0.1f * static_cast<float>(i);
   std::vector<float> mean(3000);
-  EXPECT_EQ(weight_spread(arena, Slot::kWeights, *make_thread_backend(2), mean.data()), 0);
-  EXPECT_TRUE(rows_are_equal(arena, Slot::kWeights));
+  EXPECT_EQ(weight_spread(one_rank(), arena, Slot::kWeights, *make_thread_backend(2), mean.data()), 0);
+  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights));
   EXPECT_EQ(mean[2999], arena.row(Slot::kWeights, 3)[2999]);
 }
 

@@ -6,7 +6,6 @@
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/row_machine.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/optimizer/clip.h"
 
 namespace longhaul {
 namespace {

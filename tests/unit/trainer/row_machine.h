@@ -9,9 +9,9 @@
 
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_optimizer.h"
-#include "trainer/cuda/flat_groups.h"
-#include "trainer/device/team.h"
+#include "trainer/cuda/outer_rows.h"
 #include "trainer/device/device.h"
+#include "trainer/device/host_device.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 

@@ -11,7 +11,7 @@
 #include "core/errors.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
-#include "trainer/data/windows.h"
+#include "trainer/data/dataset.h"
 
 namespace longhaul {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "tests/emulated_gpu/device_memory.h"
 #include "trainer/device/cuda_device.h"
-#include "trainer/device/team.h"
+#include "trainer/device/host_device.h"
 
 namespace longhaul {
 

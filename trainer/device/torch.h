@@ -3,9 +3,13 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/csrc/api/include/torch/version.h>
 
 #include <tuple>
+
+#include "trainer/device/cuda_device.h"
+#include "trainer/device/device.h"
 
 namespace longhaul {
 
@@ -67,5 +71,13 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(
 inline void use_deterministic_attention() {}
 
 #endif
+
+// Where LibTorch's tensors lie.
+
+inline at::Device torch_device(Device device) {
+  const int number = device == Device::kCuda ? device_number() : kHostMemory;
+  return number == kHostMemory ? at::Device(at::kCPU)
+                               : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(number));
+}
 
 }  // namespace longhaul

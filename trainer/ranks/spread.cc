@@ -1,4 +1,4 @@
-#include "trainer/ranks/spread_over_ranks.h"
+#include "trainer/ranks/spread.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,18 @@
 #include <vector>
 
 #include "core/index.h"
+#include "trainer/codecs/message.h"
 #include "trainer/ranks/chained_sum.h"
-#include "trainer/replicas/spread.h"
 
 namespace longhaul {
 namespace {
+
+bool held_rows_are_equal(const Arena& arena, Slot slot) {
+  const std::size_t bytes = as_index(arena.parameters()) * sizeof(float);
+  for (int r = arena.held().first + 1; r < arena.held().end; ++r)
+    if (std::memcmp(arena.row(slot, r - 1), arena.row(slot, r), bytes) != 0) return false;
+  return true;
+}
 
 // Whether the first row here has the bits of the last row of the rank before.
 bool continues_rank_before(Ranks& ranks, const Arena& arena, Slot slot) {
@@ -31,7 +38,7 @@ bool continues_rank_before(Ranks& ranks, const Arena& arena, Slot slot) {
   return is_equal;
 }
 
-// The columns `first` … first + count of the rows, summed as spread.cc does: in double, block by block.
+// The columns `first` … first + count of the rows, in double, summed block by block.
 class Chunk {
  public:
   Chunk(Ranks& ranks, const Arena& arena, Slot slot, Backend& backend, std::int64_t first)
@@ -89,12 +96,11 @@ class Chunk {
 }  // namespace
 
 bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot) {
-  if (!all_of(ranks, rows_are_equal(arena, slot))) return false;
+  if (!all_of(ranks, held_rows_are_equal(arena, slot))) return false;
   return ranks.size() == 1 || all_of(ranks, continues_rank_before(ranks, arena, slot));
 }
 
 double weight_spread(Ranks& ranks, const Arena& arena, Slot slot, Backend& backend, float* mean) {
-  if (ranks.size() == 1) return weight_spread(arena, slot, backend, mean);
   double total = 0;
   for (std::int64_t first = 0; first < arena.parameters(); first += kChunk) {
     Chunk chunk(ranks, arena, slot, backend, first);
