@@ -17,17 +17,6 @@ constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner
 // many more there must be for the others to be one fluid.
 constexpr double kLastRounds = 4, kFewRounds = 3;
 
-// Sharing below zero is what bursts and parallel connections gave back to each other: it is taken from what
-// it was given for.
-SyncParts settled(SyncParts spent) {
-  for (double* part : {&spent.congestion_s, &spent.startup_s, &spent.bytes_s}) {
-    const double given = std::max(std::min(-spent.sharing_s, *part), 0.);
-    *part -= given;
-    spent.sharing_s += given;
-  }
-  return spent;
-}
-
 WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules& rules) {
   return {rules.segment, facts.window_limit,         facts.rtt_s, rules.is_cubic, rules.is_reno_friendly,
           rules.link,    rules.slow_start_after_idle};
@@ -44,12 +33,12 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
   if (reaction_ && rules_.connections != 1)
     throw std::logic_error("where the network signals congestion a channel is one connection");
   know_path();
-  credit_ = window();
+  bursts_.credit = window();
 }
 
 void FlowChannel::queue_in(std::unique_ptr<FifoPath> path) {
-  path_ = std::move(path);
-  fifo_ = std::make_unique<FifoRounds>(facts_.rtt_s, retransmission_timeout_s(facts_.rtt_s));
+  fifo_ = std::make_unique<Fifo>(
+      Fifo{FifoRounds(facts_.rtt_s, retransmission_timeout_s(facts_.rtt_s)), std::move(path)});
 }
 
 double FlowChannel::rate_limit() const {
@@ -60,11 +49,11 @@ double FlowChannel::rate_limit() const {
 void FlowChannel::push(Transmission transfer, double now) {
   queue_.push_back(std::move(transfer));
   if (queue_.size() > 1) {
-    if (!behind_) behind_ = std::make_unique<Behind>();
-    return behind_->before.push_back(spent_by(now));
+    SpentTime spent = times_.spent;
+    spend(now - updated_s_, spent);
+    return times_.queue_behind(spent.parts);
   }
-  spent_ = SyncParts();
-  excess_s_ = 0;
+  times_.start();
   start(now);
 }
 
@@ -82,33 +71,21 @@ void FlowChannel::know_path() {
 // With a FIFO acknowledgements are waited for also where the window would do.
 bool FlowChannel::is_starting_up() const {
   if (is_reduced_) return false;
-  return !fifo_ || (!fifo_->is_missing_some() && window() < pipe() * kCovers);
+  return !fifo_ || (!fifo_->rounds.is_missing_some() && window() < pipe() * kCovers);
 }
 
-// If the sender of a burst then waits for acknowledgements anyway, being slowed down costs no time: they come
-// a round trip after the burst began. Waiting with the largest window is what the path costs alone.
-void FlowChannel::spend(double elapsed_s, SyncParts& spent, double& excess_s) const {
+// Waiting with the largest window is what the path costs alone.
+void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
   if (rate_ == 0) {
-    spent.waiting_s += elapsed_s;
+    spent.parts.waiting_s += elapsed_s;
   } else if (may_send()) {
-    const double alone_s = pace_ * elapsed_s;
-    spent.bytes_s += alone_s;
-    spent.sharing_s += elapsed_s - alone_s;
-    if (!is_fluid_) excess_s += elapsed_s - alone_s;
+    spent.sending(elapsed_s, pace_ * elapsed_s, !is_fluid());
   } else {
     const bool is_at_limit = is_window_limited_ && window_.is_at_limit() && !is_reduced_;
-    double& part = is_at_limit ? spent.bytes_s : is_starting_up() ? spent.startup_s : spent.congestion_s;
-    part += elapsed_s + excess_s;
-    spent.sharing_s -= excess_s;
-    excess_s = 0;
+    spent.waiting(elapsed_s, is_at_limit        ? &SyncParts::bytes_s
+                             : is_starting_up() ? &SyncParts::startup_s
+                                                : &SyncParts::congestion_s);
   }
-}
-
-SyncParts FlowChannel::spent_by(double now) const {
-  SyncParts spent = spent_;
-  double excess_s = excess_s_;
-  spend(now - updated_s_, spent, excess_s);
-  return spent;
 }
 
 void FlowChannel::start(double now) {
@@ -118,9 +95,9 @@ void FlowChannel::start(double now) {
   if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
-  released_ = 0;
-  if (bursts_.empty() && burst_bytes_ == 0 && !(fifo_ && fifo_->is_waiting())) credit_ = window();
-  if (fifo_) fifo_->start(credit_, rate_, now);
+  bursts_.released = 0;
+  if (bursts_.is_idle() && !(fifo_ && fifo_->rounds.is_waiting())) bursts_.credit = window();
+  if (fifo_) fifo_->rounds.start(bursts_.credit, rate_, now);
   updated_s_ = now;
   pace_rounds();
 }
@@ -130,16 +107,16 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   const double before = window();
   facts_.delay_s = present.delay_s;
   facts_.rtt_s = present.rtt_s;
-  covered_ = 0;
+  fluid_.covered = 0;
   facts_.bottleneck = present.bottleneck;
   facts_.ack_limit = present.ack_limit;
   facts_.window_limit = present.window_limit;
   window_.follow_path(present.rtt_s, present.window_limit);
   know_path();
-  pace_ = rate_ / (is_fluid_ ? alone_ : links_alone_);
-  if (is_fluid_) return;
-  credit_ += window() - before;
-  if (credit_ <= nothing()) end_burst();
+  pace_ = rate_ / (is_fluid() ? alone_ : links_alone_);
+  if (is_fluid()) return;
+  bursts_.credit += window() - before;
+  if (bursts_.credit <= nothing()) end_burst();
 }
 
 // An outage (a rate of 0) says nothing about the window: the channel waits as it is.
@@ -151,10 +128,10 @@ void FlowChannel::set_rate(double rate, double now) {
   }
   const bool is_covered = covers(rate);
   // What is on its way counts against a window that is no larger than the path.
-  const bool may_be_fluid = !is_window_limited_ || (bursts_.empty() && burst_bytes_ == 0);
-  if (is_covered && !is_fluid_ && may_be_fluid) enter_fluid();
-  if (!is_covered && is_fluid_) leave_fluid(now);
-  if (rate != rate_ || is_window_limited_) pace_ = rate / (is_fluid_ ? alone_ : links_alone_);
+  const bool may_be_fluid = !is_window_limited_ || bursts_.is_idle();
+  if (is_covered && !is_fluid() && may_be_fluid) enter_fluid(State::kFluid);
+  if (!is_covered && is_fluid()) leave_fluid(now);
+  if (rate != rate_ || is_window_limited_) pace_ = rate / (is_fluid() ? alone_ : links_alone_);
   rate_ = rate;
   if (reaction_) watch_queue(now);
 }
@@ -162,159 +139,169 @@ void FlowChannel::set_rate(double rate, double now) {
 // The window of a fluid channel stays as it is where nothing signals: a smaller rate need not look at it.
 bool FlowChannel::covers(double rate) {
   if (fifo_) return false;
-  if (is_fluid_ && !reaction_ && rate <= covered_) return true;
+  if (is_fluid() && !reaction_ && rate <= fluid_.covered) return true;
   const bool is_covered = window() >= rate * facts_.rtt_s * kCovers;
-  if (is_covered) covered_ = rate;
+  if (is_covered) fluid_.covered = rate;
   return is_covered;
 }
 
-void FlowChannel::enter_fluid() {
-  is_fluid_ = true;
+void FlowChannel::enter_fluid(State state) {
+  state_ = state;
   const bool is_under_way = is_window_limited_ && last_sent_s_ == updated_s_;
-  sent_in_fluid_ = is_under_way ? released_ : 0;
-  excess_s_ = 0;
+  fluid_.sent = is_under_way ? bursts_.released : 0;
+  times_.spent.excess_s = 0;
   bursts_.clear();
-  burst_bytes_ = in_flight_ = peak_in_flight_ = 0;
 }
 
 // What fills the pipe keeps being acknowledged, from now on and over one round trip.
 void FlowChannel::leave_fluid(double now) {
-  if (is_paced_) return end_pacing(now);
-  is_fluid_ = false;
+  if (state_ == State::kPaced) return end_pacing(now);
+  state_ = State::kBursts;
   const double pipe = std::min(rate_ * facts_.rtt_s, window());
   if (reaction_)
     reaction_->queue_below(now);
   else
-    window_.filled_pipe(sent_in_fluid_ / rules_.connections, pipe / rules_.connections);
-  const double in_flight = std::min(pipe, sent_in_fluid_);
-  credit_ = window() - in_flight;
-  in_flight_ = peak_in_flight_ = in_flight;
+    window_.filled_pipe(fluid_.sent / rules_.connections, pipe / rules_.connections);
+  const double in_flight = std::min(pipe, fluid_.sent);
+  bursts_.credit = window() - in_flight;
+  bursts_.in_flight = bursts_.peak_in_flight = in_flight;
   if (in_flight > 0)
-    is_window_limited_ ? spread_in_flight(in_flight, now) : bursts_.push_back({now, in_flight});
+    is_window_limited_ ? spread_in_flight(in_flight, now) : bursts_.under_way.push_back({now, in_flight});
 }
 
 // Acknowledgements of what was sent evenly during the latest round trip come evenly during the next.
 void FlowChannel::spread_in_flight(double bytes, double now) {
   constexpr int kParts = 4;
   for (int part = 0; part < kParts; ++part)
-    bursts_.push_back({now + (part + 0.5) / kParts * facts_.rtt_s, bytes / kParts});
+    bursts_.under_way.push_back({now + (part + 0.5) / kParts * facts_.rtt_s, bytes / kParts});
 }
 
 bool FlowChannel::has_whole_window() const {
-  return bursts_.empty() && burst_bytes_ == 0 && window_.is_at_limit() && credit_ >= window() * kCovers;
+  return bursts_.is_idle() && window_.is_at_limit() && bursts_.credit >= window() * kCovers;
 }
 
 // Before a window leaves, when nothing is under way.
 void FlowChannel::pace_rounds() {
-  if (!is_window_limited_ || is_fluid_ || fifo_ || !has_whole_window()) return;
+  if (!is_window_limited_ || is_fluid() || fifo_ || !has_whole_window()) return;
   const double rounds = std::floor(remaining_ / window()) - kLastRounds;
   if (rounds < kFewRounds) return;
-  covered_ = 0;  // of another window
-  enter_fluid();
-  is_paced_ = true;
-  paced_until_ = remaining_ - rounds * window();
+  fluid_.covered = 0;  // of another window
+  enter_fluid(State::kPaced);
+  fluid_.paced_until = remaining_ - rounds * window();
 }
 
 // The next window may leave, as before the first of these rounds; unless the links did not let a window
 // through in each of them, so that data is under way.
 void FlowChannel::end_pacing(double now) {
-  is_paced_ = false;
+  state_ = State::kFluid;
   if (reaction_)
     reaction_->queue_below(now);
   else
-    window_.acknowledged(sent_in_fluid_ / rules_.connections, window_.bytes());
+    window_.acknowledged(fluid_.sent / rules_.connections, window_.bytes());
   if (rate_ < rate_limit() * kCovers) return leave_fluid(now);
-  is_fluid_ = false;
-  credit_ = window();
-  in_flight_ = peak_in_flight_ = 0;
+  state_ = State::kBursts;
+  bursts_.credit = window();
+  bursts_.in_flight = bursts_.peak_in_flight = 0;
 }
 
 // What may be sent before something happens.
 double FlowChannel::before_event() const {
-  if (is_paced_) return remaining_ - paced_until_;
-  return is_fluid_ ? remaining_ : std::min(remaining_, credit_);
+  switch (state_) {
+    case State::kPaced:
+      return remaining_ - fluid_.paced_until;
+    case State::kFluid:
+      return remaining_;
+    case State::kBursts:
+      break;
+  }
+  return std::min(remaining_, bursts_.credit);
 }
 
 double FlowChannel::next_change_s() const {
   const double next = before_event();
   const double sent_s = std::max(0., next / rate_);
-  if (fifo_ && fifo_->is_waiting())
-    return std::min(sent_s, std::max(kShortest_s, fifo_->next_s() - updated_s_));
+  if (fifo_ && fifo_->rounds.is_waiting())
+    return std::min(sent_s, std::max(kShortest_s, fifo_->rounds.next_s() - updated_s_));
   if (!reaction_) return sent_s;
   const double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
   return std::min(sent_s, std::max(kShortest_s, std::min(signal_s, crossing_s())));
 }
 
 double FlowChannel::release_s() const {
-  if (fifo_) return fifo_->next_s();
-  return reaction_ ? std::min(bursts_.front().acknowledged_s, reaction_->next_s())
-                   : bursts_.front().acknowledged_s;
+  if (fifo_) return fifo_->rounds.next_s();
+  const double acknowledged_s = bursts_.under_way.front().acknowledged_s;
+  return reaction_ ? std::min(acknowledged_s, reaction_->next_s()) : acknowledged_s;
 }
 
 // Until the queue of a fluid channel is above the level that its network watches.
 double FlowChannel::crossing_s() const {
   const double level = pipe() + reaction_->watched_level(rate_);
-  if (!is_fluid_ || window_.bytes() >= level || level > facts_.window_limit) return kNoSignal;
-  return window_.time_to(level * (1 + kBeyond), rate_, pipe(), sent_in_fluid_);
+  if (!is_fluid() || window_.bytes() >= level || level > facts_.window_limit) return kNoSignal;
+  return window_.time_to(level * (1 + kBeyond), rate_, pipe(), fluid_.sent);
 }
 
 void FlowChannel::advance(double now) {
   const double elapsed_s = now - updated_s_;
   const double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
-  if (is_fluid_ && rate_ > 0) {
-    spent_.bytes_s += pace_ * elapsed_s;
-    spent_.sharing_s += elapsed_s - pace_ * elapsed_s;
-  } else {
-    spend(elapsed_s, spent_, excess_s_);
-  }
+  spend(elapsed_s, times_.spent);
   updated_s_ = now;
   remaining_ -= sent;
   if (sent > 0) last_sent_s_ = now;
-  if (is_fluid_) {
-    sent_in_fluid_ += sent;
+  if (is_fluid()) {
+    fluid_.sent += sent;
     if (reaction_) follow(elapsed_s, sent, now);
-    if (is_paced_ && remaining_ <= paced_until_ + nothing()) end_pacing(now);
+    if (state_ == State::kPaced && remaining_ <= fluid_.paced_until + nothing()) end_pacing(now);
     return;
   }
-  if (sent > 0 && burst_bytes_ == 0) burst_begin_s_ = now - sent / rate_;
-  burst_bytes_ += sent;
-  credit_ -= sent;
-  in_flight_ += sent;
-  peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
-  if (credit_ <= nothing() || remaining_ <= nothing()) end_burst();
+  bursts_.send(sent, rate_, now);
+  if (bursts_.credit <= nothing() || remaining_ <= nothing()) end_burst();
   take_acknowledgements(now);
   if (reaction_) follow(elapsed_s, sent, now);
 }
 
+void FlowChannel::Bursts::send(double sent, double rate, double now) {
+  if (sent > 0 && bytes == 0) begin_s = now - sent / rate;
+  bytes += sent;
+  credit -= sent;
+  in_flight += sent;
+  peak_in_flight = std::max(peak_in_flight, in_flight);
+}
+
+void FlowChannel::Bursts::clear() {
+  under_way.clear();
+  bytes = in_flight = peak_in_flight = 0;
+}
+
 void FlowChannel::end_burst() {
-  if (burst_bytes_ == 0) return;
+  if (bursts_.bytes == 0) return;
   if (fifo_) {
-    const double wait_s = path_->ack_wait_s(burst_begin_s_ + facts_.rtt_s / 2);
-    const double room = path_->room(burst_begin_s_, updated_s_, fifo_->highest(burst_bytes_, rate_));
-    fifo_->sent(burst_bytes_, burst_begin_s_, rate_, wait_s, room);
+    const double wait_s = fifo_->path->ack_wait_s(bursts_.begin_s + facts_.rtt_s / 2);
+    const double level = fifo_->rounds.highest(bursts_.bytes, rate_);
+    const double room = fifo_->path->room(bursts_.begin_s, updated_s_, level);
+    fifo_->rounds.sent(bursts_.bytes, bursts_.begin_s, rate_, wait_s, room);
   } else {
-    bursts_.push_back({burst_begin_s_ + facts_.rtt_s, burst_bytes_});
+    bursts_.under_way.push_back({bursts_.begin_s + facts_.rtt_s, bursts_.bytes});
   }
-  burst_bytes_ = 0;
+  bursts_.bytes = 0;
 }
 
 // What a connection that signals may reach does besides.
 void FlowChannel::follow(double elapsed_s, double sent, double now) {
   constexpr double kSegmentsToNotice = 3;
   const bool is_tail = queue_.size() == 1 && remaining_ < kSegmentsToNotice * rules_.segment;
-  if (is_fluid_)
-    window_.flowed(elapsed_s, rate_, pipe(), sent_in_fluid_);
+  if (is_fluid())
+    window_.flowed(elapsed_s, rate_, pipe(), fluid_.sent);
   else
     window_.passed(elapsed_s);
   reaction_->sent(sent, rate_, now, is_tail);
   react(now);
-  if (is_fluid_) watch_queue(now);
+  if (is_fluid()) watch_queue(now);
 }
 
 void FlowChannel::react(double now) {
   for (;;) {
     const double before = window();
-    const auto kind = reaction_->take(now, is_fluid_ ? queue_bytes() / rate_ : 0);
+    const auto kind = reaction_->take(now, is_fluid() ? queue_bytes() / rate_ : 0);
     if (kind != CongestionReaction::Kind::kNone) is_reduced_ = true;
     switch (kind) {
       case CongestionReaction::Kind::kNone:
@@ -330,9 +317,9 @@ void FlowChannel::react(double now) {
         window_.timed_out();
         break;
     }
-    if (is_fluid_) continue;
-    credit_ -= before - window();
-    if (credit_ <= nothing()) end_burst();
+    if (is_fluid()) continue;
+    bursts_.credit -= before - window();
+    if (bursts_.credit <= nothing()) end_burst();
   }
 }
 
@@ -348,7 +335,7 @@ double FlowChannel::queue_bytes() const {
 // interval once more.
 void FlowChannel::watch_queue(double now) {
   const double level = reaction_->watched_level(rate_);
-  if (is_fluid_) {
+  if (is_fluid()) {
     const double found = window_.in_slow_start() ? 2 * level : level;
     if (queue_bytes() > level)
       reaction_->queue_above(now + (found + rules_.segment) / rate_, now + remaining_ / rate_);
@@ -356,17 +343,18 @@ void FlowChannel::watch_queue(double now) {
       reaction_->queue_below(now);
     return;
   }
-  if (burst_bytes_ > 0) return;
-  const double burst = std::min(remaining_, credit_), waiting = 1 - released_ / credit_;
+  if (bursts_.bytes > 0) return;
+  const double burst = std::min(remaining_, bursts_.credit), waiting = 1 - bursts_.released / bursts_.credit;
   if (waiting > 0 && level < burst * waiting)
     reaction_->queue_above(now + (level / waiting + rules_.segment) / rate_, now + burst / rate_);
 }
 
 void FlowChannel::take_rounds(double now) {
-  while (fifo_->is_waiting() && fifo_->next_s() <= now + kSameInstant) {
-    window_.passed(fifo_->next_s() - round_s_);
-    round_s_ = fifo_->next_s();
-    react_to(fifo_->take(rate_, remaining_ > nothing()), now);
+  FifoRounds& rounds = fifo_->rounds;
+  while (rounds.is_waiting() && rounds.next_s() <= now + kSameInstant) {
+    window_.passed(rounds.next_s() - fifo_->acknowledged_s);
+    fifo_->acknowledged_s = rounds.next_s();
+    react_to(rounds.take(rate_, remaining_ > nothing()), now);
   }
 }
 
@@ -375,19 +363,21 @@ void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
   const double before = window();
   double released = 0;
   // To TCP, what it has handed to its own FIFO is in flight: all of a burst that is still being sent.
-  const double peak = std::max(peak_in_flight_, in_flight_ + std::min(credit_, remaining_));
+  const double peak =
+      std::max(bursts_.peak_in_flight, bursts_.in_flight + std::min(bursts_.credit, remaining_));
   window_.acknowledged(reaction.acknowledged / rules_.connections,
                        (peak + reaction.used) / rules_.connections);
   if (reaction.kind != Kind::kNone) is_reduced_ = true;
   if (reaction.kind == Kind::kCongested) window_.congested();
   if (reaction.kind == Kind::kTimedOut) window_.timed_out();
   if (reaction.kind == Kind::kNone) {
-    in_flight_ -= reaction.bytes;
+    bursts_.in_flight -= reaction.bytes;
     released = reaction.bytes + window() - before;
-    credit_ += released;
+    bursts_.credit += released;
   } else {
-    in_flight_ = fifo_->outstanding();
-    released = credit_ = reaction.kind == Kind::kStalled ? 0 : std::max(0., window() - in_flight_);
+    bursts_.in_flight = fifo_->rounds.outstanding();
+    released = reaction.kind == Kind::kStalled ? 0 : std::max(0., window() - bursts_.in_flight);
+    bursts_.credit = released;
     const double behind = reaction.span > 0
                               ? std::clamp(facts_.window_limit * rules_.connections - reaction.span, 0.,
                                            remaining_ + reaction.resend)
@@ -395,55 +385,34 @@ void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
     remaining_ += reaction.resend;
     remaining_ -= behind;
     // What is sent twice takes its time twice, once as congestion; what the stall takes, none.
-    spent_.bytes_s -= (reaction.resend - behind) / alone_;
-    spent_.congestion_s += (reaction.resend - behind) / alone_;
+    times_.spent.parts.bytes_s -= (reaction.resend - behind) / alone_;
+    times_.spent.parts.congestion_s += (reaction.resend - behind) / alone_;
   }
-  peak_in_flight_ = in_flight_;
-  fifo_->released(reaction, released, rate_, now);
+  bursts_.peak_in_flight = bursts_.in_flight;
+  fifo_->rounds.released(reaction, released, rate_, now);
 }
 
 void FlowChannel::take_acknowledgements(double now) {
   if (fifo_) return take_rounds(now);
-  while (!bursts_.empty() && bursts_.front().acknowledged_s <= now + kSameInstant) {
-    const double bytes = bursts_.front().bytes, before = window();
-    bursts_.pop_front();
-    window_.acknowledged(bytes / rules_.connections, peak_in_flight_ / rules_.connections);
-    in_flight_ -= bytes;
-    peak_in_flight_ = in_flight_;
-    credit_ += bytes + window() - before;
-    released_ = bytes;
+  while (!bursts_.under_way.empty() && bursts_.under_way.front().acknowledged_s <= now + kSameInstant) {
+    const double bytes = bursts_.under_way.front().bytes, before = window();
+    bursts_.under_way.pop_front();
+    window_.acknowledged(bytes / rules_.connections, bursts_.peak_in_flight / rules_.connections);
+    bursts_.in_flight -= bytes;
+    bursts_.peak_in_flight = bursts_.in_flight;
+    bursts_.credit += bytes + window() - before;
+    bursts_.released = bytes;
   }
   if (remaining_ > nothing()) pace_rounds();
-}
-
-void FlowChannel::note_parts(const Transmission& first) {
-  excess_s_ = 0;
-  if (!behind_ && spent_.sharing_s >= 0) {
-    if (!first.parts) return;
-    first.parts->bytes_s += spent_.bytes_s;
-    first.parts->sharing_s += spent_.sharing_s;
-    first.parts->startup_s += spent_.startup_s;
-    first.parts->congestion_s += spent_.congestion_s;
-    first.parts->waiting_s += spent_.waiting_s;
-    return;
-  }
-  SyncParts spent = spent_;
-  if (behind_ && behind_->is_first_behind) spent -= behind_->before_first;
-  if (first.parts) *first.parts += settled(spent);
-  if (!behind_) return;
-  behind_->is_first_behind = !behind_->before.empty();
-  if (!behind_->is_first_behind) return;
-  behind_->before_first = behind_->before.front();
-  behind_->before.pop_front();
 }
 
 FlowChannel::Transmission FlowChannel::pop(double now) {
   Transmission first = std::move(queue_.front());
   queue_.pop_front();
-  note_parts(first);
+  times_.end_first(first.parts);
   if (!queue_.empty()) {
     remaining_ = static_cast<double>(queue_.front().bytes);
-  } else if (is_fluid_) {
+  } else if (is_fluid()) {
     leave_fluid(now);
   }
   return first;

@@ -1,22 +1,21 @@
 // One sender's connections to one receiver in the flow fidelity: the queue of transfers, and TCP's
-// self-clocking.
+// self-clocking. It is in one of three states:
 //
-// While the window is smaller than what the path holds at the fair share, data goes out in bursts: each
-// burst's acknowledgements come one round trip after it began and release it again, plus what the window
-// grew. Once the window covers share × RTT the channel is plain fluid, and nothing happens until the share
-// changes. k connections share a transfer evenly, so that one window times k stands for all.
+// bursts  While the window is smaller than what the path holds at the fair share, data goes out in bursts:
+//         each burst's acknowledgements come one round trip after it began and release it again, plus what
+//         the window grew. In front of a FIFO (net/fifo_rounds.h) a channel stays in this state, one burst a
+//         round: the round's length, and what is lost of a burst, depend on the queues that it meets.
+// fluid   Once the window covers share × RTT nothing happens until the share changes.
+// paced   A window that never covers the path (the scenario's, or a matrix's throughput) is burst credit and
+//         no rate: a window leaves at the share, and the channel is idle for the rest of the round trip. Of
+//         a transfer of many windows only the first and the last rounds go that way. Between them are whole
+//         rounds as one fluid of a window a round trip, which carry the same bytes in the same time and cost
+//         one event.
 //
-// A window that never covers the path (the scenario's, or a matrix's throughput) is burst credit and no rate:
-// a window leaves at the share, and the channel is idle for the rest of the round trip. Of a transfer of many
-// windows only the first and the last rounds go that way. Between them are whole rounds as one fluid of a
-// window a round trip, which carry the same bytes in the same time and cost one event.
-//
-// Where the network signals congestion (net/congestion.h) a channel is one connection, and its
-// window is followed in the fluid state too: the level of its queue is the window less the pipe, and after a
-// reaction the window may be below the pipe again.
-//
-// In front of a FIFO (net/fifo_rounds.h) it goes in bursts always, one a round: the round's length, and what
-// is lost of a burst, depend on the queues that it meets.
+// k connections share a transfer evenly, so that one window times k stands for all. Where the network signals
+// congestion (net/congestion.h) a channel is one connection, and its window is followed in the fluid state
+// too: the level of its queue is the window less the pipe, and after a reaction the window may be below the
+// pipe again.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +29,8 @@
 #include "net/connection.h"
 #include "net/fifo_rounds.h"
 #include "net/tcp_window.h"
-#include "replay/network/sync_parts.h"
 #include "sim/network/containers.h"
+#include "sim/network/transfer_times.h"
 
 namespace longhaul {
 
@@ -77,18 +76,20 @@ class FlowChannel {
   // Whether it is below what the path alone has.
   bool is_window_limited() const { return is_window_limited_; }
   // Whether data may not go out faster than that even for a moment.
-  bool is_held_to_limit() const { return is_paced_ || !is_window_limited_; }
+  bool is_held_to_limit() const { return state_ == State::kPaced || !is_window_limited_; }
 
   // Takes a transfer; the channel may send from `now` on.
   void push(Transmission transfer, double now);
   bool has_data() const { return !queue_.empty(); }
   // Whether data may go out now. If not, acknowledgements release some at release_s().
-  bool may_send() const { return is_fluid_ || (credit_ > nothing() && !(fifo_ && remaining_ <= nothing())); }
+  bool may_send() const {
+    return is_fluid() || (bursts_.credit > nothing() && !(fifo_ && remaining_ <= nothing()));
+  }
   double release_s() const;
   // When data went out last, and until when it will, without further acknowledgements.
   double last_sent_s() const { return last_sent_s_; }
   double sends_until_s() const {
-    return may_send() ? updated_s_ + std::min(remaining_, credit_) / rate_ : last_sent_s_;
+    return may_send() ? updated_s_ + std::min(remaining_, bursts_.credit) / rate_ : last_sent_s_;
   }
 
   // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
@@ -101,85 +102,101 @@ class FlowChannel {
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
   // The first transfer, taken out of the queue, if its last byte has been sent.
-  bool is_first_sent() const { return remaining_ <= nothing() && !(fifo_ && fifo_->is_missing_some()); }
+  bool is_first_sent() const {
+    return remaining_ <= nothing() && !(fifo_ && fifo_->rounds.is_missing_some());
+  }
   Transmission pop(double now);
   // When everything sent so far that was lost has been sent again.
   double repaired_s() const { return reaction_ ? reaction_->repaired_s() : 0; }
 
  private:
-  struct Burst {
-    double acknowledged_s = 0, bytes = 0;
+  enum class State : char { kBursts, kFluid, kPaced };
+
+  // Fluid and paced.
+  struct Fluid {
+    double sent = 0;         // since it is in the state
+    double covered = 0;      // a rate that the window covers
+    double paced_until = 0;  // of the transfer, when the rounds that are paced end
   };
+
+  // What is under way until acknowledgements come.
+  struct Bursts {
+    struct Burst {
+      double acknowledged_s = 0, bytes = 0;
+    };
+
+    bool is_idle() const { return under_way.empty() && bytes == 0; }
+    void send(double sent, double rate, double now);
+    void clear();
+
+    double credit = 0;              // that may be sent before an acknowledgement comes
+    double begin_s = 0, bytes = 0;  // the burst being sent
+    ShortQueue<Burst> under_way;
+    double in_flight = 0, peak_in_flight = 0;
+    double released = 0;  // bytes whose acknowledgements, one by one, release the burst being sent
+  };
+
+  // In front of a FIFO, which says when bursts are acknowledged.
+  struct Fifo {
+    FifoRounds rounds;
+    std::unique_ptr<FifoPath> path;
+    double acknowledged_s = 0;  // when acknowledgements came last
+  };
+
+  bool is_fluid() const { return state_ != State::kBursts; }
   // Fewer bytes than this are rounding: events are on whole nanoseconds.
   double nothing() const { return 1e-3 + 2e-9 * rate_; }
-
-  // Transfers that were queued behind another.
-  struct Behind {
-    SyncParts before_first;        // what does not count for the first one: it was spent before its push()
-    bool is_first_behind = false;  // whether there is such
-    ShortQueue<SyncParts> before;  // the same of those behind the first
-  };
+  double window() const { return window_.bytes() * rules_.connections; }
+  double pipe() const { return rate_ * facts_.rtt_s; }
 
   void know_path();
-  void spend(double elapsed_s, SyncParts& spent, double& excess_s) const;
-  SyncParts spent_by(double now) const;
-  void note_parts(const Transmission& first);
-  bool is_starting_up() const;
-  bool covers(double rate);
-
-  double window() const { return window_.bytes() * rules_.connections; }
   void start(double now);
-  void end_burst();
+  bool covers(double rate);
+  double before_event() const;
+
+  void spend(double elapsed_s, SpentTime& spent) const;
+  bool is_starting_up() const;
+
+  void enter_fluid(State state);
   void leave_fluid(double now);
   void spread_in_flight(double bytes, double now);
-  void enter_fluid();
-  void take_acknowledgements(double now);
   bool has_whole_window() const;
   void pace_rounds();
   void end_pacing(double now);
-  double before_event() const;
+
+  void end_burst();
+  void take_acknowledgements(double now);
+  void take_rounds(double now);
+  void react_to(const FifoRounds::Reaction& reaction, double now);
+
+  // With a reaction.
   void follow(double elapsed_s, double sent, double now);
   void react(double now);
   void watch_queue(double now);
-  double pipe() const { return rate_ * facts_.rtt_s; }
   double queue_bytes() const;
   double crossing_s() const;
-  void take_rounds(double now);
-  void react_to(const FifoRounds::Reaction& reaction, double now);
 
   // What every change of the rate looks at lies together, at the beginning.
   double remaining_ = 0;  // of the first transfer
   double rate_ = 0;
   double updated_s_ = 0;
   double last_sent_s_ = 0;
-  double sent_in_fluid_ = 0;
   double alone_ = 0;        // the rate of the path alone
   double links_alone_ = 0;  // the same whatever the window is
   double pace_ = 0;         // the present rate in relation to what the path alone has for it
-  bool is_fluid_ = false;
+  Fluid fluid_;
+  State state_ = State::kBursts;
   bool is_window_limited_ = false;  // the largest windows do not cover the path even without others on it
-  bool is_paced_ = false;           // whole rounds as a fluid, until `paced_until_` of the transfer are left
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   bool is_reduced_ = false;   // by a signal, since it was idle
   std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
-  std::unique_ptr<FifoRounds> fifo_;              // null: no FIFO
-  // Where the time went since the queue was empty. `excess_s_`: of its sharing, what the burst at hand took.
-  SyncParts spent_;
-  double excess_s_ = 0;
-  double covered_ = 0;  // a rate that the window covers, as long as the channel is fluid
-  double paced_until_ = 0;
+  std::unique_ptr<Fifo> fifo_;                    // null: no FIFO
+  TransferTimes times_;
   ShortQueue<Transmission> queue_;
-  std::unique_ptr<FifoPath> path_;
   Rules rules_;
   ConnectionFacts facts_;
   TcpWindow window_;
-  double credit_ = 0;                           // that may be sent before an acknowledgement comes
-  double burst_begin_s_ = 0, burst_bytes_ = 0;  // the burst being sent
-  ShortQueue<Burst> bursts_;
-  double in_flight_ = 0, peak_in_flight_ = 0;
-  double released_ = 0;             // bytes whose acknowledgements, one by one, release the burst being sent
-  std::unique_ptr<Behind> behind_;  // null: nothing was ever queued behind
-  double round_s_ = 0;              // when acknowledgements came last, with a FIFO
+  Bursts bursts_;
 };
 
 }  // namespace longhaul
