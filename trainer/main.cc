@@ -147,7 +147,7 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::PositiveNumber);
   app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
   app.add_flag("--resume", arguments.resume,
-               "go on after the newest whole checkpoint in --out, to the bytes of an undisturbed run");
+               "continue after the newest whole checkpoint in --out, to the bytes of an undisturbed run");
   app.add_flag("--quiet", arguments.quiet, "no progress on the terminal");
 }
 

@@ -1,5 +1,5 @@
 // One training: the replicas take their inner steps, follow the program of their method, and leave
-// checkpoints from which a training that was cut goes on to the same bytes.
+// checkpoints from which a training that was cut ends with the same bytes.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,8 @@ class Training {
            ProgressReporter& progress, Ranks& ranks = one_rank());
   ~Training();
 
-  // Before run(): goes on after the newest whole checkpoint in the folder of the files, from the start where
-  // there is none; for each one that is not taken a line in `refused` says why. Returns the steps that are
+  // Before run(): continues after the newest whole checkpoint in the folder of the files, or from the start if
+  // there is none. For each checkpoint that is not used a line in `refused` says why. Returns the steps that are
   // done. Throws InputError where the data or the device is not that of the checkpoint.
   int resume(std::vector<std::string>& refused);
 

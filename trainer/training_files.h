@@ -24,7 +24,7 @@ class TrainingFiles {
   // Begins anew: what an earlier training left is overwritten. Throws RunError where the folder cannot be
   // written.
   void begin();
-  // Goes on where the tables had the sizes that save() returned; what was written after that is cut off.
+  // Continues where the tables had the sizes that save() returned; what was written later is cut off.
   void continue_from(const Json& sizes);
   // Forces the tables to the disk; returns their sizes, {file: bytes}.
   Json save();

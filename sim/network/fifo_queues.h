@@ -2,7 +2,7 @@
 //
 // A flow's data waits at one link of its path, the one that leaves each flow least (the first of several).
 // There the acknowledgements of the other direction wait behind it. Bursts that overlap share the room:
-// whoever comes to the end of its burst first has it first, as the packets that come last find the queue
+// the burst that ends first takes it first, as the packets that come last find the queue
 // full; so of several connections in step some lose a burst and others nothing.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 constexpr double kCovers = 1 - 1e-9;
 constexpr double kSameInstant = 1e-9;
 constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above it, in spite of rounding
-constexpr double kShortest_s = 1e-7;  // nothing that is waited for comes sooner, lest rounding never ends
+constexpr double kShortest_s = 1e-7;  // lower bound on any wait; without it rounding can loop forever
 // Of a transfer over a window that never covers the path: rounds that go as bursts before it ends, and how
 // many more there must be for the others to be one fluid.
 constexpr double kLastRounds = 4, kFewRounds = 3;
@@ -102,7 +102,7 @@ void FlowChannel::start(double now) {
   pace_rounds();
 }
 
-// Whoever is waiting for acknowledgements has a burst under way, so that one will come.
+// A channel that waits for acknowledgements has a burst under way, so that one will come.
 void FlowChannel::follow_path(const ConnectionFacts& present) {
   const double before = window();
   facts_.delay_s = present.delay_s;

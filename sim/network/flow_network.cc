@@ -33,7 +33,7 @@ bool has_signals(const TcpSpec& tcp) {
   return tcp.queue == "fq_codel" || tcp.loss > 0;
 }
 
-// Relative to a round trip of 0.1 s, which keeps weights near one; below 0.1 ms nobody gains any more.
+// Relative to a round trip of 0.1 s, which keeps weights near one; below 0.1 ms the weight grows no further.
 double sharing_weight(const TcpSpec& tcp, const FlowChannel& channel) {
   return channel.connections() * std::pow(std::max(channel.facts().rtt_s, 1e-4) / 0.1, -tcp.rtt_exponent);
 }

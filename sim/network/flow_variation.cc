@@ -59,7 +59,7 @@ double FlowVariation::tail_s(const ConnectionFacts& facts, std::int64_t bytes) c
   return longhaul::tail_s(variation_->rates(), facts, tcp_.segment, bytes);
 }
 
-// Links whose outages take turns may end ten thousand of them and let nobody through; that is an outage
+// Links whose outages take turns may end ten thousand of them and let no data through; that is an outage
 // without end.
 std::int64_t FlowVariation::next_wake_ns(bool is_moving) {
   constexpr int kMostEndsInVain = 10000;

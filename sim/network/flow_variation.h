@@ -2,7 +2,7 @@
 // channels, and says when the network has to be looked at for it.
 //
 // Changes are events only while something can move. When every sender stands in front of an outage only the
-// outage's end is awaited, and not for ever: a replay in which nobody can go on must run out of events and
+// outage's end is awaited, and not for ever: a replay in which no replica can continue must run out of events and
 // report its deadlock.
 #pragma once
 

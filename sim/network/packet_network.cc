@@ -144,7 +144,7 @@ void PacketNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncP
   after(kWatchEvery_s, [this] { watch(); });
 }
 
-// All that packets do is in what bytes and latency leave; who caused it nobody counts.
+// Bytes and latency are known; the rest has causes that packets do not tell apart.
 SyncParts PacketNetwork::parts_of(const ConnectionFacts& facts, std::int64_t bytes, double took_s) const {
   SyncParts parts;
   parts.latency_s = std::min(took_s, tail_s(topology_, facts, tcp_.segment, bytes));
@@ -154,7 +154,7 @@ SyncParts PacketNetwork::parts_of(const ConnectionFacts& facts, std::int64_t byt
   return parts;
 }
 
-// Only while something is under way, so that a replay that nobody goes on with runs out of events.
+// Only while something is under way, so that a replay in which all replicas wait runs out of events.
 void PacketNetwork::watch() {
   beat();
   is_watching_ = check_progress();

@@ -104,7 +104,7 @@ int step_of(const fs::path& file) {
   return step;
 }
 
-// The JSON of a checkpoint first: without it there is none.
+// The JSON of a checkpoint first: without its JSON a checkpoint does not exist.
 void remove_all_but(const std::string& folder, const std::set<int>& kept) {
   std::vector<fs::path> others;
   std::error_code error;

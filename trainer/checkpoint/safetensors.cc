@@ -88,7 +88,7 @@ SafetensorsFile::SafetensorsFile(const std::string& file) : file_(file), in_(fil
     for (const auto& [name, json] : header.items())
       if (name != kMetadata) entries_[name] = entry_of(json, name, file, sizeof length + length, end);
   } catch (const Json::exception& error) {
-    damaged(file, std::string("has a header that is none: ") + error.what());
+    damaged(file, std::string("has a header that is not JSON: ") + error.what());
   }
 }
 

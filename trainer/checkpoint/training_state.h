@@ -1,4 +1,4 @@
-// What of a training has to be kept to go on as if nothing had happened, and how it is named in a checkpoint.
+// What a checkpoint keeps of a training, so that it can continue with the same bytes, and under which names.
 // Random streams and places in the data need no keeping: they follow from (seed, replica, step).
 #pragma once
 

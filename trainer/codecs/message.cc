@@ -41,7 +41,7 @@ std::int64_t MessageFormat::place_of(std::int64_t column) const {
     if (column >= range.begin && column < range.end) return before + column - range.begin;
     before += range.size();
   }
-  throw std::logic_error("column " + std::to_string(column) + " is none of those that travel");
+  throw std::logic_error("column " + std::to_string(column) + " is not in the payload");
 }
 
 void RowSource::read(std::int64_t begin, std::int64_t end, float* out) const {

@@ -1,4 +1,4 @@
-// The trainer without CUDA: there is no device, so nobody gets as far as using one.
+// The trainer without CUDA: there is no device, so none of these functions is reached.
 #include <stdexcept>
 
 #include "trainer/cuda/accelerator.h"

@@ -7,7 +7,7 @@ namespace longhaul {
 namespace {
 
 // The hash of every window of kCopiedStretch tokens, one after the other (Rabin and Karp, modulo 2^64). The
-// polynomial's low bits are weak: whoever needs a few bits takes the high ones.
+// polynomial's low bits are weak: take the high bits where a few are enough.
 class RollingHash {
  public:
   explicit RollingHash(const std::vector<Token>& tokens) : tokens_(tokens) {
@@ -32,7 +32,7 @@ class RollingHash {
   std::uint64_t hash_ = 0, leaving_ = 1;
 };
 
-// The windows of the held-out part, by their hash. Most windows of the training part are none of them, so a
+// The windows of the held-out part, by their hash. Most windows of the training part are not among them, so a
 // bitmap that stays in the processor's cache is asked first.
 class Windows {
  public:

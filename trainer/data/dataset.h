@@ -31,7 +31,7 @@ double unigram_entropy(const std::vector<Token>& tokens);
 // validated on other text, and most of what differs between seeds would be the sample.
 
 // What replica `replica` trains on at `step`: a stream of its own for each, so that no replica draws what
-// another draws and adding a replica changes nobody's data.
+// another draws and adding a replica does not change the others' data.
 Batch training_batch(const std::vector<Token>& tokens, const TrainSpec& train, std::uint64_t seed,
                      int replica, int step);
 

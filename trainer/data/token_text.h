@@ -18,7 +18,7 @@ struct TokenText {
 
 // Text files as byte tokens.
 
-// The bytes of the files, one after the other. The hash goes on from `hash`: that of what was read before.
+// The bytes of the files, one after the other. The hash continues `hash`, that of what was read before.
 // Throws RunError for a file that cannot be read.
 TokenText read_bytes(const std::vector<std::string>& files, std::uint64_t hash = kFnvOffset);
 
@@ -34,7 +34,7 @@ constexpr std::int32_t kShardMagic = 20240520;
 constexpr std::int32_t kShardVersion = 1;
 constexpr std::size_t kShardHeader = 256;  // int32
 
-// The tokens of all shards, one after the other. The hash goes on from `hash`: that of what was read before.
+// The tokens of all shards, one after the other. The hash continues `hash`, that of what was read before.
 // Throws InputError (`path`) that names the file for a wrong magic or version, a file shorter than its header
 // says, or a token outside the vocabulary.
 TokenText read_token_shards(const std::vector<std::string>& files, int vocabulary,

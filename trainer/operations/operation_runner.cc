@@ -104,7 +104,7 @@ void OperationRunner::post(const Operation& operation) {
 void OperationRunner::apply(const Operation& operation) {
   const bool is_logged = operation.rule->is_blocking();
   if (is_logged) begin_log(operation);
-  // All ranks go through the groups in the same order, so that nobody waits for one who waits for him.
+  // A fixed group order on all ranks avoids deadlock.
   for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
     if (is_logged) replicas_.log.group(group);
     const GroupSplit parts = split(group, replicas_.arena.held());
@@ -174,7 +174,7 @@ const Message* OperationRunner::sent_ahead(const Operation& operation, const std
 Message OperationRunner::message_of(const Operation& operation, const std::string& tensor, int replica) {
   if (const Message* ahead = sent_ahead(operation, tensor, replica)) return *ahead;
   const PayloadPart* sent = find_part(operation, tensor);
-  // What nobody could send ahead is read as the operation's own payload would be.
+  // What could not be sent ahead is read as the operation's own payload would be.
   PayloadPart part = operation.rule->payload.front();
   if (sent) part = *sent;
   part.tensor = tensor;

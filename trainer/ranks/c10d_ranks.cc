@@ -26,7 +26,7 @@ std::string joined_key(int rank) {
 }
 
 constexpr char kFailed[] = "longhaul/failed", kWords[] = "longhaul/first_words";
-constexpr char kResume[] = "; start all ranks again with --resume to go on after the newest checkpoint";
+constexpr char kResume[] = "; start all ranks again with --resume to continue after the newest checkpoint";
 
 // c10d's messages carry a stack trace behind their first line, Gloo's a place in its source before it.
 std::string first_line(const std::exception& error) {

@@ -13,12 +13,12 @@ class OneRank : public Ranks {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  std::unique_ptr<Transfer> send(int, int, const void*, std::size_t) override { return nobody(); }
-  std::unique_ptr<Transfer> receive(int, int, void*, std::size_t) override { return nobody(); }
+  std::unique_ptr<Transfer> send(int, int, const void*, std::size_t) override { return no_other(); }
+  std::unique_ptr<Transfer> receive(int, int, void*, std::size_t) override { return no_other(); }
   void say_last(const std::string&) override {}
 
  private:
-  static std::unique_ptr<Transfer> nobody() {
+  static std::unique_ptr<Transfer> no_other() {
     throw std::logic_error("one process has no other rank to talk to");
   }
 };

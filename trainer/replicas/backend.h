@@ -1,7 +1,7 @@
 // Back-ends: how the work of R replicas is spread over the processor. The loop is the reference: one replica
 // after the other; the threads give a task per replica to a pool. Tasks share nothing that they write and
 // every sum has a fixed order, so both make the same bits whatever the number of threads is. Stacked asks for
-// batched products over replicas (model/stacked_decoder.h); what is left to do on the host goes to another
+// batched products over replicas (model/stacked_decoder.h); the rest of the host's work goes to another
 // back-end. Its sums have another order: it agrees with the loop to 1e-5 after a step in float32.
 #pragma once
 

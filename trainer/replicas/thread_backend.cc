@@ -137,7 +137,7 @@ class ThreadBackend : public Backend {
       lock.lock();
       if (error) rounds.failed(task, error);
       rounds.ended(task);
-      if (rounds.has_next()) wake_.notify_all();  // somebody may have had nothing to do
+      if (rounds.has_next()) wake_.notify_all();  // a thread may have had nothing to do
       if (rounds.is_done(task.round) || rounds.busy == 0) done_.notify_one();
     }
   }
