@@ -76,11 +76,13 @@ class Chunk {
     chained_sum(ranks_, count_, sizeof(double), sums.data(), [&](std::int64_t begin, std::int64_t end) {
       backend_.for_each(static_cast<int>((end - begin + kBlock - 1) / kBlock), [&](int block) {
         const std::int64_t from = begin + block * kBlock, to = std::min(end, from + kBlock);
-        for (int r = arena_.held().first; r < arena_.held().end; ++r)
+        for (int r = arena_.held().first; r < arena_.held().end; ++r) {
+          const float* row = arena_.row(slot_, r) + first_;
           for (std::int64_t i = from; i < to; ++i) {
             const auto at = as_index(i);
-            sums[at] += term(arena_.row(slot_, r)[first_ + i], center_[at]);
+            sums[at] += term(row[i], center_[at]);
           }
+        }
       });
     });
   }
