@@ -2,26 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <vector>
 
-#include "analysis/csv_stream.h"
 #include "analysis/exchange_table.h"
-#include "analysis/group_times.h"
 #include "analysis/residual.h"
-#include "analysis/run_directory.h"
+#include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/plan/trace.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
 
 Json to_json(const std::vector<double>& values) {
-  if (values.empty())
-    return nullptr;  // a method that never exchanges has no synchronization time, not one of 0
+  // A method that never exchanges has no synchronization time, not one of 0.
+  if (values.empty()) return nullptr;
   const Distribution d = distribution(values);
   return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
 }
@@ -71,13 +71,86 @@ Json to_json(const std::map<std::string, RuleTimes>& rules) {
   return json;
 }
 
+// How long an exchange takes until the last of its group is done: what the NoLoCo paper's latency figure
+// compares, where `sync_time_s.mean` asks how long a replica is held up.
+class GroupTimes {
+ public:
+  // Reads the groups from the trace of the case; without one everybody is one group.
+  GroupTimes(const std::string& case_folder, int replicas) : sync_s_(as_index(replicas), -1) {
+    std::ifstream in(case_folder + "/trace.jsonl");
+    if (!in) return;
+    try {
+      trace_ = read_trace(in, case_folder + "/trace.jsonl");
+    } catch (const InputError& error) {
+      throw RunError(error.what());  // longhaul wrote it: no user did this
+    }
+  }
+
+  // A row of exchanges.csv: the rows of one exchange stand together. `sync_s`: done − start.
+  void add(std::int64_t step, const std::string& rule, std::int64_t replica, double sync_s) {
+    if (step != step_ || rule != rule_) finish_exchange();
+    step_ = step;
+    rule_ = rule;
+    sync_s_.at(as_index(replica)) = sync_s;
+  }
+
+  // Mean over exchanges and their groups of the longest sync_s in the group; 0 without any.
+  double mean_of_last() {
+    finish_exchange();
+    step_ = -1;
+    return count_ > 0 ? total_s_ / static_cast<double>(count_) : 0;
+  }
+
+ private:
+  void finish_exchange() {
+    if (step_ < 0) return;
+    if (const auto* groups = this->groups()) {
+      for (const std::vector<int>& group : *groups) {
+        double last_s = -1;
+        for (const int replica : group) last_s = std::max(last_s, sync_s_.at(as_index(replica)));
+        count(last_s);
+      }
+    } else {
+      count(*std::max_element(sync_s_.begin(), sync_s_.end()));
+    }
+    std::fill(sync_s_.begin(), sync_s_.end(), -1);
+  }
+
+  void count(double last_s) {
+    if (last_s < 0) return;
+    total_s_ += last_s;
+    ++count_;
+  }
+
+  const std::vector<std::vector<int>>* groups() const {
+    for (std::size_t i = 0; i < trace_.plan.rules.size(); ++i)
+      if (trace_.plan.rules[i].name == rule_) {
+        const auto found = trace_.groups.find({static_cast<int>(i), static_cast<int>(step_)});
+        if (found != trace_.groups.end()) return &found->second;
+      }
+    return nullptr;
+  }
+
+  Trace trace_;
+  std::int64_t step_ = -1;
+  std::string rule_;
+  std::vector<double> sync_s_;  // by replica, of the exchange at hand; negative: takes no part
+  double total_s_ = 0;
+  std::int64_t count_ = 0;
+};
+
+// The last synchronization of a replica: its step, and where its times stand.
+struct LastSync {
+  std::int64_t step = -1;
+  std::size_t place = 0;
+};
+
 void add_exchanges(const Case& one, const std::string& case_folder, Json& record) {
   std::vector<double> sync_s, wait_s, exposed_s, exchange_s;
   std::map<std::string, RuleTimes> by_rule;
   bool has_overlap = false;
   GroupTimes groups(case_folder, one.replicas);
-  std::vector<std::size_t> row_of(as_index(one.replicas));  // of the present step
-  std::vector<std::int64_t> step_of(row_of.size(), -1);
+  std::vector<LastSync> last(as_index(one.replicas));
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
   for (ExchangeTable rows(case_folder); rows.next();) {
@@ -91,17 +164,16 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
     if (!rows.is_synchronization()) continue;
     // Exchanges that follow each other at a step are one synchronization.
     const std::int64_t step = rows.step();
-    const auto replica = as_index(rows.replica());
-    if (step_of.at(replica) != step) {
-      row_of[replica] = sync_s.size();
+    LastSync& sync = last.at(as_index(rows.replica()));
+    if (sync.step != step) {
+      sync = {step, sync_s.size()};
       for (auto* times : {&sync_s, &wait_s, &exposed_s, &exchange_s}) times->push_back(0);
     }
-    wait_s[row_of[replica]] += rows.wait_s();
-    sync_s[row_of[replica]] += row_sync_s;
-    exposed_s[row_of[replica]] += rows.exposed_s();
-    exchange_s[row_of[replica]] += rows.overlaps() ? rows.exposed_s() - rows.wait_s() : row_sync_s;
+    wait_s[sync.place] += rows.wait_s();
+    sync_s[sync.place] += row_sync_s;
+    exposed_s[sync.place] += rows.exposed_s();
+    exchange_s[sync.place] += rows.overlaps() ? rows.exposed_s() - rows.wait_s() : row_sync_s;
     groups.add(step, std::string(rows.exchange()), rows.replica(), row_sync_s);
-    step_of[replica] = step;
     if (step != last_step) ++outer_steps;
     last_step = step;
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/csv_stream.h"
+#include "analysis/run_files.h"
 #include "core/options.h"
 
 namespace longhaul {

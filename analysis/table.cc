@@ -1,15 +1,15 @@
 #include "analysis/table.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <vector>
 
-#include "analysis/sampling_note.h"
-#include "analysis/sweep_point.h"
+#include "analysis/record_values.h"
+#include "analysis/text.h"
 #include "core/index.h"
 #include "core/units.h"
 
@@ -23,12 +23,7 @@ struct TextColumn {
   int importance = 0;  // 0: always shown
 };
 
-// Characters, not bytes; every text of ours is of single-width characters.
-std::size_t width_of(const std::string& text) {
-  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::size_t width_of(const TextColumn& column) {
+std::size_t column_width(const TextColumn& column) {
   std::size_t width = width_of(column.heading);
   for (const std::string& cell : column.cells) width = std::max(width, width_of(cell));
   return width;
@@ -36,10 +31,8 @@ std::size_t width_of(const TextColumn& column) {
 
 // "network.tcp.connections" as "connections", unless another swept key ends alike.
 std::string short_key(const std::string& key, const std::vector<std::string>& all) {
-  const std::string last = key.substr(key.rfind('.') + 1);
-  const auto ends_alike = [&](const std::string& other) {
-    return other.substr(other.rfind('.') + 1) == last;
-  };
+  const std::string last = last_key(key);
+  const auto ends_alike = [&](const std::string& other) { return last_key(other) == last; };
   return std::count_if(all.begin(), all.end(), ends_alike) > 1 ? key : last;
 }
 
@@ -98,7 +91,7 @@ std::vector<TextColumn> all_columns(const std::vector<Json>& records) {
 
 std::size_t total_width(const std::vector<TextColumn>& table) {
   std::size_t width = 0;
-  for (const TextColumn& column : table) width += width_of(column) + 2;
+  for (const TextColumn& column : table) width += column_width(column) + 2;
   return width - 2;
 }
 
@@ -121,9 +114,24 @@ std::string row_text(const std::vector<TextColumn>& table, std::size_t row, bool
   std::string line;
   for (const TextColumn& column : table)
     line += (line.empty() ? "" : "  ") +
-            padded(header ? column.heading : column.cells[row], width_of(column), column.left);
+            padded(header ? column.heading : column.cells[row], column_width(column), column.left);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
+}
+
+struct Competition {
+  int competitors = 0;
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+};
+
+std::optional<double> competing_value(const Json& record, const Metric& metric) {
+  if (!metric.lower_is_better || record.value("status", "") != "done") return std::nullopt;
+  if (metric.of_exchanges && record.value("exchanges", 0) == 0) return std::nullopt;
+  return value_at(record, metric.path);
+}
+
+std::string competition_of(const Json& record) {
+  return sweep_point(record) + ", seed " + record.value("seed", Json()).dump();
 }
 
 }  // namespace
@@ -142,34 +150,9 @@ std::string summary_table(const Json& summary, int width) {
   const std::string sampling = sampling_note(records);
   if (!sampling.empty()) text += sampling + "\n";
   if (table.size() < all)
-    text += std::to_string(all - table.size()) + " columns left out; summary.json has them all\n";
+    text += fmt::format("{} columns left out; summary.json has them all\n", all - table.size());
   return text;
 }
-
-namespace {
-
-struct Competition {
-  int competitors = 0;
-  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
-};
-
-std::string printed(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::optional<double> competing_value(const Json& record, const Metric& metric) {
-  if (!metric.lower_is_better || record.value("status", "") != "done") return std::nullopt;
-  if (metric.of_exchanges && record.value("exchanges", 0) == 0) return std::nullopt;
-  return value_at(record, metric.path);
-}
-
-std::string competition_of(const Json& record) {
-  return sweep_point(record) + ", seed " + record.value("seed", Json()).dump();
-}
-
-}  // namespace
 
 const std::vector<Metric>& columns() {
   static const std::vector<Metric> all = [] {
@@ -181,35 +164,21 @@ const std::vector<Metric>& columns() {
   return all;
 }
 
-std::optional<double> value_at(const Json& record, const std::string& path) {
-  const Json* value = &record;
-  std::size_t start = 0;
-  while (start <= path.size()) {
-    const std::size_t dot = std::min(path.find('.', start), path.size());
-    const auto member = value->is_object() ? value->find(path.substr(start, dot - start)) : value->end();
-    if (!value->is_object() || member == value->end()) return std::nullopt;
-    value = &*member;
-    start = dot + 1;
-  }
-  if (!value->is_number()) return std::nullopt;
-  return value->get<double>();
-}
-
 std::string formatted(const Metric& metric, const std::optional<double>& value) {
   if (!value) return "";
   switch (metric.unit) {
     case Metric::Unit::kNats:
-      return printed("%.3f", *value);
+      return fmt::format("{:.3f}", *value);
     case Metric::Unit::kNone:
-      return *value == 0 ? "0" : printed("%.2e", *value);
+      return *value == 0 ? "0" : fmt::format("{:.2e}", *value);
     case Metric::Unit::kSeconds:
       return *value == 0 ? "0 s" : human_duration(*value);
     case Metric::Unit::kFraction:
-      return printed("%.1f %%", 100 * *value);
+      return fmt::format("{:.1f} %", 100 * *value);
     case Metric::Unit::kBytes:
       return human_bytes(*value);
     case Metric::Unit::kCount:
-      return printed("%.0f", *value);
+      return fmt::format("{:.0f}", *value);
   }
   return "";
 }
@@ -233,6 +202,30 @@ std::vector<bool> best_values(const std::vector<Json>& records, const Metric& me
                    formatted(metric, competition.lowest) != formatted(metric, competition.highest));
   }
   return best;
+}
+
+std::string sampling_note(const std::vector<Json>& records) {
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max(), most = 0;
+  for (const Json& record : records) {
+    if (!record.contains("final_loss_sampling_error")) continue;
+    const double error = record["final_loss_sampling_error"];
+    lowest = std::min(lowest, error);
+    highest = std::max(highest, error);
+    const std::int64_t windows = record["evaluated_sequences"];
+    fewest = std::min(fewest, windows);
+    most = std::max(most, windows);
+  }
+  if (most == 0) return "";
+  const auto range = [](const std::string& low, const std::string& high) {
+    return low == high ? low : low + " to " + high;
+  };
+  return fmt::format(
+      "losses: over {} windows of the held-out text, the same for every method and seed; the standard error "
+      "of that "
+      "sample is {} nats, and most of it cancels in differences",
+      range(std::to_string(fewest), std::to_string(most)),
+      range(fmt::format("{:.3f}", lowest), fmt::format("{:.3f}", highest)));
 }
 
 }  // namespace longhaul

@@ -1,4 +1,5 @@
-// The table at the end of a run, for a terminal.
+// The table at the end of a run for a terminal, and what the tables of terminal and report share: which
+// metrics have a column, and what stands in its cells.
 #pragma once
 
 #include <optional>
@@ -15,13 +16,8 @@ namespace longhaul {
 // marked with * where there is a choice: among cases at the same point of the sweep that exchange and differ.
 std::string summary_table(const Json& summary, int width);
 
-// The tables of the terminal and the report: which metrics have a column, and what stands in its cells.
-
-// Those that have a column, in the order in which they stand there.
+// The metrics that have a column, in the order of the columns.
 const std::vector<Metric>& columns();
-
-// The value at a dotted path of a record; none where it is missing, null or no number.
-std::optional<double> value_at(const Json& record, const std::string& path);
 
 // "" where there is no value.
 std::string formatted(const Metric& metric, const std::optional<double>& value);
@@ -29,5 +25,10 @@ std::string formatted(const Metric& metric, const std::optional<double>& value);
 // Which records hold the best value of `metric`: [record]. Records compete with those of the same seed at the
 // same point of the sweep that are done. None is best where fewer than two compete or all are equal.
 std::vector<bool> best_values(const std::vector<Json>& records, const Metric& metric);
+
+// A sentence for under a table of losses, which are measured on a sample of the held-out text: over how many
+// windows they are means, and their standard error as estimates of the loss on the whole held-out part,
+// lowest to highest. Empty where no record has one.
+std::string sampling_note(const std::vector<Json>& records);
 
 }  // namespace longhaul

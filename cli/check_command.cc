@@ -1,10 +1,10 @@
-#include "cli/check_command.h"
-
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
+#include "core/errors.h"
 #include "core/units.h"
 #include "methods/common/registry.h"
 #include "replay/estimate.h"
@@ -88,7 +88,7 @@ int check_command(const std::string& scenario_file, const std::vector<std::strin
   for (const std::string& warning : scenario_warnings(scenario))
     std::printf("warning: %s\n", warning.c_str());
   std::printf("%s is a valid scenario\n", scenario_file.c_str());
-  return 0;
+  return kDone;
 }
 
 }  // namespace longhaul

@@ -1,6 +1,7 @@
 #include "cli/child_process.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,11 +18,18 @@
 namespace longhaul {
 namespace {
 
+volatile std::sig_atomic_t interrupts = 0;
+
+void count_interrupt(int) {
+  interrupts = interrupts + 1;
+}
+
 // After fork: only what is safe there.
-[[noreturn]] void become(char* const* arguments, int log, int null, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, const char* folder, int log, int null, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(kRunFailed);  // it died before we asked
+  if (*folder && chdir(folder) != 0) _exit(127);
   dup2(null, STDIN_FILENO);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
@@ -31,29 +39,43 @@ namespace {
 
 }  // namespace
 
-ChildProcess::ChildProcess(std::vector<std::string> arguments, const std::string& log_file) {
-  int ends[2];
-  if (pipe(ends) != 0) throw RunError(std::string("no pipe: ") + std::strerror(errno));
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  arguments.push_back("--progress-fd");
-  arguments.push_back(std::to_string(ends[1]));
+pid_t start_process(std::vector<std::string> arguments, const std::string& log_file,
+                    const std::string& folder) {
   std::vector<char*> raw;
   for (std::string& argument : arguments) raw.push_back(argument.data());
   raw.push_back(nullptr);
   const int log = open(log_file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+  if (log < 0) throw RunError(log_file + ": cannot be written: " + std::strerror(errno));
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (log < 0) {
-    const std::string reason = std::strerror(errno);
-    for (int fd : {ends[0], ends[1], null}) close(fd);
-    throw RunError(log_file + ": cannot be written: " + reason);
+  const pid_t parent = getpid(), child = fork();
+  if (child == 0) become(raw.data(), folder.c_str(), log, null, parent);
+  const std::string reason = std::strerror(errno);
+  for (int fd : {log, null}) close(fd);
+  if (child < 0) throw RunError("no process: " + reason);
+  setpgid(child, child);
+  return child;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  const pid_t parent = getpid();
-  pid_ = fork();
-  if (pid_ == 0) become(raw.data(), log, null, parent);
-  for (int fd : {ends[1], log, null}) close(fd);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+ChildProcess::ChildProcess(std::vector<std::string> arguments, const std::string& log_file) {
+  int ends[2];
+  if (pipe(ends) != 0) throw RunError(std::string("no pipe: ") + std::strerror(errno));
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  arguments.insert(arguments.end(), {"--progress-fd", std::to_string(ends[1])});
+  try {
+    pid_ = start_process(std::move(arguments), log_file);
+  } catch (...) {
+    for (int fd : ends) close(fd);
+    throw;
+  }
+  close(ends[1]);
   descriptor_ = ends[0];
-  if (pid_ < 0) throw RunError(std::string("no process: ") + std::strerror(errno));
-  setpgid(pid_, pid_);
 }
 
 ChildProcess::~ChildProcess() {
@@ -82,8 +104,8 @@ void ChildProcess::take_line(const std::string& line) {
   const Json message = Json::parse(line, nullptr, false);
   if (!message.is_object()) return;
   if (message.contains("protocol") && message["protocol"] != kProtocolVersion)
-    error_ = "speaks protocol " + message["protocol"].dump() + ", not " + std::to_string(kProtocolVersion) +
-             ": a mixed build";
+    error_ = fmt::format("speaks protocol {}, not {}: a mixed build", message["protocol"].dump(),
+                         kProtocolVersion);
   if (message.contains("error")) error_ = message["error"].get<std::string>();
   if (message.contains("result")) result_ = message["result"];
   if (!message.contains("total")) return;
@@ -95,8 +117,8 @@ void ChildProcess::take_line(const std::string& line) {
 
 std::string ChildProcess::text() const {
   if (total_ <= 0) return "starting";
-  return format_number(done_) + " of " + format_number(total_) + " " + unit_ +
-         (text_.empty() ? "" : ", " + text_);
+  return fmt::format("{} of {} {}{}", format_number(done_), format_number(total_), unit_,
+                     text_.empty() ? "" : ", " + text_);
 }
 
 void ChildProcess::send_signal(int signal) const {
@@ -104,32 +126,20 @@ void ChildProcess::send_signal(int signal) const {
 }
 
 int ChildProcess::wait() {
-  int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for(pid_);
   pid_ = -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return status;
 }
-
-namespace {
-
-volatile std::sig_atomic_t count = 0;
-
-void handle(int) {
-  count = count + 1;
-}
-
-}  // namespace
 
 void count_interrupts() {
   struct sigaction action {};
-  action.sa_handler = handle;  // no SA_RESTART: poll() must wake up
+  action.sa_handler = count_interrupt;  // no SA_RESTART: poll() must wake up
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
 
 int interrupts_so_far() {
-  return count;
+  return interrupts;
 }
 
 }  // namespace longhaul

@@ -1,4 +1,5 @@
-// One child process and what it says on its progress descriptor (docs/formats.md, "protocol").
+// Child processes: how they are started, and what one says on its progress descriptor (docs/formats.md,
+// "protocol").
 #pragma once
 
 #include <sys/types.h>
@@ -10,10 +11,17 @@
 
 namespace longhaul {
 
+// Starts `arguments`, the path of the program first, in `folder` ("": here), in a process group of its own,
+// with no input and its output at the end of `log_file`; terminated when this process dies. Throws RunError.
+pid_t start_process(std::vector<std::string> arguments, const std::string& log_file,
+                    const std::string& folder = "");
+
+// Waits for its end: the exit status, or 128 + signal for a killed child.
+int wait_for(pid_t child);
+
 class ChildProcess {
  public:
-  // Starts `arguments` with "--progress-fd N" appended, in a process group of its own, output to `log_file`,
-  // terminated when this process dies. Throws RunError.
+  // Starts `arguments` with "--progress-fd N" appended (start_process).
   ChildProcess(std::vector<std::string> arguments, const std::string& log_file);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -23,7 +31,7 @@ class ChildProcess {
   void read_messages();  // takes what is there; at the end of the stream closed() is true
   bool closed() const { return descriptor_ < 0; }
   void send_signal(int signal) const;  // to the whole group
-  int wait();                          // exit status; 128 + signal for a killed child
+  int wait();                          // as wait_for
 
   double fraction() const { return total_ > 0 ? done_ / total_ : 0; }
   std::string text() const;  // "40 of 200 steps, loss 2.31"

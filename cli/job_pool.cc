@@ -1,5 +1,6 @@
 #include "cli/job_pool.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 
 #include <chrono>
@@ -83,14 +84,15 @@ class JobPool {
         continue;
       }
       const std::size_t index = entry->first;
+      ChildProcess& child = *entry->second.child;
       JobResult& result = results_[index];
-      result.exit_status = entry->second.child->wait();
-      result.error = entry->second.child->error();
-      result.result = entry->second.child->result();
+      result.exit_status = child.wait();
+      result.error = child.error();
+      result.result = child.result();
       result.wall_s = std::chrono::duration<double>(Clock::now() - entry->second.start).count();
       if (result.exit_status != kDone && result.error.empty())
-        result.error = "ended with status " + std::to_string(result.exit_status) + " without a word; see " +
-                       jobs_[index].folder + "/log.txt";
+        result.error = fmt::format("ended with status {} without a word; see {}/log.txt", result.exit_status,
+                                   jobs_[index].folder);
       stopping_ = stopping_ || result.exit_status == kInputWrong;
       done_weight_ += jobs_[index].weight;
       entry = running_.erase(entry);
@@ -101,12 +103,12 @@ class JobPool {
   void show() {
     if (running_.empty()) return;
     double done = done_weight_;
-    std::string now;
+    std::vector<std::string> now;
     for (const auto& [index, running] : running_) {
       done += jobs_[index].weight * running.child->fraction();
-      now += (now.empty() ? "" : "; ") + jobs_[index].name + ": " + running.child->text();
+      now.push_back(jobs_[index].name + ": " + running.child->text());
     }
-    display_.update(phase_, done / total_weight_, now);
+    display_.update(phase_, done / total_weight_, join(now, "; "));
   }
 
   const std::vector<Job>& jobs_;

@@ -1,11 +1,10 @@
-#include "cli/list_command.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/index.h"
@@ -17,6 +16,8 @@
 
 namespace longhaul {
 namespace {
+
+namespace fs = std::filesystem;
 
 void list_methods() {
   for (const Method& method : methods()) {
@@ -84,6 +85,15 @@ void list_scenarios() {
                 scenario.about.empty() ? "(no description)" : scenario.about.c_str());
 }
 
+void add_scenario(const fs::path& file, std::vector<ScenarioInfo>& found) {
+  std::ifstream in(file);
+  const Json json = Json::parse(in, nullptr, false, true);
+  if (json.is_discarded())
+    found.push_back({file.string(), "(is not JSON)"});
+  else if (json.is_object() && json.contains("methods") && json["methods"].is_array())
+    found.push_back({file.string(), first_sentence(json.value("description", ""))});
+}
+
 Json schema() {
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Longhaul scenario"}};
   schema.update(json_schema(scenario_declaration()));
@@ -106,23 +116,8 @@ int list_command(const std::string& topic) {
   if (topic == "options") std::printf("%s", help_text(scenario_declaration()).c_str());
   if (topic == "scenarios") list_scenarios();
   if (topic == "schema") std::printf("%s\n", schema().dump(2).c_str());
-  return 0;
+  return kDone;
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-void add(const fs::path& file, std::vector<ScenarioInfo>& found) {
-  std::ifstream in(file);
-  const Json json = Json::parse(in, nullptr, false, true);
-  if (json.is_discarded())
-    found.push_back({file.string(), "(is not JSON)"});
-  else if (json.is_object() && json.contains("methods") && json["methods"].is_array())
-    found.push_back({file.string(), first_sentence(json.value("description", ""))});
-}
-
-}  // namespace
 
 std::string first_sentence(const std::string& text) {
   for (std::size_t i = 0; i + 2 < text.size(); ++i)
@@ -141,7 +136,7 @@ std::vector<ScenarioInfo> scenarios_in(const std::string& folder) {
     return same_folder ? a < b : a.parent_path() < b.parent_path();
   });
   std::vector<ScenarioInfo> found;
-  for (const fs::path& file : files) add(file, found);
+  for (const fs::path& file : files) add_scenario(file, found);
   return found;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/live_display.h"
 
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -56,7 +57,7 @@ void LiveDisplay::update(const std::string& phase, double fraction, const std::s
   if (quiet_ || seconds_since(last_) < (terminal_ ? 0.1 : 10)) return;
   last_ = Clock::now();
   const double elapsed = seconds_since(phase_start_);
-  std::string text = phase + " " + std::to_string(static_cast<int>(100 * fraction)) + " %";
+  std::string text = fmt::format("{} {} %", phase, static_cast<int>(100 * fraction));
   if (fraction > 0.01) text += ", ETA " + human_duration(elapsed * (1 - fraction) / fraction);
   text += ": " + now;
   if (!terminal_) {

@@ -2,16 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "cli/check_command.h"
-#include "cli/claims_command.h"
-#include "cli/compare_command.h"
-#include "cli/export_chakra_command.h"
-#include "cli/list_command.h"
-#include "cli/new_command.h"
-#include "cli/plot_command.h"
-#include "cli/report_command.h"
-#include "cli/run_command.h"
-#include "cli/validate_command.h"
+#include "cli/commands.h"
 #include "core/errors.h"
 #include "replay/replay.h"
 #include "replay/replay_program.h"

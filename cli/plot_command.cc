@@ -1,17 +1,16 @@
-#include "cli/plot_command.h"
-
-#include <fcntl.h>
-#include <sys/wait.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "cli/run_outputs.h"
+#include "analysis/run_files.h"
+#include "analysis/text.h"
+#include "cli/child_process.h"
+#include "cli/commands.h"
 #include "core/errors.h"
 
 namespace longhaul {
@@ -24,7 +23,7 @@ std::vector<std::string> parsed_formats(const std::string& text) {
   std::vector<std::string> formats;
   std::stringstream in(text);
   for (std::string word; std::getline(in, word, ',');) {
-    if (std::find(known.begin(), known.end(), word) == known.end())
+    if (!contains(known, word))
       throw InputError("--format", "found \"" + word + "\"", join(known) + ", separated by commas");
     formats.push_back(word);
   }
@@ -45,37 +44,15 @@ void make_folder(const std::string& folder) {
                       "a folder that can be written to (-o)", ""});
 }
 
-// In `folder`, with what it says in `log`; its exit status.
-int run_gnuplot(const std::string& gnuplot, const std::string& folder,
-                const std::vector<std::string>& scripts, const std::string& log) {
-  std::vector<std::string> words = {gnuplot};
-  words.insert(words.end(), scripts.begin(), scripts.end());
-  std::vector<char*> raw;
-  for (std::string& word : words) raw.push_back(word.data());
-  raw.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    const int out = open(log.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
-    if (chdir(folder.c_str()) != 0 || out < 0) _exit(127);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-    execv(raw[0], raw.data());
-    _exit(127);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
 void draw(const std::string& gnuplot, const std::string& folder, const std::vector<Figure>& figures) {
-  std::vector<std::string> scripts;
-  for (const Figure& figure : figures) scripts.push_back(figure.name + ".gp");
-  const std::string log = fs::absolute(folder).string() + "/gnuplot.log";
-  const int status = run_gnuplot(gnuplot, folder, scripts, log);
+  std::vector<std::string> command = {gnuplot};
+  for (const Figure& figure : figures) command.push_back(figure.name + ".gp");
+  const std::string log = folder + "/gnuplot.log";
+  fs::remove(log);
+  const int status = wait_for(start_process(command, log, folder));
   std::ifstream in(log);
   const std::string said(std::istreambuf_iterator<char>(in), {});
-  if (status != 0) throw RunError("gnuplot failed with status " + std::to_string(status) + ": " + said);
+  if (status != 0) throw RunError(fmt::format("gnuplot failed with status {}: {}", status, said));
   if (!said.empty()) std::fprintf(stderr, "gnuplot: %s\n", said.c_str());
   fs::remove(log);
 }
@@ -100,9 +77,9 @@ int plot_command(const PlotOptions& options) {
     throw InputError("", "gnuplot was not found, which draws the figures", "gnuplot 5 on the search path",
                      "Debian: apt-get install gnuplot-nox");
   const RunDirectories opened = open_runs(options.runs);
-  for (const std::string& problem : opened.problems) std::fprintf(stderr, "warning: %s\n", problem.c_str());
+  warn(opened.problems);
   const Figures made = figures_of(opened.runs, request);
-  for (const std::string& note : made.notes) std::fprintf(stderr, "warning: %s\n", note.c_str());
+  warn(made.notes);
   if (made.figures.empty())
     throw RunError("there is nothing to draw: no finished case has tables or numbers");
   const std::string folder = folder_of(options);
@@ -114,7 +91,7 @@ int plot_command(const PlotOptions& options) {
   draw(gnuplot, folder, made.figures);
   std::printf("%zu figures (%s): %s\n", made.figures.size(), join(request.style.formats).c_str(),
               folder.c_str());
-  return 0;
+  return kDone;
 }
 
 }  // namespace longhaul

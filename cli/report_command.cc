@@ -1,36 +1,20 @@
-#include "cli/report_command.h"
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
 
-#include "analysis/live_run.h"
 #include "analysis/report/report.h"
-#include "analysis/report/report_data.h"
+#include "analysis/run_files.h"
+#include "analysis/runs/run_directory.h"
 #include "cli/child_process.h"
-#include "cli/manifest.h"
+#include "cli/commands.h"
 #include "cli/run_outputs.h"
 #include "core/child_main.h"
 #include "core/errors.h"
 
 namespace longhaul {
-
-int report_command(const ReportOptions& options) {
-  std::string out = options.out;
-  // Not report.html: the run itself writes that now and then, and its page does not reload.
-  if (out.empty())
-    out = options.runs.size() > 1 ? "report.html"
-                                  : options.runs[0] + (options.watch ? "/live.html" : "/report.html");
-  if (options.watch) return watch_report(options.runs, out, options.every_s);
-  const Json data = report_data(options.runs);
-  for (const Json& problem : data["problems"])
-    std::fprintf(stderr, "warning: %s\n", problem.get<std::string>().c_str());
-  write_file(out, report_page(data));
-  std::printf("report: %s\n", out.c_str());
-  return 0;
-}
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -78,10 +62,10 @@ void write_page(const Look& look, const std::string& out, double seconds, bool g
   if (goes_on)
     data["live"] = {
         {"seconds", seconds},
-        {"text", "In progress: " + std::to_string(look.done) + " of the " + std::to_string(look.cases) +
-                     " cases that have begun or are in the summary are done. "
-                     "Written at " +
-                     utc_now() + "; this page reloads itself."}};
+        {"text",
+         fmt::format("In progress: {} of the {} cases that have begun or are in the summary are done. "
+                     "Written at {}; this page reloads itself.",
+                     look.done, look.cases, utc_now())}};
   write_file(out, report_page(data));
 }
 
@@ -91,8 +75,8 @@ void wait(double seconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
-}  // namespace
-
+// Writes `out` every `seconds`, and once more without reloading when no run is in progress any more or on
+// Ctrl-C.
 int watch_report(const std::vector<std::string>& runs, const std::string& out, double seconds) {
   count_interrupts();
   for (bool first = true;; first = false) {
@@ -106,6 +90,22 @@ int watch_report(const std::vector<std::string>& runs, const std::string& out, d
     // Of a thousand cases a page takes seconds: no more than a tenth of a processor for it.
     wait(std::max(seconds, 10 * std::chrono::duration<double>(Clock::now() - began).count()));
   }
+}
+
+}  // namespace
+
+int report_command(const ReportOptions& options) {
+  std::string out = options.out;
+  // Not report.html: the run itself writes that now and then, and its page does not reload.
+  if (out.empty())
+    out = options.runs.size() > 1 ? "report.html"
+                                  : options.runs[0] + (options.watch ? "/live.html" : "/report.html");
+  if (options.watch) return watch_report(options.runs, out, options.every_s);
+  const Json data = report_data(options.runs);
+  warn(data["problems"].get<std::vector<std::string>>());
+  write_file(out, report_page(data));
+  std::printf("report: %s\n", out.c_str());
+  return kDone;
 }
 
 }  // namespace longhaul

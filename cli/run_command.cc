@@ -1,22 +1,21 @@
-#include "cli/run_command.h"
-
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <thread>
 
-#include "analysis/claims.h"
-#include "analysis/summary.h"
+#include "analysis/claims/claims.h"
+#include "analysis/run_files.h"
+#include "analysis/runs/summary.h"
 #include "analysis/table.h"
 #include "cli/child_process.h"
+#include "cli/commands.h"
 #include "cli/job_pool.h"
-#include "cli/manifest.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
@@ -46,7 +45,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   if (folder.empty()) {
     folder = "results/" + scenario.name;
     for (int i = 2; !options.resume && options.only != "report" && fs::exists(folder); ++i)
-      folder = "results/" + scenario.name + "-" + std::to_string(i);
+      folder = fmt::format("results/{}-{}", scenario.name, i);
   }
   const std::string old = folder + "/scenario.json";
   if (!fs::exists(old)) {
@@ -58,8 +57,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   if (!options.resume && options.only.empty())
     throw InputError(
         {"", "--out", folder + " already holds a run", "a new folder", "or --resume to continue that run"});
-  std::ifstream in(old);
-  if (Json::parse(in, nullptr, false) != scenario.written)
+  if (read_json_or_null(old) != scenario.written)
     throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
                      "a new folder, or the same scenario and --set");
   return folder;
@@ -119,15 +117,10 @@ class Run {
     fs::create_directories(folder);
     write_file(folder + "/case.json", training.example->resolved.dump(2) + "\n");
     Job job{"train " + training.example->method.label, folder, {}, 1};
-    job.arguments = {sibling_executable("longhaul-train"),
-                     "--case",
-                     folder + "/case.json",
-                     "--out",
-                     folder,
-                     "--threads",
-                     std::to_string(threads_per_job()),
-                     "--device",
-                     options_.device.empty() ? training.example->train->device : options_.device};
+    job.arguments = {sibling_executable("longhaul-train"), "--case", folder + "/case.json", "--out", folder};
+    const std::string device = options_.device.empty() ? training.example->train->device : options_.device;
+    job.arguments.insert(job.arguments.end(),
+                         {"--threads", std::to_string(threads_per_job()), "--device", device});
     if (!options_.backend.empty()) job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
     if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
@@ -151,9 +144,8 @@ class Run {
       trainings.push_back(&training);
     }
     if (jobs.empty()) return;
-    display_.line("training " + std::to_string(jobs.size()) + " of " +
-                  std::to_string(plan_.trainings.size()) +
-                  " (cases that differ only in the network share one)");
+    display_.line(fmt::format("training {} of {} (cases that differ only in the network share one)",
+                              jobs.size(), plan_.trainings.size()));
     run_jobs(jobs, options_.jobs, "training", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("trainings", trainings[i]->key, result.wall_s);
       if (result.exit_status == kDone) {
@@ -163,7 +155,7 @@ class Run {
         if (result.exit_status != kInputWrong)
           display_.line(jobs[i].name + ": " + result.error);  // that ends the run
       }
-      keep_outputs(kSecondsBetweenOutputs);
+      keep_outputs();
     });
   }
 
@@ -197,9 +189,8 @@ class Run {
       job.arguments = {sibling_executable("longhaul-sim")};
     else
       job.arguments = {sibling_executable("longhaul"), "analytic"};
-    for (const std::string& argument : {std::string("--case"), folder + "/case.json", std::string("--trace"),
-                                        folder + "/trace.jsonl", std::string("--out"), folder})
-      job.arguments.push_back(argument);
+    job.arguments.insert(job.arguments.end(), {"--case", folder + "/case.json", "--trace",
+                                               folder + "/trace.jsonl", "--out", folder});
     return job;
   }
 
@@ -218,30 +209,28 @@ class Run {
       cases.push_back(one);
     }
     if (jobs.empty()) return;
-    display_.line("replaying " + std::to_string(jobs.size()) + " of " + std::to_string(plan_.cases.size()) +
-                  " cases");
+    display_.line(fmt::format("replaying {} of {} cases", jobs.size(), plan_.cases.size()));
     if (options_.timeline.empty() && timeline_ == TimelineFormat::kNone)
-      display_.line("more than " + std::to_string(kMostCasesWithTimelines) +
-                    " cases: no timeline.json of each (--timeline json or gz writes them)");
+      display_.line(
+          fmt::format("more than {} cases: no timeline.json of each (--timeline json or gz writes them)",
+                      kMostCasesWithTimelines));
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
-      if (result.exit_status == kDone) return finish(*cases[i]);
+      if (result.exit_status == kDone) {
+        finish_case(layout_, *cases[i], timeline_);
+        return keep_outputs();
+      }
       note_failure(*cases[i], result);
       if (result.exit_status != kInputWrong)
         display_.line(jobs[i].name + ": " + result.error);  // that ends the run
     });
   }
 
-  void finish(const Case& one) {
-    finish_case(layout_, one, timeline_);
-    keep_outputs(kSecondsBetweenOutputs);
-  }
-
   // So that a run that is killed leaves a summary and a report of what it had. Not after every case: each
   // time all of them are read, and the more cases there are the rarer that is.
-  void keep_outputs(double at_least_s) {
+  void keep_outputs() {
     const auto now = std::chrono::steady_clock::now();
-    const double pause_s = std::max(at_least_s, kPausePerSecondOfOutputs * outputs_took_s_);
+    const double pause_s = std::max(kSecondsBetweenOutputs, kPausePerSecondOfOutputs * outputs_took_s_);
     if (std::chrono::duration<double>(now - last_outputs_).count() < pause_s) return;
     write_outputs(layout_, scenario_, plan_.cases, failures_);
     last_outputs_ = std::chrono::steady_clock::now();
@@ -274,13 +263,10 @@ class Run {
 
   void print_result() const {
     if (options_.silent) return print_failures();
-    if (!options_.quiet)
-      std::printf("\n%s\n", summary_table(read_summary(layout_.folder),
-                                          isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160)
-                                .c_str());
-    const Json summary = read_summary(layout_.folder);
-    for (const Json& verdict : summary.value("claims", Json::array()))
-      std::printf("claim %s\n", verdict_sentence(verdict).c_str());
+    const Json summary = read_summary(layout_.folder), verdicts = summary.value("claims", Json::array());
+    const int columns = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160;
+    if (!options_.quiet) std::printf("\n%s\n", summary_table(summary, columns).c_str());
+    for (const Json& verdict : verdicts) std::printf("claim %s\n", verdict_sentence(verdict).c_str());
     print_failures();
     std::printf("report: %s\n", layout_.file("report.html").c_str());
     if (interrupts_so_far() > 0)
@@ -320,9 +306,7 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
 int run_command(const RunOptions& options) {
   const Scenario scenario = validated_scenario(options.scenario, options.assignments);
   check_executables(options, scenario);
-  if (!options.quiet)
-    for (const std::string& warning : scenario_warnings(scenario))
-      std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  if (!options.quiet) warn(scenario_warnings(scenario));
   count_interrupts();
   return Run(options, scenario).execute();
 }

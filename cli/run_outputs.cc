@@ -1,26 +1,29 @@
 #include "cli/run_outputs.h"
 
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
 #include <filesystem>
-#include <fstream>
+#include <thread>
 
 #include "analysis/case_record.h"
-#include "analysis/claims.h"
-#include "analysis/join.h"
+#include "analysis/claims/claims.h"
+#include "analysis/learning_curve.h"
 #include "analysis/report/report.h"
-#include "analysis/summary.h"
+#include "analysis/run_files.h"
+#include "analysis/runs/summary.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
+#include "core/hash.h"
 #include "methods/common/training_key.h"
 
 namespace longhaul {
+namespace {
 
-void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline) {
-  const std::string folder = layout.case_folder(one);
-  if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
-  write_timeline(folder, {timeline, kMaximumSlices});
-  write_file(folder + "/done", "");
-}
+namespace fs = std::filesystem;
 
+// One record a case, in order.
 std::vector<Json> case_records(const RunLayout& layout, const std::vector<const Case*>& cases,
                                const std::map<std::string, std::string>& failures) {
   std::vector<Json> records;
@@ -37,6 +40,42 @@ std::vector<Json> case_records(const RunLayout& layout, const std::vector<const 
   return records;
 }
 
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+std::string RunLayout::training_folder(const Case& one) const {
+  return one.train ? training_folder(training_key(one)) : "";
+}
+
+bool is_done(const std::string& folder) {
+  return fs::exists(folder + "/done");
+}
+
+std::string sibling_executable(const std::string& name) {
+  const fs::path file = fs::read_symlink("/proc/self/exe").parent_path() / name;
+  if (!fs::exists(file))
+    throw RunError(file.string() + " does not exist: this build of Longhaul was made without it; install " +
+                   (name == "longhaul-sim" ? "ns-3 (libns3-dev ns3)" : "LibTorch (libtorch-dev)") +
+                   " and build again");
+  return file.string();
+}
+
+void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline) {
+  const std::string folder = layout.case_folder(one);
+  if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
+  write_timeline(folder, {timeline, kMaximumSlices});
+  write_file(folder + "/done", "");
+}
+
 void write_outputs(const RunLayout& layout, const Scenario& scenario, const std::vector<const Case*>& cases,
                    const std::map<std::string, std::string>& failures) {
   std::vector<std::string> names;
@@ -51,36 +90,44 @@ void write_outputs(const RunLayout& layout, const Scenario& scenario, const std:
   write_file(layout.file("report.html"), report_html({layout.folder}));
 }
 
-namespace fs = std::filesystem;
-
-std::string RunLayout::training_folder(const Case& one) const {
-  return one.train ? training_folder(training_key(one)) : "";
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
 }
 
-bool is_done(const std::string& folder) {
-  return fs::exists(folder + "/done");
+Manifest::Manifest(const Scenario& scenario, const std::vector<std::string>& command)
+    : start_(seconds_now()) {
+  json_ = {{"format", 1},
+           {"name", scenario.name},
+           {"command", join(command, " ")},
+           {"version", LONGHAUL_VERSION},
+           {"build", {{"type", LONGHAUL_BUILD_TYPE}, {"compiler", LONGHAUL_COMPILER}}},
+           {"scenario_hash", hex64(fnv1a(scenario.written.dump()))},
+           {"scenario", scenario.resolved},
+           {"host", host_name()},
+           {"cores", std::thread::hardware_concurrency()},
+           {"started", utc_now()}};
 }
 
-void write_file(const std::string& file, const std::string& text) {
-  const std::string temporary = file + ".part";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    out.flush();
-    if (!out) throw RunError(file + ": cannot be written (is the disk full, or the folder not writable?)");
+void Manifest::set_option(const std::string& key, Json value) {
+  json_["options"][key] = std::move(value);
+}
+
+void Manifest::add_wall_time(const std::string& kind, const std::string& name, double seconds) {
+  json_["wall_times_s"][kind][name] = seconds;
+}
+
+void Manifest::write(const RunLayout& layout, const WorkPlan& plan, const std::string& status) {
+  for (const Training& training : plan.trainings) {
+    const Json said = read_json_or_null(layout.training_folder(training.key) + "/training.json");
+    if (said.is_object()) json_["trainings"][training.key] = said;
   }
-  std::error_code error;
-  fs::rename(temporary, file, error);
-  if (error) throw RunError(file + ": cannot be written: " + error.message());
-}
-
-std::string sibling_executable(const std::string& name) {
-  const fs::path file = fs::read_symlink("/proc/self/exe").parent_path() / name;
-  if (!fs::exists(file))
-    throw RunError(file.string() + " does not exist: this build of Longhaul was made without it; install " +
-                   (name == "longhaul-sim" ? "ns-3 (libns3-dev ns3)" : "LibTorch (libtorch-dev)") +
-                   " and build again");
-  return file.string();
+  json_["status"] = status;
+  json_["finished"] = utc_now();
+  json_["wall_s"] = seconds_now() - start_;
+  write_file(layout.file("manifest.json"), json_.dump(2) + "\n");
 }
 
 }  // namespace longhaul

@@ -1,17 +1,19 @@
-// Turns the files of trainings and replays into the tables, the summary and the report of a run.
+// What a run writes into its directory (docs/formats.md) from the files of its trainings and replays: tables,
+// summary, report and manifest.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "analysis/timeline.h"
+#include "analysis/exports/timeline.h"
 #include "cli/work_plan.h"
 #include "core/case.h"
+#include "core/scenario.h"
 
 namespace longhaul {
 
-// Where things are in a run directory (docs/formats.md).
+// Where things are in a run directory.
 struct RunLayout {
   std::string folder;
 
@@ -24,22 +26,34 @@ struct RunLayout {
 
 bool is_done(const std::string& folder);  // FOLDER/done exists
 
-// Writes to a temporary name and renames, so that a reader never sees half a file. Throws RunError.
-void write_file(const std::string& file, const std::string& text);
-
 // The path of `longhaul-train` or `longhaul-sim` beside this executable. Throws RunError if it was not built.
 std::string sibling_executable(const std::string& name);
 
 // After a replay: joins the case with its training (metrics.csv), writes timeline.json and, last, `done`.
 void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline);
 
-// One record a case, in order. `failures`: by case name, what went wrong; a case that is neither done nor
-// there is "interrupted".
-std::vector<Json> case_records(const RunLayout& layout, const std::vector<const Case*>& cases,
-                               const std::map<std::string, std::string>& failures);
-
-// summary.json, metrics.csv, exchanges.csv, links.csv and report.html from what is on disk.
+// summary.json, metrics.csv, exchanges.csv, links.csv and report.html from what is on disk. `failures`: by
+// case name, what went wrong; any other case that is not done is "interrupted".
 void write_outputs(const RunLayout& layout, const Scenario& scenario, const std::vector<const Case*>& cases,
                    const std::map<std::string, std::string>& failures);
+
+// manifest.json: everything needed to know what ran, and the only place (besides logs) for wall times, dates
+// and host names.
+class Manifest {
+ public:
+  Manifest(const Scenario& scenario, const std::vector<std::string>& command);
+
+  void set_option(const std::string& key, Json value);
+  void add_wall_time(const std::string& kind, const std::string& name,
+                     double seconds);  // kind: trainings, replays
+  // Reads what the trainer says of each training (train/KEY/training.json): corpus hash, BLAS, parameters.
+  void write(const RunLayout& layout, const WorkPlan& plan, const std::string& status);
+
+ private:
+  Json json_;
+  double start_;
+};
+
+std::string utc_now();  // "2026-01-31T12:00:00Z"
 
 }  // namespace longhaul

@@ -1,14 +1,12 @@
-#include "cli/validate_command.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
-#include "analysis/summary.h"
-#include "analysis/validation.h"
-#include "cli/list_command.h"
-#include "cli/run_command.h"
+#include "analysis/claims/validation.h"
+#include "analysis/runs/summary.h"
+#include "analysis/text.h"
+#include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 
@@ -80,11 +78,9 @@ std::vector<std::string> validation_files(const std::string& folder, const std::
                      "go there, or name files");
   for (const std::string& name : names.empty() ? known : names) {
     const bool is_file = name.find('/') != std::string::npos || fs::path(name).extension() == ".json";
-    if (!is_file && std::find(known.begin(), known.end(), name) == known.end()) {
-      const std::string near = nearest(name, known);
+    if (!is_file && !contains(known, name))
       throw InputError("NAME", "found \"" + name + "\"", join(known) + ", or a file (with .json)",
-                       near.empty() ? "" : "did you mean \"" + near + "\"?");
-    }
+                       did_you_mean(name, known));
     files.push_back(is_file ? name : folder + "/" + name + ".json");
   }
   return files;

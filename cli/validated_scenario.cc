@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "analysis/claims.h"
-#include "analysis/validation.h"
+#include "analysis/claims/claims.h"
+#include "analysis/claims/validation.h"
 #include "core/errors.h"
 #include "core/glob.h"
 #include "core/scenario_options.h"

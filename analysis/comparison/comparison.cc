@@ -1,13 +1,15 @@
 #include "analysis/comparison/comparison.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/comparison/power_notes.h"
 #include "analysis/comparison/samples.h"
+#include "analysis/record_values.h"
 #include "analysis/residual.h"
 #include "analysis/statistics.h"
-#include "analysis/table.h"
+#include "analysis/text.h"
 #include "core/errors.h"
 #include "core/index.h"
 
@@ -75,9 +77,7 @@ void test_means(const Group& a, const Group& b, Comparison& comparison) {
     comparison.seeds = paired_a.size();
     comparison.difference = paired_difference(paired_a, paired_b);
     const std::size_t left = a.values.size() + b.values.size() - 2 * paired_a.size();
-    if (left)
-      comparison.remark =
-          std::to_string(left) + (left == 1 ? " unpaired seed left out" : " unpaired seeds left out");
+    if (left) comparison.remark = counted(left, "unpaired seed") + " left out";
     return;
   }
   comparison.seeds = std::min(a.values.size(), b.values.size());
@@ -172,10 +172,6 @@ bool within_residual(const Comparison& one, const Group& a, const Group& b) {
   return nearest_to_zero <= a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
 }
 
-std::string percent(double fraction) {
-  return std::to_string(std::lround(100 * fraction)) + " %";
-}
-
 void judge_equivalence(const Metric& metric, double margin, Comparison& one) {
   if (margin == 0 || (one.test != Test::kPaired && one.test != Test::kWelch)) return;
   one.is_equivalent = one.interval.low > -margin && one.interval.high < margin;
@@ -193,8 +189,9 @@ void judge(const Metric& metric, const ComparisonRow& row, Comparison& one) {
   }
   const double residual = std::max(a.residual, b.residual);
   if (residual > 0 && within_residual(one, a, b)) {
-    one.remark = residual < 1 ? "within the network model's error of " + percent(residual)
-                              : "the network model's error is not known for this queue";
+    one.remark = residual < 1
+                     ? fmt::format("within the network model's error of {} %", std::lround(100 * residual))
+                     : "the network model's error is not known for this queue";
     return;
   }
   const bool lower = one.difference.mean < 0;
@@ -204,27 +201,6 @@ void judge(const Metric& metric, const ComparisonRow& row, Comparison& one) {
     one.outcome = lower ? Outcome::kLower : Outcome::kHigher;
 }
 
-std::vector<Json> all_records(const std::vector<RunDirectory>& runs) {
-  std::vector<Json> records;
-  for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());
-  return records;
-}
-
-std::vector<Metric> metrics_of(const std::vector<std::string>& paths, const std::vector<Json>& records) {
-  if (paths.empty()) return default_metrics(records);
-  const std::vector<std::string> known = number_paths(records);
-  std::vector<Metric> metrics;
-  for (const std::string& path : paths) {
-    if (std::find(known.begin(), known.end(), path) == known.end()) {
-      const std::string near = nearest(path, known);
-      throw InputError("--metric", "no case has a number \"" + path + "\"", join(known),
-                       near.empty() ? "" : "did you mean \"" + near + "\"?");
-    }
-    metrics.push_back(metric_named(path));
-  }
-  return metrics;
-}
-
 bool same_values(const Group& a, const Group& b) {
   return a.name == b.name && a.cases == b.cases && a.has_target == b.has_target &&
          std::equal(
@@ -232,8 +208,8 @@ bool same_values(const Group& a, const Group& b) {
              [](const SeedValue& x, const SeedValue& y) { return x.seed == y.seed && x.value == y.value; });
 }
 
-// A loss does not depend on the network. To test it once for each network would be to correct for tests that
-// nobody makes.
+// A loss does not depend on the network: tested once for each network, it would be corrected for tests that
+// say nothing new.
 bool joins_a_row(const ComparisonRow& row, std::vector<ComparisonRow>& rows) {
   for (ComparisonRow& known : rows)
     if (std::equal(known.groups.begin(), known.groups.end(), row.groups.begin(), row.groups.end(),
@@ -261,22 +237,19 @@ void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
   std::vector<std::string> names;
   for (const MetricComparison& metric : table.metrics)
     for (const ComparisonRow& row : metric.rows)
-      for (const Group& group : row.groups)
-        if (std::find(names.begin(), names.end(), group.name) == names.end()) names.push_back(group.name);
+      for (const Group& group : row.groups) add_new(group.name, names);
   for (const auto& [a, b] : pairs) {
     for (const std::string& name : {a, b})
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        const std::string near = nearest(name, names);
+      if (!contains(names, name))
         throw InputError("--pair", "nothing is called \"" + name + "\"", join(names),
-                         near.empty() ? "" : "did you mean \"" + near + "\"?");
-      }
+                         did_you_mean(name, names));
     bool meet = false;
     for (const MetricComparison& metric : table.metrics)
       for (const ComparisonRow& row : metric.rows)
         for (const Comparison& one : row.comparisons)
           meet = meet || (row.groups[one.a].name == a && row.groups[one.b].name == b);
     if (!meet)
-      throw InputError("--pair", "\"" + a + "\" and \"" + b + "\" never stand at the same point",
+      throw InputError("--pair", fmt::format("\"{}\" and \"{}\" never stand at the same point", a, b),
                        "two that differ in nothing else");
   }
 }
@@ -289,7 +262,7 @@ ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const Compar
   table.margin = request.margin;
   const std::vector<Pair> pairs = parsed_pairs(request.pairs);
   const Samples samples = samples_of(runs, request);
-  for (const Metric& metric : metrics_of(request.metrics, all_records(runs)))
+  for (const Metric& metric : chosen_metrics(request.metrics, all_records(runs)))
     table.metrics.push_back(compared(metric, samples, pairs));
   check_pairs(table, pairs);
   correct(table);

@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "analysis/comparison/metric.h"
-#include "analysis/run_directory.h"
-#include "analysis/significance.h"
+#include "analysis/runs/run_directory.h"
+#include "analysis/statistics.h"
 
 namespace longhaul {
 
 constexpr double kLevel = 0.05;
 constexpr double kConfidence = 1 - kLevel;
 constexpr std::size_t kBootstrapFrom = 10;  // seeds
+constexpr double kPower = 0.8;
 
 struct SeedValue {
   Json seed;
@@ -40,13 +41,7 @@ struct Group {
 
 struct Comparison {
   enum class Test { kNone, kPaired, kWelch, kFisher };
-  enum class Outcome {
-    kNone,
-    kBetter,
-    kWorse,
-    kHigher,
-    kLower
-  };  // of a against b; kNone: no difference shown
+  enum class Outcome { kNone, kBetter, kWorse, kHigher, kLower };  // of a; kNone: no difference shown
 
   std::size_t a = 0, b = 0;  // groups of the row
   Test test = Test::kNone;
@@ -56,8 +51,7 @@ struct Comparison {
   Corrected corrected;
   Interval interval;  // of the difference, at the level at which Holm tested it
   Outcome outcome = Outcome::kNone;
-  double detectable =
-      0;  // kPaired: the smallest difference found with kPower, given the spread of these pairs
+  double detectable = 0;  // kPaired: the smallest difference found with kPower, at the spread of these pairs
   bool is_equivalent = false;  // `interval` lies within ± the margin that was asked for
   std::string remark;          // why nothing could be tested, or shown
 };
@@ -84,9 +78,9 @@ struct ComparisonTable {
 };
 
 struct ComparisonRequest {
-  std::string by = "method";         // "method", "run", or a key of the configuration
-  std::vector<std::string> metrics;  // paths; empty: default_metrics
-  std::vector<std::string> where;    // "key=value": only those cases
+  std::string by = "method";            // "method", "run", or a key of the configuration
+  std::vector<std::string> metrics;     // paths (chosen_metrics)
+  std::vector<std::string> where;       // "key=value": only those cases
   std::vector<std::string> pairs = {};  // "a:b": only these comparisons, a against b; empty: each two groups
   // What difference would not matter, in units of the metric; 0: not said. A comparison whose interval lies
   // within ± margin is equivalent: that contains the two one-sided tests of Schuirmann (1987) at the same
@@ -96,5 +90,9 @@ struct ComparisonRequest {
 
 // Throws InputError for a metric, a key, a value or a pair that no case has.
 ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request);
+
+// Sentences on comparisons that the seeds are too few for: which effect they would have found in four cases
+// of five (kPower), and how many seeds would find one of three standard deviations. None where they suffice.
+std::vector<std::string> power_notes(const ComparisonTable& table);
 
 }  // namespace longhaul

@@ -1,10 +1,11 @@
 #include "analysis/comparison/configuration.h"
 
-#include <algorithm>
 #include <map>
 
-#include "analysis/run_directory.h"
-#include "analysis/sweep_point.h"
+#include "analysis/record_values.h"
+#include "analysis/run_files.h"
+#include "analysis/text.h"
+#include "core/errors.h"
 
 namespace longhaul {
 namespace {
@@ -14,7 +15,7 @@ bool says_nothing(const std::string& key) {
   static const std::vector<std::string> keys = {
       "seed",  "case",       "scenario", "swept", "sites", "folder", "train.checkpoint_every",
       "label", "method.name"};
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+  return contains(keys, key);
 }
 
 void flatten(const Json& value, const std::string& path, const std::string& label, Configuration& flat) {
@@ -85,7 +86,7 @@ std::vector<std::string> distinguishing_keys(const std::vector<const Configurati
   std::vector<std::string> needed;
   std::vector<std::string> described(configurations.size());  // by the keys taken so far
   for (const std::string& key : candidates) {
-    const bool of_one_method = key.rfind("methods.", 0) == 0;
+    const bool of_one_method = is_method_option(key);
     std::map<std::string, std::string> first_value;
     bool splits = false;
     std::vector<std::string> longer = described;
@@ -103,12 +104,11 @@ std::vector<std::string> distinguishing_keys(const std::vector<const Configurati
 }
 
 std::string in_words(const Configuration& configuration, const std::vector<std::string>& keys) {
-  std::string words;
-  for (const std::string& key : keys) {
-    const Json value = configuration.value(key);
-    if (!value.is_null()) words += (words.empty() ? "" : ", ") + key + " = " + plain(value);
-  }
-  return words;
+  std::vector<std::string> parts;
+  for (const std::string& key : keys)
+    if (const Json value = configuration.value(key); !value.is_null())
+      parts.push_back(assignment(key, value));
+  return join(parts);
 }
 
 }  // namespace longhaul

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/run_directory.h"
+#include "analysis/runs/run_directory.h"
 
 namespace longhaul {
 

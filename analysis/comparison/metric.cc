@@ -1,29 +1,24 @@
 #include "analysis/comparison/metric.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <fmt/core.h>
 
-#include "analysis/table.h"
+#include <algorithm>
+
+#include "analysis/record_values.h"
+#include "analysis/text.h"
+#include "core/errors.h"
 #include "core/units.h"
 
 namespace longhaul {
 namespace {
 
 void add_numbers(const Json& value, const std::string& path, std::vector<std::string>& paths) {
-  if (value.is_number() && std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  if (value.is_number()) add_new(path, paths);
   if (value.is_object())
     for (const auto& [key, child] : value.items()) add_numbers(child, path + "." + key, paths);
 }
 
-std::string printed(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-}  // namespace
-
+// Of the metrics declared to be compared.
 std::vector<Metric> default_metrics(const std::vector<Json>& records) {
   std::vector<Metric> taken;
   for (const Metric& metric : metrics()) {
@@ -36,6 +31,21 @@ std::vector<Metric> default_metrics(const std::vector<Json>& records) {
   return taken;
 }
 
+}  // namespace
+
+std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const std::vector<Json>& records) {
+  if (paths.empty()) return default_metrics(records);
+  const std::vector<std::string> known = number_paths(records);
+  std::vector<Metric> chosen;
+  for (const std::string& path : paths) {
+    if (!contains(known, path))
+      throw InputError("--metric", "no case has a number \"" + path + "\"", join(known),
+                       did_you_mean(path, known));
+    chosen.push_back(metric_named(path));
+  }
+  return chosen;
+}
+
 std::vector<std::string> number_paths(const std::vector<Json>& records) {
   std::vector<std::string> paths;
   for (const Json& record : records) {
@@ -44,9 +54,7 @@ std::vector<std::string> number_paths(const std::vector<Json>& records) {
       if (key != "seed" && key != "swept" && key != "parameters" && !swept.contains(key))
         add_numbers(value, key, paths);
     for (const Metric& metric : metrics())
-      if (!metric.target.empty() && record.contains(metric.target) &&
-          std::find(paths.begin(), paths.end(), metric.path) == paths.end())
-        paths.push_back(metric.path);
+      if (!metric.target.empty() && record.contains(metric.target)) add_new(metric.path, paths);
   }
   return paths;
 }
@@ -54,23 +62,23 @@ std::vector<std::string> number_paths(const std::vector<Json>& records) {
 std::string value_text(const Metric& metric, double value) {
   switch (metric.unit) {
     case Metric::Unit::kNats:
-      return printed("%.4f", value);
+      return fmt::format("{:.4f}", value);
     case Metric::Unit::kSeconds:
-      return printed("%.4g s", value);
+      return fmt::format("{:.4g} s", value);
     case Metric::Unit::kFraction:
-      return printed("%.2f %%", 100 * value);
+      return fmt::format("{:.2f} %", 100 * value);
     case Metric::Unit::kBytes:
       return value < 0 ? "-" + human_bytes(-value) : human_bytes(value);
     case Metric::Unit::kCount:
     case Metric::Unit::kNone:
       break;
   }
-  return printed("%.5g", value);
+  return fmt::format("{:.5g}", value);
 }
 
 std::string difference_text(const Metric& metric, double value) {
   const std::string sign = value > 0 ? "+" : "";
-  if (metric.unit == Metric::Unit::kFraction) return sign + printed("%.2f", 100 * value) + " points";
+  if (metric.unit == Metric::Unit::kFraction) return fmt::format("{}{:.2f} points", sign, 100 * value);
   return sign + value_text(metric, value);
 }
 

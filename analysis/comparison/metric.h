@@ -9,8 +9,9 @@
 
 namespace longhaul {
 
-// What is compared unless the user says: of the metrics declared so those that a record has, or may reach.
-std::vector<Metric> default_metrics(const std::vector<Json>& records);
+// Those of `paths`; without any those that are compared unless the user says, as far as a record has or may
+// reach them. Throws InputError (--metric) for a path that no record has a number at.
+std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const std::vector<Json>& records);
 
 // Every path of a record that holds a number, "sync_time_s.p95", less its seed and swept values.
 std::vector<std::string> number_paths(const std::vector<Json>& records);

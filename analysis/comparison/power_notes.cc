@@ -1,10 +1,15 @@
-#include "analysis/comparison/power_notes.h"
+// What a reader must know before taking "no difference shown" for "no difference".
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "analysis/comparison/comparison.h"
+#include "analysis/text.h"
 
 namespace longhaul {
 namespace {
+
+constexpr double kFindableEffect = 3;  // standard deviations of a difference
 
 struct Undecided {
   std::size_t single = 0;        // comparisons of one seed
@@ -29,12 +34,6 @@ Undecided undecided_of(const ComparisonTable& table) {
   return found;
 }
 
-std::string one_digit(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
 std::size_t seeds_needed(double level) {
   std::size_t seeds = 2;
   while (detectable_effect(seeds, level, kPower) > kFindableEffect) ++seeds;
@@ -45,12 +44,13 @@ std::string too_few(const Undecided& found, std::size_t tests) {
   const double level = kLevel / static_cast<double>(tests);
   const double effect = detectable_effect(found.fewest_seeds, level, kPower);
   if (effect <= kFindableEffect) return "";
-  const std::string seeds = std::to_string(found.fewest_seeds), needed = std::to_string(seeds_needed(level));
-  return seeds + " seeds are too few to show anything but a very large difference: among " +
-         std::to_string(tests) + (tests == 1 ? " comparison" : " comparisons") + " one of " +
-         one_digit(effect) + " standard deviations would be found in 80 % of cases. " + needed +
-         " seeds find one of " + one_digit(kFindableEffect) +
-         "; fewer comparisons (--metric, --where) need fewer seeds.";
+  return fmt::format(
+      "{} seeds are too few to show anything but a very large difference: among {} one of {:.1f} standard "
+      "deviations "
+      "would be found in 80 % of cases. {} seeds find one of {:.1f}; fewer comparisons (--metric, --where) "
+      "need fewer "
+      "seeds.",
+      found.fewest_seeds, counted(tests, "comparison"), effect, seeds_needed(level), kFindableEffect);
 }
 
 // In the metric's units, since a reader knows what would matter there.
@@ -64,8 +64,9 @@ std::string found_in_units(const MetricComparison& metric) {
     }
   if (most == 0) return "";
   const std::string low = value_text(metric.metric, least), high = value_text(metric.metric, most);
-  return "With this spread over the seeds a difference of " + low + (low == high ? "" : " to " + high) +
-         " in " + metric.metric.path + " would be found in 80 % of cases.";
+  return fmt::format(
+      "With this spread over the seeds a difference of {}{} in {} would be found in 80 % of cases.", low,
+      low == high ? "" : " to " + high, metric.metric.path);
 }
 
 }  // namespace
@@ -73,8 +74,10 @@ std::string found_in_units(const MetricComparison& metric) {
 std::vector<std::string> power_notes(const ComparisonTable& table) {
   const Undecided found = undecided_of(table);
   if (found.unmatched)
-    return {"There is nothing to compare: no two values of what is compared (--by " + table.by +
-            ") stand at the same point of everything else."};
+    return {fmt::format(
+        "There is nothing to compare: no two values of what is compared (--by {}) stand at the same "
+        "point of everything else.",
+        table.by)};
   std::vector<std::string> notes;
   if (found.single)
     notes.push_back(

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "analysis/comparison/render.h"
-#include "analysis/comparison/words.h"
 #include "core/csv.h"
 #include "core/errors.h"
 #include "core/units.h"
@@ -68,11 +67,10 @@ Json row_json(const ComparisonRow& row, double margin) {
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {
-  std::vector<std::string> quoted;
-  for (const std::string& cell : cells) quoted.push_back(csv_quoted(cell));
   std::string line;
-  for (std::size_t i = 0; i < quoted.size(); ++i) line += (i ? "," : "") + quoted[i];
-  return line + "\n";
+  for (const std::string& cell : cells) line += csv_quoted(cell) + ",";
+  line.back() = '\n';
+  return line;
 }
 
 std::string number_if(bool there, double value) {

@@ -1,11 +1,14 @@
 #include "analysis/comparison/samples.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "analysis/comparison/configuration.h"
-#include "analysis/sweep_point.h"
+#include "analysis/record_values.h"
+#include "analysis/text.h"
 #include "core/errors.h"
 
 namespace longhaul {
@@ -21,16 +24,9 @@ struct Sample {
   std::string group;
 };
 
-std::string named_few(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kMostNamed);
-  const std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown));
-  return join(few, "; ") +
-         (names.size() > shown ? "; and " + std::to_string(names.size() - shown) + " more" : "");
-}
-
 // "1 case fails", "2 cases fail"
-std::string counted(std::size_t count, const std::string& of_one, const std::string& of_many) {
-  return std::to_string(count) + (count == 1 ? " case " + of_one : " cases " + of_many);
+std::string cases_that(std::size_t count, const std::string& of_one, const std::string& of_many) {
+  return counted(count, "case") + " " + (count == 1 ? of_one : of_many);
 }
 
 std::string case_of(const Sample& sample) {
@@ -53,10 +49,6 @@ std::vector<std::string> all_keys(const std::vector<Sample>& samples) {
   return keys;
 }
 
-bool is_option(const std::string& key) {
-  return key.rfind("methods.", 0) == 0;
-}
-
 std::vector<Sample> done_samples(const std::vector<RunDirectory>& runs, std::vector<std::string>& notes) {
   std::vector<Sample> samples;
   std::vector<std::string> unfinished;
@@ -68,14 +60,10 @@ std::vector<Sample> done_samples(const std::vector<RunDirectory>& runs, std::vec
         unfinished.push_back(run.folder + "/" + record["case"].get<std::string>());
     }
   if (!unfinished.empty())
-    notes.push_back(counted(unfinished.size(), "failed or did not finish and is left out: ",
-                            "failed or did not finish and are left out: ") +
-                    named_few(unfinished));
+    notes.push_back(cases_that(unfinished.size(), "failed or did not finish and is left out: ",
+                               "failed or did not finish and are left out: ") +
+                    named_few(unfinished, kMostNamed));
   return samples;
-}
-
-bool has_value(const Sample& sample, const std::string& key, const std::string& text) {
-  return plain(sample.configuration.value(key)) == text;
 }
 
 void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samples) {
@@ -83,17 +71,15 @@ void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samp
     const std::size_t equals = condition.find('=');
     if (equals == std::string::npos) throw InputError("--where", "found \"" + condition + "\"", "key=value");
     const std::string key = condition.substr(0, equals), text = condition.substr(equals + 1);
+    const auto value_of = [&](const Sample& sample) { return plain(sample.configuration.value(key)); };
     std::vector<std::string> values;
-    for (const Sample& sample : samples) {
-      const std::string value = plain(sample.configuration.value(key));
-      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-    }
+    for (const Sample& sample : samples) add_new(value_of(sample), values);
     samples.erase(std::remove_if(samples.begin(), samples.end(),
-                                 [&](const Sample& sample) { return !has_value(sample, key, text); }),
+                                 [&](const Sample& sample) { return value_of(sample) != text; }),
                   samples.end());
     if (samples.empty())
-      throw InputError(
-          {"", "--where", "no case has " + key + " = " + text, "of " + key + ": " + join(values), ""});
+      throw InputError("--where", fmt::format("no case has {} = {}", key, text),
+                       fmt::format("of {}: {}", key, join(values)));
   }
 }
 
@@ -113,9 +99,9 @@ void group_by_method(std::vector<Sample>& samples) {
     for (Sample* one : members) {
       std::vector<std::string> variant;
       for (const std::string& key : own)
-        variant.push_back((is_option(key) ? key.substr(prefix.size()) : key) + " = " +
-                          plain(one->configuration.value(key)));
-      one->group = variant.empty() ? label : label + " (" + join(variant) + ")";
+        variant.push_back(assignment(is_method_option(key) ? key.substr(prefix.size()) : key,
+                                     one->configuration.value(key)));
+      one->group = variant.empty() ? label : fmt::format("{} ({})", label, join(variant));
     }
   }
 }
@@ -129,16 +115,13 @@ void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vec
     else
       sample.group = plain(value);
   }
-  if (without.size() == samples.size()) {
-    const std::vector<std::string> keys = all_keys(samples);
-    const std::string near = nearest(key, keys);
+  if (without.size() == samples.size())
     throw InputError("--by", "no case has the key \"" + key + "\"",
                      "method, run, or a key of the scenario, as methods.diloco.outer_lr",
-                     near.empty() ? "" : "did you mean \"" + near + "\"?");
-  }
+                     did_you_mean(key, all_keys(samples)));
   if (!without.empty())
-    notes.push_back(counted(without.size(), "has", "have") + " no " + key +
-                    ", left out: " + named_few(without));
+    notes.push_back(cases_that(without.size(), "has", "have") + " no " + key +
+                    ", left out: " + named_few(without, kMostNamed));
   samples.erase(
       std::remove_if(samples.begin(), samples.end(), [](const auto& one) { return one.group.empty(); }),
       samples.end());
@@ -155,7 +138,7 @@ void assign_groups(const std::string& by, std::vector<Sample>& samples, std::vec
 // What makes a row: everything but what is compared.
 std::vector<std::string> row_candidates(const std::string& by, const std::vector<Sample>& samples) {
   const auto is_compared = [&](const std::string& key) {
-    if (key == by || (by == "method" && is_option(key))) return true;
+    if (key == by || (by == "method" && is_method_option(key))) return true;
     return (by == "method" || by == "label") && (key == "label" || key == "method");
   };
   std::vector<std::string> keys = all_keys(samples);
@@ -217,9 +200,10 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   }
   if (!repeated.empty())
     result.notes.push_back(
-        counted(repeated.size(), "repeats a configuration and seed that stands before it and is left out: ",
-                "repeat a configuration and seed that stands before them and are left out: ") +
-        named_few(repeated));
+        cases_that(repeated.size(),
+                   "repeats a configuration and seed that stands before it and is left out: ",
+                   "repeat a configuration and seed that stands before them and are left out: ") +
+        named_few(repeated, kMostNamed));
   order_by_seed(result);
   return result;
 }

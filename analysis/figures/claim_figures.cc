@@ -1,16 +1,19 @@
 // What claims are about against the swept number that has most values, with what they demand: the two latency
 // figures of the NoLoCo paper come out of its scenarios this way.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "analysis/claims.h"
-#include "analysis/figures/axis.h"
+#include "analysis/claims/claims.h"
+#include "analysis/claims/verdict_matrix.h"
+#include "analysis/figures/figure.h"
 #include "analysis/figures/figures.h"
 #include "analysis/figures/line_figure.h"
-#include "analysis/sweep_point.h"
-#include "analysis/verdict_matrix.h"
+#include "analysis/record_values.h"
+#include "analysis/text.h"
 #include "core/errors.h"
 #include "core/metrics.h"
 #include "core/units.h"
@@ -89,8 +92,8 @@ std::string x_key(const Points& points) {
   std::size_t most = 1;
   for (const auto& [key, values] : values_of(points)) {
     if (!is_number_key(points, key)) continue;
-    const bool names_it_better = !best.empty() && values.size() == most && key.rfind("methods.", 0) == 0 &&
-                                 best.rfind("methods.", 0) != 0 && go_together(points, key, best);
+    const bool names_it_better = !best.empty() && values.size() == most && is_method_option(key) &&
+                                 !is_method_option(best) && go_together(points, key, best);
     if (values.size() > most || names_it_better) {
       best = key;
       most = values.size();
@@ -114,7 +117,7 @@ std::vector<std::string> line_keys(const Quantity& quantity, const Points& point
   if (combinations.size() <= kMostLines) return keys;
   const VerdictMatrix matrix = verdict_matrix(quantity.claim, quantity.records);
   for (const std::string& key : {matrix.row_key, matrix.column_key})
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) return {key};
+    if (contains(keys, key)) return {key};
   return {};
 }
 
@@ -122,8 +125,8 @@ std::string name_of(const JudgedPoint& point, const std::vector<std::string>& ke
   std::vector<std::string> parts;
   for (const std::string& key : keys)
     if (point.swept.contains(key))
-      parts.push_back((key == "method" ? "" : key.substr(key.rfind('.') + 1) + " = ") +
-                      plain(point.swept[key]));
+      parts.push_back(key == "method" ? plain(point.swept[key])
+                                      : assignment(last_key(key), point.swept[key]));
   return parts.empty() ? "measured" : join(parts);
 }
 
@@ -150,7 +153,7 @@ std::vector<Line> lines_of(const Points& points, const std::string& x, const std
   std::map<std::string, std::map<double, std::vector<double>>> measured;
   for (const JudgedPoint& point : points) {
     const std::string name = name_of(point, keys);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    add_new(name, names);
     measured[name][axis_value(point.swept[x])->number].push_back(point.measured);
   }
   std::vector<Line> lines;
@@ -165,16 +168,13 @@ std::vector<Line> lines_of(const Points& points, const std::string& x, const std
 std::vector<Threshold> thresholds_of(const std::vector<Json>& claims, const std::string& x) {
   std::vector<Threshold> thresholds;
   for (const Json& claim : claims)
-    for (const char* bound : {"at_least", "at_most", "equals"}) {
+    for (const auto& [bound, words] :
+         {std::pair("at_least", "at least "), std::pair("at_most", "at most "), std::pair("equals", "")}) {
       if (!claim.contains(bound)) continue;
       const Json where = claim.value("where", Json::object());
       Threshold one;
       one.y = claim[bound];
-      one.name = "claimed: " +
-                 (std::string(bound) == "at_least"  ? std::string("at least ")
-                  : std::string(bound) == "at_most" ? std::string("at most ")
-                                                    : std::string()) +
-                 format_number(one.y);
+      one.name = fmt::format("claimed: {}{}", words, format_number(one.y));
       const auto place = where.contains(x) ? axis_value(where[x]) : std::nullopt;
       one.at_one_x = place.has_value();
       if (place) one.x = place->number;
@@ -188,14 +188,15 @@ std::vector<Threshold> thresholds_of(const std::vector<Json>& claims, const std:
 
 std::string what_of(const Json& claim) {
   if (claim.contains("ratio"))
-    return plain(claim["ratio"]) + ", " + plain(claim["of"]) + " / " + plain(claim["to"]);
+    return fmt::format("{}, {} / {}", plain(claim["ratio"]), plain(claim["of"]), plain(claim["to"]));
   return plain(claim["metric"]) + (claim.contains("of") ? " of " + plain(claim["of"]) : "");
 }
 
 // A ratio of sync_time_s.mean is "sync time, mean: diloco / noloco".
 std::string y_title(const Json& claim) {
   if (claim.contains("ratio"))
-    return axis_words(plain(claim["ratio"])) + ": " + plain(claim["of"]) + " / " + plain(claim["to"]);
+    return fmt::format("{}: {} / {}", axis_words(plain(claim["ratio"])), plain(claim["of"]),
+                       plain(claim["to"]));
   return axis_words(plain(claim["metric"])) + (claim.contains("of") ? ": " + plain(claim["of"]) : "");
 }
 
@@ -213,16 +214,17 @@ std::vector<Figure> claim_figures(const std::vector<RunDirectory>& runs, const F
     const std::vector<std::string> keys = line_keys(quantity, points, x);
     const std::string unit =
         quantity.claim.contains("metric") ? unit_sign(metric_named(quantity.claim["metric"]).unit) : "";
-    LinePlot plot{figure_name("claim-" + plain(quantity.claims[0]["id"]), ""),
-                  what_of(quantity.claim) + " against " + x +
-                      ". A band spans the other swept values, the line is their geometric mean.",
-                  axis_words(x.substr(x.rfind('.') + 1)),
-                  axis_value(points[0].swept[x])->unit,
-                  y_title(quantity.claim),
-                  unit,
-                  true,
-                  lines_of(points, x, keys),
-                  thresholds_of(quantity.claims, x)};
+    LinePlot plot{
+        figure_name("claim-" + plain(quantity.claims[0]["id"]), ""),
+        fmt::format("{} against {}. A band spans the other swept values, the line is their geometric mean.",
+                    what_of(quantity.claim), x),
+        axis_words(last_key(x)),
+        axis_value(points[0].swept[x])->unit,
+        y_title(quantity.claim),
+        unit,
+        true,
+        lines_of(points, x, keys),
+        thresholds_of(quantity.claims, x)};
     figures.push_back(line_figure(plot, context.style));
   }
   return figures;

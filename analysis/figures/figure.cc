@@ -1,12 +1,15 @@
 #include "analysis/figures/figure.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <cmath>
 
 #include "analysis/palette.h"
+#include "analysis/text.h"
 #include "core/errors.h"
-#include "core/index.h"
+#include "core/units.h"
 
 namespace longhaul {
 namespace {
@@ -41,10 +44,6 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::size_t width_of(const std::string& text) {
-  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 // How many lines the key takes above the graph, about: as many columns as its longest entry allows.
 std::size_t key_lines(const std::vector<std::string>& plots, bool double_column) {
   std::size_t entries = 0, longest = 1;
@@ -65,10 +64,8 @@ std::size_t key_lines(const std::vector<std::string>& plots, bool double_column)
 std::string size_line(const std::vector<std::string>& plots, bool double_column) {
   constexpr double kKeyLine = 0.12;  // inches
   const double key = kKeyLine * static_cast<double>(key_lines(plots, double_column));
-  char text[96];
-  std::snprintf(text, sizeof text, "width = %.1f; height = %.2f    # inches: %s", double_column ? 7.2 : 3.5,
-                (double_column ? 2.9 : 2.2) + key, double_column ? "two columns" : "one column");
-  return text;
+  return fmt::format("width = {:.1f}; height = {:.2f}    # inches: {}", double_column ? 7.2 : 3.5,
+                     (double_column ? 2.9 : 2.2) + key, double_column ? "two columns" : "one column");
 }
 
 const char* const kTerminals =
@@ -88,8 +85,25 @@ const char* const kLook =
 std::string name_part(const std::string& assignment) {
   const std::size_t equals = assignment.find(" = ");
   if (equals == std::string::npos) return assignment;
-  const std::string key = assignment.substr(0, equals);
-  return key.substr(key.rfind('.') + 1) + "-" + assignment.substr(equals + 3);
+  return last_key(assignment.substr(0, equals)) + "-" + assignment.substr(equals + 3);
+}
+
+constexpr double kDecades = 20;
+
+std::optional<AxisValue> parsed(const std::string& text, double (*parse)(const std::string&),
+                                const char* unit) {
+  try {
+    return AxisValue{parse(text), unit};
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// The largest unit in which the largest value is at least 1.
+AxisScale fitting(double largest, const std::vector<AxisScale>& scales) {
+  for (const AxisScale& scale : scales)
+    if (largest >= scale.divisor) return scale;
+  return scales.back();
 }
 
 }  // namespace
@@ -97,26 +111,37 @@ std::string name_part(const std::string& assignment) {
 std::string figure_text(const std::string& text) {
   const std::string latex = for_latex(text);
   if (latex == text) return quoted(text);
-  return "(format eq 'tex' ? " + quoted(latex) + " : " + quoted(text) + ")";
+  return fmt::format("(format eq 'tex' ? {} : {})", quoted(latex), quoted(text));
 }
 
 std::string figure_data(const std::string& title, const std::string& columns,
                         const std::vector<FigureSeries>& series) {
-  std::string data = "# " + one_line(title) + "\n";
+  std::string data = fmt::format("# {}\n", one_line(title));
   for (std::size_t i = 0; i < series.size(); ++i)
-    data += (i ? "\n\n" : "") + std::string("# index ") + std::to_string(i) + ": " +
-            one_line(series[i].name) + (series[i].about.empty() ? "" : ", " + series[i].about) + "\n# " +
-            columns + "\n" + series[i].rows;
+    data += fmt::format("{}# index {}: {}{}\n# {}\n{}", i ? "\n\n" : "", i, one_line(series[i].name),
+                        series[i].about.empty() ? "" : ", " + series[i].about, columns, series[i].rows);
   return data;
+}
+
+std::string data_row(const std::vector<double>& numbers) {
+  std::vector<std::string> cells;
+  for (const double number : numbers) cells.push_back(format_number(number));
+  return join(cells, " ") + "\n";
 }
 
 std::string figure_script(const std::string& name, const std::string& title, const FigureStyle& style,
                           const std::vector<std::string>& settings, const std::vector<std::string>& plots) {
-  std::string script =
-      "# " + one_line(title) + "\n# Made by longhaul plot; run it again in this folder: gnuplot " + name +
-      ".gp\nreset\nname = " + quoted(name) +
-      "\ndata = name.'.dat'\nformats = " + quoted(join(style.formats, " ")) + "    # svg, pdf, tex\n" +
-      size_line(plots, style.double_column) + "\ndo for [format in formats] {\n" + kTerminals + kLook;
+  std::string script = fmt::format(
+      "# {}\n"
+      "# Made by longhaul plot; run it again in this folder: gnuplot {}.gp\n"
+      "reset\n"
+      "name = {}\n"
+      "data = name.'.dat'\n"
+      "formats = {}    # svg, pdf, tex\n"
+      "{}\n"
+      "do for [format in formats] {{\n{}{}",
+      one_line(title), name, quoted(name), quoted(join(style.formats, " ")),
+      size_line(plots, style.double_column), kTerminals, kLook);
   for (const std::string& setting : settings) script += "  " + setting + "\n";
   script += "  plot " + join(plots, ", \\\n       ") + "\n  unset output\n}\n";
   return script;
@@ -137,6 +162,61 @@ std::string figure_name(const std::string& kind, const std::string& point) {
 std::string method_color(std::size_t place) {
   const std::string color = method_palette()[place % method_palette().size()];
   return color == "ink" ? "#000000" : color;
+}
+
+std::string scaled_column(int column, const AxisScale& scale) {
+  return fmt::format("(${}/{})", column, format_number(scale.divisor));
+}
+
+std::optional<AxisValue> axis_value(const Json& value) {
+  if (value.is_number()) return AxisValue{value.get<double>(), ""};
+  if (!value.is_string()) return std::nullopt;
+  const std::string text = value;
+  if (const auto time = parsed(text, parse_duration, "s")) return time;
+  if (const auto rate = parsed(text, parse_rate, "bit/s")) return rate;
+  return parsed(text, parse_bytes, "B");
+}
+
+AxisScale axis_scale(const std::string& unit, double largest) {
+  if (unit == "s" && largest >= 120) return fitting(largest / 2, {{86400, "d"}, {3600, "h"}, {60, "min"}});
+  if (unit == "s") return fitting(largest, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}});
+  if (unit == "bit/s")
+    return fitting(largest, {{1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}, {1, "bit/s"}});
+  if (unit == "B") return fitting(largest, {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}});
+  return {1, unit};
+}
+
+bool spans_decades(const std::vector<double>& values) {
+  if (values.empty()) return false;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return *least > 0 && *most >= kDecades * *least;
+}
+
+bool is_geometric(const std::vector<double>& values) {
+  if (values.size() < 3 || values.front() <= 0) return false;
+  std::vector<double> ratios, differences;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    ratios.push_back(std::log(values[i] / values[i - 1]));
+    differences.push_back(values[i] - values[i - 1]);
+  }
+  const auto unevenness = [](const std::vector<double>& steps) {
+    const auto [least, most] = std::minmax_element(steps.begin(), steps.end());
+    return *most / *least;
+  };
+  return unevenness(ratios) < unevenness(differences);
+}
+
+std::string axis_words(const std::string& path) {
+  const std::size_t dot = std::min(path.find('.'), path.size());
+  std::string words = path.substr(0, dot);
+  if (words.size() > 2 && words.compare(words.size() - 2, 2, "_s") == 0) words.erase(words.size() - 2);
+  if (dot < path.size()) words += ", " + path.substr(dot + 1);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+std::string axis_title(const std::string& what, const std::string& unit) {
+  return unit.empty() ? what : fmt::format("{} ({})", what, unit);
 }
 
 }  // namespace longhaul

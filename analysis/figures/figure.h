@@ -5,10 +5,25 @@
 // ours.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/options.h"
+
 namespace longhaul {
+
+// A swept value as a number: 8, "500ms", "1Gbps", "10MB". `unit` is "", "s", "bit/s" or "B".
+struct AxisValue {
+  double number = 0;
+  std::string unit;
+};
+
+// The unit that an axis of `values` is written in.
+struct AxisScale {
+  double divisor = 1;
+  std::string unit;  // "ms", "Gbit/s", ""
+};
 
 struct Figure {
   std::string name;  // of its files, without an ending
@@ -34,6 +49,9 @@ struct FigureSeries {
 std::string figure_data(const std::string& title, const std::string& columns,
                         const std::vector<FigureSeries>& series);
 
+// A line of the data: numbers with blanks between.
+std::string data_row(const std::vector<double>& numbers);
+
 // The whole script: `settings` are gnuplot commands (axes, labels), `plots` the elements of its plot command.
 std::string figure_script(const std::string& name, const std::string& title, const FigureStyle& style,
                           const std::vector<std::string>& settings, const std::vector<std::string>& plots);
@@ -47,5 +65,26 @@ std::string figure_name(const std::string& kind, const std::string& point);
 
 // "#0072B2" for the first label and so on, "#000000" for ink.
 std::string method_color(std::size_t place);
+
+// "($1/1000)": a column of the data in the unit of an axis.
+std::string scaled_column(int column, const AxisScale& scale);
+
+std::optional<AxisValue> axis_value(const Json& value);
+
+// For values in `unit` ("s", "bit/s", "B", anything else stays as it is) with this largest one.
+AxisScale axis_scale(const std::string& unit, double largest);
+
+// Whether all are positive and the largest is at least twenty times the smallest.
+bool spans_decades(const std::vector<double>& values);
+
+// Whether ascending positive values, three at least, are spaced more evenly by ratio than by difference: 4,
+// 8, 16.
+bool is_geometric(const std::vector<double>& values);
+
+// "sync_time_s.mean" as "sync time, mean": the unit stands beside it and is not always seconds.
+std::string axis_words(const std::string& path);
+
+// "simulated time (min)"
+std::string axis_title(const std::string& what, const std::string& unit);
 
 }  // namespace longhaul

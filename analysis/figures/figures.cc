@@ -1,11 +1,13 @@
 #include "analysis/figures/figures.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "analysis/comparison/metric.h"
-#include "core/errors.h"
+#include "analysis/text.h"
 #include "core/index.h"
 
 namespace longhaul {
@@ -20,30 +22,9 @@ void append(std::vector<Figure> more, std::vector<Figure>& figures) {
 std::vector<std::string> labels_of(const std::vector<RunDirectory>& runs) {
   std::vector<std::string> labels;
   for (const RunDirectory& run : runs)
-    for (const Json& record : run.records) {
-      const std::string label = record.value("label", record.value("method", "?"));
-      if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
-    }
+    for (const Json& record : run.records)
+      add_new(record.value("label", record.value("method", "?")), labels);
   return labels;
-}
-
-std::vector<std::string> sweep_metrics(const std::vector<RunDirectory>& runs,
-                                       const std::vector<std::string>& asked) {
-  std::vector<Json> records;
-  for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());
-  if (asked.empty()) {
-    std::vector<std::string> paths;
-    for (const Metric& metric : default_metrics(records)) paths.push_back(metric.path);
-    return paths;
-  }
-  const std::vector<std::string> known = number_paths(records);
-  for (const std::string& path : asked)
-    if (std::find(known.begin(), known.end(), path) == known.end()) {
-      const std::string near = nearest(path, known);
-      throw InputError("--metric", "no case has a number \"" + path + "\"", join(known),
-                       near.empty() ? "" : "did you mean \"" + near + "\"?");
-    }
-  return asked;
 }
 
 void add_point_figures(const Samples& samples, const FigureContext& context, std::vector<Figure>& figures) {
@@ -54,9 +35,10 @@ void add_point_figures(const Samples& samples, const FigureContext& context, std
     append(share_figures(samples.rows[i], context), figures);
   }
   if (samples.rows.size() > count)
-    context.notes->push_back("figures of single points are made for the first " + std::to_string(count) +
-                             " of " + std::to_string(samples.rows.size()) +
-                             " points; choose others with --where key=value");
+    context.notes->push_back(
+        fmt::format("figures of single points are made for the first {} of {} points; choose others with "
+                    "--where key=value",
+                    count, samples.rows.size()));
 }
 
 // Two points may have one name where it is cut or a sign is replaced.
@@ -64,7 +46,7 @@ void make_names_unique(std::vector<Figure>& figures) {
   std::set<std::string> seen;
   for (Figure& figure : figures) {
     const std::string name = figure.name;
-    for (int i = 2; !seen.insert(figure.name).second; ++i) figure.name = name + "-" + std::to_string(i);
+    for (int i = 2; !seen.insert(figure.name).second; ++i) figure.name = fmt::format("{}-{}", name, i);
     if (figure.name == name) continue;
     for (const std::string& text : {"name = '" + name + "'", "gnuplot " + name + ".gp"}) {
       const std::size_t place = figure.gp.find(text);
@@ -77,12 +59,15 @@ void make_names_unique(std::vector<Figure>& figures) {
 
 }  // namespace
 
+std::size_t FigureContext::place_of(const std::string& label) const {
+  return as_index(std::find(labels.begin(), labels.end(), label) - labels.begin());
+}
+
 std::vector<FigureSeries> series_of(const RowSample& row, const FigureContext& context) {
   std::vector<FigureSeries> all;
   std::map<std::string, int> seen;
   for (const GroupSample& group : row.groups) {
-    const auto place = as_index(std::find(context.labels.begin(), context.labels.end(), group.label) -
-                                context.labels.begin());
+    const std::size_t place = context.place_of(group.label);
     const int round = static_cast<int>(place / 8);
     all.push_back({group.name, "", method_color(place), 1 + (seen[group.label]++ + round) % 5, ""});
   }
@@ -92,13 +77,12 @@ std::vector<FigureSeries> series_of(const RowSample& row, const FigureContext& c
 Figures figures_of(const std::vector<RunDirectory>& runs, const FigureRequest& request) {
   Figures made;
   const FigureContext context{labels_of(runs), request.style, &made.notes};
-  const std::vector<std::string> metrics = sweep_metrics(runs, request.metrics);
+  const std::vector<Metric> metrics = chosen_metrics(request.metrics, all_records(runs));
   const Samples by_method = samples_of(runs, {"method", {}, request.where});
   made.notes = by_method.notes;
   add_point_figures(by_method, context, made.figures);
   const Samples by_label = samples_of(runs, {"label", {}, request.where});
-  for (const std::string& metric : metrics)
-    append(sweep_figures(by_label.rows, metric, context), made.figures);
+  for (const Metric& metric : metrics) append(sweep_figures(by_label.rows, metric, context), made.figures);
   append(claim_figures(runs, context), made.figures);
   make_names_unique(made.figures);
   return made;

@@ -7,7 +7,8 @@
 
 #include "analysis/comparison/samples.h"
 #include "analysis/figures/figure.h"
-#include "analysis/run_directory.h"
+#include "analysis/runs/run_directory.h"
+#include "core/metrics.h"
 
 namespace longhaul {
 
@@ -30,6 +31,8 @@ struct FigureContext {
   std::vector<std::string> labels;  // their places are their colours
   FigureStyle style;
   std::vector<std::string>* notes = nullptr;
+
+  std::size_t place_of(const std::string& label) const;
 };
 
 // Each of these: the figures for one point of the sweep, none where there is no data.
@@ -38,7 +41,7 @@ std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& cont
 std::vector<Figure> share_figures(const RowSample& row, const FigureContext& context);
 
 // A metric against each swept key that is a number. `rows`: of samples_of by label.
-std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const std::string& metric,
+std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const Metric& metric,
                                   const FigureContext& context);
 
 // What the claims of the runs are about, against the swept number that has most values, with their

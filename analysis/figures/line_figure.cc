@@ -1,9 +1,11 @@
 #include "analysis/figures/line_figure.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
-#include "analysis/figures/axis.h"
+#include "analysis/figures/figure.h"
 #include "core/errors.h"
 #include "core/units.h"
 
@@ -41,8 +43,7 @@ AxisScale scale_of(const std::string& unit, const std::vector<double>& values) {
 }
 
 std::string divided(int column, const AxisScale& scale) {
-  const std::string number = std::to_string(column);
-  return scale.divisor == 1 ? number : "($" + number + "/" + format_number(scale.divisor) + ")";
+  return scale.divisor == 1 ? std::to_string(column) : scaled_column(column, scale);
 }
 
 bool has_intervals(const Line& line) {
@@ -52,9 +53,7 @@ bool has_intervals(const Line& line) {
 
 std::string rows_of(const Line& line) {
   std::string rows;
-  for (const LinePoint& point : line.points)
-    rows += format_number(point.x) + " " + format_number(point.y) + " " + format_number(point.low) + " " +
-            format_number(point.high) + "\n";
+  for (const LinePoint& point : line.points) rows += data_row({point.x, point.y, point.low, point.high});
   return rows;
 }
 
@@ -63,30 +62,31 @@ std::vector<std::string> line_plots(const LinePlot& plot, const std::string& x, 
   std::vector<std::string> plots;
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
     if (!has_intervals(plot.lines[i])) continue;
-    const std::string start = "data index " + std::to_string(i) + " using " + x + ":";
-    const std::string color = " lc rgb '" + plot.lines[i].color + "'";
-    plots.push_back(plot.bands ? start + low + ":" + high + " with filledcurves" + color +
-                                     " fs transparent solid 0.2 noborder notitle"
-                               : start + y + ":" + low + ":" + high + " with yerrorbars" + color +
-                                     " lw 1 pt 0 notitle");
+    const std::string color = plot.lines[i].color;
+    plots.push_back(
+        plot.bands
+            ? fmt::format(
+                  "data index {} using {}:{}:{} with filledcurves lc rgb '{}' fs transparent solid 0.2 "
+                  "noborder notitle",
+                  i, x, low, high, color)
+            : fmt::format("data index {} using {}:{}:{}:{} with yerrorbars lc rgb '{}' lw 1 pt 0 notitle", i,
+                          x, y, low, high, color));
   }
   for (std::size_t i = 0; i < plot.lines.size(); ++i)
-    plots.push_back("data index " + std::to_string(i) + " using " + x + ":" + y +
-                    " with linespoints lw 1.5 pt " + std::to_string(4 + i % 10) + " ps 0.6 dt " +
-                    std::to_string(plot.lines[i].dash) + " lc rgb '" + plot.lines[i].color + "' title " +
-                    figure_text(plot.lines[i].name));
+    plots.push_back(fmt::format(
+        "data index {} using {}:{} with linespoints lw 1.5 pt {} ps 0.6 dt {} lc rgb '{}' title {}", i, x, y,
+        4 + i % 10, plot.lines[i].dash, plot.lines[i].color, figure_text(plot.lines[i].name)));
   return plots;
 }
 
 void add_threshold_plots(const LinePlot& plot, const AxisScale& x_scale, const AxisScale& y_scale,
                          std::vector<std::string>& plots) {
   for (const Threshold& one : plot.thresholds) {
-    const std::string y = format_number(one.y / y_scale.divisor), title = " title " + figure_text(one.name);
-    if (one.at_one_x)
-      plots.push_back("'+' using (" + format_number(one.x / x_scale.divisor) + "):(" + y +
-                      ") every ::0::0 with points pt 2 ps 1.2 lw 1.5 lc rgb '#000000'" + title);
-    else
-      plots.push_back(y + " with lines dt 2 lw 1.2 lc rgb '#000000'" + title);
+    const std::string x = format_number(one.x / x_scale.divisor), y = format_number(one.y / y_scale.divisor);
+    const std::string look =
+        one.at_one_x ? fmt::format("'+' using ({}):({}) every ::0::0 with points pt 2 ps 1.2 lw 1.5", x, y)
+                     : y + " with lines dt 2 lw 1.2";
+    plots.push_back(fmt::format("{} lc rgb '#000000' title {}", look, figure_text(one.name)));
   }
 }
 

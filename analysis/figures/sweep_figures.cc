@@ -1,15 +1,16 @@
 // A metric against each swept number: a line a method, one figure for each value of everything else.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 
-#include "analysis/figures/axis.h"
+#include "analysis/figures/figure.h"
 #include "analysis/figures/figures.h"
 #include "analysis/figures/line_figure.h"
+#include "analysis/record_values.h"
 #include "analysis/statistics.h"
-#include "analysis/sweep_point.h"
-#include "analysis/table.h"
-#include "core/index.h"
-#include "core/metrics.h"
+#include "analysis/text.h"
+#include "core/errors.h"
 
 namespace longhaul {
 namespace {
@@ -55,23 +56,18 @@ std::map<std::string, std::string> number_keys(const std::vector<Entry>& entries
   return keys;
 }
 
-bool is_option(const std::string& key) {
-  return key.rfind("methods.", 0) == 0;
-}
-
 // The point without `x`: of the methods' own options, or of everything else.
 std::string rest_of(const Json& point, const std::string& x, bool options) {
-  std::string text;
+  std::vector<std::string> parts;
   for (const auto& [key, value] : point.items())
-    if (key != x && is_option(key) == options)
-      text += (text.empty() ? "" : ", ") + (options ? key.substr(key.rfind('.') + 1) : key) + " = " +
-              plain(value);
-  return text;
+    if (key != x && is_method_option(key) == options)
+      parts.push_back(assignment(options ? last_key(key) : key, value));
+  return join(parts);
 }
 
 std::string line_name(const Entry& entry, const std::string& x) {
   const std::string options = rest_of(entry.point, x, true);
-  return options.empty() ? entry.label : entry.label + " (" + options + ")";
+  return options.empty() ? entry.label : fmt::format("{} ({})", entry.label, options);
 }
 
 LinePoint point_of(const Entry& entry, const std::string& x) {
@@ -87,11 +83,9 @@ std::vector<Line> lines_of(const std::vector<const Entry*>& entries, const std::
     const std::string name = line_name(*entry, x);
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& one) { return one.name == name; });
     if (line == lines.end()) {
-      const auto place = as_index(std::find(context.labels.begin(), context.labels.end(), entry->label) -
-                                  context.labels.begin());
       lines.push_back({name,
-                       "seeds: " + std::to_string(entry->values.size()),
-                       method_color(place),
+                       fmt::format("seeds: {}", entry->values.size()),
+                       method_color(context.place_of(entry->label)),
                        1 + variants[entry->label]++ % 5,
                        {}});
       line = lines.end() - 1;
@@ -117,31 +111,31 @@ bool shows_something(const LinePlot& plot) {
 
 }  // namespace
 
-std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const std::string& metric,
+std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const Metric& metric,
                                   const FigureContext& context) {
-  const std::vector<Entry> entries = entries_of(rows, metric);
+  const std::vector<Entry> entries = entries_of(rows, metric.path);
   std::vector<Figure> figures;
   for (const auto& [x, unit] : number_keys(entries)) {
     std::map<std::string, std::vector<const Entry*>> panels;
     for (const Entry& entry : entries)
       if (entry.point.contains(x)) panels[rest_of(entry.point, x, false)].push_back(&entry);
     if (panels.size() > kMostPanels) {
-      const std::string note =
-          "metrics against " + x + " would be " + std::to_string(panels.size()) +
-          " figures each and are left out; choose a part of the sweep with --where key=value";
-      if (std::find(context.notes->begin(), context.notes->end(), note) == context.notes->end())
-        context.notes->push_back(note);
+      add_new(fmt::format(
+                  "metrics against {} would be {} figures each and are left out; choose a part of the sweep "
+                  "with --where key=value",
+                  x, panels.size()),
+              *context.notes);
       continue;
     }
     for (const auto& [rest, members] : panels) {
-      const std::string short_x = x.substr(x.rfind('.') + 1);
-      LinePlot plot{figure_name("sweep-" + metric + "-" + short_x, rest),
-                    metric + " against " + x + (rest.empty() ? "" : ", at " + rest) +
-                        ". Point: mean over seeds. Bar: 95 % interval of the mean (Student's t).",
-                    axis_words(short_x),
+      LinePlot plot{figure_name(fmt::format("sweep-{}-{}", metric.path, last_key(x)), rest),
+                    fmt::format("{} against {}{}. Point: mean over seeds. Bar: 95 % interval of the mean "
+                                "(Student's t).",
+                                metric.path, x, rest.empty() ? "" : ", at " + rest),
+                    axis_words(last_key(x)),
                     unit,
-                    axis_words(metric),
-                    unit_sign(metric_named(metric).unit),
+                    axis_words(metric.path),
+                    unit_sign(metric.unit),
                     false,
                     lines_of(members, x, context),
                     {}};

@@ -1,17 +1,10 @@
-#include "analysis/report/claim_pictures.h"
-
-#include <cmath>
-
-#include "analysis/claims.h"
-#include "analysis/report/report_data.h"
-#include "analysis/verdict_matrix.h"
+#include "analysis/claims/claims.h"
+#include "analysis/claims/verdict_matrix.h"
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
 
 namespace longhaul {
 namespace {
-
-Json number_or_null(double value) {
-  return std::isfinite(value) ? Json(six_digits(value)) : Json(nullptr);
-}
 
 Json cells_json(const VerdictMatrix& matrix) {
   Json rows = Json::array();
@@ -19,7 +12,7 @@ Json cells_json(const VerdictMatrix& matrix) {
     Json row = Json::array();
     for (const VerdictCell& cell : cells)
       row.push_back(cell.points() == 0 ? Json(nullptr)
-                                       : Json({number_or_null(cell.low), number_or_null(cell.high),
+                                       : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high),
                                                cell.holds, cell.undecided, cell.fails}));
     rows.push_back(std::move(row));
   }

@@ -1,14 +1,14 @@
-#include "analysis/report/findings.h"
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <set>
 
-#include "analysis/sampling_note.h"
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
 #include "analysis/statistics.h"
-#include "analysis/sweep_point.h"
 #include "analysis/table.h"
+#include "analysis/text.h"
 #include "core/errors.h"
 
 namespace longhaul {
@@ -53,32 +53,25 @@ std::vector<Measured> measured(const std::vector<MethodCases>& methods, const st
   return all;
 }
 
-std::string printed(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 // "0.41 s with noloco, 3.4 s with diloco and 4 s with ddp"
 std::string listed(const std::vector<Measured>& all) {
-  std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == all.size() ? " and " : ", ") + all[i].text + " with " + all[i].method;
-  return text;
+  std::vector<std::string> parts;
+  for (const Measured& one : all) parts.push_back(fmt::format("{} with {}", one.text, one.method));
+  return enumeration(parts, "and");
 }
 
 std::string times_as_long(double ratio) {
   if (ratio < 1.05) return "about as long";
-  return printed(ratio < 10 ? "%.1f" : "%.0f", ratio) + " times as long";
+  return ratio < 10 ? fmt::format("{:.1f} times as long", ratio) : fmt::format("{:.0f} times as long", ratio);
 }
 
 std::string synchronization(const std::vector<Measured>& sync) {
-  std::string text = "Synchronization took " + sync[0].text + " on average with " + sync[0].method;
+  std::vector<std::string> parts = {fmt::format("{} on average with {}", sync[0].text, sync[0].method)};
   for (std::size_t i = 1; i < sync.size(); ++i) {
-    text += (i + 1 == sync.size() ? " and " : ", ") + sync[i].text + " with " + sync[i].method;
-    if (sync[0].value > 0) text += " (" + times_as_long(sync[i].value / sync[0].value) + ")";
+    parts.push_back(fmt::format("{} with {}", sync[i].text, sync[i].method));
+    if (sync[0].value > 0) parts.back() += fmt::format(" ({})", times_as_long(sync[i].value / sync[0].value));
   }
-  return text + ".";
+  return fmt::format("Synchronization took {}.", enumeration(parts, "and"));
 }
 
 // "10.8 GB with diloco in 10 outer steps"
@@ -89,8 +82,8 @@ std::string payload(const std::vector<MethodCases>& methods) {
     const auto steps =
         std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.method == sent.method; });
     if (sent.value == 0 || steps == count.end()) continue;
-    parts.push_back(sent.text + " with " + sent.method + " in " + steps->text +
-                    (steps->value == 1 ? " outer step" : " outer steps"));
+    parts.push_back(fmt::format("{} with {} in {} outer step{}", sent.text, sent.method, steps->text,
+                                steps->value == 1 ? "" : "s"));
   }
   return parts.empty() ? "" : "Each replica sent " + join(parts) + ".";
 }
@@ -110,15 +103,15 @@ std::string target(const std::vector<MethodCases>& methods) {
     if (times.empty())
       parts.push_back("never with " + method.name);
     else if (times.size() < method.records.size())
-      parts.push_back("by " + std::to_string(times.size()) + " of " + std::to_string(method.records.size()) +
-                      " seeds of " + method.name);
+      parts.push_back(
+          fmt::format("by {} of {} seeds of {}", times.size(), method.records.size(), method.name));
     else
-      parts.push_back("after " + formatted(time_to_target, mean(times)) + " with " + method.name);
+      parts.push_back(fmt::format("after {} with {}", formatted(time_to_target, mean(times)), method.name));
   }
   if (!goal) return "";
-  const std::string what = "the target loss of " + printed("%g", *goal);
-  return reached ? "In simulated time, " + what + " was reached " + join(parts) + "."
-                 : "No method reached " + what + ".";
+  return reached
+             ? fmt::format("In simulated time, the target loss of {:.6g} was reached {}.", *goal, join(parts))
+             : fmt::format("No method reached the target loss of {:.6g}.", *goal);
 }
 
 std::string entropy_note(const std::vector<MethodCases>& methods) {
@@ -134,8 +127,8 @@ std::string seeds_note(const std::vector<MethodCases>& methods) {
   }
   if (most == 1)
     return methods.size() > 1 ? "This is one seed: a small difference between two losses may be chance." : "";
-  return "Each number is a mean over " + (fewest == most ? "" : std::to_string(fewest) + " to ") +
-         std::to_string(most) + " seeds.";
+  return fmt::format("Each number is a mean over {}{} seeds.",
+                     fewest == most ? "" : fmt::format("{} to ", fewest), most);
 }
 
 }  // namespace
@@ -149,14 +142,15 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
              time = measured(methods, "simulated_time_s");
   if (!sync.empty()) sentences.push_back(synchronization(sync));
   if (!wait.empty() && wait.back().value > 0)
-    sentences.push_back("Before each exchange a replica waited on average " + listed(wait) +
-                        " for those it exchanges with.");
+    sentences.push_back(fmt::format(
+        "Before each exchange a replica waited on average {} for those it exchanges with.", listed(wait)));
   if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);
   if (!idle.empty() && idle.back().value > 0)
-    sentences.push_back("The accelerators were idle " + listed(idle) + " of the time.");
+    sentences.push_back(fmt::format("The accelerators were idle {} of the time.", listed(idle)));
   if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time) + ".");
   if (!losses.empty())
-    sentences.push_back("The final validation loss was " + listed(losses) + entropy_note(methods) + ".");
+    sentences.push_back(
+        fmt::format("The final validation loss was {}{}.", listed(losses), entropy_note(methods)));
   if (const std::string note = sampling_note(records); !note.empty())
     sentences.push_back("L" + note.substr(1) + ".");
   if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);

@@ -1,5 +1,3 @@
-#include "analysis/report/network_map.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,8 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/csv_stream.h"
-#include "analysis/report/report_data.h"
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
+#include "analysis/run_files.h"
 #include "core/errors.h"
 
 namespace longhaul {
@@ -21,6 +20,11 @@ struct Direction {
 
   // The share of its rate that it carried while it was busy; 0 without a rate.
   double full() const { return rate_bps && busy_s > 0 ? 8 * bytes / *rate_bps / busy_s : 0; }
+};
+
+struct Load {
+  std::string link, direction;
+  double bytes = 0, busy_s = 0;
 };
 
 struct MapLink {
@@ -90,8 +94,7 @@ Json bottleneck_json(const std::vector<MapLink>& links) {
 
 Json direction_json(const Direction& direction) {
   if (direction.bytes == 0) return nullptr;
-  return {six_digits(direction.bytes), six_digits(direction.busy_s),
-          direction.rate_bps ? Json(six_digits(*direction.rate_bps)) : Json(nullptr)};
+  return {six_digits(direction.bytes), six_digits(direction.busy_s), six_digits_or_null(direction.rate_bps)};
 }
 
 // Trunks first, then what was busy longest.
@@ -132,15 +135,6 @@ Json network_map(const std::string& case_folder, std::size_t most) {
   }
   return map;
 }
-
-namespace {
-
-struct Load {
-  std::string link, direction;
-  double bytes = 0, busy_s = 0;
-};
-
-}  // namespace
 
 Json busiest_links(const std::string& case_folder, std::size_t count) {
   const std::string file = case_folder + "/links.csv";

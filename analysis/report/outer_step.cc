@@ -1,5 +1,3 @@
-#include "analysis/report/outer_step.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +6,8 @@
 #include <vector>
 
 #include "analysis/exchange_table.h"
-#include "analysis/report/report_data.h"
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
 
 namespace longhaul {
 namespace {

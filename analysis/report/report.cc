@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "analysis/palette.h"
-#include "analysis/report/report_data.h"
 
 namespace longhaul {
 

@@ -1,12 +1,35 @@
-// The report: one self-contained HTML file, which opens offline.
+// The report: one self-contained HTML file, which opens offline, and the data that its scripts read.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "analysis/runs/run_directory.h"
 #include "core/options.h"
 
 namespace longhaul {
+
+// Everything the page shows:
+//   columns   [{"title", "meaning", "path", "unit" ("s", "B", "nats", "%" of a fraction, or "")}]
+//   swept     [keys]
+//   levels    [the cumulative shares at which the quantiles in `sync` stand]
+//   t95       [Student's t at 97.5 % for 2, 3, … seeds]
+//   runs      [{"folder", "name", "description", "words", "notes", "claims", "claim_pictures", "manifest",
+//               "scenario"}]
+//   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
+//               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step",
+//               "links", "map", "breakdown" (parts of a synchronization, s), "sync" (quantiles, s),
+//               "replicas" (times of each)}]
+//   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "findings": [sentences]}]
+//   problems  [what could not be read]
+//   live      {"text", "seconds"}: of a run in progress (longhaul report --watch), the page reloads after so
+//   long
+// texts, values and best go with columns. Curves, lanes and links are thinned, the more so the more cases
+// there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut table)
+// is named in `problems`, and the rest is there; throws InputError where no run has a case.
+Json report_data(const std::vector<std::string>& run_folders);
+// The same of directories that are open.
+Json report_data(const RunDirectories& opened);
 
 // The page for what report_data gives.
 std::string report_page(const Json& data);

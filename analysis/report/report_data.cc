@@ -1,22 +1,18 @@
-#include "analysis/report/report_data.h"
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
-#include "analysis/claims.h"
-#include "analysis/report/claim_pictures.h"
-#include "analysis/report/curves.h"
-#include "analysis/report/findings.h"
-#include "analysis/report/network_map.h"
-#include "analysis/report/outer_step.h"
-#include "analysis/report/seed_means.h"
-#include "analysis/report/sync_times.h"
-#include "analysis/report/words.h"
-#include "analysis/run_directory.h"
+#include "analysis/claims/claims.h"
+#include "analysis/learning_curve.h"
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
+#include "analysis/report/report.h"
+#include "analysis/run_files.h"
 #include "analysis/statistics.h"
-#include "analysis/sweep_point.h"
 #include "analysis/table.h"
+#include "analysis/text.h"
 #include "core/errors.h"
 #include "core/index.h"
 
@@ -24,6 +20,8 @@ namespace longhaul {
 namespace {
 
 using Run = RunDirectory;
+
+constexpr std::size_t kMostNamed = 12;
 
 // How much of each case fits, so that 1500 cases stay below 10 MB.
 struct Detail {
@@ -35,35 +33,22 @@ struct Detail {
   std::size_t curve_points, lanes, links, map_links;
 };
 
-Json optional_json(const std::optional<double>& value) {
-  return value ? Json(six_digits(*value)) : Json(nullptr);
-}
-
-std::string named_few(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 12;
-  std::vector<std::string> few(names.begin(),
-                               names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)));
-  return join(few, "; ") +
-         (names.size() > kMost ? "; and " + std::to_string(names.size() - kMost) + " more" : "");
-}
-
 Json notes_of(const Run& run) {
   const std::vector<Json>& records = run.records;
   Json notes = Json::array();
   if (!run.missing_shards.empty())
-    notes.push_back(std::to_string(run.missing_cases) + " of " +
-                    std::to_string(records.size() + run.missing_cases) +
-                    " cases are missing: this report was not given shard " + join(run.missing_shards, ", ") +
-                    ". Its claims are undecided without them.");
-  for (const char* status : {"interrupted", "failed"}) {
+    notes.push_back(
+        fmt::format("{} of {} cases are missing: this report was not given shard {}. Its claims are "
+                    "undecided without them.",
+                    run.missing_cases, records.size() + run.missing_cases, join(run.missing_shards)));
+  for (const auto& [status, words] :
+       {std::pair("interrupted", "did not finish, the run was interrupted"), std::pair("failed", "failed")}) {
     std::vector<std::string> names;
     for (const Json& record : records)
       if (record.value("status", "") == status) names.push_back(record.value("case", "?"));
     if (names.empty()) continue;
-    notes.push_back(
-        std::to_string(names.size()) + " of " + std::to_string(records.size()) + " cases " +
-        (std::string(status) == "failed" ? "failed: " : "did not finish, the run was interrupted: ") +
-        named_few(names) + ".");
+    notes.push_back(fmt::format("{} of {} cases {}: {}.", names.size(), records.size(), words,
+                                named_few(names, kMostNamed)));
   }
   if (records.empty()) notes.push_back("This run has no cases yet.");
   return notes;
@@ -127,7 +112,7 @@ Json chart_numbers(const Json& record) {
   Json numbers;
   for (const char* path : {"sync_time_s.mean", "sync_time_s.p95", "wait_s.mean", "compute_time_s",
                            "exchange_time_s", "wait_time_s", "simulated_time_s", "bytes_sent_per_replica"})
-    numbers[path] = optional_json(value_at(record, path));
+    numbers[path] = six_digits_or_null(value_at(record, path));
   return numbers;
 }
 
@@ -142,7 +127,7 @@ Json or_null(const Part& part, Json& problems) {
   }
 }
 
-// Of a case that is finished nobody is writing any more: a table without its last line end lost something.
+// No process writes the tables of a finished case any more: one without its last line end lost something.
 void name_cut_tables(const std::string& case_folder, Json& problems) {
   for (const char* table : {"metrics.csv", "exchanges.csv", "replicas.csv", "links.csv", "network.csv"})
     if (const std::string cut = cut_off(case_folder + "/" + table); !cut.empty()) problems.push_back(cut);
@@ -191,7 +176,7 @@ void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases)
       const std::optional<double> value = value_at(records[i], metric.path);
       Json& one = cases[first + i];
       one["texts"].push_back(formatted(metric, value));
-      one["values"].push_back(optional_json(value));
+      one["values"].push_back(six_digits_or_null(value));
       one["best"].push_back(best[i] ? 1 : 0);
     }
   }
@@ -251,12 +236,11 @@ Json report_data(const std::vector<std::string>& run_folders) {
 Json report_data(const RunDirectories& opened) {
   const std::vector<Run>& runs = opened.runs;
   Json problems = opened.problems;
-  std::vector<Json> all_records;
-  for (const Run& run : runs) all_records.insert(all_records.end(), run.records.begin(), run.records.end());
-  const Detail detail(std::max<std::size_t>(1, all_records.size()));
+  const std::vector<Json> records = all_records(runs);
+  const Detail detail(std::max<std::size_t>(1, records.size()));
 
-  Json data = {{"columns", columns_json()},        {"levels", quantile_levels()}, {"t95", t_quantiles()},
-               {"swept", swept_keys(all_records)}, {"runs", Json::array()},       {"cases", Json::array()},
+  Json data = {{"columns", columns_json()},    {"levels", quantile_levels()}, {"t95", t_quantiles()},
+               {"swept", swept_keys(records)}, {"runs", Json::array()},       {"cases", Json::array()},
                {"points", Json::array()}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t first = data["cases"].size();

@@ -1,11 +1,11 @@
-#include "analysis/report/seed_means.h"
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/report/report_data.h"
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
 #include "analysis/statistics.h"
-#include "analysis/sweep_point.h"
 #include "analysis/table.h"
 
 namespace longhaul {
@@ -74,7 +74,7 @@ void add_cell(const Row& row, const Metric& metric, bool best, Json& json) {
     half = six_digits(width);
     if (width > 0) text += " ± " + formatted(metric, width);
   } else if (!values.empty() && !all) {
-    text += " (" + std::to_string(values.size()) + " of " + std::to_string(row.done.size()) + " seeds)";
+    text += fmt::format(" ({} of {} seeds)", values.size(), row.done.size());
   }
   json["texts"].push_back(text);
   json["values"].push_back(all ? Json(six_digits(mean(values))) : Json(nullptr));

@@ -1,11 +1,10 @@
-#include "analysis/report/sync_times.h"
-
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/csv_stream.h"
 #include "analysis/exchange_table.h"
-#include "analysis/report/report_data.h"
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
+#include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "core/index.h"
 

@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "analysis/join.h"
+#include "analysis/learning_curve.h"
+#include "analysis/record_values.h"
 #include "analysis/table.h"
 #include "core/errors.h"
 #include "core/metrics.h"

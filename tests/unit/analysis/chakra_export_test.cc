@@ -1,4 +1,4 @@
-#include "analysis/chakra_export.h"
+#include "analysis/exports/chakra_export.h"
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // Verdicts by hand: values and bounds are chosen so that each can be read off.
-#include "analysis/claims.h"
+#include "analysis/claims/claims.h"
 
 #include <gtest/gtest.h>
 

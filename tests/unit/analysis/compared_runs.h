@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/run_directory.h"
+#include "analysis/runs/run_directory.h"
 
 namespace longhaul {
 

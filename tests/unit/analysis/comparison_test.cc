@@ -1,7 +1,7 @@
 #include "analysis/comparison/comparison.h"
 
 #include "analysis/comparison/metric.h"
-#include "analysis/comparison/words.h"
+#include "analysis/comparison/render.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
@@ -341,7 +341,7 @@ TEST(Comparison, TakesLossesAndTimesByDefault) {
                         {"target_loss", 1},           {"final_loss", 2}, {"best_loss", 2},
                         {"time_to_target_s", nullptr}};
   std::vector<std::string> taken;
-  for (const Metric& metric : default_metrics({compared_record("a", 1, Json::object(), numbers)}))
+  for (const Metric& metric : chosen_metrics({}, {compared_record("a", 1, Json::object(), numbers)}))
     taken.push_back(metric.path);
   EXPECT_EQ(taken, std::vector<std::string>({"final_loss", "time_to_target_s", "sync_time_s.mean",
                                              "wait_s.mean", "idle_fraction.mean"}));

@@ -3,10 +3,10 @@
 #include "analysis/figures/figures.h"
 
 #include "analysis/case_record.h"
-#include "analysis/figures/axis.h"
-#include "analysis/join.h"
+#include "analysis/figures/figure.h"
+#include "analysis/learning_curve.h"
 #include "analysis/palette.h"
-#include "analysis/summary.h"
+#include "analysis/runs/summary.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"

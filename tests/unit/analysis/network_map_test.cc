@@ -1,4 +1,4 @@
-#include "analysis/report/network_map.h"
+#include "analysis/report/parts.h"
 
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"

@@ -3,12 +3,9 @@
 #include <regex>
 
 #include "analysis/case_record.h"
-#include "analysis/join.h"
-#include "analysis/report/curves.h"
-#include "analysis/report/findings.h"
-#include "analysis/report/outer_step.h"
-#include "analysis/report/report_data.h"
-#include "analysis/summary.h"
+#include "analysis/learning_curve.h"
+#include "analysis/report/parts.h"
+#include "analysis/runs/summary.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 

@@ -1,6 +1,7 @@
-#include "analysis/run_directory.h"
+#include "analysis/runs/run_directory.h"
 
-#include "analysis/summary.h"
+#include "analysis/run_files.h"
+#include "analysis/runs/summary.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 

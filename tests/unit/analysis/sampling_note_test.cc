@@ -1,4 +1,4 @@
-#include "analysis/sampling_note.h"
+#include "analysis/table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/report/seed_means.h"
+#include "analysis/report/parts.h"
 
 #include <gtest/gtest.h>
 

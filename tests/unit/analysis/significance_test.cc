@@ -1,6 +1,6 @@
 // Expected values: Student (1908), the extra hours of sleep of ten patients under two drugs, as R prints them
 // (example(t.test)); Fisher's lady tasting tea; sample sizes from Cohen's and G*Power's tables.
-#include "analysis/significance.h"
+#include "analysis/statistics.h"
 
 #include <gtest/gtest.h>
 

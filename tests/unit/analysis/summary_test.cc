@@ -1,4 +1,4 @@
-#include "analysis/summary.h"
+#include "analysis/runs/summary.h"
 
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"

@@ -1,4 +1,4 @@
-#include "analysis/report/sync_times.h"
+#include "analysis/report/parts.h"
 
 #include "analysis/case_record.h"
 #include "tests/unit/analysis/run_fixture.h"

@@ -1,8 +1,8 @@
-#include "analysis/timeline.h"
+#include "analysis/exports/timeline.h"
 
 #include <map>
 
-#include "analysis/timeline_writer.h"
+#include "analysis/exports/timeline_writer.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/validation.h"
+#include "analysis/claims/validation.h"
 
 #include <gtest/gtest.h>
 

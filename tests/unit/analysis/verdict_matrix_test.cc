@@ -1,8 +1,8 @@
-#include "analysis/verdict_matrix.h"
+#include "analysis/claims/verdict_matrix.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/report/claim_pictures.h"
+#include "analysis/report/parts.h"
 
 namespace longhaul {
 namespace {

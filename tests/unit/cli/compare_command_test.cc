@@ -1,12 +1,12 @@
 // longhaul compare on run directories of which some cannot be used.
-#include "cli/compare_command.h"
+#include "cli/commands.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/summary.h"
+#include "analysis/runs/summary.h"
 #include "core/errors.h"
 
 namespace longhaul {

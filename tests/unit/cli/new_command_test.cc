@@ -1,5 +1,5 @@
 // longhaul new: whatever is chosen, what is written is a valid scenario.
-#include "cli/new_command.h"
+#include "cli/commands.h"
 
 #include <gtest/gtest.h>
 

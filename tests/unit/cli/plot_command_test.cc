@@ -1,5 +1,5 @@
 // longhaul plot draws with the real gnuplot where there is one.
-#include "cli/plot_command.h"
+#include "cli/commands.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/summary.h"
+#include "analysis/runs/summary.h"
 #include "core/errors.h"
 
 namespace longhaul {

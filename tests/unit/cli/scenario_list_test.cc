@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "cli/list_command.h"
+#include "cli/commands.h"
 
 namespace longhaul {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/validate_command.h"
+#include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 

@@ -1,0 +1,383 @@
+#include "analysis/claims/claims.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analysis/record_values.h"
+#include "analysis/residual.h"
+#include "analysis/statistics.h"
+#include "analysis/text.h"
+#include "core/errors.h"
+#include "core/metrics.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+enum class Verdict { kFails, kUndecided, kHolds };  // in this order: "all" is the minimum, "any" the maximum
+
+const char* word(Verdict verdict) {
+  const char* words[] = {"fails", "undecided", "holds"};
+  return words[static_cast<int>(verdict)];
+}
+
+// What a claim says about one number.
+struct Bound {
+  std::optional<double> at_least, at_most, equals;
+  double within = 0;  // fraction of `equals`
+
+  explicit Bound(const Json& claim) : within(claim.value("within", 0.)) {
+    if (claim.contains("at_least")) at_least = claim["at_least"].get<double>();
+    if (claim.contains("at_most")) at_most = claim["at_most"].get<double>();
+    if (claim.contains("equals")) equals = claim["equals"].get<double>();
+  }
+
+  double threshold() const { return at_least ? *at_least : at_most ? *at_most : *equals; }
+
+  Verdict judge(double low, double high) const {
+    if (at_least)
+      return low >= *at_least ? Verdict::kHolds : high < *at_least ? Verdict::kFails : Verdict::kUndecided;
+    if (at_most)
+      return high <= *at_most ? Verdict::kHolds : low > *at_most ? Verdict::kFails : Verdict::kUndecided;
+    const double slack = within * std::abs(*equals), bottom = *equals - slack, top = *equals + slack;
+    if (low >= bottom && high <= top) return Verdict::kHolds;
+    return high < bottom || low > top ? Verdict::kFails : Verdict::kUndecided;
+  }
+};
+
+// The cases of one point of the sweep: values over seeds.
+struct PointValues {
+  Json swept;
+  std::vector<double> values;
+  std::vector<std::string> evidence;
+  double residual = 0;
+  bool complete = true;
+};
+
+struct Judged {
+  const PointValues* point;
+  double measured, low, high;
+  Verdict verdict;
+};
+
+// "methods.noloco.pattern": no case of another method has it.
+bool is_of_another_method(const std::string& key, const Json& label) {
+  return is_method_option(key) && key.rfind("methods." + label.get<std::string>() + ".", 0) != 0;
+}
+
+// A sweep may be a union whose parts sweep different keys. A case that does not have a key has the scenario's
+// value there, which is none of those swept: it is not at that point.
+bool agrees(const Json& one, const Json& where) {
+  const Json& swept = one["swept"];
+  for (const auto& [key, value] : where.items())
+    if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, one["label"])) return false;
+  return true;
+}
+
+// Whether two cases of different methods differ in the keys of these methods alone.
+bool is_same_point(const Json& a, const Json& b) {
+  return agrees(a, b["swept"]) && agrees(b, a["swept"]);
+}
+
+Json swept_by_both(const Json& a, const Json& b) {
+  Json both = a;
+  for (const auto& [key, value] : b.items()) both[key] = value;
+  return both;
+}
+
+// In the order in which they were first met; looked up by text, because a sweep may have thousands.
+class Points {
+ public:
+  PointValues& with(const Json& swept) {
+    const auto [entry, is_new] = place_.emplace(swept.dump(), points_.size());
+    if (is_new) points_.emplace_back().swept = swept;
+    return points_[entry->second];
+  }
+
+  std::vector<PointValues> take() { return std::move(points_); }
+
+ private:
+  std::vector<PointValues> points_;
+  std::map<std::string, std::size_t> place_;
+};
+
+void add(PointValues& point, std::optional<double> value, std::initializer_list<const Json*> cases,
+         const Metric& metric) {
+  for (const Json* one : cases) {
+    point.evidence.push_back(one->at("case"));
+    if (metric.depends_on_network_time) point.residual = std::max(point.residual, network_residual(*one));
+  }
+  if (value && std::isfinite(*value))
+    point.values.push_back(*value);
+  else
+    point.complete = false;
+}
+
+std::optional<double> done_value(const Json& record, const std::string& metric) {
+  return record.value("status", "") == "done" ? value_at(record, metric) : std::nullopt;
+}
+
+std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json>& records) {
+  const Metric metric = metric_named(claim["metric"]);
+  const Json where = claim.value("where", Json::object());
+  Points points;
+  for (const Json& one : records) {
+    if (claim.contains("of") && one["label"] != claim["of"]) continue;
+    if (!agrees(one, where)) continue;
+    Json swept = one["swept"];
+    if (!claim.contains("of")) swept["method"] = one["label"];
+    add(points.with(swept), done_value(one, metric.path), {&one}, metric);
+  }
+  return points.take();
+}
+
+std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records) {
+  std::vector<const Json*> cases;
+  for (const Json& one : records)
+    if (one["label"] == label && agrees(one, where)) cases.push_back(&one);
+  return cases;
+}
+
+// The swept keys that every one of the cases has.
+std::vector<std::string> common_keys(const std::vector<const Json*>& cases) {
+  std::vector<std::string> keys;
+  if (cases.empty()) return keys;
+  for (const auto& [key, value] : cases[0]->at("swept").items())
+    if (std::all_of(cases.begin(), cases.end(),
+                    [&key = key](const Json* one) { return one->at("swept").contains(key); }))
+      keys.push_back(key);
+  return keys;
+}
+
+// Cases that can be a pair have the same; so not all pairs of a large sweep are looked at.
+std::string pairing_text(const Json& one, const std::vector<std::string>& keys) {
+  std::string text = one["seed"].dump();
+  for (const std::string& key : keys) text += "," + one["swept"][key].dump();
+  return text;
+}
+
+std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>& records) {
+  const Metric metric = metric_named(claim["ratio"]);
+  const Json where = claim.value("where", Json::object());
+  const std::vector<const Json*> aboves = cases_of(claim["of"], where, records);
+  const std::vector<const Json*> belows = cases_of(claim["to"], where, records);
+  std::vector<const Json*> both = aboves;
+  both.insert(both.end(), belows.begin(), belows.end());
+  const std::vector<std::string> keys = common_keys(both);
+  std::map<std::string, std::vector<const Json*>> partners;
+  for (const Json* below : belows) partners[pairing_text(*below, keys)].push_back(below);
+  Points points;
+  for (const Json* above : aboves) {
+    for (const Json* below : partners[pairing_text(*above, keys)]) {
+      if (!is_same_point(*above, *below)) continue;
+      const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
+      std::optional<double> ratio;
+      if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
+      add(points.with(swept_by_both((*above)["swept"], (*below)["swept"])), ratio, {above, below}, metric);
+    }
+  }
+  return points.take();
+}
+
+// A simulated time is right to a factor of 1 ± r; a ratio of two of them to (1 ± r) / (1 ∓ r).
+Judged judge_point(const PointValues& point, const Bound& bound, bool is_ratio) {
+  if (point.values.empty()) return {&point, NAN, NAN, NAN, Verdict::kUndecided};
+  const Interval interval = t_interval(point.values, 0.95);
+  const double r = point.residual;
+  const double down = is_ratio ? (1 - r) / (1 + r) : 1 - r, up = is_ratio ? (1 + r) / (1 - r) : 1 + r;
+  const Verdict verdict = point.complete ? bound.judge(std::min(interval.low * down, interval.low * up),
+                                                       std::max(interval.high * up, interval.high * down))
+                                         : Verdict::kUndecided;
+  return {&point, mean(point.values), interval.low, interval.high, verdict};
+}
+
+std::string what_in_words(const Json& claim) {
+  if (claim.contains("ratio"))
+    return fmt::format("{} of {} over {}", plain(claim["ratio"]), plain(claim["of"]), plain(claim["to"]));
+  return plain(claim["metric"]) + (claim.contains("of") ? " of " + plain(claim["of"]) : "");
+}
+
+std::string bound_in_words(const Bound& bound) {
+  const std::string number = format_number(bound.threshold());
+  if (bound.at_least) return "at least " + number;
+  if (bound.at_most) return "at most " + number;
+  return fmt::format("{} within {} %", number, format_number(100 * bound.within));
+}
+
+std::string point_in_words(const Json& swept) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : swept.items()) parts.push_back(assignment(key, value));
+  return join(parts);
+}
+
+std::string measured_in_words(const Json& verdict) {
+  if (!verdict["measured"].is_number()) return "not measured";
+  const std::string measured = fmt::format("{:.3g}", verdict["measured"].get<double>());
+  const int seeds = verdict["seeds"];
+  if (seeds < 2) return measured;
+  const Json& interval = verdict["interval"];
+  return fmt::format("{} [{:.3g}, {:.3g}] over {} seeds", measured, interval[0].get<double>(),
+                     interval[1].get<double>(), seeds);
+}
+
+Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+Json claim_record(const Json& claim, const Judged& decisive, std::size_t points,
+                  const std::vector<std::string>& evidence) {
+  return {{"id", claim["id"]},
+          {"statement", claim.value("statement", "")},
+          {"what", what_in_words(claim)},
+          {"bound", bound_in_words(Bound(claim))},
+          {"measured", finite_or_null(decisive.measured)},
+          {"interval", {finite_or_null(decisive.low), finite_or_null(decisive.high)}},
+          {"threshold", Bound(claim).threshold()},
+          {"verdict", word(decisive.verdict)},
+          {"point", decisive.point->swept},
+          {"points", points},
+          {"seeds", decisive.point->values.size()},
+          {"residual", decisive.point->residual},
+          {"evidence", evidence}};
+}
+
+// Of the points with the verdict that decides, the one nearest to going the other way.
+const Judged& decisive(const std::vector<Judged>& judged, const Bound& bound, bool all) {
+  const auto by_verdict = [](const Judged& a, const Judged& b) { return a.verdict < b.verdict; };
+  const Verdict decides = (all ? std::min_element(judged.begin(), judged.end(), by_verdict)
+                               : std::max_element(judged.begin(), judged.end(), by_verdict))
+                              ->verdict;
+  const auto margin = [&](const Judged& one) {
+    if (bound.at_least) return one.measured - *bound.at_least;
+    if (bound.at_most) return *bound.at_most - one.measured;
+    return -std::abs(one.measured - *bound.equals);
+  };
+  const Judged* best = nullptr;
+  for (const Judged& one : judged) {
+    if (one.verdict != decides) continue;
+    if (!best || std::isnan(margin(*best)) ||
+        (all ? margin(one) < margin(*best) : margin(one) > margin(*best)))
+      best = &one;
+  }
+  return *best;
+}
+
+std::vector<PointValues> points_of(const Json& claim, const std::vector<Json>& records) {
+  return claim.contains("ratio") ? ratio_points(claim, records) : metric_points(claim, records);
+}
+
+void judge_claim(const Json& claim, const std::vector<Json>& records, Json& verdicts) {
+  const bool is_ratio = claim.contains("ratio");
+  const Bound bound(claim);
+  const std::vector<PointValues> points = points_of(claim, records);
+  std::vector<Judged> judged;
+  std::vector<std::string> evidence;
+  for (const PointValues& point : points) {
+    judged.push_back(judge_point(point, bound, is_ratio));
+    evidence.insert(evidence.end(), point.evidence.begin(), point.evidence.end());
+  }
+  const PointValues nothing;
+  if (judged.empty()) judged.push_back({&nothing, NAN, NAN, NAN, Verdict::kUndecided});
+  const std::string quantifier = claim.value("quantifier", "all");
+  if (quantifier != "each") {
+    verdicts.push_back(
+        claim_record(claim, decisive(judged, bound, quantifier == "all"), points.size(), evidence));
+    return;
+  }
+  for (const Judged& one : judged) verdicts.push_back(claim_record(claim, one, 1, one.point->evidence));
+}
+
+void check_one_of(const Json& claim, const std::string& path, const std::vector<std::string>& keys) {
+  const auto count =
+      std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return claim.contains(key); });
+  if (count != 1)
+    throw InputError(path, fmt::format("found {} of {}", count, join(keys)), "exactly one of them");
+}
+
+}  // namespace
+
+void check_label(const Json& claim, const std::string& path, const char* key,
+                 const std::vector<std::string>& labels) {
+  if (!claim.contains(key)) return;
+  const std::string found = claim[key];
+  if (!contains(labels, found))
+    throw InputError(child_path(path, key), "found \"" + found + "\"", join(labels),
+                     did_you_mean(found, labels));
+}
+
+void check_swept(const Json& claim, const std::string& path, const char* table,
+                 const std::set<std::string>& swept) {
+  const std::vector<std::string> keys(swept.begin(), swept.end());
+  const Json section = claim.value(table, Json::object());
+  for (const auto& [key, value] : section.items())
+    if (!swept.count(key))
+      throw InputError(child_path(child_path(path, table), key), "is not swept",
+                       keys.empty() ? "nothing: the scenario has no sweep" : join(keys),
+                       did_you_mean(key, keys));
+}
+
+void check_claims(const Json& claims, const std::vector<std::string>& labels,
+                  const std::set<std::string>& swept) {
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Json& claim = claims[i];
+    const std::string path = element_path("claims", i);
+    if (!ids.insert(claim["id"]).second)
+      throw InputError(path + ".id", fmt::format("found \"{}\" twice", plain(claim["id"])),
+                       "an id of its own");
+    check_one_of(claim, path, {"metric", "ratio"});
+    check_one_of(claim, path, {"at_least", "at_most", "equals"});
+    if (claim.contains("within") != claim.contains("equals"))
+      throw InputError(path, "found one of equals and within", "both or none");
+    if (claim.contains("ratio") && !(claim.contains("of") && claim.contains("to")))
+      throw InputError(path, "found ratio without of and to", "labels of two methods: " + join(labels));
+    if (claim.contains("metric") && claim.contains("to"))
+      throw InputError(path + ".to", "found beside metric", "only with ratio");
+    for (const char* key : {"of", "to"}) check_label(claim, path, key, labels);
+    check_swept(claim, path, "where", swept);
+  }
+}
+
+Json judge_claims(const Json& claims, const std::vector<Json>& records, std::size_t missing_cases) {
+  Json verdicts = Json::array();
+  for (const Json& claim : claims) judge_claim(claim, records, verdicts);
+  if (missing_cases > 0)
+    for (Json& verdict : verdicts) {
+      verdict["verdict"] = word(Verdict::kUndecided);
+      verdict["missing_cases"] = missing_cases;
+    }
+  return verdicts;
+}
+
+std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json>& records) {
+  std::vector<JudgedPoint> judged;
+  for (const PointValues& point : points_of(claim, records)) {
+    const Judged one = judge_point(point, Bound(claim), claim.contains("ratio"));
+    judged.push_back({point.swept, one.measured, word(one.verdict)});
+  }
+  return judged;
+}
+
+std::string claim_in_words(const Json& claim) {
+  return what_in_words(claim) + "; claimed: " + bound_in_words(Bound(claim));
+}
+
+std::string verdict_grounds(const Json& verdict) {
+  const std::string point = point_in_words(verdict["point"]);
+  std::string text = fmt::format("{} is {}; claimed: {}", plain(verdict["what"]), measured_in_words(verdict),
+                                 plain(verdict["bound"]));
+  if (!point.empty()) text += fmt::format(" (at {})", point);
+  if (verdict.contains("missing_cases"))
+    text += fmt::format("; {} cases of the scenario are in other shards", plain(verdict["missing_cases"]));
+  return text;
+}
+
+std::string verdict_sentence(const Json& verdict) {
+  return fmt::format("{} {}: {}", plain(verdict["id"]), plain(verdict["verdict"]), verdict_grounds(verdict));
+}
+
+}  // namespace longhaul

@@ -1,0 +1,62 @@
+// Claims: statements about the cases of a scenario, written as data, and the verdicts on them.
+//
+// A claim compares a number of each case (`metric`, of the method labelled `of`), or the ratio of a number
+// between two methods (`ratio`, `of` over `to`), with a bound. Cases are paired at equal swept values and
+// equal seed; at each point the mean over seeds has a 95 % t interval.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+// Throws InputError (paths "claims[i].KEY") for a claim that cannot be judged: an unknown label or
+// swept key, not exactly one of metric and ratio, not exactly one bound. `labels` of the methods; `swept` all
+// keys of the sweep.
+void check_claims(const Json& claims, const std::vector<std::string>& labels,
+                  const std::set<std::string>& swept);
+
+// The parts of that check which a published figure shares (validation.h): the label under `key`, where it is
+// given, is one of `labels`; every key of the object `table` is swept. `path`: of the claim.
+void check_label(const Json& claim, const std::string& path, const char* key,
+                 const std::vector<std::string>& labels);
+void check_swept(const Json& claim, const std::string& path, const char* table,
+                 const std::set<std::string>& swept);
+
+// One record a claim, or one a point where its quantifier is "each":
+//   id, statement, measured, interval [low, high], threshold, verdict (holds, fails, undecided), evidence
+//   (case names), what (the number in words), bound ("at least 10"), point (the swept values that decided),
+//   points (how many were judged), seeds (of the deciding point; the interval of a single one is a point),
+//   residual (by which the interval was widened)
+// "all" holds if it holds at every point, and fails if it fails at one; "any" the other way round. Undecided:
+// the threshold lies within the interval widened by the residual of the network model, or a case that it
+// needs is not done.
+// `missing_cases` of the scenario are in shards that are not at hand: then every claim is undecided, and its
+// record has their number as missing_cases.
+Json judge_claims(const Json& claims, const std::vector<Json>& records, std::size_t missing_cases = 0);
+
+// One point of the sweep under a claim. `measured`: NaN where no case of it is done.
+struct JudgedPoint {
+  Json swept;
+  double measured = 0;
+  std::string verdict;
+};
+
+// Every point that the claim quantifies over, whatever its quantifier is.
+std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json>& records);
+
+// "sync_time_s.mean of diloco over noloco; claimed: at least 10".
+std::string claim_in_words(const Json& claim);
+
+// A verdict for people: "order-of-magnitude fails: sync_time_s.mean of diloco over noloco is 1.28, not at
+// least 10 (at network.tcp.connections = 8)".
+std::string verdict_sentence(const Json& verdict);
+
+// The part of it after the colon.
+std::string verdict_grounds(const Json& verdict);
+
+}  // namespace longhaul

@@ -1,0 +1,308 @@
+#include "analysis/claims/validation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/claims/claims.h"
+#include "analysis/record_values.h"
+#include "analysis/text.h"
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+// A figure is looked up as the points of a claim are: means over seeds, ratios of paired cases.
+std::vector<JudgedPoint> points_of(const Json& figure, const std::vector<Json>& records) {
+  Json claim = {{"id", ""}, {"equals", figure.at("value")}, {"within", 0}};
+  for (const char* key : {"metric", "ratio", "of", "to", "where"})
+    if (figure.contains(key)) claim[key] = figure[key];
+  return judged_points(claim, records);
+}
+
+bool is_at(const Json& swept, const Json& assumed) {
+  for (const auto& [key, value] : assumed.items())
+    if (!swept.contains(key) || swept[key] != value) return false;
+  return true;
+}
+
+std::vector<JudgedPoint> assumed_points(const Json& figure, const std::vector<JudgedPoint>& points) {
+  std::vector<JudgedPoint> found;
+  const Json assumed = figure.value("assumed", Json::object());
+  std::copy_if(points.begin(), points.end(), std::back_inserter(found),
+               [&](const JudgedPoint& point) { return is_at(point.swept, assumed); });
+  return found;
+}
+
+// The keys of the sweep that tell the points apart.
+std::vector<std::string> keys_that_differ(const std::vector<JudgedPoint>& points) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : points[0].swept.items())
+    for (const JudgedPoint& point : points)
+      if (point.swept.value(key, Json()) != value) {
+        keys.push_back(key);
+        break;
+      }
+  return keys;
+}
+
+void check_figure(const Json& figure, const std::string& path, const std::vector<std::string>& labels,
+                  const std::set<std::string>& swept, const std::vector<Json>& cases) {
+  if (figure.contains("metric") == figure.contains("ratio"))
+    throw InputError(
+        path, figure.contains("metric") ? "found both metric and ratio" : "found neither metric nor ratio",
+        "exactly one of them");
+  if (figure.contains("ratio") != figure.contains("to"))
+    throw InputError(path, figure.contains("to") ? "found to without ratio" : "found ratio without to",
+                     "to, a label, with ratio alone");
+  for (const char* key : {"of", "to"}) check_label(figure, path, key, labels);
+  for (const char* table : {"where", "assumed"}) check_swept(figure, path, table, swept);
+  const std::vector<JudgedPoint> points = points_of(figure, cases);
+  if (points.empty()) throw InputError(child_path(path, "where"), "no case fits it", "values of the sweep");
+  const std::vector<JudgedPoint> assumed = assumed_points(figure, points);
+  if (assumed.empty())
+    throw InputError(child_path(path, "assumed"), fmt::format("none of the {} points fits it", points.size()),
+                     "values of the sweep");
+  if (assumed.size() > 1)
+    throw InputError(child_path(path, "assumed"),
+                     fmt::format("leaves {} points of the sweep", assumed.size()),
+                     "the values of one: the prediction is a single number; they differ in " +
+                         join(keys_that_differ(assumed)));
+}
+
+// Three digits.
+std::string digits(double value) {
+  if (!std::isfinite(value)) return "not run";
+  return std::abs(value) >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:#.3g}", value);
+}
+
+std::string with_unit(double value, const Json& figure) {
+  const std::string unit = figure.value("unit", "s");
+  return digits(value) + (unit.empty() || !std::isfinite(value) ? "" : " " + unit);
+}
+
+std::string ratio_text(const Prediction& prediction) {
+  return std::isfinite(prediction.ratio) ? fmt::format("{:.2f}", prediction.ratio) : "";
+}
+
+std::string published_text(const Json& figure) {
+  std::string text = with_unit(figure.at("value"), figure);
+  if (figure.contains("low") && figure.contains("high"))
+    text += fmt::format(" ({} – {})", digits(figure["low"]), digits(figure["high"]));
+  return text;
+}
+
+// "off by -42 to -25 %", over figures in any order.
+std::string off_by(const std::vector<const FigureVerdict*>& verdicts) {
+  const Prediction *low = nullptr, *high = nullptr;
+  for (const FigureVerdict* one : verdicts) {
+    if (!std::isfinite(one->prediction.ratio)) continue;
+    if (!low || one->prediction.ratio < low->ratio) low = &one->prediction;
+    if (!high || one->prediction.ratio > high->ratio) high = &one->prediction;
+  }
+  if (!low) return "not run";
+  const auto percent_off = [](const Prediction& one) {
+    return fmt::format("{:+.0f}", 100 * (one.ratio - 1));
+  };
+  const std::string from = percent_off(*low), to = percent_off(*high);
+  return fmt::format("off by {} %", from == to ? from : from + " to " + to);
+}
+
+// Figures that are off for the same reason share a sentence.
+struct SharedReason {
+  std::string why;
+  std::vector<const FigureVerdict*> of;
+};
+
+std::vector<SharedReason> reasons_of(const Validation& validation) {
+  std::vector<SharedReason> reasons;
+  for (const FigureVerdict& one : validation.figures) {
+    if (!one.is_off()) continue;
+    const std::string given = one.figure.value("why", ""),
+                      why = given.empty() ? "No reason is known." : given;
+    auto shared = std::find_if(reasons.begin(), reasons.end(),
+                               [&why](const SharedReason& reason) { return reason.why == why; });
+    if (shared == reasons.end()) shared = reasons.insert(reasons.end(), SharedReason{why, {}});
+    shared->of.push_back(&one);
+  }
+  return reasons;
+}
+
+std::string names_of(const SharedReason& reason, const std::string& mark) {
+  constexpr std::size_t kMostNames = 4;
+  if (reason.of.size() > kMostNames) return counted(reason.of.size(), "figure");
+  std::vector<std::string> names;
+  for (const FigureVerdict* one : reason.of) names.push_back(mark + plain(one->figure.at("what")) + mark);
+  return join(names, "; ");
+}
+
+std::string reason_lines(const Validation& validation, const std::string& begin, const std::string& mark) {
+  std::string text;
+  for (const SharedReason& reason : reasons_of(validation))
+    text += fmt::format("{}{}: {}. {}\n", begin, names_of(reason, mark), off_by(reason.of), reason.why);
+  return text;
+}
+
+// Where `other` differs from the point of the prediction: "queue = fifo, connections = 16".
+std::string difference(const Prediction& other, const Prediction& prediction) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : other.swept.items())
+    if (prediction.swept.value(key, Json()) != value) parts.push_back(assignment(last_key(key), value));
+  return join(parts);
+}
+
+const std::vector<std::pair<std::string, std::string>>& kinds() {
+  static const std::vector<std::pair<std::string, std::string>> headings = {
+      {"measurement", "Measured on real networks"}, {"model", "Computed by publications"}};
+  return headings;
+}
+
+std::vector<const Validation*> of_kind(const std::vector<Validation>& validations, const std::string& kind) {
+  std::vector<const Validation*> found;
+  for (const Validation& one : validations)
+    if (one.about.value("kind", "measurement") == kind) found.push_back(&one);
+  return found;
+}
+
+using Row = std::array<std::string, 4>;  // what, published, predicted, ratio
+
+std::vector<Row> rows_of(const Validation& validation) {
+  std::vector<Row> rows = {{"", "published", "predicted", "ratio"}};
+  for (const FigureVerdict& one : validation.figures) {
+    rows.push_back({one.figure.at("what"), published_text(one.figure),
+                    with_unit(one.prediction.value, one.figure), ratio_text(one.prediction)});
+    for (const Prediction& other : one.others)
+      rows.push_back({"  " + difference(other, one.prediction), "", with_unit(other.value, one.figure),
+                      ratio_text(other)});
+  }
+  return rows;
+}
+
+std::string aligned(const std::vector<Row>& rows) {
+  std::array<std::size_t, 4> widths{};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = "  ";
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::string space(widths[i] - width_of(row[i]), ' ');
+      line += i == 0 ? row[i] + space : "  " + space + row[i];
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string markdown_row(const FigureVerdict& one) {
+  std::vector<std::string> others;
+  for (const Prediction& other : one.others)
+    others.push_back(fmt::format("{}: {} ({})", difference(other, one.prediction),
+                                 with_unit(other.value, one.figure), ratio_text(other)));
+  const std::string ratio = ratio_text(one.prediction);
+  std::string row = "| ";
+  for (const std::string& cell :
+       {plain(one.figure.at("what")), published_text(one.figure), with_unit(one.prediction.value, one.figure),
+        one.is_off() ? "**" + ratio + "**" : ratio, join(others, "; ")})
+    row += markdown_cell(cell);
+  row.back() = '\n';
+  return row;
+}
+
+std::string markdown_of(const Validation& validation) {
+  const Json& about = validation.about;
+  const auto said = [&about](const char* key) { return plain(about.at(key)); };
+  std::string text =
+      fmt::format("### {}: {}\n\n{}. {}. Licence: {}. Read: {}\n\n*Set-up.* {}\n\n", validation.name,
+                  said("title"), said("source"), said("date"), said("licence"), said("read"), said("setup"));
+  const Json assumptions = about.value("assumptions", Json::array());
+  if (!assumptions.empty()) text += "*Assumed:*\n\n";
+  for (const Json& assumption : assumptions) text += "- " + plain(assumption) + "\n";
+  if (!assumptions.empty()) text += "\n";
+  text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
+  for (const FigureVerdict& one : validation.figures) text += markdown_row(one);
+  const std::string reasons = reason_lines(validation, "- ", "*");
+  return text + (reasons.empty() ? "" : "\n" + reasons) + "\n";
+}
+
+std::string text_of(const Validation& validation) {
+  const Json& about = validation.about;
+  std::string text =
+      fmt::format("{}: {}\n  {}, {}, licence: {}\n{}{}", validation.name, plain(about.at("title")),
+                  plain(about.at("source")), plain(about.at("date")), plain(about.at("licence")),
+                  aligned(rows_of(validation)), reason_lines(validation, "  ", ""));
+  const Json assumptions = about.value("assumptions", Json::array());
+  for (const Json& assumption : assumptions) text += "  assumed: " + plain(assumption) + "\n";
+  return text + "\n";
+}
+
+// "12 figures, 9 of them within 15 %."
+std::string tally(const std::vector<const Validation*>& validations) {
+  std::size_t figures = 0, near = 0;
+  for (const Validation* one : validations) {
+    figures += one->figures.size();
+    near += as_index(std::count_if(one->figures.begin(), one->figures.end(),
+                                   [](const FigureVerdict& verdict) { return !verdict.is_off(); }));
+  }
+  return fmt::format("{}, {} predicted within {:.0f} %.", counted(figures, "figure"), near,
+                     100 * kNeedsAReason);
+}
+
+}  // namespace
+
+bool FigureVerdict::is_off() const {
+  return !(std::abs(prediction.ratio - 1) <= kNeedsAReason);
+}
+
+void check_validation(const Json& section, const std::vector<std::string>& labels,
+                      const std::set<std::string>& swept, const std::vector<Json>& cases) {
+  const Json figures = section.value("figures", Json::array());
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    check_figure(figures[i], element_path("validation.figures", i), labels, swept, cases);
+}
+
+Validation judge_validation(const std::string& name, const Json& section, const std::vector<Json>& records) {
+  Validation validation{name, section, {}};
+  for (const Json& figure : section.at("figures")) {
+    const Json assumed = figure.value("assumed", Json::object());
+    const double published = figure.at("value");
+    FigureVerdict verdict{figure, {Json::object(), NAN, NAN}, {}};
+    for (const JudgedPoint& point : points_of(figure, records)) {
+      const Prediction one{point.swept, point.measured, point.measured / published};
+      if (is_at(point.swept, assumed))
+        verdict.prediction = one;
+      else
+        verdict.others.push_back(one);
+    }
+    validation.figures.push_back(std::move(verdict));
+  }
+  return validation;
+}
+
+std::string validation_text(const std::vector<Validation>& validations) {
+  std::string text;
+  for (const auto& [kind, heading] : kinds()) {
+    const std::vector<const Validation*> some = of_kind(validations, kind);
+    if (some.empty()) continue;
+    text += fmt::format("{}: {}\n\n", heading, tally(some));
+    for (const Validation* one : some) text += text_of(*one);
+  }
+  return text;
+}
+
+std::string validation_markdown(const std::vector<Validation>& validations) {
+  std::string text;
+  for (const auto& [kind, heading] : kinds()) {
+    const std::vector<const Validation*> some = of_kind(validations, kind);
+    if (some.empty()) continue;
+    text += fmt::format("## {}\n\n{}\n\n", heading, tally(some));
+    for (const Validation* one : some) text += markdown_of(*one);
+  }
+  return text;
+}
+
+}  // namespace longhaul

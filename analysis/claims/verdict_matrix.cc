@@ -1,0 +1,192 @@
+#include "analysis/claims/verdict_matrix.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/claims/claims.h"
+#include "analysis/record_values.h"
+#include "analysis/text.h"
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;  // in the order of the sweep
+  double explained = 0;             // sum of squares between its values
+  bool numbers = true;
+};
+
+std::size_t place_of(const std::vector<std::string>& values, const std::string& value) {
+  return as_index(std::find(values.begin(), values.end(), value) - values.begin());
+}
+
+// Sum over the values of a key of n (mean of log(measured) at that value)², which differs from the sum of
+// squares between them by the same constant for every key that all points have.
+double explained_by(const std::string& key, const std::vector<JudgedPoint>& points) {
+  std::map<std::string, std::pair<double, double>> sums;
+  for (const JudgedPoint& point : points) {
+    if (!(point.measured > 0) || !point.swept.contains(key)) continue;
+    auto& [sum, count] = sums[point.swept[key].dump()];
+    sum += std::log(point.measured);
+    count += 1;
+  }
+  double all = 0, total = 0, between = 0;
+  for (const auto& [value, sum] : sums) {
+    all += sum.first;
+    total += sum.second;
+    between += sum.first * sum.first / sum.second;
+  }
+  return total > 0 ? between - all * all / total : 0;
+}
+
+// The keys with more than one value, what explains most first.
+std::vector<Axis> axes_of(const std::vector<JudgedPoint>& points) {
+  std::vector<Axis> axes;
+  for (const JudgedPoint& point : points)
+    for (const auto& [key, value] : point.swept.items()) {
+      auto axis =
+          std::find_if(axes.begin(), axes.end(), [&key = key](const Axis& a) { return a.key == key; });
+      if (axis == axes.end()) axis = axes.insert(axes.end(), Axis{key, {}, explained_by(key, points), true});
+      const std::string text = plain(value);
+      if (place_of(axis->values, text) == axis->values.size()) axis->values.push_back(text);
+      axis->numbers = axis->numbers && value.is_number();
+    }
+  axes.erase(std::remove_if(axes.begin(), axes.end(), [](const Axis& a) { return a.values.size() < 2; }),
+             axes.end());
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const Axis& a, const Axis& b) { return a.explained > b.explained; });
+  return axes;
+}
+
+void add(VerdictCell& cell, const JudgedPoint& point) {
+  if (std::isfinite(point.measured)) {
+    const bool first = cell.points() == 0 || std::isnan(cell.low);
+    cell.low = first ? point.measured : std::min(cell.low, point.measured);
+    cell.high = first ? point.measured : std::max(cell.high, point.measured);
+  } else if (cell.points() == 0) {
+    cell.low = cell.high = NAN;
+  }
+  ++(point.verdict == "holds" ? cell.holds : point.verdict == "fails" ? cell.fails : cell.undecided);
+}
+
+std::string digits(double value) {
+  return value < 99.95 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string range(const VerdictCell& cell) {
+  if (std::isnan(cell.low)) return "not run";
+  const std::string low = digits(cell.low), high = digits(cell.high);
+  return low == high ? low : low + " – " + high;
+}
+
+std::string verdict(const VerdictCell& cell) {
+  if (cell.holds == cell.points()) return "holds";
+  if (cell.fails == cell.points()) return "fails";
+  if (cell.undecided == cell.points()) return "undecided";
+  std::vector<std::string> parts;
+  for (const auto& [count, word] :
+       {std::pair(cell.holds, "hold"), std::pair(cell.undecided, "undecided"), std::pair(cell.fails, "fail")})
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, word));
+  return join(parts);
+}
+
+std::string cell_text(const VerdictCell& cell) {
+  if (cell.points() == 0) return "";
+  if (std::isnan(cell.low)) return range(cell);
+  const std::string text = range(cell) + " " + verdict(cell);
+  return cell.holds == cell.points() ? "**" + text + "**" : text;
+}
+
+bool has(const JudgedPoint& point, const std::string& key) {
+  return key.empty() || point.swept.contains(key);
+}
+
+std::string frontier_of_row(const VerdictMatrix& matrix, std::size_t row) {
+  const std::vector<VerdictCell>& cells = matrix.cells[row];
+  const std::string column = last_key(matrix.column_key);
+  std::size_t from = cells.size(), highest = 0;
+  bool any = false, measured = false;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].points() == 0 || std::isnan(cells[i].high)) continue;
+    any = any || cells[i].holds > 0;
+    if (cells[i].holds < cells[i].points())
+      from = cells.size();
+    else if (from == cells.size())
+      from = i;
+    if (!measured || cells[i].high > cells[highest].high) highest = i;
+    measured = true;
+  }
+  if (!measured) return "not run";
+  const std::string most =
+      fmt::format("{} at {} = {}", digits(cells[highest].high), column, matrix.columns[highest]);
+  if (from < cells.size() && matrix.columns_are_numbers)
+    return fmt::format("holds from {} = {} on; at most {}", column, matrix.columns[from], most);
+  return (any ? "holds at some points; at most " : "holds nowhere; at most ") + most;
+}
+
+}  // namespace
+
+VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records) {
+  const std::vector<JudgedPoint> points = judged_points(claim, records);
+  VerdictMatrix matrix;
+  matrix.all.low = matrix.all.high = NAN;
+  for (const JudgedPoint& point : points) add(matrix.all, point);
+  std::vector<Axis> axes = axes_of(points);
+  if (axes.empty()) return matrix;
+  if (axes.size() == 1) axes.insert(axes.begin(), Axis{"", {""}, 0, false});  // one row
+  const auto rank = [](const Axis& a) { return std::make_pair(a.numbers, a.values.size()); };
+  if (!axes[0].key.empty() && rank(axes[0]) > rank(axes[1])) std::swap(axes[0], axes[1]);
+  matrix.row_key = axes[0].key;
+  matrix.column_key = axes[1].key;
+  matrix.rows = axes[0].values;
+  matrix.columns = axes[1].values;
+  matrix.columns_are_numbers = axes[1].numbers;
+  matrix.cells.assign(matrix.rows.size(), std::vector<VerdictCell>(matrix.columns.size()));
+  for (const JudgedPoint& point : points) {
+    if (!has(point, matrix.row_key) || !has(point, matrix.column_key)) continue;
+    add(matrix.cells[matrix.row_key.empty() ? 0 : place_of(matrix.rows, plain(point.swept[matrix.row_key]))]
+                    [place_of(matrix.columns, plain(point.swept[matrix.column_key]))],
+        point);
+  }
+  return matrix;
+}
+
+std::vector<std::string> frontier(const VerdictMatrix& matrix) {
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row)
+    lines.push_back((matrix.rows[row].empty() ? "" : matrix.rows[row] + ": ") + frontier_of_row(matrix, row));
+  return lines;
+}
+
+std::string verdict_markdown(const Json& claim, const std::vector<Json>& records) {
+  const VerdictMatrix matrix = verdict_matrix(claim, records);
+  std::string text = fmt::format("### {}\n\n", plain(claim["id"]));
+  const std::string statement = claim.value("statement", "");
+  if (!statement.empty()) text += fmt::format("*{}*\n\n", statement);
+  text += claim_in_words(claim);
+  const Json where = claim.value("where", Json::object());
+  for (const auto& [key, value] : where.items()) text += "; " + assignment(key, value);
+  text +=
+      fmt::format(". {} points: {}, {}.\n\n", matrix.all.points(), range(matrix.all), verdict(matrix.all));
+  if (matrix.rows.empty()) return text;
+  text += fmt::format("| {}{} |", matrix.row_key.empty() ? "" : last_key(matrix.row_key) + " \\ ",
+                      last_key(matrix.column_key));
+  for (const std::string& column : matrix.columns) text += " " + column + " |";
+  text += "\n|---|";
+  for (std::size_t i = 0; i < matrix.columns.size(); ++i) text += "---|";
+  for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+    text += "\n| " + matrix.rows[row] + " |";
+    for (const VerdictCell& cell : matrix.cells[row]) text += " " + cell_text(cell) + " |";
+  }
+  text += "\n\n";
+  for (const std::string& line : frontier(matrix)) text += "- " + line + "\n";
+  return text + "\n";
+}
+
+}  // namespace longhaul

@@ -1,0 +1,211 @@
+#include "analysis/exports/timeline_writer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "analysis/run_files.h"
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+const char* category(int lane) {
+  static const char* const names[] = {"", "compute", "wait", "exchange", "overlapped exchange"};
+  return lane >= kReceive ? "receive" : lane >= kSend ? "send" : names[lane];
+}
+
+std::string microseconds(Nanoseconds ns) {
+  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+}
+
+bool ends_in_gz(const std::string& file) {
+  return file.size() > 3 && file.compare(file.size() - 3, 3, ".gz") == 0;
+}
+
+// Gives each message the first lane that is free when it starts.
+class Lanes {
+ public:
+  Lanes(int first, const char* name, TimelineWriter& out) : first_(first), name_(name), out_(out) {}
+
+  int take(std::int64_t replica, Nanoseconds start, Nanoseconds end) {
+    std::vector<Nanoseconds>& free_from = free_from_[replica];
+    const auto free =
+        std::find_if(free_from.begin(), free_from.end(), [&](Nanoseconds time) { return time <= start; });
+    const auto lane = as_index(free - free_from.begin());
+    if (free == free_from.end()) {
+      free_from.push_back(end);
+      out_.name_lane(replica, first_ + static_cast<int>(lane),
+                     lane == 0 ? name_ : fmt::format("{} {}", name_, lane + 1));
+    }
+    free_from[lane] = end;
+    return first_ + static_cast<int>(lane);
+  }
+
+ private:
+  int first_;
+  std::string name_;
+  TimelineWriter& out_;
+  std::map<std::int64_t, std::vector<Nanoseconds>> free_from_;
+};
+
+// Steps of the load of each replica's link: +rate where a message starts, −rate where it ends.
+using Steps = std::map<std::int64_t, std::map<Nanoseconds, std::pair<double, int>>>;
+
+void add_load(std::int64_t replica, const DrawnTransfer& one, Steps& steps) {
+  const double rate =
+      8e3 * static_cast<double>(one.bytes) / static_cast<double>(one.end - one.start);  // Mb/s
+  auto& start = steps[replica][one.start];
+  start.first += rate;
+  ++start.second;
+  auto& end = steps[replica][one.end];
+  end.first -= rate;
+  --end.second;
+}
+
+void draw_loads(const Steps& steps, const std::string& name, TimelineWriter& out) {
+  for (const auto& [replica, changes] : steps) {
+    double load = 0;
+    int under_way = 0;
+    for (const auto& [at, change] : changes) {
+      load += change.first;
+      under_way += change.second;
+      if (under_way == 0) load = 0;  // and not the rounding of a sum
+      out.counter(replica, name, at, std::round(load * 1e3) / 1e3);
+    }
+  }
+}
+
+}  // namespace
+
+Nanoseconds nanoseconds(double seconds) {
+  return std::llround(seconds * 1e9);
+}
+
+// "T": zlib writes the bytes as they are.
+TimelineWriter::TimelineWriter(const std::string& file, const TimelineNotes& notes, std::int64_t replicas)
+    : file_(file), out_(gzopen(file.c_str(), ends_in_gz(file) ? "wb" : "wbT")) {
+  if (!out_) throw RunError(file_ + ": cannot be written");
+  Json about = {{"outer_steps", notes.outer_steps}, {"last_step", notes.last_step}};
+  if (!notes.sampled.empty()) about["sampled"] = notes.sampled;
+  if (!notes.transfers.empty()) about["transfers"] = notes.transfers;
+  write("{\"displayTimeUnit\":\"ms\",\"otherData\":" + about.dump() + ",\n\"traceEvents\":[");
+  for (std::int64_t r = 0; r < replicas; ++r) name_replica(r);
+}
+
+TimelineWriter::~TimelineWriter() {
+  if (out_) gzclose(out_);
+}
+
+void TimelineWriter::slice(std::int64_t replica, int lane, const std::string& name, Nanoseconds start,
+                           Nanoseconds end, const Json& arguments) {
+  if (end <= start) return;
+  event({{"name", name},
+         {"cat", category(lane)},
+         {"ph", "X"},
+         {"pid", replica},
+         {"tid", lane},
+         {"args", arguments}},
+        ",\"ts\":" + microseconds(start) + ",\"dur\":" + microseconds(end - start));
+}
+
+void TimelineWriter::arrow(std::int64_t id, std::int64_t from, int from_lane, Nanoseconds start,
+                           std::int64_t to, int to_lane, Nanoseconds end) {
+  const Json common = {{"name", "message"}, {"cat", "message"}, {"id", id}};
+  Json begin = common, finish = common;
+  begin.update({{"ph", "s"}, {"pid", from}, {"tid", from_lane}});
+  finish.update({{"ph", "f"}, {"bp", "e"}, {"pid", to}, {"tid", to_lane}});
+  event(begin, ",\"ts\":" + microseconds(start));
+  event(finish, ",\"ts\":" + microseconds(end));
+}
+
+void TimelineWriter::counter(std::int64_t replica, const std::string& name, Nanoseconds at, double value) {
+  event({{"name", name}, {"ph", "C"}, {"pid", replica}, {"args", {{"Mb/s", value}}}},
+        ",\"ts\":" + microseconds(at));
+}
+
+void TimelineWriter::name_lane(std::int64_t replica, int lane, const std::string& name) {
+  event({{"name", "thread_name"}, {"ph", "M"}, {"pid", replica}, {"tid", lane}, {"args", {{"name", name}}}});
+  event({{"name", "thread_sort_index"},
+         {"ph", "M"},
+         {"pid", replica},
+         {"tid", lane},
+         {"args", {{"sort_index", lane}}}});
+}
+
+void TimelineWriter::finish() {
+  write("\n]}\n");
+  const bool closed = gzclose(out_) == Z_OK;
+  out_ = nullptr;
+  if (failed_ || !closed) throw RunError(file_ + ": cannot be written (is the disk full?)");
+}
+
+void TimelineWriter::name_replica(std::int64_t replica) {
+  event({{"name", "process_name"},
+         {"ph", "M"},
+         {"pid", replica},
+         {"args", {{"name", fmt::format("replica {}", replica)}}}});
+  event({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", replica}, {"args", {{"sort_index", replica}}}});
+  for (int lane = kCompute; lane <= kOverlapped; ++lane) name_lane(replica, lane, category(lane));
+}
+
+void TimelineWriter::event(const Json& json, const std::string& times) {
+  std::string text = json.dump();
+  text.pop_back();
+  write((first_ ? "\n" : ",\n") + text + times + '}');
+  first_ = false;
+}
+
+void TimelineWriter::write(const std::string& text) {
+  failed_ = failed_ || gzwrite(out_, text.data(), static_cast<unsigned>(text.size())) <= 0;
+}
+
+std::vector<DrawnTransfer> read_transfers(const std::string& case_folder) {
+  std::vector<DrawnTransfer> transfers;
+  const std::string file = case_folder + "/transfers.csv";
+  if (!std::filesystem::exists(file)) return transfers;
+  CsvStream rows(file, {"step", "exchange", "from", "to", "start_s", "done_s", "bytes"});
+  while (rows.next())
+    transfers.push_back({rows.integer(0), rows.integer(2), rows.integer(3), rows.integer(6),
+                         std::string(rows.text(1)), nanoseconds(rows.number(4)),
+                         nanoseconds(rows.number(5))});
+  return transfers;
+}
+
+std::string transfers_note(const std::string& case_folder, std::size_t read) {
+  const Json replay = read_json_or_null(case_folder + "/replay.json");
+  const std::int64_t all = replay.is_object() ? replay.value("transfers", std::int64_t{0}) : 0;
+  if (all <= static_cast<std::int64_t>(read)) return "";
+  if (read == 0) return "single messages are not in it: this fidelity does not write them down";
+  return fmt::format("single messages are the first {} of {}", read, all);
+}
+
+void draw_transfers(std::vector<DrawnTransfer> transfers, TimelineWriter& out) {
+  std::stable_sort(transfers.begin(), transfers.end(),
+                   [](const DrawnTransfer& a, const DrawnTransfer& b) { return a.start < b.start; });
+  Lanes senders(kSend, "send", out), receivers(kReceive, "receive", out);
+  Steps sent, received;
+  std::int64_t id = 0;
+  for (const DrawnTransfer& one : transfers) {
+    if (one.end <= one.start) continue;
+    const int from_lane = senders.take(one.from, one.start, one.end),
+              to_lane = receivers.take(one.to, one.start, one.end);
+    const Json arguments = {{"step", one.step}, {"bytes", one.bytes}};
+    out.slice(one.from, from_lane, fmt::format("{} to {}", one.exchange, one.to), one.start, one.end,
+              arguments);
+    out.slice(one.to, to_lane, fmt::format("{} from {}", one.exchange, one.from), one.start, one.end,
+              arguments);
+    // A nanosecond before the end is still inside of the slice.
+    out.arrow(++id, one.from, from_lane, one.start, one.to, to_lane, one.end - 1);
+    add_load(one.from, one, sent);
+    add_load(one.to, one, received);
+  }
+  draw_loads(sent, "sending", out);
+  draw_loads(received, "receiving", out);
+}
+
+}  // namespace longhaul

@@ -1,0 +1,276 @@
+// The figures of one point of the sweep: the loss against time, steps and bytes, the distribution of
+// synchronization times, and the shares of a replica's time.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "analysis/exchange_table.h"
+#include "analysis/figures/figure.h"
+#include "analysis/figures/figures.h"
+#include "analysis/learning_curve.h"
+#include "analysis/record_values.h"
+#include "analysis/run_files.h"
+#include "analysis/statistics.h"
+#include "core/errors.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+// The plot of the i-th block of the data: its second column over `x`.
+std::string curve_plot(const std::vector<FigureSeries>& series, std::size_t i, const std::string& x,
+                       const std::string& style) {
+  return fmt::format("data index {} using {}:2 with {} lw 1.5 dt {} lc rgb '{}' title {}", i, x, style,
+                     series[i].dash, series[i].color, figure_text(series[i].name));
+}
+
+std::string at_point(const RowSample& row) {
+  return row.at.empty() ? "" : ", at " + row.at;
+}
+
+constexpr std::size_t kCurvePoints = 500;
+
+struct LossAxis {
+  const char* name;  // of the figure
+  const char* key;   // of curve_of
+  const char* title;
+  const char* unit;
+};
+
+constexpr LossAxis kAxes[] = {{"loss-time", "time_s", "simulated time", "s"},
+                              {"loss-steps", "step", "inner steps", ""},
+                              {"loss-bytes", "bytes", "payload sent per replica", "B"}};
+
+std::vector<Json> curves_of(const GroupSample& group, const FigureContext& context) {
+  std::vector<Json> curves;
+  for (const RunCase& one : group.cases) {
+    const std::string folder = one.run->case_folder(*one.record);
+    try {
+      if (const std::string torn = cut_off(folder + "/metrics.csv"); !torn.empty()) throw RunError(torn);
+      const Json curve = curve_of(folder, one.run->train_folder(*one.record), kCurvePoints);
+      if (curve.is_object() && !curve["step"].empty()) curves.push_back(curve);
+    } catch (const RunError& error) {
+      context.notes->push_back(error.what() + std::string("; its curve is left out"));
+    }
+  }
+  return curves;
+}
+
+bool has_values(const Json& list) {
+  return std::all_of(list.begin(), list.end(), [](const Json& value) { return value.is_number(); });
+}
+
+// Seeds that were evaluated at the same steps; else there is no mean, and the first alone is drawn.
+bool same_steps(const std::vector<Json>& curves) {
+  return std::all_of(curves.begin(), curves.end(),
+                     [&](const Json& one) { return one["step"] == curves[0]["step"]; });
+}
+
+double mean_at(const std::vector<Json>& curves, const char* key, std::size_t i) {
+  double sum = 0;
+  for (const Json& curve : curves) sum += curve[key][i].get<double>();
+  return sum / static_cast<double>(curves.size());
+}
+
+// "x mean lowest highest", and the largest x.
+std::string loss_rows(const std::vector<Json>& curves, const char* key, double& largest) {
+  std::string rows;
+  for (std::size_t i = 0; i < curves[0]["step"].size(); ++i) {
+    double low = curves[0]["loss"][i], high = low;
+    for (const Json& curve : curves) {
+      low = std::min(low, curve["loss"][i].get<double>());
+      high = std::max(high, curve["loss"][i].get<double>());
+    }
+    const double x = mean_at(curves, key, i);
+    largest = std::max(largest, x);
+    rows += data_row({x, mean_at(curves, "loss", i), low, high});
+  }
+  return rows;
+}
+
+std::vector<std::string> loss_plots(const std::vector<FigureSeries>& series, const std::string& x) {
+  std::vector<std::string> plots;
+  for (std::size_t i = 0; i < series.size(); ++i)
+    plots.push_back(fmt::format(
+        "data index {} using {}:3:4 with filledcurves lc rgb '{}' fs transparent solid 0.2 noborder notitle",
+        i, x, series[i].color));
+  for (std::size_t i = 0; i < series.size(); ++i) plots.push_back(curve_plot(series, i, x, "lines"));
+  return plots;
+}
+
+constexpr std::size_t kMostSteps = 1000;
+
+void add_times(const RunCase& one, std::vector<double>& times) {
+  const std::string folder = one.run->case_folder(*one.record), file = folder + "/exchanges.csv";
+  if (!std::filesystem::exists(file)) return;
+  if (const std::string torn = cut_off(file); !torn.empty()) throw RunError(torn);
+  for (ExchangeTable rows(folder); rows.next();)
+    if (rows.is_synchronization()) times.push_back(rows.done_s() - rows.start_s());
+}
+
+std::vector<double> sorted_times(const GroupSample& group, const FigureContext& context) {
+  std::vector<double> times;
+  for (const RunCase& one : group.cases) {
+    const std::size_t before = times.size();
+    try {
+      add_times(one, times);
+    } catch (const RunError& error) {
+      times.resize(before);
+      context.notes->push_back(error.what() + std::string("; its exchanges are left out"));
+    }
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+// "time share": the share of all times up to this one. Of many, evenly spaced ones.
+std::string ecdf_rows(const std::vector<double>& times) {
+  const std::size_t count = std::min(times.size(), kMostSteps);
+  std::string rows = data_row({times[0], 0});
+  for (std::size_t i = 1; i <= count; ++i) {
+    const std::size_t rank = i * times.size() / count;  // how many are at most the rank-th
+    rows += data_row({times[rank - 1], static_cast<double>(rank) / static_cast<double>(times.size())});
+  }
+  return rows;
+}
+
+struct Part {
+  const char* name;
+  const char* path;
+  const char* fill;  // of the bar in the colour of its method
+};
+
+constexpr Part kParts[] = {{"compute", "compute_time_s", "solid 0.35 noborder"},
+                           {"exchange", "exchange_time_s", "solid 1 noborder"},
+                           {"wait", "wait_time_s", "pattern 4 border"}};
+
+// The mean over seeds of each part, as a share of their sum; empty where a part is missing.
+std::vector<double> shares_of(const GroupSample& group) {
+  std::vector<double> shares;
+  double sum = 0;
+  for (const Part& part : kParts) {
+    std::vector<double> values;
+    for (const RunCase& one : group.cases)
+      if (const auto value = value_at(*one.record, part.path)) values.push_back(*value);
+    if (values.empty()) return {};
+    shares.push_back(mean(values));
+    sum += shares.back();
+  }
+  for (double& share : shares) share = sum > 0 ? share / sum : 0;
+  return shares;
+}
+
+}  // namespace
+
+// The validation loss against simulated time, steps and bytes: the mean over seeds in a band from the lowest
+// to the highest seed.
+std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& context) {
+  std::vector<std::vector<Json>> curves;
+  for (const GroupSample& group : row.groups) {
+    curves.push_back(curves_of(group, context));
+    if (!curves.back().empty() && !same_steps(curves.back())) {
+      context.notes->push_back(group.name + ": its seeds were not evaluated at the same steps; one is drawn");
+      curves.back().resize(1);
+    }
+  }
+  std::vector<Figure> figures;
+  for (const LossAxis& axis : kAxes) {
+    std::vector<FigureSeries> drawn;
+    double largest = 0;
+    const std::vector<FigureSeries> all = series_of(row, context);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (curves[i].empty() || !has_values(curves[i][0][axis.key])) continue;
+      drawn.push_back(all[i]);
+      drawn.back().about = fmt::format("seeds: {}", curves[i].size());
+      drawn.back().rows = loss_rows(curves[i], axis.key, largest);
+    }
+    if (drawn.empty()) continue;
+    const AxisScale scale = axis_scale(axis.unit, largest);
+    const std::string name = figure_name(axis.name, row.at);
+    const std::string title = fmt::format(
+        "Validation loss against {}{}. Line: mean over seeds. Band: from the lowest to the highest seed.",
+        axis.title, at_point(row));
+    figures.push_back({name,
+                       figure_script(name, title, context.style,
+                                     {"set xlabel " + figure_text(axis_title(axis.title, scale.unit)),
+                                      "set ylabel 'validation loss (nats)'", "set xrange [0:*]"},
+                                     loss_plots(drawn, scaled_column(1, scale))),
+                       figure_data(title, std::string(axis.key) + " mean lowest highest", drawn)});
+  }
+  return figures;
+}
+
+// How synchronization times are distributed: the share of exchanges (all seeds, replicas and outer steps)
+// that took at most so long.
+std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& context) {
+  std::vector<FigureSeries> drawn;
+  std::vector<double> ends;
+  const std::vector<FigureSeries> all = series_of(row, context);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<double> times = sorted_times(row.groups[i], context);
+    if (times.empty()) continue;
+    drawn.push_back(all[i]);
+    drawn.back().about = fmt::format("{} exchanges, seeds: {}", times.size(), row.groups[i].cases.size());
+    drawn.back().rows = ecdf_rows(times);
+    ends.push_back(times.front());
+    ends.push_back(times.back());
+  }
+  // Where communication is free there is nothing to see.
+  if (drawn.empty() || *std::max_element(ends.begin(), ends.end()) <= 0) return {};
+  const bool logarithmic = spans_decades(ends);
+  const AxisScale scale = axis_scale("s", *std::max_element(ends.begin(), ends.end()));
+  std::vector<std::string> settings = {
+      "set xlabel " + figure_text(axis_title("synchronization time", scale.unit)),
+      "set ylabel 'share of exchanges'", "set yrange [0:1]"};
+  settings.push_back(logarithmic ? "set logscale x" : "set xrange [0:*]");
+  std::vector<std::string> plots;
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    plots.push_back(curve_plot(drawn, i, scaled_column(1, scale), "steps"));
+  const std::string name = figure_name("sync-time", row.at);
+  const std::string title = fmt::format(
+      "Synchronization time (done - start) of exchanges: share that took at most so long{}.", at_point(row));
+  return {{name, figure_script(name, title, context.style, settings, plots),
+           figure_data(title, "time_s share", drawn)}};
+}
+
+// Where the time of a replica goes: compute, exchange and wait as stacked bars, mean over seeds.
+std::vector<Figure> share_figures(const RowSample& row, const FigureContext& context) {
+  const std::vector<FigureSeries> all = series_of(row, context);
+  std::vector<FigureSeries> parts;
+  for (const Part& part : kParts) parts.push_back({part.name, "share of the clock of a replica", "", 1, ""});
+  std::vector<std::string> tics;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<double> shares = shares_of(row.groups[i]);
+    if (shares.empty()) continue;
+    const std::string place = std::to_string(tics.size());
+    double low = 0;
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      parts[k].rows += fmt::format("{} {} {} 0x{}\n", place, format_number(low),
+                                   format_number(low + shares[k]), all[i].color.substr(1));
+      low += shares[k];
+    }
+    tics.push_back(figure_text(all[i].name) + " " + place);
+  }
+  if (tics.empty()) return {};
+  std::vector<std::string> plots;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    plots.push_back(fmt::format(
+        "data index {} using 2:1:2:3:($1-0.35):($1+0.35):4 with boxxyerror lc rgb variable fs {} notitle", k,
+        kParts[k].fill));
+    plots.push_back(
+        fmt::format("NaN with boxes lc rgb '#666666' fs {} title '{}'", kParts[k].fill, kParts[k].name));
+  }
+  const std::string name = figure_name("shares", row.at);
+  const std::string title =
+      fmt::format("Where the time of a replica goes, mean over replicas and seeds{}.", at_point(row));
+  return {{name,
+           figure_script(name, title, context.style,
+                         {"set xlabel 'share of the time of a replica'", "set xrange [0:1]",
+                          fmt::format("set yrange [{}-0.4:-0.6]", tics.size()),
+                          "set ytics (" + join(tics) + ")", "unset grid"},
+                         plots),
+           figure_data(title, "place from to colour", parts)}};
+}
+
+}  // namespace longhaul

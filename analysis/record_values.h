@@ -1,0 +1,38 @@
+// Reading case records (case_record.h): their numbers, and which cases may be compared with each other, those
+// at the same point of the sweep.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json_values.h"
+
+namespace longhaul {
+
+// The value at a dotted path of a record; none where it is missing, null or no number.
+std::optional<double> value_at(const Json& record, const std::string& path);
+
+// Six significant digits: what a picture needs, so that a report of many cases stays small.
+double six_digits(double value);
+// The same as JSON; null without a value, or where it is not finite.
+Json six_digits_or_null(const std::optional<double>& value);
+
+// "methods.LABEL.key": an option of one method.
+bool is_method_option(const std::string& key);
+
+// "replicas = 64".
+std::string assignment(const std::string& key, const Json& value);
+
+// The swept values of a record that all methods share, as "network.tcp.connections = 8, replicas = 64"; ""
+// where nothing is swept. An option of one method makes a variant of that method and no point.
+std::string sweep_point(const Json& record);
+
+// The label of a case and, where its method is swept by itself, what tells its variants apart: "diloco
+// (all_reduce = tree)".
+std::string method_variant(const Json& record);
+
+// The swept keys of the records, in the order in which they first occur.
+std::vector<std::string> swept_keys(const std::vector<Json>& records);
+
+}  // namespace longhaul

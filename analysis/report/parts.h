@@ -1,0 +1,88 @@
+// The parts of the page that report_data puts together, each the JSON that its script reads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+// What was run, in words, for the top of the report.
+// [{"term": "Network", "text": "..."}]. Says what it can of a scenario that lacks keys.
+Json run_in_words(const Json& scenario, const std::vector<Json>& records);
+
+// What a run found, in sentences that say what was measured and nothing more.
+// About the cases at one point of a sweep, which may be compared; averages over seeds where there are
+// several. Cases that are not done are left out. Empty if nothing is done.
+std::vector<std::string> findings(const std::vector<Json>& records);
+
+// The first table: methods in rows, means over seeds with their intervals.
+// One row a method (and variant) of the records, which are those of one point of a sweep; `indices` are the
+// numbers of their cases on the page.
+//   {"cases": [indices], "seeds": how many are done,
+//    "texts", "values" (means), "half" (half the width of the 95 % t interval; null with one seed), "best"}
+// The last four go with columns() and are there only where more than one seed is done. A number that some
+// seeds lack (a target that was not reached) is no mean: its text says how many have it, its value is null.
+// `best`: the lowest mean of those that every done seed has.
+Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>& indices);
+
+// What the verdict on a claim rests on: every point of the sweep, as a matrix and against its threshold.
+// One entry a claim of a scenario that has a matrix (verdict_matrix.h), over the records of its run:
+//   {"id", "statement", "words", "bound": "at_least" | "at_most" | "equals", "threshold", "within",
+//    "points", "row_key", "column_key", "rows", "columns", "numbers" (whether the columns are),
+//    "cells": [row][column]: null, or [low, high, holds, undecided, fails], "frontier": [sentences]}
+// low and high are null where nothing was measured.
+Json claim_pictures(const Json& claims, const std::vector<Json>& records);
+
+// One outer step of one case as lanes, one a replica: the picture that tells an all-reduce from pairs.
+// The outer step in the middle of the run:
+//   {"step", "index" (1 …), "count", "from_step", "replicas", "lanes": [lane, ...]}
+//   lane: {"replica", "group", "from", "ready", "start", "done", "ahead": [[start, done], ...]}
+// Times are seconds since the first replica of the run went on from the outer step before. `group` numbers
+// the groups of this exchange (0 for all where everybody is in one), lanes stand in the order of the groups,
+// and at most `lanes` of them (whole groups, at least one) are given. `ahead`: exchanges that overlapped with
+// this compute. Null where the case never exchanges or was not replayed.
+Json outer_step_of(const std::string& case_folder, std::size_t lanes);
+
+// How long each synchronization of one case took, for the distribution and for the shares of each replica.
+struct SyncTimes {
+  std::vector<double> sync_s;           // done − start, of each outer step and replica, as in a case record
+  std::vector<double> wait_of_replica;  // waited for others, summed over the outer steps
+};
+
+// From exchanges.csv, what counts as synchronization (exchange_table.h). Throws RunError for a damaged file.
+SyncTimes sync_times(const std::string& case_folder);
+
+// The cumulative shares (0 … 1) at which a distribution is drawn.
+const std::vector<double>& quantile_levels();
+
+// The quantiles of sync_s at these levels; one number where all are the same, null without any.
+Json sync_distribution(const SyncTimes& times);
+
+// {"replicas": count, "shown": [numbers], "compute", "exchange", "wait": [seconds]} from replicas.csv: what
+// adds up to the clock of each replica. With more than `most` replicas those at evenly spaced ranks of idle
+// time are shown, the least and the most idle among them, in the order of their numbers. Null without
+// replicas.csv.
+Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, std::size_t most);
+
+// The map of the network of one case: who is joined to whom, what each link carried, and the bottleneck.
+// From network.csv and links.csv:
+//   {"nodes": [names], "replicas": [node numbers that are replicas],
+//    "links": [[from, to, forward, backward], ...], "left_out": count,
+//    "bottleneck": {"link", "direction", "busy_s", "full", "alike"}}
+//   a direction: null if it carried nothing, or [bytes on the wire, busy seconds, bit/s; null: no limit]
+// The bottleneck is the direction that was busy longest; of those within 1 % of it (a transfer keeps every
+// link of its path busy) the one that was fullest meanwhile. `full`: the share of its rate that it carried
+// while it was busy, null without a rate: far below 1, a connection's own throughput or the latency was the
+// limit, and no link. `alike` counts the others within 1 %. Null where nothing was carried. At most `most`
+// links, the busiest; trunks (between two nodes that are no replicas) go before access links. Null without
+// the two files.
+Json network_map(const std::string& case_folder, std::size_t most);
+
+// {"total_bytes", "used", "busiest": [{"link", "direction", "bytes", "busy_s"}]}: at most `count` directions
+// of links by bytes on the wire, most first; `used` counts the directions that carried anything. Null without
+// links.csv.
+Json busiest_links(const std::string& case_folder, std::size_t count);
+
+}  // namespace longhaul

@@ -1,0 +1,199 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/record_values.h"
+#include "analysis/report/parts.h"
+#include "analysis/text.h"
+#include "core/errors.h"
+#include "core/json_values.h"
+#include "net/topologies/registry.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kMostValues = 10;
+
+// "8", or "8, 16, 32" where it is swept.
+std::string values_in(const std::vector<Json>& records, const std::string& key) {
+  std::vector<std::string> values;
+  for (const Json& record : records) {
+    const std::string value = text_of(record, key);
+    if (value != "?") add_new(value, values);
+  }
+  if (values.size() <= kMostValues) return join(values);
+  const std::vector<std::string> first(values.begin(), values.begin() + kMostValues - 1);
+  return fmt::format("{}, …, {} ({} values)", join(first), values.back(), values.size());
+}
+
+std::string method_in_words(const Json& method) {
+  std::vector<std::string> parts;
+  const std::string name = text_of(method, "name"), label = text_of(method, "label");
+  if (!member(method, "inner_steps").is_null())
+    parts.push_back(text_of(method, "inner_steps") + " inner steps");
+  if (!member(method, "all_reduce").is_null()) parts.push_back(text_of(method, "all_reduce") + " all-reduce");
+  if (!member(method, "pattern").is_null()) parts.push_back("pattern " + text_of(method, "pattern"));
+  if (text_of(method, "pairing") == "sites")
+    parts.push_back(
+        fmt::format("pairs inside sites, across at every {}. outer step", text_of(method, "across_every")));
+  const std::string words = label == "?" || label == name ? name : label + " = " + name;
+  return parts.empty() ? words : fmt::format("{} ({})", words, join(parts));
+}
+
+std::string methods_in_words(const Json& scenario) {
+  std::vector<std::string> methods;
+  for (const Json& method : member(scenario, "methods")) methods.push_back(method_in_words(method));
+  return join(methods, "; ");
+}
+
+std::string shape_in_words(const Json& shape) {
+  return fmt::format("width {}, {} layers, {} heads, FFN {}, context {}", text_of(shape, "hidden"),
+                     text_of(shape, "layers"), text_of(shape, "heads"), text_of(shape, "ffn"),
+                     text_of(shape, "context"));
+}
+
+std::string data_in_words(const Json& data) {
+  if (!data.is_object() || data.empty()) return "";
+  const std::string kind = data.begin().key();
+  if (kind == "corpus") return "the corpus " + plain(data.begin().value());
+  if (kind == "synthetic") return "a synthetic source";
+  return (kind == "shards" ? "token shards " : "text ") + data.begin().value().dump();
+}
+
+// "125 million parameters" from the first record that says how many under `key`; "" without one.
+std::string parameters_in_words(const std::vector<Json>& records, const char* key) {
+  for (const Json& record : records) {
+    const Json count = member(record, key);
+    if (!count.is_number()) continue;
+    const double number = count;
+    const auto [scale, word] = number < 1e6   ? std::pair(1e3, "thousand")
+                               : number < 1e9 ? std::pair(1e6, "million")
+                                              : std::pair(1e9, "billion");
+    return fmt::format("{:.3g} {} parameters", number / scale, word);
+  }
+  return "";
+}
+
+std::string training_in_words(const Json& train, const std::vector<Json>& records) {
+  std::string text = shape_in_words(member(train, "model"));
+  if (const std::string count = parameters_in_words(records, "trained_parameters"); !count.empty())
+    text += fmt::format(" ({})", count);
+  return fmt::format("{}, trained on {} for {} steps of {} sequences per replica", text,
+                     data_in_words(member(train, "data")), text_of(train, "steps"), text_of(train, "batch"));
+}
+
+std::string step_time_in_words(const Json& time) {
+  if (!time.is_object() || time.empty()) return "";
+  const std::string kind = time.begin().key();
+  const Json& value = time.begin().value();
+  if (kind == "constant") return "a step takes " + plain(value);
+  if (kind == "measured") return "a step takes what the trainer measured on this machine";
+  if (kind == "flops") return "a step takes what its floating-point operations need";
+  const std::string mean =
+      member(value, "mean").is_null() ? "µ " + text_of(value, "mu") : "mean " + text_of(value, "mean");
+  return fmt::format("a step takes a log-normal time, {}, σ {}", mean, text_of(value, "sigma"));
+}
+
+std::string workload_in_words(const Json& scenario, const std::vector<Json>& records) {
+  const Json workload = member(scenario, "workload");
+  const Json model = member(workload, "model");
+  std::string text = model.is_string() ? plain(model) + ", " : "";
+  if (const std::string count = parameters_in_words(records, "model_parameters"); !count.empty())
+    text += count + " ";
+  text += "as " + text_of(workload, "wire");
+  const std::string time = step_time_in_words(member(workload, "step_time"));
+  if (!time.empty()) text += "; " + time;
+  const Json factors = member(workload, "step_time_factors");
+  return factors.is_object() && !factors.empty() ? text + ", times " + factors.dump() : text;
+}
+
+// Null where the scenario names no topology that exists.
+const TopologyKind* kind_of(const Json& topology) {
+  for (const TopologyKind& kind : topologies())
+    if (!member(topology, kind.name()).is_null()) return &kind;
+  return nullptr;
+}
+
+// Only topologies with sites have an order. A run from before there was a choice is in blocks.
+std::string rank_order_in_words(const Json& network, const std::vector<Json>& records) {
+  const TopologyKind* kind = kind_of(member(network, "topology"));
+  if (!kind || !kind->has_sites) return "";
+  const Json order = member(network, "rank_order");
+  if (contains(swept_keys(records), "network.rank_order"))
+    return "; order of ranks over the sites: " + values_in(records, "rank_order");
+  if (order.is_array()) return "; ranks are placed by a list";
+  if (order == "round-robin") return "; ranks are numbered round robin over the sites";
+  if (order == "random") return "; ranks are in random order, drawn from the seed";
+  if (order == "optimized") return "; ranks are in an order optimized for the all-reduce";
+  return "; ranks are numbered site by site";
+}
+
+std::string topology_in_words(const Json& topology) {
+  const TopologyKind* kind = kind_of(topology);
+  return kind ? kind->words(topology[kind->name()]) : topology.dump();
+}
+
+std::string variation_in_words(const Json& variation) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* key, const std::string& words) {
+    if (!member(variation, key).is_null() && !variation[key].empty()) parts.push_back(words);
+  };
+  add("traces", "traces of links");
+  add("background", "background traffic");
+  const Json jitter = member(variation, "jitter");
+  add("jitter", fmt::format("jitter σ {} of rates, {} of delays", text_of(jitter, "rate_sigma"),
+                            text_of(jitter, "delay_sigma")));
+  return parts.empty() ? "" : "; changes with time: " + join(parts);
+}
+
+// What differs from whole messages that travel once both ends are ready.
+std::string sending_in_words(const Json& network) {
+  std::string text;
+  if (const Json slice = member(network, "slice"); slice.is_string() && slice != "whole")
+    text += "; slices: " + slice.get<std::string>();
+  if (const Json eager = member(network, "eager"); eager.is_string() && eager != "0B")
+    text += "; eager: " + eager.get<std::string>();
+  return text;
+}
+
+std::string network_in_words(const Json& network, const std::vector<Json>& records) {
+  const Json topology = member(network, "topology"), tcp = member(network, "tcp");
+  std::string text = topology_in_words(topology);
+  const Json overrides = member(network, "overrides");
+  if (overrides.is_array() && !overrides.empty()) text += ", with overrides " + overrides.dump();
+  text += rank_order_in_words(network, records) + "; fidelity " + text_of(network, "fidelity");
+  const std::string connections = text_of(tcp, "connections");
+  if (tcp.is_object())
+    text += fmt::format("; TCP {}, {} connection{}, window {}", text_of(tcp, "congestion_control"),
+                        connections, connections == "1" ? "" : "s", text_of(tcp, "window"));
+  if (member(tcp, "slow_start_after_idle") == false) text += ", no slow start after idle";
+  text += sending_in_words(network);
+  return text + variation_in_words(member(network, "variation"));
+}
+
+std::string sweep_in_words(const std::vector<Json>& records) {
+  std::vector<std::string> parts;
+  for (const std::string& key : swept_keys(records)) parts.push_back(key + ": " + values_in(records, key));
+  return join(parts, "; ");
+}
+
+}  // namespace
+
+Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
+  Json words = Json::array();
+  const auto say = [&](const char* term, const std::string& text) {
+    if (!text.empty()) words.push_back({{"term", term}, {"text", text}});
+  };
+  say("Replicas", values_in(records, "replicas"));
+  say("Methods", methods_in_words(scenario));
+  if (!member(scenario, "train").is_null())
+    say("Model trained", training_in_words(scenario["train"], records));
+  say("What travels", workload_in_words(scenario, records));
+  if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"], records));
+  say("Swept", sweep_in_words(records));
+  say("Seeds", values_in(records, "seed"));
+  return words;
+}
+
+}  // namespace longhaul

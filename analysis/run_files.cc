@@ -1,0 +1,125 @@
+#include "analysis/run_files.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+// None where the cell holds anything else.
+template <typename Number>
+std::optional<Number> parsed(std::string_view cell) {
+  Number value = 0;
+  const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || rest != cell.data() + cell.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Json read_json_or_null(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return nullptr;
+  Json json = Json::parse(in, nullptr, false);
+  return json.is_discarded() ? Json(nullptr) : json;
+}
+
+std::string cut_off(const std::string& file) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in || in.tellg() <= 0) return "";
+  in.seekg(-1, std::ios::end);
+  if (in.get() == '\n') return "";
+  in.clear();
+  in.seekg(0);
+  const auto ends = std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+  return fmt::format("{}: is cut off, its last line ({}) has no end", file, ends + 1);
+}
+
+void write_file(const std::string& file, const std::string& text) {
+  ReplacedFile replaced(file);
+  replaced.stream() << text;
+  replaced.commit();
+}
+
+void ReplacedFile::commit() {
+  out_.close();
+  if (!out_) throw RunError(file_ + ": cannot be written (is the disk full, or the folder not writable?)");
+  std::error_code error;
+  std::filesystem::rename(file_ + ".part", file_, error);
+  if (error) throw RunError(file_ + ": cannot be written: " + error.message());
+}
+
+CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& columns)
+    : file_(file), in_(file) {
+  if (!in_) throw RunError(file + ": cannot be read");
+  if (!read_line()) return;  // still being written, or killed before its header
+  split();
+  width_ = cells_.size();
+  for (const std::string& column : columns) {
+    const auto found = std::find(cells_.begin(), cells_.end(), column);
+    if (found == cells_.end()) throw RunError(file + ": has no column \"" + column + "\"");
+    order_.push_back(as_index(found - cells_.begin()));
+  }
+}
+
+bool CsvStream::next() {
+  if (width_ == 0 || !read_line()) return false;
+  split();
+  if (cells_.size() != width_) fail(fmt::format("has {} cells, the header {}", cells_.size(), width_));
+  return true;
+}
+
+bool CsvStream::read_line() {
+  ++line_number_;
+  return std::getline(in_, line_) && !in_.eof();  // at the end of the file: its line end is missing
+}
+
+void CsvStream::split() {
+  cells_.clear();
+  if (line_.find('"') != std::string::npos) return split_quoted();
+  std::size_t start = 0;
+  for (std::size_t comma; (comma = line_.find(',', start)) != std::string::npos; start = comma + 1)
+    cells_.push_back(std::string_view(line_).substr(start, comma - start));
+  cells_.push_back(std::string_view(line_).substr(start));
+}
+
+void CsvStream::split_quoted() {
+  unquoted_.assign(1, "");
+  bool quoted = false;
+  for (std::size_t i = 0; i < line_.size(); ++i) {
+    if (line_[i] == '"' && quoted && i + 1 < line_.size() && line_[i + 1] == '"')
+      unquoted_.back() += line_[++i];
+    else if (line_[i] == '"')
+      quoted = !quoted;
+    else if (line_[i] == ',' && !quoted)
+      unquoted_.emplace_back();
+    else
+      unquoted_.back() += line_[i];
+  }
+  cells_.assign(unquoted_.begin(), unquoted_.end());
+}
+
+double CsvStream::number(std::size_t column) const {
+  const auto value = parsed<double>(text(column));
+  if (!value) fail(fmt::format("has \"{}\" for a number", text(column)));
+  return *value;
+}
+
+std::int64_t CsvStream::integer(std::size_t column) const {
+  const auto value = parsed<std::int64_t>(text(column));
+  if (!value) fail(fmt::format("has \"{}\" for an integer", text(column)));
+  return *value;
+}
+
+void CsvStream::fail(const std::string& what) const {
+  throw RunError(fmt::format("{}: line {} {}", file_, line_number_, what));
+}
+
+}  // namespace longhaul

@@ -1,0 +1,75 @@
+// Reading and writing the files of a run directory.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+// A JSON file; null where it does not exist or is damaged.
+Json read_json_or_null(const std::string& file);
+
+// Why a table that is finished cannot be: "" or "FILE: is cut off, its last line (1234) has no end". For the
+// files of a case with `done`, which no process writes any more; readers leave such a line out. A file that
+// does not exist is not cut off.
+std::string cut_off(const std::string& file);
+
+// Writes to a temporary name and renames, so that a reader never sees half a file. Throws RunError.
+void write_file(const std::string& file, const std::string& text);
+
+// The same for a text that is written bit by bit. What is not committed never takes the place of the file.
+class ReplacedFile {
+ public:
+  explicit ReplacedFile(const std::string& file) : file_(file), out_(file + ".part", std::ios::binary) {}
+
+  std::ofstream& stream() { return out_; }
+  void commit();  // throws RunError
+
+ private:
+  std::string file_;
+  std::ofstream out_;
+};
+
+// A CSV row by row, for tables that may have millions of rows.
+class CsvStream {
+ public:
+  // Throws RunError if `file` cannot be read or lacks one of `columns`; a file without a whole header, whose
+  // writer has only begun, has no rows. Cells are then addressed by their index in `columns`, whatever the
+  // order in the file is.
+  CsvStream(const std::string& file, const std::vector<std::string>& columns);
+
+  // Goes to the next row; false at the end. A last line without its end (its writer was killed) counts as the
+  // end. Throws RunError, with the line number, for a row with too few or too many cells.
+  bool next();
+
+  // Of the current row; valid until next(). Numbers throw RunError, with file and line, where the cell is
+  // none.
+  std::string_view text(std::size_t column) const { return cells_[order_[column]]; }
+  double number(std::size_t column) const;
+  std::int64_t integer(std::size_t column) const;
+  bool empty(std::size_t column) const { return text(column).empty(); }
+  bool has_header() const { return width_ > 0; }
+  const std::string& line() const { return line_; }  // as it stands in the file, without its end
+
+ private:
+  bool read_line();
+  void split();
+  void split_quoted();
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string file_;
+  std::ifstream in_;
+  std::string line_;
+  std::int64_t line_number_ = 0;
+  std::vector<std::size_t> order_;
+  std::vector<std::string_view> cells_;
+  std::vector<std::string> unquoted_;  // what cells_ points into where the row has quotes
+  std::size_t width_ = 0;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,278 @@
+#include "analysis/runs/run_directory.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "analysis/case_record.h"
+#include "analysis/claims/claims.h"
+#include "analysis/run_files.h"
+#include "analysis/runs/summary.h"
+#include "analysis/text.h"
+#include "core/case.h"
+#include "core/errors.h"
+#include "methods/common/training_key.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_record(const Json& record) {
+  return record.is_object() && record.contains("case") && record["case"].is_string();
+}
+
+RunDirectory open_run(const std::string& folder, std::vector<std::string>& problems) {
+  RunDirectory run{folder,
+                   read_summary(folder),
+                   read_json_or_null(folder + "/manifest.json"),
+                   read_json_or_null(folder + "/scenario.json"),
+                   {}};
+  if (!run.manifest.is_object()) run.manifest = Json::object();
+  std::size_t damaged = 0;
+  for (const Json& record : run.summary["cases"])
+    if (is_record(record))
+      run.records.push_back(record);
+    else
+      ++damaged;
+  if (damaged)
+    problems.push_back(fmt::format(
+        "{}/summary.json: {} of its cases are no records (no object with a \"case\"); they are left out",
+        folder, damaged));
+  else if (run.records.empty())
+    problems.push_back(folder + ": has no cases yet");
+  return run;
+}
+
+std::string place(const std::string& folder) {
+  std::error_code ignored;
+  const fs::path path = fs::weakly_canonical(folder, ignored);
+  return (path.filename().empty() ? path.parent_path() : path).string();
+}
+
+// Which shard of how many; 1/1 where the scenario was not split.
+struct Split {
+  int shard = 1, shards = 1;
+};
+
+Split split_of(const RunDirectory& run) {
+  const Json options = run.manifest.value("options", Json::object());
+  const std::string text = options.is_object() ? options.value("shard", "") : "";
+  const std::size_t slash = text.find('/');
+  Split split;
+  if (slash == std::string::npos) return split;
+  std::from_chars(text.data(), text.data() + slash, split.shard);
+  std::from_chars(text.data() + slash + 1, text.data() + text.size(), split.shards);
+  return split.shard >= 1 && split.shard <= split.shards ? split : Split();
+}
+
+struct Shards {
+  std::vector<RunDirectory> parts;  // one, where the scenario was not split
+
+  bool takes(const RunDirectory& run) const {
+    const Split split = split_of(run);
+    return split.shards > 1 && std::all_of(parts.begin(), parts.end(), [&](const RunDirectory& part) {
+             const Split other = split_of(part);
+             return split.shards == other.shards && split.shard != other.shard &&
+                    run.manifest.value("scenario_hash", "") == part.manifest.value("scenario_hash", "");
+           });
+  }
+};
+
+std::string joined(const Shards& shards, const char* key, const std::string& separator) {
+  std::vector<std::string> lines;
+  for (const RunDirectory& part : shards.parts) add_new(part.manifest.value(key, ""), lines);
+  return join(lines, separator);
+}
+
+Json joined_manifest(const Shards& shards) {
+  Json manifest = shards.parts.front().manifest;
+  manifest["command"] = joined(shards, "command", "\n");
+  manifest["host"] = joined(shards, "host", ", ");
+  double wall_s = 0;
+  for (const RunDirectory& part : shards.parts) {
+    wall_s += part.manifest.value("wall_s", 0.);
+    manifest["started"] = std::min(manifest.value("started", ""), part.manifest.value("started", ""));
+    manifest["finished"] = std::max(manifest.value("finished", ""), part.manifest.value("finished", ""));
+  }
+  manifest["wall_s"] = wall_s;
+  return manifest;
+}
+
+std::vector<std::string> missing_shards(const Shards& shards) {
+  const int all = split_of(shards.parts.front()).shards;
+  std::vector<std::string> missing;
+  for (int shard = 1; shard <= all; ++shard)
+    if (std::none_of(shards.parts.begin(), shards.parts.end(),
+                     [&](const RunDirectory& part) { return split_of(part).shard == shard; }))
+      missing.push_back(fmt::format("{}/{}", shard, all));
+  return missing;
+}
+
+void add_cases(const Shards& shards, RunDirectory& run) {
+  std::vector<std::string> folders;
+  for (const RunDirectory& part : shards.parts) {
+    folders.push_back(fs::path(part.folder).lexically_normal().string());
+    for (const Json& record : part.records) {
+      run.records.push_back(record);
+      run.shard_folders[record["case"]] = part.folder;
+    }
+  }
+  run.folder = join(folders, ", ");
+  const auto number = [](const Json& record) { return record.value("number", std::int64_t{0}); };
+  std::stable_sort(run.records.begin(), run.records.end(),
+                   [&](const Json& a, const Json& b) { return number(a) < number(b); });
+}
+
+RunDirectory whole(const Shards& shards) {
+  const RunDirectory& first = shards.parts.front();
+  if (split_of(first).shards == 1) return first;
+  RunDirectory run;
+  run.manifest = joined_manifest(shards);
+  run.written = first.written;
+  run.summary = first.summary;
+  add_cases(shards, run);
+  run.missing_shards = missing_shards(shards);
+  const std::size_t all = first.summary.value("scenario_cases", run.records.size());
+  run.missing_cases = all > run.records.size() ? all - run.records.size() : 0;
+  const Json scenario = run.manifest.value("scenario", Json::object());
+  run.summary["cases"] = run.records;
+  run.summary["claims"] =
+      judge_claims(scenario.value("claims", Json::array()), run.records, run.missing_cases);
+  return run;
+}
+
+// Shards join the first of their run; a shard alone is marked as such.
+void join_shards(std::vector<RunDirectory>& runs) {
+  std::vector<Shards> groups;
+  for (RunDirectory& run : runs) {
+    const auto known =
+        std::find_if(groups.begin(), groups.end(), [&](const Shards& group) { return group.takes(run); });
+    if (known == groups.end())
+      groups.push_back({{std::move(run)}});
+    else
+      known->parts.push_back(std::move(run));
+  }
+  runs.clear();
+  for (const Shards& group : groups) runs.push_back(whole(group));
+}
+
+// Of what does not change any more the summary's record is as good.
+bool is_final(const Json& record) {
+  const std::string status = record.value("status", "");
+  return status == "done" || status == "failed";
+}
+
+Json fresh_record(const std::string& run_folder, const std::string& begun_folder) {
+  const Json resolved = read_json_or_null(begun_folder + "/case.json");
+  if (!resolved.is_object()) return nullptr;
+  const Case one = parse_case(resolved);
+  const std::string folder = run_folder + "/cases/" + one.name, key = one.train ? training_key(one) : "";
+  const std::string status = fs::exists(folder + "/done") ? "done" : "running";
+  return case_record(one, folder, key.empty() ? "" : run_folder + "/train/" + key, status, key);
+}
+
+void take(Json record, std::vector<Json>& records) {
+  const auto known = std::find_if(records.begin(), records.end(),
+                                  [&](const Json& other) { return other["case"] == record["case"]; });
+  if (known == records.end())
+    records.push_back(std::move(record));
+  else if (!is_final(*known))
+    *known = std::move(record);
+}
+
+// A training stands for the case that is its example, until that case itself has begun.
+void take_begun(const std::string& run_folder, const char* kind, std::vector<Json>& records) {
+  std::vector<std::string> folders;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run_folder + "/" + kind, ignored))
+    folders.push_back(entry.path().string());
+  std::sort(folders.begin(), folders.end());
+  for (const std::string& folder : folders) try {
+      if (Json record = fresh_record(run_folder, folder); record.is_object())
+        take(std::move(record), records);
+    } catch (const std::exception&) {
+      // Half a file, because it is being written at this moment: the next look has it.
+    }
+}
+
+}  // namespace
+
+std::string RunDirectory::folder_of(const Json& record) const {
+  const auto shard = shard_folders.find(record["case"].get<std::string>());
+  return shard == shard_folders.end() ? folder : shard->second;
+}
+
+std::string RunDirectory::case_folder(const Json& record) const {
+  return folder_of(record) + "/cases/" + record["case"].get<std::string>();
+}
+
+std::string RunDirectory::train_folder(const Json& record) const {
+  const Json key = record.value("training", Json());
+  const bool is_trained = key.is_string() && !key.get<std::string>().empty();
+  return is_trained ? folder_of(record) + "/train/" + key.get<std::string>() : "";
+}
+
+RunDirectories open_runs(const std::vector<std::string>& folders) {
+  RunDirectories opened;
+  std::vector<std::string> places;
+  for (const std::string& folder : folders) {
+    if (contains(places, place(folder))) {
+      opened.problems.push_back(folder + ": is given twice; it is used once");
+      continue;
+    }
+    places.push_back(place(folder));
+    try {
+      opened.runs.push_back(open_run(folder, opened.problems));
+    } catch (const RunError& error) {
+      opened.problems.push_back(error.what());
+    }
+  }
+  join_shards(opened.runs);
+  const bool any = std::any_of(opened.runs.begin(), opened.runs.end(),
+                               [](const RunDirectory& run) { return !run.records.empty(); });
+  if (!any)
+    throw InputError("", opened.problems.empty() ? "no run directory was given" : join(opened.problems, "; "),
+                     "folders that longhaul run has written");
+  return opened;
+}
+
+std::vector<Json> all_records(const std::vector<RunDirectory>& runs) {
+  std::vector<Json> records;
+  for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());
+  return records;
+}
+
+bool is_live(const std::string& run_folder) {
+  const int descriptor = open((run_folder + "/.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  close(descriptor);
+  return is_held;
+}
+
+RunDirectory open_live_run(const std::string& run_folder) {
+  RunDirectory run;
+  run.folder = run_folder;
+  run.manifest = read_json_or_null(run_folder + "/manifest.json");
+  if (!run.manifest.is_object())
+    throw RunError(run_folder + ": is no run directory (it has no manifest.json)");
+  run.written = read_json_or_null(run_folder + "/scenario.json");
+  run.summary = {
+      {"scenario", run.manifest.value("name", "")}, {"cases", Json::array()}, {"claims", Json::array()}};
+  if (fs::exists(run_folder + "/summary.json")) run.summary = read_summary(run_folder);
+  for (Json record : run.summary["cases"]) {
+    if (record.value("status", "") == "interrupted") record["status"] = "waiting";
+    run.records.push_back(std::move(record));
+  }
+  take_begun(run_folder, "cases", run.records);
+  take_begun(run_folder, "train", run.records);
+  return run;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,57 @@
+// Opening run directories, finished or in progress, for a command that takes several: what cannot be read is
+// named, and the others are still used.
+//
+// Shards of one scenario become one run, as if it had been run in one: directories whose manifests name the
+// same scenario (hash) and different shards of the same split. Cases then stand in the order of the scenario
+// and its claims are judged over all of them; while a shard is missing every claim is undecided.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+struct RunDirectory {
+  std::string folder;         // for people: of shards that were joined all of them
+  Json summary;               // as read_summary gives it
+  Json manifest;              // {} where it is missing or damaged
+  Json written;               // scenario.json; null where it is missing or damaged
+  std::vector<Json> records;  // of summary["cases"]: objects that have at least a `case`
+
+  std::map<std::string, std::string> shard_folders = {};  // by case, where shards were joined
+  std::vector<std::string> missing_shards = {};           // "2/3", of a scenario that was split
+  std::size_t missing_cases = 0;                          // in these
+
+  std::string case_folder(const Json& record) const;
+  // "" for a case that trains nothing.
+  std::string train_folder(const Json& record) const;
+
+ private:
+  std::string folder_of(const Json& record) const;
+};
+
+struct RunDirectories {
+  std::vector<RunDirectory> runs;     // those that could be opened, in the order given; one without cases too
+  std::vector<std::string> problems;  // one sentence for each that could not, and for what is damaged in one
+};
+
+// A folder that is no run, that is given twice, that is damaged or of a newer format is a problem; a run
+// without cases and a record that is no record are problems too. Throws InputError, with all of the problems,
+// where not one run is left that has a case. Shards are joined.
+RunDirectories open_runs(const std::vector<std::string>& folders);
+
+// The records of all runs, one after the other.
+std::vector<Json> all_records(const std::vector<RunDirectory>& runs);
+
+// Whether a process writes this run: its `.lock` is held. Of a run that was killed it is not.
+bool is_live(const std::string& run_folder);
+
+// The directory of a live run, whose summary is written now and then only: the records of that, if there is
+// one yet, and for every case and training that has begun since a fresh one. `status` of what is not done is
+// `running` or `waiting`. Throws RunError if even the manifest is missing.
+RunDirectory open_live_run(const std::string& run_folder);
+
+}  // namespace longhaul

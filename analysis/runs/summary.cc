@@ -1,0 +1,69 @@
+#include "analysis/runs/summary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/run_files.h"
+#include "core/csv.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+void join_table(const std::string& run_folder, const std::string& name, const std::string& columns,
+                const std::vector<std::string>& case_names) {
+  ReplacedFile joined(run_folder + "/" + name);
+  joined.stream() << "case," << columns << '\n';
+  for (const std::string& one : case_names) {
+    const std::string file = run_folder + "/cases/" + one + "/" + name;
+    if (!fs::exists(file)) continue;
+    CsvStream rows(file, {});
+    if (rows.has_header() && rows.line() != columns)
+      throw RunError(file + ": has the columns " + rows.line() + ", not " + columns);
+    const std::string leading = csv_quoted(one) + ",";
+    while (rows.next()) joined.stream() << leading << rows.line() << '\n';
+  }
+  joined.commit();
+}
+
+}  // namespace
+
+void write_summary(const std::string& run_folder, const std::string& scenario_name,
+                   const std::vector<Json>& records, const Json& claims, std::size_t scenario_cases) {
+  const Json summary = {{"format", kSummaryFormat},
+                        {"scenario", scenario_name},
+                        {"scenario_cases", std::max(scenario_cases, records.size())},
+                        {"cases", records},
+                        {"claims", claims}};
+  write_file(run_folder + "/summary.json", summary.dump(2) + "\n");
+}
+
+Json read_summary(const std::string& run_folder) {
+  const std::string file = run_folder + "/summary.json";
+  std::ifstream in(file);
+  if (!in) throw RunError(run_folder + ": is no run directory (it has no summary.json)");
+  const Json summary = Json::parse(in, nullptr, false);
+  if (!summary.is_object() || !summary.contains("cases") || !summary["cases"].is_array() ||
+      !summary.value("format", Json()).is_number_integer())
+    throw RunError(file + ": is damaged; longhaul run --resume writes it anew");
+  const int format = summary["format"];
+  if (format > kSummaryFormat)
+    throw RunError(fmt::format("{}: was written by a newer Longhaul (format {}, this one reads up to {})",
+                               run_folder, format, kSummaryFormat));
+  return summary;
+}
+
+void join_tables(const std::string& run_folder, const std::vector<std::string>& case_names) {
+  join_table(run_folder, "metrics.csv",
+             "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent", case_names);
+  join_table(run_folder, "exchanges.csv", "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s",
+             case_names);
+  join_table(run_folder, "links.csv", "link,direction,bytes,busy_s", case_names);
+}
+
+}  // namespace longhaul

@@ -1,0 +1,49 @@
+#include "analysis/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void add_new(const std::string& word, std::vector<std::string>& words) {
+  if (!contains(words, word)) words.push_back(word);
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string near = nearest(word, known);
+  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string named_few(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return join(names, "; ");
+  const std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));
+  return fmt::format("{}; and {} more", join(few, "; "), names.size() - most);
+}
+
+std::string last_key(const std::string& dotted) {
+  return dotted.substr(dotted.rfind('.') + 1);
+}
+
+std::size_t width_of(const std::string& text) {
+  return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '|' ? std::string("\\|") : std::string(1, c);
+  return safe + " | ";
+}
+
+}  // namespace longhaul

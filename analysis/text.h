@@ -1,0 +1,32 @@
+// Words and short texts for people, as tables, comparisons, figures and reports share them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace longhaul {
+
+bool contains(const std::vector<std::string>& words, const std::string& word);
+
+// Appends `word` unless it is among them.
+void add_new(const std::string& word, std::vector<std::string>& words);
+
+// "did you mean \"noloco\"?", or "" where nothing is near enough: the hint of an InputError.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
+
+// "1 seed", "3 seeds".
+std::string counted(std::size_t count, const std::string& what);
+
+// "a; b; and 3 more".
+std::string named_few(const std::vector<std::string>& names, std::size_t most);
+
+// "connections" of "network.tcp.connections".
+std::string last_key(const std::string& dotted);
+
+// How many columns of a terminal a UTF-8 text takes: characters, not bytes; ours are of single width.
+std::size_t width_of(const std::string& text);
+
+// "cell | " of a table in Markdown, where a bar of its own would end the cell.
+std::string markdown_cell(const std::string& text);
+
+}  // namespace longhaul

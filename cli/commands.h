@@ -1,0 +1,127 @@
+// The commands of longhaul, one function each. It returns the exit status (core/errors.h) and throws
+// InputError and RunError; options are what the command line says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/comparison/comparison.h"
+#include "analysis/figures/figures.h"
+#include "cli/starter_scenario.h"
+
+namespace longhaul {
+
+struct RunOptions {
+  std::string scenario;
+  std::string out;                       // empty: results/NAME
+  std::vector<std::string> assignments;  // --set
+  int jobs = 1;
+  std::string shard = "1/1";
+  bool resume = false;
+  std::string only;     // cases, train, replay, report; empty: all
+  std::string device;   // empty: the scenario's
+  std::string backend;  // of the trainer; empty: its default
+  bool quiet = false;
+  bool silent = false;               // not even the report's path on standard output
+  std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
+  std::vector<std::string> command;  // as typed, for the manifest
+};
+
+// Trains, replays, and writes the run directory.
+int run_command(const RunOptions& options);
+
+// Validates only; prints the resolved scenario, the cases, and an estimate of time, memory and disk.
+int check_command(const std::string& scenario_file, const std::vector<std::string>& assignments);
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string out;  // empty: RUN/report.html (RUN/live.html with watch), or report.html for several
+  bool watch = false;
+  double every_s = 5;
+};
+
+// One self-contained HTML file from run directories. What cannot be read is named on standard error and on
+// the page, and the rest is reported. With `watch` the page is written anew every `every_s` (it reloads
+// itself as often) until no run is in progress any more or until Ctrl-C.
+int report_command(const ReportOptions& options);
+
+struct CompareOptions {
+  std::vector<std::string> runs;
+  ComparisonRequest request;
+  std::string format;  // text, markdown, csv, json; "": by the ending of `out`, else text
+  std::string out;     // "": standard output
+};
+
+// Means over seeds, and for each pair whether a difference is shown. What cannot be read is named on standard
+// error and the rest compared.
+int compare_command(const CompareOptions& options);
+
+// The verdict matrices of runs, as Markdown, to `out`, or to standard output if that is empty. Runs of the
+// same scenario (the shards of one) are judged together.
+int claims_command(const std::vector<std::string>& runs, const std::string& out);
+
+// The schedule of a case for ASTRA-sim: writes OUT/chakra.0.json, OUT/chakra.1.json, …, one a replica.
+// `case_name` may be empty where the run has one case.
+int export_chakra_command(const std::string& run, const std::string& case_name, const std::string& out);
+
+struct PlotOptions {
+  std::vector<std::string> runs;
+  std::string out;              // folder; "": RUN/figures for one run, figures for several
+  std::string size = "single";  // or double
+  std::string formats = "svg,pdf";
+  FigureRequest request;  // its style is set from `size` and `formats`
+};
+
+// Figures for papers: writes a .gp and a .dat for each and runs gnuplot on them in that folder. What cannot
+// be read is named on standard error.
+int plot_command(const PlotOptions& options);
+
+// Where `program` is on the search path; "" if it is not.
+std::string found_on_path(const std::string& program);
+
+struct ValidateOptions {
+  std::vector<std::string> names;  // of scenarios/validation, or files; empty: all of that folder
+  std::string out;                 // keeps the run directories there; empty: they are removed
+  std::string format = "text";     // or markdown
+  int jobs = 1;
+  std::vector<std::string> command;  // as typed, for the manifests
+};
+
+// Runs that others measured, predicted beside measured: replays each scenario and prints the table. kDone
+// however far off a prediction is, kRunFailed where a case could not be replayed.
+int validate_command(const ValidateOptions& options);
+
+// The scenario files that `names` stand for, in that order; without any all of `folder`, by name. A name with
+// a slash or ".json" is a file. Throws InputError for a name that the folder does not hold.
+std::vector<std::string> validation_files(const std::string& folder, const std::vector<std::string>& names);
+
+// Writes a commented scenario to start from. Asks for what no flag says where both standard input and output
+// are a terminal. The file passes longhaul check. Throws InputError where it exists already or the choices
+// contradict each other.
+int new_command(const NewOptions& options);
+
+// What a scenario can name: methods, collectives, networks, models, options, scenarios, schema.
+int list_command(const std::string& topic);
+const std::vector<std::string>& list_topics();
+
+struct ScenarioInfo {
+  std::string file;   // path
+  std::string about;  // the first sentence of its description; "" without one
+};
+
+// Those in `folder` and its subfolders, by path: JSON files that are an object with `methods`. What cannot be
+// read as JSON is listed with that in its sentence.
+std::vector<ScenarioInfo> scenarios_in(const std::string& folder);
+
+// `scenarios` here, or else that of the source tree this executable was built in; "" if there is neither.
+std::string scenario_folder();
+
+// "One. Two." is "One."; a full stop inside "Fig. 5A" or "arXiv 2506.10911" ends nothing.
+std::string first_sentence(const std::string& text);
+
+// What several commands do: `text` to the file `out`, or to standard output if that is empty (throws
+// RunError); problems to standard error, one line each.
+void write_or_print(const std::string& out, const std::string& text);
+void warn(const std::vector<std::string>& problems);
+
+}  // namespace longhaul

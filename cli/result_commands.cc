@@ -1,0 +1,106 @@
+// Commands that read finished runs and write a text: compare, claims, export-chakra.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "analysis/claims/verdict_matrix.h"
+#include "analysis/comparison/render.h"
+#include "analysis/exports/chakra_export.h"
+#include "analysis/run_files.h"
+#include "cli/commands.h"
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+std::string format_of(const CompareOptions& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string ending = std::filesystem::path(options.out).extension().string();
+  if (ending == ".md") return "markdown";
+  return ending == ".csv" ? "csv" : ending == ".json" ? "json" : "text";
+}
+
+std::string rendered(const ComparisonTable& table, const std::string& format) {
+  if (format == "markdown") return comparison_markdown(table);
+  if (format == "csv") return comparison_csv(table);
+  return format == "json" ? comparison_json(table) : comparison_text(table);
+}
+
+// How much of the scenario is done.
+std::string done_in_words(const RunDirectory& run) {
+  const auto done = std::count_if(run.records.begin(), run.records.end(),
+                                  [](const Json& record) { return record.value("status", "") == "done"; });
+  std::string text = fmt::format("{} of {} cases done.", done, run.records.size() + run.missing_cases);
+  if (!run.missing_shards.empty())
+    text += fmt::format(
+        " Not given: {}; what is said below is of the cases that are there, and no verdict on the claim.",
+        join(run.missing_shards));
+  return text;
+}
+
+// The folder of the case; a run with several needs its name.
+std::string chosen_folder(const RunDirectory& run, const std::string& case_name) {
+  std::vector<std::string> done;
+  for (const Json& record : run.records) {
+    if (record.value("status", "") != "done") continue;
+    const std::string name = record["case"];
+    if (name == case_name || (case_name.empty() && run.records.size() == 1)) return run.case_folder(record);
+    done.push_back(name);
+  }
+  throw InputError(
+      {run.folder, "--case",
+       case_name.empty() ? "the run has several cases" : "no case that is done is called " + case_name,
+       done.empty() ? "no case of this run is done" : join(done, "; "), ""});
+}
+
+}  // namespace
+
+void warn(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) std::fprintf(stderr, "warning: %s\n", problem.c_str());
+}
+
+void write_or_print(const std::string& out, const std::string& text) {
+  if (out.empty())
+    std::fputs(text.c_str(), stdout);
+  else
+    write_file(out, text);
+}
+
+int compare_command(const CompareOptions& options) {
+  const RunDirectories opened = open_runs(options.runs);
+  ComparisonTable table = compare_runs(opened.runs, options.request);
+  warn(opened.problems);
+  table.notes.insert(table.notes.begin(), opened.problems.begin(), opened.problems.end());
+  write_or_print(options.out, rendered(table, format_of(options)));
+  return kDone;
+}
+
+int claims_command(const std::vector<std::string>& runs, const std::string& out) {
+  const RunDirectories opened = open_runs(runs);
+  warn(opened.problems);
+  std::string text;
+  for (const RunDirectory& run : opened.runs) {
+    if (!run.written.is_object()) throw RunError(run.folder + "/scenario.json: cannot be read");
+    text += fmt::format("## {}\n\n{}\n\n", run.summary.value("scenario", ""), done_in_words(run));
+    const Json claims = run.written.value("claims", Json::array());
+    for (const Json& claim : claims) text += verdict_markdown(claim, run.records);
+  }
+  write_or_print(out, text);
+  return kDone;
+}
+
+int export_chakra_command(const std::string& run, const std::string& case_name, const std::string& out) {
+  const RunDirectories opened = open_runs({run});
+  const std::vector<Json> graphs = chakra_graphs(chosen_folder(opened.runs[0], case_name));
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) throw RunError(out + ": cannot be made: " + error.message());
+  for (std::size_t r = 0; r < graphs.size(); ++r)
+    write_file(fmt::format("{}/chakra.{}.json", out, r), graphs[r].dump(1) + "\n");
+  std::printf("%zu traces: %s/chakra.*.json\n", graphs.size(), out.c_str());
+  return kDone;
+}
+
+}  // namespace longhaul

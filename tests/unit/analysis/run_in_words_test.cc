@@ -1,0 +1,93 @@
+// The network of a run in a sentence for the top of the report.
+#include "analysis/report/parts.h"
+
+#include <gtest/gtest.h>
+
+namespace longhaul {
+namespace {
+
+std::string network_words(const char* network) {
+  for (const Json& one : run_in_words({{"network", Json::parse(network)}}, {}))
+    if (one["term"] == "Network") return one["text"];
+  return "";
+}
+
+TEST(Words, EveryTopologyHasASentence) {
+  EXPECT_NE(
+      network_words(R"({"fidelity": "flow", "topology": {"homes": {"up": {"median": "20Mbps", "sigma": 1.5},
+                              "down": {"median": "200Mbps", "sigma": 0.5}, "rtt": "14ms"}}})")
+          .find("homes with log-normal access rates, up median 20Mbps, σ 1.5, down median 200Mbps, σ 0.5, "
+                "round trip to the core 14ms; fidelity flow"),
+      std::string::npos);
+  EXPECT_NE(
+      network_words(R"({"fidelity": "flow", "topology": {"hierarchical": {"sites": {"a": 2, "b": 2},
+                              "inside": {"rate": "10Gbps", "rtt": "1ms"},
+                              "trunk": {"up": "1Gbps", "down": "2Gbps", "rtt": "80ms"}}}})")
+          .find("2 sites with 10Gbps and 1ms inside, joined by links of 1Gbps up, 2Gbps down, round trip "
+                "between sites 80ms"),
+      std::string::npos);
+  EXPECT_NE(
+      network_words(R"({"fidelity": "flow", "topology": {"graphml": {"file": "a.graphml", "replicas": "even",
+                              "rate": "10Gbps"}}, "overrides": [{"replica": 1, "rate": "1Mbps"}]})")
+          .find("network of a.graphml, replicas spread evenly, access links 10Gbps, with overrides "
+                "[{\"replica\":1,\"rate\":\"1Mbps\"}]"),
+      std::string::npos);
+}
+
+// Until topologies had their words in one place the report showed the JSON of a mesh.
+TEST(Words, AMeshHasThemToo) {
+  EXPECT_EQ(
+      network_words(R"({"fidelity": "analytic", "topology": {"mesh": {"rate": "1Gbps", "rtt": "50ms"}}})"),
+      "mesh, every two replicas on a link of their own of 1Gbps, round trip 50ms; fidelity analytic");
+  EXPECT_EQ(network_words(R"({"fidelity": "analytic", "topology": {"mesh": {}}})"),
+            "mesh, every two replicas on a link of their own; fidelity analytic");
+}
+
+std::string regions_words(const std::string& order, const std::vector<Json>& records = {}) {
+  Json network = Json::parse(
+      R"({"fidelity": "flow", "topology": {"regions": {"matrix": "aws-2022", "replicas": "even"}}})");
+  if (!order.empty()) network["rank_order"] = Json::parse(order);
+  for (const Json& one : run_in_words({{"network", network}}, records))
+    if (one["term"] == "Network") return one["text"];
+  return "";
+}
+
+TEST(Words, TheOrderOfRanksIsSaidWhereThereAreSites) {
+  for (const auto& [order, words] : std::vector<std::pair<std::string, std::string>>{
+           {"", "; ranks are numbered site by site"},
+           {"\"blocks\"", "; ranks are numbered site by site"},
+           {"\"round-robin\"", "; ranks are numbered round robin"},
+           {"\"random\"", "; ranks are in random order"},
+           {"\"optimized\"", "; ranks are in an order optimized"},
+           {"[1, 0]", "; ranks are placed by a list"}})
+    EXPECT_NE(regions_words(order).find(words), std::string::npos) << regions_words(order);
+  std::vector<Json> records;
+  for (const char* order : {"blocks", "random"})
+    records.push_back({{"swept", {{"network.rank_order", order}}}, {"rank_order", order}});
+  EXPECT_NE(regions_words("\"blocks\"", records).find("; order of ranks over the sites: blocks, random"),
+            std::string::npos)
+      << regions_words("\"blocks\"", records);
+  EXPECT_EQ(network_words(R"({"fidelity": "flow", "rank_order": "blocks",
+                              "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}})")
+                .find("rank"),
+            std::string::npos);
+}
+
+// Only what differs from the defaults is said.
+TEST(Words, HowMessagesAreCutAndSent) {
+  const auto words_of = [](const std::string& sending) {
+    return network_words(
+        (R"({"fidelity": "flow", "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}, )" + sending + "}")
+            .c_str());
+  };
+  const std::string plain = words_of(R"("slice": "whole", "eager": "0B")");
+  EXPECT_EQ(plain.find("slices"), std::string::npos) << plain;
+  EXPECT_EQ(plain.find("eager"), std::string::npos) << plain;
+  const std::string cut =
+      words_of(R"("slice": "64KiB", "eager": "4MiB", "tcp": {"slow_start_after_idle": false})");
+  EXPECT_NE(cut.find("slices: 64KiB; eager: 4MiB"), std::string::npos) << cut;
+  EXPECT_NE(cut.find("no slow start after idle"), std::string::npos) << cut;
+}
+
+}  // namespace
+}  // namespace longhaul
