@@ -5,12 +5,31 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <vector>
-
-#include "analysis/run_files.h"
-#include "core/options.h"
 
 namespace longhaul {
+namespace {
+
+// Which parts there are depends on the network: all columns that end in "_s".
+std::vector<std::string> part_columns(const std::string& file) {
+  std::vector<std::string> columns;
+  std::istringstream cells(CsvStream(file, {}).line());
+  for (std::string cell; std::getline(cells, cell, ',');)
+    if (cell.size() > 2 && cell.compare(cell.size() - 2, 2, "_s") == 0) columns.push_back(cell);
+  return columns;
+}
+
+// Rules that overlap with compute, of a method that also blocks.
+std::set<std::string> sent_ahead(const std::string& case_folder) {
+  std::set<std::string> names;
+  bool blocks = false;
+  for (const ExchangeRuleFacts& rule : exchange_rules(case_folder)) {
+    blocks = blocks || rule.overlap_steps == 0;
+    if (rule.overlap_steps > 0) names.insert(rule.name);
+  }
+  return blocks ? names : std::set<std::string>();
+}
+
+}  // namespace
 
 std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
   std::ifstream in(case_folder + "/trace.jsonl");
@@ -48,34 +67,6 @@ double ExchangeTable::wait_s() const {
 double ExchangeTable::exposed_s() const {
   return std::max(0., done_s() - awaited_s());
 }
-
-namespace {
-
-// Which parts there are depends on the network: all columns that end in "_s".
-std::vector<std::string> part_columns(const std::string& file) {
-  std::ifstream in(file);
-  std::string header;
-  std::getline(in, header);
-  std::vector<std::string> columns;
-  std::istringstream cells(header);
-  for (std::string cell; std::getline(cells, cell, ',');)
-    if (cell.size() > 2 && cell.compare(cell.size() - 2, 2, "_s") == 0) columns.push_back(cell);
-  return columns;
-}
-
-// Rules that overlap with compute, of a method that also blocks.
-std::set<std::string> sent_ahead(const std::string& case_folder) {
-  std::set<std::string> names;
-  bool blocks = false;
-  for (const ExchangeRuleFacts& rule : exchange_rules(case_folder))
-    if (rule.overlap_steps > 0)
-      names.insert(rule.name);
-    else
-      blocks = true;
-  return blocks ? names : std::set<std::string>();
-}
-
-}  // namespace
 
 Json sync_breakdown(const std::string& case_folder, std::size_t syncs) {
   const std::string file = case_folder + "/breakdown.csv";

@@ -33,6 +33,13 @@ std::optional<double> value_at(const Json& record, const std::string& path) {
   return value->get<double>();
 }
 
+std::vector<double> values_at(const std::vector<const Json*>& records, const std::string& path) {
+  std::vector<double> values;
+  for (const Json* record : records)
+    if (const auto value = value_at(*record, path)) values.push_back(*value);
+  return values;
+}
+
 double six_digits(double value) {
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }

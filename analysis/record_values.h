@@ -13,6 +13,9 @@ namespace longhaul {
 // The value at a dotted path of a record; none where it is missing, null or no number.
 std::optional<double> value_at(const Json& record, const std::string& path);
 
+// Those of the records that have one.
+std::vector<double> values_at(const std::vector<const Json*>& records, const std::string& path);
+
 // Six significant digits: what a picture needs, so that a report of many cases stays small.
 double six_digits(double value);
 // The same as JSON; null without a value, or where it is not finite.

@@ -3,18 +3,6 @@
 #include <map>
 
 namespace longhaul {
-namespace {
-
-// docs/model.md, "The validation grid": single flows, collectives and trunks together. What was not measured
-// decides nothing: it widens an interval to everything.
-double flow_residual(const std::string& setting) {
-  static const std::map<std::string, double> measured = {
-      {"host", 0.07}, {"fq_codel+ecn", 0.15}, {"fifo", 0.17}, {"host+loss", 0.18}};
-  const auto found = measured.find(setting);
-  return found == measured.end() ? 1 : found->second;
-}
-
-}  // namespace
 
 std::string queue_setting(const TcpSpec& tcp) {
   const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
@@ -25,7 +13,12 @@ std::string queue_setting(const TcpSpec& tcp) {
 
 double network_residual(const Json& record) {
   if (record.at("fidelity") != "flow" || record.contains("message_time_s")) return 0;
-  return flow_residual(record.value("queue", "host"));
+  // docs/model.md, "The validation grid": single flows, collectives and trunks together. What was not
+  // measured decides nothing: it widens an interval to everything.
+  static const std::map<std::string, double> measured = {
+      {"host", 0.07}, {"fq_codel+ecn", 0.15}, {"fifo", 0.17}, {"host+loss", 0.18}};
+  const auto found = measured.find(record.value("queue", "host"));
+  return found == measured.end() ? 1 : found->second;
 }
 
 }  // namespace longhaul

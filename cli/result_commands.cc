@@ -7,7 +7,7 @@
 
 #include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/render.h"
-#include "analysis/exports/chakra_export.h"
+#include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
 #include "cli/commands.h"
 #include "core/errors.h"
@@ -84,7 +84,7 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
   for (const RunDirectory& run : opened.runs) {
     if (!run.written.is_object()) throw RunError(run.folder + "/scenario.json: cannot be read");
     text += fmt::format("## {}\n\n{}\n\n", run.summary.value("scenario", ""), done_in_words(run));
-    const Json claims = run.written.value("claims", Json::array());
+    const Json claims = run.claims();
     for (const Json& claim : claims) text += verdict_markdown(claim, run.records);
   }
   write_or_print(out, text);

@@ -50,13 +50,12 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   const std::string old = folder + "/scenario.json";
   if (!fs::exists(old)) {
     if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
-      throw InputError(
-          {"", "--out", folder + " exists and is no run directory", "a new or an empty folder", ""});
+      throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
     return folder;
   }
   if (!options.resume && options.only.empty())
-    throw InputError(
-        {"", "--out", folder + " already holds a run", "a new folder", "or --resume to continue that run"});
+    throw InputError("--out", folder + " already holds a run", "a new folder",
+                     "or --resume to continue that run");
   if (read_json_or_null(old) != scenario.written)
     throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
                      "a new folder, or the same scenario and --set");
@@ -97,8 +96,7 @@ class Run {
       if (wants("replay") && !stopped()) replay();
       return conclude();
     } catch (const RunError&) {
-      // Where the disk is full the summary cannot be written either: what failed first is what one wants to
-      // read.
+      // On a full disk the summary cannot be written either: the reader needs what failed first.
       print_failures();
       throw;
     }
@@ -148,13 +146,10 @@ class Run {
                               jobs.size(), plan_.trainings.size()));
     run_jobs(jobs, options_.jobs, "training", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("trainings", trainings[i]->key, result.wall_s);
-      if (result.exit_status == kDone) {
+      if (result.exit_status == kDone)
         display_.line(jobs[i].name + ": done in " + human_duration(result.wall_s));
-      } else {
-        for (const Case* one : trainings[i]->cases) note_failure(*one, result);
-        if (result.exit_status != kInputWrong)
-          display_.line(jobs[i].name + ": " + result.error);  // that ends the run
-      }
+      else
+        note_failure(jobs[i], trainings[i]->cases, result);
       keep_outputs();
     });
   }
@@ -216,13 +211,9 @@ class Run {
                       kMostCasesWithTimelines));
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
-      if (result.exit_status == kDone) {
-        finish_case(layout_, *cases[i], timeline_);
-        return keep_outputs();
-      }
-      note_failure(*cases[i], result);
-      if (result.exit_status != kInputWrong)
-        display_.line(jobs[i].name + ": " + result.error);  // that ends the run
+      if (result.exit_status != kDone) return note_failure(jobs[i], {cases[i]}, result);
+      finish_case(layout_, *cases[i], timeline_);
+      keep_outputs();
     });
   }
 
@@ -237,9 +228,11 @@ class Run {
     outputs_took_s_ = std::chrono::duration<double>(last_outputs_ - now).count();
   }
 
-  void note_failure(const Case& one, const JobResult& result) {
+  // Of the cases that needed the job. Wrong input ends the run, which then says what was wrong.
+  void note_failure(const Job& job, const std::vector<const Case*>& cases, const JobResult& result) {
+    if (result.exit_status != kInputWrong) display_.line(job.name + ": " + result.error);
     if (result.exit_status == kInterrupted || interrupts_so_far() > 0) return;
-    failures_[one.name] = result.error;
+    for (const Case* one : cases) failures_[one->name] = result.error;
     input_wrong_ = input_wrong_ || result.exit_status == kInputWrong;
   }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/exports/timeline.h"
+#include "analysis/exports/exports.h"
 #include "cli/work_plan.h"
 #include "core/case.h"
 #include "core/scenario.h"

@@ -1,6 +1,7 @@
 #include "cli/work_plan.h"
 
 #include <charconv>
+#include <map>
 
 #include "core/errors.h"
 #include "methods/common/training_key.h"

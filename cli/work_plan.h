@@ -1,7 +1,6 @@
 // What a run has to do: the trainings, each once, and the cases.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

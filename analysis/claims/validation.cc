@@ -154,11 +154,8 @@ std::string difference(const Prediction& other, const Prediction& prediction) {
   return join(parts);
 }
 
-const std::vector<std::pair<std::string, std::string>>& kinds() {
-  static const std::vector<std::pair<std::string, std::string>> headings = {
-      {"measurement", "Measured on real networks"}, {"model", "Computed by publications"}};
-  return headings;
-}
+constexpr std::pair<const char*, const char*> kKinds[] = {{"measurement", "Measured on real networks"},
+                                                          {"model", "Computed by publications"}};
 
 std::vector<const Validation*> of_kind(const std::vector<Validation>& validations, const std::string& kind) {
   std::vector<const Validation*> found;
@@ -285,7 +282,7 @@ Validation judge_validation(const std::string& name, const Json& section, const 
 
 std::string validation_text(const std::vector<Validation>& validations) {
   std::string text;
-  for (const auto& [kind, heading] : kinds()) {
+  for (const auto& [kind, heading] : kKinds) {
     const std::vector<const Validation*> some = of_kind(validations, kind);
     if (some.empty()) continue;
     text += fmt::format("{}: {}\n\n", heading, tally(some));
@@ -296,7 +293,7 @@ std::string validation_text(const std::vector<Validation>& validations) {
 
 std::string validation_markdown(const std::vector<Validation>& validations) {
   std::string text;
-  for (const auto& [kind, heading] : kinds()) {
+  for (const auto& [kind, heading] : kKinds) {
     const std::vector<const Validation*> some = of_kind(validations, kind);
     if (some.empty()) continue;
     text += fmt::format("## {}\n\n{}\n\n", heading, tally(some));

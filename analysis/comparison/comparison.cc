@@ -97,8 +97,7 @@ std::vector<Pair> parsed_pairs(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const std::size_t colon = text.find(':');
     if (colon == 0 || colon == std::string::npos || colon + 1 == text.size())
-      throw InputError(
-          {"", "--pair", "found \"" + text + "\"", "two names with a colon between, as a:b", ""});
+      throw InputError("--pair", "found \"" + text + "\"", "two names with a colon between, as a:b");
     pairs.push_back({text.substr(0, colon), text.substr(colon + 1)});
   }
   return pairs;

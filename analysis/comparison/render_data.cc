@@ -1,9 +1,6 @@
 // CSV and JSON: every number in full.
-#include <cmath>
-
 #include "analysis/comparison/render.h"
 #include "core/csv.h"
-#include "core/errors.h"
 #include "core/units.h"
 
 namespace longhaul {

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "analysis/comparison/configuration.h"
 #include "analysis/record_values.h"
+#include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/errors.h"
 
@@ -15,6 +15,121 @@ namespace longhaul {
 namespace {
 
 constexpr std::size_t kMostNamed = 6;
+
+// Everything about a case but its seed, as flat keys: cases with equal configurations are seeds of one thing.
+//
+// From cases/CASE/case.json, the resolved case; where that is missing (a summary that was copied alone), from
+// what the record says. A method's option is "methods.LABEL.key", as a sweep spells it, whether it was swept
+// or not. So runs of different scenarios can be compared: what differs between them is found and named.
+class Configuration {
+ public:
+  // Null where there is no such key.
+  Json value(const std::string& key) const {
+    for (const auto& [name, value] : values_)
+      if (name == key) return value;
+    return nullptr;
+  }
+
+  void set(const std::string& key, Json value) {
+    for (auto& [name, old] : values_)
+      if (name == key) {
+        old = std::move(value);
+        return;
+      }
+    values_.emplace_back(key, std::move(value));
+  }
+
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    for (const auto& entry : values_) names.push_back(entry.first);
+    return names;
+  }
+
+ private:
+  std::vector<std::pair<std::string, Json>> values_;
+};
+
+// Names and places, what says it once more, and what changes no number.
+bool says_nothing(const std::string& key) {
+  static const std::vector<std::string> keys = {
+      "seed",  "case",        "scenario",    "swept", "sites", "folder", "train.checkpoint_every",
+      "label", "method.name", "method.label"};
+  return contains(keys, key);
+}
+
+void flatten(const Json& value, const std::string& path, const std::string& label, Configuration& flat) {
+  if (says_nothing(path)) return;
+  if (value.is_object() && !value.empty()) {
+    for (const auto& [key, child] : value.items())
+      flatten(child, path.empty() ? key : path + "." + key, label, flat);
+    return;
+  }
+  const std::string option = "method.";
+  flat.set(path.rfind(option, 0) == 0 ? "methods." + label + "." + path.substr(option.size()) : path, value);
+}
+
+void add_record(const Json& record, const std::string& label, Configuration& configuration) {
+  for (const char* key : {"replicas", "fidelity", "queue"})
+    if (record.contains(key)) configuration.set(key, record[key]);
+  const Json options = record.value("parameters", Json::object());
+  for (const auto& [key, value] : options.items()) configuration.set("methods." + label + "." + key, value);
+  const Json swept = record.value("swept", Json::object());
+  for (const auto& [key, value] : swept.items())
+    if (key != "seed") configuration.set(key, value);
+}
+
+// Also holds `corpus_hash` of the training, because losses compare within one text only; not where the text
+// is synthetic, which every seed has its own of.
+Configuration configuration_of(const RunDirectory& run, const Json& record) {
+  Configuration configuration;
+  const std::string label = plain(record.value("label", record.value("method", Json("?"))));
+  configuration.set("label", label);
+  configuration.set("method", record.value("method", Json(label)));
+  const Json resolved = read_json_or_null(run.case_folder(record) + "/case.json");
+  if (resolved.is_object())
+    flatten(resolved, "", label, configuration);
+  else
+    add_record(record, label, configuration);
+  const std::string training = run.train_folder(record);
+  const Json said = training.empty() ? Json() : read_json_or_null(training + "/training.json");
+  if (said.is_object() && said.contains("corpus_hash") && !said.contains("source_entropy"))
+    configuration.set("corpus_hash", said["corpus_hash"]);
+  return configuration;
+}
+
+// The keys of `candidates` that are needed to tell the configurations apart, as far as the candidates can:
+// each splits a set that those before it leave together. A configuration without an option
+// "methods.LABEL.key" is of another method and has no other value of it. Same order.
+std::vector<std::string> distinguishing_keys(const std::vector<const Configuration*>& configurations,
+                                             const std::vector<std::string>& candidates) {
+  std::vector<std::string> needed;
+  std::vector<std::string> described(configurations.size());  // by the keys taken so far
+  for (const std::string& key : candidates) {
+    const bool of_one_method = is_method_option(key);
+    std::map<std::string, std::string> first_value;
+    bool splits = false;
+    std::vector<std::string> longer = described;
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+      const Json value = configurations[i]->value(key);
+      longer[i] += "\n" + value.dump();
+      if (of_one_method && value.is_null()) continue;  // not another value, but another method
+      splits = splits || first_value.emplace(described[i], value.dump()).first->second != value.dump();
+    }
+    if (!splits) continue;
+    needed.push_back(key);
+    described = std::move(longer);
+  }
+  return needed;
+}
+
+// "network.tcp.connections = 8, replicas = 64"; a key without value is left out.
+std::string in_words(const Configuration& configuration, const std::vector<std::string>& keys) {
+  std::vector<std::string> parts;
+  for (const std::string& key : keys)
+    if (const Json value = configuration.value(key); !value.is_null())
+      parts.push_back(assignment(key, value));
+  return join(parts);
+}
 
 // A done case, where it is from and what it is.
 struct Sample {
@@ -55,7 +170,7 @@ std::vector<Sample> done_samples(const std::vector<RunDirectory>& runs, std::vec
   for (const RunDirectory& run : runs)
     for (const Json& record : run.records) {
       if (record.value("status", Json()) == "done")
-        samples.push_back({&run, &record, Configuration::of(run, record), ""});
+        samples.push_back({&run, &record, configuration_of(run, record), ""});
       else
         unfinished.push_back(run.folder + "/" + record["case"].get<std::string>());
     }

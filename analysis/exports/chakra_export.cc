@@ -1,5 +1,3 @@
-#include "analysis/exports/chakra_export.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,9 +5,9 @@
 #include <fstream>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "analysis/exchange_table.h"
+#include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
 #include "core/errors.h"
 #include "core/index.h"
@@ -167,8 +165,8 @@ class Exporter {
       const std::string name = fmt::format("{} of step {}", one.rule->name, one.post_step);
       if (!is_messages(one.rule->collective)) {
         for (const int r : group)
-          front(index(r)) = {
-              graphs_[index(r)].collective(name, type_of(one.rule->collective), one.bytes, front(index(r)))};
+          front(as_index(r)) = {graphs_[as_index(r)].collective(name, type_of(one.rule->collective),
+                                                                one.bytes, front(as_index(r)))};
       } else {
         average(one, name, group, front);
       }
@@ -195,14 +193,14 @@ class Exporter {
   template <typename Front>
   void swap(const Piece& piece, const std::vector<int>& group, const Front& front) {
     for (const int r : group) {
-      const Ids before = front(index(r));
+      const Ids before = front(as_index(r));
       Ids all;
       for (const int peer : group) {
         if (peer == r) continue;
         all.push_back(receive(piece, peer, r, before));
         all.push_back(send(piece, r, peer, before));
       }
-      front(index(r)) = all;
+      front(as_index(r)) = all;
     }
   }
 
@@ -211,23 +209,23 @@ class Exporter {
     const int root = group[0];
     Ids gathered, returned;
     for (const int r : group)
-      if (r != root) gathered.push_back(receive(piece, r, root, front(index(root))));
+      if (r != root) gathered.push_back(receive(piece, r, root, front(as_index(root))));
     for (const int r : group) {
       if (r == root) continue;
       returned.push_back(send(piece, root, r, gathered));
-      const std::int64_t sent = send(piece, r, root, front(index(r)));
-      front(index(r)) = {receive(piece, root, r, {sent})};
+      const std::int64_t sent = send(piece, r, root, front(as_index(r)));
+      front(as_index(r)) = {receive(piece, root, r, {sent})};
     }
-    front(index(root)) = returned;
+    front(as_index(root)) = returned;
   }
 
   std::int64_t send(const Piece& piece, int from, int to, const Ids& after) {
-    return graphs_[index(from)].message(kSendNode, fmt::format("{}, to {}", piece.name, to), from, to,
-                                        piece.tag, piece.bytes, after);
+    return graphs_[as_index(from)].message(kSendNode, fmt::format("{}, to {}", piece.name, to), from, to,
+                                           piece.tag, piece.bytes, after);
   }
   std::int64_t receive(const Piece& piece, int from, int to, const Ids& after) {
-    return graphs_[index(to)].message(kReceiveNode, fmt::format("{}, from {}", piece.name, from), from, to,
-                                      piece.tag, piece.bytes, after);
+    return graphs_[as_index(to)].message(kReceiveNode, fmt::format("{}, from {}", piece.name, from), from, to,
+                                         piece.tag, piece.bytes, after);
   }
 
   void post_overlapped(const Operation& one) {
@@ -246,7 +244,6 @@ class Exporter {
     const auto rule = static_cast<std::int64_t>(one.rule - trace_.plan.rules.data());
     return one.post_step * static_cast<std::int64_t>(trace_.plan.rules.size()) + rule;
   }
-  static std::size_t index(int replica) { return as_index(replica); }
 
   std::string folder_;
   Times times_;

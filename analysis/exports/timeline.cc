@@ -1,15 +1,13 @@
-#include "analysis/exports/timeline.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "analysis/exchange_table.h"
+#include "analysis/exports/exports.h"
 #include "analysis/exports/timeline_writer.h"
 #include "analysis/run_files.h"
 #include "core/errors.h"

@@ -40,9 +40,8 @@ std::vector<Quantity> quantities_of(const std::vector<RunDirectory>& runs) {
   std::map<std::string, std::size_t> place;
   std::vector<Quantity> quantities;
   for (const RunDirectory& run : runs) {
-    if (!run.written.is_object()) continue;
     std::set<std::size_t> of_this_run;
-    const Json claims = run.written.value("claims", Json::array());
+    const Json claims = run.claims();
     for (const Json& claim : claims) {
       const auto [entry, is_new] = place.emplace(run.written.dump() + identity(claim), quantities.size());
       if (is_new) {

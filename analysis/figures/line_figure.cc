@@ -21,19 +21,15 @@ std::vector<double> all_x(const LinePlot& plot) {
   return {values.begin(), values.end()};
 }
 
-std::vector<double> all_y(const LinePlot& plot) {
+// An axis is decided by the middles alone: an interval that nearly reaches 0 would make many decades of
+// nothing.
+std::vector<double> all_y(const LinePlot& plot, bool with_intervals) {
   std::vector<double> values;
   for (const Line& line : plot.lines)
-    for (const LinePoint& point : line.points) values.insert(values.end(), {point.low, point.y, point.high});
-  for (const Threshold& one : plot.thresholds) values.push_back(one.y);
-  return values;
-}
-
-// What decides about the axis: an interval that nearly reaches 0 would make many decades of nothing.
-std::vector<double> middles(const LinePlot& plot) {
-  std::vector<double> values;
-  for (const Line& line : plot.lines)
-    for (const LinePoint& point : line.points) values.push_back(point.y);
+    for (const LinePoint& point : line.points) {
+      values.push_back(point.y);
+      if (with_intervals) values.insert(values.end(), {point.low, point.high});
+    }
   for (const Threshold& one : plot.thresholds) values.push_back(one.y);
   return values;
 }
@@ -92,11 +88,11 @@ void add_threshold_plots(const LinePlot& plot, const AxisScale& x_scale, const A
 
 std::vector<std::string> axis_settings(const LinePlot& plot, const AxisScale& x_scale,
                                        const AxisScale& y_scale) {
-  const std::vector<double> x = all_x(plot), y = all_y(plot);
+  const std::vector<double> x = all_x(plot), y = all_y(plot, true);
   std::vector<std::string> settings = {"set xlabel " + figure_text(axis_title(plot.x_title, x_scale.unit)),
                                        "set ylabel " + figure_text(axis_title(plot.y_title, y_scale.unit))};
   if (spans_decades(x) || is_geometric(x)) settings.push_back("set logscale x");
-  if (spans_decades(middles(plot)))
+  if (spans_decades(all_y(plot, false)))
     settings.push_back("set logscale y");
   else if (std::all_of(y.begin(), y.end(), [](double value) { return value >= 0; }) && plot.y_unit != "nats")
     settings.push_back("set yrange [0:*]");
@@ -113,7 +109,8 @@ std::vector<std::string> axis_settings(const LinePlot& plot, const AxisScale& x_
 }  // namespace
 
 Figure line_figure(const LinePlot& plot, const FigureStyle& style) {
-  const AxisScale x_scale = scale_of(plot.x_unit, all_x(plot)), y_scale = scale_of(plot.y_unit, all_y(plot));
+  const AxisScale x_scale = scale_of(plot.x_unit, all_x(plot)),
+                  y_scale = scale_of(plot.y_unit, all_y(plot, true));
   std::vector<std::string> plots = line_plots(plot, divided(1, x_scale), y_scale);
   add_threshold_plots(plot, x_scale, y_scale, plots);
   std::vector<FigureSeries> series;

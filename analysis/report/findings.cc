@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
@@ -44,9 +43,7 @@ std::vector<Measured> measured(const std::vector<MethodCases>& methods, const st
   const Metric metric = metric_named(path);
   std::vector<Measured> all;
   for (const MethodCases& method : methods) {
-    std::vector<double> values;
-    for (const Json* record : method.records)
-      if (const auto value = value_at(*record, path)) values.push_back(*value);
+    const std::vector<double> values = values_at(method.records, path);
     if (!values.empty()) all.push_back({method.name, mean(values), formatted(metric, mean(values))});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
@@ -94,11 +91,9 @@ std::string target(const std::vector<MethodCases>& methods) {
   bool reached = false;
   std::vector<std::string> parts;
   for (const MethodCases& method : methods) {
-    std::vector<double> times;
-    for (const Json* record : method.records) {
-      if (!goal) goal = value_at(*record, time_to_target.target);
-      if (const auto time = value_at(*record, time_to_target.path)) times.push_back(*time);
-    }
+    const std::vector<double> goals = values_at(method.records, time_to_target.target),
+                              times = values_at(method.records, time_to_target.path);
+    if (!goal && !goals.empty()) goal = goals[0];
     reached = reached || !times.empty();
     if (times.empty())
       parts.push_back("never with " + method.name);
@@ -112,11 +107,6 @@ std::string target(const std::vector<MethodCases>& methods) {
   return reached
              ? fmt::format("In simulated time, the target loss of {:.6g} was reached {}.", *goal, join(parts))
              : fmt::format("No method reached the target loss of {:.6g}.", *goal);
-}
-
-std::string entropy_note(const std::vector<MethodCases>& methods) {
-  const auto entropy = measured(methods, "unigram_entropy");
-  return entropy.empty() ? "" : " (the unigram entropy of the text is " + entropy[0].text + ")";
 }
 
 std::string seeds_note(const std::vector<MethodCases>& methods) {
@@ -148,9 +138,11 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
   if (!idle.empty() && idle.back().value > 0)
     sentences.push_back(fmt::format("The accelerators were idle {} of the time.", listed(idle)));
   if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time) + ".");
+  const auto entropy = measured(methods, "unigram_entropy");
   if (!losses.empty())
-    sentences.push_back(
-        fmt::format("The final validation loss was {}{}.", listed(losses), entropy_note(methods)));
+    sentences.push_back(fmt::format(
+        "The final validation loss was {}{}.", listed(losses),
+        entropy.empty() ? "" : fmt::format(" (the unigram entropy of the text is {})", entropy[0].text)));
   if (const std::string note = sampling_note(records); !note.empty())
     sentences.push_back("L" + note.substr(1) + ".");
   if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);

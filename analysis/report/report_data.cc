@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/claims/claims.h"
+#include "analysis/claims/verdict_matrix.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
@@ -78,8 +79,37 @@ Json bounds_json(const Json& claims) {
   return bounds;
 }
 
-Json claims_of(const Run& run) {
-  return run.written.is_object() ? run.written.value("claims", Json::array()) : Json::array();
+Json cells_json(const VerdictMatrix& matrix) {
+  Json rows = Json::array();
+  for (const auto& cells : matrix.cells) {
+    Json row = Json::array();
+    for (const VerdictCell& cell : cells)
+      row.push_back(cell.points() == 0 ? Json(nullptr)
+                                       : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high),
+                                               cell.holds, cell.undecided, cell.fails}));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json picture(const Json& claim, const VerdictMatrix& matrix) {
+  const char* bound = claim.contains("at_least")  ? "at_least"
+                      : claim.contains("at_most") ? "at_most"
+                                                  : "equals";
+  return {{"id", claim["id"]},
+          {"statement", claim.value("statement", "")},
+          {"words", claim_in_words(claim)},
+          {"bound", bound},
+          {"threshold", claim[bound]},
+          {"within", claim.value("within", 0.)},
+          {"points", matrix.all.points()},
+          {"row_key", matrix.row_key},
+          {"column_key", matrix.column_key},
+          {"rows", matrix.rows},
+          {"columns", matrix.columns},
+          {"numbers", matrix.columns_are_numbers},
+          {"cells", cells_json(matrix)},
+          {"frontier", frontier(matrix)}};
 }
 
 Json run_json(const Run& run) {
@@ -92,8 +122,8 @@ Json run_json(const Run& run) {
           {"words", run_in_words(scenario, run.records)},
           {"notes", notes_of(run)},
           {"claims", claims_json(run.summary.value("claims", Json::array()))},
-          {"bounds", bounds_json(claims_of(run))},
-          {"claim_pictures", claim_pictures(claims_of(run), run.records)},
+          {"bounds", bounds_json(run.claims())},
+          {"claim_pictures", claim_pictures(run.claims(), run.records)},
           {"manifest", manifest},
           {"scenario", scenario}};
 }
@@ -228,6 +258,15 @@ Json columns_json() {
 }
 
 }  // namespace
+
+Json claim_pictures(const Json& claims, const std::vector<Json>& records) {
+  Json pictures = Json::array();
+  for (const Json& claim : claims) {
+    const VerdictMatrix matrix = verdict_matrix(claim, records);
+    if (!matrix.cells.empty()) pictures.push_back(picture(claim, matrix));
+  }
+  return pictures;
+}
 
 Json report_data(const std::vector<std::string>& run_folders) {
   return report_data(open_runs(run_folders));

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <string>
 
 #include "analysis/record_values.h"

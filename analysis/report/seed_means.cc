@@ -31,13 +31,6 @@ std::vector<Row> rows_of(const std::vector<Json>& records, const std::vector<std
   return rows;
 }
 
-std::vector<double> values_of(const Row& row, const Metric& metric) {
-  std::vector<double> values;
-  for (const Json* record : row.done)
-    if (const auto value = value_at(*record, metric.path)) values.push_back(*value);
-  return values;
-}
-
 void put(Json& record, const std::string& path, double value) {
   const std::size_t dot = path.find('.');
   if (dot == std::string::npos)
@@ -50,7 +43,7 @@ Json means_record(const Row& row) {
   Json record = {{"status", row.done.empty() ? "interrupted" : "done"}, {"seed", 0}};
   if (!row.done.empty()) record["exchanges"] = row.done[0]->value("exchanges", Json(0));
   for (const Metric& metric : columns()) {
-    const std::vector<double> values = values_of(row, metric);
+    const std::vector<double> values = values_at(row.done, metric.path);
     if (!values.empty() && values.size() == row.done.size()) put(record, metric.path, mean(values));
   }
   return record;
@@ -64,7 +57,7 @@ double half_width(const std::vector<double>& values) {
 }
 
 void add_cell(const Row& row, const Metric& metric, bool best, Json& json) {
-  const std::vector<double> values = values_of(row, metric);
+  const std::vector<double> values = values_at(row.done, metric.path);
   const bool all = !values.empty() && values.size() == row.done.size();
   std::string text;
   if (!values.empty()) text = formatted(metric, mean(values));

@@ -218,6 +218,10 @@ std::string RunDirectory::train_folder(const Json& record) const {
   return is_trained ? folder_of(record) + "/train/" + key.get<std::string>() : "";
 }
 
+Json RunDirectory::claims() const {
+  return written.is_object() ? written.value("claims", Json::array()) : Json::array();
+}
+
 RunDirectories open_runs(const std::vector<std::string>& folders) {
   RunDirectories opened;
   std::vector<std::string> places;

@@ -26,6 +26,8 @@ struct RunDirectory {
   std::size_t missing_cases = 0;                          // in these
 
   std::string case_folder(const Json& record) const;
+  // Of the scenario; [] where it is missing.
+  Json claims() const;
   // "" for a case that trains nothing.
   std::string train_folder(const Json& record) const;
 

@@ -1,4 +1,4 @@
-#include "analysis/exports/chakra_export.h"
+#include "analysis/exports/exports.h"
 
 #include <set>
 

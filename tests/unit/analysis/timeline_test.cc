@@ -1,4 +1,4 @@
-#include "analysis/exports/timeline.h"
+#include "analysis/exports/exports.h"
 
 #include <map>
 
