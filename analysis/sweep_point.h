@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json_values.h"
+#include "core/json.h"
 
 namespace longhaul {
 

@@ -9,6 +9,7 @@
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/option_docs.h"
 #include "core/options.h"
 #include "core/units.h"
 #include "methods/common/registry.h"

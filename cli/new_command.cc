@@ -11,8 +11,8 @@
 
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
-#include "core/commented_json.h"
 #include "core/errors.h"
+#include "core/option_docs.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

@@ -10,7 +10,7 @@
 #include "analysis/summary.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
-#include "methods/common/training_key.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 

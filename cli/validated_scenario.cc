@@ -7,7 +7,7 @@
 #include "analysis/claims.h"
 #include "analysis/validation.h"
 #include "core/errors.h"
-#include "core/glob.h"
+#include "core/files.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "core/errors.h"
-#include "methods/common/training_key.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

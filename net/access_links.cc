@@ -1,7 +1,7 @@
 #include "net/access_links.h"
 
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
 
 namespace longhaul {

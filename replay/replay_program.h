@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/case.h"
+#include "core/child_main.h"
 #include "core/plan/trace.h"
-#include "core/progress.h"
 
 namespace longhaul {
 

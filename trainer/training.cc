@@ -13,13 +13,12 @@
 #include "core/model_shape.h"
 #include "core/plan/program.h"
 #include "methods/common/registry.h"
-#include "methods/common/training_key.h"
+#include "trainer/checkpoint/agreement.h"
 #include "trainer/checkpoint/training_state.h"
-#include "trainer/device/cuda_device.h"
 #include "trainer/data/windows.h"
+#include "trainer/device/cuda_device.h"
 #include "trainer/model/initial_weights.h"
 #include "trainer/operations/update.h"
-#include "trainer/checkpoint/agreement.h"
 #include "trainer/replicas/blas.h"
 
 namespace longhaul {

@@ -8,7 +8,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "net/placement.h"
 #include "net/topologies/topology_kind.h"

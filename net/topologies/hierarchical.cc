@@ -1,6 +1,6 @@
 // A star of stars: replicas around a router for each site, and each site's router on one link to "wan".
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "net/access_links.h"
 #include "net/placement.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/random.h"
 #include "core/units.h"
 #include "net/topologies/topology_kind.h"

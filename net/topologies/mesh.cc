@@ -1,7 +1,7 @@
 // Every two replicas on a link of their own. ns-3 wants every link as an object; for the other fidelities the
 // topology makes those that are asked for, so that all links of a mesh are equal.
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "net/topologies/topology_kind.h"
 

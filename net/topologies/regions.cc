@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "net/matrix.h"
 #include "net/placement.h"

@@ -1,6 +1,6 @@
 // Replicas on access links of rtt / 4 around one router, "core".
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "net/access_links.h"
 #include "net/topologies/topology_kind.h"

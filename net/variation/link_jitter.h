@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/variation_spec.h"
+#include "core/network_spec.h"
 
 namespace longhaul {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "core/errors.h"
-#include "core/glob.h"
+#include "core/files.h"
 #include "core/hash.h"
 #include "core/options.h"
 

@@ -1,13 +1,18 @@
-// Reading a JSON object that may lack keys: resolved sections leave out what has no default, and the files of
-// an old run what did not exist then.
+// JSON with the keys in the order of writing, and reading an object that may lack keys: resolved sections
+// leave out what has no default, and the files of an old run what did not exist then.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
-#include "core/options.h"
-
 namespace longhaul {
+
+using Json = nlohmann::ordered_json;
+
+// The path of a value for messages: "a.b" for children of an object, "a[3]" for elements.
+std::string child_path(const std::string& path, const std::string& key);
+std::string element_path(const std::string& path, std::size_t index);
 
 // null where `json` is no object or lacks the key.
 Json member(const Json& json, const std::string& key);

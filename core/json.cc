@@ -1,8 +1,18 @@
-#include "core/json_values.h"
+#include "core/json.h"
+
+#include <fmt/core.h>
 
 #include "core/units.h"
 
 namespace longhaul {
+
+std::string child_path(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
+
+std::string element_path(const std::string& path, std::size_t index) {
+  return fmt::format("{}[{}]", path, index);
+}
 
 Json member(const Json& json, const std::string& key) {
   if (!json.is_object()) return nullptr;

@@ -1,8 +1,10 @@
-#include "core/glob.h"
+#include "core/files.h"
 
 #include <glob.h>
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 namespace longhaul {
 
@@ -15,6 +17,13 @@ std::vector<std::string> files_matching(const std::string& pattern, const std::s
       if (std::filesystem::is_regular_file(found.gl_pathv[i])) files.emplace_back(found.gl_pathv[i]);
   globfree(&found);
   return files;
+}
+
+std::optional<std::string> read_file(const std::string& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  if (std::filesystem::is_directory(file) || !in || !(text << in.rdbuf())) return std::nullopt;
+  return text.str();
 }
 
 }  // namespace longhaul
