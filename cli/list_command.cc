@@ -13,8 +13,8 @@
 #include "core/options.h"
 #include "core/units.h"
 #include "methods/common/registry.h"
-#include "net/collectives/registry.h"
-#include "net/matrix.h"
+#include "net/collectives/collective.h"
+#include "net/topologies/matrix.h"
 
 namespace longhaul {
 namespace {

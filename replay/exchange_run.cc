@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/index.h"
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 
 namespace longhaul {

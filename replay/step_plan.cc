@@ -5,7 +5,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {

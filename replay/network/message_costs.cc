@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/framing.h"
+#include "net/tcp/framing.h"
 
 namespace longhaul {
 

@@ -26,10 +26,10 @@
 #include <memory>
 #include <vector>
 
-#include "net/congestion.h"
-#include "net/connection.h"
-#include "net/fifo_rounds.h"
-#include "net/tcp_window.h"
+#include "net/tcp/congestion.h"
+#include "net/tcp/connection.h"
+#include "net/tcp/fifo_rounds.h"
+#include "net/tcp/window.h"
 #include "replay/network/sync_parts.h"
 #include "sim/network/short_queue.h"
 

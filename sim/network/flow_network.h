@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/index.h"
-#include "net/fair_shares.h"
+#include "net/sharing/fair_shares.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
 #include "sim/network/clock.h"

@@ -14,6 +14,7 @@
 
 #include "core/csv.h"
 #include "core/errors.h"
+#include "net/topologies/registry.h"
 #include "sim/network/clock.h"
 #include "sim/network/make_network.h"
 #include "tests/unit/net/cases.h"

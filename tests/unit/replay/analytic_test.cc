@@ -4,9 +4,10 @@
 #include <cmath>
 
 #include "core/random.h"
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
 #include "net/message_times.h"
+#include "net/tcp/framing.h"
+#include "net/topologies/registry.h"
 #include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/event_queue.h"

@@ -4,8 +4,9 @@
 
 #include <cmath>
 
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/framing.h"
+#include "net/topologies/registry.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

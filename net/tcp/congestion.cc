@@ -1,4 +1,4 @@
-#include "net/congestion.h"
+#include "net/tcp/congestion.h"
 
 #include <algorithm>
 #include <cmath>

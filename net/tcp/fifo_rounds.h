@@ -13,10 +13,7 @@
 // No constant is fitted (docs/model.md). Bytes of payload; seconds; rates in bytes a second.
 #pragma once
 
-#include <cstdint>
 #include <deque>
-
-#include "core/case.h"
 
 namespace longhaul {
 
@@ -95,15 +92,5 @@ class FifoRounds {
   double to_repeat_ = 0;        // after a time-out, and what an acknowledgement of it covers besides
   double covered_ = 1;
 };
-
-// The FIFO in front of a link: how much it holds, so that both fidelities mean the same.
-
-// Bytes of IP packets (what ns-3's queue discs count) in the FIFO of a link of `rate` bit/s over which the
-// longest round trip is `rtt_s`: network.tcp.queue_size, at least 20 packets where that is a number of
-// bandwidth-delay products. An infinite rate has room for everything.
-std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s);
-
-// The same in bytes of payload of full segments.
-double fifo_payload(const TcpSpec& tcp, double rate, double rtt_s);
 
 }  // namespace longhaul

@@ -7,22 +7,56 @@
 // A flow that starts again is assumed to get what it had, so that a ring's steady state is right at once.
 //
 // In an all-to-all every change touches every flow. Where all flows weigh the same and no cap holds one back,
-// which is nearly always so there, a component is filled link by link (net/equal_filling.h): same operations
-// on the same numbers, but nothing is looked up, sorted or stored a flow before its rate is known.
+// which is nearly always so there, a component is filled link by link (EqualFilling): same operations on the
+// same numbers, but nothing is looked up, sorted or stored a flow before its rate is known.
 //
 // Rates agree with max_min_rates() of the sending flows to about 1e-9; solve_all() is that slow reference.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/index.h"
-#include "net/equal_filling.h"
-#include "net/max_min.h"
-#include "net/short_list.h"
+#include "net/sharing/max_min.h"
 
 namespace longhaul {
+
+// A list of numbers that is mostly one or two long: those lie in the list itself, more on the heap. The flows
+// of a link are such lists; a vector of its own for each costs a cache miss at every look.
+class ShortList {
+ public:
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  int* begin() { return more_ ? more_.get() : inside_; }
+  int* end() { return begin() + size_; }
+  const int* begin() const { return more_ ? more_.get() : inside_; }
+  const int* end() const { return begin() + size_; }
+  int front() const { return *begin(); }
+  int back() const { return end()[-1]; }
+  int& operator[](std::size_t i) { return begin()[i]; }
+
+  void push_back(int value) {
+    if (size_ == capacity_) grow();
+    begin()[size_++] = value;
+  }
+  void pop_back() { --size_; }
+
+ private:
+  static constexpr std::uint32_t kInside = 2;
+
+  void grow() {
+    std::unique_ptr<int[]> larger(new int[2 * capacity_]);
+    for (std::uint32_t i = 0; i < size_; ++i) larger[i] = begin()[i];
+    more_ = std::move(larger);
+    capacity_ *= 2;
+  }
+
+  std::uint32_t size_ = 0, capacity_ = kInside;
+  std::unique_ptr<int[]> more_;
+  int inside_[kInside] = {};
+};
 
 class FairShares {
  public:

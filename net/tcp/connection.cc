@@ -1,10 +1,10 @@
-#include "net/connection.h"
+#include "net/tcp/connection.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/index.h"
-#include "net/framing.h"
+#include "net/tcp/framing.h"
 
 namespace longhaul {
 namespace {
@@ -12,17 +12,26 @@ namespace {
 // On very short paths two bandwidth-delay products would be less than a socket buffer ever is.
 constexpr double kSmallestBuffer = 131072;
 
-double serialization_s(const Topology& topology, const std::vector<LinkDirection>& path, double wire_bytes) {
+// bit/s of a direction: the link's own, or what it has at a moment.
+double rate_of(const Topology& topology, LinkDirection direction) {
+  return topology.rate(direction);
+}
+double rate_of(const std::vector<double>& rates, LinkDirection direction) {
+  return rates[as_index(direction)];
+}
+
+template <typename Rates>
+double serialization_s(const Rates& rates, const std::vector<LinkDirection>& path, double wire_bytes) {
   double total = 0;
-  for (const LinkDirection direction : path) total += 8 * wire_bytes / topology.rate(direction);
+  for (const LinkDirection direction : path) total += 8 * wire_bytes / rate_of(rates, direction);
   return total;
 }
 
-double serialization_s(const std::vector<double>& rates, const std::vector<LinkDirection>& path,
-                       double wire_bytes) {
-  double total = 0;
-  for (const LinkDirection direction : path) total += 8 * wire_bytes / rates[as_index(direction)];
-  return total;
+template <typename Rates>
+double slowest(const Rates& rates, const std::vector<LinkDirection>& path) {
+  double slowest = kUnlimited;
+  for (const LinkDirection direction : path) slowest = std::min(slowest, rate_of(rates, direction));
+  return slowest;
 }
 
 double total_s(const std::vector<double>& delays_s, const std::vector<LinkDirection>& path) {
@@ -34,7 +43,7 @@ double total_s(const std::vector<double>& delays_s, const std::vector<LinkDirect
 // `own_rtt_s` is that of the links' own delays: at it a matrix says what one connection carries.
 double window_limit(const Topology& topology, const TcpSpec& tcp, const ConnectionFacts& facts, int source,
                     int target, double own_rtt_s) {
-  const double product = facts.bottleneck / 8 * payload_share(tcp.segment) * facts.rtt_s;
+  const double product = payload_rate(facts.bottleneck, tcp.segment) * facts.rtt_s;
   double limit = std::max(2 * product / tcp.connections, kSmallestBuffer);
   if (tcp.window) limit = *tcp.window;
   return std::min(limit, topology.connection_cap(source, target) / 8 * own_rtt_s);
@@ -53,12 +62,8 @@ ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, i
     facts.acks.push_back(*direction ^ 1);
   facts.rtt_s = 2 * facts.delay_s + serialization_s(topology, facts.data, tcp.segment + kHeaderBytes) +
                 serialization_s(topology, facts.acks, kHeaderBytes);
-  facts.bottleneck = kUnlimited;
-  for (const LinkDirection direction : facts.data)
-    facts.bottleneck = std::min(facts.bottleneck, topology.rate(direction));
-  facts.ack_limit = kUnlimited;
-  for (const LinkDirection direction : facts.acks)
-    facts.ack_limit = std::min(facts.ack_limit, topology.rate(direction) / ack_share(tcp.segment));
+  facts.bottleneck = slowest(topology, facts.data);
+  facts.ack_limit = slowest(topology, facts.acks) / ack_share(tcp.segment);
   facts.window_limit = window_limit(topology, tcp, facts, source, target, facts.rtt_s);
   return facts;
 }
@@ -71,18 +76,14 @@ ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int sourc
   facts.rtt_s = facts.delay_s + total_s(delays_s, own.acks) +
                 serialization_s(rates, own.data, tcp.segment + kHeaderBytes) +
                 serialization_s(rates, own.acks, kHeaderBytes);
-  facts.bottleneck = kUnlimited;
-  for (const LinkDirection direction : own.data)
-    facts.bottleneck = std::min(facts.bottleneck, rates[as_index(direction)]);
-  facts.ack_limit = kUnlimited;
-  for (const LinkDirection direction : own.acks)
-    facts.ack_limit = std::min(facts.ack_limit, rates[as_index(direction)] / ack_share(tcp.segment));
+  facts.bottleneck = slowest(rates, own.data);
+  facts.ack_limit = slowest(rates, own.acks) / ack_share(tcp.segment);
   facts.window_limit = window_limit(topology, tcp, facts, source, target, own.rtt_s);
   return facts;
 }
 
 double alone_rate(const ConnectionFacts& facts, int segment, int connections, int among) {
-  double rate = std::min(facts.bottleneck, facts.ack_limit) / among * (payload_share(segment) / 8);
+  double rate = payload_rate(std::min(facts.bottleneck, facts.ack_limit) / among, segment);
   if (facts.rtt_s > 0) rate = std::min(rate, facts.window_limit * connections / facts.rtt_s);
   return rate;
 }
@@ -95,9 +96,7 @@ double tail_s(const Topology& topology, const ConnectionFacts& facts, int segmen
 double tail_s(const std::vector<double>& rates, const ConnectionFacts& facts, int segment,
               std::int64_t bytes) {
   const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
-  double slowest = kUnlimited;
-  for (const LinkDirection direction : facts.data) slowest = std::min(slowest, rates[as_index(direction)]);
-  return facts.delay_s + serialization_s(rates, facts.data, last) - 8 * last / slowest;
+  return facts.delay_s + serialization_s(rates, facts.data, last) - 8 * last / slowest(rates, facts.data);
 }
 
 double window_kept_after_idle(double idle_s, double rtt_s) {

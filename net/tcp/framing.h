@@ -15,6 +15,11 @@ inline double payload_share(int segment) {
   return static_cast<double>(segment) / (segment + kHeaderBytes);
 }
 
+// Bytes of payload a second of a rate on the wire, bit/s.
+inline double payload_rate(double rate, int segment) {
+  return rate * payload_share(segment) / 8;
+}
+
 // Bytes of acknowledgements on the reverse path, for each byte of data on the wire.
 inline double ack_share(int segment) {
   return static_cast<double>(kHeaderBytes) / (kSegmentsPerAck * (segment + kHeaderBytes));

@@ -1,13 +1,26 @@
-// Which FIFOs fidelity flow accepts: those that hold at once all that may be in flight through them. Nothing
-// is lost there, in packets either; where FIFOs overflow, a packet more or less decides about a time-out, and
-// flow is up to several times off (docs/model.md, "Queue `fifo`").
+// The FIFO in front of a link: how much it holds, so that both fidelities mean the same, and which FIFOs
+// fidelity flow accepts.
+//
+// Flow accepts those that hold at once all that may be in flight through them. Nothing is lost there, in
+// packets either; where FIFOs overflow, a packet more or less decides about a time-out, and flow is up to
+// several times off (docs/model.md, "Queue `fifo`").
 #pragma once
+
+#include <cstdint>
 
 #include "core/case.h"
 #include "net/collectives/collective.h"
 #include "net/topology.h"
 
 namespace longhaul {
+
+// Bytes of IP packets (what ns-3's queue discs count) in the FIFO of a link of `rate` bit/s over which the
+// longest round trip is `rtt_s`: network.tcp.queue_size, at least 20 packets where that is a number of
+// bandwidth-delay products. An infinite rate has room for everything.
+std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s);
+
+// The same in bytes of payload of full segments.
+double fifo_payload(const TcpSpec& tcp, double rate, double rtt_s);
 
 // The most members that one member of a group hears from, or sends to, at the same time: their windows meet
 // in the queue of its link. Counted over all rounds of the program, because members may be ahead of each

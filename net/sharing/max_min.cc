@@ -1,21 +1,17 @@
-#include "net/max_min.h"
+#include "net/sharing/max_min.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/index.h"
-
 namespace longhaul {
 namespace {
-
-constexpr double kSameLevel = 1 + 1e-12;
 
 class Filling {
  public:
   Filling(const std::vector<double>& capacity, const std::vector<Flow>& flows)
       : left_(capacity), flows_(flows), weight_(capacity.size()), rates_(flows.size(), -1) {
     for (const Flow& flow : flows_)
-      for (const LinkDirection link : *flow.data) weight_[index(link)] += flow.weight;
+      for (const LinkDirection link : *flow.data) weight_[as_index(link)] += flow.weight;
     for (std::size_t link = 0; link < weight_.size(); ++link)
       if (weight_[link] > 0) used_.push_back(link);
   }
@@ -26,7 +22,6 @@ class Filling {
   }
 
  private:
-  static std::size_t index(LinkDirection link) { return as_index(link); }
   bool is_frozen(std::size_t flow) const { return rates_[flow] >= 0; }
 
   // The level at which a link is full if nothing else stops its flows before.
@@ -44,7 +39,7 @@ class Filling {
   bool stops_at(const Flow& flow, const std::vector<bool>& is_full, double at) const {
     if (flow.cap / flow.weight <= at) return true;
     return std::any_of(flow.data->begin(), flow.data->end(),
-                       [&](LinkDirection link) { return is_full[index(link)]; });
+                       [&](LinkDirection link) { return is_full[as_index(link)]; });
   }
 
   std::size_t freeze_up_to(double at) {
@@ -61,14 +56,14 @@ class Filling {
   void freeze(std::size_t i, double at) {
     const Flow& flow = flows_[i];
     rates_[i] = std::min(flow.cap, flow.weight * at);
-    for (const LinkDirection link : *flow.data) left_[index(link)] -= rates_[i];
+    for (const LinkDirection link : *flow.data) left_[as_index(link)] -= rates_[i];
   }
 
   // Weights are added up again rather than subtracted to zero with a rounding error left over.
   void leave_links(const Flow& left) {
     for (const LinkDirection link : *left.data) {
-      weight_[index(link)] -= left.weight;
-      if (weight_[index(link)] < 1e-9) weight_[index(link)] = 0;
+      weight_[as_index(link)] -= left.weight;
+      if (weight_[as_index(link)] < 1e-9) weight_[as_index(link)] = 0;
     }
   }
 

@@ -1,15 +1,13 @@
-#include "net/fair_shares.h"
+#include "net/sharing/fair_shares.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "core/index.h"
 
 namespace longhaul {
 namespace {
 
-constexpr double kSameLevel = 1 + 1e-12;
 constexpr double kSameRate = 1e-10;
 constexpr double kLargestWeight = 1 << 20;  // sums of fewer than 2^32 such are exact
 constexpr std::size_t kBits = 64;           // of a word of sending_bits_

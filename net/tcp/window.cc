@@ -1,9 +1,9 @@
-#include "net/tcp_window.h"
+#include "net/tcp/window.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "net/connection.h"
+#include "net/tcp/connection.h"
 
 namespace longhaul {
 namespace {

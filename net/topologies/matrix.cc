@@ -1,13 +1,14 @@
-#include "net/matrix.h"
+#include "net/topologies/matrix.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/options.h"
 #include "core/units.h"
 
@@ -16,8 +17,6 @@ namespace longhaul {
 const std::map<std::string, std::string_view>& network_files();  // embedded scenarios/networks/*.json
 
 namespace {
-
-constexpr char kMatrixPath[] = "network.topology.regions.matrix";
 
 std::pair<std::string, std::string> ordered(const std::string& one, const std::string& other) {
   return one < other ? std::make_pair(one, other) : std::make_pair(other, one);
@@ -56,7 +55,7 @@ InputError naming_pair(const InputError& error, const Json& json) {
     return error;
   const Json& pair = json["pairs"][index];
   if (!pair.is_object() || !pair.contains("between")) return error;
-  parts.found += " (the pair " + pair["between"].dump() + ")";
+  parts.found += fmt::format(" (the pair {})", pair["between"].dump());
   return InputError(parts);
 }
 
@@ -74,17 +73,9 @@ void check_sites(const Json& between, const std::vector<std::string>& sites, con
     throw InputError(path + ".between", "found " + between.dump(), "two different sites");
   for (const Json& site : between) {
     if (std::find(sites.begin(), sites.end(), site) != sites.end()) continue;
-    const std::string near = nearest(site, sites);
     throw InputError(path + ".between", "found " + site.dump(), "one of sites: " + join(sites),
-                     near.empty() ? "" : "did you mean \"" + near + "\"?");
+                     did_you_mean(site, sites));
   }
-}
-
-std::string read_text(const std::string& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 std::string name_of(const std::string& file) {
@@ -119,7 +110,8 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
     for (std::size_t i = 0; i < matrix.sites_.size(); ++i)
       for (std::size_t j = i + 1; j < matrix.sites_.size(); ++j)
         if (!matrix.pairs_.count(ordered(matrix.sites_[i], matrix.sites_[j])))
-          throw InputError("pairs", "the pair " + matrix.sites_[i] + ", " + matrix.sites_[j] + " is missing",
+          throw InputError("pairs",
+                           fmt::format("the pair {}, {} is missing", matrix.sites_[i], matrix.sites_[j]),
                            "every two of sites");
     return matrix;
   } catch (const Json::exception& error) {
@@ -137,11 +129,11 @@ Matrix load_matrix(const std::string& name, const std::string& folder) {
   const auto built_in = network_files().find(name + ".json");
   if (built_in != network_files().end()) return Matrix::parse(std::string(built_in->second), name);
   const std::string file = (std::filesystem::path(folder) / name).string();
-  if (std::filesystem::is_regular_file(file)) return Matrix::parse(read_text(file), file);
-  const std::string near = nearest(name, built_in_names());
-  throw InputError(kMatrixPath, "found \"" + name + "\", which is neither built in nor a file",
+  if (std::filesystem::is_regular_file(file)) return Matrix::parse(read_file(file).value_or(""), file);
+  throw InputError("network.topology.regions.matrix",
+                   fmt::format("found \"{}\", which is neither built in nor a file", name),
                    join(built_in_names()) + ", or a JSON file of that form",
-                   near.empty() ? "see longhaul list networks" : "did you mean \"" + near + "\"?");
+                   did_you_mean(name, built_in_names(), "see longhaul list networks"));
 }
 
 const std::vector<NetworkInfo>& built_in_networks() {

@@ -1,17 +1,20 @@
-#include "net/graphml.h"
+#include "net/topologies/graphml_file.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/trim.hpp>
 #include <boost/graph/graphml.hpp>
 #include <boost/property_tree/exceptions.hpp>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -61,14 +64,9 @@ class Recorder : public boost::mutate_graph {
   std::vector<Edge> edges_;
 };
 
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 std::string value_of(const Attributes& attributes, const std::string& key) {
   const auto found = attributes.find(key);
-  return found == attributes.end() ? "" : trimmed(found->second);
+  return found == attributes.end() ? "" : boost::algorithm::trim_copy(found->second);
 }
 
 std::optional<double> number_of(const Attributes& attributes, const std::string& key, const std::string& file,
@@ -79,7 +77,7 @@ std::optional<double> number_of(const Attributes& attributes, const std::string&
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || rest != end || !std::isfinite(value))
-    throw InputError({file, owner, key + " is \"" + text + "\"", "a number", ""});
+    throw InputError({file, owner, fmt::format("{} is \"{}\"", key, text), "a number", ""});
   return value;
 }
 
@@ -87,7 +85,7 @@ class Namer {
  public:
   std::string unique(const std::string& name) {
     std::string one = name;
-    for (int count = 2; !known_.insert(one).second; ++count) one = name + "#" + std::to_string(count);
+    for (int count = 2; !known_.insert(one).second; ++count) one = fmt::format("{}#{}", name, count);
     return one;
   }
 
@@ -98,8 +96,8 @@ class Namer {
 void check_range(double degrees, double most, const char* key, const std::string& file,
                  const std::string& owner) {
   if (std::abs(degrees) <= most) return;
-  throw InputError({file, owner, std::string(key) + " is " + format_number(degrees),
-                    "-" + format_number(most) + " to " + format_number(most) + " degrees", ""});
+  throw InputError({file, owner, fmt::format("{} is {}", key, format_number(degrees)),
+                    fmt::format("-{0} to {0} degrees", format_number(most)), ""});
 }
 
 std::optional<Coordinates> place_of(const Attributes& node, const std::string& name,
@@ -135,24 +133,17 @@ GraphmlGraph graph_of(const Recorder& recorder, const std::string& file) {
   Namer nodes, edges;
   for (const Attributes& attributes : recorder.nodes()) {
     const std::string label = value_of(attributes, "label");
-    const std::string name =
-        nodes.unique(label.empty() ? "node" + std::to_string(graph.nodes.size()) : label);
+    const std::string name = nodes.unique(label.empty() ? fmt::format("node{}", graph.nodes.size()) : label);
     graph.nodes.push_back({name, place_of(attributes, name, file)});
   }
   for (const Recorder::Edge& edge : recorder.edges()) {
     if (edge.first == edge.second) continue;
-    const std::string name = edges.unique(graph.nodes[edge.first].name + "-" + graph.nodes[edge.second].name);
+    const std::string name =
+        edges.unique(fmt::format("{}-{}", graph.nodes[edge.first].name, graph.nodes[edge.second].name));
     graph.edges.push_back({static_cast<int>(edge.first), static_cast<int>(edge.second), name,
                            rate_of(edge.attributes, name, file)});
   }
   return graph;
-}
-
-std::string text_of(const std::string& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 // Boost makes a node of whatever an edge names. A misspelt id must not become a place on the map.
@@ -173,14 +164,15 @@ void check_ends(const Recorder& recorder, const std::string& text, const std::st
 
 InputError not_graphml(const std::string& file, const std::string& reason) {
   const std::regex place(R"(^<unspecified file>\((\d+)\))");  // Boost's words for a stream
-  return InputError({file, "", "is not GraphML (" + std::regex_replace(reason, place, "line $1") + ")",
+  return InputError({file, "",
+                     fmt::format("is not GraphML ({})", std::regex_replace(reason, place, "line $1")),
                      "a GraphML file as in the Internet Topology Zoo", ""});
 }
 
 }  // namespace
 
 GraphmlGraph read_graphml_file(const std::string& file) {
-  const std::string text = text_of(file);
+  const std::string text = read_file(file).value_or("");
   std::istringstream in(text);
   Recorder recorder;
   try {

@@ -1,9 +1,6 @@
-#include "net/fifo_rounds.h"
+#include "net/tcp/fifo_rounds.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "net/framing.h"
 
 namespace longhaul {
 
@@ -125,19 +122,6 @@ FifoRounds::Reaction FifoRounds::time_out() {
   reaction.resend = to_repeat_ = give_back();
   is_late_ = is_repairing_ = is_stalled_ = false;
   return reaction;
-}
-
-std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s) {
-  constexpr std::int64_t kLeastSegments = 20, kEverything = std::int64_t{1} << 30;
-  if (tcp.queue_bytes) return std::llround(*tcp.queue_bytes);
-  const double bytes = tcp.queue_products * rate / 8 * rtt_s;
-  const std::int64_t least = kLeastSegments * (tcp.segment + kHeaderBytes);
-  return std::isfinite(bytes) ? std::max(least, static_cast<std::int64_t>(bytes)) : kEverything;
-}
-
-double fifo_payload(const TcpSpec& tcp, double rate, double rtt_s) {
-  const double packet = tcp.segment + kIpTcpBytes;
-  return static_cast<double>(fifo_bytes(tcp, rate, rtt_s)) * tcp.segment / packet;
 }
 
 }  // namespace longhaul

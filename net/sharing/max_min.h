@@ -1,8 +1,9 @@
-// Progressive filling (max_min.h) of one component whose flows weigh the same and have no caps: each round
-// one or more links are full, and a flow gets the level of the round in which the first of its links was.
+// Weighted max-min fair sharing with a cap per flow, by progressive filling (Bertsekas and Gallager, Data
+// Networks, 6.5.2): all rates grow together, in proportion to their weights, until a link is full or a cap is
+// reached.
 //
-// So nothing is kept a flow: links are filled from their lists, and rates are read off at the end. The slow
-// reference is FairShares' own filling, whose operations on a link's rest are the same in the same order.
+// A flow's acknowledgements load the way back. They are few and fair queueing serves them first, so they take
+// their part of a link before data shares the rest, and do not hold their own flow back.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,25 @@
 
 namespace longhaul {
 
+constexpr double kSameLevel = 1 + 1e-12;  // levels that rounding alone tells apart are one
+
+struct Flow {
+  const std::vector<LinkDirection>* data = nullptr;  // the path
+  const std::vector<LinkDirection>* acks = nullptr;  // the way back; may be null
+  double weight = 1;
+  double cap = kUnlimited;  // same unit as the capacities
+};
+
+// The rate of each flow. `ack_share` is what a flow sends back for each unit it sends. The result depends on
+// the order of `flows` only by rounding.
+std::vector<double> max_min_rates(const std::vector<double>& capacity, const std::vector<Flow>& flows,
+                                  double ack_share);
+
+// Progressive filling of one component whose flows weigh the same and have no caps: each round
+// one or more links are full, and a flow gets the level of the round in which the first of its links was.
+//
+// So nothing is kept a flow: links are filled from their lists, and rates are read off at the end. The slow
+// reference is FairShares' own filling, whose operations on a link's rest are the same in the same order.
 class EqualFilling {
  public:
   explicit EqualFilling(std::size_t directions)
@@ -55,7 +75,6 @@ class EqualFilling {
   }
 
  private:
-  static constexpr double kSameLevel = 1 + 1e-12;
   static constexpr std::uint32_t kOpen = std::numeric_limits<std::uint32_t>::max();
 
   std::uint32_t round_of(LinkDirection link) const { return round_[as_index(link)]; }
