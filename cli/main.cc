@@ -14,7 +14,6 @@
 #include "cli/validate_command.h"
 #include "core/errors.h"
 #include "replay/replay.h"
-#include "replay/replay_program.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "net/topologies/registry.h"
 #include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
-#include "replay/network/event_queue.h"
+#include "replay/network/clock.h"
 
 namespace longhaul {
 namespace {

@@ -11,12 +11,12 @@
 // windows only the first and the last rounds go that way. Between them are whole rounds as one fluid of a
 // window a round trip, which carry the same bytes in the same time and cost one event.
 //
-// Where the network signals congestion (net/congestion.h) a channel is one connection, and its
+// Where the network signals congestion (net/tcp/congestion.h) a channel is one connection, and its
 // window is followed in the fluid state too: the level of its queue is the window less the pipe, and after a
 // reaction the window may be below the pipe again.
 //
-// In front of a FIFO (net/fifo_rounds.h) it goes in bursts always, one a round: the round's length, and what
-// is lost of a burst, depend on the queues that it meets.
+// In front of a FIFO (net/tcp/fifo_rounds.h) it goes in bursts always, one a round: the round's length, and
+// what is lost of a burst, depend on the queues that it meets.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "replay/network/event_queue.h"
+#include "replay/network/clock.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "replay/tables/outputs.h"
+#include "replay/outputs.h"
 
 #include <algorithm>
 #include <cmath>
