@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json_values.h"
+#include "core/json.h"
 
 namespace longhaul {
 

@@ -17,11 +17,6 @@ void add_new(const std::string& word, std::vector<std::string>& words) {
   if (!contains(words, word)) words.push_back(word);
 }
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
-  const std::string near = nearest(word, known);
-  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
-}
-
 std::string counted(std::size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

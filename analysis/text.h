@@ -11,9 +11,6 @@ bool contains(const std::vector<std::string>& words, const std::string& word);
 // Appends `word` unless it is among them.
 void add_new(const std::string& word, std::vector<std::string>& words);
 
-// "did you mean \"noloco\"?", or "" where nothing is near enough: the hint of an InputError.
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
-
 // "1 seed", "3 seeds".
 std::string counted(std::size_t count, const std::string& what);
 

@@ -10,9 +10,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "core/child_main.h"
 #include "core/errors.h"
 #include "core/index.h"
-#include "core/progress.h"
 #include "core/units.h"
 
 namespace longhaul {

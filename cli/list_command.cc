@@ -8,11 +8,12 @@
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/option_docs.h"
 #include "core/options.h"
 #include "core/units.h"
 #include "methods/common/registry.h"
-#include "net/collectives/registry.h"
-#include "net/matrix.h"
+#include "net/collectives/collective.h"
+#include "net/topologies/matrix.h"
 
 namespace longhaul {
 namespace {

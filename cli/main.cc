@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "core/errors.h"
 #include "replay/replay.h"
-#include "replay/replay_program.h"
 
 namespace {
 

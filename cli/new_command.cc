@@ -9,8 +9,9 @@
 #include "analysis/text.h"
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
-#include "core/commented_json.h"
 #include "core/errors.h"
+#include "core/option_docs.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

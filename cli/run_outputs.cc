@@ -16,7 +16,7 @@
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/hash.h"
-#include "methods/common/training_key.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
 #include "core/errors.h"
-#include "core/glob.h"
+#include "core/files.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"

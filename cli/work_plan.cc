@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/errors.h"
-#include "methods/common/training_key.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

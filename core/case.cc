@@ -1,12 +1,189 @@
 #include "core/case.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 
-#include "core/case_parts.h"
 #include "core/errors.h"
-#include "core/hash.h"
+#include "core/index.h"
+#include "core/units.h"
 
 namespace longhaul {
+namespace {
+
+ModelShape parse_shape(const Json& json, const std::string& path) {
+  ModelShape shape{json.at("hidden"), json.at("layers"),  json.at("heads"),
+                   json.at("ffn"),    json.at("context"), json.at("vocabulary")};
+  shape.check(path);
+  return shape;
+}
+
+DataSpec parse_data(const Json& json) {
+  DataSpec data;
+  const std::string kind = json.begin().key();
+  const Json& value = json.begin().value();
+  if (kind == "corpus") {
+    data.kind = DataSpec::Kind::kCorpus;
+    data.corpus = value.get<std::string>();
+  } else if (kind == "synthetic") {
+    data.kind = DataSpec::Kind::kSynthetic;
+    data.synthetic = {value.at("branching").get<int>(), value.at("tokens").get<std::int64_t>()};
+  } else {
+    data.kind = kind == "text" ? DataSpec::Kind::kText : DataSpec::Kind::kShards;
+    data.globs = value.get<std::vector<std::string>>();
+  }
+  if (!json.contains("validation")) return data;
+  if (data.globs.empty())
+    throw InputError("train.data.validation", fmt::format("found beside \"{}\"", kind),
+                     "validation files beside text or shards",
+                     "a corpus holds out files of its own, a synthetic source its end");
+  data.validation = json["validation"].get<std::vector<std::string>>();
+  return data;
+}
+
+OptimizerSpec parse_optimizer(const Json& json, int steps) {
+  OptimizerSpec spec;
+  spec.lr = json.at("lr");
+  spec.min_lr = json.value("min_lr", spec.lr / 10);
+  spec.warmup = json.value("warmup", steps / 10);
+  const auto betas = json.at("betas").get<std::vector<double>>();
+  if (betas.size() != 2 || betas[0] >= 1 || betas[1] >= 1)
+    throw InputError("train.optimizer.betas", "found " + json["betas"].dump(), "two numbers below 1");
+  spec.beta1 = betas[0];
+  spec.beta2 = betas[1];
+  spec.weight_decay = json.at("weight_decay");
+  spec.clip = json.at("clip");
+  if (spec.min_lr > spec.lr)
+    throw InputError("train.optimizer.min_lr", "found " + format_number(spec.min_lr),
+                     "at most lr, " + format_number(spec.lr));
+  return spec;
+}
+
+TrainSpec parse_train(const Json& json) {
+  TrainSpec train;
+  train.steps = json.at("steps");
+  train.model = parse_shape(json.at("model"), "train.model");
+  train.data = parse_data(json.at("data"));
+  train.validation_fraction = json.at("validation_fraction");
+  const Json& sequences = json.at("evaluate_sequences");
+  train.evaluate_sequences = sequences.is_string() ? 0 : sequences.get<int>();
+  train.evaluate_every = json.value("evaluate_every", std::max(1, train.steps / 10));
+  train.checkpoint_every = json.value("checkpoint_every", std::max(1, train.steps / 10));
+  train.batch = json.at("batch");
+  train.optimizer = parse_optimizer(json.at("optimizer"), train.steps);
+  train.device = json.at("device").get<std::string>();
+  // Absent from a case that was resolved before there was a choice.
+  if (json.value("precision", "float32") == "bf16") train.precision = Precision::kBf16;
+  if (json.contains("target_loss")) train.target_loss = json["target_loss"].get<double>();
+  const bool bytes = train.data.kind == DataSpec::Kind::kCorpus || train.data.kind == DataSpec::Kind::kText;
+  if (bytes && train.model.vocabulary < 256)
+    throw InputError("train.model.vocabulary",
+                     fmt::format("found {} with byte tokens", train.model.vocabulary), "at least 256");
+  return train;
+}
+
+// 0 where nothing says it.
+std::int64_t tokens_of_step(const Json& workload, const std::optional<TrainSpec>& train) {
+  const Json flops = workload.at("step_time").value("flops", Json::object());
+  if (workload.contains("tokens") && flops.contains("tokens") && workload["tokens"] != flops["tokens"])
+    throw InputError("workload.tokens",
+                     fmt::format("found {}, but {} in workload.step_time.flops.tokens",
+                                 workload["tokens"].dump(), flops["tokens"].dump()),
+                     "the same number", "leave one of them out");
+  if (workload.contains("tokens")) return workload["tokens"];
+  if (flops.contains("tokens")) return flops["tokens"];
+  return train ? std::int64_t{train->batch} * train->model.context : 0;
+}
+
+StepTime parse_step_time(const Json& json, std::int64_t parameters, std::int64_t tokens) {
+  StepTime time;
+  const std::string kind = json.begin().key();
+  const Json& value = json.begin().value();
+  if (kind == "constant") {
+    time.seconds = parse_duration(value);
+  } else if (kind == "lognormal") {
+    time.kind = StepTime::Kind::kLognormal;
+    time.sigma = value.at("sigma");
+    if (value.contains("mean") == value.contains("mu"))
+      throw InputError("workload.step_time.lognormal", "found " + value.dump(),
+                       "sigma with exactly one of mean (the expectation) and mu (of the logarithm)");
+    time.mu = value.contains("mu") ? value["mu"].get<double>()
+                                   : std::log(parse_duration(value["mean"])) - time.sigma * time.sigma / 2;
+  } else if (kind == "measured") {
+    if (!value.get<bool>())
+      throw InputError("workload.step_time.measured", "found false",
+                       "true, or one of constant, lognormal, flops");
+    time.kind = StepTime::Kind::kMeasured;
+  } else {
+    if (tokens == 0)
+      throw InputError("workload.step_time.flops.tokens", "this key is missing", "an integer of at least 1",
+                       "tokens per replica and step; or give workload.tokens");
+    time.seconds = 6. * static_cast<double>(parameters) * static_cast<double>(tokens) /
+                   (value.at("peak").get<double>() * value.at("utilisation").get<double>());
+  }
+  return time;
+}
+
+// None where the scenario gives a bare number of parameters.
+std::optional<ModelShape> workload_model(const Json& json, const std::optional<TrainSpec>& train) {
+  if (json.contains("parameters") && json.contains("model"))
+    throw InputError("workload", "found both model and parameters", "one of them");
+  if (json.contains("parameters")) return std::nullopt;
+  if (!json.contains("model")) {
+    if (train) return train->model;
+    throw InputError("workload.model", "this key is missing",
+                     "a preset (longhaul list models), dimensions, or workload.parameters",
+                     "without train nothing else says what travels");
+  }
+  if (json["model"].is_object()) return parse_shape(json["model"], "workload.model");
+  for (const ModelPreset& preset : model_presets())
+    if (preset.name == json["model"]) return preset.shape;
+  throw InputError("workload.model", "found " + json["model"].dump(), "see longhaul list models");
+}
+
+WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& train) {
+  WorkloadSpec workload;
+  workload.model = workload_model(json, train);
+  workload.parameters =
+      workload.model ? workload.model->parameters() : json["parameters"].get<std::int64_t>();
+  workload.wire = parse_wire(json.at("wire"));
+  if (train)
+    workload.steps = train->steps;
+  else if (json.contains("steps"))
+    workload.steps = json["steps"];
+  else
+    throw InputError("workload.steps", "this key is missing", "an integer of at least 1",
+                     "without train it says how many inner steps are replayed");
+  workload.tokens = tokens_of_step(json, train);
+  workload.step_time = parse_step_time(json.at("step_time"), workload.parameters, workload.tokens);
+  if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
+    throw InputError("workload.step_time.measured", "nothing is trained, so nothing is measured",
+                     "constant, lognormal or flops", "or add a train section");
+  if (train && workload.wire == Wire::kInt8)
+    throw InputError("workload.wire", "found \"int8\" with a train section", "fp32, bf16 or fp16",
+                     "the trainer does not quantize to int8; without train it is replayed");
+  return workload;
+}
+
+std::vector<double> parse_step_time_factors(const Json& workload, int replicas) {
+  std::vector<double> factors;
+  if (!workload.contains("step_time_factors")) return factors;
+  const std::string path = "workload.step_time_factors";
+  factors.assign(as_index(replicas), 1);
+  for (const auto& [range, factor] : workload["step_time_factors"].items()) {
+    const auto [first, last] = parse_replica_range(range, replicas, child_path(path, range));
+    for (int replica = first; replica <= last; ++replica) factors[as_index(replica)] = factor.get<double>();
+  }
+  return factors;
+}
+
+}  // namespace
+
+std::string to_string(Precision precision) {
+  return precision == Precision::kBf16 ? "bf16" : "float32";
+}
 
 Case parse_case(const Json& resolved) {
   Case one;
@@ -24,8 +201,7 @@ Case parse_case(const Json& resolved) {
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
   one.workload = parse_workload(resolved.at("workload"), one.train);
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.replicas);
-  one.network = parse_network(resolved.at("network"), one.replicas);
-  one.network.variation = parse_variation(resolved["network"], one.folder);
+  one.network = parse_network(resolved.at("network"), one.replicas, one.folder);
   return one;
 }
 

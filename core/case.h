@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/codec.h"
+#include "core/json.h"
 #include "core/model_shape.h"
-#include "core/options.h"
-#include "core/variation_spec.h"
+#include "core/network_spec.h"
 
 namespace longhaul {
 
@@ -68,68 +68,6 @@ struct WorkloadSpec {
   std::int64_t tokens = 0;  // per replica and step; 0: not said
   StepTime step_time;
   std::vector<double> step_time_factors;  // by replica; empty: all 1
-};
-
-// What the network joins the replicas by. core knows no topology: net/topologies/NAME.cc reads the options.
-struct TopologySpec {
-  std::string name;  // the key in network.topology
-  Json options;      // the section of that name, with defaults
-};
-
-// Each message takes an independent log-normal time with this mean and standard deviation; std 0: always the
-// mean; both 0: communication is free.
-struct MessageTimeSpec {
-  double mean = 0, std = 0;  // s
-};
-
-// What is different from the topology as built.
-struct LinkOverride {
-  std::string link;                     // name or glob; empty: the links of `replicas`
-  std::pair<int, int> replicas{0, -1};  // first and last
-  std::optional<double> up, down;       // bit/s; up is from the first to the second node of the name
-  std::optional<double> delay;          // s, one way
-};
-
-// Which place each rank takes. Places are counted site by site: 0 … are those of the first site.
-struct RankOrderSpec {
-  enum class Kind { kBlocks, kRoundRobin, kRandom, kOptimized, kList } kind = Kind::kBlocks;
-  std::vector<int> places;  // of kList: entry r is the place of rank r
-};
-std::string to_string(RankOrderSpec::Kind kind);  // "blocks", "round-robin", …, "list"
-
-struct TcpSpec {
-  std::optional<double> window;  // bytes; none: unlimited
-  int connections = 1;
-  std::string congestion_control, queue;
-  std::string trunk_queue = "same";   // of links between routers: as `queue`, or fifo
-  double queue_products = 1;          // of a fifo, in bandwidth-delay products
-  std::optional<double> queue_bytes;  // of a fifo, instead
-  bool ecn = false;
-  bool accept_error = false;  // replay also the FIFOs that fidelity flow is measured to be wrong about
-  double loss = 0;
-  std::string loss_response = "linux";  // or ns3-3.37
-  int segment = 1448;                   // bytes
-  bool slow_start_after_idle = true;    // RFC 2861, as Linux has it on
-  double rtt_exponent = 0;              // a connection's weight in sharing is RTT^−this
-};
-
-// Into what the messages of a collective are cut (net/collectives/slices.h).
-struct SliceSpec {
-  enum class Kind { kWhole, kBytes, kNccl, kGloo } kind = Kind::kWhole;
-  std::int64_t bytes = 0;  // of kBytes, the largest slice
-};
-
-struct NetworkSpec {
-  std::string fidelity;  // flow, packet, analytic
-  TopologySpec topology;
-  RankOrderSpec rank_order;
-  std::vector<LinkOverride> overrides;          // in the order written; the last one wins
-  std::optional<MessageTimeSpec> message_time;  // instead of what the links say
-  bool barrier = false;                         // an exchange begins when all of its group are ready
-  SliceSpec slice;
-  double eager = 0;  // bytes that a sender pushes before its receiver has posted; infinite: all
-  TcpSpec tcp;
-  VariationSpec variation;
 };
 
 struct MethodSpec {

@@ -1,14 +1,39 @@
-// What the mains of longhaul-train and longhaul-sim share: signals, death with the parent, the lock on the
-// folder that is written, and how an exception becomes an exit status.
+// What the mains of longhaul-train and longhaul-sim share as children of longhaul: telling it where they are,
+// signals, the lock on the folder that is written, and how an exception becomes an exit status.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <stdexcept>
 #include <string>
 
-#include "core/progress.h"
+#include "core/json.h"
 
 namespace longhaul {
+
+constexpr int kProtocolVersion = 1;
+
+// JSON lines on a descriptor of the child's own (docs/formats.md, "protocol"). Without a descriptor, the
+// child was started by hand and writes to the terminal.
+class ProgressReporter {
+ public:
+  // `descriptor` < 0: a line a second on stderr, or nothing with `quiet`.
+  ProgressReporter(std::string program, int descriptor, bool quiet);
+
+  // At most ten a second get through; the last one (done == total) always does. `text` is for people.
+  void progress(double done, double total, const std::string& unit, const std::string& text);
+  // The last word of a child: what it made, or why it could not.
+  void finished(const Json& result);
+  void failed(const std::string& message, int exit_status);
+
+ private:
+  void send(const Json& message);
+
+  std::string program_;
+  int descriptor_;
+  bool quiet_;
+  std::chrono::steady_clock::time_point last_{};
+};
 
 // Thrown by check_interrupt(); becomes exit status 130.
 class Interrupted : public std::runtime_error {

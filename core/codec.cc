@@ -1,5 +1,7 @@
 #include "core/codec.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "core/errors.h"
@@ -43,8 +45,7 @@ std::string to_string(const Codec& codec) {
   const std::string feedback = codec.feeds_back ? ", error feedback" : "";
   if (const Wire* wire = std::get_if<Wire>(&codec.format)) return to_string(*wire) + feedback;
   const TopK& top = std::get<TopK>(codec.format);
-  return "top-k " + std::to_string(top.kept) + " of " + std::to_string(top.chunk) + ", " +
-         to_string(top.values) + feedback;
+  return fmt::format("top-k {} of {}, {}{}", top.kept, top.chunk, to_string(top.values), feedback);
 }
 
 Json to_json(const Codec& codec) {
@@ -64,12 +65,13 @@ Codec codec_from(const Json& json) {
   const std::string numbers = json.at("numbers");
   const Wire wire = parse_wire(numbers);
   if (to_string(wire) != numbers)
-    throw InputError("codec.numbers", "found \"" + numbers + "\"", "fp32, bf16, fp16 or int8");
+    throw InputError("codec.numbers", fmt::format("found \"{}\"", numbers), "fp32, bf16, fp16 or int8");
   codec.format = wire;
   if (json.contains("top_k")) {
     const TopK top{json.at("chunk"), json["top_k"], wire};
     if (top.kept < 1 || top.kept > top.chunk)
-      throw InputError("codec.top_k", "found " + json["top_k"].dump() + " of " + json["chunk"].dump(),
+      throw InputError("codec.top_k",
+                       fmt::format("found {} of {}", json["top_k"].dump(), json["chunk"].dump()),
                        "at least 1 and at most all of a chunk");
     codec.format = top;
   }

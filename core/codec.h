@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "core/options.h"
+#include "core/json.h"
 
 namespace longhaul {
 

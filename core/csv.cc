@@ -1,5 +1,7 @@
 #include "core/csv.h"
 
+#include <fmt/format.h>
+
 #include "core/errors.h"
 #include "core/units.h"
 
@@ -43,44 +45,40 @@ CsvWriter::CsvWriter(const std::string& file) : file_(file), out_(file, std::ios
   flush();
 }
 
-void CsvWriter::separate() {
+CsvWriter& CsvWriter::cell(const std::string& text) {
   if (!first_) out_ << ',';
   first_ = false;
-}
-
-CsvWriter& CsvWriter::cell(const std::string& text) {
-  separate();
   out_ << csv_quoted(text);
   return *this;
 }
 
 CsvWriter& CsvWriter::cell(double value) {
-  separate();
-  out_ << format_number(value);
-  return *this;
+  return cell(format_number(value));
 }
 
 CsvWriter& CsvWriter::cell(std::int64_t value) {
-  separate();
-  out_ << value;
-  return *this;
+  return cell(fmt::format_int(value).str());
 }
 
 void CsvWriter::end_row() {
   out_ << '\n';
   first_ = true;
-  if (!out_) throw RunError(file_ + ": cannot be written (is the disk full?)");
+  check();
 }
 
 void CsvWriter::flush() {
   out_.flush();
+  check();
+}
+
+void CsvWriter::check() const {
   if (!out_) throw RunError(file_ + ": cannot be written (is the disk full?)");
 }
 
 std::size_t CsvTable::column(const std::string& name) const {
   for (std::size_t i = 0; i < header.size(); ++i)
     if (header[i] == name) return i;
-  throw RunError(file + ": has no column \"" + name + "\"");
+  throw RunError(fmt::format("{}: has no column \"{}\"", file, name));
 }
 
 CsvTable read_csv(const std::string& file) {
@@ -97,9 +95,8 @@ CsvTable read_csv(const std::string& file) {
     else if (cells.size() == table.header.size())
       table.rows.push_back(std::move(cells));
     else
-      throw RunError(file + ": line " + std::to_string(table.rows.size() + 2) + " has " +
-                     std::to_string(cells.size()) + " cells, the header " +
-                     std::to_string(table.header.size()));
+      throw RunError(fmt::format("{}: line {} has {} cells, the header {}", file, table.rows.size() + 2,
+                                 cells.size(), table.header.size()));
   }
   return table;
 }

@@ -24,7 +24,7 @@ class CsvWriter {
   void flush();
 
  private:
-  void separate();
+  void check() const;
 
   std::string file_;
   std::ofstream out_;

@@ -1,5 +1,8 @@
 #include "core/errors.h"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -59,17 +62,28 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   return best;
 }
 
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
+                         const std::string& otherwise) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? otherwise : fmt::format("did you mean \"{}\"?", near);
+}
+
 std::string join(const std::vector<std::string>& words, const std::string& separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
+  return fmt::format("{}", fmt::join(words, separator));
+}
+
+std::string join_some(std::vector<std::string> words, std::size_t most) {
+  const std::size_t count = words.size();
+  if (count <= most) return join(words);
+  words.resize(most);
+  return fmt::format("{} and {} more", join(words), count - most);
 }
 
 std::string enumeration(std::vector<std::string> words, const std::string& conjunction) {
   if (words.size() < 2) return join(words);
   const std::string last = words.back();
   words.pop_back();
-  return join(words) + " " + conjunction + " " + last;
+  return fmt::format("{} {} {}", join(words), conjunction, last);
 }
 
 }  // namespace longhaul

@@ -46,8 +46,15 @@ enum ExitStatus { kDone = 0, kRunFailed = 1, kInputWrong = 2, kInterrupted = 130
 // The candidate with the smallest edit distance to `word`, or "" if none is near enough to be a slip.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
+// "did you mean "x"?" with that candidate; `otherwise` if there is none.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
+                         const std::string& otherwise = "");
+
 // "a, b, c"
 std::string join(const std::vector<std::string>& words, const std::string& separator = ", ");
+
+// The first `most` of them: "a, b and 7 more".
+std::string join_some(std::vector<std::string> words, std::size_t most);
 
 // "a, b and c" with "and".
 std::string enumeration(std::vector<std::string> words, const std::string& conjunction);

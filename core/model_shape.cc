@@ -1,5 +1,7 @@
 #include "core/model_shape.h"
 
+#include <fmt/core.h>
+
 #include "core/errors.h"
 #include "core/index.h"
 
@@ -46,7 +48,7 @@ std::vector<Parameter> parameter_layout(const ModelShape& shape) {
   layout.matrix("embedding", shape.vocabulary, shape.hidden);
   for (int layer = 0; layer < shape.layers; ++layer) {
     layout.begin_layer(layer);
-    add_layer(layout, "layers." + std::to_string(layer) + ".", shape.hidden, shape.ffn);
+    add_layer(layout, fmt::format("layers.{}.", layer), shape.hidden, shape.ffn);
   }
   layout.begin_layer(-1);
   layout.norm("norm", shape.hidden);
@@ -72,11 +74,10 @@ std::int64_t ModelShape::parameters() const {
 
 void ModelShape::check(const std::string& path) const {
   if (hidden % heads != 0)
-    throw InputError(path + ".heads",
-                     "found " + std::to_string(heads) + " heads for hidden " + std::to_string(hidden),
+    throw InputError(path + ".heads", fmt::format("found {} heads for hidden {}", heads, hidden),
                      "a divisor of hidden");
   if (hidden / heads % 2 != 0)
-    throw InputError(path + ".heads", "each head would be " + std::to_string(hidden / heads) + " wide",
+    throw InputError(path + ".heads", fmt::format("each head would be {} wide", hidden / heads),
                      "an even width (rotary embeddings turn pairs)");
 }
 

@@ -1,18 +1,16 @@
 // Options, declared once: a tree of nodes, each with type, unit, range, default and meaning.
 //
-// From one declaration come the validation of a scenario (check_options.cc), the filling-in of defaults, the
-// JSON Schema (options_schema.cc) and the help text. A node describes one JSON value.
+// From one declaration come the validation of a scenario and the filling-in of defaults (resolve), the JSON
+// Schema, the help text and a commented scenario (option_docs.h). A node describes one JSON value.
 #pragma once
 
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace longhaul {
+#include "core/json.h"
 
-using Json = nlohmann::ordered_json;
+namespace longhaul {
 
 enum class NodeKind {
   kBoolean,
@@ -44,7 +42,7 @@ struct Node {
   bool open_minimum = false;    // minimum itself is not allowed
   bool fill_section = false;    // an absent section is filled in with its defaults
   bool is_beside = false;       // of kOneOf: an optional key beside the one that is chosen
-  bool is_timing_only = false;  // leaves the numerics of a training as they are (methods/common/training_key.h)
+  bool is_timing_only = false;  // leaves the numerics of a training as they are (methods/common/registry.h)
   std::size_t minimum_items = 0;
   std::vector<std::string> choices;
   std::string tag;
@@ -63,8 +61,7 @@ struct Node {
   Node& not_empty() { return minimum_items = 1, *this; }
   Node& timing_only() { return is_timing_only = true, *this; }
 
-  const Node* child(const std::string& name) const;
-  Node* child(const std::string& name);
+  const Node* child(const std::string& name) const;  // null: there is none
 };
 
 Node boolean(std::string key);
@@ -89,15 +86,5 @@ std::string allowed(const Node& node);
 // Checks `value` against `node` and returns it with every default filled in. `path` is where the value stands
 // ("train.optimizer"). Throws InputError (without a file) at the first thing wrong.
 Json resolve(const Node& node, const Json& value, const std::string& path);
-
-// The JSON Schema (draft 2020-12) of the node.
-Json json_schema(const Node& node);
-
-// One line an option: path, what is allowed, default, meaning.
-std::string help_text(const Node& node);
-
-// "a.b" for children of an object, "a[3]" for elements.
-std::string child_path(const std::string& path, const std::string& key);
-std::string element_path(const std::string& path, std::size_t index);
 
 }  // namespace longhaul

@@ -1,25 +1,19 @@
 #include "core/scenario.h"
 
+#include <fmt/core.h>
+
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/hash.h"
 
 namespace longhaul {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const std::string& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
-    throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "see scenarios/ for examples"});
-  return text.str();
-}
 
 // Byte position to "line 3, column 14".
 std::string line_and_column(const std::string& text, std::size_t byte) {
@@ -28,18 +22,22 @@ std::string line_and_column(const std::string& text, std::size_t byte) {
     column = text[i] == '\n' ? 1 : column + 1;
     line += text[i] == '\n';
   }
-  return "line " + std::to_string(line) + ", column " + std::to_string(column);
+  return fmt::format("line {}, column {}", line, column);
 }
 
-Json parse_json(const std::string& text, const std::string& file) {
+Json read_json(const std::string& file) {
+  const std::optional<std::string> text = read_file(file);
+  if (!text)
+    throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "see scenarios/ for examples"});
   try {
-    return Json::parse(text, nullptr, true, true);  // with // and /* */ comments, as longhaul new writes them
+    return Json::parse(*text, nullptr, true,
+                       true);  // with // and /* */ comments, as longhaul new writes them
   } catch (const Json::parse_error& error) {
     std::string what = error.what();
     const std::size_t tail = what.find(": ");  // drop the library's prefix
     if (tail != std::string::npos) what = what.substr(tail + 2);
-    throw InputError(
-        {file, line_and_column(text, error.byte), "is not JSON (" + what + ")", "a JSON object", ""});
+    throw InputError({file, line_and_column(*text, error.byte), fmt::format("is not JSON ({})", what),
+                      "a JSON object", ""});
   }
 }
 
@@ -78,17 +76,16 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
     place = keys.size() < 3 ? nullptr : method_labelled(scenario, keys[1]);
     if (!place) {
       const std::vector<std::string> labels = labels_of(scenario);
-      const std::string near = keys.size() > 1 ? nearest(keys[1], labels) : "";
-      throw InputError(where, "\"" + dotted + "\" names no method of the scenario",
+      throw InputError(where, fmt::format("\"{}\" names no method of the scenario", dotted),
                        "methods.LABEL.key with a label of " + join(labels),
-                       near.empty() ? "" : "did you mean \"" + near + "\"?");
+                       keys.size() > 1 ? did_you_mean(keys[1], labels) : "");
     }
     first = 2;
   }
   for (std::size_t i = first; i + 1 < keys.size(); ++i) {
     place = &(*place)[keys[i]];
     if (!place->is_null() && !place->is_object())
-      throw InputError(where, "\"" + keys[i] + "\" in \"" + dotted + "\" is not an object",
+      throw InputError(where, fmt::format("\"{}\" in \"{}\" is not an object", keys[i], dotted),
                        "a dotted key of the scenario");
   }
   (*place)[keys.back()] = value;
@@ -97,7 +94,7 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
 void apply_assignment(Json& scenario, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos)
-    throw InputError("--set", "found \"" + assignment + "\"", "key.path=value");
+    throw InputError("--set", fmt::format("found \"{}\"", assignment), "key.path=value");
   const std::string text = assignment.substr(equals + 1);
   Json value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) value = text;
@@ -113,7 +110,7 @@ std::vector<Point> product(const Json& axes, const std::string& path) {
   std::vector<Point> points(1);
   for (const auto& [key, values] : axes.items()) {
     if (!values.is_array() || values.empty())
-      throw InputError(child_path(path, "\"" + key + "\""), "found " + values.dump(),
+      throw InputError(child_path(path, fmt::format("\"{}\"", key)), "found " + values.dump(),
                        "a list of values, not empty");
     std::vector<Point> longer;
     for (const Point& point : points)
@@ -162,10 +159,10 @@ std::string case_name(const std::string& label, const Json& swept, bool with_see
   std::string name = name_part(label);
   for (const auto& [key, value] : swept.items()) {
     const std::string prefix = "methods." + label + ".";
-    name +=
-        "," + name_part(key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key) + "=" + name_part(value);
+    const std::string last = key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key;
+    name += fmt::format(",{}={}", name_part(last), name_part(value));
   }
-  if (with_seed) name += ",seed=" + std::to_string(seed);
+  if (with_seed) name += fmt::format(",seed={}", seed);
   // A folder's name has at most 255 bytes; the hash tells names apart that differ behind the cut.
   return name.size() > 200 ? name.substr(0, 183) + "-" + hex64(fnv1a(name)) : name;
 }
@@ -175,7 +172,7 @@ void check_labels(const Json& scenario) {
   for (std::size_t i = 0; i < scenario["methods"].size(); ++i) {
     const std::string label = label_of(scenario["methods"][i]);
     if (!seen.insert(label).second)
-      throw InputError(element_path("methods", i), "the label \"" + label + "\" is used twice",
+      throw InputError(element_path("methods", i), fmt::format("the label \"{}\" is used twice", label),
                        "a label of its own for each method", "add \"label\": \"...\"");
   }
 }
@@ -216,7 +213,7 @@ class Expansion {
     if (!keys_.insert(Json{{"label", label}, {"swept", swept}, {"seed", seed}}.dump()).second)
       return;  // a point that differs only in another method's keys
     if (!names_.insert(name).second)
-      throw InputError("sweep", "two cases would be called \"" + name + "\"",
+      throw InputError("sweep", fmt::format("two cases would be called \"{}\"", name),
                        "values that differ in their readable form");
     Json resolved = scenario;
     for (const char* key :
@@ -237,10 +234,10 @@ class Expansion {
   }
 
   static InputError with_point(const InputError& error, const Point& point) {
-    std::string where;
-    for (const auto& [key, value] : point) where += (where.empty() ? "" : ", ") + key + " = " + value.dump();
+    std::vector<std::string> where;
+    for (const auto& [key, value] : point) where.push_back(key + " = " + value.dump());
     InputErrorParts parts = error.parts();
-    parts.hint += (parts.hint.empty() ? "" : " ") + ("(at the sweep's point " + where + ")");
+    parts.hint += fmt::format("{}(at the sweep's point {})", parts.hint.empty() ? "" : " ", join(where));
     return InputError(parts);
   }
 
@@ -258,10 +255,10 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
                        const Node& declaration, const std::function<void(const Case&)>& check) {
   Scenario scenario;
   scenario.file = file;
-  scenario.written = parse_json(read_file(file), file);
+  scenario.written = read_json(file);
   try {
     if (!scenario.written.is_object())
-      throw InputError("", "found " + std::string(scenario.written.type_name()), "a JSON object");
+      throw InputError("", fmt::format("found {}", scenario.written.type_name()), "a JSON object");
     for (const std::string& assignment : assignments) apply_assignment(scenario.written, assignment);
     Json first_point = scenario.written;  // what the sweep gives need not be given outside it
     const std::vector<Point> points = sweep_points(scenario.written);

@@ -234,85 +234,6 @@ Node tcp_options() {
       .means("how a transfer is carried");
 }
 
-Node network_options(const TopologyOptions& topologies) {
-  return section(
-             "network",
-             {choice("fidelity", {"flow", "packet", "analytic"})
-                  .by_default("flow")
-                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
-                         "analytic: every message on its own, as the NoLoCo paper's latency model"),
-              topology_options(topologies.sections), rank_order_options(topologies.without_sites),
-              override_options(),  //
-              message_time_options(),
-              boolean("barrier").by_default(false).means(
-                  "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
-                  "paper counts; false: it travels once both its ends are"),
-              either("slice", {choice("", {"whole", "nccl", "gloo"}), bytes("").at_least(1)})
-                  .by_default("whole")
-                  .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
-                         "parameter-server, all-gather and reduce-scatter is cut; a slice is passed on as "
-                         "soon as it has arrived. whole: not at all; bytes: equal slices of at most that; "
-                         "nccl, gloo: as these libraries cut by default (docs/model.md)"),
-              either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
-                  .by_default("0B")
-                  .means(
-                      "bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
-                      "the sockets of both ends hold); 0: none (rendezvous)"),
-              tcp_options(), variation_options()})
-      .filled()
-      .means("the wide-area network");
-}
-
-Node claim_options() {
-  return section("",
-                 {text("id").required().means("names the claim in summary.json"),
-                  text("statement").means("the claim in words"),
-                  choice("metric", metric_paths()).means("a number of a case record (docs/formats.md)"),
-                  choice("ratio", metric_paths())
-                      .means("instead of metric: that number of the method `of` over that of `to`"),
-                  text("of").means("label of a method; with metric optional: only its cases"),
-                  text("to").means("label of a method"), number("at_least").means("the bound"),
-                  number("at_most").means("instead of at_least"),
-                  number("equals").means("instead of at_least, with within"),
-                  number("within").at_least(0).means("allowed deviation from equals, as a fraction of it"),
-                  table_of("where", anything("")).means("{swept key: value}: only these cases"),
-                  choice("quantifier", {"all", "any", "each"})
-                      .by_default("all")
-                      .means("over the points of the sweep; each: a verdict for every point")});
-}
-
-}  // namespace
-
-std::vector<Node> common_method_options() {
-  return {text("name").required().means("which method"),
-          text("label").means("how the case is called; default the name; must be unique in the scenario")};
-}
-
-Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies) {
-  return section(
-      "",
-      {text("$schema").means("for editors"), text("name").means("default: the file's name"),
-       text("description").means("a sentence for people"),
-       integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
-       list_of("seeds", integer("").at_least(0))
-           .not_empty()
-           .means("instead of seed: every case once with each"),
-       integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
-       list_of("methods", tagged("", "name", std::move(methods)))
-           .not_empty()
-           .required()
-           .means("what is compared"),
-       train_options(), workload_options(), network_options(topologies),
-       anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
-                               "is the union of their products; methods.LABEL.key addresses one method"),
-       list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),
-       validation_options()});
-}
-
-Node topology_options(std::vector<Node> sections) {
-  return one_of("topology", std::move(sections)).required().means("who is joined to whom");
-}
-
 Node rank_order_options(const std::vector<std::string>& without_sites) {
   return either("rank_order", {choice("", {"blocks", "round-robin", "random", "optimized"}),
                                list_of("", integer("").at_least(0)).not_empty()})
@@ -338,50 +259,6 @@ Node override_options() {
                           duration("delay").means("one way, at least 0")}))
       .means("links that differ from the topology as built, in this order: the last one wins");
 }
-
-namespace {
-
-Node figure_options() {
-  return section(
-      "", {text("what").required().means("what was measured, in words"),
-           number("value").above(0).required().means("the published figure, in the unit of the metric"),
-           number("low").above(0).means("smallest of repeated measurements, where they are published"),
-           number("high").above(0).means("largest of repeated measurements"),
-           text("unit").by_default("s").means("of the metric, for people"),
-           choice("metric", metric_paths()).means("the number of a case record that predicts the figure"),
-           choice("ratio", metric_paths())
-               .means("instead of metric: that number of the method `of` over that of `to`"),
-           text("of").required().means("label of a method"), text("to").means("label of a method"),
-           table_of("where", anything(""))
-               .means("{swept key: value}: what the source says of this figure; only these cases predict it"),
-           table_of("assumed", anything(""))
-               .means("{swept key: value}: what the source leaves open and the prediction assumes; the other "
-                      "points of the sweep are shown as other assumptions"),
-           text("why").means("a sentence that is shown if the prediction is off by more than 15 %")});
-}
-
-}  // namespace
-
-Node validation_options() {
-  return section(
-             "validation",
-             {choice("kind", {"measurement", "model"})
-                  .by_default("measurement")
-                  .means("measurement: taken on a real network; model: computed by the publication"),
-              text("title").required().means("who measured what on what, in a few words"),
-              text("source").required().means("the publication, with its address"),
-              text("licence").required().means("of the publication, or what is known of it"),
-              text("date").required().means("of the measurement, or of the publication"),
-              text("read").required().means(
-                  "how the figures were read: which files or tables, or from whom if not from the source"),
-              text("setup").required().means("what the source says of hosts, network and traffic"),
-              list_of("assumptions", text(""))
-                  .means("what the source leaves open, and what the scenario takes instead"),
-              list_of("figures", figure_options()).not_empty().required().means("the published figures")})
-      .means("published figures to hold this scenario's predictions against: longhaul validate");
-}
-
-namespace {
 
 // Shorter periods would make a replay of hours one of millions of changes.
 constexpr double kShortestPeriod_s = 1e-3;
@@ -438,7 +315,117 @@ Node jitter_options() {
       .means("log-normal factors of mean 1 for each link and direction, from the seed");
 }
 
+Node network_options(const TopologyOptions& topologies) {
+  return section(
+             "network",
+             {choice("fidelity", {"flow", "packet", "analytic"})
+                  .by_default("flow")
+                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
+                         "analytic: every message on its own, as the NoLoCo paper's latency model"),
+              one_of("topology", topologies.sections).required().means("who is joined to whom"),
+              rank_order_options(topologies.without_sites), override_options(), message_time_options(),
+              boolean("barrier").by_default(false).means(
+                  "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
+                  "paper counts; false: it travels once both its ends are"),
+              either("slice", {choice("", {"whole", "nccl", "gloo"}), bytes("").at_least(1)})
+                  .by_default("whole")
+                  .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
+                         "parameter-server, all-gather and reduce-scatter is cut; a slice is passed on as "
+                         "soon as it has arrived. whole: not at all; bytes: equal slices of at most that; "
+                         "nccl, gloo: as these libraries cut by default (docs/model.md)"),
+              either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
+                  .by_default("0B")
+                  .means(
+                      "bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
+                      "the sockets of both ends hold); 0: none (rendezvous)"),
+              tcp_options(), variation_options()})
+      .filled()
+      .means("the wide-area network");
+}
+
+Node claim_options() {
+  return section("",
+                 {text("id").required().means("names the claim in summary.json"),
+                  text("statement").means("the claim in words"),
+                  choice("metric", metric_paths()).means("a number of a case record (docs/formats.md)"),
+                  choice("ratio", metric_paths())
+                      .means("instead of metric: that number of the method `of` over that of `to`"),
+                  text("of").means("label of a method; with metric optional: only its cases"),
+                  text("to").means("label of a method"), number("at_least").means("the bound"),
+                  number("at_most").means("instead of at_least"),
+                  number("equals").means("instead of at_least, with within"),
+                  number("within").at_least(0).means("allowed deviation from equals, as a fraction of it"),
+                  table_of("where", anything("")).means("{swept key: value}: only these cases"),
+                  choice("quantifier", {"all", "any", "each"})
+                      .by_default("all")
+                      .means("over the points of the sweep; each: a verdict for every point")});
+}
+
+Node figure_options() {
+  return section(
+      "", {text("what").required().means("what was measured, in words"),
+           number("value").above(0).required().means("the published figure, in the unit of the metric"),
+           number("low").above(0).means("smallest of repeated measurements, where they are published"),
+           number("high").above(0).means("largest of repeated measurements"),
+           text("unit").by_default("s").means("of the metric, for people"),
+           choice("metric", metric_paths()).means("the number of a case record that predicts the figure"),
+           choice("ratio", metric_paths())
+               .means("instead of metric: that number of the method `of` over that of `to`"),
+           text("of").required().means("label of a method"), text("to").means("label of a method"),
+           table_of("where", anything(""))
+               .means("{swept key: value}: what the source says of this figure; only these cases predict it"),
+           table_of("assumed", anything(""))
+               .means("{swept key: value}: what the source leaves open and the prediction assumes; the other "
+                      "points of the sweep are shown as other assumptions"),
+           text("why").means("a sentence that is shown if the prediction is off by more than 15 %")});
+}
+
+Node validation_options() {
+  return section(
+             "validation",
+             {choice("kind", {"measurement", "model"})
+                  .by_default("measurement")
+                  .means("measurement: taken on a real network; model: computed by the publication"),
+              text("title").required().means("who measured what on what, in a few words"),
+              text("source").required().means("the publication, with its address"),
+              text("licence").required().means("of the publication, or what is known of it"),
+              text("date").required().means("of the measurement, or of the publication"),
+              text("read").required().means(
+                  "how the figures were read: which files or tables, or from whom if not from the source"),
+              text("setup").required().means("what the source says of hosts, network and traffic"),
+              list_of("assumptions", text(""))
+                  .means("what the source leaves open, and what the scenario takes instead"),
+              list_of("figures", figure_options()).not_empty().required().means("the published figures")})
+      .means("published figures to hold this scenario's predictions against: longhaul validate");
+}
+
 }  // namespace
+
+std::vector<Node> common_method_options() {
+  return {text("name").required().means("which method"),
+          text("label").means("how the case is called; default the name; must be unique in the scenario")};
+}
+
+Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies) {
+  return section(
+      "",
+      {text("$schema").means("for editors"), text("name").means("default: the file's name"),
+       text("description").means("a sentence for people"),
+       integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
+       list_of("seeds", integer("").at_least(0))
+           .not_empty()
+           .means("instead of seed: every case once with each"),
+       integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
+       list_of("methods", tagged("", "name", std::move(methods)))
+           .not_empty()
+           .required()
+           .means("what is compared"),
+       train_options(), workload_options(), network_options(topologies),
+       anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
+                               "is the union of their products; methods.LABEL.key addresses one method"),
+       list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),
+       validation_options()});
+}
 
 Node variation_options() {
   return section("variation",

@@ -19,15 +19,6 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
 // The options that each method has besides its own.
 std::vector<Node> common_method_options();
 
-// The options that every topology shares: the choice itself, the order of ranks, what overrides links.
-Node topology_options(std::vector<Node> sections);
-Node rank_order_options(const std::vector<std::string>& without_sites);
-Node override_options();
-
-// The declaration of `validation`: what others measured or published, to be held beside what the scenario
-// predicts (longhaul validate).
-Node validation_options();
-
 // The declaration of `network.variation`: what of a network changes with time.
 Node variation_options();
 

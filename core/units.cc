@@ -1,9 +1,10 @@
 #include "core/units.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <vector>
 
@@ -41,28 +42,21 @@ double parse_quantity(const std::string& text, const UnitTable& units, const cha
   double value = 0;
   const char* end = compact.data() + compact.size();
   const auto [rest, error] = std::from_chars(compact.data(), end, value);
+  const std::string allowed = fmt::format("a number with its unit, as {}", examples);
   if (error != std::errc() || !std::isfinite(value))
-    throw InputError("", "\"" + text + "\" is not " + what,
-                     std::string("a number with its unit, as ") + examples);
+    throw InputError("", fmt::format("\"{}\" is not {}", text, what), allowed);
   const std::string unit(rest, end);
   const auto entry = units.find(unit);
   if (entry != units.end()) return value * entry->second;
-  const std::string problem =
-      unit.empty() ? "\"" + text + "\" has no unit"
-                   : "\"" + text + "\" has the unit \"" + unit + "\", which is not " + what + "'s";
-  throw InputError("", problem, std::string("a number with its unit, as ") + examples);
+  if (unit.empty()) throw InputError("", fmt::format("\"{}\" has no unit", text), allowed);
+  throw InputError("", fmt::format("\"{}\" has the unit \"{}\", which is not {}'s", text, unit, what),
+                   allowed);
 }
 
 std::string scaled(double value, const std::vector<std::pair<double, const char*>>& steps) {
-  const auto* chosen = &steps.back();
-  for (const auto& step : steps)
-    if (std::abs(value) >= step.first) {
-      chosen = &step;
-      break;
-    }
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3g %s", value / chosen->first, chosen->second);
-  return text;
+  for (const auto& [unit, name] : steps)
+    if (std::abs(value) >= unit) return fmt::format("{:.3g} {}", value / unit, name);
+  return fmt::format("{:.3g} {}", value / steps.back().first, steps.back().second);
 }
 
 }  // namespace
@@ -97,14 +91,9 @@ std::string human_rate(double bits_per_second) {
 std::string human_duration(double seconds) {
   if (seconds < 100) return scaled(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}});
   const long long whole = std::llround(seconds);
-  char text[64];
-  if (whole < 3600)
-    std::snprintf(text, sizeof text, "%lld min %lld s", whole / 60, whole % 60);
-  else if (whole < 2 * 86400)
-    std::snprintf(text, sizeof text, "%lld h %lld min", whole / 3600, whole / 60 % 60);
-  else
-    std::snprintf(text, sizeof text, "%.1f d", seconds / 86400);
-  return text;
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  if (whole < 2 * 86400) return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+  return fmt::format("{:.1f} d", seconds / 86400);
 }
 
 }  // namespace longhaul

@@ -5,12 +5,6 @@
 namespace longhaul {
 namespace {
 
-std::vector<Node> options() {
-  std::vector<Node> all = {all_reduce_option()};
-  for (Node& option : overlap_options()) all.push_back(std::move(option));
-  return all;
-}
-
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule gradient;
   gradient.name = "gradient";
@@ -24,8 +18,9 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }  // namespace
 
 Method ddp_method() {
-  return {"ddp",           "all-reduce of the gradients every step", options(), plan, check_exchanging,
-          overlap_warnings};
+  return {
+      "ddp",           "all-reduce of the gradients every step", all_reduce_options(), plan, check_exchanging,
+      overlap_warnings};
 }
 
 }  // namespace longhaul

@@ -1,5 +1,7 @@
 // DiLoCo (arXiv 2311.08105): H inner steps, then an all-reduce of Δ = θ − φ and an outer step of SGD with
 // Nesterov momentum; by option the heavy-ball momentum of the NoLoCo authors' baseline.
+#include <fmt/core.h>
+
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -12,9 +14,8 @@ std::vector<Node> options() {
       boolean("nesterov")
           .by_default(true)
           .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
-                 "with outer_momentum 0.3)"),
-      all_reduce_option()};
-  for (Node& option : overlap_options()) all.push_back(std::move(option));
+                 "with outer_momentum 0.3)")};
+  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
   return all;
 }
 
@@ -28,26 +29,22 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{outer}};
 }
 
-void check(const Case& one) {
-  check_exchanging(one);
-  check_inner_steps(one);
-}
-
 std::vector<std::string> warnings(const Case& one) {
   std::vector<std::string> found = overlap_warnings(one);
   const bool nesterov = one.method.options.at("nesterov");
   if (!nesterov && one.method.options.at("outer_momentum") > 0.5)
-    found.push_back(one.name + ": heavy-ball momentum of " + one.method.options["outer_momentum"].dump() +
-                    " without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3");
+    found.push_back(fmt::format(
+        "{}: heavy-ball momentum of {} without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3",
+        one.name, one.method.options["outer_momentum"].dump()));
   return found;
 }
 
 }  // namespace
 
 Method diloco_method() {
-  return {"diloco",  "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
-          options(), plan,
-          check,     warnings};
+  return {"diloco",          "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
+          options(),         plan,
+          check_inner_steps, warnings};
 }
 
 }  // namespace longhaul

@@ -1,9 +1,12 @@
 // NoLoCo (arXiv 2506.10911): H inner steps, then an average within small random groups (pairs) instead of an
 // all-reduce, with a modified momentum that pulls the group's slow weights together.
+#include "methods/noloco.h"
+
+#include <fmt/core.h>
+
 #include "core/errors.h"
 #include "core/units.h"
 #include "methods/common/method.h"
-#include "methods/common/stability.h"
 
 namespace longhaul {
 namespace {
@@ -58,26 +61,31 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 void check(const Case& one) {
-  check_exchanging(one);
   check_inner_steps(one);
   const int size = one.method.options.at("group_size");
   if (one.replicas % size != 0)
-    throw InputError("replicas",
-                     "found " + std::to_string(one.replicas) + " with groups of " + std::to_string(size) +
-                         " (method \"" + one.method.label + "\")",
-                     "a multiple of " + std::to_string(size),
-                     "every replica is in a group at each outer step");
+    throw InputError(
+        "replicas",
+        fmt::format("found {} with groups of {} (method \"{}\")", one.replicas, size, one.method.label),
+        fmt::format("a multiple of {}", size), "every replica is in a group at each outer step");
 }
 
 std::vector<std::string> warnings(const Case& one) {
   const double alpha = one.method.options.at("alpha"), gamma = one.method.options.at("gamma");
   const double bound = noloco_gamma_bound(alpha, one.method.options.at("group_size"), one.replicas);
   if (gamma > 0 && gamma < bound) return {};
-  return {one.name + ": gamma " + format_number(gamma) + " is outside (0, " + format_number(bound) +
-          "), where the disagreement between replicas stays bounded at alpha " + format_number(alpha)};
+  return {fmt::format(
+      "{}: gamma {} is outside (0, {}), where the disagreement between replicas stays bounded at alpha {}",
+      one.name, format_number(gamma), format_number(bound), format_number(alpha))};
 }
 
 }  // namespace
+
+double noloco_gamma_bound(double alpha, int group_size, int replicas) {
+  const double n = group_size, count = replicas;
+  const double k = (1 - 1 / n) * count / (count - 1);
+  return 2 * (1 - alpha * alpha) / (1 + alpha - 2 * alpha * k);
+}
 
 Method noloco_method() {
   return {"noloco", "averages within random pairs every H steps (arXiv 2506.10911)", options(), plan, check,

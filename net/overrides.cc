@@ -1,12 +1,13 @@
 #include "net/overrides.h"
 
+#include <fmt/core.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "core/options.h"
+#include "core/json.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -47,9 +48,8 @@ std::vector<Chosen> named(const std::string& name, const Topology& topology, con
   }
   if (!exact.empty()) return exact;
   if (matching.empty()) {
-    const std::size_t count = topology.links().size();
-    throw InputError(path + ".link", "no link is called \"" + name + "\"",
-                     "one of the " + std::to_string(count) + " links, or a glob",
+    throw InputError(path + ".link", fmt::format("no link is called \"{}\"", name),
+                     fmt::format("one of the {} links, or a glob", topology.links().size()),
                      nearest_names(name, names_of(topology)));
   }
   return matching;
@@ -69,11 +69,19 @@ std::vector<Chosen> of_replicas(const std::pair<int, int>& replicas, const Topol
 void check(const LinkOverride& one, const std::string& link, const std::string& path) {
   for (const std::optional<double>& rate : {one.up, one.down})
     if (rate && !(*rate > 0))
-      throw InputError(path, "found a rate of " + human_rate(*rate) + " for the link " + link, "more than 0",
-                       "a link that carries nothing is no link");
+      throw InputError(path, fmt::format("found a rate of {} for the link {}", human_rate(*rate), link),
+                       "more than 0", "a link that carries nothing is no link");
   if (one.delay && !(*one.delay >= 0))
-    throw InputError(path, "found a delay of " + human_duration(*one.delay) + " for the link " + link,
+    throw InputError(path,
+                     fmt::format("found a delay of {} for the link {}", human_duration(*one.delay), link),
                      "at least 0");
+}
+
+[[noreturn]] void refuse(const std::string& name, const char* what, const std::vector<std::string>& names,
+                         const std::string& path) {
+  constexpr std::size_t kMostShown = 12;  // a thousand names help nobody
+  throw InputError(path, fmt::format("\"{}\" names no {}", name, what), join_some(names, kMostShown),
+                   did_you_mean(name, names));
 }
 
 }  // namespace
@@ -97,33 +105,12 @@ void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topol
   }
 }
 
-namespace {
-
-// A thousand names help nobody.
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 12;
-  if (names.size() <= kMost) return join(names);
-  return join({names.begin(), names.begin() + kMost}) + " and " + std::to_string(names.size() - kMost) +
-         " more";
-}
-
-[[noreturn]] void refuse(const std::string& name, const char* what, const std::vector<std::string>& names,
-                         const std::string& path) {
-  const std::string near = nearest(name, names);
-  throw InputError(path, "\"" + name + "\" names no " + what, some_of(names),
-                   near.empty() ? "" : "did you mean \"" + near + "\"?");
-}
-
-}  // namespace
-
 std::vector<int> links_named(const Topology& topology, const std::string& pattern, const std::string& path) {
+  const std::vector<std::string> names = names_of(topology);
   std::vector<int> found;
-  std::vector<std::string> names;
-  for (const Link& link : topology.links()) {
-    if (link.name == pattern || ::fnmatch(pattern.c_str(), link.name.c_str(), 0) == 0)
-      found.push_back(static_cast<int>(names.size()));
-    names.push_back(link.name);
-  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == pattern || ::fnmatch(pattern.c_str(), names[i].c_str(), 0) == 0)
+      found.push_back(static_cast<int>(i));
   if (found.empty()) refuse(pattern, "link", names, path);
   return found;
 }

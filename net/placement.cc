@@ -1,5 +1,7 @@
 #include "net/placement.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -7,20 +9,25 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/random.h"
+#include "core/units.h"
 
 namespace longhaul {
-namespace {
-
-constexpr std::size_t kMostNamesShown = 30;
-
-std::string names_shown(std::vector<std::string> names) {
-  const std::size_t count = names.size();
-  if (count <= kMostNamesShown) return join(names);
-  names.resize(kMostNamesShown);
-  return join(names) + " and " + std::to_string(count - kMostNamesShown) + " more";
+AccessLinks parse_access_links(const Json& json, const std::string& path) {
+  AccessLinks links;
+  links.rtt = parse_duration(json.at("rtt"));
+  const bool both = json.contains("up") && json.contains("down"),
+             any = json.contains("up") || json.contains("down");
+  if (json.contains("rate") == any || any != both)
+    throw InputError(path, "found " + json.dump(), "either rate, or up and down");
+  links.up = parse_rate(json.value("up", json.value("rate", "")));
+  links.down = parse_rate(json.value("down", json.value("rate", "")));
+  return links;
 }
 
-}  // namespace
+std::string rates_in_words(const Json& json) {
+  if (!member(json, "rate").is_null()) return text_of(json, "rate");
+  return fmt::format("{} up, {} down", text_of(json, "up"), text_of(json, "down"));
+}
 
 Placement parse_placement(const Json& json, int replicas, const std::string& path) {
   Placement placement;
@@ -30,10 +37,8 @@ Placement parse_placement(const Json& json, int replicas, const std::string& pat
     placed += count.get<int>();
   }
   if (placed != replicas)
-    throw InputError(
-        {"", path,
-         "places " + std::to_string(placed) + " replicas, the scenario has " + std::to_string(replicas),
-         "counts that add up to replicas, or \"even\"", ""});
+    throw InputError(path, fmt::format("places {} replicas, the scenario has {}", placed, replicas),
+                     "counts that add up to replicas, or \"even\"");
   return placement;
 }
 
@@ -52,12 +57,11 @@ Placement without_empty_sites(Placement sites) {
 // A misspelt site must not become a silent default: list what there is.
 void check_sites_known(const Placement& sites, const std::vector<std::string>& known,
                        const std::string& path) {
-  for (const auto& [site, count] : sites) {
-    if (std::find(known.begin(), known.end(), site) != known.end()) continue;
-    const std::string near = nearest(site, known);
-    throw InputError(path + "." + site, "found an unknown site \"" + site + "\"", names_shown(known),
-                     near.empty() ? "" : "did you mean \"" + near + "\"?");
-  }
+  constexpr std::size_t kMostShown = 30;
+  for (const auto& [site, count] : sites)
+    if (std::find(known.begin(), known.end(), site) == known.end())
+      throw InputError(path + "." + site, fmt::format("found an unknown site \"{}\"", site),
+                       join_some(known, kMostShown), did_you_mean(site, known));
 }
 
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
@@ -76,22 +80,6 @@ void attach_replicas(Topology& topology, const Placement& placement, const std::
   topology.set_sites(std::move(site_of));
 }
 
-namespace {
-
-std::vector<int> places_at(const Placement& placement) {
-  std::vector<int> counts;
-  for (const auto& [site, count] : placement) counts.push_back(count);
-  return counts;
-}
-
-std::vector<int> identity(int n) {
-  std::vector<int> places(as_index(n));
-  std::iota(places.begin(), places.end(), 0);
-  return places;
-}
-
-}  // namespace
-
 std::vector<int> round_robin_places(const std::vector<int>& places_at) {
   const int total = std::accumulate(places_at.begin(), places_at.end(), 0);
   std::vector<int> places;
@@ -106,13 +94,17 @@ std::vector<int> round_robin_places(const std::vector<int>& places_at) {
 }
 
 std::vector<int> places_of_ranks(const RankOrderSpec& order, const Placement& placement, std::uint64_t seed) {
-  const std::vector<int> counts = places_at(placement);
-  const int replicas = std::accumulate(counts.begin(), counts.end(), 0);
+  std::vector<int> places_at;  // by site
+  for (const auto& [site, count] : placement) places_at.push_back(count);
+  const int replicas = std::accumulate(places_at.begin(), places_at.end(), 0);
   switch (order.kind) {
-    case RankOrderSpec::Kind::kBlocks:
-      return identity(replicas);
+    case RankOrderSpec::Kind::kBlocks: {
+      std::vector<int> places(as_index(replicas));
+      std::iota(places.begin(), places.end(), 0);
+      return places;
+    }
     case RankOrderSpec::Kind::kRoundRobin:
-      return round_robin_places(counts);
+      return round_robin_places(places_at);
     case RankOrderSpec::Kind::kRandom: {
       RandomStream stream(seed, Purpose::kRankOrder);
       return random_permutation(replicas, stream);

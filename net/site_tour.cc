@@ -122,11 +122,15 @@ std::vector<double> distinct_values(const CostMatrix& matrix) {
   return values;
 }
 
+double largest_of(const CostMatrix& matrix) {
+  double largest = 0;
+  for (const auto& row : matrix) largest = std::max(largest, *std::max_element(row.begin(), row.end()));
+  return largest;
+}
+
 // A hop whose sending exceeds `bound` costs more than any tour without such hops.
 CostMatrix with_penalty(CostMatrix cost, const CostMatrix& sending, double bound) {
-  double largest = 0;
-  for (const auto& row : cost) largest = std::max(largest, *std::max_element(row.begin(), row.end()));
-  const double penalty = largest * static_cast<double>(cost.size());
+  const double penalty = largest_of(cost) * static_cast<double>(cost.size());
   for (std::size_t i = 0; i < cost.size(); ++i)
     for (std::size_t j = 0; j < cost.size(); ++j)
       if (sending[i][j] > bound) cost[i][j] += penalty;
@@ -168,8 +172,7 @@ class Stops {
 };
 
 CostMatrix to_power(const CostMatrix& cost, int power) {
-  double largest = 0;
-  for (const auto& row : cost) largest = std::max(largest, *std::max_element(row.begin(), row.end()));
+  const double largest = largest_of(cost);
   CostMatrix result = cost;
   if (largest > 0)
     for (auto& row : result)

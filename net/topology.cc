@@ -1,5 +1,7 @@
 #include "net/topology.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
@@ -45,16 +47,12 @@ class ArrivalNoter : public boost::default_dijkstra_visitor {
   std::vector<LinkDirection>& arrival_;
 };
 
-std::vector<std::string> replica_names(int replicas) {
-  std::vector<std::string> names;
-  for (int i = 0; i < replicas; ++i) names.push_back("replica" + std::to_string(i));
-  return names;
-}
-
 }  // namespace
 
 Topology::Topology(int replicas, Routing routing)
-    : replicas_(replicas), routing_(routing), graph_(as_index(replicas)), names_(replica_names(replicas)) {}
+    : replicas_(replicas), routing_(routing), graph_(as_index(replicas)) {
+  for (int i = 0; i < replicas; ++i) names_.push_back(fmt::format("replica{}", i));
+}
 
 int Topology::add_router(const std::string& name) {
   names_.push_back(name);
@@ -162,7 +160,8 @@ Path Topology::path(int source, int target) const {
     for (int node = target; node != root;) {
       const LinkDirection direction = arrivals[as_index(node)];
       if (direction < 0)
-        throw InputError("network.topology", "no path from " + node_name(source) + " to " + node_name(target),
+        throw InputError("network.topology",
+                         fmt::format("no path from {} to {}", node_name(source), node_name(target)),
                          "a connected graph");
       path.directions.push_back(direction);
       node = from(direction);

@@ -104,9 +104,4 @@ class Topology {
   mutable std::map<int, Tree> trees_;
 };
 
-// The network of a case, with its overrides. Throws InputError (JSON path, without a file) for what is not
-// there (a site, a matrix, a graph file, a link) and for what cannot be: an impossible delay, a rate of 0, a
-// graph that falls apart. Not for the rank order "optimized" (placed_topology() in replay/optimized_order.h).
-Topology build_topology(const Case& one);
-
 }  // namespace longhaul

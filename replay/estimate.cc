@@ -1,5 +1,7 @@
 #include "replay/estimate.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,13 +11,14 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/units.h"
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
-#include "net/connection.h"
-#include "net/fifo_check.h"
+#include "net/tcp/connection.h"
+#include "net/tcp/fifo.h"
+#include "net/topologies/registry.h"
 #include "net/variation/variation.h"
 #include "replay/optimized_order.h"
-#include "replay/tables/outputs.h"
+#include "replay/outputs.h"
 
 namespace longhaul {
 namespace {
@@ -118,6 +121,23 @@ void add(ReplayEstimate& estimate, const Operation& exchange, std::int64_t bytes
   estimate.events += groups * found->second.events;
 }
 
+// Several senders to one receiver at a time fill its FIFO together.
+void check_senders(const Case& one, const OperationRule& rule) {
+  static const std::set<std::string> many = {"direct",    "parameter-server", "hierarchical",
+                                             "leaf-tree", "heap-tree",        "double-tree"};
+  const TcpSpec& tcp = one.network.tcp;
+  if (one.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
+  const int members = rule.grouping == Grouping::kEveryone ? one.replicas : rule.group_size;
+  if (many.count(rule.collective) == 0)
+    return check_fifo_for_flow(tcp, placed_topology(one),
+                               peers_at_once(find_collective(rule.collective), members));
+  throw InputError("method.all_reduce",
+                   fmt::format("found \"{}\" with queue \"fifo\" and fidelity \"flow\"", rule.collective),
+                   "ring, tree, halving-doubling, pairs",
+                   "flow was not measured where many send to one through a FIFO: use fidelity \"packet\", or "
+                   "network.tcp.accept_error");
+}
+
 }  // namespace
 
 ReplayEstimate estimate(const Case& one, const Trace& trace) {
@@ -150,39 +170,18 @@ void check_network(const Case& one) {
   const double largest =
       2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
   if (largest / one.network.tcp.connections > kLargestPacketConnection)
-    throw InputError("network.tcp.connections",
-                     "found " + std::to_string(one.network.tcp.connections) + " for messages of up to " +
-                         human_bytes(largest),
-                     "below 4 GB a connection in fidelity \"packet\"",
-                     "use more connections, or fidelity \"flow\"");
+    throw InputError(
+        "network.tcp.connections",
+        fmt::format("found {} for messages of up to {}", one.network.tcp.connections, human_bytes(largest)),
+        "below 4 GB a connection in fidelity \"packet\"", "use more connections, or fidelity \"flow\"");
 }
-
-namespace {
-
-// Several senders to one receiver at a time fill its FIFO together.
-void check_senders(const Case& one, const OperationRule& rule) {
-  static const std::set<std::string> many = {"direct",    "parameter-server", "hierarchical",
-                                             "leaf-tree", "heap-tree",        "double-tree"};
-  const TcpSpec& tcp = one.network.tcp;
-  if (one.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
-  const int members = rule.grouping == Grouping::kEveryone ? one.replicas : rule.group_size;
-  if (many.count(rule.collective) == 0)
-    return check_fifo_for_flow(tcp, placed_topology(one),
-                               peers_at_once(find_collective(rule.collective), members));
-  throw InputError(
-      {"", "method.all_reduce", "found \"" + rule.collective + "\" with queue \"fifo\" and fidelity \"flow\"",
-       "ring, tree, halving-doubling, pairs",
-       "flow was not measured where many send to one through a FIFO: use fidelity \"packet\", or "
-       "network.tcp.accept_error"});
-}
-
-}  // namespace
 
 void check_collectives(const Case& one, const OperationPlan& plan) {
   for (const OperationRule& rule : plan.rules) check_senders(one, rule);
   for (const OperationRule& rule : plan.rules)
     if (find_collective(rule.collective).needs_sites() && placed_topology(one).site_of().empty())
-      throw InputError("method.all_reduce", "found \"" + rule.collective + "\" on a topology without sites",
+      throw InputError("method.all_reduce",
+                       fmt::format("found \"{}\" on a topology without sites", rule.collective),
                        "a topology with sites (longhaul list networks), or another collective",
                        "the collective reduces inside a site before it goes between sites");
 }

@@ -1,11 +1,13 @@
 #include "replay/exchange_run.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "core/index.h"
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 
 namespace longhaul {
@@ -198,20 +200,76 @@ std::vector<std::string> ExchangeRun::waiting() const {
     std::size_t index = i;
     while (walks_[index].is_over) index += members_.size();
     Walk walk = walks_[index];
-    std::string line = "exchange " + rule_.name + " of step " + std::to_string(step_) + ": replica " +
-                       std::to_string(group_[i]);
+    std::string line = fmt::format("exchange {} of step {}: replica {}", rule_.name, step_, group_[i]);
     if (walk.round < 0) {
-      lines.push_back(line +
-                      (member.times.posted_s < 0 ? " has not posted it" : " waits for all to be ready"));
-      continue;
+      line += member.times.posted_s < 0 ? " has not posted it" : " waits for all to be ready";
+    } else {
+      line += fmt::format(" in round {} waits for", walk.round + 1);
+      for (const Message& message : round_of(index, walk.round).receives)
+        if (walk.surplus[message.peer] < 0)
+          line += fmt::format(" replica {}", group_[as_index(message.peer)]);
     }
-    line += " in round " + std::to_string(walk.round + 1) + " waits for";
-    for (const Message& message : round_of(index, walk.round).receives)
-      if (walk.surplus[message.peer] < 0)
-        line += " replica " + std::to_string(group_[as_index(message.peer)]);
     lines.push_back(line);
   }
   return lines;
+}
+
+BucketedExchange::BucketedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
+                                   std::vector<int> group, MemberDone on_member_done)
+    : clock_(context.clock), members_(group.size()), on_member_done_(std::move(on_member_done)) {
+  const int buckets = exchange.rule->buckets;
+  for (int bucket = 0; bucket < buckets; ++bucket)
+    runs_.push_back(std::make_unique<ExchangeRun>(
+        context, *exchange.rule, rule_index, exchange.post_step, group, bucket_bytes(exchange, bucket),
+        [this, bucket](int replica) { end_bucket(as_index(bucket), replica); }, bucket));
+}
+
+void BucketedExchange::release(int replica) {
+  Member& member = members_[runs_.front()->member_of(replica)];
+  if (++member.released == runs_.size()) {
+    member.ready_s = clock_.now_s();
+    if (++ready_ == members_.size())
+      for (const auto& run : runs_) run->count();
+  }
+  post_next(replica, {});
+}
+
+// `chain` leads to the end of the bucket before; a release is never later than the start of all chains.
+void BucketedExchange::post_next(int replica, const SyncParts& chain) {
+  Member& member = members_[runs_.front()->member_of(replica)];
+  if (member.posted == member.released) return;
+  if (member.posted > 0 && !runs_[member.posted - 1]->is_done(replica)) return;
+  runs_[member.posted++]->post(replica, chain);
+}
+
+void BucketedExchange::end_bucket(std::size_t bucket, int replica) {
+  if (bucket + 1 < runs_.size()) return post_next(replica, runs_[bucket]->times(replica).parts);
+  on_member_done_(replica);
+}
+
+BucketedExchange::MemberTimes BucketedExchange::times(int replica) const {
+  const ExchangeRun::MemberTimes& last = runs_.back()->times(replica);
+  MemberTimes times{members_[runs_.front()->member_of(replica)].ready_s, last.done_s, 0, last.parts};
+  for (const auto& run : runs_) times.bytes_sent += run->times(replica).bytes_sent;
+  return times;
+}
+
+double BucketedExchange::start_s() const {
+  double last = 0;
+  for (const Member& member : members_) last = std::max(last, member.ready_s);
+  return last;
+}
+
+std::int64_t BucketedExchange::transfers() const {
+  std::int64_t transfers = 0;
+  for (const auto& run : runs_) transfers += run->transfers();
+  return transfers;
+}
+
+std::vector<std::string> BucketedExchange::waiting() const {
+  for (const auto& run : runs_)
+    if (!run->is_finished()) return run->waiting();
+  return {};
 }
 
 }  // namespace longhaul

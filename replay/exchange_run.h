@@ -1,17 +1,10 @@
-// One exchange of one group under way: every member walks through the rounds of the collective.
-//
-// A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a
-// receiver that has not posted its receive (rendezvous, as Gloo and MPI do with large messages). An eager
-// sender pushes so many bytes before that; the rest travels as above. A member whose peers are ready does not
-// wait for the rest of the group.
-//
-// Where messages are cut (net/collectives/slices.h) a member has a walk for each slice. A member is done when
-// all its walks are.
+// One exchange of one group under way.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +35,15 @@ struct ExchangeContext {
   SendingRules sending = {};
 };
 
+// One exchange, or one bucket of it: every member walks through the rounds of the collective.
+//
+// A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a
+// receiver that has not posted its receive (rendezvous, as Gloo and MPI do with large messages). An eager
+// sender pushes so many bytes before that; the rest travels as above. A member whose peers are ready does not
+// wait for the rest of the group.
+//
+// Where messages are cut (net/collectives/slices.h) a member has a walk for each slice. A member is done when
+// all its walks are.
 class ExchangeRun {
  public:
   struct MemberTimes {
@@ -66,6 +68,7 @@ class ExchangeRun {
   int step() const { return step_; }
   const OperationRule& rule() const { return rule_; }
   const std::vector<int>& group() const { return group_; }
+  std::size_t member_of(int replica) const;  // its place in the group
   const MemberTimes& times(int replica) const { return members_[member_of(replica)].times; }
   bool is_done(int replica) const { return times(replica).done_s >= 0; }
   bool is_finished() const { return left_ == 0; }
@@ -104,7 +107,6 @@ class ExchangeRun {
     int walks_left = 0;
   };
 
-  std::size_t member_of(int replica) const;
   double now_s() const { return context_.clock.now_s(); }
   std::size_t owner_of(std::size_t walk) const { return slices_ == 1 ? walk : walk % members_.size(); }
   Round round_of(std::size_t walk, int index) const;
@@ -140,6 +142,58 @@ class ExchangeRun {
   std::vector<UnderWay*> free_;
   std::size_t posted_ = 0;
   std::int64_t transfers_ = 0;
+};
+
+// One exchange of one group as the replay sees it: in one piece, or in the buckets of an all-reduce that
+// overlaps with the backward pass.
+//
+// A replica releases its contribution bucket by bucket. Buckets are exchanged one after another, as on the
+// one stream of a communicator: a replica posts a bucket when it has released it and is done with the one
+// before.
+class BucketedExchange {
+ public:
+  struct MemberTimes {
+    double ready_s = -1, done_s = -1;  // released the last bucket, done with it; -1: not yet
+    std::int64_t bytes_sent = 0;
+    SyncParts parts;  // of the time from start_s() to done_s
+  };
+  using MemberDone = std::function<void(int replica)>;
+
+  // `context` and the exchange's rule must outlive it. `group`: replicas, in the order of the group.
+  BucketedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
+                   std::vector<int> group, MemberDone on_member_done);
+  BucketedExchange(const BucketedExchange&) = delete;  // its runs call back
+  BucketedExchange& operator=(const BucketedExchange&) = delete;
+
+  // The next bucket of this replica's contribution may go; with the last one the replica is ready.
+  void release(int replica);
+
+  int rule_index() const { return runs_.front()->rule_index(); }
+  int step() const { return runs_.front()->step(); }
+  const OperationRule& rule() const { return runs_.front()->rule(); }
+  const std::vector<int>& group() const { return runs_.front()->group(); }
+  MemberTimes times(int replica) const;
+  bool is_done(int replica) const { return runs_.back()->is_done(replica); }
+  bool is_finished() const { return runs_.back()->is_finished(); }
+  double start_s() const;  // the last member was ready; only once all are
+  double done_s() const { return runs_.back()->done_s(); }
+  std::int64_t transfers() const;
+  std::vector<std::string> waiting() const;  // as ExchangeRun's, of the first bucket that is not done
+
+ private:
+  struct Member {
+    std::size_t released = 0, posted = 0;  // buckets
+    double ready_s = -1;
+  };
+
+  void post_next(int replica, const SyncParts& chain);
+  void end_bucket(std::size_t bucket, int replica);
+
+  const Clock& clock_;
+  std::vector<std::unique_ptr<ExchangeRun>> runs_;  // a bucket each
+  std::vector<Member> members_;                     // in the order of the group
+  std::size_t ready_ = 0;                           // of them
+  MemberDone on_member_done_;
 };
 
 }  // namespace longhaul

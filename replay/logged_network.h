@@ -1,26 +1,40 @@
-// A network that writes the first messages that it carries to transfers.csv, and passes all of them on.
+// transfers.csv: the single messages of a replay, for the timeline. Only the first ones: a ring among 1024
+// has two million in one exchange.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "core/csv.h"
+#include "core/plan/operations.h"
 #include "replay/network/network.h"
-#include "replay/tables/transfer_log.h"
 
 namespace longhaul {
 
+// A network that writes the first messages that it carries to transfers.csv, and passes all of them on.
 class LoggedNetwork : public Network {
  public:
-  // `log` and `clock` must outlive it.
-  LoggedNetwork(std::unique_ptr<Network> network, TransferLog& log, const Clock& clock);
+  // Truncates the file of an earlier replay in `folder`. Throws RunError. `rules` name the rows; they and
+  // `clock` must outlive it.
+  LoggedNetwork(std::unique_ptr<Network> network, const Clock& clock, const std::string& folder,
+                const std::vector<OperationRule>& rules);
 
   void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override;
   double ready_s() const override { return network_->ready_s(); }
   const std::vector<LinkLoad>& loads() override { return network_->loads(); }
 
+  void finish() { out_.flush(); }  // throws RunError if the disk is full
+
  private:
+  void write_row(const Transmission& transfer, double start_s);
+
   std::unique_ptr<Network> network_;
-  TransferLog& log_;
   const Clock& clock_;
+  const std::vector<OperationRule>& rules_;
+  CsvWriter out_;
+  std::int64_t logged_ = 0;
 };
 
 }  // namespace longhaul

@@ -4,13 +4,14 @@
 #include <numeric>
 
 #include "core/index.h"
-#include "net/collectives/registry.h"
-#include "net/connection.h"
+#include "net/collectives/collective.h"
 #include "net/placement.h"
 #include "net/site_tour.h"
+#include "net/tcp/connection.h"
+#include "net/topologies/registry.h"
 #include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
-#include "replay/network/event_queue.h"
+#include "replay/network/clock.h"
 
 namespace longhaul {
 namespace {

@@ -1,24 +1,27 @@
 #include "replay/replay.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/units.h"
-#include "replay/bucketed_exchange.h"
 #include "replay/estimate.h"
+#include "replay/exchange_run.h"
 #include "replay/logged_network.h"
 #include "replay/network/analytic_network.h"
-#include "replay/network/event_queue.h"
+#include "replay/network/clock.h"
 #include "replay/optimized_order.h"
+#include "replay/outputs.h"
 #include "replay/step_plan.h"
-#include "replay/step_times.h"
-#include "replay/tables/outputs.h"
 
 namespace longhaul {
 namespace {
@@ -37,23 +40,20 @@ class Replay {
         trace_(trace),
         replicas_(as_index(trace.context.replicas)),
         times_(one, trace),
-        plans_(trace),
         topology_(placed_topology(one)),
-        transfer_log_(folder, trace.plan.rules),
-        network_(std::make_unique<LoggedNetwork>(
-            network_of(
-                one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); },
-                one.seed),
-            transfer_log_, clock)),
-        context_{clock, *network_, topology_.site_of(), SendingRules::of(one.network)},
+        network_(network_of(
+                     one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); },
+                     one.seed),
+                 clock, folder, trace.plan.rules),
+        context_{clock, network_, topology_.site_of(), SendingRules::of(one.network)},
         outputs_(folder, trace.plan.rules, named_parts(one.network), trace.context.replicas),
         reporter_(reporter) {
-    network_->set_heartbeat([this] { beat(); });
+    network_.set_heartbeat([this] { beat(); });
   }
 
   Json run() {
     const Closing closing{clock_};
-    origin_s_ = network_->ready_s();
+    origin_s_ = network_.ready_s();
     clock_.after(origin_s_, [this] {
       for (int replica = 0; replica < count(); ++replica) compute(replica);
     });
@@ -89,10 +89,10 @@ class Replay {
     double seconds = 0, last_step = 0;
     do {
       seconds += last_step = times_.seconds(replica, ++state.step);
-    } while (!is_recorded(trace_, state.step) && !plans_.has_exchange(state.step));
+    } while (!is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
     state.totals.compute_s += seconds;
     state.next = 0;
-    if (plans_.releases_during_compute(state.step)) release_backward(replica, seconds, last_step);
+    if (releases_during_compute(trace_, state.step)) release_backward(replica, seconds, last_step);
     clock_.after(seconds, [this, replica] {
       begin_waits(replica);
       follow_program(replica);
@@ -174,7 +174,7 @@ class Replay {
     if (known != open_plans_.end()) return known->second;
     if (is_recorded(trace_, step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
     latest_step_ = std::max(latest_step_, step);
-    if (!plans_.has_exchange(step)) return nullptr;
+    if (!has_exchange(trace_, step)) return nullptr;
     const auto on_member_done = [this](BucketedExchange& run, int replica) {
       if (run.is_finished()) note_finished(run);
       if (at(replica).is_waiting) follow_program(replica);
@@ -260,8 +260,8 @@ class Replay {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began_;
     reporter_.progress(std::max(0., done), static_cast<double>(trace_.context.steps) * count(),
                        "replica-steps",
-                       human_duration(std::max(0., now())) + " simulated in " + human_duration(wall.count()) +
-                           ", " + human_bytes(bytes) + " sent");
+                       fmt::format("{} simulated in {}, {} sent", human_duration(std::max(0., now())),
+                                   human_duration(wall.count()), human_bytes(bytes)));
   }
 
   std::string deadlock() const {
@@ -269,19 +269,19 @@ class Replay {
     std::vector<std::string> lines;
     for (const auto& [step, plan] : open_plans_)
       for (const std::string& line : plan->waiting()) lines.push_back(line);
-    std::string text = "the simulation ran out of events while exchanges are open (" +
-                       std::to_string(count() - finished_) + " of " + std::to_string(count()) +
-                       " replicas wait):";
+    std::string text =
+        fmt::format("the simulation ran out of events while exchanges are open ({} of {} replicas wait):",
+                    count() - finished_, count());
     for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + lines[i];
-    if (lines.size() > kMostLines) text += "\n  and " + std::to_string(lines.size() - kMostLines) + " more";
+    if (lines.size() > kMostLines) text += fmt::format("\n  and {} more", lines.size() - kMostLines);
     return text;
   }
 
   Json write_results() {
     std::vector<ReplicaTotals> totals;
     for (const Replica& replica : replicas_) totals.push_back(replica.totals);
-    transfer_log_.finish();
-    Json report = outputs_.finish(totals, topology_, network_->loads(), transfers_, clock_.events());
+    network_.finish();
+    Json report = outputs_.finish(totals, topology_, network_.loads(), transfers_, clock_.events());
     const double all = static_cast<double>(trace_.context.steps) * count();
     reporter_.progress(all, all, "replica-steps",
                        human_duration(report["simulated_s"].get<double>()) + " simulated");
@@ -292,10 +292,8 @@ class Replay {
   const Trace& trace_;
   std::vector<Replica> replicas_;
   StepTimes times_;
-  PlanIndex plans_;
   Topology topology_;
-  TransferLog transfer_log_;
-  std::unique_ptr<Network> network_;
+  LoggedNetwork network_;
   ExchangeContext context_;
   ReplayOutputs outputs_;
   ProgressReporter& reporter_;
@@ -308,11 +306,51 @@ class Replay {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+Trace read_trace_argument(const std::string& file) {
+  if (file == "-") return read_trace(std::cin, "standard input");
+  std::ifstream in(file);
+  if (!in) throw InputError({file, "", "cannot be read", "a trace written by longhaul", ""});
+  return read_trace(in, file);
+}
+
+// A user should know before a run of hours begins; stderr is the log.txt of the case.
+void announce(const std::string& program, const Case& one, const Trace& trace, bool quiet) {
+  constexpr double kWorthAWarning_s = 180;
+  const ReplayEstimate expected = estimate(one, trace);
+  const bool is_long = expected.seconds > kWorthAWarning_s;
+  if (quiet && !is_long) return;
+  std::string text = fmt::format("{}: {}{} transfers, {} of payload, fidelity {}: about {}\n", program,
+                                 is_long ? "warning: " : "", expected.transfers,
+                                 human_bytes(static_cast<double>(expected.payload_bytes)),
+                                 one.network.fidelity, human_duration(expected.seconds));
+  if (is_long && one.network.fidelity == "packet")
+    text += program + ": fidelity \"flow\" takes seconds, a larger network.tcp.segment fewer packets\n";
+  std::fputs(text.c_str(), stderr);
+}
+
+Json run(const std::string& program, const ReplayArguments& arguments, const ReplayFunction& replay,
+         ProgressReporter& reporter) {
+  const Case one = read_case(arguments.case_file);
+  const Trace trace = read_trace_argument(arguments.trace_file);
+  const FolderLock lock(arguments.folder);
+  try {
+    check_network(one);
+    announce(program, one, trace, arguments.quiet);
+    return replay(one, trace, arguments.folder, reporter);
+  } catch (const InputError& error) {
+    throw error.parts().file.empty() ? error.in_file(arguments.case_file) : error;
+  }
+}
+
 }  // namespace
 
 Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
             Clock& clock, const NetworkMaker& network_of) {
-  check_fit(one, trace);
+  if (trace.context.replicas != one.replicas)
+    throw InputError(
+        "replicas",
+        fmt::format("the trace has {} replicas, the case {}", trace.context.replicas, one.replicas),
+        "the trace of this case");
   check_collectives(one, trace.plan);
   return Replay(one, trace, folder, reporter, clock, network_of).run();
 }
@@ -325,6 +363,12 @@ Json analytic_replay(const Case& one, const Trace& trace, const std::string& fol
     return std::make_unique<AnalyticNetwork>(spec, topology, seed, clock);
   };
   return replay(one, trace, folder, reporter, clock, network_of);
+}
+
+int replay_program(const std::string& program, const ReplayArguments& arguments,
+                   const ReplayFunction& replay) {
+  ProgressReporter reporter(program, arguments.progress_descriptor, arguments.quiet);
+  return child_main(reporter, [&] { return run(program, arguments, replay, reporter); });
 }
 
 }  // namespace longhaul

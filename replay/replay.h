@@ -2,11 +2,12 @@
 // exchanges of a step when its own compute is done, and waits only for those that it needs.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/case.h"
+#include "core/child_main.h"
 #include "core/plan/trace.h"
-#include "core/progress.h"
 #include "replay/network/network.h"
 
 namespace longhaul {
@@ -20,5 +21,29 @@ Json replay(const Case& one, const Trace& trace, const std::string& folder, Prog
 // The same with a clock of its own over the network of fidelity `analytic`. Needs no ns-3.
 Json analytic_replay(const Case& one, const Trace& trace, const std::string& folder,
                      ProgressReporter& reporter);
+
+// What the programs that replay one case share: longhaul-sim, and `longhaul analytic`, which needs no ns-3.
+struct ReplayArguments {
+  std::string case_file, trace_file, folder;
+  int progress_descriptor = -1;
+  bool quiet = false;
+};
+
+using ReplayFunction =
+    std::function<Json(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter&)>;
+
+// Reads case and trace, locks the folder, says what is to come, and runs `replay`. Returns the exit status.
+int replay_program(const std::string& program, const ReplayArguments& arguments,
+                   const ReplayFunction& replay);
+
+// The options of both on their CLI11 application.
+template <typename App>
+void declare_replay_arguments(App& app, ReplayArguments& arguments) {
+  app.add_option("--case", arguments.case_file, "case.json of the case")->required();
+  app.add_option("--trace", arguments.trace_file, "trace.jsonl, or - for standard input")->required();
+  app.add_option("--out", arguments.folder, "folder of the case; its tables are written there")->required();
+  app.add_option("--progress-fd", arguments.progress_descriptor, "descriptor for progress as JSON lines");
+  app.add_flag("--quiet", arguments.quiet, "no progress on the terminal");
+}
 
 }  // namespace longhaul

@@ -1,11 +1,14 @@
 #include "replay/step_plan.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "net/collectives/registry.h"
+#include "core/random.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
@@ -23,6 +26,33 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
 
 }  // namespace
 
+StepTimes::StepTimes(const Case& one, const Trace& trace)
+    : rule_(one.workload.step_time), factors_(one.workload.step_time_factors), trace_(trace) {
+  if (rule_.kind != StepTime::Kind::kMeasured) return;
+  const auto steps = as_index(trace.context.steps);
+  bool is_complete = trace.measured_s.size() >= steps;
+  for (const auto& step : trace.measured_s)
+    is_complete = is_complete && step.size() == as_index(trace.context.replicas);
+  if (!is_complete)
+    throw InputError("compute_s", fmt::format("found measured times of {} steps", trace.measured_s.size()),
+                     fmt::format("one line with a time of every replica for each of {} steps", steps),
+                     "workload.step_time is measured: train first");
+}
+
+double StepTimes::seconds(int replica, int step) const {
+  const double drawn = drawn_s(replica, step);
+  return factors_.empty() ? drawn : drawn * factors_[as_index(replica)];
+}
+
+double StepTimes::drawn_s(int replica, int step) const {
+  if (rule_.kind == StepTime::Kind::kConstant) return rule_.seconds;
+  if (rule_.kind == StepTime::Kind::kMeasured)
+    return trace_.measured_s[as_index(step - 1)][as_index(replica)];
+  RandomStream stream(trace_.context.seed, Purpose::kStepTime, static_cast<std::uint32_t>(replica),
+                      static_cast<std::uint32_t>(step));
+  return stream.lognormal(rule_.mu, rule_.sigma);
+}
+
 StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
                    const MemberDone& on_member_done)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
@@ -30,7 +60,8 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
       replicas_left_(trace.context.replicas) {
   for (const Operation& exchange : trace.operations_at(step)) {
     for (const auto& group : groups_of(exchange, trace.context.replicas))
-      if (group.size() > 1) add_run(context, exchange, rule_index(trace, exchange), group, on_member_done);
+      if (group.size() > 1)
+        add_run(context, exchange, rule_index(trace.plan, exchange), group, on_member_done);
   }
 }
 
@@ -71,31 +102,19 @@ std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std:
   return {found.begin(), found.end()};
 }
 
-bool PlanIndex::has_exchange(int step) const {
-  const std::vector<OperationRule>& rules = trace_.plan.rules;
+bool has_exchange(const Trace& trace, int step) {
+  const std::vector<OperationRule>& rules = trace.plan.rules;
   return std::any_of(rules.begin(), rules.end(), [&](const OperationRule& rule) {
-    return is_posted_at(rule, trace_.context.steps, step) ||
-           is_posted_at(rule, trace_.context.steps, step - rule.overlap_steps);
+    return is_posted_at(rule, trace.context.steps, step) ||
+           is_posted_at(rule, trace.context.steps, step - rule.overlap_steps);
   });
 }
 
-bool PlanIndex::releases_during_compute(int step) const {
-  const std::vector<OperationRule>& rules = trace_.plan.rules;
+bool releases_during_compute(const Trace& trace, int step) {
+  const std::vector<OperationRule>& rules = trace.plan.rules;
   return std::any_of(rules.begin(), rules.end(), [&](const OperationRule& rule) {
-    return rule.buckets > 1 && is_posted_at(rule, trace_.context.steps, step);
+    return rule.buckets > 1 && is_posted_at(rule, trace.context.steps, step);
   });
-}
-
-int rule_index(const Trace& trace, const Operation& exchange) {
-  return static_cast<int>(exchange.rule - trace.plan.rules.data());
-}
-
-void check_fit(const Case& one, const Trace& trace) {
-  if (trace.context.replicas == one.replicas) return;
-  throw InputError("replicas",
-                   "the trace has " + std::to_string(trace.context.replicas) + " replicas, the case " +
-                       std::to_string(one.replicas),
-                   "the trace of this case");
 }
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
-// What a trace asks for at one step: the program of its workers and the exchange runs of all groups, made
-// when the first replica gets there.
+// What a trace asks for at one step: how long each replica computes, the program of its workers, and the
+// exchange runs of all groups.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,27 @@
 #include "core/case.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
-#include "replay/bucketed_exchange.h"
+#include "replay/exchange_run.h"
 
 namespace longhaul {
 
+// How long each replica computes for each inner step.
+class StepTimes {
+ public:
+  // `trace` must outlive it; throws InputError if it lacks the measured times that the case asks for.
+  StepTimes(const Case& one, const Trace& trace);
+
+  double seconds(int replica, int step) const;  // steps count from 1
+
+ private:
+  double drawn_s(int replica, int step) const;
+
+  StepTime rule_;
+  std::vector<double> factors_;  // by replica; empty: all 1
+  const Trace& trace_;
+};
+
+// Made when the first replica gets to the step.
 class StepPlan {
  public:
   using MemberDone = std::function<void(BucketedExchange& run, int replica)>;
@@ -46,25 +63,8 @@ class StepPlan {
 // The ordered pairs of replicas that send to each other somewhere in the trace.
 std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of);
 
-// What a trace asks for at a step, for whoever replays it.
-
 // Which steps have to do with an exchange, without drawing or copying groups.
-class PlanIndex {
- public:
-  // `trace` must outlive it.
-  explicit PlanIndex(const Trace& trace) : trace_(trace) {}
-
-  bool has_exchange(int step) const;             // posted or awaited there
-  bool releases_during_compute(int step) const;  // buckets, before its end
-
- private:
-  const Trace& trace_;
-};
-
-// The index of the exchange's rule in the trace's plan.
-int rule_index(const Trace& trace, const Operation& exchange);
-
-// Throws InputError where the trace is not one of this case.
-void check_fit(const Case& one, const Trace& trace);
+bool has_exchange(const Trace& trace, int step);             // posted or awaited there
+bool releases_during_compute(const Trace& trace, int step);  // buckets, before its end
 
 }  // namespace longhaul

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/errors.h"
-#include "replay/replay_program.h"
+#include "replay/replay.h"
 #include "sim/simulated_replay.h"
 
 int main(int argc, char** argv) {

@@ -13,7 +13,6 @@
 #include "core/model_shape.h"
 #include "core/plan/program.h"
 #include "methods/common/registry.h"
-#include "methods/common/training_key.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/data/dataset.h"

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "core/case.h"
-#include "core/progress.h"
+#include "core/child_main.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
 #include "trainer/evaluation.h"
 #include "trainer/model/stacked_decoder.h"
-#include "trainer/training_files.h"
-#include "trainer/optimizer/adamw.h"
 #include "trainer/operations/operation_runner.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/training_files.h"
 
 namespace longhaul {
 

@@ -6,7 +6,7 @@
 #include "analysis/report/parts.h"
 #include "analysis/text.h"
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {

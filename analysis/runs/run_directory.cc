@@ -16,7 +16,7 @@
 #include "analysis/text.h"
 #include "core/case.h"
 #include "core/errors.h"
-#include "methods/common/training_key.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {

@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "core/codec.h"
-#include "core/columns.h"
+#include "core/model_shape.h"
 
 namespace longhaul {
 
-// How an all-reduce may be lowered (net/collectives/ has each), and a group average of NoLoCo.
-const std::vector<std::string>& all_reduce_collectives();     // ring, tree, ...
-const std::vector<std::string>& group_average_collectives();  // pair, root, serial
+// How an all-reduce may be lowered: "ring", "tree", ... net/collectives/ has each.
+const std::vector<std::string>& all_reduce_collectives();
 
 enum class Grouping {
   kEveryone,  // one group of all replicas
@@ -111,6 +110,9 @@ std::vector<Operation> operations_due(const OperationPlan& plan, const PlanConte
 // Those that are posted and not yet awaited when `step` is over: what a checkpoint has to hold.
 std::vector<Operation> operations_pending(const OperationPlan& plan, const PlanContext& context, int step);
 
+// The number of the operation's rule in the plan that it points into.
+int rule_index(const OperationPlan& plan, const Operation& operation);
+
 // Whether the rule posts an operation at `step` of a training of so many steps.
 bool is_posted_at(const OperationRule& rule, int steps, int step);
 
@@ -124,5 +126,24 @@ std::int64_t bucket_bytes(const Operation& operation, int bucket);
 // Columns of `part` that one of `members` contributes: ceil(columns / members) where the rule is sharded.
 std::int64_t contributed_columns(const OperationRule& rule, const PayloadPart& part, std::int64_t parameters,
                                  int members);
+
+// Groups are drawn anew for each outer step, from (seed, step) alone.
+
+// The random groups of the outer step at `step`: a permutation π of the replicas from (seed, step); group k
+// is π[k], π[k + N/n], … (NoLoCo's pairing for n = 2). replicas must be a multiple of group_size.
+std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step);
+
+// The groups of `group_size` of the outer step at `step` that know of sites; `site_of` by replica. Drawn from
+// the same permutation π as random_groups, and different for each step.
+//
+// Inside: the replicas of a site, in the order of π, are cut into groups; those that are left over (of a site
+// whose size is no multiple of group_size: one of three in pairs) form groups together, in the order of π,
+// across sites. Across: random_groups, in which members that share a site with another of their group change
+// places with members of other groups while that leaves fewer such members. In pairs none is left where no
+// site has more than half of the replicas.
+std::vector<std::vector<int>> groups_inside_sites(std::uint64_t seed, const std::vector<int>& site_of,
+                                                  int group_size, int step);
+std::vector<std::vector<int>> groups_across_sites(std::uint64_t seed, const std::vector<int>& site_of,
+                                                  int group_size, int step);
 
 }  // namespace longhaul

@@ -1,11 +1,14 @@
 #include "core/plan/trace.h"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <istream>
 #include <ostream>
 
 #include "core/errors.h"
-#include "core/options.h"
+#include "core/json.h"
 
 namespace longhaul {
 namespace {
@@ -23,8 +26,7 @@ constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "
 OperationKind kind_from(const std::string& word) {
   const auto found = std::find(std::begin(kKinds), std::end(kKinds), word);
   if (found == std::end(kKinds))
-    throw InputError("kind", "found \"" + word + "\"",
-                     join(std::vector<std::string>(std::begin(kKinds), std::end(kKinds))));
+    throw InputError("kind", fmt::format("found \"{}\"", word), fmt::format("{}", fmt::join(kKinds, ", ")));
   return static_cast<OperationKind>(found - std::begin(kKinds));
 }
 
@@ -46,9 +48,8 @@ void check_columns(const Columns& columns, std::int64_t parameters) {
   std::int64_t free = 0;
   for (const ColumnRange& range : columns) {
     if (range.begin < free || range.end <= range.begin || range.end > parameters)
-      throw InputError(
-          "columns", "found [" + std::to_string(range.begin) + ", " + std::to_string(range.end) + "]",
-          "ranges in ascending order, apart from each other, up to " + std::to_string(parameters));
+      throw InputError("columns", fmt::format("found [{}, {}]", range.begin, range.end),
+                       fmt::format("ranges in ascending order, apart from each other, up to {}", parameters));
     free = range.end + 1;
   }
 }
@@ -77,30 +78,31 @@ Json to_json(const OperationRule& rule) {
 // What a rule does not say is as in OperationRule.
 OperationRule rule_from(const Json& json) {
   OperationRule rule;
+  const auto take = [&json](const char* key, auto& value) { value = json.value(key, value); };
   rule.name = json.at("name").get<std::string>();
   rule.kind = kind_from(json.value("kind", kKinds[0]));
   rule.collective = json.at("collective").get<std::string>();
   rule.every = json.at("every");
   if (rule.every < 1) throw InputError("every", "found " + json["every"].dump(), "at least 1");
-  rule.phase = json.value("phase", 0);
-  rule.first_step = json.value("first_step", 1);
-  rule.last_step = json.value("last_step", 0);
-  rule.before_optimizer = json.value("before_optimizer", false);
+  take("phase", rule.phase);
+  take("first_step", rule.first_step);
+  take("last_step", rule.last_step);
+  take("before_optimizer", rule.before_optimizer);
   rule.grouping = grouping_from(json.at("grouping"));
-  rule.across_every = json.value("across_every", 0);
-  rule.group_size = json.value("group_size", 0);
+  take("across_every", rule.across_every);
+  take("group_size", rule.group_size);
   for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));
-  rule.sharded = json.value("sharded", false);
-  rule.overlap_steps = json.value("overlap_steps", 0);
-  rule.overlap_backward = json.value("overlap_backward", 0.);
-  rule.buckets = json.value("buckets", 1);
+  take("sharded", rule.sharded);
+  take("overlap_steps", rule.overlap_steps);
+  take("overlap_backward", rule.overlap_backward);
+  take("buckets", rule.buckets);
   return rule;
 }
 
 void read_header(const Json& json, Trace& trace) {
   if (json.at("longhaul_trace") != kTraceVersion)
     throw InputError("longhaul_trace", "found version " + json["longhaul_trace"].dump(),
-                     std::to_string(kTraceVersion));
+                     fmt::format("{}", kTraceVersion));
   trace.context.seed = json.at("seed");
   trace.context.replicas = json.at("replicas");
   trace.context.steps = json.at("steps");
@@ -118,13 +120,12 @@ void read_line(const Json& json, Trace& trace) {
   if (json.contains("groups")) {
     const int rule = json.at("rule");
     if (rule < 0 || rule >= static_cast<int>(trace.plan.rules.size()))
-      throw InputError(
-          {"", "rule", "found " + std::to_string(rule), "the index of a rule in the header", ""});
+      throw InputError("rule", fmt::format("found {}", rule), "the index of a rule in the header");
     trace.groups[{rule, json.at("step").get<int>()}] = json["groups"].get<std::vector<std::vector<int>>>();
   } else if (json.contains("compute_s")) {
     const std::size_t step = json.at("step").get<std::size_t>();
     if (step != trace.measured_s.size() + 1)
-      throw InputError("step", "found " + std::to_string(step), "the steps in order");
+      throw InputError("step", fmt::format("found {}", step), "the steps in order");
     trace.measured_s.push_back(json["compute_s"].get<std::vector<double>>());
   } else {
     throw InputError("", "found a line without groups or compute_s", "one of them");
@@ -137,7 +138,7 @@ std::vector<Operation> Trace::operations_at(int step) const {
   std::vector<Operation> operations = longhaul::operations_at(plan, context, step);
   for (Operation& operation : operations) {
     if (operation.rule->grouping == Grouping::kEveryone) continue;
-    const auto found = groups.find({static_cast<int>(operation.rule - plan.rules.data()), step});
+    const auto found = groups.find({rule_index(plan, operation), step});
     if (found != groups.end()) operation.groups = found->second;
   }
   return operations;
@@ -150,8 +151,7 @@ Trace make_trace(OperationPlan plan, const PlanContext& context) {
   for (int step = 1; step <= context.steps; ++step)
     for (Operation& operation : longhaul::operations_at(trace.plan, context, step))
       if (operation.rule->grouping != Grouping::kEveryone)
-        trace.groups[{static_cast<int>(operation.rule - trace.plan.rules.data()), step}] =
-            std::move(operation.groups);
+        trace.groups[{rule_index(trace.plan, operation), step}] = std::move(operation.groups);
   return trace;
 }
 
@@ -178,16 +178,16 @@ Trace read_trace(std::istream& in, const std::string& file) {
   Trace trace;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
+    const std::string place = fmt::format("line {}", number);
     try {
       const Json json = Json::parse(line);
       number == 1 ? read_header(json, trace) : read_line(json, trace);
     } catch (const Json::exception& error) {
-      throw InputError(
-          {file, "line " + std::to_string(number), error.what(), "a line of a trace (docs/formats.md)", ""});
+      throw InputError({file, place, error.what(), "a line of a trace (docs/formats.md)", ""});
     } catch (const InputError& error) {
       InputErrorParts parts = error.parts();
       parts.file = file;
-      parts.path = "line " + std::to_string(number) + (parts.path.empty() ? "" : ", " + parts.path);
+      parts.path = parts.path.empty() ? place : place + ", " + parts.path;
       throw InputError(parts);
     }
   }

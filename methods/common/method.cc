@@ -1,8 +1,23 @@
 #include "methods/common/method.h"
 
+#include <fmt/core.h>
+
 #include "core/errors.h"
+#include "core/index.h"
 
 namespace longhaul {
+namespace {
+
+// Behind what the part has; ranges that touch become one.
+void add(Columns& part, const ColumnRange& range) {
+  if (range.size() == 0) return;
+  if (!part.empty() && part.back().end == range.begin)
+    part.back().end = range.end;
+  else
+    part.push_back(range);
+}
+
+}  // namespace
 
 Node inner_steps_option(int fallback) {
   return integer("inner_steps")
@@ -12,15 +27,12 @@ Node inner_steps_option(int fallback) {
       .means("inner steps per outer step (H)");
 }
 
-Node all_reduce_option() {
-  return choice("all_reduce", all_reduce_collectives())
-      .by_default("ring")
-      .timing_only()
-      .means("collective algorithm of the all-reduce");
-}
-
-std::vector<Node> overlap_options() {
+std::vector<Node> all_reduce_options() {
   return {
+      choice("all_reduce", all_reduce_collectives())
+          .by_default("ring")
+          .timing_only()
+          .means("collective algorithm of the all-reduce"),
       number("overlap_backward")
           .at_least(0)
           .at_most(1)
@@ -52,21 +64,35 @@ std::vector<std::string> overlap_warnings(const Case& one) {
 
 void check_exchanging(const Case& one) {
   if (one.replicas < 2)
-    throw InputError("replicas", "found 1 with method \"" + one.method.label + "\", which exchanges",
+    throw InputError("replicas", fmt::format("found 1 with method \"{}\", which exchanges", one.method.label),
                      "at least 2", "for a single replica use method \"independent\"");
 }
 
 void check_inner_steps(const Case& one) {
+  check_exchanging(one);
   const int inner = one.method.options.at("inner_steps");
   if (inner > one.steps())
-    throw InputError(
-        {"", "method.inner_steps",
-         "found " + std::to_string(inner) + ", but there are only " + std::to_string(one.steps()) + " steps",
-         "at most the number of steps", "the first outer step is after inner_steps steps"});
+    throw InputError("method.inner_steps",
+                     fmt::format("found {}, but there are only {} steps", inner, one.steps()),
+                     "at most the number of steps", "the first outer step is after inner_steps steps");
 }
 
 std::vector<std::string> no_warnings(const Case&) {
   return {};
+}
+
+std::vector<Columns> fragments(const PlannedModel& model, int count) {
+  std::vector<Columns> parts(as_index(count));
+  if (model.layers.empty()) {
+    for (int part = 0; part < count; ++part)
+      add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
+    return parts;
+  }
+  add(parts.front(), {0, model.layers.front().begin});
+  for (std::size_t layer = 0; layer < model.layers.size(); ++layer)
+    add(parts[layer % parts.size()], model.layers[layer]);
+  add(parts.back(), {model.layers.back().end, model.parameters});
+  return parts;
 }
 
 }  // namespace longhaul

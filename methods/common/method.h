@@ -31,13 +31,18 @@ struct Method {
 
 // The common pieces of the methods' declarations and checks.
 Node inner_steps_option(int fallback);
-Node all_reduce_option();
-// `overlap_backward` and `buckets`, and what they make of the rule of an all-reduce.
-std::vector<Node> overlap_options();
+// `all_reduce`, `overlap_backward` and `buckets`, and what the latter two make of the rule of an all-reduce.
+std::vector<Node> all_reduce_options();
 void overlap(const Json& options, OperationRule& rule);
 std::vector<std::string> overlap_warnings(const Case& one);
 void check_exchanging(const Case& one);   // at least 2 replicas
-void check_inner_steps(const Case& one);  // method.inner_steps is at most the case's steps
+void check_inner_steps(const Case& one);  // that, and method.inner_steps is at most the case's steps
 std::vector<std::string> no_warnings(const Case& one);
+
+// Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,
+// section 2.1). `count` parts, 1 to as many as there are layers: layer l is in part l mod count (the paper's
+// strided pattern), what comes before the first layer in the first part, what comes after the last layer in
+// the last. Where the layers are not known, equal parts of the columns in their order.
+std::vector<Columns> fragments(const PlannedModel& model, int count);
 
 }  // namespace longhaul

@@ -1,11 +1,27 @@
 #include "methods/common/registry.h"
 
+#include <fmt/core.h>
+
 #include <stdexcept>
 
 #include "core/errors.h"
+#include "core/hash.h"
 #include "core/scenario_options.h"
 
 namespace longhaul {
+namespace {
+
+void keep_numerics(const std::vector<Node>& options, Json& values) {
+  for (const Node& option : options)
+    if (option.is_timing_only) values.erase(option.key);
+}
+
+const std::vector<Node>& train_options() {
+  static const Node section = *scenario_options({}, {}).child("train");
+  return section.children;
+}
+
+}  // namespace
 
 const Method& method_named(const std::string& name) {
   for (const Method& method : methods())
@@ -38,9 +54,7 @@ OperationPlan trained_plan_of(const Case& one) {
 
 PlanContext plan_context(const Case& one) {
   if (needs_sites(plan_of(one)) && static_cast<int>(one.site_of.size()) != one.replicas)
-    throw InputError("sites",
-                     "found " + std::to_string(one.site_of.size()) + " sites of " +
-                         std::to_string(one.replicas) + " replicas",
+    throw InputError("sites", fmt::format("found {} sites of {} replicas", one.site_of.size(), one.replicas),
                      "the site of every replica, for groups by sites", "longhaul run writes it");
   return {one.seed, one.replicas, one.steps(), one.workload.parameters, one.site_of};
 }
@@ -49,6 +63,27 @@ Trace trace_of(const Case& one) {
   Trace trace = make_trace(plan_of(one), plan_context(one));
   trace.evaluate_every = one.train ? one.train->evaluate_every : 0;
   return trace;
+}
+
+std::string training_key(const Case& one) {
+  Json method = one.method.options;
+  method.erase("label");
+  keep_numerics(method_named(one.method.name).options, method);
+  // As before there was a choice: without sites a training keeps its name.
+  if (method.value("pairing", "random") == "random")
+    for (const char* key : {"pairing", "across_every"}) method.erase(key);
+  else
+    method["sites"] = one.site_of;
+  Json train = one.resolved.at("train");
+  keep_numerics(train_options(), train);
+  if (one.train->precision == Precision::kFloat32) train.erase("precision");  // as before there was a choice
+  const Json key = {{"seed", one.seed},
+                    {"replicas", one.replicas},
+                    {"method", method},
+                    {"train", train},
+                    {"wire", to_string(one.workload.wire)},
+                    {"folder", one.train->data.globs.empty() ? "" : one.folder}};
+  return one.method.name + "-" + hex64(fnv1a(key.dump()));
 }
 
 }  // namespace longhaul

@@ -1,8 +1,10 @@
 // All methods there are: a file of methods/ each, found by CMake (cmake/Methods.cmake).
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "core/case.h"
 #include "core/plan/trace.h"
 #include "methods/common/method.h"
 
@@ -20,5 +22,11 @@ OperationPlan plan_of(const Case& one);
 OperationPlan trained_plan_of(const Case& one);
 PlanContext plan_context(const Case& one);  // of the workload
 Trace trace_of(const Case& one);
+
+// The name of a training: cases that train the same bits share one, so that a sweep over networks trains
+// once. METHOD and a hash of all that the numerics depend on. Network, step times and options that are
+// declared timing_only (core/options.h) are not in it: which collective, which pattern of messages, what
+// overlaps.
+std::string training_key(const Case& one);
 
 }  // namespace longhaul

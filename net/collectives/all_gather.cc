@@ -5,7 +5,7 @@
 // The result has n · B bytes, member j's contribution at jB … (j+1)B. In round k of n − 1 member m passes
 // contribution m − k on to its successor. Each member sends (n−1) · B. Idle star, exact: (n−1) · (latency +
 // B / rate). In S slices, exact: latency + B / rate + (n−2) · max(B / rate, latency + (B/S) / rate).
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 
 namespace longhaul {
@@ -35,18 +35,18 @@ class AllGather : public Collective {
   double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
     return rounds(exchange) * (latency_s + static_cast<double>(exchange.bytes) / bytes_per_s);
   }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
+                            double bytes_per_s) const override {
+    const double whole_s = static_cast<double>(exchange.bytes) / bytes_per_s;
+    return pipelined_rounds_s(rounds(exchange), whole_s, slices, latency_s);
+  }
 
  private:
   static void add_contribution(std::vector<Message>& messages, const GroupExchange& exchange, int peer,
                                int of) {
     const std::int64_t index = (of + exchange.members) % exchange.members;
     add_message(messages, peer, index * exchange.bytes, (index + 1) * exchange.bytes, false);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const double whole_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    return pipelined_rounds_s(rounds(exchange), whole_s, slices, latency_s);
   }
 };
 

@@ -1,5 +1,8 @@
 #include "net/collectives/collective.h"
 
+#include <fmt/core.h>
+
+#include "core/errors.h"
 #include "core/index.h"
 
 namespace longhaul {
@@ -10,13 +13,6 @@ GroupExchange group_exchange(const std::vector<int>& group, std::int64_t bytes, 
   if (!site_of_replica.empty())
     for (const int replica : group) exchange.site_of.push_back(site_of_replica[as_index(replica)]);
   return exchange;
-}
-
-std::int64_t bytes_sent(const Collective& collective, const GroupExchange& exchange, int member) {
-  std::int64_t total = 0;
-  for (int index = 0; index < collective.rounds(exchange); ++index)
-    for (const Message& message : collective.round(exchange, member, index).sends) total += message.bytes;
-  return total;
 }
 
 std::int64_t part_begin(std::int64_t bytes, std::int64_t index, std::int64_t parts) {
@@ -33,6 +29,11 @@ void add_message(std::vector<Message>& messages, int peer, std::int64_t begin, s
   if (end > begin) messages.push_back({peer, begin, end - begin, reduces});
 }
 
+void add_part(std::vector<Message>& messages, int peer, std::int64_t bytes, std::int64_t index,
+              std::int64_t parts, bool reduces) {
+  add_message(messages, peer, part_begin(bytes, index, parts), part_begin(bytes, index + 1, parts), reduces);
+}
+
 int floor_log2(int n) {
   int log = 0;
   while (n >> (log + 1)) ++log;
@@ -41,6 +42,54 @@ int floor_log2(int n) {
 
 int ceil_log2(int n) {
   return n <= 1 ? 0 : floor_log2(n - 1) + 1;
+}
+
+// Each is defined in the file of its name.
+std::unique_ptr<Collective> make_ring();
+std::unique_ptr<Collective> make_tree();
+std::unique_ptr<Collective> make_leaf_tree();
+std::unique_ptr<Collective> make_heap_tree();
+std::unique_ptr<Collective> make_double_tree();
+std::unique_ptr<Collective> make_halving_doubling();
+std::unique_ptr<Collective> make_direct();
+std::unique_ptr<Collective> make_parameter_server();
+std::unique_ptr<Collective> make_hierarchical();
+std::unique_ptr<Collective> make_pair_average();
+std::unique_ptr<Collective> make_root();
+std::unique_ptr<Collective> make_serial_pair();
+std::unique_ptr<Collective> make_all_gather();
+std::unique_ptr<Collective> make_reduce_scatter();
+
+const std::vector<std::unique_ptr<Collective>>& collectives() {
+  static const std::vector<std::unique_ptr<Collective>> all = [] {
+    std::vector<std::unique_ptr<Collective>> list;
+    list.push_back(make_ring());
+    list.push_back(make_tree());
+    list.push_back(make_leaf_tree());
+    list.push_back(make_heap_tree());
+    list.push_back(make_double_tree());
+    list.push_back(make_halving_doubling());
+    list.push_back(make_direct());
+    list.push_back(make_parameter_server());
+    list.push_back(make_hierarchical());
+    list.push_back(make_pair_average());
+    list.push_back(make_root());
+    list.push_back(make_serial_pair());
+    list.push_back(make_all_gather());
+    list.push_back(make_reduce_scatter());
+    return list;
+  }();
+  return all;
+}
+
+const Collective& find_collective(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& collective : collectives()) {
+    if (collective->name() == name) return *collective;
+    names.push_back(collective->name());
+  }
+  throw InputError("collective", fmt::format("found \"{}\"", name), join(names),
+                   did_you_mean(name, names, "see longhaul list collectives"));
 }
 
 }  // namespace longhaul

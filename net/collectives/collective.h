@@ -74,9 +74,6 @@ class Collective {
 GroupExchange group_exchange(const std::vector<int>& group, std::int64_t bytes, std::size_t tensors,
                              const std::vector<int>& site_of_replica);
 
-// What a member sends, by adding up its rounds.
-std::int64_t bytes_sent(const Collective& collective, const GroupExchange& exchange, int member);
-
 // The largest of `parts` parts.
 std::int64_t largest_part(std::int64_t bytes, std::int64_t parts);
 
@@ -87,7 +84,17 @@ std::int64_t part_begin(std::int64_t bytes, std::int64_t index, std::int64_t par
 void add_message(std::vector<Message>& messages, int peer, std::int64_t begin, std::int64_t end,
                  bool reduces);
 
+// The same with part `index` of `parts` equal ones of `bytes`.
+void add_part(std::vector<Message>& messages, int peer, std::int64_t bytes, std::int64_t index,
+              std::int64_t parts, bool reduces);
+
 int floor_log2(int n);
 int ceil_log2(int n);
+
+// All collectives, by the names that a scenario and a trace use.
+const std::vector<std::unique_ptr<Collective>>& collectives();
+
+// Throws InputError naming the nearest one if no collective has that name.
+const Collective& find_collective(const std::string& name);
 
 }  // namespace longhaul

@@ -7,7 +7,7 @@
 // latency + q + max(q, latency + q/S) with q = (n−1)/n · B / rate.
 #include <algorithm>
 
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 
 namespace longhaul {
@@ -27,8 +27,9 @@ class Direct : public Collective {
     // Everyone begins with its successor, so that no owner is first in every list.
     for (int distance = 1; distance < exchange.members; ++distance) {
       const int peer = (member + distance) % exchange.members;
-      add_part(round.sends, exchange, peer, reduces ? peer : member, reduces);
-      add_part(round.receives, exchange, peer, reduces ? member : peer, reduces);
+      const int sent = reduces ? peer : member, received = reduces ? member : peer;
+      add_part(round.sends, peer, exchange.bytes, sent, exchange.members, reduces);
+      add_part(round.receives, peer, exchange.bytes, received, exchange.members, reduces);
     }
     return round;
   }
@@ -51,13 +52,6 @@ class Direct : public Collective {
     const double n = exchange.members;
     const double round_s = (n - 1) / n * static_cast<double>(exchange.bytes) / bytes_per_s;
     return pipelined_rounds_s(rounds(exchange), round_s, slices, latency_s);
-  }
-
- private:
-  static void add_part(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int part,
-                       bool reduces) {
-    add_message(messages, peer, part_begin(exchange.bytes, part, exchange.members),
-                part_begin(exchange.bytes, part + 1, exchange.members), reduces);
   }
 };
 

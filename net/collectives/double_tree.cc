@@ -35,7 +35,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {

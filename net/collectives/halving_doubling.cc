@@ -7,7 +7,7 @@
 // B/rate, and 2 · (latency + B/rate) more if n is not p. Rounds are blocking send-receives, as in MPI:
 // otherwise members without a surplus one would send halves to a member that is still receiving a whole
 // vector, and both would take longer (up to 1.9 times the closed form for n = 3 … 33).
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {

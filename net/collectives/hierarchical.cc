@@ -12,9 +12,12 @@
 #include <map>
 
 #include "core/index.h"
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
+
+std::unique_ptr<Collective> make_ring();  // ring.cc
+
 namespace {
 
 int site_of(const GroupExchange& exchange, int member) {
@@ -26,8 +29,7 @@ class Hierarchical : public Collective {
   std::string name() const override { return "hierarchical"; }
   std::string about() const override {
     return "all-reduce inside each site to a leader, as a ring between the leaders, and back; needs a "
-           "topology "
-           "with sites";
+           "topology with sites";
   }
   bool needs_sites() const override { return true; }
   int rounds(const GroupExchange& exchange) const override {

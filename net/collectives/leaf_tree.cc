@@ -17,7 +17,7 @@
 // with two additions: a leaf hands over all its slices at once, and a node at the same member may stand
 // behind them (S slices more, once, because they are all sent from the beginning on); and a parent may send
 // two results a slice to one member, on one connection of three.
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {

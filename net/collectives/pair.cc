@@ -2,9 +2,12 @@
 // contribution at once and both average; a larger group runs a ring among its members.
 //
 // n = 2: each sends B. Idle star, exact, in slices or not: latency + B / rate. n > 2: as ring.
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
+
+std::unique_ptr<Collective> make_ring();  // ring.cc
+
 namespace {
 
 class PairAverage : public Collective {

@@ -3,7 +3,7 @@
 //
 // A member other than 0 sends B, member 0 sends (n−1) · B over its one link.
 // Idle star, exact: 2 · (latency + (n−1) · B / rate); in S slices 2 · latency + (1 + 1/S) · (n−1) · B / rate.
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {

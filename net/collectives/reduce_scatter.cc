@@ -7,7 +7,7 @@
 // latency + (c/S) / rate) with c = B/n.
 #include <algorithm>
 
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 
 namespace longhaul {
@@ -24,8 +24,9 @@ class ReduceScatter : public Collective {
   Round round(const GroupExchange& exchange, int member, int index) const override {
     const int n = exchange.members;
     Round round;
-    add_part(round.sends, exchange, (member + 1) % n, member - 1 - index);
-    add_part(round.receives, exchange, (member + n - 1) % n, member - 2 - index);
+    const int sent = (member + n - 1 - index) % n, received = (member + 2 * n - 2 - index) % n;
+    add_part(round.sends, (member + 1) % n, exchange.bytes, sent, n, true);
+    add_part(round.receives, (member + n - 1) % n, exchange.bytes, received, n, true);
     return round;
   }
 
@@ -38,13 +39,6 @@ class ReduceScatter : public Collective {
   double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
     const double part = static_cast<double>(exchange.bytes) / exchange.members;
     return rounds(exchange) * (latency_s + part / bytes_per_s);
-  }
-
- private:
-  static void add_part(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int part) {
-    const int n = exchange.members, index = (part % n + n) % n;
-    add_message(messages, peer, part_begin(exchange.bytes, index, n),
-                part_begin(exchange.bytes, index + 1, n), true);
   }
   std::int64_t unit_bytes(const GroupExchange& exchange) const override {
     return largest_part(exchange.bytes, exchange.members);

@@ -6,7 +6,7 @@
 // rounding of chunks: 2(n−1) · (latency + (B/n) / rate). In S slices, exact: latency + c / rate +
 // (2(n−1) − 1) · max(c / rate, latency + (c/S) / rate) with c = B/n: a member begins a round when it has sent
 // the one before, but not before the first slice of it has come.
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 
 namespace longhaul {

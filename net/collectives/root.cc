@@ -4,7 +4,7 @@
 //
 // A member other than the root sends B, the root (n−1) · B.
 // Idle star, exact: 2 · tensors · latency + 2(n−1) · B / rate; the root's link carries everything.
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
@@ -19,14 +19,14 @@ class Root : public Collective {
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
     const bool reduces = index % 2 == 0;
-    const std::int64_t begin = part_begin(exchange.bytes, index / 2, exchange.tensors);
-    const std::int64_t end = part_begin(exchange.bytes, index / 2 + 1, exchange.tensors);
+    const int tensor = index / 2;
     Round round;
     if (member > 0) {
-      add_message(reduces ? round.sends : round.receives, 0, begin, end, reduces);
+      add_part(reduces ? round.sends : round.receives, 0, exchange.bytes, tensor, exchange.tensors, reduces);
     } else {
       for (int peer = 1; peer < exchange.members; ++peer)
-        add_message(reduces ? round.receives : round.sends, peer, begin, end, reduces);
+        add_part(reduces ? round.receives : round.sends, peer, exchange.bytes, tensor, exchange.tensors,
+                 reduces);
     }
     return round;
   }

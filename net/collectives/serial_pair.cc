@@ -6,7 +6,7 @@
 // A member sends (n − 1) · B. Idle star, exact: tensors · latency + (n − 1) · B / rate.
 #include <algorithm>
 
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
@@ -22,14 +22,11 @@ class SerialPair : public Collective {
   bool awaits_delivery() const override { return true; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
-    const std::int64_t begin = part_begin(exchange.bytes, index, exchange.tensors);
-    const std::int64_t end = part_begin(exchange.bytes, index + 1, exchange.tensors);
     Round round;
     for (int peer = 0; peer < exchange.members; ++peer)
-      if (peer != member) {
-        add_message(round.sends, peer, begin, end, true);
-        add_message(round.receives, peer, begin, end, true);
-      }
+      if (peer != member)
+        for (std::vector<Message>* messages : {&round.sends, &round.receives})
+          add_part(*messages, peer, exchange.bytes, index, exchange.tensors, true);
     return round;
   }
 

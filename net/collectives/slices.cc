@@ -1,5 +1,7 @@
 #include "net/collectives/slices.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 
@@ -29,10 +31,6 @@ std::int64_t nccl_slice(const std::string& name, int members) {
   return is_ring(name, members) ? kMiB : 128 * kKiB;
 }
 
-std::int64_t pieces(std::int64_t bytes, std::int64_t largest) {
-  return bytes / largest + (bytes % largest > 0 ? 1 : 0);
-}
-
 std::int64_t wanted_slices(const SliceSpec& spec, const Collective& collective,
                            const GroupExchange& exchange) {
   const std::int64_t unit = collective.unit_bytes(exchange);
@@ -42,11 +40,11 @@ std::int64_t wanted_slices(const SliceSpec& spec, const Collective& collective,
     case SliceSpec::Kind::kWhole:
       return 1;
     case SliceSpec::Kind::kBytes:
-      return pieces(unit, spec.bytes);
+      return largest_part(unit, spec.bytes);
     case SliceSpec::Kind::kNccl:
-      return pieces(unit, nccl_slice(name, exchange.members));
+      return largest_part(unit, nccl_slice(name, exchange.members));
     case SliceSpec::Kind::kGloo:
-      return is_ring(name, exchange.members) ? std::max<std::int64_t>(2, pieces(unit, kMiB)) : 1;
+      return is_ring(name, exchange.members) ? std::max<std::int64_t>(2, largest_part(unit, kMiB)) : 1;
   }
   return 1;
 }
@@ -80,12 +78,11 @@ void check_slices(const SliceSpec& spec, const Collective& collective, const Gro
   const double unit = static_cast<double>(collective.unit_bytes(exchange));
   const double allowed = std::max(unit / static_cast<double>(kMostSlices),
                                   unit * static_cast<double>(messages) / static_cast<double>(kMostTransfers));
-  throw InputError("network.slice",
-                   "cuts each of " + std::to_string(messages) + " messages of up to " + human_bytes(unit) +
-                       " into " + std::to_string(slices) + " slices",
-                   "at most " + std::to_string(kMostSlices) + " slices a message and " +
-                       std::to_string(kMostTransfers) + " in one exchange",
-                   "slices of at least " + human_bytes(allowed));
+  throw InputError(
+      "network.slice",
+      fmt::format("cuts each of {} messages of up to {} into {} slices", messages, human_bytes(unit), slices),
+      fmt::format("at most {} slices a message and {} in one exchange", kMostSlices, kMostTransfers),
+      "slices of at least " + human_bytes(allowed));
 }
 
 double pipelined_rounds_s(int rounds, double round_s, int slices, double latency_s) {

@@ -13,7 +13,7 @@
 // of them and a parent), so that max-min fairness gives each at least rate/D; a connection carries one
 // message a slice, in the order of the slices. So a slice is h levels further after at most h · latency + (h
 // + k) · D s / rate.
-#include "net/collectives/all.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {

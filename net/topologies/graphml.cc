@@ -1,6 +1,6 @@
 // A router for each node of a GraphML file and a link for each of its edges; the replicas on access links of
 // rtt / 4 at the nodes.
-#include "net/graphml.h"
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,10 +8,11 @@
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
 #include "net/placement.h"
-#include "net/topologies/topology_kind.h"
+#include "net/topologies/graphml_file.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -46,15 +47,11 @@ GraphmlSpec parse(const Case& one) {
   return graph;
 }
 
-void check(const Case& one) {
-  parse(one);
-}
-
 GraphmlGraph load_graph(const GraphmlSpec& spec, const std::string& folder) {
   const std::string file = (std::filesystem::path(folder) / spec.file).string();
   if (std::filesystem::is_regular_file(file)) return read_graphml_file(file);
-  throw InputError(std::string(kPath) + ".file", "\"" + spec.file + "\" is no file",
-                   "a GraphML file, relative to the scenario's folder (" + folder + ")");
+  throw InputError(std::string(kPath) + ".file", fmt::format("\"{}\" is no file", spec.file),
+                   fmt::format("a GraphML file, relative to the scenario's folder ({})", folder));
 }
 
 // Those with coordinates; all, where no node has any.
@@ -79,7 +76,7 @@ double rate_of(const GraphmlEdge& edge, const GraphmlSpec& spec) {
   if (edge.rate) return *edge.rate;
   if (spec.default_rate) return *spec.default_rate;
   throw InputError(std::string(kPath) + ".default_rate",
-                   "the edge " + edge.name + " of " + spec.file + " has no speed",
+                   fmt::format("the edge {} of {} has no speed", edge.name, spec.file),
                    "LinkSpeedRaw, an OC-n in LinkLabel or LinkNote, or a default_rate for all such edges");
 }
 
@@ -89,9 +86,9 @@ double delay_of(const GraphmlEdge& edge, const GraphmlGraph& graph, const Graphm
     return great_circle_km(*first.place, *second.place) / kFibreKmPerS * spec.inflation;
   if (spec.default_delay) return *spec.default_delay;
   throw InputError(
-      {"", std::string(kPath) + ".default_delay",
-       "the node " + (first.place ? second : first).name + " of " + spec.file + " has no coordinates",
-       "Latitude and Longitude, or a default_delay for all edges at such nodes", ""});
+      std::string(kPath) + ".default_delay",
+      fmt::format("the node {} of {} has no coordinates", (first.place ? second : first).name, spec.file),
+      "Latitude and Longitude, or a default_delay for all edges at such nodes");
 }
 
 // Of parallel links the fastest comes first: among equal paths the one that was added first is taken.
@@ -131,9 +128,9 @@ Topology build(const Case& one) {
 
 std::string words(const Json& graph) {
   const Json placement = member(graph, "replicas");
-  return "network of " + text_of(graph, "file") + ", replicas " +
-         (placement.is_object() ? "at " + std::to_string(placement.size()) + " nodes" : "spread evenly") +
-         ", access links " + text_of(graph, "rate");
+  return fmt::format("network of {}, replicas {}, access links {}", text_of(graph, "file"),
+                     placement.is_object() ? fmt::format("at {} nodes", placement.size()) : "spread evenly",
+                     text_of(graph, "rate"));
 }
 
 }  // namespace
@@ -169,7 +166,7 @@ TopologyKind graphml_topology() {
                .means("a path has the least delay, or the fewest hops")})
           .means("a network of the Internet Topology Zoo: delays from coordinates, rates from the edges");
   kind.has_sites = true;
-  kind.check = check;
+  kind.check = [](const Case& one) { parse(one); };
   kind.build = build;
   kind.words = words;
   return kind;

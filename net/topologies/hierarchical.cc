@@ -1,10 +1,11 @@
 // A star of stars: replicas around a router for each site, and each site's router on one link to "wan".
+#include <fmt/core.h>
+
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
-#include "net/access_links.h"
 #include "net/placement.h"
-#include "net/topologies/topology_kind.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -21,10 +22,10 @@ Placement parse_sites(const Json& json, int replicas) {
   const std::string path = std::string(kPath) + ".sites";
   if (!json.is_number()) return parse_placement(json, replicas, path);
   if (json.get<std::int64_t>() > replicas)
-    throw InputError(path, "found " + json.dump() + " sites for " + std::to_string(replicas) + " replicas",
+    throw InputError(path, fmt::format("found {} sites for {} replicas", json.dump(), replicas),
                      "at most a site a replica");
   Placement sites;
-  for (int site = 0; site < json.get<int>(); ++site) sites.push_back({"site" + std::to_string(site), 0});
+  for (int site = 0; site < json.get<int>(); ++site) sites.push_back({fmt::format("site{}", site), 0});
   return spread_evenly(std::move(sites), replicas);
 }
 
@@ -36,15 +37,11 @@ HierarchicalSpec parse(const Case& one) {
   sites.trunk = parse_access_links(json.at("trunk"), path + ".trunk");
   if (sites.trunk.rtt < sites.inside.rtt)
     throw InputError(path + ".trunk.rtt",
-                     "found " + human_duration(sites.trunk.rtt) + " between two sites, and " +
-                         human_duration(sites.inside.rtt) + " inside one",
+                     fmt::format("found {} between two sites, and {} inside one",
+                                 human_duration(sites.trunk.rtt), human_duration(sites.inside.rtt)),
                      "at least inside.rtt", "the links between the sites would need a negative delay");
   sites.placement = without_empty_sites(parse_sites(json.at("sites"), one.replicas));
   return sites;
-}
-
-void check(const Case& one) {
-  parse(one);
 }
 
 Topology build(const Case& one) {
@@ -65,9 +62,9 @@ Topology build(const Case& one) {
 
 std::string words(const Json& sites) {
   const Json inside = member(sites, "inside"), trunk = member(sites, "trunk"), given = member(sites, "sites");
-  return (given.is_object() ? std::to_string(given.size()) : plain(given)) + " sites with " +
-         rates_in_words(inside) + " and " + text_of(inside, "rtt") + " inside, joined by links of " +
-         rates_in_words(trunk) + ", round trip between sites " + text_of(trunk, "rtt");
+  return fmt::format("{} sites with {} and {} inside, joined by links of {}, round trip between sites {}",
+                     given.is_object() ? std::to_string(given.size()) : plain(given), rates_in_words(inside),
+                     text_of(inside, "rtt"), rates_in_words(trunk), text_of(trunk, "rtt"));
 }
 
 std::vector<Node> star_of(const std::string& link, const std::string& rtt) {
@@ -96,7 +93,7 @@ TopologyKind hierarchical_topology() {
                    .means("what joins the sites")})
           .means("fast sites joined by slow links: a star of stars");
   kind.has_sites = true;
-  kind.check = check;
+  kind.check = [](const Case& one) { parse(one); };
   kind.build = build;
   kind.words = words;
   return kind;

@@ -3,13 +3,15 @@
 //
 // A speed test's server stands for the core, so that its round trip is that of one access link, with a delay
 // of rtt / 2; in a star the round trip is between two replicas.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/random.h"
 #include "core/units.h"
-#include "net/topologies/topology_kind.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -42,10 +44,6 @@ HomesSpec parse(const Case& one) {
           parse_rate(json.at("floor")), parse_duration(json.at("rtt"))};
 }
 
-void check(const Case& one) {
-  parse(one);
-}
-
 double draw(const LognormalRate& rate, double floor, RandomStream& stream) {
   return std::max(floor, stream.lognormal(std::log(rate.median), rate.sigma));
 }
@@ -65,10 +63,10 @@ Topology build(const Case& one) {
 std::string words(const Json& homes) {
   const auto drawn = [&](const char* way) {
     const Json rate = member(homes, way);
-    return std::string(way) + " median " + text_of(rate, "median") + ", σ " + text_of(rate, "sigma");
+    return fmt::format("{} median {}, σ {}", way, text_of(rate, "median"), text_of(rate, "sigma"));
   };
-  return "homes with log-normal access rates, " + drawn("up") + ", " + drawn("down") +
-         ", round trip to the core " + text_of(homes, "rtt");
+  return fmt::format("homes with log-normal access rates, {}, {}, round trip to the core {}", drawn("up"),
+                     drawn("down"), text_of(homes, "rtt"));
 }
 
 }  // namespace
@@ -92,7 +90,7 @@ TopologyKind homes_topology() {
               "homes around an unlimited core, log-normal rates up and down drawn for each replica from the "
               "seed; the defaults are what Ookla measured in the USA at the end of 2022");
   kind.why_no_order = "the rates of a home are drawn for each replica, so that homes are in random order";
-  kind.check = check;
+  kind.check = [](const Case& one) { parse(one); };
   kind.build = build;
   kind.words = words;
   return kind;

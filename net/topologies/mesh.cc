@@ -1,9 +1,10 @@
 // Every two replicas on a link of their own. ns-3 wants every link as an object; for the other fidelities the
 // topology makes those that are asked for, so that all links of a mesh are equal.
+#include <fmt/core.h>
+
 #include "core/errors.h"
-#include "core/json_values.h"
-#include "core/units.h"
-#include "net/topologies/topology_kind.h"
+#include "core/json.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -30,18 +31,18 @@ MeshSpec parse(const Case& one) {
 void check(const Case& one) {
   parse(one);
   if (!one.network.overrides.empty())
-    throw InputError(
-        {"", "network.overrides", "found on a mesh", "another topology", "all links of a mesh are equal"});
+    throw InputError("network.overrides", "found on a mesh", "another topology",
+                     "all links of a mesh are equal");
   if (!one.network.variation.is_empty())
-    throw InputError(
-        {"", "network.variation", "found on a mesh", "another topology, without network.message_time", ""});
+    throw InputError("network.variation", "found on a mesh",
+                     "another topology, without network.message_time");
 }
 
 Topology build(const Case& one) {
   constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
   if (one.replicas > kMostReplicas)
-    throw InputError("replicas", "found " + std::to_string(one.replicas) + " on a mesh",
-                     "at most " + std::to_string(kMostReplicas), "a mesh has a link for every pair");
+    throw InputError("replicas", fmt::format("found {} on a mesh", one.replicas),
+                     fmt::format("at most {}", kMostReplicas), "a mesh has a link for every pair");
   const MeshSpec mesh = parse(one);
   Topology topology(one.replicas);
   if (one.network.fidelity != "packet") {

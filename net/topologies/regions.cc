@@ -1,13 +1,15 @@
 // Replicas at the sites of a measured matrix: a router a site, access links of a quarter of the round trip
 // inside, and a trunk between every two sites with the rest, so that round trips are exactly the matrix's.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
-#include "net/matrix.h"
 #include "net/placement.h"
-#include "net/topologies/topology_kind.h"
+#include "net/topologies/matrix.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -38,14 +40,9 @@ RegionsSpec parse(const Case& one) {
     return regions;
   }
   if (json.contains("sites"))
-    throw InputError(
-        {"", path + ".sites", "found beside a placement by counts", "only with replicas \"even\"", ""});
+    throw InputError(path + ".sites", "found beside a placement by counts", "only with replicas \"even\"");
   regions.placement = parse_placement(json["replicas"], one.replicas, path + ".replicas");
   return regions;
-}
-
-void check(const Case& one) {
-  parse(one);
 }
 
 Link trunk_between(const Topology& topology, int one, int other, const SitePair& measured, double inside_rtt,
@@ -54,8 +51,8 @@ Link trunk_between(const Topology& topology, int one, int other, const SitePair&
   const double delay_s = measured.rtt / 2 - inside_rtt / 2;  // both access links are inside_rtt / 4 each
   if (delay_s < 0)
     throw InputError(std::string(kPath) + ".matrix",
-                     name + " has a round trip of " + human_duration(measured.rtt) + ", inside a site " +
-                         human_duration(inside_rtt),
+                     fmt::format("{} has a round trip of {}, inside a site {}", name,
+                                 human_duration(measured.rtt), human_duration(inside_rtt)),
                      "no two sites nearer than two replicas at one site", "lower inside.rtt of the matrix");
   return {name, one, other, rate, rate, delay_s};
 }
@@ -111,11 +108,12 @@ std::string words(const Json& regions) {
   std::vector<std::string> sites;
   const Json placement = member(regions, "replicas");
   if (placement.is_object())
-    for (const auto& [site, count] : placement.items()) sites.push_back(plain(count) + " in " + site);
+    for (const auto& [site, count] : placement.items())
+      sites.push_back(fmt::format("{} in {}", plain(count), site));
   else
     sites.push_back("spread evenly");
-  return "measured matrix " + text_of(regions, "matrix") + ", replicas " + join(sites) + ", access links " +
-         text_of(regions, "rate");
+  return fmt::format("measured matrix {}, replicas {}, access links {}", text_of(regions, "matrix"),
+                     join(sites), text_of(regions, "rate"));
 }
 
 }  // namespace
@@ -141,7 +139,7 @@ TopologyKind regions_topology() {
                    "has measured (one public run gained 3.1 with 8)")})
           .means("replicas placed at sites with measured round-trip times and single-connection throughputs");
   kind.has_sites = true;
-  kind.check = check;
+  kind.check = [](const Case& one) { parse(one); };
   kind.build = build;
   kind.words = words;
   return kind;

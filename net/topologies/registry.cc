@@ -1,6 +1,13 @@
 #include "net/topologies/registry.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "core/errors.h"
+#include "core/index.h"
+#include "core/units.h"
+#include "net/overrides.h"
 
 namespace longhaul {
 
@@ -21,6 +28,8 @@ const std::vector<TopologyKind>& topologies() {
 
 namespace {
 
+constexpr char kPath[] = "network.topology";
+
 std::vector<std::string> names(bool has_sites) {
   std::vector<std::string> names;
   for (const TopologyKind& kind : topologies())
@@ -32,15 +41,45 @@ std::vector<std::string> names(bool has_sites) {
 void check_rank_order(const RankOrderSpec& order, const TopologyKind& kind) {
   if (order.kind == RankOrderSpec::Kind::kBlocks || kind.has_sites) return;
   throw InputError("network.rank_order",
-                   "found \"" + to_string(order.kind) + "\" on a topology without sites",
+                   fmt::format("found \"{}\" on a topology without sites", to_string(order.kind)),
                    "\"blocks\", or the topology " + topologies_with_sites(), kind.why_no_order);
 }
 
-// A drawn time is the whole time of a message.
-void check_message_time(const NetworkSpec& network, const TopologyKind& kind) {
-  if (network.message_time && !kind.takes_message_time)
-    throw InputError("network.message_time", "found on a topology that has measured times of its own",
-                     kTakesMessageTime);
+void check_link(const Link& link) {
+  for (const double rate : {link.rate_forward, link.rate_backward})
+    if (!(rate > 0))
+      throw InputError(kPath, fmt::format("the link {} has a rate of {}", link.name, human_rate(rate)),
+                       "more than 0 in both directions");
+  if (!(link.delay_s >= 0))
+    throw InputError(kPath,
+                     fmt::format("the link {} has a delay of {}", link.name, human_duration(link.delay_s)),
+                     "at least 0");
+}
+
+// One node of each part stands for it. A replica hangs on a node that has a name of the user's.
+void check_connected(const Topology& topology) {
+  const std::vector<int> part_of = topology.parts();
+  const int parts = *std::max_element(part_of.begin(), part_of.end()) + 1;
+  if (parts == 1) return;
+  std::vector<int> members(as_index(parts)), example(members.size(), -1);
+  for (int node = topology.nodes() - 1; node >= 0; --node) {
+    const auto part = as_index(part_of[as_index(node)]);
+    ++members[part];
+    if (node >= topology.replicas() || example[part] < 0) example[part] = node;
+  }
+  std::vector<std::string> words;
+  for (std::size_t part = 0; part < example.size(); ++part)
+    words.push_back(fmt::format("{} ({} node{})", topology.node_name(example[part]), members[part],
+                                members[part] == 1 ? "" : "s"));
+  constexpr std::size_t kMostShown = 8;
+  if (words.size() > kMostShown) {
+    words.resize(kMostShown);
+    words.push_back("...");
+  }
+  throw InputError(
+      kPath,
+      fmt::format("no path joins the {} parts of the network: that of {}", parts, join(words, ", that of ")),
+      "a connected graph", "add the links that are missing, or remove the nodes");
 }
 
 }  // namespace
@@ -51,9 +90,8 @@ const TopologyKind& topology_named(const std::string& name) {
     if (kind.name() == name) return kind;
     all.push_back(kind.name());
   }
-  const std::string near = nearest(name, all);
-  throw InputError("network.topology", "found \"" + name + "\"", join(all),
-                   near.empty() ? "see longhaul list networks" : "did you mean \"" + near + "\"?");
+  throw InputError(kPath, fmt::format("found \"{}\"", name), join(all),
+                   did_you_mean(name, all, "see longhaul list networks"));
 }
 
 TopologyOptions topology_options() {
@@ -71,7 +109,18 @@ void check_topology(const Case& one) {
   const TopologyKind& kind = topology_named(one.network.topology.name);
   kind.check(one);
   check_rank_order(one.network.rank_order, kind);
-  check_message_time(one.network, kind);
+  if (one.network.message_time && !kind.takes_message_time)  // it is the whole time of a message
+    throw InputError("network.message_time", "found on a topology that has measured times of its own",
+                     kTakesMessageTime);
+}
+
+Topology build_topology(const Case& one) {
+  check_topology(one);
+  Topology topology = topology_named(one.network.topology.name).build(one);
+  apply_overrides(one.network.overrides, topology);
+  for (const Link& link : topology.links()) check_link(link);
+  check_connected(topology);
+  return topology;
 }
 
 }  // namespace longhaul

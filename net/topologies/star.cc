@@ -1,9 +1,11 @@
 // Replicas on access links of rtt / 4 around one router, "core".
+#include <fmt/core.h>
+
 #include "core/errors.h"
-#include "core/json_values.h"
+#include "core/json.h"
 #include "core/units.h"
-#include "net/access_links.h"
-#include "net/topologies/topology_kind.h"
+#include "net/placement.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -31,7 +33,8 @@ Topology build(const Case& one) {
 }
 
 std::string words(const Json& star) {
-  return "star of access links with " + rates_in_words(star) + ", round trip " + text_of(star, "rtt");
+  return fmt::format("star of access links with {}, round trip {}", rates_in_words(star),
+                     text_of(star, "rtt"));
 }
 
 }  // namespace

@@ -1,29 +1,28 @@
 #include "net/variation/link_trace.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <boost/algorithm/string/trim.hpp>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 #include "core/units.h"
 
 namespace longhaul {
 namespace {
 
+using boost::algorithm::trim_copy;
+
 const std::vector<std::string> kColumns = {"time_s", "rate_bps", "delay_s"};
 constexpr double kLongest_s = 4e9;  // nanoseconds in 63 bits, with room
 
 double seconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 // A line of the file with its number, for messages.
@@ -34,8 +33,8 @@ struct Line {
 
   [[noreturn]] void refuse(const std::string& column, const std::string& found,
                            const std::string& allowed) const {
-    throw InputError({file, "line " + std::to_string(number) + (column.empty() ? "" : ", column " + column),
-                      found, allowed, ""});
+    const std::string place = fmt::format("line {}", number);
+    throw InputError({file, column.empty() ? place : place + ", column " + column, found, allowed, ""});
   }
 };
 
@@ -46,12 +45,12 @@ std::vector<Line> lines_of(const std::string& text, const std::string& file) {
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    if (trimmed(line).empty() || trimmed(line)[0] == '#') continue;
+    if (trim_copy(line).empty() || trim_copy(line)[0] == '#') continue;
     lines.push_back({file, number, {}});
     std::size_t begin = 0;
     for (std::size_t comma; (comma = line.find(',', begin)) != std::string::npos; begin = comma + 1)
-      lines.back().cells.push_back(trimmed(line.substr(begin, comma - begin)));
-    lines.back().cells.push_back(trimmed(line.substr(begin)));
+      lines.back().cells.push_back(trim_copy(line.substr(begin, comma - begin)));
+    lines.back().cells.push_back(trim_copy(line.substr(begin)));
   }
   return lines;
 }
@@ -60,10 +59,10 @@ void check_header(const Line& header) {
   for (std::size_t i = 0; i < header.cells.size(); ++i) {
     const std::string& name = header.cells[i];
     if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
-      header.refuse("", "found the column \"" + name + "\"", join(kColumns));
+      header.refuse("", fmt::format("found the column \"{}\"", name), join(kColumns));
     if (std::find(header.cells.begin(), header.cells.begin() + static_cast<std::ptrdiff_t>(i), name) !=
         header.cells.begin() + static_cast<std::ptrdiff_t>(i))
-      header.refuse("", "found the column \"" + name + "\" twice", "each column once");
+      header.refuse("", fmt::format("found the column \"{}\" twice", name), "each column once");
   }
   const auto has = [&](const std::string& name) {
     return std::find(header.cells.begin(), header.cells.end(), name) != header.cells.end();
@@ -88,8 +87,8 @@ std::optional<double> number_in(const Line& line, const Line& header, const std:
 
 LinkTrace::Row row_of(const Line& line, const Line& header) {
   if (line.cells.size() != header.cells.size())
-    line.refuse("", "has " + std::to_string(line.cells.size()) + " cells",
-                "as many as the header: " + std::to_string(header.cells.size()));
+    line.refuse("", fmt::format("has {} cells", line.cells.size()),
+                fmt::format("as many as the header: {}", header.cells.size()));
   const std::optional<double> time_s = number_in(line, header, "time_s");
   if (!time_s) line.refuse("time_s", "the cell is empty", "a time in seconds");
   if (*time_s < 0 || *time_s > kLongest_s)
@@ -146,8 +145,8 @@ std::int64_t period_of(const std::vector<LinkTrace::Row>& rows, const TraceSpec&
   }
   const std::int64_t period_ns = std::llround(*spec.period_s * 1e9);
   if (period_ns <= end_ns)
-    throw InputError(path + ".repeat", "found a period of " + format_number(*spec.period_s) + " s",
-                     "more than the time of the last row, " + format_number(seconds(end_ns)) + " s");
+    throw InputError(path + ".repeat", fmt::format("found a period of {} s", format_number(*spec.period_s)),
+                     fmt::format("more than the time of the last row, {} s", format_number(seconds(end_ns))));
   return period_ns;
 }
 
@@ -195,12 +194,11 @@ std::int64_t LinkTrace::outage_end_ns(std::int64_t time_ns) const {
 }
 
 LinkTrace read_link_trace(const TraceSpec& spec, const std::string& path) {
-  std::ifstream in(spec.file);
-  std::stringstream text;
-  if (!std::filesystem::is_regular_file(spec.file) || !in || !(text << in.rdbuf()))
-    throw InputError(path + ".file", "\"" + spec.file + "\" cannot be read",
+  const std::optional<std::string> text = read_file(spec.file);
+  if (!text)
+    throw InputError(path + ".file", fmt::format("\"{}\" cannot be read", spec.file),
                      "a CSV file, relative to the scenario's folder");
-  return LinkTrace::parse(text.str(), spec.file, spec, path);
+  return LinkTrace::parse(*text, spec.file, spec, path);
 }
 
 }  // namespace longhaul

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/variation_spec.h"
+#include "core/network_spec.h"
 
 namespace longhaul {
 

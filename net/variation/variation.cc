@@ -1,11 +1,15 @@
 #include "net/variation/variation.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/hash.h"
 #include "core/index.h"
-#include "core/options.h"
+#include "core/json.h"
+#include "core/random.h"
 #include "core/units.h"
 #include "net/overrides.h"
 
@@ -35,6 +39,38 @@ std::string name_of(const Topology& topology, LinkDirection direction) {
 
 }  // namespace
 
+LinkJitter::LinkJitter(const JitterSpec& spec, std::uint64_t seed)
+    : spec_(spec), seed_(seed), every_ns_(std::llround(spec.every_s * 1e9)) {}
+
+LinkJitter::Factors LinkJitter::factors(const std::string& link, int direction, std::int64_t time_ns) const {
+  RandomStream stream(seed_ ^ fnv1a(link), Purpose::kLinkJitter, static_cast<std::uint32_t>(direction),
+                      static_cast<std::uint32_t>(time_ns / every_ns_));
+  const auto factor = [&](double sigma) { return stream.lognormal(-sigma * sigma / 2, sigma); };
+  const double rate = factor(spec_.rate_sigma);  // both are drawn, so that one σ does not move the other
+  return {rate, factor(spec_.delay_sigma)};
+}
+
+OnOffSource::OnOffSource(double on_s, double off_s, std::uint64_t seed, const std::string& name, int index)
+    : on_s_(on_s), off_s_(off_s), seed_(seed ^ fnv1a(name)), index_(static_cast<std::uint32_t>(index)) {
+  RandomStream first(seed_, Purpose::kBackground, index_, draws_++);
+  is_on_ = first.uniform() < on_s_ / (on_s_ + off_s_);
+  next_ns_ = draw_ns();
+}
+
+std::int64_t OnOffSource::draw_ns() {
+  RandomStream stream(seed_, Purpose::kBackground, index_, draws_++);
+  const double time_s = -(is_on_ ? on_s_ : off_s_) * std::log1p(-stream.uniform());
+  constexpr double kLongest_s = 1e9;  // thirty years: sums stay within 63 bits of nanoseconds
+  return std::max<std::int64_t>(1, std::llround(std::min(time_s, kLongest_s) * 1e9));
+}
+
+void OnOffSource::advance_to(std::int64_t time_ns) {
+  while (next_ns_ <= time_ns) {
+    is_on_ = !is_on_;
+    next_ns_ += draw_ns();
+  }
+}
+
 Variation::Variation(const VariationSpec& spec, const Topology& topology, std::uint64_t seed)
     : topology_(topology), jitter_spec_(spec.jitter), directions_(2 * topology.links().size()) {
   for (std::size_t i = 0; i < spec.traces.size(); ++i) add_trace(spec.traces[i], path_of("traces", i));
@@ -61,8 +97,8 @@ void Variation::add_trace(const TraceSpec& spec, const std::string& path) {
   const auto assign = [&](int& place, LinkDirection direction, const char* what) {
     if (place >= 0)
       throw InputError(path,
-                       std::string("gives the ") + what + " of " + name_of(topology_, direction) +
-                           ", which " + path_of("traces", as_index(place)) + " gives too",
+                       fmt::format("gives the {} of {}, which {} gives too", what,
+                                   name_of(topology_, direction), path_of("traces", as_index(place))),
                        "one trace for each");
     place = number;
   };
@@ -113,8 +149,8 @@ void Variation::add_traffic(const BackgroundSpec& spec, std::vector<LinkDirectio
   for (const LinkDirection direction : path) {
     if (spec.rate && *spec.rate > (1 - kLeast) * own_rate(direction))
       throw InputError(json_path + ".rate",
-                       "found " + human_rate(*spec.rate) + " on " + name_of(topology_, direction) +
-                           ", which has " + human_rate(own_rate(direction)),
+                       fmt::format("found {} on {}, which has {}", human_rate(*spec.rate),
+                                   name_of(topology_, direction), human_rate(own_rate(direction))),
                        "at most nine tenths of a link");
     directions_[as_index(direction)].takers.push_back(static_cast<int>(takers_.size()));
     directions_[as_index(direction)].varies = true;
@@ -214,8 +250,8 @@ void Variation::check_for_packets(const VariationSpec& spec) const {
     for (const LinkTrace::Row& row : traces_[i].rows())
       if (row.rate == 0.)
         throw InputError(path + ".file",
-                         "found an outage at " + format_number(static_cast<double>(row.time_ns) / 1e9) +
-                             " s with fidelity \"packet\"",
+                         fmt::format("found an outage at {} s with fidelity \"packet\"",
+                                     format_number(static_cast<double>(row.time_ns) / 1e9)),
                          "rates above 0, or fidelity \"flow\"", "ns-3's links have no rate of 0");
   }
 }

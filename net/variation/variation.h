@@ -1,9 +1,9 @@
 // A network that changes with time: what every direction of every link has at a moment, from traces, jitter
-// and the traffic of others (core/variation_spec.h).
+// and the traffic of others (core/network_spec.h).
 //
-// It is evaluated where somebody looks (advance_to) and is a function of time, so that hours in which nothing
-// is sent cost nothing and events exist only while transfers are under way. Rates are bit/s on the wire,
-// times whole nanoseconds since the training began.
+// It is evaluated where it is asked for (advance_to) and is a function of time, so that hours in which
+// nothing is sent cost nothing and events exist only while transfers are under way. Rates are bit/s on the
+// wire, times whole nanoseconds since the training began.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,59 @@
 #include <vector>
 
 #include "core/index.h"
+#include "core/network_spec.h"
 #include "net/topology.h"
-#include "net/variation/link_jitter.h"
 #include "net/variation/link_trace.h"
-#include "net/variation/on_off_source.h"
 
 namespace longhaul {
+
+// Log-normal jitter: a factor of mean 1 on the rate and on the delay of each direction of each link, drawn
+// anew every period.
+//
+// A draw belongs to (seed, name of the link, direction, period) and to nothing else: another link, another
+// replica or a period that nobody looked at changes no factor. exp(σ z − σ²/2) with a standard normal z has
+// mean 1.
+class LinkJitter {
+ public:
+  struct Factors {
+    double rate = 1, delay = 1;
+  };
+
+  LinkJitter(const JitterSpec& spec, std::uint64_t seed);
+
+  // `direction`: 0 forward, 1 backward.
+  Factors factors(const std::string& link, int direction, std::int64_t time_ns) const;
+  std::int64_t next_change_ns(std::int64_t time_ns) const { return (time_ns / every_ns_ + 1) * every_ns_; }
+
+ private:
+  JitterSpec spec_;
+  std::uint64_t seed_;
+  std::int64_t every_ns_;
+};
+
+// A source that is on and off for exponential times (an alternating renewal process), from the seed.
+//
+// It begins in its steady state: on with the probability on / (on + off); what is left of an exponential time
+// is exponential again. Each time is a draw of its own (seed, name, number), so that it does not matter when
+// the source is looked at. One never looks back.
+class OnOffSource {
+ public:
+  // Means in seconds. `name` and `index` tell the sources of a seed apart.
+  OnOffSource(double on_s, double off_s, std::uint64_t seed, const std::string& name, int index);
+
+  void advance_to(std::int64_t time_ns);
+  bool is_on() const { return is_on_; }
+  std::int64_t next_change_ns() const { return next_ns_; }  // after the time of advance_to()
+
+ private:
+  std::int64_t draw_ns();
+
+  double on_s_, off_s_;
+  std::uint64_t seed_;
+  std::uint32_t index_, draws_ = 0;
+  bool is_on_ = false;
+  std::int64_t next_ns_ = 0;
+};
 
 class Variation {
  public:

@@ -1,12 +1,13 @@
 // Simulated time: what a replay and the networks under it run on. Nanoseconds, since the clock's own zero.
 //
-// `packet` and `flow` have ns-3's simulator (sim/network/clock.h), `analytic` a queue of its own
-// (event_queue.h).
+// `packet` and `flow` have ns-3's simulator (sim/network/clock.h), `analytic` an
+// EventQueue.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace longhaul {
 
@@ -24,7 +25,7 @@ class Clock {
   virtual void stop() = 0;
   // After run(): no action runs any more. What is still scheduled is dropped.
   virtual void close() = 0;
-  // So far, as far as they are events of a simulator: 0 for a clock that is none.
+  // Events of the simulator so far; 0 for a clock without one.
   virtual std::uint64_t events() const = 0;
 
   double now_s() const { return static_cast<double>(now_ns()) / 1e9; }
@@ -37,5 +38,31 @@ class Clock {
 inline double seconds_between(double earlier_s, double later_s) {
   return std::round((later_s - earlier_s) * 1e9) / 1e9;
 }
+
+// A clock without a simulator: actions in the order of time, and of their scheduling at the same time.
+class EventQueue : public Clock {
+ public:
+  std::int64_t now_ns() const override { return now_ns_; }
+  void after_ns(std::int64_t delay_ns, std::function<void()> action) override;
+  void run() override;
+  void stop() override { is_stopped_ = true; }
+  void close() override { events_.clear(); }
+  std::uint64_t events() const override { return 0; }
+
+ private:
+  struct Event {
+    std::int64_t time_ns;
+    std::uint64_t number;  // of its scheduling
+    std::function<void()> action;
+  };
+  static bool is_later(const Event& a, const Event& b) {
+    return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.number > b.number;
+  }
+
+  std::vector<Event> events_;  // a heap, the next one on top
+  std::int64_t now_ns_ = 0;
+  std::uint64_t scheduled_ = 0;
+  bool is_stopped_ = false;
+};
 
 }  // namespace longhaul

@@ -3,9 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "net/framing.h"
+#include "core/random.h"
+#include "net/tcp/framing.h"
 
 namespace longhaul {
+
+// σ² = ln(1 + (std/mean)²), μ = ln mean − σ²/2.
+MessageTimes::MessageTimes(const MessageTimeSpec& spec, std::uint64_t seed)
+    : mean_s_(spec.mean), seed_(seed) {
+  if (spec.std == 0) return;
+  sigma_ = std::sqrt(std::log1p(spec.std * spec.std / (spec.mean * spec.mean)));
+  mu_ = std::log(spec.mean) - sigma_ * sigma_ / 2;
+}
+
+double MessageTimes::seconds(const MessageKey& key) const {
+  if (sigma_ == 0) return mean_s_;
+  RandomStream stream(seed_, Purpose::kMessageTime, static_cast<std::uint32_t>(key.sender),
+                      static_cast<std::uint32_t>(key.step), static_cast<std::uint16_t>(key.rule));
+  stream.skip_to(static_cast<std::uint32_t>(key.bucket) << 20 | static_cast<std::uint32_t>(key.number));
+  return stream.lognormal(mu_, sigma_);
+}
 
 MessageCosts::MessageCosts(const NetworkSpec& network, const Topology& topology, std::uint64_t seed)
     : tcp_(network.tcp), topology_(topology) {
@@ -19,9 +36,9 @@ const MessageCosts::Way& MessageCosts::way(int source, int target) {
   Path path = topology_.path(source, target);
   double rate = kUnlimited;
   for (const LinkDirection direction : path.directions) rate = std::min(rate, topology_.rate(direction));
-  rate = std::min(rate * payload_share(tcp_.segment),
-                  topology_.connection_cap(source, target) * tcp_.connections);
-  return ways_[ends] = {std::move(path.directions), path.delay_s, rate / 8};
+  const double cap = topology_.connection_cap(source, target) * tcp_.connections / 8;
+  return ways_[ends] = {std::move(path.directions), path.delay_s,
+                        std::min(payload_rate(rate, tcp_.segment), cap)};
 }
 
 std::int64_t MessageCosts::time_ns(const MessageKey& key, const Way& way, std::int64_t bytes) const {

@@ -1,5 +1,4 @@
-// What a message takes in the analytic fidelity: a drawn time, or one-way delay + bytes / rate of the path.
-// No message knows of any other: nothing is shared, and there is no window.
+// What a message takes where no message knows of any other: nothing is shared, and there is no window.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +6,33 @@
 #include <unordered_map>
 #include <vector>
 
-#include "net/message_times.h"
+#include "core/case.h"
 #include "net/topology.h"
 
 namespace longhaul {
 
+// The times of network.message_time: independent log-normal draws, one a message.
+//
+// A message is named by (step, rule, bucket, sender, number of the sender's message in the bucket), and its
+// draw depends on that name and the seed alone: not on the order of events, so that `analytic` and `flow`
+// give a message the same time. Groups of one exchange are disjoint: the sender names its group.
+struct MessageKey {
+  int step = 0, rule = 0, sender = 0, number = 0;  // number < 2^20
+  int bucket = 0;                                  // of an exchange in buckets (kMostBuckets of core/)
+};
+
+class MessageTimes {
+ public:
+  MessageTimes(const MessageTimeSpec& spec, std::uint64_t seed);
+
+  double seconds(const MessageKey& key) const;
+
+ private:
+  double mean_s_, mu_ = 0, sigma_ = 0;  // of the logarithm
+  std::uint64_t seed_;
+};
+
+// What a message takes in the analytic fidelity: a drawn time, or one-way delay + bytes / rate of the path.
 class MessageCosts {
  public:
   // What a message from one replica to another meets.

@@ -9,13 +9,50 @@
 #include <vector>
 
 #include "core/case.h"
-#include "net/message_times.h"
+#include "core/index.h"
 #include "net/topology.h"
 #include "replay/network/clock.h"
-#include "replay/network/link_loads.h"
+#include "replay/network/message_costs.h"
 #include "replay/network/sync_parts.h"
 
 namespace longhaul {
+
+// What each direction of each link carried: bytes on the wire, and the time in which at least one transfer
+// was under way over it (also while its sender waited for acknowledgements).
+struct LinkLoad {
+  std::int64_t bytes = 0;  // with headers, without acknowledgements
+  double busy_s = 0;
+};
+
+class LinkLoads {
+ public:
+  explicit LinkLoads(std::size_t directions) : loads_(directions), open_(directions) {}
+
+  // A transfer over this path is under way from `now` on, or no longer. Seconds.
+  void begin(const std::vector<LinkDirection>& path, double now) {
+    for (const LinkDirection direction : path) {
+      Open& open = open_[as_index(direction)];
+      if (open.transfers++ == 0) open.since = now;
+    }
+  }
+  void end(const std::vector<LinkDirection>& path, double now) {
+    for (const LinkDirection direction : path) {
+      Open& open = open_[as_index(direction)];
+      if (--open.transfers == 0) loads_[as_index(direction)].busy_s += now - open.since;
+    }
+  }
+  void add_bytes(LinkDirection direction, std::int64_t bytes) { loads_[as_index(direction)].bytes += bytes; }
+  const std::vector<LinkLoad>& loads() const { return loads_; }
+
+ private:
+  struct Open {
+    int transfers = 0;
+    double since = 0;
+  };
+
+  std::vector<LinkLoad> loads_;
+  std::vector<Open> open_;
+};
 
 // One message of a collective, from one replica to another.
 struct Transmission {

@@ -22,9 +22,25 @@ struct SyncParts {
   double congestion_s = 0;  // what marks, losses and full queues cost besides
   double waiting_s = 0;     // outages, what was sent ahead and is not there yet, order of arrival
 
-  SyncParts& operator+=(const SyncParts& other);
-  SyncParts& operator-=(const SyncParts& other);
-  double total_s() const;
+  SyncParts& operator+=(const SyncParts& other) {
+    bytes_s += other.bytes_s;
+    latency_s += other.latency_s;
+    startup_s += other.startup_s;
+    sharing_s += other.sharing_s;
+    congestion_s += other.congestion_s;
+    waiting_s += other.waiting_s;
+    return *this;
+  }
+  SyncParts& operator-=(const SyncParts& other) {
+    bytes_s -= other.bytes_s;
+    latency_s -= other.latency_s;
+    startup_s -= other.startup_s;
+    sharing_s -= other.sharing_s;
+    congestion_s -= other.congestion_s;
+    waiting_s -= other.waiting_s;
+    return *this;
+  }
+  double total_s() const { return bytes_s + latency_s + startup_s + sharing_s + congestion_s + waiting_s; }
 };
 
 // The last `kept_s` seconds of a message: latency is what comes last, the rest is taken evenly.
@@ -38,29 +54,5 @@ struct NamedPart {
   double SyncParts::*seconds;
 };
 std::vector<NamedPart> named_parts(const NetworkSpec& network);
-
-inline SyncParts& SyncParts::operator+=(const SyncParts& other) {
-  bytes_s += other.bytes_s;
-  latency_s += other.latency_s;
-  startup_s += other.startup_s;
-  sharing_s += other.sharing_s;
-  congestion_s += other.congestion_s;
-  waiting_s += other.waiting_s;
-  return *this;
-}
-
-inline SyncParts& SyncParts::operator-=(const SyncParts& other) {
-  bytes_s -= other.bytes_s;
-  latency_s -= other.latency_s;
-  startup_s -= other.startup_s;
-  sharing_s -= other.sharing_s;
-  congestion_s -= other.congestion_s;
-  waiting_s -= other.waiting_s;
-  return *this;
-}
-
-inline double SyncParts::total_s() const {
-  return bytes_s + latency_s + startup_s + sharing_s + congestion_s + waiting_s;
-}
 
 }  // namespace longhaul

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "net/framing.h"
+#include "net/tcp/framing.h"
 #include "sim/network/clock.h"
 
 namespace longhaul {

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "net/message_times.h"
+#include "replay/network/message_costs.h"
 #include "sim/network/flow_network.h"
 
 namespace longhaul {

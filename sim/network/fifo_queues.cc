@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/index.h"
-#include "net/fifo_rounds.h"
+#include "net/tcp/fifo.h"
 
 namespace longhaul {
 namespace {

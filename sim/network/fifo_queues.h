@@ -11,7 +11,7 @@
 
 #include "core/case.h"
 #include "core/index.h"
-#include "net/fair_shares.h"
+#include "net/sharing/fair_shares.h"
 #include "net/topology.h"
 #include "sim/network/flow_channel.h"
 

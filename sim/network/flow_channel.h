@@ -3,7 +3,7 @@
 //
 // bursts  While the window is smaller than what the path holds at the fair share, data goes out in bursts:
 //         each burst's acknowledgements come one round trip after it began and release it again, plus what
-//         the window grew. In front of a FIFO (net/fifo_rounds.h) a channel stays in this state, one burst a
+//         the window grew. In front of a FIFO (net/tcp/fifo_rounds.h) a channel stays in this state, one burst a
 //         round: the round's length, and what is lost of a burst, depend on the queues that it meets.
 // fluid   Once the window covers share × RTT nothing happens until the share changes.
 // paced   A window that never covers the path (the scenario's, or a matrix's throughput) is burst credit and
@@ -13,7 +13,7 @@
 //         one event.
 //
 // k connections share a transfer evenly, so that one window times k stands for all. Where the network signals
-// congestion (net/congestion.h) a channel is one connection, and its window is followed in the fluid state
+// congestion (net/tcp/congestion.h) a channel is one connection, and its window is followed in the fluid state
 // too: the level of its queue is the window less the pipe, and after a reaction the window may be below the
 // pipe again.
 #pragma once
@@ -25,10 +25,10 @@
 #include <memory>
 #include <vector>
 
-#include "net/congestion.h"
-#include "net/connection.h"
-#include "net/fifo_rounds.h"
-#include "net/tcp_window.h"
+#include "net/tcp/congestion.h"
+#include "net/tcp/connection.h"
+#include "net/tcp/fifo_rounds.h"
+#include "net/tcp/window.h"
 #include "sim/network/containers.h"
 #include "sim/network/transfer_times.h"
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "core/index.h"
-#include "net/congestion.h"
-#include "net/framing.h"
+#include "net/tcp/congestion.h"
+#include "net/tcp/framing.h"
 #include "sim/network/clock.h"
 
 namespace longhaul {

@@ -1,5 +1,5 @@
-// The flow fidelity: transfers are fluids that share links max-min fairly (net/fair_shares.h), with TCP's
-// window in front (flow_channel.h).
+// The flow fidelity: transfers are fluids that share links max-min fairly (net/sharing/fair_shares.h), with
+// TCP's window in front (flow_channel.h).
 //
 // Its events are its own, ordered by time, and ns-3 has one event for the next instant. A channel is looked
 // at when something happens to it or its rate changes, and at no other time; all that happens in an instant
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/index.h"
-#include "net/fair_shares.h"
+#include "net/sharing/fair_shares.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
 #include "sim/network/clock.h"

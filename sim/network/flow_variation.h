@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "core/case.h"
-#include "net/connection.h"
-#include "net/fair_shares.h"
+#include "net/sharing/fair_shares.h"
+#include "net/tcp/connection.h"
 #include "net/variation/variation.h"
 
 namespace longhaul {

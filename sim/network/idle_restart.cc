@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "net/connection.h"
+#include "net/tcp/connection.h"
 
 namespace longhaul {
 namespace {

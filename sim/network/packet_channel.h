@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/case.h"
-#include "net/connection.h"
+#include "net/tcp/connection.h"
 #include "sim/network/host_acks.h"
 
 namespace longhaul {

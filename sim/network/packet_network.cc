@@ -15,7 +15,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/units.h"
-#include "net/framing.h"
+#include "net/tcp/framing.h"
 #include "sim/network/clock.h"
 #include "sim/network/idle_restart.h"
 

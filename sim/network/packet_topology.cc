@@ -21,9 +21,9 @@
 #include <cmath>
 
 #include "core/index.h"
-#include "net/connection.h"
-#include "net/fifo_rounds.h"
-#include "net/framing.h"
+#include "net/tcp/connection.h"
+#include "net/tcp/fifo.h"
+#include "net/tcp/framing.h"
 
 namespace longhaul {
 namespace {

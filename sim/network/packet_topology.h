@@ -12,7 +12,7 @@
 
 #include "core/case.h"
 #include "net/topology.h"
-#include "replay/network/link_loads.h"
+#include "replay/network/network.h"
 
 namespace longhaul {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/units.h"
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/framing.h"
 
 namespace longhaul {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {

@@ -14,6 +14,7 @@
 
 #include "core/csv.h"
 #include "core/errors.h"
+#include "net/topologies/registry.h"
 #include "sim/network/clock.h"
 #include "sim/simulated_replay.h"
 #include "tests/unit/net/cases.h"

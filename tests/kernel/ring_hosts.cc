@@ -97,7 +97,7 @@ void set_up_host(const KernelRing& ring) {
   set_host("tcp_rmem", "4096 131072 67108864");
   set_host("tcp_wmem", "4096 65536 67108864");
   set_host("tcp_slow_start_after_idle", ring.slow_start_after_idle ? "1" : "0");
-  // IP packets of 1500 bytes count as Ethernet's 1538 on the wire (net/framing.h).
+  // IP packets of 1500 bytes count as Ethernet's 1538 on the wire (net/tcp/framing.h).
   const std::string bucket = "tc qdisc add dev wan root tbf rate " +
                              std::to_string(static_cast<std::int64_t>(ring.rate)) +
                              "bit burst 3100 limit 100000000 overhead 38";

@@ -5,7 +5,8 @@
 //
 // QUEUE is `host` (the link has room for everything; the sender's own queue is the bottleneck), `fifo` or
 // `fq_codel-ecn` (the routers' queues are). Prints "ready" once packets may cross, and runs until its
-// standard input ends. Ethernet's framing as in net/framing.h: the link is slowed by ns-3's shorter frame.
+// standard input ends. Ethernet's framing as in net/tcp/framing.h: the link is slowed by ns-3's shorter
+// frame.
 //
 // The routers speak to the kernel through FdNetDevice on a TAP opened here: ns-3's TapBridge looks for its
 // helper program in the folder where the package was built, and Debian's does not find it.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/errors.h"
-#include "core/glob.h"
+#include "core/files.h"
 #include "core/hash.h"
 #include "core/index.h"
 #include "core/options.h"

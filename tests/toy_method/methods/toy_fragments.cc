@@ -1,6 +1,5 @@
 // The method of CONTRIBUTING.md: two fragments in turn, overlapped with compute, compressed to a few columns.
 // It is in the programs of tests/toy_method alone, to show what a method needs and to hold that it is enough.
-#include "methods/common/fragments.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -44,7 +43,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 void check(const Case& one) {
-  check_exchanging(one);
   check_inner_steps(one);
 }
 

@@ -1,8 +1,8 @@
 // The section network.variation: its values in SI units, and what contradicts itself.
 #include <gtest/gtest.h>
 
-#include "core/case_parts.h"
 #include "core/errors.h"
+#include "core/network_spec.h"
 #include "core/scenario_options.h"
 
 namespace longhaul {

@@ -1,8 +1,8 @@
-#include "core/commented_json.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
+
+#include "core/option_docs.h"
 
 namespace longhaul {
 namespace {

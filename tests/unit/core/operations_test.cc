@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "core/errors.h"
-#include "core/plan/drawn_groups.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 

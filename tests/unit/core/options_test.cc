@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
+#include "core/option_docs.h"
 
 namespace longhaul {
 namespace {

@@ -6,9 +6,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "core/case_parts.h"
 #include "core/errors.h"
-#include "core/plan/drawn_groups.h"
+#include "core/network_spec.h"
+#include "core/plan/operations.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {

@@ -6,8 +6,7 @@
 #include "core/errors.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
-#include "methods/common/stability.h"
-#include "methods/common/training_key.h"
+#include "methods/noloco.h"
 #include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {

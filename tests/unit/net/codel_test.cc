@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "net/congestion.h"
+#include "net/tcp/congestion.h"
 
 namespace longhaul {
 namespace {

@@ -1,5 +1,5 @@
 // Shares kept up to date against the slow reference, max_min_rates() of all flows, over random networks.
-#include "net/fair_shares.h"
+#include "net/sharing/fair_shares.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct RandomNetwork {
 };
 
 // Full-duplex links with different rates each way; paths of one to four of them, as through trunks. In half
-// of the networks all flows weigh the same (net/equal_filling.h), and in half of those no flow has a cap.
+// of the networks all flows weigh the same (EqualFilling), and in half of those no flow has a cap.
 RandomNetwork draw(std::mt19937_64& random) {
   const auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
   std::uniform_real_distribution<double> rate(1, 10);

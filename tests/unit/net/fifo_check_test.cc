@@ -1,8 +1,7 @@
-#include "net/fifo_check.h"
-
 #include <gtest/gtest.h>
 
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/fifo.h"
 
 namespace longhaul {
 namespace {

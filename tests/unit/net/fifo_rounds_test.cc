@@ -1,5 +1,5 @@
 // By hand: a rate of 1 byte a second, a round trip of 100 s, so that the pipe is 100 bytes, and a FIFO of 30.
-#include "net/fifo_rounds.h"
+#include "net/tcp/fifo_rounds.h"
 
 #include <gtest/gtest.h>
 

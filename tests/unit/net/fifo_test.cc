@@ -1,6 +1,7 @@
+#include "net/tcp/fifo.h"
+
 #include <gtest/gtest.h>
 
-#include "net/fifo_rounds.h"
 #include "net/topology.h"
 
 namespace longhaul {

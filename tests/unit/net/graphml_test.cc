@@ -1,7 +1,5 @@
 // GraphML in the Zoo's form: what becomes of coordinates and speeds, and every way in which a file can be
 // wrong.
-#include "net/graphml.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,6 +8,8 @@
 #include <fstream>
 
 #include "core/errors.h"
+#include "net/topologies/graphml_file.h"
+#include "net/topologies/registry.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 

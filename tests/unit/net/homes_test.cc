@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "net/topologies/registry.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 

@@ -1,4 +1,4 @@
-#include "net/matrix.h"
+#include "net/topologies/matrix.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "core/errors.h"
-#include "net/topology.h"
+#include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {

@@ -1,5 +1,5 @@
 // Systems of a few flows, solved by hand.
-#include "net/max_min.h"
+#include "net/sharing/max_min.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
+#include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {

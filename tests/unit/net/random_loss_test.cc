@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "net/congestion.h"
-#include "net/tcp_window.h"
+#include "net/tcp/congestion.h"
+#include "net/tcp/window.h"
 
 namespace longhaul {
 namespace {

@@ -8,9 +8,10 @@
 
 #include "core/plan/operations.h"
 #include "core/random.h"
-#include "net/matrix.h"
 #include "net/placement.h"
 #include "net/site_tour.h"
+#include "net/topologies/matrix.h"
+#include "net/topologies/registry.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 

@@ -1,10 +1,9 @@
-#include "net/tcp_window.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "net/connection.h"
+#include "net/tcp/connection.h"
+#include "net/tcp/window.h"
 
 namespace longhaul {
 namespace {

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
-#include "net/connection.h"
-#include "net/matrix.h"
+#include "net/tcp/connection.h"
+#include "net/topologies/matrix.h"
+#include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {

@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string>
 
+#include "core/child_main.h"
 #include "core/csv.h"
 #include "core/plan/trace.h"
-#include "core/progress.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {

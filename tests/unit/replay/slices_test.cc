@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/framing.h"
 #include "replay/estimate.h"
 #include "replay/replay.h"
 #include "tests/unit/net/data_flow.h"

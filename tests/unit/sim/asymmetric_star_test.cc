@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <ns3/simulator.h>
 
+#include "net/topologies/registry.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"

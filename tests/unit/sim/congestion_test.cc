@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "net/framing.h"
+#include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

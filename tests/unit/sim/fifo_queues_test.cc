@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {

@@ -4,8 +4,9 @@
 
 #include <cmath>
 
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/framing.h"
+#include "net/topologies/registry.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"
@@ -111,8 +112,8 @@ TEST(FlowPair, AWindowOfTheScenarioStaysWarm) {
 }
 
 // Windows of one pipe and a FIFO that never overflows: one direction fills the link; with both each round
-// takes the window's own time and half a round trip (net/fifo_rounds.h): two thirds of the rate. 20 windows
-// more.
+// takes the window's own time and half a round trip (net/tcp/fifo_rounds.h): two thirds of the rate. 20
+// windows more.
 TEST(FlowFifo, BothDirectionsWaitHalfARoundTripAWindow) {
   const double rate = 1e8, rtt_s = 0.05, full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
   Case one = star_case(2, rate, rtt_s);

@@ -3,7 +3,7 @@
 // assertion besides looks at every link and flow at every event (FlowNetwork::share_links).
 #include <gtest/gtest.h>
 
-#include "net/framing.h"
+#include "net/tcp/framing.h"
 #include "tests/unit/sim/random_stars.h"
 
 namespace longhaul {

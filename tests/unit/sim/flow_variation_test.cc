@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "core/errors.h"
-#include "net/framing.h"
+#include "net/tcp/framing.h"
+#include "net/topologies/registry.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/random_stars.h"

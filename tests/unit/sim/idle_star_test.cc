@@ -5,7 +5,7 @@
 // link. Messages are whole segments, so that the last one of each takes as long as any other.
 #include <gtest/gtest.h>
 
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 #include "tests/unit/sim/open_star.h"
 
 namespace longhaul {

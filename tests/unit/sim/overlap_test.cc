@@ -6,8 +6,8 @@
 // last. The star has no window effects (tests/unit/sim/idle_star_test.cc).
 #include <gtest/gtest.h>
 
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "core/errors.h"
-#include "net/collectives/registry.h"
-#include "net/framing.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

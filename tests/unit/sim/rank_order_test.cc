@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "net/topologies/registry.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
+#include "net/topologies/registry.h"
 #include "replay/exchange_run.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/errors.h"
-#include "net/collectives/registry.h"
-#include "net/fifo_check.h"
+#include "net/collectives/collective.h"
+#include "net/tcp/fifo.h"
 #include "tests/bench/residual_tables.h"
 
 namespace longhaul {

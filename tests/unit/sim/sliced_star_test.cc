@@ -2,7 +2,7 @@
 // senders that push before their receiver has posted. Window effects are out of reach (open_star.h).
 #include <gtest/gtest.h>
 
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 #include "tests/unit/sim/open_star.h"
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "net/collectives/registry.h"
+#include "net/collectives/collective.h"
 #include "tests/unit/replay/breakdown.h"
 #include "tests/unit/sim/replays.h"
 

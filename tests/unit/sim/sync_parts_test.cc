@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "net/framing.h"
+#include "net/tcp/framing.h"
 #include "tests/unit/replay/breakdown.h"
 #include "tests/unit/sim/replays.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "net/fair_shares.h"
+#include "net/sharing/fair_shares.h"
 
 namespace longhaul {
 namespace {

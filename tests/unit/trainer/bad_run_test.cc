@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "core/errors.h"
-#include "methods/common/training_key.h"
+#include "methods/common/registry.h"
 #include "tests/small_disk.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/token_text.h"

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "core/plan/drawn_groups.h"
+#include "core/plan/operations.h"
 #include "core/random.h"
-#include "methods/common/stability.h"
+#include "methods/noloco.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/csv.h"
 #include "core/errors.h"
-#include "methods/common/training_key.h"
+#include "methods/common/registry.h"
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul {

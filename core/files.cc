@@ -1,0 +1,29 @@
+#include "core/files.h"
+
+#include <glob.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace longhaul {
+
+std::vector<std::string> files_matching(const std::string& pattern, const std::string& folder) {
+  const std::string full = std::filesystem::path(pattern).is_absolute() ? pattern : folder + "/" + pattern;
+  glob_t found{};
+  std::vector<std::string> files;
+  if (::glob(full.c_str(), GLOB_TILDE, nullptr, &found) == 0)
+    for (std::size_t i = 0; i < found.gl_pathc; ++i)
+      if (std::filesystem::is_regular_file(found.gl_pathv[i])) files.emplace_back(found.gl_pathv[i]);
+  globfree(&found);
+  return files;
+}
+
+std::optional<std::string> read_file(const std::string& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  if (std::filesystem::is_directory(file) || !in || !(text << in.rdbuf())) return std::nullopt;
+  return text.str();
+}
+
+}  // namespace longhaul

@@ -1,0 +1,16 @@
+// Finding and reading files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace longhaul {
+
+// Sorted regular files that match the glob `pattern`; a relative pattern starts in `folder`.
+std::vector<std::string> files_matching(const std::string& pattern, const std::string& folder);
+
+// The whole of a file; none where it cannot be read or is a folder.
+std::optional<std::string> read_file(const std::string& file);
+
+}  // namespace longhaul

@@ -1,0 +1,21 @@
+// What is written for people and editors from the declaration of the options.
+#pragma once
+
+#include <string>
+
+#include "core/options.h"
+
+namespace longhaul {
+
+// The JSON Schema (draft 2020-12) of the node.
+Json json_schema(const Node& node);
+
+// One line an option: path, what is allowed, default, meaning.
+std::string help_text(const Node& node);
+
+// JSON for people: `value` indented by two, small objects and lists on one line. A key that `declaration`
+// describes, or an element of a tagged list (a method), has its meaning above it, wrapped at 110 characters.
+// Valid JSON but for comments, which a scenario may have.
+std::string commented_json(const Node& declaration, const Json& value);
+
+}  // namespace longhaul

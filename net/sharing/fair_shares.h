@@ -1,0 +1,198 @@
+// Max-min fair sharing (max_min.h) kept up to date while flows start and stop: only what a change touches is
+// solved again.
+//
+// Data couples the flows of one connected component of links; a component is solved as a whole, a flow that
+// is alone on its links in a few operations. Acknowledgements couple components, weakly: a change is handed
+// on along the way back until it moves a rate by less than 1e-10, a few steps when acknowledgements are 3 %.
+// A flow that starts again is assumed to get what it had, so that a ring's steady state is right at once.
+//
+// In an all-to-all every change touches every flow. Where all flows weigh the same and no cap holds one back,
+// which is nearly always so there, a component is filled link by link (EqualFilling): same operations on the
+// same numbers, but nothing is looked up, sorted or stored a flow before its rate is known.
+//
+// Rates agree with max_min_rates() of the sending flows to about 1e-9; solve_all() is that slow reference.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/index.h"
+#include "net/sharing/max_min.h"
+
+namespace longhaul {
+
+// A list of numbers that is mostly one or two long: those lie in the list itself, more on the heap. The flows
+// of a link are such lists; a vector of its own for each costs a cache miss at every look.
+class ShortList {
+ public:
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  int* begin() { return more_ ? more_.get() : inside_; }
+  int* end() { return begin() + size_; }
+  const int* begin() const { return more_ ? more_.get() : inside_; }
+  const int* end() const { return begin() + size_; }
+  int front() const { return *begin(); }
+  int back() const { return end()[-1]; }
+  int& operator[](std::size_t i) { return begin()[i]; }
+
+  void push_back(int value) {
+    if (size_ == capacity_) grow();
+    begin()[size_++] = value;
+  }
+  void pop_back() { --size_; }
+
+ private:
+  static constexpr std::uint32_t kInside = 2;
+
+  void grow() {
+    std::unique_ptr<int[]> larger(new int[2 * capacity_]);
+    for (std::uint32_t i = 0; i < size_; ++i) larger[i] = begin()[i];
+    more_ = std::move(larger);
+    capacity_ *= 2;
+  }
+
+  std::uint32_t size_ = 0, capacity_ = kInside;
+  std::unique_ptr<int[]> more_;
+  int inside_[kInside] = {};
+};
+
+class FairShares {
+ public:
+  // `capacity` by direction; rates have its unit.
+  FairShares(const std::vector<double>& capacity, double ack_share);
+
+  // A flow that does not send yet; its paths must outlive this. Flows are numbered from 0.
+  int add(const Flow& flow);
+  void start(int flow);
+  void stop(int flow);
+  // What a link has from now on (0: nothing passes), and what a flow may have.
+  void set_capacity(LinkDirection direction, double capacity);
+  void set_cap(int flow, double cap);
+
+  // Brings the rates up to date after such changes: the sending flows whose rate is another now, each
+  // once.
+  const std::vector<int>& solve();
+  const std::vector<int>& solve_all();
+  double rate(int flow) const { return rates_[as_index(flow)]; }
+  const ShortList& sending_over(LinkDirection direction) const { return link(direction).flows; }
+
+  // Whether no link carries more than it has and no flow more than its cap, to one part in 1e-6 (data that
+  // starves keeps a tenth of its link beside any acknowledgements). For assertions: it looks at everything.
+  bool is_conserving() const;
+
+ private:
+  static constexpr int kMostVisits = 20;
+
+  // What is looked at all the time lies together: a flow's links one after another in hops_, not in its
+  // paths.
+  struct Sharing {
+    double cap = kUnlimited, weight = 1;
+    std::size_t component = 0;  // the latest one that it was collected into
+    bool is_sending = false;
+  };
+  struct Place {  // of a flow's links in hops_ and ack_hops_
+    std::uint32_t first_hop = 0, first_ack = 0;
+    std::uint16_t hops = 0, ack_hops = 0;
+  };
+  struct Hop {
+    LinkDirection link;
+    std::uint32_t place;  // of a sending flow in the list of that link
+  };
+  template <typename T>
+  struct Range {
+    T *first, *last;
+    T* begin() const { return first; }
+    T* end() const { return last; }
+  };
+  struct Link {
+    double capacity = 0;
+    double ack_load = 0;
+    ShortList flows;  // that send over it
+    int ack_flows = 0;
+    bool is_dirty = false;
+    int visits = 0;
+    std::uint64_t visited = 0;  // the solve() that `visits` belongs to
+    std::size_t component = 0;  // the latest one that it was collected into
+    std::uint64_t known = 0;    // one more than the number of its component
+  };
+  // Places in known_links_ and known_flows_, whose flows are in order.
+  struct Known {
+    std::size_t first_link = 0, last_link = 0, first_flow = 0, last_flow = 0;
+    bool has_caps = false;  // that hold flows back
+  };
+  struct Rest {
+    double left = 0, weight = 0;  // while filling
+  };
+
+  Sharing& at(int flow) { return flows_[as_index(flow)]; }
+  const Sharing& at(int flow) const { return flows_[as_index(flow)]; }
+  Link& link(LinkDirection direction) { return links_[as_index(direction)]; }
+  const Link& link(LinkDirection direction) const { return links_[as_index(direction)]; }
+  Rest& rest(LinkDirection direction) { return rests_[as_index(direction)]; }
+  const Rest& rest(LinkDirection direction) const { return rests_[as_index(direction)]; }
+
+  Range<Hop> data_of(int flow) {
+    const Place& place = places_[as_index(flow)];
+    Hop* first = hops_.data() + place.first_hop;
+    return {first, first + place.hops};
+  }
+  Range<const LinkDirection> acks_of(int flow) const {
+    const Place& place = places_[as_index(flow)];
+    const LinkDirection* first = ack_hops_.data() + place.first_ack;
+    return {first, first + place.ack_hops};
+  }
+
+  // What acknowledgements leave to data: at least a tenth (max_min.cc).
+  static double for_data(const Link& link);
+  bool is_alone(int flow);
+  void make_dirty(LinkDirection direction);
+  void load_way_back(int flow, double change, int flows);
+  void set_rate(int flow, double rate);
+  void solve_alone(int flow);
+  void solve_component(LinkDirection from);
+  bool fill_equally(LinkDirection from);
+  std::size_t known_component(LinkDirection from);
+  void sort_known_flows(const Known& component);
+  void forget_components();
+  void collect(LinkDirection from);
+  void fill();
+  void freeze(int flow, double level);
+  double lowest_level() const;
+
+  std::vector<Link> links_;
+  double ack_share_;
+  // By flow.
+  std::vector<Sharing> flows_;
+  std::vector<Place> places_;
+  std::vector<double> rates_;            // the latest, also of a flow that does not send
+  std::vector<std::uint64_t> reported_;  // the latest solve() that reports it
+  std::vector<std::pair<const std::vector<LinkDirection>*, const std::vector<LinkDirection>*>>
+      paths_;  // data and acknowledgements, as added: for solve_all()
+  std::vector<Hop> hops_;
+  std::vector<LinkDirection> ack_hops_;
+  std::vector<LinkDirection> dirty_;  // in the order of the changes
+  std::vector<int> changed_;
+  std::uint64_t solves_ = 0;
+  std::size_t components_ = 0;
+  double equal_weight_ = 0;         // of all flows; 0: they differ, or it is no whole number
+  double lowest_cap_ = kUnlimited;  // that any flow ever had, over its weight
+  // Flows that send, as bits: in the order of their numbers without sorting.
+  std::vector<std::uint64_t> sending_bits_;
+  std::size_t sending_ = 0;
+  // The components looked at since a flow started or stopped: acknowledgements ask for them several times.
+  std::vector<Known> known_;
+  std::vector<LinkDirection> known_links_;
+  std::vector<int> known_flows_;
+  std::uint64_t forgotten_ = 0;  // number of the first of them, among all that ever were
+  EqualFilling filling_;
+  // Of the component at hand.
+  std::vector<LinkDirection> component_links_;
+  std::vector<int> component_flows_;
+  std::vector<Rest> rests_;        // by link
+  std::vector<double> new_rates_;  // by flow; negative: not settled
+  std::vector<std::pair<double, int>> caps_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,136 @@
+// The files that a replay leaves in its folder, as docs/formats.md describes them: the same for every
+// fidelity.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/csv.h"
+#include "core/json.h"
+#include "core/plan/operations.h"
+#include "core/plan/trace.h"
+#include "net/topology.h"
+#include "replay/network/network.h"
+#include "replay/network/sync_parts.h"
+
+namespace longhaul {
+
+// Rows that become known in the order of the simulation and are written in the order of their table: by block
+// (a step, or one rule's exchange of a step), then by replica. A block is written as soon as it and all
+// before it are complete, so that a run that is killed leaves what it had.
+//
+// Row has a member `replica`. Key is ordered as the table is.
+template <typename Key, typename Row>
+class OrderedRows {
+ public:
+  using Writer = std::function<void(const Key&, const Row&)>;
+
+  explicit OrderedRows(Writer write) : write_(std::move(write)) {}
+
+  // Keys are opened in ascending order; each gets exactly `rows` rows.
+  void open(const Key& key, std::size_t rows) {
+    if (!blocks_.empty() && !(blocks_.rbegin()->first < key))
+      throw std::logic_error("rows of a table are opened out of order");
+    blocks_[key].expected = rows;
+  }
+
+  void add(const Key& key, const Row& row) {
+    blocks_.at(key).rows.push_back(row);
+    while (!blocks_.empty() && is_complete(blocks_.begin()->second)) write_first();
+  }
+
+ private:
+  struct Block {
+    std::size_t expected = 0;
+    std::vector<Row> rows;
+  };
+
+  static bool is_complete(const Block& block) { return block.rows.size() == block.expected; }
+
+  void write_first() {
+    auto& [key, block] = *blocks_.begin();
+    std::sort(block.rows.begin(), block.rows.end(),
+              [](const Row& a, const Row& b) { return a.replica < b.replica; });
+    for (const Row& row : block.rows) write_(key, row);
+    blocks_.erase(blocks_.begin());
+  }
+
+  Writer write_;
+  std::map<Key, Block> blocks_;
+};
+
+struct ExchangeRow {
+  int replica = 0;
+  double ready_s = 0, start_s = 0, done_s = 0;
+  std::int64_t bytes = 0;
+  SyncParts parts;       // of done_s − start_s
+  double awaited_s = 0;  // the replica came to the point that needs it: ready_s of one that blocks
+};
+
+struct StepRow {
+  int replica = 0;
+  double computed_s = 0, done_s = 0;
+};
+
+struct ReplicaTotals {
+  double compute_s = 0, idle_s = 0, clock_s = 0;
+  std::int64_t bytes_sent = 0;
+};
+
+// When one exchange of one group was begun (the last member posted it) and over, since training began.
+struct ScheduleRow {
+  int rule = 0, step = 0;
+  const std::vector<int>* group = nullptr;  // null: everyone
+  double start_s = 0, done_s = 0;
+};
+
+// Above this many rows steps.csv holds the steps with an evaluation and the last one only.
+constexpr std::int64_t kMostStepRows = 1000000;
+
+// Whether the clocks of `step` go into steps.csv.
+bool is_recorded(const Trace& trace, int step);
+
+class ReplayOutputs {
+ public:
+  // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name
+  // the rows, `parts` the columns of breakdown.csv.
+  ReplayOutputs(const std::string& folder, const std::vector<OperationRule>& rules,
+                std::vector<NamedPart> parts, int replicas);
+
+  void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
+  void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
+  void open_step(int step, std::size_t rows) { step_rows_.open(step, rows); }
+  void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
+  void add_schedule(const ScheduleRow& row);
+
+  // The tables of the end, and report.json, which is returned: transfers, events of the simulator, and the
+  // latest clock. `loads` by direction; of a mesh only the links that carried something: it has half a
+  // million among 1024.
+  Json finish(const std::vector<ReplicaTotals>& totals, const Topology& topology,
+              const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events);
+
+ private:
+  void write_exchange(int step, int rule, const ExchangeRow& row);
+  void write_replicas(const std::vector<ReplicaTotals>& totals);
+  void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
+  void write_network(const Topology& topology, const std::vector<LinkLoad>& loads);
+  void write_report(const Json& report);
+
+  std::string folder_;
+  const std::vector<OperationRule>& rules_;
+  std::vector<NamedPart> parts_;
+  CsvWriter exchanges_, breakdown_, steps_;
+  std::ofstream schedule_;
+  OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;
+  OrderedRows<int, StepRow> step_rows_;
+};
+
+}  // namespace longhaul
