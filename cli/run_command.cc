@@ -92,8 +92,9 @@ class Run {
   int execute() {
     if (options_.only == "cases") return write_cases();
     try {
-      if (wants("train")) train();
-      if (wants("replay") && !stopped()) replay();
+      if (wants("replay")) replay(/*before_training=*/true);
+      if (wants("train") && !stopped()) train();
+      if (wants("replay") && !stopped()) replay(/*before_training=*/false);
       return conclude();
     } catch (const RunError&) {
       // On a full disk the summary cannot be written either: the reader needs what failed first.
@@ -120,6 +121,9 @@ class Run {
     job.arguments.insert(job.arguments.end(),
                          {"--threads", std::to_string(threads_per_job()), "--device", device});
     if (!options_.backend.empty()) job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
+    if (is_replayed_first(*training.example))
+      job.arguments.insert(job.arguments.end(),
+                           {"--schedule", layout_.case_folder(*training.example) + "/schedule.jsonl"});
     if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;
@@ -137,7 +141,7 @@ class Run {
     std::vector<Job> jobs;
     std::vector<const Training*> trainings;
     for (const Training& training : plan_.trainings) {
-      if (is_done(layout_.training_folder(training.key))) continue;
+      if (is_done(layout_.training_folder(training.key)) || !can_train(training)) continue;
       jobs.push_back(training_job(training));
       trainings.push_back(&training);
     }
@@ -189,17 +193,38 @@ class Run {
     return job;
   }
 
+  // Its training follows who took part in the operations of its replay. Such a training is of one case alone.
+  static bool is_replayed_first(const Case& one) { return one.train && timing_matters(plan_of(one)); }
+  std::string replayed_mark(const Case& one) const { return layout_.case_folder(one) + "/replayed"; }
+
+  bool can_train(const Training& training) {
+    const Case& one = *training.example;
+    if (!is_replayed_first(one) || fs::exists(replayed_mark(one))) return true;
+    if (wants("replay")) return false;  // its replay failed
+    throw InputError("--only",
+                     "found train, but who takes part in case \"" + one.name +
+                         "\" is decided by the times of its replay, which was not run",
+                     "--only replay before it, or no --only");
+  }
+
   // A case whose training failed has no trace to replay when its step times are measured, and no curve to
   // join.
   bool can_replay(const Case& one) const {
     return !failures_.count(one.name) && (!one.train || is_done(layout_.training_folder(one)));
   }
 
-  void replay() {
+  // What is replayed before the training is joined with its curve after it.
+  void replay(bool before_training) {
     std::vector<Job> jobs;
     std::vector<const Case*> cases;
     for (const Case* one : plan_.cases) {
-      if (is_done(layout_.case_folder(*one)) || !can_replay(*one)) continue;
+      if (is_done(layout_.case_folder(*one))) continue;
+      if (before_training && (!is_replayed_first(*one) || fs::exists(replayed_mark(*one)))) continue;
+      if (!before_training && !can_replay(*one)) continue;
+      if (!before_training && is_replayed_first(*one)) {
+        finish_case(layout_, *one, timeline_);
+        continue;
+      }
       jobs.push_back(replay_job(*one));
       cases.push_back(one);
     }
@@ -212,7 +237,10 @@ class Run {
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
       if (result.exit_status != kDone) return note_failure(jobs[i], {cases[i]}, result);
-      finish_case(layout_, *cases[i], timeline_);
+      if (before_training)
+        write_file(replayed_mark(*cases[i]), "");
+      else
+        finish_case(layout_, *cases[i], timeline_);
       keep_outputs();
     });
   }

@@ -1,5 +1,7 @@
 #include "cli/validated_scenario.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -39,8 +41,19 @@ void check_data(const Case& one) {
                        "a path or a glob, relative to the scenario's folder (" + one.folder + ")");
 }
 
+// Such a case is replayed before it is trained.
+void check_timing(const Case& one) {
+  if (one.workload.step_time.kind == StepTime::Kind::kMeasured && timing_matters(plan_of(one)))
+    throw InputError("workload.step_time",
+                     fmt::format("found \"measured\", but in method \"{}\" times decide who takes part in an "
+                                 "operation, so that the replay comes before the training",
+                                 one.method.name),
+                     "constant, lognormal or flops");
+}
+
 void check_case(const Case& one, std::set<std::string>& networks_seen) {
   method_named(one.method.name).check(one);
+  check_timing(one);
   check_data(one);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
                               std::to_string(one.workload.parameters) + one.method.options.dump();

@@ -216,11 +216,15 @@ std::vector<std::string> ExchangeRun::waiting() const {
 
 BucketedExchange::BucketedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
                                    std::vector<int> group, MemberDone on_member_done)
-    : clock_(context.clock), members_(group.size()), on_member_done_(std::move(on_member_done)) {
+    : GroupOperation(exchange, rule_index, std::move(group)),
+      clock_(context.clock),
+      members_(this->group().size()),
+      on_member_done_(std::move(on_member_done)) {
   const int buckets = exchange.rule->buckets;
   for (int bucket = 0; bucket < buckets; ++bucket)
     runs_.push_back(std::make_unique<ExchangeRun>(
-        context, *exchange.rule, rule_index, exchange.post_step, group, bucket_bytes(exchange, bucket),
+        context, *exchange.rule, rule_index, exchange.post_step, this->group(),
+        bucket_bytes(exchange, bucket),
         [this, bucket](int replica) { end_bucket(as_index(bucket), replica); }, bucket));
 }
 

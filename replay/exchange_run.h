@@ -144,41 +144,70 @@ class ExchangeRun {
   std::int64_t transfers_ = 0;
 };
 
+// One operation of one group, as its members and the replay's program see it.
+class GroupOperation {
+ public:
+  struct MemberTimes {
+    double ready_s = -1, done_s = -1;  // released all of its contribution, done with it; -1: not yet
+    std::int64_t bytes_sent = 0;
+    SyncParts parts;  // of the time from start_s() to done_s
+  };
+  using MemberDone = std::function<void(int replica)>;
+
+  // The exchange's rule must outlive it. `group`: replicas, in the order of the group.
+  GroupOperation(const Operation& exchange, int rule_index, std::vector<int> group)
+      : exchange_(exchange), rule_index_(rule_index), group_(std::move(group)) {}
+  virtual ~GroupOperation() = default;
+  GroupOperation(const GroupOperation&) = delete;  // what they start calls back
+  GroupOperation& operator=(const GroupOperation&) = delete;
+
+  int rule_index() const { return rule_index_; }
+  int step() const { return exchange_.post_step; }
+  const OperationRule& rule() const { return *exchange_.rule; }
+  const std::vector<int>& group() const { return group_; }
+
+  // The next bucket of this replica's contribution may go; with the last one the replica is ready.
+  virtual void release(int replica) = 0;
+  // Those of the group that take part. Once it has begun.
+  virtual const std::vector<int>& participants() const { return group_; }
+  virtual MemberTimes times(int replica) const = 0;
+  virtual bool is_done(int replica) const = 0;
+  virtual bool is_finished() const = 0;
+  // When the last one that takes part was ready, and all were done. Once it is finished.
+  virtual double start_s() const = 0;
+  virtual double done_s() const = 0;
+  virtual std::int64_t transfers() const = 0;
+  virtual std::vector<std::string> waiting() const = 0;  // who waits for whom, a line each
+
+ protected:
+  const Operation exchange_;
+
+ private:
+  int rule_index_;
+  std::vector<int> group_;
+};
+
 // One exchange of one group as the replay sees it: in one piece, or in the buckets of an all-reduce that
 // overlaps with the backward pass.
 //
 // A replica releases its contribution bucket by bucket. Buckets are exchanged one after another, as on the
 // one stream of a communicator: a replica posts a bucket when it has released it and is done with the one
 // before.
-class BucketedExchange {
+class BucketedExchange : public GroupOperation {
  public:
-  struct MemberTimes {
-    double ready_s = -1, done_s = -1;  // released the last bucket, done with it; -1: not yet
-    std::int64_t bytes_sent = 0;
-    SyncParts parts;  // of the time from start_s() to done_s
-  };
-  using MemberDone = std::function<void(int replica)>;
-
-  // `context` and the exchange's rule must outlive it. `group`: replicas, in the order of the group.
+  // `context` must outlive it.
   BucketedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
                    std::vector<int> group, MemberDone on_member_done);
-  BucketedExchange(const BucketedExchange&) = delete;  // its runs call back
-  BucketedExchange& operator=(const BucketedExchange&) = delete;
 
-  // The next bucket of this replica's contribution may go; with the last one the replica is ready.
-  void release(int replica);
-
-  int rule_index() const { return runs_.front()->rule_index(); }
-  int step() const { return runs_.front()->step(); }
-  const OperationRule& rule() const { return runs_.front()->rule(); }
-  const std::vector<int>& group() const { return runs_.front()->group(); }
-  MemberTimes times(int replica) const;
-  bool is_done(int replica) const { return runs_.back()->is_done(replica); }
-  bool is_finished() const { return runs_.back()->is_finished(); }
-  double start_s() const;  // the last member was ready; only once all are
-  double done_s() const { return runs_.back()->done_s(); }
-  std::int64_t transfers() const;
-  std::vector<std::string> waiting() const;  // as ExchangeRun's, of the first bucket that is not done
+  void release(int replica) override;
+  MemberTimes times(int replica) const override;
+  bool is_done(int replica) const override { return runs_.back()->is_done(replica); }
+  bool is_finished() const override { return runs_.back()->is_finished(); }
+  double start_s() const override;
+  double done_s() const override { return runs_.back()->done_s(); }
+  std::int64_t transfers() const override;
+  std::vector<std::string> waiting()
+      const override;  // as ExchangeRun's, of the first bucket that is not done
 
  private:
   struct Member {

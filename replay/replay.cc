@@ -65,7 +65,7 @@ class Replay {
  private:
   struct Waited {
     std::shared_ptr<StepPlan> plan;  // keeps the run alive
-    BucketedExchange* run = nullptr;
+    GroupOperation* run = nullptr;
   };
   struct Replica {
     int step = 0;
@@ -109,7 +109,7 @@ class Replay {
         after_s = std::max(0., end_s - one.left * step_s);
       else
         clock_.after(after_s, [this, replica, rule = one.rule] {
-          if (BucketedExchange* run = plan_at(at(replica).step)->run_of(replica, rule)) run->release(replica);
+          if (GroupOperation* run = plan_at(at(replica).step)->run_of(replica, rule)) run->release(replica);
         });
     }
   }
@@ -152,7 +152,7 @@ class Replay {
 
   // That may end the exchange at once: its member then is not waiting.
   void post(int replica, const std::shared_ptr<StepPlan>& plan, int rule) {
-    BucketedExchange* run = plan->run_of(replica, rule);
+    GroupOperation* run = plan->run_of(replica, rule);
     if (!run) return;
     Replica& state = at(replica);
     (run->rule().is_blocking() ? state.blocking : state.overlapped).push_back({plan, run});
@@ -175,7 +175,7 @@ class Replay {
     if (is_recorded(trace_, step) && step > latest_step_) outputs_.open_step(step, replicas_.size());
     latest_step_ = std::max(latest_step_, step);
     if (!has_exchange(trace_, step)) return nullptr;
-    const auto on_member_done = [this](BucketedExchange& run, int replica) {
+    const auto on_member_done = [this](GroupOperation& run, int replica) {
       if (run.is_finished()) note_finished(run);
       if (at(replica).is_waiting) follow_program(replica);
     };
@@ -184,10 +184,10 @@ class Replay {
     return open_plans_[step] = plan;
   }
 
-  void note_finished(const BucketedExchange& run) {
+  void note_finished(const GroupOperation& run) {
     transfers_ += run.transfers();
-    const bool is_everyone = run.rule().grouping == Grouping::kEveryone;
-    outputs_.add_schedule({run.rule_index(), run.step(), is_everyone ? nullptr : &run.group(),
+    const bool is_everyone = run.rule().grouping == Grouping::kEveryone && run.rule().completion.is_all();
+    outputs_.add_schedule({run.rule_index(), run.step(), is_everyone ? nullptr : &run.participants(),
                            since_origin(run.start_s()), since_origin(run.done_s())});
   }
 
@@ -225,8 +225,8 @@ class Replay {
     }
   }
 
-  void write_row(int replica, const BucketedExchange& run, double done_s, double awaited_s) {
-    const BucketedExchange::MemberTimes times = run.times(replica);
+  void write_row(int replica, const GroupOperation& run, double done_s, double awaited_s) {
+    const GroupOperation::MemberTimes times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
     SyncParts parts = times.parts;
     parts.waiting_s += done_s - since_origin(times.done_s);

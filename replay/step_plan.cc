@@ -9,12 +9,17 @@
 #include "core/index.h"
 #include "core/random.h"
 #include "net/collectives/collective.h"
+#include "replay/quorum_exchange.h"
 
 namespace longhaul {
 namespace {
 
 void add_connections(const Operation& exchange, const std::vector<int>& group,
                      const std::vector<int>& site_of, std::set<std::pair<int, int>>& found) {
+  if (!exchange.rule->completion.is_all())  // whoever is in time may be anyone's neighbour
+    for (const int source : group)
+      for (const int target : group)
+        if (source != target) found.insert({source, target});
   const Collective& collective = find_collective(exchange.rule->collective);
   const GroupExchange shape = group_exchange(group, exchange.bytes, exchange.rule->payload.size(), site_of);
   if (shape.members < 2) return;
@@ -69,14 +74,16 @@ void StepPlan::add_run(const ExchangeContext& context, const Operation& exchange
                        std::vector<int> group, const MemberDone& on_member_done) {
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
-  runs_.push_back(std::make_unique<BucketedExchange>(
-      context, exchange, rule, std::move(group),
-      [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); }));
+  const auto done = [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); };
+  if (exchange.rule->completion.is_all())
+    runs_.push_back(std::make_unique<BucketedExchange>(context, exchange, rule, std::move(group), done));
+  else
+    runs_.push_back(std::make_unique<QuorumExchange>(context, exchange, rule, std::move(group), done));
   for (const int replica : runs_.back()->group()) runs_of_[as_index(replica)].push_back(runs_.back().get());
 }
 
-BucketedExchange* StepPlan::run_of(int replica, int rule) const {
-  for (BucketedExchange* run : runs_of_[as_index(replica)])
+GroupOperation* StepPlan::run_of(int replica, int rule) const {
+  for (GroupOperation* run : runs_of_[as_index(replica)])
     if (run->rule_index() == rule) return run;
   return nullptr;
 }

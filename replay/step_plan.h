@@ -35,14 +35,14 @@ class StepTimes {
 // Made when the first replica gets to the step.
 class StepPlan {
  public:
-  using MemberDone = std::function<void(BucketedExchange& run, int replica)>;
+  using MemberDone = std::function<void(GroupOperation& run, int replica)>;
 
   // `context` must outlive it. Throws InputError for invalid groups.
   StepPlan(const ExchangeContext& context, const Trace& trace, int step, const MemberDone& on_member_done);
 
   const Program& program() const { return program_; }
   // The run of a rule that the replica takes part in; null: none.
-  BucketedExchange* run_of(int replica, int rule) const;
+  GroupOperation* run_of(int replica, int rule) const;
   // Participants by rule.
   const std::map<int, std::size_t>& row_counts() const { return row_counts_; }
   // A replica has gone on to the next step. True for the last one.
@@ -54,8 +54,8 @@ class StepPlan {
                const MemberDone& on_member_done);
 
   Program program_;
-  std::vector<std::unique_ptr<BucketedExchange>> runs_;
-  std::vector<std::vector<BucketedExchange*>> runs_of_;  // by replica
+  std::vector<std::unique_ptr<GroupOperation>> runs_;
+  std::vector<std::vector<GroupOperation*>> runs_of_;  // by replica
   std::map<int, std::size_t> row_counts_;
   int replicas_left_;
 };

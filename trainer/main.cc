@@ -20,7 +20,7 @@ namespace longhaul {
 namespace {
 
 struct Arguments {
-  std::string case_file, out, device, backend;
+  std::string case_file, schedule_file, out, device, backend;
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
   int rank_timeout_s = 600;
@@ -47,6 +47,28 @@ void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 25);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_ARENA_MAX, 1);
+}
+
+// Needed where times decide who takes part in an operation, and wrong elsewhere.
+Schedule schedule_of(const Case& one, const std::string& file) {
+  const OperationPlan plan = trained_plan_of(one);
+  if (!timing_matters(plan)) {
+    if (!file.empty())
+      throw InputError("--schedule",
+                       "found " + file + ", but every operation of method \"" + one.method.name +
+                           "\" waits for all of its members",
+                       "leave it out");
+    return {};
+  }
+  if (file.empty())
+    throw InputError(
+        "--schedule",
+        "missing: in method \"" + one.method.name + "\" times decide who takes part in an operation",
+        "schedule.jsonl of the replay of this case", "longhaul run replays such a case first");
+  std::ifstream in(file);
+  if (!in)
+    throw InputError("--schedule", file + " cannot be read", "schedule.jsonl of the replay of this case");
+  return read_schedule(in, file, plan, plan_context(one));
 }
 
 // Ranks of one machine take its GPUs in turn.
@@ -94,7 +116,7 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
   TrainingFiles files(arguments.out, ranks.is_first());
   try {
     Training training(one, device, backend_for(arguments.backend, device, arguments.threads, environment),
-                      files, reporter, ranks);
+                      files, reporter, ranks, schedule_of(one, arguments.schedule_file));
     if (arguments.resume) resume(training, ranks.is_first());
     const Json result = training.run();
     files.finish(result);
@@ -134,6 +156,9 @@ bool is_silent_rank() {
 void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--case", arguments.case_file, "a resolved case (case.json)");
   app.add_option("--out", arguments.out, "folder that the files of the training are written to");
+  app.add_option(
+      "--schedule", arguments.schedule_file,
+      "who took part in operations that do not wait for everyone: schedule.jsonl of the case's replay");
   app.add_option("--device", arguments.device, "instead of the case's train.device")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--backend", arguments.backend,

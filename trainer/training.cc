@@ -64,7 +64,7 @@ std::vector<Slot> slots_of(const OperationPlan& plan, const Update& update) {
 }  // namespace
 
 Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-                   ProgressReporter& progress, Ranks& ranks)
+                   ProgressReporter& progress, Ranks& ranks, Schedule schedule)
     : case_(one),
       train_(*one.train),
       device_(device),
@@ -77,6 +77,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       decay_(decay_ranges(train_.model)),
       plan_(trained_plan_of(one)),
       context_(trained_context(one)),
+      schedule_(std::move(schedule)),
       exchanges_gradients_(any_rule(plan_, [](const OperationRule& rule) { return rule.before_optimizer; })),
       update_(make_update(one.method)),
       arena_(slots_of(plan_, *update_), one.replicas, train_.model.parameters(),
@@ -118,7 +119,7 @@ int Training::resume(std::vector<std::string>& refused) {
   const Json& state = resumed_->state;
   check_same_run(state);
   if (resumed_->step > 0)
-    restore_tensors(*resumed_, replicas_, operations_, operations_pending(plan_, context_, resumed_->step),
+    restore_tensors(*resumed_, replicas_, operations_, pending_after(resumed_->step),
                     resumed_->step == train_.steps);
   if (accelerator_) accelerator_->upload();
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
@@ -213,7 +214,7 @@ void Training::save_checkpoint(int step) {
   if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
   const std::vector<TensorView> tensors =
       step == 0 ? std::vector<TensorView>{}
-                : tensors_to_keep(replicas_, operations_, operations_pending(plan_, context_, step),
+                : tensors_to_keep(replicas_, operations_, pending_after(step),
                                   step == train_.steps);
   if (ranks_.is_first())
     checkpoints_.write(step, std::move(state), tensors);
@@ -249,8 +250,7 @@ void Training::finish_step(int step) {
 // What follows the step's compute (core/plan/program.h). A step that changes weights after the optimizer is
 // evaluated on both sides of that.
 void Training::follow_program(int step) {
-  const std::vector<Operation> posted = operations_at(plan_, context_, step),
-                               due = operations_due(plan_, context_, step);
+  const std::vector<Operation> posted = posted_at(step), due = due_at(step);
   const auto named = [&](const Instruction& one) -> const Operation& {
     for (const std::vector<Operation>* operations : {&posted, &due})
       for (const Operation& operation : *operations)
@@ -278,6 +278,18 @@ void Training::follow_program(int step) {
         break;
     }
   if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");
+}
+
+std::vector<Operation> Training::posted_at(int step) const {
+  return followed(schedule_, plan_, operations_at(plan_, context_, step));
+}
+
+std::vector<Operation> Training::due_at(int step) const {
+  return followed(schedule_, plan_, operations_due(plan_, context_, step));
+}
+
+std::vector<Operation> Training::pending_after(int step) const {
+  return followed(schedule_, plan_, operations_pending(plan_, context_, step));
 }
 
 void Training::post(const Operation& operation) {

@@ -9,6 +9,7 @@
 
 #include "core/case.h"
 #include "core/child_main.h"
+#include "core/plan/schedule.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
@@ -24,15 +25,15 @@ class Training {
  public:
   // `one` has a train section and has passed its method's check; `device` is where the replicas compute. With
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
-  // Loads the data and initializes the replicas. Throws InputError for data that is not there, or is not that
-  // of the other ranks.
+  // Loads the data and initializes the replicas. `schedule` says who takes part in the operations in which
+  // times decide that. Throws InputError for data that is not there, or is not that of the other ranks.
   Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-           ProgressReporter& progress, Ranks& ranks = one_rank());
+           ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {});
   ~Training();
 
-  // Before run(): continues after the newest whole checkpoint in the folder of the files, or from the start if
-  // there is none. For each checkpoint that is not used a line in `refused` says why. Returns the steps that are
-  // done. Throws InputError where the data or the device is not that of the checkpoint.
+  // Before run(): continues after the newest whole checkpoint in the folder of the files, or from the start
+  // if there is none. For each checkpoint that is not used a line in `refused` says why. Returns the steps
+  // that are done. Throws InputError where the data or the device is not that of the checkpoint.
   int resume(std::vector<std::string>& refused);
 
   // To the last step; returns what training.json holds. Throws RunError that names step and replica where a
@@ -61,6 +62,10 @@ class Training {
   void inner_step(int step, int replica, double& loss, double& seconds);
   void finish_step(int step);  // what follows the inner steps: operations, evaluation, files, checkpoint
   void follow_program(int step);
+  // Of the plan, with the groups of the schedule: posted at `step`, due there, and pending when it is over.
+  std::vector<Operation> posted_at(int step) const;
+  std::vector<Operation> due_at(int step) const;
+  std::vector<Operation> pending_after(int step) const;
   void post(const Operation& operation);
   void apply(const Operation& operation);
   // The optimizer, where gradients are exchanged before it.
@@ -96,6 +101,7 @@ class Training {
   std::vector<DecayRange> decay_;
   OperationPlan plan_;
   PlanContext context_;
+  Schedule schedule_;
   bool exchanges_gradients_;  // an operation comes between gradients and optimizer
   std::unique_ptr<Update> update_;
   Arena arena_;

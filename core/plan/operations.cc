@@ -95,6 +95,11 @@ const std::vector<std::string>& all_reduce_collectives() {
   return names;
 }
 
+bool timing_matters(const OperationPlan& plan) {
+  return std::any_of(plan.rules.begin(), plan.rules.end(),
+                     [](const OperationRule& rule) { return !rule.completion.is_all(); });
+}
+
 bool needs_sites(const OperationPlan& plan) {
   return std::any_of(plan.rules.begin(), plan.rules.end(),
                      [](const OperationRule& rule) { return rule.grouping == Grouping::kSites; });

@@ -40,6 +40,23 @@ using Payload = std::vector<PayloadPart>;
 // The whole of each tensor, in the numbers of the wire.
 Payload whole(const std::vector<std::string>& tensors, Wire wire);
 
+// When an operation begins, and which members of its group take part.
+//
+// all       as soon as every member has posted
+// quorum    as soon as every member has posted; or `grace_s` seconds after `quorum` of them had, with those
+// that
+//           have posted by then. A deadline, D seconds after the first member, is a quorum of 1 and a grace
+//           of D.
+//
+// A member that posts later takes no part, and waits for nothing. Who took part is known once the operation
+// has a time: the replay writes it (schedule.h).
+struct Completion {
+  int quorum = 0;  // 0: all
+  double grace_s = 0;
+
+  bool is_all() const { return quorum == 0; }
+};
+
 // One kind of operation of a method.
 struct OperationRule {
   std::string name;  // "gradient", "outer", "presend"
@@ -64,6 +81,8 @@ struct OperationRule {
   int group_size = 0;    // of kRandom and kSites
   int across_every = 0;  // of kSites, in postings
 
+  Completion completion;  // of a rule with one bucket
+
   Payload payload;
   bool sharded = false;  // each participant contributes its 1/n of the columns, padded to ceil(columns/n)
 
@@ -76,6 +95,9 @@ constexpr int kMostBuckets = 4096;
 struct OperationPlan {
   std::vector<OperationRule> rules;
 };
+
+// Whether times decide who takes part in an operation, and with it the numerics of a training.
+bool timing_matters(const OperationPlan& plan);
 
 // Whether its groups depend on which replica is at which site.
 bool needs_sites(const OperationPlan& plan);

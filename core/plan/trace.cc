@@ -72,7 +72,20 @@ Json to_json(const OperationRule& rule) {
                {"payload", Json::array()}};
   for (const PayloadPart& part : rule.payload) json["payload"].push_back(to_json(part));
   if (rule.grouping == Grouping::kSites) json["across_every"] = rule.across_every;
+  if (!rule.completion.is_all())
+    json["completion"] = {{"quorum", rule.completion.quorum}, {"grace_s", rule.completion.grace_s}};
   return json;
+}
+
+Completion completion_from(const Json& json, const OperationRule& rule) {
+  const Completion completion{json.at("quorum"), json.value("grace_s", 0.)};
+  if (completion.quorum < 1 || completion.grace_s < 0)
+    throw InputError("completion", "found " + json.dump(),
+                     "a quorum of 1 or more, and a grace_s of 0 or more");
+  if (rule.buckets > 1)
+    throw InputError("completion", "found a quorum and " + std::to_string(rule.buckets) + " buckets",
+                     "a quorum of a rule with one bucket");
+  return completion;
 }
 
 // What a rule does not say is as in OperationRule.
@@ -96,6 +109,7 @@ OperationRule rule_from(const Json& json) {
   take("overlap_steps", rule.overlap_steps);
   take("overlap_backward", rule.overlap_backward);
   take("buckets", rule.buckets);
+  if (json.contains("completion")) rule.completion = completion_from(json["completion"], rule);
   return rule;
 }
 

@@ -68,7 +68,8 @@ Trace trace_of(const Case& one) {
 std::string training_key(const Case& one) {
   Json method = one.method.options;
   method.erase("label");
-  keep_numerics(method_named(one.method.name).options, method);
+  const bool times_decide = timing_matters(plan_of(one));
+  if (!times_decide) keep_numerics(method_named(one.method.name).options, method);
   // As before there was a choice: without sites a training keeps its name.
   if (method.value("pairing", "random") == "random")
     for (const char* key : {"pairing", "across_every"}) method.erase(key);
@@ -77,12 +78,14 @@ std::string training_key(const Case& one) {
   Json train = one.resolved.at("train");
   keep_numerics(train_options(), train);
   if (one.train->precision == Precision::kFloat32) train.erase("precision");  // as before there was a choice
-  const Json key = {{"seed", one.seed},
-                    {"replicas", one.replicas},
-                    {"method", method},
-                    {"train", train},
-                    {"wire", to_string(one.workload.wire)},
-                    {"folder", one.train->data.globs.empty() ? "" : one.folder}};
+  Json key = {{"seed", one.seed},
+              {"replicas", one.replicas},
+              {"method", method},
+              {"train", train},
+              {"wire", to_string(one.workload.wire)},
+              {"folder", one.train->data.globs.empty() ? "" : one.folder}};
+  if (times_decide)  // who takes part depends on all that takes time
+    for (const char* section : {"workload", "network"}) key[section] = one.resolved.at(section);
   return one.method.name + "-" + hex64(fnv1a(key.dump()));
 }
 

@@ -45,7 +45,7 @@ namespace {
 
 // Its mean goes from rank to rank; the messages of a small group go to all of its members.
 bool is_everyones(const Operation& operation) {
-  return operation.rule->kind != OperationKind::kGroupAverage;
+  return operation.groups.empty();
 }
 
 std::vector<const Message*> in_order(const std::vector<int>& group, const std::map<int, Message>& messages) {

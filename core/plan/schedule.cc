@@ -1,0 +1,76 @@
+#include "core/plan/schedule.h"
+
+#include <fmt/core.h>
+
+#include <istream>
+
+#include "core/errors.h"
+#include "core/index.h"
+#include "core/options.h"
+
+namespace longhaul {
+namespace {
+
+void check_header(const Json& json, const PlanContext& context) {
+  if (json.at("longhaul_schedule") != 1)
+    throw InputError("longhaul_schedule", "found version " + json["longhaul_schedule"].dump(), "1");
+  if (json.at("replicas") != context.replicas)
+    throw InputError("replicas", "found " + json["replicas"].dump(),
+                     fmt::format("{}, as the case has", context.replicas));
+}
+
+void read_line(const Json& json, const OperationPlan& plan, const PlanContext& context, Schedule& schedule) {
+  const int rule = json.at("rule"), step = json.at("step");
+  if (rule < 0 || rule >= static_cast<int>(plan.rules.size()))
+    throw InputError("rule", fmt::format("found {}", rule), "the number of a rule of the method's plan");
+  if (plan.rules[as_index(rule)].completion.is_all()) return;
+  const std::vector<int> group = json.at("group");
+  for (const int replica : group)
+    if (replica < 0 || replica >= context.replicas)
+      throw InputError("group", fmt::format("found replica {}", replica),
+                       fmt::format("0 to {}", context.replicas - 1));
+  schedule.groups[{rule, step}].push_back(group);
+}
+
+}  // namespace
+
+Schedule read_schedule(std::istream& in, const std::string& file, const OperationPlan& plan,
+                       const PlanContext& context) {
+  Schedule schedule;
+  std::string line;
+  int number = 0;
+  while (std::getline(in, line)) {
+    ++number;
+    try {
+      const Json json = Json::parse(line);
+      number == 1 ? check_header(json, context) : read_line(json, plan, context, schedule);
+    } catch (const Json::exception& error) {
+      throw InputError(
+          {file, fmt::format("line {}", number), error.what(), "a line of a schedule (docs/formats.md)", ""});
+    } catch (const InputError& error) {
+      InputErrorParts parts = error.parts();
+      parts.file = file;
+      parts.path = fmt::format("line {}, {}", number, parts.path);
+      throw InputError(parts);
+    }
+  }
+  if (number == 0) throw InputError({file, "", "is empty", "a schedule written by a replay", ""});
+  return schedule;
+}
+
+std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& plan,
+                                std::vector<Operation> operations) {
+  for (Operation& operation : operations) {
+    if (operation.rule->completion.is_all()) continue;
+    const auto found = schedule.groups.find({rule_index(plan, operation), operation.post_step});
+    if (found == schedule.groups.end())
+      throw InputError("--schedule",
+                       fmt::format("does not say who took part in {} of step {}", operation.rule->name,
+                                   operation.post_step),
+                       "the schedule of a replay of this case to its end");
+    operation.groups = found->second;
+  }
+  return operations;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,63 @@
+#include "replay/quorum_exchange.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace longhaul {
+
+QuorumExchange::QuorumExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
+                               std::vector<int> group, MemberDone on_member_done)
+    : GroupOperation(exchange, rule_index, std::move(group)),
+      context_(context),
+      on_member_done_(std::move(on_member_done)) {}
+
+void QuorumExchange::release(int replica) {
+  ready_s_[replica] = context_.clock.now_s();
+  if (has_begun()) return;
+  const Completion& completion = rule().completion;
+  if (ready_s_.size() == group().size()) return begin();
+  if (static_cast<int>(ready_s_.size()) != completion.quorum) return;
+  context_.clock.after(completion.grace_s, [this, lives = std::weak_ptr<bool>(lives_)] {
+    if (!lives.expired() && !has_begun()) begin();
+  });
+}
+
+void QuorumExchange::begin() {
+  begun_s_ = context_.clock.now_s();
+  for (const int replica : group())
+    if (ready_s_.count(replica)) participants_.push_back(replica);
+  if (participants_.size() == 1) return on_member_done_(participants_[0]);
+  run_ =
+      std::make_unique<BucketedExchange>(context_, exchange_, rule_index(), participants_, on_member_done_);
+  for (const int replica : participants_) run_->release(replica);
+}
+
+bool QuorumExchange::takes_part(int replica) const {
+  return std::find(participants_.begin(), participants_.end(), replica) != participants_.end();
+}
+
+GroupOperation::MemberTimes QuorumExchange::times(int replica) const {
+  const auto ready = ready_s_.find(replica);
+  if (ready == ready_s_.end()) return {};
+  if (!has_begun()) return {ready->second, -1, 0, {}};
+  MemberTimes times{ready->second, std::max(begun_s_, ready->second), 0, {}};
+  if (!run_ || !takes_part(replica)) return times;
+  times = run_->times(replica);
+  times.ready_s = ready->second;
+  return times;
+}
+
+bool QuorumExchange::is_done(int replica) const {
+  if (!has_begun()) return false;
+  return !run_ || !takes_part(replica) || run_->is_done(replica);
+}
+
+std::vector<std::string> QuorumExchange::waiting() const {
+  if (run_) return run_->waiting();
+  return {fmt::format("exchange {} of step {}: {} of {} replicas are ready, and {} are needed", rule().name,
+                      step(), ready_s_.size(), group().size(), rule().completion.quorum)};
+}
+
+}  // namespace longhaul

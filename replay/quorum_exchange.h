@@ -1,0 +1,46 @@
+// An operation that does not wait for all of its group (Completion): it begins with the members that are
+// ready when the quorum was there for the grace time, or with all as soon as all are. It passes the others
+// by: they send nothing and wait for nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/exchange_run.h"
+
+namespace longhaul {
+
+class QuorumExchange : public GroupOperation {
+ public:
+  // `context` must outlive it.
+  QuorumExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
+                 std::vector<int> group, MemberDone on_member_done);
+
+  void release(int replica) override;
+  const std::vector<int>& participants() const override { return participants_; }
+  // Of a member that it passed by: done when it was ready, with nothing sent.
+  MemberTimes times(int replica) const override;
+  bool is_done(int replica) const override;
+  bool is_finished() const override { return has_begun() && (!run_ || run_->is_finished()); }
+  double start_s() const override { return begun_s_; }
+  double done_s() const override { return run_ ? run_->done_s() : begun_s_; }
+  std::int64_t transfers() const override { return run_ ? run_->transfers() : 0; }
+  std::vector<std::string> waiting() const override;
+
+ private:
+  bool has_begun() const { return begun_s_ >= 0; }
+  bool takes_part(int replica) const;
+  void begin();
+
+  const ExchangeContext& context_;
+  MemberDone on_member_done_;
+  std::map<int, double> ready_s_;  // by replica
+  double begun_s_ = -1;
+  std::vector<int> participants_;
+  std::unique_ptr<BucketedExchange> run_;  // of the participants; null where one takes part alone
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for the end of the grace time
+};
+
+}  // namespace longhaul

@@ -1,0 +1,129 @@
+// A method that does not wait for everyone, from end to end: the replay says who took part, the training
+// follows it. Every message takes 0.3 s and a step 0.4 s, of the last replica twice as long.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "core/csv.h"
+#include "core/json.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+Json scenario() {
+  Json json = Json::parse(read_text(scenario_file("small.json")));
+  json["methods"] = {{{"name", "toy-quorum"}, {"inner_steps", 5}, {"quorum", 3}, {"grace_s", 0.5}}};
+  json["workload"] = {{"step_time", {{"constant", "400ms"}}}, {"step_time_factors", {{"3", 2}}}};
+  json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
+                     {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}}};
+  json["train"]["checkpoint_every"] = 4;
+  return json;
+}
+
+std::vector<Json> lines_of(const std::string& file) {
+  std::istringstream in(read_text(file));
+  std::vector<Json> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+class QuorumRun : public testing::Test {
+ protected:
+  QuorumRun() : folder_(fresh_folder("quorum")) { write_text(folder_ + "/scenario.json", scenario().dump()); }
+  CommandResult run(const std::vector<std::string>& more, const std::string& out = "/run") {
+    std::vector<std::string> words = {"run", folder_ + "/scenario.json", "--out", folder_ + out, "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return longhaul(words);
+  }
+  Json record(const std::string& out = "/run") const {
+    return Json::parse(read_text(folder_ + out + "/summary.json"))["cases"][0];
+  }
+  std::string training(const std::string& out = "/run") const {
+    return folder_ + out + "/train/" + record(out)["training"].get<std::string>();
+  }
+
+  const std::string folder_;
+};
+
+// Three are ready after 2 s and go on alone after 0.5 s more: a ring of three, 4 · 0.3 s. So they wait 0.5 s
+// and synchronize 1.2 s, four times in 22 steps; the fourth passes by.
+TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
+  const CommandResult result = run({});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const std::vector<Json> schedule = lines_of(folder_ + "/run/cases/toy-quorum/schedule.jsonl");
+  ASSERT_EQ(schedule.size(), 1u + 4);
+  const std::vector<Json> moved = lines_of(training() + "/exchanges.jsonl");
+  ASSERT_EQ(moved.size(), 4u);
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    EXPECT_EQ(schedule[i + 1]["group"], (std::vector<int>{0, 1, 2}));
+    EXPECT_EQ(moved[i]["step"], 5 * (i + 1));
+    EXPECT_EQ(moved[i]["groups"], Json({{0, 1, 2}}));
+  }
+  const CsvTable exchanges = read_csv(folder_ + "/run/cases/toy-quorum/exchanges.csv");
+  for (const auto& row : exchanges.rows) {
+    const double ready = std::stod(row[exchanges.column("ready_s")]),
+                 start = std::stod(row[exchanges.column("start_s")]),
+                 done = std::stod(row[exchanges.column("done_s")]);
+    if (row[exchanges.column("replica")] == "3") {
+      EXPECT_NEAR(done, ready, 1e-9);
+      EXPECT_EQ(row[exchanges.column("bytes")], "0");
+    } else {
+      EXPECT_NEAR(start - ready, 0.5, 1e-9);
+      EXPECT_NEAR(done - start, 1.2, 1e-9);
+    }
+  }
+  const Json of_case = record();
+  EXPECT_TRUE(of_case["final_loss"].is_number());
+  EXPECT_TRUE(fs::exists(folder_ + "/run/cases/toy-quorum/timeline.json"));
+}
+
+// Replayed and trained apart, and resumed in between, it is the same run.
+TEST_F(QuorumRun, InPartsIsTheSameRun) {
+  ASSERT_EQ(run({}).status, 0);
+  const CommandResult early = run({"--only", "train"}, "/parts");
+  EXPECT_EQ(early.status, 2);
+  EXPECT_NE(early.err.find("--only replay before it"), std::string::npos) << early.err;
+  run({"--only", "replay", "--resume"}, "/parts");
+  ASSERT_EQ(run({"--only", "train", "--resume"}, "/parts").status, 0);
+  ASSERT_EQ(run({"--resume"}, "/parts").status, 0);
+  EXPECT_EQ(read_text(training("/parts") + "/metrics.csv"), read_text(training() + "/metrics.csv"));
+  EXPECT_EQ(record("/parts")["simulated_time_s"], record()["simulated_time_s"]);
+  EXPECT_EQ(record("/parts")["status"], "done");
+}
+
+TEST_F(QuorumRun, OtherTimesAreAnotherTraining) {
+  ASSERT_EQ(run({}).status, 0);
+  ASSERT_EQ(run({"--set", "workload.step_time_factors={}"}, "/equal").status, 0);
+  EXPECT_NE(training().substr(training().rfind('/')),
+            training("/equal").substr(training("/equal").rfind('/')));
+  const std::vector<Json> schedule = lines_of(folder_ + "/equal/cases/toy-quorum/schedule.jsonl");
+  EXPECT_EQ(schedule[1]["group"], (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_NE(record("/equal")["final_loss"], record()["final_loss"]);
+}
+
+TEST_F(QuorumRun, AloneTheTrainerAsksForTheSchedule) {
+  ASSERT_EQ(run({}).status, 0);
+  const std::string out = folder_ + "/alone", case_file = training() + "/case.json";
+  const CommandResult without =
+      run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet"});
+  EXPECT_EQ(without.status, 2);
+  EXPECT_NE(without.err.find("--schedule"), std::string::npos) << without.err;
+  const CommandResult with =
+      run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet", "--schedule",
+                                          folder_ + "/run/cases/toy-quorum/schedule.jsonl"});
+  EXPECT_EQ(with.status, 0) << with.err;
+  EXPECT_EQ(read_text(out + "/metrics.csv"), read_text(training() + "/metrics.csv"));
+}
+
+TEST_F(QuorumRun, MeasuredStepTimesAreRefused) {
+  const CommandResult result = run({"--set", "workload.step_time={\"measured\": true}"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("workload.step_time"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace longhaul
