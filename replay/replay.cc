@@ -230,8 +230,10 @@ class Replay {
     at(replica).totals.bytes_sent += times.bytes_sent;
     SyncParts parts = times.parts;
     parts.waiting_s += done_s - since_origin(times.done_s);
+    // A member that came too late is passed by: it waits for no start.
+    const double start_s = std::max(run.start_s(), times.ready_s);
     outputs_.add_exchange(run.step(), run.rule_index(),
-                          {replica, since_origin(times.ready_s), since_origin(run.start_s()), done_s,
+                          {replica, since_origin(times.ready_s), since_origin(start_s), done_s,
                            times.bytes_sent, parts, awaited_s});
   }
 

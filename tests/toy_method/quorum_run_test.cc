@@ -69,6 +69,7 @@ TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
                  start = std::stod(row[exchanges.column("start_s")]),
                  done = std::stod(row[exchanges.column("done_s")]);
     if (row[exchanges.column("replica")] == "3") {
+      EXPECT_NEAR(start, ready, 1e-9);
       EXPECT_NEAR(done, ready, 1e-9);
       EXPECT_EQ(row[exchanges.column("bytes")], "0");
     } else {
@@ -78,6 +79,10 @@ TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
   }
   const Json of_case = record();
   EXPECT_TRUE(of_case["final_loss"].is_number());
+  EXPECT_NEAR(of_case["sync_time_s"]["mean"].get<double>(), 3 * 1.2 / 4, 1e-9)
+      << "nothing for the one passed by";
+  EXPECT_NEAR(of_case["wait_s"]["mean"].get<double>(), 3 * 0.5 / 4, 1e-9);
+  EXPECT_NEAR(of_case["exposed_s"]["mean"].get<double>(), 3 * 1.7 / 4, 1e-9);
   EXPECT_TRUE(fs::exists(folder_ + "/run/cases/toy-quorum/timeline.json"));
 }
 

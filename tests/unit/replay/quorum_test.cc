@@ -44,6 +44,7 @@ TEST(Quorum, PassesByWhoComesAfterTheGraceTime) {
   }
   const ExchangeRecord& late = result.row(1, 2);
   EXPECT_NEAR(late.ready_s, 2, 1e-9);
+  EXPECT_NEAR(late.start_s, 2, 1e-9);
   EXPECT_NEAR(late.done_s, 2, 1e-9) << "it waits for nothing";
   EXPECT_EQ(late.bytes, 0);
   const std::vector<Json> schedule = schedule_of(result);
