@@ -26,15 +26,10 @@ constexpr char kWhatToDo[] =
     "losses and time-outs in FIFOs are up to several times off in fidelity \"flow\": use fidelity "
     "\"packet\", queue \"host\" or \"fq_codel\", or network.tcp.accept_error if the error does not matter";
 
-double all_access_rates(const Topology& topology) {
-  double sum = 0;
-  for (const Link& link : topology.links())
-    if (link.first < topology.replicas()) sum += std::max(link.rate_forward, link.rate_backward);
-  return sum;
-}
-
 void check_trunks(const Topology& topology) {
-  const double most = all_access_rates(topology);
+  double most = 0;  // that all replicas send or receive together, bit/s
+  for (const Link& link : topology.links())
+    if (link.first < topology.replicas()) most += std::max(link.rate_forward, link.rate_backward);
   for (const Link& link : topology.links())
     if (link.first >= topology.replicas() && link.second >= topology.replicas() &&
         std::min(link.rate_forward, link.rate_backward) < most)
