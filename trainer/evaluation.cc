@@ -26,6 +26,26 @@ double Evaluation::mean_loss() const {
   return std::accumulate(losses.begin(), losses.end(), 0.) / static_cast<double>(losses.size());
 }
 
+Json to_json(const Evaluation& evaluation) {
+  return {{"step", evaluation.step},
+          {"phase", evaluation.phase},
+          {"losses", evaluation.losses},
+          {"loss_of_mean", evaluation.loss_of_mean},
+          {"weight_spread", evaluation.weight_spread},
+          {"sampling_error", evaluation.sampling_error ? Json(*evaluation.sampling_error) : Json()}};
+}
+
+Evaluation evaluation_from(const Json& json) {
+  Evaluation evaluation;
+  evaluation.step = json.at("step");
+  evaluation.phase = json.at("phase").get<std::string>();
+  evaluation.losses = json.at("losses").get<std::vector<double>>();
+  evaluation.loss_of_mean = json.at("loss_of_mean");
+  evaluation.weight_spread = json.at("weight_spread");
+  if (!json.at("sampling_error").is_null()) evaluation.sampling_error = json["sampling_error"].get<double>();
+  return evaluation;
+}
+
 Evaluator::Evaluator(const Decoder& decoder, std::vector<Batch> validation, bool is_sample,
                      const Arena& arena, Backend& backend, Ranks& ranks)
     : decoder_(decoder),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "trainer/model/decoder.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
@@ -27,6 +28,10 @@ struct Evaluation {
 
   double mean_loss() const;
 };
+
+// As a checkpoint keeps it, and back.
+Json to_json(const Evaluation& evaluation);
+Evaluation evaluation_from(const Json& json);
 
 class Evaluator {
  public:

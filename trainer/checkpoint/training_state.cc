@@ -108,24 +108,4 @@ void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, Operation
   operations.restore(pending, [&](const OperationRunner::Pending& one) { return restoring.message(one); });
 }
 
-Json to_json(const Evaluation& evaluation) {
-  return {{"step", evaluation.step},
-          {"phase", evaluation.phase},
-          {"losses", evaluation.losses},
-          {"loss_of_mean", evaluation.loss_of_mean},
-          {"weight_spread", evaluation.weight_spread},
-          {"sampling_error", evaluation.sampling_error ? Json(*evaluation.sampling_error) : Json()}};
-}
-
-Evaluation evaluation_from(const Json& json) {
-  Evaluation evaluation;
-  evaluation.step = json.at("step");
-  evaluation.phase = json.at("phase").get<std::string>();
-  evaluation.losses = json.at("losses").get<std::vector<double>>();
-  evaluation.loss_of_mean = json.at("loss_of_mean");
-  evaluation.weight_spread = json.at("weight_spread");
-  if (!json.at("sampling_error").is_null()) evaluation.sampling_error = json["sampling_error"].get<double>();
-  return evaluation;
-}
-
 }  // namespace longhaul

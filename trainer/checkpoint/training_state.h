@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "trainer/checkpoint/checkpoint_folder.h"
-#include "trainer/evaluation.h"
 #include "trainer/operations/operation_runner.h"
 
 namespace longhaul {
@@ -21,8 +20,5 @@ std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunne
 // or of another shape.
 void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, OperationRunner& operations,
                      const std::vector<Operation>& pending, bool is_last);
-
-Json to_json(const Evaluation& evaluation);
-Evaluation evaluation_from(const Json& json);
 
 }  // namespace longhaul
