@@ -197,7 +197,7 @@ std::vector<bool> best_values(const std::vector<Json>& records, const Metric& me
   for (const Json& record : records) {
     const std::optional<double> value = competing_value(record, metric);
     const Competition competition = value ? competitions[competition_of(record)] : Competition();
-    // What looks the same is not better: a difference below the digits that are shown marks nobody.
+    // What looks the same is not better: a difference below the digits that are shown marks no row.
     best.push_back(competition.competitors >= 2 && *value == competition.lowest &&
                    formatted(metric, competition.lowest) != formatted(metric, competition.highest));
   }

@@ -62,7 +62,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   return folder;
 }
 
-// Of a scenario with more cases nobody opens them one by one, and each takes some ten megabytes.
+// With more cases timelines are hardly opened one by one, and each takes some ten megabytes.
 constexpr std::size_t kMostCasesWithTimelines = 64;
 
 // For a scenario of so many cases, in all shards together.

@@ -24,7 +24,7 @@ struct InputErrorParts {
 class InputError : public std::runtime_error {
  public:
   explicit InputError(InputErrorParts parts);
-  // Of no file, or of one that whoever catches it names (in_file).
+  // Of no file, or of one that is named where it is caught (in_file).
   InputError(std::string path, std::string found, std::string allowed, std::string hint = "");
 
   const InputErrorParts& parts() const { return parts_; }

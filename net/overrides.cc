@@ -79,7 +79,7 @@ void check(const LinkOverride& one, const std::string& link, const std::string& 
 
 [[noreturn]] void refuse(const std::string& name, const char* what, const std::vector<std::string>& names,
                          const std::string& path) {
-  constexpr std::size_t kMostShown = 12;  // a thousand names help nobody
+  constexpr std::size_t kMostShown = 12;  // a thousand names would not help
   throw InputError(path, fmt::format("\"{}\" names no {}", name, what), join_some(names, kMostShown),
                    did_you_mean(name, names));
 }

@@ -18,7 +18,7 @@ namespace longhaul {
 
 // How the members of every exchange send.
 struct SendingRules {
-  bool barrier = false;  // nobody starts before all have posted
+  bool barrier = false;  // no member starts before all have posted
   SliceSpec slice;
   double eager_bytes = 0;  // from one member to another that has not posted
 
@@ -60,7 +60,7 @@ class ExchangeRun {
 
   // The member of this replica is ready and starts; `chain` leads to that.
   void post(int replica, const SyncParts& chain = {});
-  // Chains count from now on: nobody is waited for any more. In an exchange of one bucket that is when the
+  // Chains count from now on: all members are ready. In an exchange of one bucket that is when the
   // last one posts it.
   void count() { is_counting_ = true, start_s_ = context_.clock.now_s(); }
 

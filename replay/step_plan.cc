@@ -16,7 +16,7 @@ namespace {
 
 void add_connections(const Operation& exchange, const std::vector<int>& group,
                      const std::vector<int>& site_of, std::set<std::pair<int, int>>& found) {
-  if (!exchange.rule->completion.is_all())  // whoever is in time may be anyone's neighbour
+  if (!exchange.rule->completion.is_all())  // any two members may be neighbours, by who is in time
     for (const int source : group)
       for (const int target : group)
         if (source != target) found.insert({source, target});

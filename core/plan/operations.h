@@ -68,7 +68,7 @@ struct OperationRule {
   int every = 1, phase = 0, first_step = 1, last_step = 0;
   // The gradients' way: between the backward pass and the optimizer of its step. Else after the optimizer.
   bool before_optimizer = false;
-  // 0: blocking, nobody goes on before it is done. d > 0: what was posted after step s is awaited at the end
+  // 0: blocking, no replica continues before it is done for it. d > 0: what was posted after step s is awaited at the end
   // of step s + d, among the groups of step s + d, and may overlap with the compute in between.
   int overlap_steps = 0;
   // > 0, of a blocking rule: the last part of each step that is the backward pass, during which the payload

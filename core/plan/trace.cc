@@ -13,21 +13,17 @@
 namespace longhaul {
 namespace {
 
-std::string to_string(Grouping grouping) {
-  return grouping == Grouping::kEveryone ? "everyone" : grouping == Grouping::kRandom ? "random" : "sites";
-}
-
-Grouping grouping_from(const std::string& word) {
-  return word == "everyone" ? Grouping::kEveryone : word == "sites" ? Grouping::kSites : Grouping::kRandom;
-}
-
+// Both in the order of their enumerations.
+constexpr const char* kGroupings[] = {"everyone", "random", "sites"};
 constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "reduce-scatter"};
 
-OperationKind kind_from(const std::string& word) {
-  const auto found = std::find(std::begin(kKinds), std::end(kKinds), word);
-  if (found == std::end(kKinds))
-    throw InputError("kind", fmt::format("found \"{}\"", word), fmt::format("{}", fmt::join(kKinds, ", ")));
-  return static_cast<OperationKind>(found - std::begin(kKinds));
+// The place of `word` in `words`.
+template <std::size_t kCount>
+int place_of(const std::string& word, const char* const (&words)[kCount], const char* key) {
+  const auto found = std::find(std::begin(words), std::end(words), word);
+  if (found == std::end(words))
+    throw InputError(key, fmt::format("found \"{}\"", word), fmt::format("{}", fmt::join(words, ", ")));
+  return static_cast<int>(found - std::begin(words));
 }
 
 Json to_json(const PayloadPart& part) {
@@ -63,7 +59,7 @@ Json to_json(const OperationRule& rule) {
                {"first_step", rule.first_step},
                {"last_step", rule.last_step},
                {"before_optimizer", rule.before_optimizer},
-               {"grouping", to_string(rule.grouping)},
+               {"grouping", kGroupings[static_cast<int>(rule.grouping)]},
                {"group_size", rule.group_size},
                {"sharded", rule.sharded},
                {"overlap_steps", rule.overlap_steps},
@@ -93,7 +89,7 @@ OperationRule rule_from(const Json& json) {
   OperationRule rule;
   const auto take = [&json](const char* key, auto& value) { value = json.value(key, value); };
   rule.name = json.at("name").get<std::string>();
-  rule.kind = kind_from(json.value("kind", kKinds[0]));
+  rule.kind = static_cast<OperationKind>(place_of(json.value("kind", kKinds[0]), kKinds, "kind"));
   rule.collective = json.at("collective").get<std::string>();
   rule.every = json.at("every");
   if (rule.every < 1) throw InputError("every", "found " + json["every"].dump(), "at least 1");
@@ -101,7 +97,7 @@ OperationRule rule_from(const Json& json) {
   take("first_step", rule.first_step);
   take("last_step", rule.last_step);
   take("before_optimizer", rule.before_optimizer);
-  rule.grouping = grouping_from(json.at("grouping"));
+  rule.grouping = static_cast<Grouping>(place_of(json.at("grouping"), kGroupings, "grouping"));
   take("across_every", rule.across_every);
   take("group_size", rule.group_size);
   for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));

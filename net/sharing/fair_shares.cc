@@ -57,7 +57,7 @@ void FairShares::make_dirty(LinkDirection direction) {
   dirty_.push_back(direction);
 }
 
-// Sums are begun again when nobody is left, so that roundings do not pile up.
+// Sums begin anew when no flow is left, so that rounding errors do not pile up.
 void FairShares::load_way_back(int flow, double change, int flows) {
   for (const LinkDirection direction : acks_of(flow)) {
     Link& back = link(direction);

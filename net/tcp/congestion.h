@@ -36,7 +36,7 @@ double path_loss(double probability, int links);
 // packet is gone.
 //
 // A queue is watched by its level, so that a source answers in closed form when its next signal comes while
-// the level stays above, and nobody has to look at packets. Times are seconds since the simulation's zero,
+// the level stays above, without looking at packets. Times are seconds since the simulation's zero,
 // levels and lengths bytes of payload.
 constexpr double kNoSignal = std::numeric_limits<double>::infinity();
 

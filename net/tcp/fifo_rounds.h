@@ -8,7 +8,7 @@
 //      and what the others release beyond what they took: W − C RTT/2 with both directions busy, W − C RTT
 //      with one; in slow start half the burst. What does not fit is lost and noticed a round later.
 //   3. After a loss the sender sends again what is missing, with the smaller window. If that overflows again,
-//      nobody notices (a lost repetition gives no duplicate acknowledgement) but the retransmission time-out.
+//      only the retransmission time-out notices (a lost repetition gives no duplicate acknowledgement).
 //
 // No constant is fitted (docs/model.md). Bytes of payload; seconds; rates in bytes a second.
 #pragma once

@@ -47,7 +47,7 @@ SitePair parse_measured(const Json& json, const std::string& path) {
   return {rtt, parse_rate(json.at("throughput"))};
 }
 
-// An error inside `pairs` with the sites' names: nobody counts to pairs[37].
+// An error inside `pairs` with the sites' names, which are easier to find than pairs[37].
 InputError naming_pair(const InputError& error, const Json& json) {
   InputErrorParts parts = error.parts();
   std::size_t index = 0;

@@ -22,7 +22,7 @@ namespace longhaul {
 // anew every period.
 //
 // A draw belongs to (seed, name of the link, direction, period) and to nothing else: another link, another
-// replica or a period that nobody looked at changes no factor. exp(σ z − σ²/2) with a standard normal z has
+// replica or a period without data changes no factor. exp(σ z − σ²/2) with a standard normal z has
 // mean 1.
 class LinkJitter {
  public:
@@ -112,7 +112,7 @@ class Variation {
     std::vector<int> takers;
     bool varies = false;
   };
-  // Traffic that yields to nobody.
+  // Traffic that keeps its rate whatever else is on the link.
   struct Taker {
     std::optional<double> rate, share;
     int source = -1;

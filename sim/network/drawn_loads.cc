@@ -25,8 +25,7 @@ DrawnLoads::DrawnLoads(const NetworkSpec& spec, const Topology& topology, std::u
       flows_(tcp_, topology) {}
 
 void DrawnLoads::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
-  const double rate =
-      topology_.bottleneck(transfer.source, transfer.target) * payload_share(tcp_.segment) / 8;
+  const double rate = payload_rate(topology_.bottleneck(transfer.source, transfer.target), tcp_.segment);
   Transmission drawn = transfer;
   drawn.bytes = std::llround(times_.seconds(transfer.key) * rate);
   if (drawn.bytes > 0) return flows_.send(drawn, std::move(on_arrival), parts);

@@ -97,7 +97,7 @@ int FlowNetwork::add_slots(int source, int target) {
                                  static_cast<double>(tcp_.segment),
                                  tcp_.congestion_control == "cubic",
                                  tcp_.loss > 0 && tcp_.loss_response == "linux",
-                                 facts.bottleneck * payload_share(tcp_.segment) / 8,
+                                 payload_rate(facts.bottleneck, tcp_.segment),
                                  slots_a_pair_,
                                  tcp_.slow_start_after_idle};
   int number = -1;

@@ -24,7 +24,7 @@ function restoreState() {
   return kept.scroll;
 }
 
-// Not while somebody chooses from an open box.
+// Not while the reader has a box open.
 function reloadLater() {
   if (!DATA.live) return;
   setTimeout(() => {

@@ -229,7 +229,7 @@ TEST(Trace, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.operations_at(20)[1].rule->name, "presend");
 }
 
-// What somebody wrote by hand must not become other bytes without a word.
+// A trace that was written by hand must not become other bytes without a word.
 TEST(Trace, ARuleThatCannotBeIsRefused) {
   const auto read = [](const std::string& every, const std::string& part) {
     std::stringstream text(
@@ -246,6 +246,24 @@ TEST(Trace, ARuleThatCannotBeIsRefused) {
   EXPECT_THROW(read("2", R"("codec":{"numbers":"bf16","top_k":0,"chunk":0})"), InputError);
   for (const char* columns : {"[[0,51]]", "[[10,20],[5,9]]", "[[0,10],[10,20]]", "[[7,7]]"})
     EXPECT_THROW(read("2", bf16 + R"(,"columns":)" + columns), InputError) << columns;
+}
+
+TEST(Trace, AnUnknownGroupingIsRefused) {
+  std::stringstream text;
+  write_trace(make_trace(presend_plan(), kContext), text);
+  std::string wrong = text.str();
+  const std::string grouping = "\"grouping\":\"random\"";
+  ASSERT_NE(wrong.find(grouping), std::string::npos);
+  wrong.replace(wrong.find(grouping), grouping.size(), "\"grouping\":\"pairs\"");
+  std::istringstream in(wrong);
+  try {
+    read_trace(in, "t.jsonl");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("grouping: found \"pairs\"; allowed: everyone, random, sites"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Trace, AWrongLineIsNamed) {
