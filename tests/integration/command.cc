@@ -5,21 +5,13 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <list>
 
 namespace longhaul {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Folders {
-  std::vector<std::string> made;
-  ~Folders() {
-    std::error_code ignored;
-    for (const std::string& folder : made) fs::remove_all(folder, ignored);
-  }
-} folders;
+// They are removed at the end of the program.
+std::list<TemporaryFolder> folders;
 
 [[noreturn]] void become(std::vector<std::string> words, const std::string& out, const std::string& err) {
   std::vector<char*> raw;
@@ -64,20 +56,10 @@ CommandResult longhaul(const std::vector<std::string>& arguments) {
 }
 
 std::string fresh_folder(const std::string& name) {
-  std::string pattern = (fs::temp_directory_path() / ("longhaul-" + name + "-XXXXXX")).string();
-  folders.made.push_back(mkdtemp(pattern.data()));
-  return folders.made.back();
-}
-
-std::string read_text(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void write_text(const std::string& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
+  folders.emplace_back();
+  const std::string folder = folders.back().file(name);
+  std::filesystem::create_directory(folder);
+  return folder;
 }
 
 }  // namespace longhaul

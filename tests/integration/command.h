@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
+
 namespace longhaul {
 
 struct CommandResult {
@@ -24,9 +26,6 @@ int wait_for(pid_t child);
 
 // A new empty folder that is removed at the end of the program.
 std::string fresh_folder(const std::string& name);
-
-std::string read_text(const std::string& file);
-void write_text(const std::string& file, const std::string& text);
 
 inline std::string scenario_file(const std::string& name) {
   return std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/" + name;

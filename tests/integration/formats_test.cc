@@ -44,19 +44,11 @@ void columns_are_the_documented_ones(const std::string& run) {
   }
 }
 
-std::string out_of(const std::string& command) {
-  std::string text;
-  FILE* pipe = popen(command.c_str(), "r");
-  std::array<char, 256> part;
-  while (fgets(part.data(), part.size(), pipe)) text += part.data();
-  return pclose(pipe) == 0 ? text : "";
-}
-
 // What the example works out from tables, trace and checkpoint, against the record that analysis/ made.
 void example_reads(const std::string& run) {
   const std::string table = run + "/example.csv";
-  write_text(table,
-             out_of("/usr/bin/python3 -I '" LONGHAUL_SOURCE_DIR "/docs/examples/read_run.py' '" + run + "'"));
+  write_text(table, output_of("/usr/bin/python3 -I '" LONGHAUL_SOURCE_DIR "/docs/examples/read_run.py' '" +
+                              run + "'"));
   const CsvTable read = read_csv(table);
   fs::remove(table);
   const Json summary = Json::parse(read_text(run + "/summary.json"));

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "tests/integration/command.h"
-#include "tests/small_disk.h"
+#include "tests/support/small_disk.h"
 
 namespace longhaul {
 namespace {

@@ -19,29 +19,9 @@
 #include <vector>
 
 #include "core/case.h"
+#include "tests/support/files.h"
 
 namespace longhaul {
-
-inline void write_text(const std::string& file, const std::string& text) {
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
-  std::ofstream(file, std::ios::binary) << text;
-}
-
-inline std::string read_text(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "longhaul-analysis-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 // A resolved case of diloco; `train` false leaves that section out.
 inline Json resolved_case(const std::string& label, const Json& swept, bool train = true, int seed = 1) {

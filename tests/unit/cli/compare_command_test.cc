@@ -1,13 +1,13 @@
 // longhaul compare on run directories of which some cannot be used.
-#include "cli/commands.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "analysis/runs/summary.h"
+#include "cli/commands.h"
 #include "core/errors.h"
+#include "tests/support/files.h"
 
 namespace longhaul {
 namespace {
@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 class CompareCommand : public testing::Test {
  protected:
   CompareCommand() {
-    std::string pattern = (fs::temp_directory_path() / "longhaul-compare-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     std::vector<Json> records;
     for (int seed = 1; seed <= 2; ++seed)
       for (const char* label : {"a", "b"})
@@ -34,14 +32,14 @@ class CompareCommand : public testing::Test {
     fs::create_directories(folder_ + "/newer");
     std::ofstream(folder_ + "/newer/summary.json") << R"({"format": 99, "cases": []})";
   }
-  ~CompareCommand() override { fs::remove_all(folder_); }
 
   std::string written(const std::string& name) const {
     std::ifstream in(folder_ + "/" + name);
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
 
-  std::string folder_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path;
 };
 
 TEST_F(CompareCommand, NamesWhatItCannotReadAndComparesTheRest) {

@@ -1,14 +1,14 @@
 // longhaul new: whatever is chosen, what is written is a valid scenario.
-#include "cli/commands.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
+#include "tests/support/files.h"
 
 namespace longhaul {
 namespace {
@@ -17,12 +17,6 @@ namespace fs = std::filesystem;
 
 class NewCommand : public testing::Test {
  protected:
-  NewCommand() {
-    std::string pattern = (fs::temp_directory_path() / "longhaul-new-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~NewCommand() override { fs::remove_all(folder_); }
-
   NewOptions options(const std::string& name) const {
     NewOptions options;
     options.out = folder_ + "/" + name;
@@ -34,7 +28,8 @@ class NewCommand : public testing::Test {
     return options;
   }
 
-  std::string folder_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path;
 };
 
 TEST_F(NewCommand, EveryChoiceIsAValidScenario) {

@@ -1,6 +1,4 @@
 // longhaul plot draws with the real gnuplot where there is one.
-#include "cli/commands.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,7 +8,9 @@
 #include <fstream>
 
 #include "analysis/runs/summary.h"
+#include "cli/commands.h"
 #include "core/errors.h"
+#include "tests/support/files.h"
 
 namespace longhaul {
 namespace {
@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 class PlotCommand : public testing::Test {
  protected:
   PlotCommand() {
-    std::string pattern = (fs::temp_directory_path() / "longhaul-plot-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     options_.runs = {folder_ + "/run"};
     options_.out = folder_ + "/figures";
     fs::create_directories(folder_ + "/run");
@@ -40,18 +38,9 @@ class PlotCommand : public testing::Test {
                            {"wait_time_s", 10}});
     write_summary(folder_ + "/run", "s", records);
   }
-  ~PlotCommand() override { fs::remove_all(folder_); }
 
-  std::string out_of(const std::string& command) {
-    std::string text;
-    FILE* pipe = popen(command.c_str(), "r");
-    std::array<char, 256> part;
-    while (fgets(part.data(), part.size(), pipe)) text += part.data();
-    pclose(pipe);
-    return text;
-  }
-
-  std::string folder_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path;
   PlotOptions options_;
 };
 
@@ -75,7 +64,7 @@ TEST_F(PlotCommand, PdfsHaveTheirFontsEmbedded) {
     GTEST_SKIP() << "needs gnuplot-nox and poppler-utils";
   ASSERT_EQ(plot_command(options_), 0);
   for (const std::string name : kFigures) {
-    std::istringstream table(out_of("pdffonts '" + options_.out + "/" + name + ".pdf'"));
+    std::istringstream table(output_of("pdffonts '" + options_.out + "/" + name + ".pdf'"));
     std::string line;
     std::getline(table, line);
     const std::size_t column = line.find("emb");
@@ -99,7 +88,7 @@ TEST_F(PlotCommand, AScriptRunsAloneInItsFolder) {
   const std::string first = picture(options_.out), moved = folder_ + "/moved";
   fs::rename(options_.out, moved);
   fs::remove(moved + "/shares-replicas-4.svg");
-  EXPECT_EQ(out_of("cd '" + moved + "' && '" + gnuplot + "' shares-replicas-4.gp 2>&1"), "");
+  EXPECT_EQ(output_of("cd '" + moved + "' && '" + gnuplot + "' shares-replicas-4.gp 2>&1"), "");
   EXPECT_FALSE(first.empty());
   EXPECT_EQ(picture(moved), first);
 }

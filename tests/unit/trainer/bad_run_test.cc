@@ -4,7 +4,7 @@
 
 #include "core/errors.h"
 #include "methods/common/registry.h"
-#include "tests/small_disk.h"
+#include "tests/support/small_disk.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/token_text.h"
 
@@ -74,7 +74,7 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
   scenario["train"]["checkpoint_every"] = 4;
   scenario["train"]["model"]["hidden"] = 64;  // 1.9 MB a checkpoint, two and a temporary one
   const Case one = only_case(scenario, folder_);
-  write_file(out + "/filler", std::string(5 << 20, 'x'));
+  write_text(out + "/filler", std::string(5 << 20, 'x'));
   const std::string message = failure(scenario);
   expect_said(message, {"step-", ".safetensors: cannot be written: No space left on device"});
   EXPECT_EQ(newest_checkpoint(scenario), 4);
@@ -90,12 +90,12 @@ TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
   Json scenario = small_scenario({{"name", "ddp"}});
   scenario["train"]["model"]["vocabulary"] = 256;
   scenario["train"]["data"] = {{"text", {"a.txt"}}};
-  write_file(folder_.file("a.txt"), std::string(2000, 'a'));
+  write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case one = only_case(scenario, folder_);
   const std::string metrics = train(one, folder_).metrics;
-  write_file(folder_.file("a.txt"), "");
+  write_text(folder_.file("a.txt"), "");
   EXPECT_THROW(train(one, folder_), InputError);
-  EXPECT_EQ(contents(folder_.file("out/metrics.csv")), metrics);
+  EXPECT_EQ(read_text(folder_.file("out/metrics.csv")), metrics);
   EXPECT_TRUE(fs::exists(folder_.file("out/done")));
   EXPECT_EQ(newest_checkpoint(scenario), 12);
 }
@@ -104,10 +104,10 @@ TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
   Json scenario = small_scenario({{"name", "ddp"}});
   scenario["train"]["model"]["vocabulary"] = 256;
   scenario["train"]["data"] = {{"text", {"a.txt"}}};
-  write_file(folder_.file("a.txt"), std::string(2000, 'a'));
+  write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case one = only_case(scenario, folder_);
   train(one, folder_);
-  write_file(folder_.file("a.txt"), std::string(2000, 'b'));
+  write_text(folder_.file("a.txt"), std::string(2000, 'b'));
   try {
     train(one, folder_, 1, true);
     FAIL() << "it went on";
@@ -146,7 +146,7 @@ TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
   Json scenario = small_scenario({{"name", "ddp"}});
   scenario["train"]["data"] = {{"shards", {"a.bin"}}};
   const auto refused = [&](const std::string& bytes) -> std::string {
-    write_file(folder_.file("a.bin"), bytes);
+    write_text(folder_.file("a.bin"), bytes);
     try {
       train(only_case(scenario, folder_), folder_);
     } catch (const InputError& error) {

@@ -45,9 +45,9 @@ void expect_parts(const std::string& message, const std::vector<std::string>& pa
 
 TEST(Text, IsTheBytesOfTheFilesInSortedOrder) {
   const TemporaryFolder folder;
-  write_file(folder.file("b.txt"), "second");
-  write_file(folder.file("a.txt"), "first\xff");
-  const TokenText text = read_bytes(files_of({"*.txt"}, folder.path(), "train.data.text"));
+  write_text(folder.file("b.txt"), "second");
+  write_text(folder.file("a.txt"), "first\xff");
+  const TokenText text = read_bytes(files_of({"*.txt"}, folder.path, "train.data.text"));
   EXPECT_EQ(text.hash, fnv1a("first\xffsecond"));
   ASSERT_EQ(text.tokens.size(), 12u);
   EXPECT_EQ(text.tokens[5], 255);
@@ -57,9 +57,9 @@ TEST(Text, IsTheBytesOfTheFilesInSortedOrder) {
 
 TEST(Text, APatternThatMatchesNothingIsNamedByItsPath) {
   const TemporaryFolder folder;
-  write_file(folder.file("a.txt"), "text");
+  write_text(folder.file("a.txt"), "text");
   expect_parts(input_error([&] {
-                 files_of({"*.txt", "missing/*.md"}, folder.path(), "train.data.text");
+                 files_of({"*.txt", "missing/*.md"}, folder.path, "train.data.text");
                }),
                {"train.data.text[1]", "missing/*.md"});
 }
@@ -73,7 +73,7 @@ std::vector<std::string> names_of(const std::vector<CorpusFile>& files) {
 void make_files(const TemporaryFolder& folder, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     std::filesystem::create_directories(std::filesystem::path(folder.file(name)).parent_path());
-    write_file(folder.file(name), name);
+    write_text(folder.file(name), name);
   }
 }
 
@@ -92,15 +92,14 @@ TEST(SystemHeaders, AreThoseOfTheCompilerLibcAndLinuxAndNoOthers) {
              {"stdio.h", library + "/vector", "linux/tcp.h", "asm-generic/w.h", "x86_64-linux-gnu/bits/y.h"});
   make_files(folder,
              {"zlib.h", "sqlite3.h", "readme", "c++/3/vector", "other/x.h", "x86_64-linux-gnu/more/z.h"});
-  EXPECT_EQ(names_of(system_headers(0, folder.path())),
+  EXPECT_EQ(names_of(system_headers(0, folder.path)),
             (std::vector<std::string>{"asm-generic/w.h", library + "/vector", "linux/tcp.h", "stdio.h",
                                       "x86_64-linux-gnu/bits/y.h"}));
 }
 
 TEST(SystemHeaders, WithoutAnyTheMessageSaysWhatToInstall) {
   const TemporaryFolder folder;
-  expect_parts(input_error([&] { system_headers(0.05, folder.path()); }),
-               {"train.data.corpus", "install g++"});
+  expect_parts(input_error([&] { system_headers(0.05, folder.path); }), {"train.data.corpus", "install g++"});
 }
 
 // Which part a file is in depends on its own name alone: one more moves no other.
@@ -111,14 +110,14 @@ TEST(SystemHeaders, AFileMoreMovesNoOther) {
   make_files(folder, names);
   std::map<std::string, bool> before;
   int held_out = 0;
-  for (const CorpusFile& file : system_headers(0.25, folder.path())) {
+  for (const CorpusFile& file : system_headers(0.25, folder.path)) {
     before[file.name] = file.is_held_out;
     held_out += file.is_held_out;
   }
   EXPECT_EQ(before.size(), 400u);
   EXPECT_NEAR(held_out, 100, 35);  // a quarter; four standard deviations of 400 fair draws
   make_files(folder, {"linux/0000.h", "linux/new.h"});
-  for (const CorpusFile& file : system_headers(0.25, folder.path())) {
+  for (const CorpusFile& file : system_headers(0.25, folder.path)) {
     if (before.count(file.name)) {
       EXPECT_EQ(file.is_held_out, before[file.name]) << file.name;
     }
@@ -132,7 +131,7 @@ TEST(LinuxSource, HoldsOutWholeFolders) {
     for (const char* file : {"/a.c", "/b.h", "/c.rst"}) names.push_back("fs/" + std::to_string(i) + file);
   make_files(folder, names);
   std::map<std::string, std::set<bool>> parts;
-  const std::vector<CorpusFile> files = linux_source(0.3, folder.path());
+  const std::vector<CorpusFile> files = linux_source(0.3, folder.path);
   EXPECT_EQ(files.size(), 180u);  // neither the picture nor the driver
   for (const CorpusFile& file : files)
     parts[std::filesystem::path(file.name).parent_path().string()].insert(file.is_held_out);
@@ -146,7 +145,7 @@ TEST(LinuxSource, HoldsOutWholeFolders) {
 
 TEST(LinuxSource, WithoutItTheMessageNamesTheScript) {
   const TemporaryFolder folder;
-  expect_parts(input_error([&] { linux_source(0.05, folder.path()); }),
+  expect_parts(input_error([&] { linux_source(0.05, folder.path); }),
                {"train.data.corpus", "scripts/linux_source.sh"});
 }
 
@@ -203,8 +202,8 @@ TEST(CopiedStretches, AreTakenOut) {
 
 TEST(Shards, ReadTheFormatOfLlmC) {
   const TemporaryFolder folder;
-  write_file(folder.file("a.bin"), shard(20240520, 1, 3, {7, 8, 9}));
-  write_file(folder.file("b.bin"), shard(20240520, 1, 2, {1, 2}));
+  write_text(folder.file("a.bin"), shard(20240520, 1, 3, {7, 8, 9}));
+  write_text(folder.file("b.bin"), shard(20240520, 1, 2, {1, 2}));
   EXPECT_EQ(read_token_shards({folder.file("a.bin"), folder.file("b.bin")}, 10).tokens,
             (std::vector<Token>{7, 8, 9, 1, 2}));
 }
@@ -213,7 +212,7 @@ TEST(Shards, WrongOnesAreRefusedByName) {
   const TemporaryFolder folder;
   const std::string file = folder.file("a.bin");
   const auto refused = [&](const std::string& bytes, const std::vector<std::string>& parts) {
-    write_file(file, bytes);
+    write_text(file, bytes);
     const std::string message = input_error([&] { read_token_shards({file}, 100); });
     expect_parts(message, {"train.data.shards", "a.bin"});
     expect_parts(message, parts);
@@ -278,7 +277,7 @@ Json text_scenario(const std::string& glob) {
 
 TEST(Dataset, ValidationIsTheEndOfTheText) {
   const TemporaryFolder folder;
-  write_file(folder.file("a.txt"), std::string(900, 'a') + std::string(100, 'b'));
+  write_text(folder.file("a.txt"), std::string(900, 'a') + std::string(100, 'b'));
   Json scenario = text_scenario("a.txt");
   scenario["train"]["validation_fraction"] = 0.1;
   const Dataset data = load_dataset(only_case(scenario, folder));
@@ -289,10 +288,10 @@ TEST(Dataset, ValidationIsTheEndOfTheText) {
 
 TEST(Dataset, EmptyAndShortTextsAreRefused) {
   const TemporaryFolder folder;
-  write_file(folder.file("a.txt"), "");
+  write_text(folder.file("a.txt"), "");
   const Case one = only_case(text_scenario("a.txt"), folder);
   expect_parts(input_error([&] { load_dataset(one); }), {"train.data", "empty"});
-  write_file(folder.file("a.txt"), std::string(50, 'x'));  // 5 % are fewer than context + 1 = 13
+  write_text(folder.file("a.txt"), std::string(50, 'x'));  // 5 % are fewer than context + 1 = 13
   expect_parts(input_error([&] { load_dataset(one); }), {"train.data", "validation", "13"});
 }
 
@@ -328,7 +327,7 @@ TEST(Windows, ValidationIsTheSameForEveryMethodAndSeed) {
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 5000; ++i) text += std::to_string(i * i);
-  write_file(folder.file("a.txt"), text);
+  write_text(folder.file("a.txt"), text);
   std::vector<std::vector<std::int64_t>> seen;
   for (const int seed : {1, 2})
     for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "noloco"}, {"inner_steps", 3}}}) {
@@ -365,8 +364,8 @@ TEST(Windows, OfTheWholePartPredictEachTokenOnce) {
 
 TEST(Dataset, ValidationFilesAreHeldOutAndNothingElse) {
   const TemporaryFolder folder;
-  write_file(folder.file("a.txt"), std::string(900, 'a'));
-  write_file(folder.file("val.txt"), std::string(50, 'v'));
+  write_text(folder.file("a.txt"), std::string(900, 'a'));
+  write_text(folder.file("val.txt"), std::string(50, 'v'));
   Json scenario = text_scenario("a.txt");
   scenario["train"]["data"]["validation"] = {"val.txt"};
   const Dataset data = load_dataset(only_case(scenario, folder));
@@ -377,8 +376,8 @@ TEST(Dataset, ValidationFilesAreHeldOutAndNothingElse) {
 
 TEST(Dataset, ValidationShardsAreNamedInTheirErrors) {
   const TemporaryFolder folder;
-  write_file(folder.file("a.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 1)));
-  write_file(folder.file("val.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 999)));
+  write_text(folder.file("a.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 1)));
+  write_text(folder.file("val.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 999)));
   Json scenario = text_scenario("");
   scenario["train"]["data"] = {{"shards", {"a.bin"}}, {"validation", {"val.bin"}}};
   expect_parts(input_error([&] { load_dataset(only_case(scenario, folder)); }),

@@ -97,7 +97,7 @@ TEST_F(ExportCommand, NamesShapesAndConfigurationAreThoseOfLlamaForCausalLM) {
   EXPECT_EQ(config["tie_word_embeddings"], false);
   EXPECT_EQ(config["rope_theta"], 10000);
   // transformers refuses a file without it.
-  EXPECT_NE(contents(folder_.file("model/model.safetensors")).find(R"("__metadata__":{"format":"pt"})"),
+  EXPECT_NE(read_text(folder_.file("model/model.safetensors")).find(R"("__metadata__":{"format":"pt"})"),
             std::string::npos);
 }
 
@@ -120,10 +120,10 @@ TEST_F(ExportCommand, RefusesWhatIsNotThere) {
   EXPECT_NE(refused({run, -1, false, out}).find("--replica"), std::string::npos);
   EXPECT_NE(refused({run, 1, true, out}).find("either"), std::string::npos);
   EXPECT_NE(refused({run, {}, false, out}).find("either"), std::string::npos);
-  EXPECT_NE(refused({folder_.path(), 0, false, out}).find("no whole checkpoint"), std::string::npos);
-  std::string tensors = contents(run + "/checkpoints/step-60.safetensors");
+  EXPECT_NE(refused({folder_.path, 0, false, out}).find("no whole checkpoint"), std::string::npos);
+  std::string tensors = read_text(run + "/checkpoints/step-60.safetensors");
   tensors[tensors.size() - 5] ^= 1;
-  write_file(run + "/checkpoints/step-60.safetensors", tensors);
+  write_text(run + "/checkpoints/step-60.safetensors", tensors);
   EXPECT_NE(refused({run, 0, false, out}).find("is damaged"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(out));
 }

@@ -33,7 +33,7 @@ Trained stacked_on_gpu(const Json& scenario) {
 // The losses in metrics.csv, in the order of its lines.
 std::vector<double> losses_in(const std::string& metrics) {
   const TemporaryFolder folder;
-  write_file(folder.file("metrics.csv"), metrics);
+  write_text(folder.file("metrics.csv"), metrics);
   std::vector<double> losses;
   for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
   return losses;
@@ -106,7 +106,7 @@ std::vector<std::string> left_by_ranks(const Json& scenario, int size) {
               sizeof(float) * static_cast<std::size_t>(arena.parameters()));
   });
   for (const char* name : {"out/metrics.csv", "out/exchanges.jsonl"})
-    left.push_back(contents(folder.file(name)));
+    left.push_back(read_text(folder.file(name)));
   return left;
 }
 

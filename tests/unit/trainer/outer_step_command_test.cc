@@ -32,7 +32,7 @@ TEST(Safetensors, ReadsWhatItWroteAndWhatOthersWrite) {
       R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
   const std::uint64_t length = header.size();
   const float value = 0.5;
-  write_file(folder.file("b"), std::string(reinterpret_cast<const char*>(&length), 8) + header +
+  write_text(folder.file("b"), std::string(reinterpret_cast<const char*>(&length), 8) + header +
                                    std::string(reinterpret_cast<const char*>(&value), 4));
   EXPECT_EQ(floats(read_safetensors(folder.file("b")).at("w")), std::vector<float>{0.5});
 }
@@ -40,12 +40,12 @@ TEST(Safetensors, ReadsWhatItWroteAndWhatOthersWrite) {
 TEST(Safetensors, DamagedFilesAreRefused) {
   const TemporaryFolder folder;
   write_safetensors(folder.file("a"), {{"x", store({1, 2}, {2})}});
-  const std::string whole = contents(folder.file("a"));
+  const std::string whole = read_text(folder.file("a"));
   for (std::size_t length : {std::size_t{0}, std::size_t{5}, std::size_t{20}, whole.size() - 1}) {
-    write_file(folder.file("b"), whole.substr(0, length));
+    write_text(folder.file("b"), whole.substr(0, length));
     EXPECT_THROW(read_safetensors(folder.file("b")), InputError) << length;
   }
-  write_file(folder.file("b"), std::string("\2\0\0\0\0\0\0\0[}", 10));
+  write_text(folder.file("b"), std::string("\2\0\0\0\0\0\0\0[}", 10));
   EXPECT_THROW(read_safetensors(folder.file("b")), InputError);
 }
 

@@ -22,11 +22,11 @@ class Program : public testing::Test {
     const std::string command = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train " + arguments + " > " +
                                 folder_.file("output") + " 2>&1";
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder_.file("output"))};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder_.file("output"))};
   }
 
   Ended run_case(const Json& scenario, const std::string& arguments = "") {
-    write_file(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
+    write_text(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
     return run("--case " + folder_.file("case.json") + " --out " + folder_.file("out") + " " + arguments);
   }
 
@@ -62,7 +62,7 @@ TEST_F(Program, ProductsByTheBlasWhereTheEnvironmentSaysSo) {
     ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", products.c_str(), 1), 0);
     const Ended ended = run_case(scenario);
     ASSERT_EQ(ended.status, 0) << ended.output;
-    const Json training = Json::parse(contents(folder_.file("out/training.json")));
+    const Json training = Json::parse(read_text(folder_.file("out/training.json")));
     EXPECT_EQ(training["blas"].get<std::string>().rfind("oneDNN", 0) == 0, products == "onednn");
     losses.push_back(training["final_loss"]);
     std::filesystem::remove_all(folder_.file("out"));
@@ -77,7 +77,7 @@ TEST_F(Program, TellsItsProgressInTheProtocol) {
   const Ended ended =
       run_case(small_scenario({{"name", "ddp"}}), "--progress-fd 3 3> " + folder_.file("progress"));
   EXPECT_EQ(ended.status, 0);
-  std::istringstream lines(contents(folder_.file("progress")));
+  std::istringstream lines(read_text(folder_.file("progress")));
   std::vector<Json> said;
   for (std::string line; std::getline(lines, line);) said.push_back(Json::parse(line));
   ASSERT_GE(said.size(), 3u);
@@ -104,12 +104,12 @@ TEST_F(Program, DataThatIsNotThereIsWrongInput) {
 TEST_F(Program, ACaseThatIsNoneIsWrongInput) {
   expect_refused(run("--case " + folder_.file("missing.json") + " --out " + folder_.file("out")),
                  {"missing.json"});
-  write_file(folder_.file("case.json"), "{");
+  write_text(folder_.file("case.json"), "{");
   expect_refused(run("--case " + folder_.file("case.json") + " --out " + folder_.file("out")), {"case.json"});
 }
 
 TEST_F(Program, AFolderThatCannotBeWrittenFailsTheRun) {
-  write_file(folder_.file("out"), "a file where the folder should be");
+  write_text(folder_.file("out"), "a file where the folder should be");
   EXPECT_EQ(run_case(small_scenario({{"name", "ddp"}})).status, 1);
   const Ended ended = run("--case " + folder_.file("case.json") + " --out /proc/longhaul");
   EXPECT_EQ(ended.status, 1);
@@ -119,7 +119,7 @@ TEST_F(Program, AFolderThatCannotBeWrittenFailsTheRun) {
 TEST_F(Program, AnInterruptEndsWith130AndKeepsWhatThereWas) {
   Json scenario = small_scenario({{"name", "ddp"}}, 1000000);
   scenario["train"]["evaluate_every"] = 1;
-  write_file(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
+  write_text(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
   const std::string arguments =
       " --case " + folder_.file("case.json") + " --out " + folder_.file("out") + " --quiet";
   // Interrupted once there is an evaluation.
@@ -155,7 +155,7 @@ TEST_F(Program, AnInterruptBetweenMeetingsIsResumedToTheBytesOfAnUndisturbedTrai
   EXPECT_NE(resumed.output.find("resumes after step "), std::string::npos) << resumed.output;
   const std::string tensors = "/checkpoints/step-" + std::to_string(kSteps) + ".safetensors";
   for (const std::string& file : {std::string("/metrics.csv"), std::string("/training.json"), tensors})
-    EXPECT_EQ(contents(cut + file), contents(whole + file)) << file;
+    EXPECT_EQ(read_text(cut + file), read_text(whole + file)) << file;
   EXPECT_EQ(read_csv(cut + "/step_times.csv").rows.size(), std::size_t{4 * kSteps});
 }
 

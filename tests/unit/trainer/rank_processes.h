@@ -80,7 +80,7 @@ class RankProcesses {
     int status = 0;
     ::waitpid(process, &status, 0);
     process = 0;
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(output(rank))};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(output(rank))};
   }
   std::vector<RankEnded> wait() {
     std::vector<RankEnded> ended;

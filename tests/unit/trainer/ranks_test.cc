@@ -36,7 +36,7 @@ class RanksTest : public testing::Test {
 
   void use(const Json& scenario) {
     case_file_ = folder_.file("case.json");
-    write_file(case_file_, only_case(scenario, folder_).resolved.dump());
+    write_text(case_file_, only_case(scenario, folder_).resolved.dump());
   }
 
   std::vector<std::string> arguments(const std::string& out,
@@ -65,7 +65,7 @@ class RanksTest : public testing::Test {
     const std::string tensors = "checkpoints/step-" + std::to_string(last_step) + ".safetensors";
     for (const std::string& name : {std::string("metrics.csv"), std::string("exchanges.jsonl"),
                                     std::string("training.json"), tensors, std::string("done")})
-      EXPECT_EQ(contents(file(out, name)), contents(file(whole, name))) << name;
+      EXPECT_EQ(read_text(file(out, name)), read_text(file(whole, name))) << name;
     EXPECT_EQ(read_csv(file(out, "step_times.csv")).rows.size(),
               read_csv(file(whole, "step_times.csv")).rows.size());
     const std::string json = "checkpoints/step-" + std::to_string(last_step) + ".json";
@@ -73,7 +73,7 @@ class RanksTest : public testing::Test {
   }
 
   static Json without_times(const std::string& file) {
-    Json state = Json::parse(contents(file));
+    Json state = Json::parse(read_text(file));
     state.erase("hash");
     state["files"].erase("step_times.csv");
     return state;
@@ -95,7 +95,7 @@ class RanksTest : public testing::Test {
   void wait_for_step_8(const RankProcesses& writers) const {
     wait_for_file(file("out", "metrics.csv"), writers);
     const auto is_there = [&] {
-      return contents(file("out", "metrics.csv")).find("\n8,") != std::string::npos;
+      return read_text(file("out", "metrics.csv")).find("\n8,") != std::string::npos;
     };
     while (!is_there() && writers.all_run()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     ASSERT_TRUE(is_there());
@@ -227,7 +227,7 @@ TEST_F(RanksTest, ANumberOfRanksThatDoesNotDivideTheReplicasIsWrongInput) {
 TEST_F(RanksTest, RanksWithDifferentCasesAreRefused) {
   use(scenario_of({{"name", "ddp"}}));
   const std::vector<std::string> first = arguments("out");
-  write_file(folder_.file("other.json"),
+  write_text(folder_.file("other.json"),
              only_case(scenario_of({{"name", "ddp"}}, 12), folder_).resolved.dump());
   std::vector<std::string> second = first;
   second[1] = folder_.file("other.json");
@@ -246,7 +246,7 @@ class RankEnvironmentTest : public RanksTest {
     command +=
         " --case " + case_file_ + " --out " + folder_.file("out") + " > " + folder_.file("said") + " 2>&1";
     const int status = std::system(command.c_str());
-    return {WEXITSTATUS(status), contents(folder_.file("said"))};
+    return {WEXITSTATUS(status), read_text(folder_.file("said"))};
   }
 };
 

@@ -17,7 +17,7 @@ Trained stacked(const Json& scenario, int threads = 2) {
 
 std::vector<double> losses_in(const std::string& metrics) {
   const TemporaryFolder folder;
-  write_file(folder.file("metrics.csv"), metrics);
+  write_text(folder.file("metrics.csv"), metrics);
   std::vector<double> losses;
   for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
   return losses;

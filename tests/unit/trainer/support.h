@@ -1,8 +1,7 @@
-// What the trainer's tests share: folders that clean up after themselves, and cases made from a few keys.
+// What the trainer's tests share: cases made from a few keys.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,45 +12,14 @@
 #include "core/scenario.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
+#include "tests/support/files.h"
 #include "tests/unit/core/stub_topology.h"
 #include "trainer/training.h"
 
 namespace longhaul {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "longhaul-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-inline std::string contents(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  EXPECT_TRUE(in) << file;
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-inline void write_file(const std::string& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
-
 inline Json golden(const std::string& name) {
-  return Json::parse(contents(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
+  return Json::parse(read_text(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
 }
 
 // A training of seconds: four replicas of a tiny model on a synthetic text.
@@ -73,7 +41,7 @@ inline Json small_scenario(const Json& method, int steps = 12) {
 
 // The only case of a scenario; its relative paths start in `folder`.
 inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
-  write_file(folder.file("scenario.json"), scenario.dump());
+  write_text(folder.file("scenario.json"), scenario.dump());
   const Scenario loaded =
       load_scenario(folder.file("scenario.json"), {}, scenario_options(method_options(), stub_topologies()));
   EXPECT_EQ(loaded.cases.size(), 1u);
@@ -99,8 +67,8 @@ inline Trained train_with(const Case& one, const TemporaryFolder& folder, Device
     trained.summary = training.run();
     files.finish(trained.summary);
   }
-  trained.metrics = contents(folder.file("out/metrics.csv"));
-  trained.exchanges = contents(folder.file("out/exchanges.jsonl"));
+  trained.metrics = read_text(folder.file("out/metrics.csv"));
+  trained.exchanges = read_text(folder.file("out/exchanges.jsonl"));
   return trained;
 }
 

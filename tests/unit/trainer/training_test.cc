@@ -30,7 +30,7 @@ Json with(Json json, const std::string& key, const Json& value) {
 // weight_spread by (step, phase).
 std::map<std::pair<int, std::string>, double> spreads(const std::string& metrics) {
   const TemporaryFolder folder;
-  write_file(folder.file("metrics.csv"), metrics);
+  write_text(folder.file("metrics.csv"), metrics);
   std::map<std::pair<int, std::string>, double> found;
   for (const auto& row : read_csv(folder.file("metrics.csv")).rows)
     if (row[2] == "mean") found[{std::stoi(row[0]), row[1]}] = std::stod(row[5]);
@@ -237,7 +237,7 @@ TEST(Training, ALossThatIsNotFiniteNamesStepAndReplicaAndKeepsWhatThereWas) {
     EXPECT_NE(std::string(error.what()).find("step "), std::string::npos);
   }
   EXPECT_FALSE(std::filesystem::exists(folder.file("out/done")));
-  EXPECT_EQ(contents(folder.file("out/metrics.csv"))
+  EXPECT_EQ(read_text(folder.file("out/metrics.csv"))
                 .rfind("step,phase,replica,loss,loss_of_mean,weight_spread\n", 0),
             0u);
 }
@@ -267,7 +267,7 @@ TEST(Training, WritesTheFilesOfTheRunDirectory) {
   const CsvTable times = read_csv(folder.file("out/step_times.csv"));
   EXPECT_EQ(times.rows.size(), 12u * 4);
   for (const auto& row : times.rows) EXPECT_GT(std::stod(row[times.column("compute_s")]), 0);
-  const Json written = Json::parse(contents(folder.file("out/training.json")));
+  const Json written = Json::parse(read_text(folder.file("out/training.json")));
   for (const char* key : {"parameters", "tokens", "train_tokens_in_corpus", "corpus_hash", "unigram_entropy",
                           "source_entropy", "arena_bytes", "device", "backend", "precision", "final_loss",
                           "best_loss", "weight_spread", "blas", "libtorch"})
