@@ -5,10 +5,10 @@
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "core/index.h"
 #include "core/random.h"
@@ -126,7 +126,7 @@ Interval Difference::interval(double confidence) const {
 }
 
 Difference paired_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  assert(a.size() == b.size() && a.size() >= 2);
+  if (a.size() != b.size() || a.size() < 2) throw std::logic_error("pairs are two or more");
   std::vector<double> differences;
   for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
   const double n = static_cast<double>(a.size()), average = mean(differences);
@@ -134,7 +134,7 @@ Difference paired_difference(const std::vector<double>& a, const std::vector<dou
 }
 
 Difference welch_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  assert(a.size() >= 2 && b.size() >= 2);
+  if (a.size() < 2 || b.size() < 2) throw std::logic_error("a scatter needs two values or more");
   const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
   const double va = squares_about(a, mean(a)) / (n - 1) / n, vb = squares_about(b, mean(b)) / (m - 1) / m;
   const double scatter = va + vb;
@@ -144,7 +144,7 @@ Difference welch_difference(const std::vector<double>& a, const std::vector<doub
 }
 
 double fisher_exact(unsigned successes_a, unsigned a, unsigned successes_b, unsigned b) {
-  assert(successes_a <= a && successes_b <= b);
+  if (successes_a > a || successes_b > b) throw std::logic_error("more successes than trials");
   const unsigned successes = successes_a + successes_b;
   if (successes == 0 || successes == a + b) return 1;
   const boost::math::hypergeometric tables(successes, a, a + b);
