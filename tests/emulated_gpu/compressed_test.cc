@@ -1,0 +1,44 @@
+// Payloads that no kernel takes: two fragments, compressed to their largest columns with what was left out
+// kept (tests/toy_method), go through host memory and back, and leave what a training on the CPU leaves.
+#include <gtest/gtest.h>
+
+#include "core/csv.h"
+#include "tests/unit/trainer/stacked_support.h"
+#include "tests/unit/trainer/support.h"
+
+namespace longhaul {
+namespace {
+
+Trained train_on(Device device, std::unique_ptr<Backend> backend, const Json& scenario) {
+  const TemporaryFolder folder;
+  return train_with(only_case(scenario, folder), folder, device, std::move(backend));
+}
+
+std::vector<double> losses_in(const std::string& metrics) {
+  const TemporaryFolder folder;
+  write_text(folder.file("metrics.csv"), metrics);
+  std::vector<double> losses;
+  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
+  return losses;
+}
+
+TEST(Compressed, FragmentsGoThroughHostMemoryAndBack) {
+  Json scenario = small_scenario({{"name", "toy-fragments"}, {"inner_steps", 4}, {"overlap", 2}}, 12);
+  scenario["workload"] = {{"wire", "fp32"}};
+  const Trained cpu = train_on(Device::kCpu, make_loop_backend(), scenario),
+                gpu = train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario);
+  EXPECT_EQ(gpu.exchanges, cpu.exchanges) << "the same bytes are moved at the same steps";
+  const std::vector<double> found = losses_in(gpu.metrics), expected = losses_in(cpu.metrics);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-3 * expected[i]) << "line " << i;
+
+  // Without exchanges the losses are others: the rows that the step changed did come back to the device.
+  scenario["methods"] = {{{"name", "independent"}}};
+  const std::vector<double> alone =
+      losses_in(train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario).metrics);
+  EXPECT_GT(std::abs(alone.back() - found.back()), 1e-2 * found.back());
+}
+
+}  // namespace
+}  // namespace longhaul
