@@ -52,7 +52,7 @@ bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
 
 bool feeds_back(const OperationRule& rule) {
   return std::any_of(rule.payload.begin(), rule.payload.end(),
-                     [](const PayloadPart& part) { return part.codec.feeds_back; });
+                     [](const PayloadPart& part) { return part.codec.feedback != Feedback::kNone; });
 }
 
 std::vector<Slot> slots_of(const OperationPlan& plan, const Update& update) {

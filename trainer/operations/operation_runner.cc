@@ -151,7 +151,7 @@ Message OperationRunner::make_message(const PayloadPart& part, int replica) {
 }
 
 float* OperationRunner::error_of(const PayloadPart& part, int replica) {
-  return part.codec.feeds_back ? replicas_.arena.row(Slot::kError, replica) : nullptr;
+  return part.codec.feedback != Feedback::kNone ? replicas_.arena.row(Slot::kError, replica) : nullptr;
 }
 
 GroupMessages OperationRunner::send(const GroupSplit& group, const std::map<int, const Message*>& mine,

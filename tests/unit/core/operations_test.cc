@@ -268,7 +268,7 @@ TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
   plan.rules[0].phase = 3;
   plan.rules[0].first_step = 10;
   plan.rules[0].last_step = 20;
-  plan.rules[0].payload = {{"delta", {TopK{64, 5, Wire::kFp16}, true}, {{0, 5}, {7, 9}}}};
+  plan.rules[0].payload = {{"delta", {TopK{64, 5, Wire::kFp16}, Feedback::kClassic}, {{0, 5}, {7, 9}}}};
   plan.rules[1].before_optimizer = true;
   std::stringstream text;
   write_trace(make_trace(plan, kContext), text);
@@ -286,7 +286,7 @@ TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
   ASSERT_EQ(first.payload.size(), 1u);
   EXPECT_EQ(first.payload[0].tensor, "delta");
   EXPECT_EQ(std::get<TopK>(first.payload[0].codec.format), (TopK{64, 5, Wire::kFp16}));
-  EXPECT_TRUE(first.payload[0].codec.feeds_back);
+  EXPECT_EQ(first.payload[0].codec.feedback, Feedback::kClassic);
   EXPECT_EQ(first.payload[0].columns, (Columns{{0, 5}, {7, 9}}));
 }
 
