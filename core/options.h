@@ -43,6 +43,7 @@ struct Node {
   bool fill_section = false;    // an absent section is filled in with its defaults
   bool is_beside = false;       // of kOneOf: an optional key beside the one that is chosen
   bool is_timing_only = false;  // leaves the numerics of a training as they are (methods/common/registry.h)
+  bool is_later = false;  // came when trainings had names: at its default it is not in them
   std::size_t minimum_items = 0;
   std::vector<std::string> choices;
   std::string tag;
@@ -60,6 +61,7 @@ struct Node {
   Node& beside() { return is_beside = true, *this; }
   Node& not_empty() { return minimum_items = 1, *this; }
   Node& timing_only() { return is_timing_only = true, *this; }
+  Node& later() { return is_later = true, *this; }
 
   const Node* child(const std::string& name) const;  // null: there is none
 };

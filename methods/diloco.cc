@@ -2,7 +2,7 @@
 // Nesterov momentum; by option the heavy-ball momentum of the NoLoCo authors' baseline.
 #include <fmt/core.h>
 
-#include "methods/common/method.h"
+#include "methods/common/compression.h"
 
 namespace longhaul {
 namespace {
@@ -15,6 +15,7 @@ std::vector<Node> options() {
           .by_default(true)
           .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
                  "with outer_momentum 0.3)")};
+  for (Node& option : compression_options()) all.push_back(std::move(option));
   for (Node& option : all_reduce_options()) all.push_back(std::move(option));
   return all;
 }
@@ -25,8 +26,14 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   outer.collective = method.options.at("all_reduce");
   outer.every = method.options.at("inner_steps");
   outer.payload = whole({"delta"}, model.wire);
+  compress(method.options, model, outer);
   overlap(method.options, outer);
   return {{outer}};
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_compression(one);
 }
 
 std::vector<std::string> warnings(const Case& one) {
@@ -42,9 +49,9 @@ std::vector<std::string> warnings(const Case& one) {
 }  // namespace
 
 Method diloco_method() {
-  return {"diloco",          "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
-          options(),         plan,
-          check_inner_steps, warnings};
+  return {"diloco",  "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
+          options(), plan,
+          check,     warnings};
 }
 
 }  // namespace longhaul

@@ -7,8 +7,9 @@
 
 #include <cmath>
 
+#include "core/errors.h"
 #include "core/units.h"
-#include "methods/common/method.h"
+#include "methods/common/compression.h"
 
 namespace longhaul {
 namespace {
@@ -20,6 +21,7 @@ std::vector<Node> options() {
           "rounds by which the others' Δ are late; 0: none is, and this is diloco"),
       number("outer_lr").above(0).by_default(0.4).means("outer learning rate η"),
       number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ (Nesterov)")};
+  for (Node& option : compression_options()) all.push_back(std::move(option));
   for (Node& option : all_reduce_options())
     if (option.key == "all_reduce") all.push_back(std::move(option));
   return all;
@@ -33,10 +35,20 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   outer.collective = method.options.at("all_reduce");
   outer.every = every;
   outer.payload = whole({"delta"}, model.wire);
+  compress(method.options, model, outer);
   if (method.options.at("delay") == 0) return {{outer}};
   outer.overlap_steps = every;
   outer.posts_first = true;
   return {{outer}, {{"first", every, 0, every, every}}};
+}
+
+// What one's own Δ of the round before was is in the message that was sent, which EF21 does not hold.
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_compression(one);
+  const Json& options = one.method.options;
+  if (options.at("error_feedback") == "ef21" && options.at("delay") == 1)
+    throw InputError("method.error_feedback", "found \"ef21\" with delay 1", "none or classic");
 }
 
 std::vector<std::string> warnings(const Case& one) {
@@ -72,9 +84,9 @@ double eager_outer_lr_bound(double momentum, int replicas) {
 }
 
 Method eager_diloco_method() {
-  return {"eager-diloco",    "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",
-          options(),         plan,
-          check_inner_steps, warnings};
+  return {"eager-diloco", "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",
+          options(),      plan,
+          check,          warnings};
 }
 
 }  // namespace longhaul

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "core/errors.h"
-#include "methods/common/method.h"
+#include "methods/common/compression.h"
 
 namespace longhaul {
 namespace {
@@ -32,6 +32,7 @@ std::vector<Node> options() {
           "share α of its own weights that a replica keeps when a fragment has arrived"),
       number("outer_lr").above(0).by_default(0.4).means("outer learning rate η"),
       number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ (Nesterov)")};
+  for (Node& option : compression_options({"e3m0"})) all.push_back(std::move(option));
   for (Node& option : all_reduce_options())
     if (option.key == "all_reduce") all.push_back(std::move(option));
   return all;
@@ -59,6 +60,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
     rule.phase = static_cast<int>(std::int64_t{part} * every / count);
     rule.overlap_steps = options.at("overlap");
     rule.payload = whole({"delta"}, model.wire);
+    compress(options, model, rule);
     if (count > 1) rule.payload[0].columns = parts[static_cast<std::size_t>(part)];
     plan.rules.push_back(rule);
   }
@@ -67,6 +69,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 void check(const Case& one) {
   check_inner_steps(one);
+  check_compression(one);
   const Json& options = one.method.options;
   if (!one.workload.model && options.at("fragments") == 0)
     throw InputError("method.fragments", "found 0 without a model", "the number of fragments",

@@ -96,7 +96,8 @@ void run_outer_step(const OuterStepArguments& arguments) {
   const std::unique_ptr<Backend> backend = make_loop_backend();
   ExchangeLog log;
   Replicas all{arena, *backend, log};
-  if (!operation.groups.empty()) OperationRunner(*update, all).run(operation);  // no groups would mean one of all replicas
+  if (!operation.groups.empty())
+    OperationRunner(*update, all).run(operation);  // no groups would mean one of all replicas
   tensors.erase("groups");
   for (const auto& [name, slot] : kTables)
     std::memcpy(tensors[name].bytes.data(), arena.row(slot, 0), tensors[name].bytes.size());

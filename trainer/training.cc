@@ -50,14 +50,18 @@ bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
   return std::any_of(plan.rules.begin(), plan.rules.end(), is_so);
 }
 
-bool feeds_back(const OperationRule& rule) {
-  return std::any_of(rule.payload.begin(), rule.payload.end(),
-                     [](const PayloadPart& part) { return part.codec.feedback != Feedback::kNone; });
+// Whether a codec of the plan has one of these.
+bool feeds_back(const OperationPlan& plan, std::initializer_list<Feedback> kinds) {
+  for (const OperationRule& rule : plan.rules)
+    for (const PayloadPart& part : rule.payload)
+      if (std::find(kinds.begin(), kinds.end(), part.codec.feedback) != kinds.end()) return true;
+  return false;
 }
 
 std::vector<Slot> slots_of(const OperationPlan& plan, const Update& update) {
   std::vector<Slot> slots = slots_with(update.rows());
-  if (any_rule(plan, feeds_back)) slots.push_back(Slot::kError);
+  if (feeds_back(plan, {Feedback::kClassic, Feedback::kEf21})) slots.push_back(Slot::kError);
+  if (feeds_back(plan, {Feedback::kEf21})) slots.push_back(Slot::kSentMean);
   return slots;
 }
 

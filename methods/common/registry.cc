@@ -13,7 +13,8 @@ namespace {
 
 void keep_numerics(const std::vector<Node>& options, Json& values) {
   for (const Node& option : options)
-    if (option.is_timing_only) values.erase(option.key);
+    if (option.is_timing_only || (option.is_later && values.value(option.key, Json()) == option.fallback))
+      values.erase(option.key);
 }
 
 const std::vector<Node>& train_options() {

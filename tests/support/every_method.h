@@ -17,21 +17,25 @@ inline std::vector<Json> every_method(int inner_steps) {
     return more;
   };
   const int overlap = std::min(2, inner_steps - 1);
-  return {{{"name", "ddp"}},
-          {{"name", "fsdp"}},
-          {{"name", "independent"}},
-          outer("diloco"),
-          outer("diloco", {{"nesterov", false}}),
-          outer("noloco"),
-          outer("noloco", {{"pattern", "presend"}}),
-          outer("noloco", {{"pattern", "root"}}),
-          outer("noloco", {{"group_size", 4}}),
-          outer("local-sgd"),
-          outer("gossip"),
-          outer("moshpit"),
-          outer("hierarchical", {{"across_every", 2}}),
-          outer("streaming-diloco", {{"fragments", 2}, {"overlap", overlap}}),
-          outer("eager-diloco")};
+  return {
+      {{"name", "ddp"}},
+      {{"name", "fsdp"}},
+      {{"name", "independent"}},
+      outer("diloco"),
+      outer("diloco", {{"nesterov", false}}),
+      outer("noloco"),
+      outer("noloco", {{"pattern", "presend"}}),
+      outer("noloco", {{"pattern", "root"}}),
+      outer("noloco", {{"group_size", 4}}),
+      outer("local-sgd"),
+      outer("gossip"),
+      outer("moshpit"),
+      outer("hierarchical", {{"across_every", 2}}),
+      outer("diloco", {{"codec", {{"top_k", {{"chunk", 64}}}}}, {"error_feedback", "ef21"}}),
+      outer("streaming-diloco", {{"fragments", 2}, {"overlap", overlap}}),
+      outer("eager-diloco"),
+      outer("eager-diloco", {{"codec", "int4"}, {"error_feedback", "classic"}}),
+      outer("sparseloco", {{"codec", {{"top_k", {{"chunk", 256}, {"kept", 16}, {"numbers", "two_bit"}}}}}})};
 }
 
 }  // namespace longhaul

@@ -130,7 +130,8 @@ class GpuAccelerator : public Accelerator {
       slots = operations_.update().rows();
       slots.push_back(Slot::kWeights);
     }
-    if (replicas_.arena.has(Slot::kError)) slots.push_back(Slot::kError);
+    for (const Slot kept : {Slot::kError, Slot::kSentMean})
+      if (replicas_.arena.has(kept)) slots.push_back(kept);
     return slots;
   }
 

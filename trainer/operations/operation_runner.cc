@@ -209,6 +209,16 @@ std::map<int, Message> OperationRunner::from_elsewhere(const Operation& operatio
   return send(group, mine, part, kLockstep).wait();
 }
 
+// Of EF21 (arXiv 2106.05203) messages are changes: what they are changes of, its mean over all replicas, is
+// kept. Of other codecs the mean itself.
+const float* OperationRunner::add_up(const Message& own, int replica, std::int64_t begin, std::int64_t end,
+                                     const float* mean) {
+  if (own.format().codec.feedback != Feedback::kEf21) return mean;
+  float* kept = replicas_.arena.row(Slot::kSentMean, replica) + begin;
+  for (std::int64_t i = 0; i < end - begin; ++i) kept[i] += mean[i];
+  return kept;
+}
+
 void OperationRunner::step_group(const Operation& operation, const std::vector<int>& group,
                                  const GroupSplit& parts) {
   std::map<std::string, std::map<int, Message>> messages;
@@ -233,7 +243,10 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
       const std::int64_t to = std::min(end, at + kBlock);
       for (std::size_t i = 0; i < tensors.size(); ++i) mean_of(of_group[i], at, to, means[i].data());
       for (std::size_t member = 0; member < parts.here.size(); ++member) {
-        for (std::size_t i = 0; i < tensors.size(); ++i) arrived[i].own = own[i][member];
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+          arrived[i].own = own[i][member];
+          arrived[i].mean = add_up(*own[i][member], parts.here[member], at, to, means[i].data());
+        }
         update_.apply(operation, parts.here[member], Arrived(at, to, static_cast<int>(group.size()), arrived),
                       replicas_.arena);
       }
@@ -254,15 +267,18 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
 
   const auto step = [&](const ColumnRange& chunk, const std::vector<std::vector<float>>& means) {
     replicas_.backend.for_each(static_cast<int>(group.here.size()), [&](int at) {
+      const int replica = group.here[as_index(at)];
       for (std::int64_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
+        const std::int64_t end = std::min(chunk.end, begin + kBlock);
         std::vector<Arrived::Tensor> arrived;
-        for (std::size_t i = 0; i < tensors.size(); ++i)
-          arrived.push_back(
-              {tensors[i].c_str(), means[i].data() + (begin - chunk.begin), &mine[i][as_index(at)]});
-        update_.apply(
-            operation, group.here[as_index(at)],
-            Arrived(begin, std::min(chunk.end, begin + kBlock), replicas_.arena.replicas(), arrived),
-            replicas_.arena);
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+          const Message& own = mine[i][as_index(at)];
+          arrived.push_back({tensors[i].c_str(),
+                             add_up(own, replica, begin, end, means[i].data() + (begin - chunk.begin)),
+                             &own});
+        }
+        update_.apply(operation, replica, Arrived(begin, end, replicas_.arena.replicas(), arrived),
+                      replicas_.arena);
       }
     });
   };

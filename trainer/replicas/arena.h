@@ -20,6 +20,7 @@ struct Slot {
   static const Slot kWeights, kGradient, kFirstMoment, kSecondMoment;  // of every replica
   static const Slot kSlowWeights, kOuterMomentum;                      // of an outer step
   static const Slot kError;                                            // of codecs with error feedback
+  static const Slot kSentMean;                                         // of EF21: the mean of what was sent
 };
 
 inline constexpr Slot Slot::kWeights{"weights"};
@@ -29,6 +30,7 @@ inline constexpr Slot Slot::kSecondMoment{"second_moment"};
 inline constexpr Slot Slot::kSlowWeights{"slow_weights"};
 inline constexpr Slot Slot::kOuterMomentum{"outer_momentum"};
 inline constexpr Slot Slot::kError{"error"};
+inline constexpr Slot Slot::kSentMean{"sent_mean"};
 
 inline bool operator==(Slot a, Slot b) {
   return a.name == b.name || std::strcmp(a.name, b.name) == 0;

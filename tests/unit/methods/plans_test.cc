@@ -60,10 +60,23 @@ TEST(Plans, BytesOfTheFamily) {
             3 * 2000);
 }
 
+// 4 bits a column and a scale of 4 bytes; two bits of each of 64 kept in a chunk, 4 levels of 2 bytes, and 12
+// bits for a place: 14 bits a number, as published.
+TEST(Plans, CompressedBytesByHand) {
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "diloco"}, {"codec", "e3m0"}})), 500 + 4);
+  const OperationRule rule = plan_of(make_case({{"name", "sparseloco"}})).rules.at(0);
+  EXPECT_EQ(encoded_bytes(rule.payload.at(0).codec, 10 * 4096), 10 * (64 * 14 / 8 + 4 * 2));
+  EXPECT_EQ(rule.collective, "all-gather");
+  const Json top = {{"top_k", {{"chunk", 100}, {"kept", 10}}}};
+  EXPECT_EQ(plan_of(make_case({{"name", "diloco"}, {"codec", top}})).rules.at(0).collective, "all-gather");
+  EXPECT_EQ(plan_of(make_case({{"name", "diloco"}, {"codec", "int8"}})).rules.at(0).collective, "ring");
+}
+
 // 1000 columns in four fragments every 40 steps: at 10, 20, 30, 40, … a quarter, each awaited 5 steps later;
 // what is posted at 100 would be awaited at 105.
 TEST(Plans, FragmentsTakeTurns) {
-  const Case one = make_case({{"name", "streaming-diloco"}, {"inner_steps", 40}, {"fragments", 4}});
+  const Case one =
+      make_case({{"name", "streaming-diloco"}, {"inner_steps", 40}, {"fragments", 4}, {"codec", "wire"}});
   const Trace trace = trace_of(one);
   std::vector<std::tuple<int, std::string, int, std::int64_t>> found;
   for (int step = 1; step <= 60; ++step)
@@ -289,6 +302,13 @@ TEST(Methods, CasesThatCannotBe) {
   expect_rejected({{"name", "streaming-diloco"}, {"inner_steps", 5}}, 4, 10, "method.fragments");
   expect_rejected({{"name", "streaming-diloco"}, {"inner_steps", 5}, {"fragments", 2}}, 4, 10,
                   "method.overlap");
+  const Json too_many = {{"top_k", {{"chunk", 10}, {"kept", 11}}}};
+  expect_rejected({{"name", "diloco"}, {"inner_steps", 5}, {"codec", too_many}}, 4, 10,
+                  "method.codec.top_k.kept");
+  expect_rejected({{"name", "diloco"}, {"inner_steps", 5}, {"feedback_decay", 0.5}}, 4, 10,
+                  "method.feedback_decay");
+  expect_rejected({{"name", "eager-diloco"}, {"inner_steps", 5}, {"error_feedback", "ef21"}}, 4, 10,
+                  "method.error_feedback");
   EXPECT_NO_THROW(method_named("independent").check(make_case({{"name", "independent"}}, 1, 10)));
 }
 

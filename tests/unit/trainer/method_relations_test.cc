@@ -50,11 +50,35 @@ Json renamed(const char* name, Json more) {
 }
 
 TEST(MethodRelations, StreamingDilocoInOnePieceIsDiloco) {
-  expect_same_bits(renamed("streaming-diloco", {{"fragments", 1}, {"overlap", 0}, {"mixing", 0}}), kDiloco);
+  expect_same_bits(
+      renamed("streaming-diloco", {{"fragments", 1}, {"overlap", 0}, {"mixing", 0}, {"codec", "wire"}}),
+      kDiloco);
 }
 
 TEST(MethodRelations, EagerDilocoWithoutDelayIsDiloco) {
   expect_same_bits(renamed("eager-diloco", {{"delay", 0}}), kDiloco);
+}
+
+// SGD on Δ: everything travels, in float32, so that nothing is left out.
+TEST(MethodRelations, SparselocoThatKeepsEverythingIsDilocoWithoutMomentum) {
+  const Json whole = {{"top_k", {{"chunk", 64}, {"kept", 64}, {"numbers", "wire"}}}};
+  const Json sparse = {{"name", "sparseloco"}, {"inner_steps", 4}, {"outer_lr", 0.6}, {"codec", whole}};
+  const Json diloco = {{"name", "diloco"}, {"inner_steps", 4}, {"outer_lr", 0.6}, {"outer_momentum", 0}};
+  EXPECT_EQ(with_wire(sparse, "fp32").metrics, with_wire(diloco, "fp32").metrics);
+  Json plain = sparse;
+  plain["codec"] = "wire";
+  EXPECT_EQ(with_wire(plain, "fp32").metrics, with_wire(diloco, "fp32").metrics);
+  plain["codec"] = "sign";
+  EXPECT_NE(with_wire(plain, "fp32").metrics, with_wire(diloco, "fp32").metrics);
+}
+
+// A codec that leaves nothing out has nothing to feed back; of EF21 the changes add up, to rounding.
+TEST(MethodRelations, FeedbackOfACompleteMessageChangesNothing) {
+  Json classic = kDiloco, ef21 = kDiloco;
+  classic["error_feedback"] = "classic";
+  ef21["error_feedback"] = "ef21";
+  EXPECT_EQ(with_wire(classic, "fp32").metrics, with_wire(kDiloco, "fp32").metrics);
+  expect_same_to_rounding(ef21, kDiloco);
 }
 
 // φ + 1 · mean(θ − φ) is the mean of θ.
@@ -92,10 +116,11 @@ TEST(MethodRelations, AveragesOfOneGroupAreLocalSgd) {
 TEST(MethodRelations, ADelayAMixtureAndSmallGroupsAreOtherTrainings) {
   const std::string diloco = with_wire(kDiloco, "fp32").metrics;
   EXPECT_NE(with_wire(renamed("eager-diloco", {{"delay", 1}}), "fp32").metrics, diloco);
-  EXPECT_NE(
-      with_wire(renamed("streaming-diloco", {{"fragments", 1}, {"overlap", 0}, {"mixing", 0.5}}), "fp32")
-          .metrics,
-      diloco);
+  EXPECT_NE(with_wire(renamed("streaming-diloco",
+                              {{"fragments", 1}, {"overlap", 0}, {"mixing", 0.5}, {"codec", "wire"}}),
+                      "fp32")
+                .metrics,
+            diloco);
   const std::string local = with_wire({{"name", "local-sgd"}, {"inner_steps", 4}}, "fp32").metrics;
   EXPECT_NE(with_wire({{"name", "moshpit"}, {"inner_steps", 4}}, "fp32").metrics, local);
   EXPECT_NE(with_wire({{"name", "hierarchical"}, {"inner_steps", 4}, {"across_every", 2}}, "fp32").metrics,

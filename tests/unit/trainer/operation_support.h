@@ -26,12 +26,19 @@ inline OperationRule rule_for(const std::vector<std::string>& tensors, Wire wire
 
 // Rows of an update, and what it does to them when an operation is run.
 struct UpdateBench {
-  UpdateBench(const MethodSpec& method, int replicas, std::int64_t columns)
+  UpdateBench(const MethodSpec& method, int replicas, std::int64_t columns,
+              const std::vector<Slot>& more = {})
       : update(make_update(method)),
-        arena(slots_with(update->rows()), replicas, columns),
+        arena(slots_of(*update, more), replicas, columns),
         backend(make_loop_backend()),
         all{arena, *backend, log},
         runner(*update, all) {}
+
+  static std::vector<Slot> slots_of(const Update& update, const std::vector<Slot>& more) {
+    std::vector<Slot> slots = slots_with(update.rows());
+    slots.insert(slots.end(), more.begin(), more.end());
+    return slots;
+  }
 
   void run(const OperationRule& rule, int step = 1, const std::vector<std::vector<int>>& groups = {}) {
     runner.run({&rule, step, step, groups, 0});

@@ -1,0 +1,28 @@
+// Compression as a method's options, and the codec that they make (core/codec.h).
+#pragma once
+
+#include <vector>
+
+#include "methods/common/method.h"
+
+namespace longhaul {
+
+// `codec`, `error_feedback` and `feedback_decay`, with these defaults.
+struct CompressionDefaults {
+  Json codec = "wire";
+  const char* error_feedback = "none";
+  double decay = 1;
+};
+std::vector<Node> compression_options(const CompressionDefaults& defaults = {});
+
+// "wire" is the number format of the model's wire.
+Codec codec_of(const Json& options, const PlannedModel& model);
+
+// Gives all parts of the rule's payload the codec. Where a sum of messages is longer than each of them, since
+// each has columns of its own, all messages go to everyone instead of being added up on their way.
+void compress(const Json& options, const PlannedModel& model, OperationRule& rule);
+
+// Throws InputError where the options contradict each other.
+void check_compression(const Case& one);
+
+}  // namespace longhaul

@@ -1,0 +1,40 @@
+// SparseLoCo (arXiv 2508.15706): H inner steps, then every replica sends the largest columns of its outer
+// gradient and of what it left out before, in two bits each, to all others; the outer step has no momentum.
+#include "methods/common/compression.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all = {inner_steps_option(30),
+                           number("outer_lr").above(0).by_default(1.0).means("outer learning rate η")};
+  const Json top_k = {{"top_k", {{"chunk", 4096}, {"kept", 64}, {"numbers", "two_bit"}}}};
+  for (Node& option : compression_options({top_k, "classic", 0.95})) all.push_back(std::move(option));
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule rule;
+  rule.name = "outer";
+  rule.every = method.options.at("inner_steps");
+  rule.payload = whole({"delta"}, model.wire);
+  compress(method.options, model, rule);
+  rule.kind = OperationKind::kAllGather;
+  rule.collective = "all-gather";
+  return {{rule}};
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_compression(one);
+}
+
+}  // namespace
+
+Method sparseloco_method() {
+  return {"sparseloco", "the largest columns of the outer gradients every H steps (arXiv 2508.15706)",
+          options(),    plan,
+          check,        no_warnings};
+}
+
+}  // namespace longhaul
