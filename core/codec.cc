@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <stdexcept>
 
 #include "core/errors.h"
 
@@ -43,6 +44,37 @@ std::int64_t bytes_of(const TopK& format, std::int64_t columns) {
                          [&](std::int64_t count) { return chunk_bytes(format, count); });
 }
 
+std::int64_t size_of(const std::vector<MatrixShape>& matrices) {
+  std::int64_t size = 0;
+  for (const MatrixShape& matrix : matrices) size += matrix.rows * matrix.columns;
+  return size;
+}
+
+void check_size(const std::vector<MatrixShape>& matrices, std::int64_t columns) {
+  if (size_of(matrices) != columns)
+    throw std::logic_error(
+        fmt::format("a codec for matrices of {} columns and a payload of {}", size_of(matrices), columns));
+}
+
+std::int64_t bytes_of(const DctTopK& format, std::int64_t columns) {
+  std::int64_t bytes = 0;
+  for (const TileGrid& grid : tile_grids(format, columns)) bytes += grid.count() * tile_bytes(format, grid);
+  return bytes;
+}
+
+std::int64_t bytes_of(const LowRank& format, std::int64_t columns) {
+  check_size(format.matrices, columns);
+  std::int64_t bytes = 0;
+  for (const MatrixShape& matrix : format.matrices) bytes += matrix_bytes(format, matrix);
+  return bytes;
+}
+
+std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
+  std::int64_t divisor = std::min(number, most);
+  while (number % divisor != 0) --divisor;
+  return divisor;
+}
+
 std::string words_of(Wire wire) {
   return to_string(wire);
 }
@@ -53,6 +85,17 @@ std::string words_of(const Quantized& format) {
 
 std::string words_of(const TopK& format) {
   return fmt::format("top-k {} of {}, {}", format.kept, format.chunk, to_string(format.values));
+}
+
+std::string words_of(const DctTopK& format) {
+  return fmt::format("DCT top-k {} of tiles {} × {}, {}", format.kept, format.tile, format.tile,
+                     to_string(format.values));
+}
+
+std::string words_of(const LowRank& format) {
+  const std::string factors = std::visit([](const auto& one) { return words_of(one); }, format.factors);
+  const std::string times = format.iterations == 1 ? "" : fmt::format(" by {} iterations", format.iterations);
+  return fmt::format("rank {}{}, {}, {} where plain", format.rank, times, factors, to_string(format.plain));
 }
 
 void add_to(Json& json, const Numbers& numbers) {
@@ -75,6 +118,28 @@ Json json_of(const Quantized& format) {
 Json json_of(const TopK& format) {
   Json json = {{"top_k", format.kept}, {"chunk", format.chunk}};
   add_to(json, format.values);
+  return json;
+}
+
+Json json_of(const std::vector<MatrixShape>& matrices) {
+  Json json = Json::array();
+  for (const MatrixShape& matrix : matrices) json.push_back(Json::array({matrix.rows, matrix.columns}));
+  return json;
+}
+
+Json json_of(const DctTopK& format) {
+  Json json = {{"top_k", format.kept}, {"tile", format.tile}};
+  add_to(json, format.values);
+  if (!format.matrices.empty()) json["matrices"] = json_of(format.matrices);
+  return json;
+}
+
+Json json_of(const LowRank& format) {
+  Json json = {{"rank", format.rank}, {"iterations", format.iterations}};
+  const Json factors = std::visit([](const auto& one) { return json_of(one); }, format.factors);
+  json.update(factors);
+  json["plain"] = to_string(format.plain);
+  json["matrices"] = json_of(format.matrices);
   return json;
 }
 
@@ -116,6 +181,46 @@ TopK top_k_in(const Json& json) {
   if (format.kept > format.chunk)
     throw InputError("codec.top_k", fmt::format("found {} of {}", format.kept, format.chunk),
                      "at least 1 and at most all of a chunk");
+  return format;
+}
+
+std::vector<MatrixShape> matrices_in(const Json& json) {
+  constexpr const char* kAllowed = "a list of [rows, columns], each at least 1";
+  std::vector<MatrixShape> matrices;
+  const Json list = json.value("matrices", Json::array());
+  if (!list.is_array()) refuse("matrices", list, kAllowed);
+  for (const Json& one : list) {
+    if (!one.is_array() || one.size() != 2 || !one[0].is_number_integer() || !one[1].is_number_integer() ||
+        one[0] < 1 || one[1] < 1)
+      refuse("matrices", one, kAllowed);
+    matrices.push_back({one[0], one[1]});
+  }
+  return matrices;
+}
+
+DctTopK dct_in(const Json& json) {
+  const DctTopK format{count_in(json, "tile"), count_in(json, "top_k"), numbers_in(json), matrices_in(json)};
+  constexpr int kLargestTile = 4096;  // its square is a place
+  if (format.tile > kLargestTile) refuse("tile", json["tile"], fmt::format("at most {}", kLargestTile));
+  if (format.kept > format.tile * format.tile)
+    refuse("top_k", json["top_k"], "at most all of a tile, its side squared");
+  return format;
+}
+
+std::variant<Wire, Quantized> row_format_in(const Json& json) {
+  const Numbers numbers = numbers_in(json);
+  if (numbers.is_quantized) return Quantized{numbers.quantizer, count_in(json, "block")};
+  return numbers.wire;
+}
+
+LowRank low_rank_in(const Json& json) {
+  LowRank format;
+  format.rank = count_in(json, "rank");
+  format.factors = row_format_in(json);
+  if (json.contains("plain")) format.plain = wire_in(json, "plain");
+  if (json.contains("iterations")) format.iterations = count_in(json, "iterations");
+  format.matrices = matrices_in(json);
+  check_matrices_known(format.matrices, "codec.matrices");
   return format;
 }
 
@@ -190,6 +295,50 @@ std::int64_t chunk_bytes(const TopK& codec, std::int64_t columns) {
   return numbers_bytes(codec.values, kept) + (kept * place_bits(codec.chunk) + 7) / 8;
 }
 
+std::vector<TileGrid> tile_grids(const DctTopK& codec, std::int64_t columns) {
+  std::vector<TileGrid> grids;
+  std::int64_t first = 0;
+  const auto add = [&](std::int64_t height, std::int64_t width, std::int64_t down, std::int64_t across) {
+    if (down * across == 0) return;
+    grids.push_back({first, height, width, down, across});
+    first += height * width * down * across;
+  };
+  if (!codec.matrices.empty()) {
+    check_size(codec.matrices, columns);
+    for (const MatrixShape& matrix : codec.matrices) {
+      const std::int64_t height = largest_divisor(matrix.rows, codec.tile),
+                         width = largest_divisor(matrix.columns, codec.tile);
+      add(height, width, matrix.rows / height, matrix.columns / width);
+    }
+    return grids;
+  }
+  const std::int64_t side = codec.tile, rows = columns / side;
+  add(side, side, rows / side, 1);
+  add(rows % side, side, rows % side > 0, 1);
+  add(1, columns % side, columns % side > 0, 1);
+  return grids;
+}
+
+std::int64_t tile_bytes(const DctTopK& codec, const TileGrid& grid) {
+  const std::int64_t kept = std::min<std::int64_t>(codec.kept, grid.area());
+  return numbers_bytes(codec.values, kept) + (kept * place_bits(grid.area()) + 7) / 8;
+}
+
+std::int64_t matrix_bytes(const LowRank& codec, const MatrixShape& matrix) {
+  if (codec.is_plain(matrix)) return bytes_of(codec.plain, matrix.rows * matrix.columns);
+  return std::visit(
+      [&](const auto& row) {
+        return codec.rank * (bytes_of(row, matrix.rows) + bytes_of(row, matrix.columns));
+      },
+      codec.factors);
+}
+
+void check_matrices_known(const std::vector<MatrixShape>& matrices, const std::string& path) {
+  if (matrices.empty())
+    throw InputError(path, "no matrices are known", "the shapes of the model's matrices",
+                     "describe the model by its shape (workload.model), not by a number of parameters alone");
+}
+
 std::int64_t encoded_bytes(const Codec& codec, std::int64_t columns) {
   return std::visit([&](const auto& format) { return bytes_of(format, columns); }, codec.format);
 }
@@ -213,12 +362,14 @@ Json to_json(const Codec& codec) {
 Codec codec_from(const Json& json) {
   if (!json.is_object()) throw InputError("codec", "found " + json.dump(), "an object");
   Codec codec;
-  if (json.contains("top_k"))
+  if (json.contains("rank"))
+    codec.format = low_rank_in(json);
+  else if (json.contains("tile"))
+    codec.format = dct_in(json);
+  else if (json.contains("top_k"))
     codec.format = top_k_in(json);
-  else if (const Numbers numbers = numbers_in(json); numbers.is_quantized)
-    codec.format = Quantized{numbers.quantizer, count_in(json, "block")};
   else
-    codec.format = numbers.wire;
+    std::visit([&](const auto& row) { codec.format = row; }, row_format_in(json));
   read_feedback(json, codec);
   return codec;
 }

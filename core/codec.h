@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/json.h"
+#include "core/model_shape.h"
 
 namespace longhaul {
 
@@ -78,6 +81,62 @@ inline bool operator==(const TopK& a, const TopK& b) {
   return a.chunk == b.chunk && a.kept == b.kept && a.values == b.values;
 }
 
+// The `kept` largest coefficients of an orthonormal cosine transform (DCT-II) over both dimensions of each
+// tile of a matrix: values, then places in the tile, as top-k of a chunk (DeMo, arXiv 2411.19870, which keeps
+// 32 of 64 × 64). As in its authors' code a side of a tile is the largest divisor of the matrix's, at most
+// `tile`, so that no tile is cut, and a vector has tiles [1, s]; a large prime has tiles of side 1. Without
+// matrices, where no model is known, the columns are one vector whose tiles lie behind one another,
+// row-major: of tile² columns while there are so many, then of whole rows, then what is left as one row.
+struct DctTopK {
+  int tile = 64;
+  int kept = 32;
+  Numbers values = Wire::kBf16;            // those of a tile together
+  std::vector<MatrixShape> matrices = {};  // in the order of the columns, of which they have as many
+};
+
+inline bool operator==(const DctTopK& a, const DctTopK& b) {
+  return a.tile == b.tile && a.kept == b.kept && a.values == b.values && a.matrices == b.matrices;
+}
+
+// Side by side tiles [height, width] of a matrix that they fill: `down` · `across` of them.
+struct TileGrid {
+  std::int64_t first = 0;  // column of the matrix's first element
+  std::int64_t height = 0, width = 0, down = 0, across = 0;
+
+  std::int64_t count() const { return down * across; }
+  std::int64_t area() const { return height * width; }
+};
+
+// In the order of the message.
+std::vector<TileGrid> tile_grids(const DctTopK& codec, std::int64_t columns);
+std::int64_t tile_bytes(const DctTopK& codec, const TileGrid& grid);  // of one tile
+
+// A matrix M [m, n] as P Qᵀ, P [m, rank] orthonormal and Q = Mᵀ P, by power iteration (PowerSGD, arXiv
+// 1905.13727; DiLoCoX, arXiv 2506.21263, which sends int4 factors). Each direction, a column of P or of Q, is
+// a row of numbers of its own: first those of P, then those of Q. What has no fewer numbers as factors, a
+// vector always, travels plain.
+struct LowRank {
+  int rank = 4;
+  std::variant<Wire, Quantized> factors = Wire::kBf16;
+  Wire plain = Wire::kBf16;
+  int iterations = 1;                      // P = orthonormal(M Q), Q = Mᵀ P
+  std::vector<MatrixShape> matrices = {};  // in the order of the columns, of which they have as many
+
+  bool is_plain(const MatrixShape& matrix) const {
+    return matrix.rows * matrix.columns <= rank * (matrix.rows + matrix.columns);
+  }
+};
+
+inline bool operator==(const LowRank& a, const LowRank& b) {
+  return a.rank == b.rank && a.factors == b.factors && a.plain == b.plain && a.iterations == b.iterations &&
+         a.matrices == b.matrices;
+}
+
+std::int64_t matrix_bytes(const LowRank& codec, const MatrixShape& matrix);
+
+// Throws an InputError that says why a codec of matrices, low rank, cannot be had where none are known.
+void check_matrices_known(const std::vector<MatrixShape>& matrices, const std::string& path);
+
 // What becomes of the part of a row that a codec leaves out. Both keep a row e or g of their own.
 //
 //   kClassic  sends C(x + β e), e ← x + β e − sent (Seide et al. 2014; EF-SGD, arXiv 1901.09847, β = 1;
@@ -86,14 +145,20 @@ inline bool operator==(const TopK& a, const TopK& b) {
 enum class Feedback { kNone, kClassic, kEf21 };
 
 struct Codec {
-  std::variant<Wire, Quantized, TopK> format = Wire::kBf16;
+  using Format = std::variant<Wire, Quantized, TopK, DctTopK, LowRank>;
+
+  Codec() = default;
+  Codec(Format format, Feedback feedback = Feedback::kNone, double decay = 1)
+      : format(std::move(format)), feedback(feedback), decay(decay) {}
+
+  Format format = Wire::kBf16;
   Feedback feedback = Feedback::kNone;
   double decay = 1;  // β of kClassic, in (0, 1]
 
   bool is_plain() const { return std::holds_alternative<Wire>(format) && feedback == Feedback::kNone; }
 };
 
-// Of a message of so many columns.
+// Of a message of so many columns. Throws std::logic_error where a codec's matrices have not as many.
 std::int64_t encoded_bytes(const Codec& codec, std::int64_t columns);
 
 // Bits that say a place among so many: ceil(log2(count)).

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <stdexcept>
+
 #include "core/errors.h"
 #include "core/index.h"
 
@@ -54,6 +56,22 @@ std::vector<Parameter> parameter_layout(const ModelShape& shape) {
   layout.norm("norm", shape.hidden);
   layout.matrix("output", shape.vocabulary, shape.hidden);
   return layout.take();
+}
+
+std::vector<MatrixShape> matrices_of(const Columns& columns, const std::vector<Parameter>& layout) {
+  std::vector<MatrixShape> matrices;
+  if (layout.empty()) return matrices;
+  const std::int64_t parameters = layout.back().offset + layout.back().size();
+  for (const ColumnRange& range : ranges_of(columns, parameters))
+    for (const Parameter& parameter : layout) {
+      const std::int64_t end = parameter.offset + parameter.size();
+      if (end <= range.begin || parameter.offset >= range.end) continue;
+      if (parameter.offset < range.begin || end > range.end)
+        throw std::logic_error(
+            fmt::format("columns [{}, {}) cut the parameter {}", range.begin, range.end, parameter.name));
+      matrices.push_back({parameter.rows, parameter.columns});
+    }
+  return matrices;
 }
 
 std::vector<ColumnRange> layer_columns(const ModelShape& shape) {

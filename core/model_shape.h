@@ -73,6 +73,19 @@ struct Parameter {
 // In the order of their offsets, without gaps.
 std::vector<Parameter> parameter_layout(const ModelShape& shape);
 
+// Row-major; with one row a vector.
+struct MatrixShape {
+  std::int64_t rows = 0, columns = 0;
+};
+
+inline bool operator==(const MatrixShape& a, const MatrixShape& b) {
+  return a.rows == b.rows && a.columns == b.columns;
+}
+
+// The parameters that lie in the columns (empty: all), in their order; none where the layout is not known.
+// Throws std::logic_error where a range cuts one.
+std::vector<MatrixShape> matrices_of(const Columns& columns, const std::vector<Parameter>& layout);
+
 // The columns of each layer, one range each; between embedding and the last norm.
 std::vector<ColumnRange> layer_columns(const ModelShape& shape);
 

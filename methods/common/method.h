@@ -14,8 +14,9 @@ namespace longhaul {
 // Of the model whose rows the operations carry.
 struct PlannedModel {
   std::int64_t parameters = 0;
-  std::vector<ColumnRange> layers;  // empty: only the number of parameters is known
-  Wire wire = Wire::kBf16;          // of what is not compressed
+  std::vector<ColumnRange> layers;     // empty: only the number of parameters is known
+  Wire wire = Wire::kBf16;             // of what is not compressed
+  std::vector<Parameter> layout = {};  // empty where `layers` is
 };
 
 struct Method {

@@ -22,6 +22,10 @@ const std::vector<Node>& train_options() {
   return section.children;
 }
 
+PlannedModel planned(const ModelShape& shape, Wire wire) {
+  return {shape.parameters(), layer_columns(shape), wire, parameter_layout(shape)};
+}
+
 }  // namespace
 
 const Method& method_named(const std::string& name) {
@@ -43,14 +47,13 @@ std::vector<Node> method_options() {
 OperationPlan plan_of(const Case& one) {
   const WorkloadSpec& workload = one.workload;
   PlannedModel model{workload.parameters, {}, workload.wire};
-  if (workload.model) model.layers = layer_columns(*workload.model);
+  if (workload.model) model = planned(*workload.model, workload.wire);
+  model.parameters = workload.parameters;
   return method_named(one.method.name).plan(one.method, model);
 }
 
 OperationPlan trained_plan_of(const Case& one) {
-  const ModelShape& shape = one.train->model;
-  return method_named(one.method.name)
-      .plan(one.method, {shape.parameters(), layer_columns(shape), one.workload.wire});
+  return method_named(one.method.name).plan(one.method, planned(one.train->model, one.workload.wire));
 }
 
 PlanContext plan_context(const Case& one) {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 
 #include "core/index.h"
+#include "trainer/codecs/dct.h"
+#include "trainer/codecs/feedback.h"
+#include "trainer/codecs/low_rank.h"
 #include "trainer/codecs/quantized.h"
 #include "trainer/codecs/top_k.h"
 #include "trainer/codecs/wire_format.h"
@@ -22,9 +26,31 @@ struct Encode {
   std::vector<std::uint8_t> operator()(const TopK& codec) const {
     return encode_top_k(codec, values.data(), columns());
   }
+  std::vector<std::uint8_t> operator()(const DctTopK& codec) const {
+    return encode_dct(codec, values.data(), columns());
+  }
+  std::vector<std::uint8_t> operator()(const LowRank& codec) const {
+    return encode_low_rank(codec, values.data());
+  }
 };
 
-// Places [begin, end) of a message.
+// All columns of a message that is not decoded in parts; null of another.
+struct DecodeAll {
+  const std::vector<std::uint8_t>& message;
+  std::int64_t columns;
+
+  template <typename Format>
+  std::shared_ptr<const std::vector<float>> operator()(const Format& codec) const {
+    if constexpr (std::is_same_v<Format, DctTopK>)
+      return std::make_shared<const std::vector<float>>(decode_dct(codec, message, columns));
+    else if constexpr (std::is_same_v<Format, LowRank>)
+      return std::make_shared<const std::vector<float>>(decode_low_rank(codec, message, columns));
+    else
+      return nullptr;
+  }
+};
+
+// Places [begin, end) of a message that is decoded in parts.
 struct Decode {
   const std::vector<std::uint8_t>& message;
   std::int64_t columns, begin, end;
@@ -33,15 +59,11 @@ struct Decode {
   void operator()(Wire wire) const { unpack_numbers(message.data(), begin, end, wire, out); }
   void operator()(const Quantized& codec) const { decode_quantized(codec, message.data(), begin, end, out); }
   void operator()(const TopK& codec) const { decode_top_k(codec, message, columns, begin, end, out); }
+  template <typename Format>
+  void operator()(const Format&) const {
+    throw std::logic_error("this format is decoded as a whole");
+  }
 };
-
-// What is encoded of a value, and what becomes of its feedback when `sent` was decoded.
-float with_feedback(const Codec& codec, float value, float row) {
-  return codec.feedback == Feedback::kEf21 ? value - row : value + static_cast<float>(codec.decay) * row;
-}
-float next_feedback(const Codec& codec, float value, float row, float sent) {
-  return codec.feedback == Feedback::kEf21 ? row + sent : value - sent;
-}
 
 // Calls work(begin, end, place) for all columns of the format, in blocks.
 template <typename Work>
@@ -82,6 +104,7 @@ Message::Message(MessageFormat format, std::vector<std::uint8_t> encoded)
   if (static_cast<std::int64_t>(encoded_->size()) != format_.bytes())
     throw std::logic_error("a message of " + std::to_string(encoded_->size()) +
                            " bytes where its codec has " + std::to_string(format_.bytes()));
+  decoded_ = std::visit(DecodeAll{*encoded_, format_.columns}, format_.codec.format);
 }
 
 Message Message::encoded(float* feedback) const {
@@ -89,12 +112,13 @@ Message Message::encoded(float* feedback) const {
   const Codec& codec = format_.codec;
   if ((codec.feedback != Feedback::kNone) != (feedback != nullptr))
     throw std::logic_error("a codec that feeds back needs its row, and no other has one");
+  const FeedbackStep step(codec);
   std::vector<float> values(as_index(format_.columns));
   for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
     float* at = values.data() + place;
     source_.read(begin, end, at);
     for (std::int64_t i = begin; feedback && i < end; ++i)
-      at[i - begin] = with_feedback(codec, at[i - begin], feedback[i]);
+      at[i - begin] = step.encoded(at[i - begin], feedback[i]);
   });
   Message message(format_, std::visit(Encode{values}, codec.format));
   if (feedback)
@@ -102,7 +126,7 @@ Message Message::encoded(float* feedback) const {
       float sent[kBlock];
       message.read(begin, end, sent);
       for (std::int64_t i = begin; i < end; ++i)
-        feedback[i] = next_feedback(codec, values[as_index(place + i - begin)], feedback[i], sent[i - begin]);
+        feedback[i] = step.next(values[as_index(place + i - begin)], feedback[i], sent[i - begin]);
     });
   return message;
 }
@@ -120,6 +144,10 @@ void Message::read(std::int64_t begin, std::int64_t end, float* out) const {
     return round_to_wire(out, out, end - begin, *wire);
   }
   const std::int64_t place = format_.place_of(begin);
+  if (decoded_) {
+    std::copy_n(decoded_->data() + place, end - begin, out);
+    return;
+  }
   std::visit(Decode{*encoded_, format_.columns, place, place + end - begin, out}, format_.codec.format);
 }
 

@@ -42,7 +42,9 @@ class Message {
  public:
   Message() = default;
   Message(MessageFormat format, const RowSource& source) : format_(std::move(format)), source_(source) {}
-  // Bytes that were encoded before, format.bytes() of them.
+  // Bytes that were encoded before, format.bytes() of them. DCT and low rank are decoded here, once, and keep
+  // 4 bytes a column while the message lives: a block of columns alone would cost as much as all of them.
+  // The other formats are decoded as they are read.
   Message(MessageFormat format, std::vector<std::uint8_t> encoded);
 
   // The same numbers as bytes of its own. Where the codec feeds back, `feedback` is its row [P], e or g of
@@ -59,8 +61,10 @@ class Message {
 
  private:
   MessageFormat format_;
-  RowSource source_;                                          // of a view
-  std::shared_ptr<const std::vector<std::uint8_t>> encoded_;  // copies of a message share them
+  RowSource source_;  // of a view
+  // Copies of a message share these.
+  std::shared_ptr<const std::vector<std::uint8_t>> encoded_;
+  std::shared_ptr<const std::vector<float>> decoded_;  // of DCT and low rank
 };
 
 // out = (m0 + m1 + …) / n over columns [begin, end), summed in the order given, in float32: every member of a

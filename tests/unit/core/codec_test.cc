@@ -30,7 +30,46 @@ TEST(Codec, QuantizedTopKIsAsLongAsWorkedOutByHand) {
   EXPECT_EQ(encoded_bytes(sparse, 4096 + 3), 120 + 8 + 1 + 5) << "three values of 2 bits, three places";
 }
 
+// DeMo: 32 of 64 × 64. A matrix of 128 × 96 has two times two tiles of 64 × 48 (48 is the largest divisor),
+// whose places take 12 bits; a vector of 200 has four tiles of 50, which keep 32 and have 6 bits.
+TEST(Codec, DctIsAsLongAsWorkedOutByHand) {
+  const Codec codec{DctTopK{64, 32, Wire::kBf16, {{128, 96}, {1, 200}}}};
+  EXPECT_EQ(encoded_bytes(codec, 128 * 96 + 200), 4 * (64 + 48) + 4 * (64 + 24));
+  const Codec unknown{DctTopK{64, 32, Wire::kBf16}};  // two tiles, three rows, five columns
+  EXPECT_EQ(encoded_bytes(unknown, 2 * 4096 + 3 * 64 + 5), 2 * (64 + 48) + (64 + 32) + (10 + 2));
+  EXPECT_EQ(encoded_bytes(unknown, 1), 2) << "one place needs no bits";
+  EXPECT_EQ(encoded_bytes(unknown, 0), 0);
+  EXPECT_THROW(encoded_bytes(codec, 128 * 96), std::logic_error);
+}
+
+TEST(Codec, LowRankIsAsLongAsWorkedOutByHand) {
+  LowRank format;
+  format.rank = 8;
+  format.matrices = {{300, 200}, {1, 300}};
+  EXPECT_EQ(encoded_bytes({format}, 60300), 2 * 8 * (300 + 200) + 2 * 300);
+  format.factors = Quantized{Quantizer::kInt4, 256};
+  EXPECT_EQ(encoded_bytes({format}, 60300), 8 * ((4 + 128 + 4 + 22) + (4 + 100)) + 2 * 300);
+  EXPECT_THROW(encoded_bytes({format}, 60000), std::logic_error);
+}
+
+TEST(Codec, MatricesAreThoseOfTheLayoutInTheColumns) {
+  const std::vector<Parameter> layout = {{"a", 3, 4, 0}, {"b", 1, 5, 12}, {"c", 2, 6, 17}};  // columns 0 … 29
+  EXPECT_EQ(matrices_of({}, layout), (std::vector<MatrixShape>{{3, 4}, {1, 5}, {2, 6}}));
+  EXPECT_EQ(matrices_of({{0, 12}, {17, 29}}, layout), (std::vector<MatrixShape>{{3, 4}, {2, 6}}));
+  EXPECT_THROW(matrices_of({{0, 13}}, layout), std::logic_error);
+  EXPECT_TRUE(matrices_of({{0, 13}}, {}).empty());
+  EXPECT_THROW(check_matrices_known({}, "method"), InputError);
+}
+
 TEST(Codec, ReadsBackFromJsonAndHasWords) {
+  LowRank low_rank;
+  low_rank.rank = 16;
+  low_rank.matrices = {{30, 20}, {1, 7}};
+  LowRank narrow = low_rank;
+  narrow.factors = Quantized{Quantizer::kInt4, 512};
+  narrow.plain = Wire::kFp32;
+  narrow.iterations = 3;
+
   const std::pair<Codec, const char*> all[] = {
       {{Wire::kFp16}, "fp16"},
       {{Quantized{}}, "int8 in blocks of 1024"},
@@ -40,6 +79,10 @@ TEST(Codec, ReadsBackFromJsonAndHasWords) {
       {{TopK{64, 5, Wire::kBf16}}, "top-k 5 of 64, bf16"},
       {{TopK{4096, 64, Quantizer::kTwoBit}, Feedback::kClassic, 0.95},
        "top-k 64 of 4096, two_bit, error feedback × 0.95"},
+      {{DctTopK{64, 32, Wire::kFp32}}, "DCT top-k 32 of tiles 64 × 64, fp32"},
+      {{DctTopK{16, 3, Quantizer::kSign, {{8, 9}}}}, "DCT top-k 3 of tiles 16 × 16, sign"},
+      {{low_rank, Feedback::kClassic}, "rank 16, bf16, bf16 where plain, error feedback"},
+      {{narrow}, "rank 16 by 3 iterations, int4 in blocks of 512, fp32 where plain"},
   };
   for (const auto& [codec, words] : all) {
     EXPECT_EQ(to_string(codec), words);
@@ -70,6 +113,14 @@ TEST(Codec, RefusesWhatIsNone) {
   EXPECT_EQ(path_of(R"({"quantizer":"int4","block":1.5})"), "codec.block");
   EXPECT_EQ(path_of(R"({"top_k":3,"numbers":"bf16"})"), "codec.chunk");
   EXPECT_EQ(path_of(R"({"top_k":9,"chunk":8,"quantizer":"sign"})"), "codec.top_k");
+  EXPECT_EQ(path_of(R"({"top_k":5,"tile":2,"numbers":"bf16"})"), "codec.top_k");
+  EXPECT_EQ(path_of(R"({"top_k":5,"tile":5000,"numbers":"bf16"})"), "codec.tile");
+  EXPECT_EQ(path_of(R"({"top_k":5,"tile":8,"numbers":"bf16","matrices":[[3]]})"), "codec.matrices");
+  EXPECT_EQ(path_of(R"({"top_k":5,"tile":8,"numbers":"bf16","matrices":[[3,0]]})"), "codec.matrices");
+  EXPECT_EQ(path_of(R"({"rank":4,"numbers":"bf16"})"), "codec.matrices");
+  EXPECT_EQ(path_of(R"({"rank":0,"numbers":"bf16","matrices":[[3,4]]})"), "codec.rank");
+  EXPECT_EQ(path_of(R"({"rank":1,"quantizer":"int4","matrices":[[3,4]]})"), "codec.block");
+  EXPECT_EQ(path_of(R"({"rank":1,"numbers":"bf16","plain":"x","matrices":[[3,4]]})"), "codec.plain");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","error_feedback":true})"), "codec.error_feedback");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","decay":0.9})"), "codec.decay");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","error_feedback":"classic","decay":0})"), "codec.decay");

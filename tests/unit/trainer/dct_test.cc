@@ -1,0 +1,145 @@
+// DCT top-k against the transform's definition in float64, and by hand.
+#include "trainer/codecs/dct.h"
+
+#include <cstring>
+
+#include "tests/unit/trainer/codec_support.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+// The cosine of index k of n, of length 1.
+double cosine(std::size_t n, std::size_t k, std::size_t i) {
+  const auto length = static_cast<double>(n);
+  return std::sqrt((k == 0 ? 1 : 2) / length) *
+         std::cos(kPi * static_cast<double>((2 * i + 1) * k) / (2 * length));
+}
+
+struct Tile {
+  std::size_t height, width;
+  std::vector<double> values;  // row-major
+};
+
+Tile transformed(const Tile& tile) {
+  Tile result{tile.height, tile.width, {}};
+  for (std::size_t k = 0; k < tile.height; ++k)
+    for (std::size_t l = 0; l < tile.width; ++l) {
+      double sum = 0;
+      for (std::size_t i = 0; i < tile.height; ++i)
+        for (std::size_t j = 0; j < tile.width; ++j)
+          sum += tile.values[i * tile.width + j] * cosine(tile.height, k, i) * cosine(tile.width, l, j);
+      result.values.push_back(sum);
+    }
+  return result;
+}
+
+// What is left of a tile by its `kept` largest coefficients.
+Tile left_of(const Tile& tile, std::size_t kept) {
+  Tile coefficients = transformed(tile);
+  std::vector<double> sizes;
+  for (const double one : coefficients.values) sizes.push_back(-std::abs(one));
+  std::sort(sizes.begin(), sizes.end());
+  Tile result{tile.height, tile.width, std::vector<double>(tile.values.size())};
+  for (std::size_t k = 0; k < tile.height; ++k)
+    for (std::size_t l = 0; l < tile.width; ++l) {
+      const double one = coefficients.values[k * tile.width + l];
+      if (std::abs(one) < -sizes[std::min(kept, sizes.size()) - 1]) continue;
+      for (std::size_t i = 0; i < tile.height; ++i)
+        for (std::size_t j = 0; j < tile.width; ++j)
+          result.values[i * tile.width + j] += one * cosine(tile.height, k, i) * cosine(tile.width, l, j);
+    }
+  return result;
+}
+
+// A matrix [rows, columns] in tiles [height, width], each by itself.
+void expect_tiles(const Row& row, const Row& found, std::size_t begin, std::size_t rows, std::size_t columns,
+                  std::size_t height, std::size_t width, std::size_t kept) {
+  for (std::size_t top = 0; top < rows; top += height)
+    for (std::size_t left = 0; left < columns; left += width) {
+      Tile tile{height, width, {}};
+      for (std::size_t i = 0; i < height * width; ++i)
+        tile.values.push_back(row[begin + (top + i / width) * columns + left + i % width]);
+      const Tile expected = left_of(tile, kept);
+      for (std::size_t i = 0; i < height * width; ++i)
+        ASSERT_NEAR(found[begin + (top + i / width) * columns + left + i % width], expected.values[i], 1e-5)
+            << rows << " × " << columns << ": tile at " << top << ", " << left << ", " << i;
+    }
+}
+
+// 12 × 10 in tiles of 6 × 5; 7 × 16 in tiles of 7 × 8; a vector of 18 in tiles of 1 × 6; 11 is prime: tiles
+// of 1 × 4.
+TEST(DctTopK, IsThatOfTheDefinitionInTheLargestDivisors) {
+  const Codec codec{DctTopK{8, 5, Wire::kFp32, {{12, 10}, {7, 16}, {1, 18}, {11, 4}}}};
+  const Row row = uneven_row(120 + 112 + 18 + 44, 1), found = sent_of(codec, row);
+  EXPECT_EQ(sent_of(codec, row, 7), found) << "whatever block is read";
+  expect_tiles(row, found, 0, 12, 10, 6, 5, 5);
+  expect_tiles(row, found, 120, 7, 16, 7, 8, 5);
+  expect_tiles(row, found, 232, 1, 18, 1, 6, 5);
+  expect_tiles(row, found, 250, 11, 4, 1, 4, 5);
+}
+
+// 16 columns a tile, then two whole rows of 4, then 3.
+TEST(DctTopK, WithoutMatricesTheColumnsAreTilesBehindOneAnother) {
+  const Codec codec{DctTopK{4, 3, Wire::kFp32}};
+  const Row row = uneven_row(2 * 16 + 2 * 4 + 3, 2), found = sent_of(codec, row);
+  expect_tiles(row, found, 0, 8, 4, 4, 4, 3);
+  expect_tiles(row, found, 32, 2, 4, 2, 4, 3);
+  expect_tiles(row, found, 40, 1, 3, 1, 3, 3);
+}
+
+TEST(DctTopK, ATileThatIsOneCosineIsOneCoefficient) {
+  Row row;
+  for (std::size_t i = 0; i < 64; ++i)
+    for (std::size_t j = 0; j < 64; ++j)
+      row.push_back(static_cast<float>(3 * cosine(64, 5, i) * cosine(64, 9, j)));
+  const Codec codec{DctTopK{64, 1, Wire::kFp32, {{64, 64}}}};
+  const std::vector<std::uint8_t> bytes = message_of(codec, row).encoded().bytes();
+  ASSERT_EQ(bytes.size(), 4u + 2u);
+  float value;
+  std::memcpy(&value, bytes.data(), 4);
+  EXPECT_NEAR(value, 3, 1e-5);
+  EXPECT_EQ(bytes[4] + 256 * bytes[5], 5 * 64 + 9) << "12 bits of place";
+  const Row found = sent_of(codec, row);
+  for (std::size_t i = 0; i < row.size(); ++i) ASSERT_NEAR(found[i], row[i], 1e-6);
+}
+
+TEST(DctTopK, KeepingAllLosesRoundingAlone) {
+  const Row row = uneven_row(128 * 96, 3);
+  const Row found = sent_of({DctTopK{64, 4096, Wire::kFp32, {{128, 96}}}}, row);
+  for (std::size_t i = 0; i < row.size(); ++i) ASSERT_NEAR(found[i], row[i], 5e-6);
+}
+
+TEST(DctTopK, ANanShowsInItsWholeTile) {
+  Row row = uneven_row(2 * 64, 4);
+  row[3] = NAN;
+  const Row found = sent_of({DctTopK{8, 64, Wire::kBf16}}, row);
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_TRUE(std::isnan(found[i]));
+  for (std::size_t i = 64; i < 128; ++i) EXPECT_FALSE(std::isnan(found[i]));
+}
+
+TEST(DctTopK, LengthIsKnownForEveryCountAndSetOfNumbers) {
+  const Row row = uneven_row(9000, 5);
+  for (const Numbers values : {Numbers(Wire::kBf16), Numbers(Quantizer::kInt8), Numbers(Quantizer::kSign)})
+    for (const std::ptrdiff_t columns : {1, 63, 64, 65, 4095, 4096, 4097, 8191, 8192, 8193, 9000})
+      sent_of({DctTopK{64, 32, values}}, Row(row.begin(), row.begin() + columns));
+}
+
+// What was sent and what is kept add up over rounds.
+TEST(DctTopK, FeedsBackWhatItLeftOut) {
+  const Codec codec{DctTopK{8, 4, Wire::kFp32, {{16, 8}}}, Feedback::kClassic};
+  const Row row = uneven_row(128, 6);
+  Row error(128, 0);
+  std::vector<double> sent(128, 0);
+  for (int round = 1; round <= 6; ++round) {
+    const Row part = read_row(message_of(codec, row).encoded(error.data()));
+    for (std::size_t i = 0; i < 128; ++i) {
+      sent[i] += part[i];
+      EXPECT_NEAR(sent[i] + error[i], round * row[i], 2e-5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,160 @@
+// Low rank against the best one there is (by Jacobi's eigenvalues of MᵀM, in float64), and in closed form.
+#include <numeric>
+
+#include "tests/unit/trainer/codec_support.h"
+#include "trainer/codecs/wire_format.h"
+
+namespace longhaul {
+namespace {
+
+Codec low_rank(int rank, std::vector<MatrixShape> matrices, int iterations = 1) {
+  LowRank format;
+  format.rank = rank;
+  format.factors = format.plain = Wire::kFp32;
+  format.iterations = iterations;
+  format.matrices = std::move(matrices);
+  return {format};
+}
+
+double square_of_difference(const Row& a, const Row& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::pow(double{a[i]} - double{b[i]}, 2);
+  return sum;
+}
+
+// Squares of the singular values of M [m, n], descending: the eigenvalues of MᵀM by Jacobi's rotations.
+std::vector<double> squared_singular_values(const Row& matrix, std::size_t m, std::size_t n) {
+  std::vector<std::vector<double>> a(n, std::vector<double>(n, 0));
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t k = 0; k < m; ++k) a[i][j] += double{matrix[k * n + i]} * double{matrix[k * n + j]};
+  for (int sweep = 0; sweep < 30; ++sweep)
+    for (std::size_t p = 0; p < n; ++p)
+      for (std::size_t q = p + 1; q < n; ++q) {
+        const double angle = 0.5 * std::atan2(2 * a[p][q], a[q][q] - a[p][p]);
+        const double c = std::cos(angle), s = std::sin(angle);
+        for (std::size_t k = 0; k < n; ++k) {
+          const double x = a[k][p], y = a[k][q];
+          a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+          const double x = a[p][k], y = a[q][k];
+          a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
+        }
+      }
+  std::vector<double> values;
+  for (std::size_t i = 0; i < n; ++i) values.push_back(a[i][i]);
+  std::sort(values.rbegin(), values.rend());
+  return values;
+}
+
+TEST(LowRank, AMatrixOfThatRankOrLessIsSentAsItIs) {
+  constexpr std::size_t kRows = 40, kColumns = 27;
+  for (const int rank : {1, 2, 5}) {
+    Row row(kRows * kColumns, 0);
+    for (std::uint32_t term = 0; term < static_cast<std::uint32_t>(rank); ++term) {
+      const Row u = uneven_row(kRows, 2 * term), v = uneven_row(kColumns, 2 * term + 1);
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] += u[i / kColumns] * v[i % kColumns];
+    }
+    for (int allowed = rank; allowed <= rank + 1; ++allowed) {
+      const Row found = sent_of(low_rank(allowed, {{kRows, kColumns}}), row);
+      for (std::size_t i = 0; i < row.size(); ++i)
+        ASSERT_NEAR(found[i], row[i], 2e-5) << "rank " << rank << " by " << allowed;
+    }
+  }
+}
+
+// diag(3, 2, 1, …, 1) of 8: with enough iterations rank 2 leaves the ones out.
+TEST(LowRank, IterationsGoToTheLargestSingularValues) {
+  Row row(64, 0), expected(64, 0);
+  for (std::size_t i = 0; i < 8; ++i) row[9 * i] = i == 0 ? 3.f : i == 1 ? 2.f : 1.f;
+  expected[0] = 3, expected[9] = 2;
+  const Row found = sent_of(low_rank(2, {{8, 8}}, 30), row);
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;
+}
+
+// No better than the best approximation of the rank (Eckart and Young), and with iterations as good as it;
+// never worse than nothing, since P Pᵀ is a projection.
+TEST(LowRank, ComesNearTheBestThereIs) {
+  constexpr std::size_t kRows = 30, kColumns = 20;
+  Row row = uneven_row(kRows * kColumns, 7);
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] /= static_cast<float>(1 + i % kColumns);
+  const std::vector<double> squares = squared_singular_values(row, kRows, kColumns);
+  for (const int rank : {1, 3, 6}) {
+    const double best = std::accumulate(squares.begin() + rank, squares.end(), 0.),
+                 all = std::accumulate(squares.begin(), squares.end(), 0.);
+    const double once = square_of_difference(row, sent_of(low_rank(rank, {{kRows, kColumns}}), row)),
+                 often = square_of_difference(row, sent_of(low_rank(rank, {{kRows, kColumns}}, 40), row));
+    EXPECT_GE(once, best * (1 - 1e-5));
+    EXPECT_LT(once, all);
+    EXPECT_LT(often, once);
+    EXPECT_NEAR(often, best, 1e-3 * best) << "rank " << rank;
+  }
+}
+
+// Orthonormal columns times what the matrix has in their directions: what is left out is at right angles to
+// P.
+TEST(LowRank, WhatIsLeftOutIsOrthogonalToWhatIsSent) {
+  const Row row = uneven_row(24 * 16, 8), sent = sent_of(low_rank(3, {{24, 16}}), row);
+  for (std::size_t a = 0; a < 16; ++a)
+    for (std::size_t b = 0; b < 16; ++b) {
+      double sum = 0;
+      for (std::size_t i = 0; i < 24; ++i)
+        sum += double{sent[i * 16 + a]} * (row[i * 16 + b] - sent[i * 16 + b]);
+      EXPECT_NEAR(sum, 0, 1e-4);
+    }
+}
+
+TEST(LowRank, VectorsAndSmallMatricesTravelPlain) {
+  LowRank format;
+  format.rank = 2;
+  format.factors = Quantized{Quantizer::kInt4, 1024};
+  format.plain = Wire::kBf16;
+  format.matrices = {{1, 50}, {4, 4}, {20, 10}, {30, 1}};
+  const Codec codec{format};
+  EXPECT_EQ(encoded_bytes(codec, 50 + 16 + 200 + 30), 2 * 50 + 2 * 16 + 2 * (4 + 10 + 4 + 5) + 2 * 30)
+      << "4 × 4 is no larger than 2 · (4 + 4)";
+  const Row row = uneven_row(296, 9), found = sent_of(codec, row);
+  EXPECT_EQ(sent_of(codec, row, 11), found) << "whatever block is read";
+  Row plain(296);
+  round_to_wire(row.data(), plain.data(), 296, Wire::kBf16);
+  for (std::size_t i = 0; i < 296; ++i)
+    if (i < 66 || i >= 266) {
+      EXPECT_EQ(found[i], plain[i]) << i;
+    }
+  EXPECT_LT(square_of_difference(row, found), square_of_difference(row, Row(296, 0)));
+}
+
+TEST(LowRank, ZerosAreZerosAndANanShows) {
+  EXPECT_EQ(sent_of(low_rank(2, {{10, 10}}), Row(100, 0)), Row(100, 0));
+  for (const float bad : {NAN, INFINITY}) {
+    Row row = uneven_row(100, 10);
+    row[42] = bad;
+    for (const float found : sent_of(low_rank(2, {{10, 10}}), row)) EXPECT_TRUE(std::isnan(found));
+  }
+}
+
+TEST(LowRank, FeedsBackWhatItLeftOut) {
+  Codec codec = low_rank(1, {{12, 9}});
+  codec.feedback = Feedback::kClassic;
+  const Row row = uneven_row(108, 11);
+  Row error(108, 0);
+  std::vector<double> sent(108, 0);
+  double last = 1e9;
+  for (int round = 1; round <= 12; ++round) {
+    const Row part = read_row(message_of(codec, row).encoded(error.data()));
+    double away = 0;
+    for (std::size_t i = 0; i < 108; ++i) {
+      sent[i] += part[i];
+      EXPECT_NEAR(sent[i] + error[i], round * row[i], 1e-4);
+      away += std::pow(sent[i] / round - row[i], 2);
+    }
+    if (round % 4 == 0) {
+      EXPECT_LT(away, last) << "the mean of what was sent goes to the row";
+      last = away;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,114 @@
+#include "trainer/codecs/dct.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+void transform_all_columns(const float* basis, const float* in, std::int64_t n, std::int64_t lines,
+                           std::int64_t stride, float* out) {
+  constexpr int kTogether = 16;
+  std::int64_t first = 0;
+  for (; first + kTogether <= lines; first += kTogether)
+    transform_columns<kTogether>(basis, in, n, stride, first, out);
+  for (; first < lines; ++first) transform_columns<1>(basis, in, n, stride, first, out);
+}
+
+std::vector<float> transposed(const std::vector<float>& square, std::int64_t n) {
+  std::vector<float> turned(square.size());
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) turned[as_index(j * n + i)] = square[as_index(i * n + j)];
+  return turned;
+}
+
+// The transforms of the tiles of a grid, either way.
+class TileTransform {
+ public:
+  enum Direction { kForward, kInverse };
+
+  TileTransform(const TileGrid& grid, Direction direction)
+      : grid_(grid),
+        down_(cosine_basis(grid.height)),
+        across_(cosine_basis(grid.width)),
+        half_(as_index(grid.area())) {
+    if (direction == kForward) return;
+    down_ = transposed(down_, grid.height);
+    across_ = transposed(across_, grid.width);
+  }
+
+  // in: rows `stride` apart; out: without gaps.
+  void operator()(const float* in, std::int64_t stride, float* out) {
+    transform_all_columns(down_.data(), in, grid_.height, grid_.width, stride, half_.data());
+    transform_all_columns(across_.data(), half_.data(), grid_.width, grid_.height, grid_.height, out);
+  }
+
+ private:
+  TileGrid grid_;
+  std::vector<float> down_, across_, half_;
+};
+
+// Calls work(first column of the tile) for the tiles of a grid, in the order of the message.
+template <typename Work>
+void for_each_tile(const TileGrid& grid, const Work& work) {
+  for (std::int64_t y = 0; y < grid.down; ++y)
+    for (std::int64_t x = 0; x < grid.across; ++x)
+      work(grid.first + y * grid.height * grid.across * grid.width + x * grid.width);
+}
+
+}  // namespace
+
+std::vector<float> cosine_basis(std::int64_t n) {
+  std::vector<float> basis(as_index(n * n));
+  for (std::int64_t k = 0; k < n; ++k)
+    for (std::int64_t i = 0; i < n; ++i) {
+      // The angle's number of quarter turns of the half circle, without whole turns: exact for large k · i.
+      const auto angle = static_cast<double>((2 * i + 1) * k % (4 * n)) * kPi / static_cast<double>(2 * n);
+      basis[as_index(k * n + i)] =
+          static_cast<float>(std::sqrt((k ? 2. : 1.) / static_cast<double>(n)) * std::cos(angle));
+    }
+  return basis;
+}
+
+std::vector<std::uint8_t> encode_dct(const DctTopK& codec, const float* values, std::int64_t columns) {
+  std::vector<std::uint8_t> message(as_index(encoded_bytes({codec}, columns)));
+  std::uint8_t* out = message.data();
+  for (const TileGrid& grid : tile_grids(codec, columns)) {
+    const LargestCode code(codec.values, codec.kept, grid.area());
+    TileTransform transform(grid, TileTransform::kForward);
+    std::vector<float> coefficients(as_index(grid.area()));
+    for_each_tile(grid, [&](std::int64_t first) {
+      transform(values + first, grid.across * grid.width, coefficients.data());
+      encode_largest(code, coefficients.data(), grid.area(), out);
+      out += code.bytes(grid.area());
+    });
+  }
+  return message;
+}
+
+std::vector<float> decode_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
+                              std::int64_t columns) {
+  std::vector<float> values(as_index(columns));
+  const std::uint8_t* from = message.data();
+  for (const TileGrid& grid : tile_grids(codec, columns)) {
+    const LargestCode code(codec.values, codec.kept, grid.area());
+    TileTransform transform(grid, TileTransform::kInverse);
+    std::vector<float> coefficients(as_index(grid.area())), tile(as_index(grid.area()));
+    for_each_tile(grid, [&](std::int64_t first) {
+      std::fill(coefficients.begin(), coefficients.end(), 0.f);
+      decode_largest(code, from, grid.area(), 0, grid.area(), coefficients.data());
+      transform(coefficients.data(), grid.width, tile.data());
+      for (std::int64_t row = 0; row < grid.height; ++row)
+        std::copy_n(tile.data() + row * grid.width, grid.width,
+                    values.data() + first + row * grid.across * grid.width);
+      from += code.bytes(grid.area());
+    });
+  }
+  return values;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,188 @@
+#include "trainer/codecs/low_rank.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/index.h"
+#include "core/random.h"
+#include "trainer/codecs/quantized.h"
+#include "trainer/codecs/wire_format.h"
+
+namespace longhaul {
+namespace {
+
+// M, row-major.
+struct Matrix {
+  const float* values;
+  std::int64_t rows, columns;
+
+  const float* row(std::int64_t i) const { return values + i * columns; }
+};
+
+// DirectionRows one after another: row k of `count` rows of `length` numbers.
+struct DirectionRows {
+  DirectionRows(std::int64_t count, std::int64_t length)
+      : count(count), length(length), values(as_index(count * length)) {}
+
+  float* row(std::int64_t k) { return values.data() + k * length; }
+  const float* row(std::int64_t k) const { return values.data() + k * length; }
+
+  std::int64_t count, length;
+  std::vector<float> values;
+};
+
+// Eight sums side by side, which a vector unit takes at once, in an order that depends on the length alone.
+float dot(const float* a, const float* b, std::int64_t length) {
+  constexpr std::int64_t kLanes = 8;
+  float sums[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= length; i += kLanes)
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  float sum = 0;
+  for (const float one : sums) sum += one;
+  for (; i < length; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double dot_in_double(const float* a, const float* b, std::int64_t length) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < length; ++i) sum += double{a[i]} * double{b[i]};
+  return sum;
+}
+
+void add(const float* from, float factor, std::int64_t length, float* to) {
+  for (std::int64_t i = 0; i < length; ++i) to[i] += factor * from[i];
+}
+
+DirectionRows drawn(std::int64_t rank, std::int64_t length) {
+  constexpr std::uint64_t kSeed = 1905'13727;
+  DirectionRows directions(rank, length);
+  RandomStream stream(kSeed, Purpose::kInitialWeights);
+  for (float& value : directions.values) value = static_cast<float>(stream.normal());
+  return directions;
+}
+
+// P = M Q
+DirectionRows left_of(const Matrix& matrix, const DirectionRows& right) {
+  DirectionRows left(right.count, matrix.rows);
+  for (std::int64_t i = 0; i < matrix.rows; ++i)
+    for (std::int64_t k = 0; k < right.count; ++k)
+      left.row(k)[i] = dot(matrix.row(i), right.row(k), matrix.columns);
+  return left;
+}
+
+// Q = Mᵀ P
+DirectionRows right_of(const Matrix& matrix, const DirectionRows& left) {
+  DirectionRows right(left.count, matrix.columns);
+  for (std::int64_t i = 0; i < matrix.rows; ++i)
+    for (std::int64_t k = 0; k < left.count; ++k)
+      add(matrix.row(i), left.row(k)[i], matrix.columns, right.row(k));
+  return right;
+}
+
+// Gram-Schmidt, twice over each direction: once leaves what cancellation has spoilt. A direction of which
+// nothing but rounding is left becomes zero; a NaN stays one.
+void orthonormalize(DirectionRows& directions) {
+  constexpr double kRounding = 1e-6;
+  for (std::int64_t k = 0; k < directions.count; ++k) {
+    float* row = directions.row(k);
+    const std::int64_t length = directions.length;
+    const double before = std::sqrt(dot_in_double(row, row, length));
+    for (int time = 0; time < 2; ++time) {
+      for (std::int64_t other = 0; other < k; ++other)
+        add(directions.row(other), static_cast<float>(-dot_in_double(row, directions.row(other), length)),
+            length, row);
+      const double norm = std::sqrt(dot_in_double(row, row, length));
+      if (norm <= kRounding * (time == 0 ? before : 1)) {
+        std::fill(row, row + length, 0.f);
+        break;
+      }
+      for (std::int64_t i = 0; i < length; ++i) row[i] = static_cast<float>(double{row[i]} / norm);
+    }
+  }
+}
+
+struct Factors {
+  DirectionRows left, right;
+};
+
+Factors factors_of(const LowRank& codec, const Matrix& matrix) {
+  DirectionRows right = right_of(matrix, drawn(codec.rank, matrix.rows));
+  for (int iteration = 1;; ++iteration) {
+    DirectionRows left = left_of(matrix, right);
+    orthonormalize(left);
+    right = right_of(matrix, left);
+    if (iteration == codec.iterations) return {std::move(left), std::move(right)};
+  }
+}
+
+void append(const std::vector<std::uint8_t>& bytes, std::vector<std::uint8_t>& message) {
+  message.insert(message.end(), bytes.begin(), bytes.end());
+}
+
+void append(const LowRank& codec, const DirectionRows& directions, std::vector<std::uint8_t>& message) {
+  for (std::int64_t k = 0; k < directions.count; ++k) {
+    const float* row = directions.row(k);
+    if (const Wire* wire = std::get_if<Wire>(&codec.factors))
+      append(pack_row(row, directions.length, *wire), message);
+    else
+      append(encode_quantized(std::get<Quantized>(codec.factors), row, directions.length), message);
+  }
+}
+
+// Goes on behind what it has read.
+void read(const LowRank& codec, const std::uint8_t*& from, DirectionRows& directions) {
+  const std::int64_t length = directions.length;
+  for (std::int64_t k = 0; k < directions.count; ++k) {
+    if (const Wire* wire = std::get_if<Wire>(&codec.factors)) {
+      unpack_numbers(from, 0, length, *wire, directions.row(k));
+      from += encoded_bytes({*wire}, length);
+    } else {
+      const Quantized& numbers = std::get<Quantized>(codec.factors);
+      decode_quantized(numbers, from, 0, length, directions.row(k));
+      from += encoded_bytes({numbers}, length);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> encode_low_rank(const LowRank& codec, const float* values) {
+  std::vector<std::uint8_t> message;
+  for (const MatrixShape& shape : codec.matrices) {
+    if (codec.is_plain(shape)) {
+      append(pack_row(values, shape.rows * shape.columns, codec.plain), message);
+    } else {
+      const Factors factors = factors_of(codec, {values, shape.rows, shape.columns});
+      append(codec, factors.left, message);
+      append(codec, factors.right, message);
+    }
+    values += shape.rows * shape.columns;
+  }
+  return message;
+}
+
+std::vector<float> decode_low_rank(const LowRank& codec, const std::vector<std::uint8_t>& message,
+                                   std::int64_t columns) {
+  std::vector<float> values(as_index(columns));
+  const std::uint8_t* from = message.data();
+  float* out = values.data();
+  for (const MatrixShape& shape : codec.matrices) {
+    const std::int64_t size = shape.rows * shape.columns;
+    if (codec.is_plain(shape)) {
+      unpack_numbers(from, 0, size, codec.plain, out);
+      from += encoded_bytes({codec.plain}, size);
+    } else {
+      DirectionRows left(codec.rank, shape.rows), right(codec.rank, shape.columns);
+      read(codec, from, left);
+      read(codec, from, right);
+      for (std::int64_t i = 0; i < shape.rows; ++i)
+        for (std::int64_t k = 0; k < left.count; ++k)
+          add(right.row(k), left.row(k)[i], shape.columns, out + i * shape.columns);
+    }
+    out += size;
+  }
+  return values;
+}
+
+}  // namespace longhaul

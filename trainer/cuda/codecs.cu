@@ -1,0 +1,122 @@
+// Codecs over rows in the GPU's memory (device_codec.h). Compiled without fused multiply-adds: the bytes are
+// those of the host.
+#include <stdexcept>
+
+#include "core/index.h"
+#include "trainer/cuda/codec_rows.h"
+#include "trainer/cuda/device_codec.h"
+#include "trainer/cuda/launch.cuh"
+
+namespace longhaul {
+namespace {
+
+std::vector<float> transposed(const std::vector<float>& square, std::int64_t n) {
+  std::vector<float> turned(square.size());
+  for (std::int64_t at = 0; at < n * n; ++at) turned[as_index(at % n * n + at / n)] = square[as_index(at)];
+  return turned;
+}
+
+std::int64_t pieces_in(std::int64_t columns, std::int64_t piece) {
+  return (columns + piece - 1) / piece;
+}
+
+}  // namespace
+
+DeviceCodec::DeviceCodec(const MessageFormat& format, std::int64_t rows, std::int64_t parameters)
+    : format_(format),
+      rows_(rows),
+      parameters_(parameters),
+      values_(as_index(rows * format.columns)),
+      sent_(as_index(rows * format.columns)),
+      messages_(as_index(rows * format.bytes())) {
+  if (!takes(format.codec)) throw std::logic_error("this codec is the host's: " + to_string(format.codec));
+  const DctTopK* dct = std::get_if<DctTopK>(&format_.codec.format);
+  if (!dct) return;
+  coefficients_ = DeviceTable<float>(values_.size());
+  half_ = DeviceTable<float>(values_.size());
+  for (const TileGrid& grid : tile_grids(*dct, format_.columns))
+    for (const std::int64_t side : {grid.height, grid.width}) {
+      if (bases_.count(side)) continue;
+      const std::vector<float> basis = cosine_basis(side);
+      bases_[side] = {DeviceTable<float>(basis), DeviceTable<float>(transposed(basis, side))};
+    }
+}
+
+void DeviceCodec::encode(const float* row, const float* less, float* feedback, CudaStream stream) {
+  if ((format_.codec.feedback != Feedback::kNone) != (feedback != nullptr))
+    throw std::logic_error("a codec that feeds back needs its rows, and no other has any");
+  const CudaLaunch launch{stream};
+  std::vector<RangeRows> ranges;
+  std::int64_t place = 0;
+  for (const ColumnRange& range : format_.ranges) {
+    ranges.push_back(
+        {row, less, feedback, parameters_, range.begin, format_.columns, place, FeedbackStep(format_.codec)});
+    launch.grid(rows_, range.size(), 1, GatherColumns{ranges.back(), values_.get()});
+    place += range.size();
+  }
+  std::visit([&](const auto& format) { encode_values(format, stream); }, format_.codec.format);
+  for (std::size_t i = 0; feedback && i < ranges.size(); ++i)
+    launch.grid(rows_, format_.ranges[i].size(), 1, FeedBackColumns{ranges[i], values_.get(), sent_.get()});
+}
+
+void DeviceCodec::encode_values(Wire wire, CudaStream stream) {
+  const NumberCode code{Numbers(wire)};
+  const Pieces pieces{format_.columns, 0, format_.columns, kBlock, format_.bytes(), 0, code.bytes(kBlock)};
+  const CudaLaunch launch{stream};
+  const std::int64_t count = pieces_in(format_.columns, kBlock);
+  launch.grid(rows_, count, 1, EncodeBlocks{pieces, code, values_.get(), messages_.get()});
+  launch.grid(rows_, count, 1, DecodeBlocks{pieces, code, messages_.get(), sent_.get()});
+}
+
+void DeviceCodec::encode_values(const Quantized& codec, CudaStream stream) {
+  const NumberCode code{Numbers(codec.numbers)};
+  const Pieces pieces{format_.columns, 0, format_.columns,        codec.block,
+                      format_.bytes(), 0, code.bytes(codec.block)};
+  const CudaLaunch launch{stream};
+  const std::int64_t count = pieces_in(format_.columns, codec.block);
+  launch.grid(rows_, count, 1, EncodeBlocks{pieces, code, values_.get(), messages_.get()});
+  launch.grid(rows_, count, 1, DecodeBlocks{pieces, code, messages_.get(), sent_.get()});
+}
+
+void DeviceCodec::encode_values(const TopK& codec, CudaStream stream) {
+  const LargestCode code(codec);
+  const Pieces pieces{format_.columns, 0, format_.columns,        codec.chunk,
+                      format_.bytes(), 0, code.bytes(codec.chunk)};
+  const CudaLaunch launch{stream};
+  const std::int64_t count = pieces_in(format_.columns, codec.chunk);
+  launch.grid(rows_, count, 1, EncodeLargest{pieces, code, values_.get(), messages_.get()});
+  launch.grid(rows_, count, 1, DecodeLargest{pieces, code, messages_.get(), sent_.get()});
+}
+
+void DeviceCodec::encode_values(const DctTopK& codec, CudaStream stream) {
+  const CudaLaunch launch{stream};
+  std::int64_t message = 0;
+  float *coefficients = coefficients_.get(), *half = half_.get();
+  for (const TileGrid& grid : tile_grids(codec, format_.columns)) {
+    const LargestCode code(codec.values, codec.kept, grid.area());
+    const TileLines lines{grid, format_.columns};
+    const Pieces tiles{format_.columns,
+                       grid.first,
+                       grid.first + grid.count() * grid.area(),
+                       grid.area(),
+                       format_.bytes(),
+                       message,
+                       code.bytes(grid.area())};
+    const Basis &down = bases_.at(grid.height), &across = bases_.at(grid.width);
+    const std::int64_t tile_columns = grid.count() * grid.width, tile_rows = grid.count() * grid.height;
+    launch.grid(rows_, tile_columns, 1, TransformDown{lines, true, down.forward.get(), values_.get(), half});
+    launch.grid(rows_, tile_rows, 1, TransformAcross{lines, across.forward.get(), half, coefficients});
+    launch.grid(rows_, grid.count(), 1, EncodeLargest{tiles, code, coefficients, messages_.get()});
+    launch.grid(rows_, grid.count(), 1, DecodeLargest{tiles, code, messages_.get(), coefficients});
+    launch.grid(rows_, tile_columns, 1, TransformDown{lines, false, down.inverse.get(), coefficients, half});
+    launch.grid(rows_, tile_rows, 1, TransformAcross{lines, across.inverse.get(), half, coefficients});
+    launch.grid(rows_, grid.count() * grid.area(), 1, TilesToMatrix{lines, coefficients, sent_.get()});
+    message += grid.count() * code.bytes(grid.area());
+  }
+}
+
+void DeviceCodec::encode_values(const LowRank&, CudaStream) {
+  throw std::logic_error("low rank is the host's");
+}
+
+}  // namespace longhaul

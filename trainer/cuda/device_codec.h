@@ -1,0 +1,53 @@
+// A codec on the GPU: messages of rows that lie in its memory, with the very bytes of codecs/message.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/codec.h"
+#include "trainer/codecs/message.h"
+#include "trainer/cuda/device_table.h"
+#include "trainer/device/cuda_device.h"
+
+namespace longhaul {
+
+// Tables are row-major [R, P] in device memory. Besides the messages it keeps two tables [R, columns], with
+// DCT four. Each call's work is put on the stream and not waited for.
+class DeviceCodec {
+ public:
+  // All but low rank, whose products are sums over whole matrices and stay on the host.
+  static bool takes(const Codec& codec) { return !std::holds_alternative<LowRank>(codec.format); }
+
+  // Throws std::logic_error for a codec that it does not take.
+  DeviceCodec(const MessageFormat& format, std::int64_t rows, std::int64_t parameters);
+
+  // The messages of row, or of row - less, of all rows at once. `feedback` is e or g where the codec feeds
+  // back, and is brought up to date; null where it does not.
+  void encode(const float* row, const float* less, float* feedback, CudaStream stream);
+
+  const std::uint8_t* messages() const { return messages_.get(); }  // [R, format.bytes()]
+  const float* sent() const { return sent_.get(); }                 // [R, format.columns], decoded
+  std::vector<std::uint8_t> read_messages() const { return messages_.read(); }
+  std::vector<float> read_sent() const { return sent_.read(); }
+
+ private:
+  struct Basis {
+    DeviceTable<float> forward, inverse;
+  };
+
+  void encode_values(Wire wire, CudaStream stream);
+  void encode_values(const Quantized& codec, CudaStream stream);
+  void encode_values(const TopK& codec, CudaStream stream);
+  void encode_values(const DctTopK& codec, CudaStream stream);
+  void encode_values(const LowRank& codec, CudaStream stream);
+
+  MessageFormat format_;
+  std::int64_t rows_, parameters_;
+  DeviceTable<float> values_, sent_;
+  DeviceTable<std::uint8_t> messages_;
+  DeviceTable<float> coefficients_, half_;  // of DCT
+  std::map<std::int64_t, Basis> bases_;     // of DCT, by side
+};
+
+}  // namespace longhaul
