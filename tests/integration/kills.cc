@@ -25,6 +25,7 @@ double seconds_since(Clock::time_point start) {
 std::vector<Json> methods_and_patterns() {
   return {{{"name", "ddp"}},
           {{"name", "diloco"}, {"inner_steps", 10}},
+          {{"name", "muloco"}, {"inner_steps", 10}},
           {{"name", "noloco"}, {"inner_steps", 5}},
           {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "root"}},
           {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "presend"}},

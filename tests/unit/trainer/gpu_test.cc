@@ -54,6 +54,7 @@ TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
                                               {{"name", "diloco"}, {"inner_steps", 1}},
                                               {{"name", "diloco"}, {"inner_steps", 1}, {"nesterov", false}},
                                               {{"name", "noloco"}, {"inner_steps", 1}},
+                                              {{"name", "muloco"}, {"inner_steps", 1}},
                                               {{"name", "independent"}}}) {
     Json scenario = small_scenario(method, 1);
     scenario["workload"] = {{"wire", "fp32"}};
@@ -71,12 +72,21 @@ TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
   }
 }
 
+TEST_F(Gpu, TwelveStepsOfMuonStayNearTheCpus) {
+  Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 3}}, 12);
+  scenario["workload"] = {{"wire", "fp32"}};
+  const Trained cpu = on_cpu(scenario);
+  expect_near(stacked_on_gpu(scenario), cpu, 1e-3, "muon");
+  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-3, "the loop");
+}
+
 TEST_F(Gpu, SameBitsAgain) {
-  for (const char* precision : {"float32", "bf16"}) {
-    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}}, 12);
-    scenario["train"]["precision"] = precision;
-    EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics) << precision;
-  }
+  for (const char* precision : {"float32", "bf16"})
+    for (const char* method : {"noloco", "muloco"}) {
+      Json scenario = small_scenario({{"name", method}, {"inner_steps", 3}}, 12);
+      scenario["train"]["precision"] = precision;
+      EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics) << precision;
+    }
 }
 
 TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
@@ -131,6 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, GpuRanks,
                                          Json{{"name", "independent"}},
                                          Json{{"name", "diloco"}, {"inner_steps", 4}},
                                          Json{{"name", "diloco"}, {"inner_steps", 4}, {"nesterov", false}},
+                                         Json{{"name", "muloco"}, {"inner_steps", 4}},
                                          Json{{"name", "noloco"}, {"inner_steps", 4}},
                                          Json{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}},
                                          Json{{"name", "noloco"}, {"inner_steps", 4}, {"alpha", 0}},
