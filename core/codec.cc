@@ -3,10 +3,143 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 #include "core/errors.h"
 
 namespace longhaul {
+namespace {
+
+// In the order of the enumeration.
+struct QuantizerFacts {
+  const char* name;
+  int bits, shared;
+};
+constexpr QuantizerFacts kQuantizers[] = {
+    {"int8", 8, 4}, {"int4", 4, 4}, {"e3m0", 4, 4}, {"two_bit", 2, 8}, {"sign", 1, 4}};
+
+const QuantizerFacts& facts_of(Quantizer quantizer) {
+  return kQuantizers[static_cast<int>(quantizer)];
+}
+
+// The sum over pieces of `piece` columns, and what is left after them.
+template <typename Bytes>
+std::int64_t bytes_in_pieces(std::int64_t columns, std::int64_t piece, const Bytes& bytes) {
+  return columns / piece * bytes(piece) + bytes(columns % piece);
+}
+
+std::int64_t bytes_of(Wire wire, std::int64_t columns) {
+  return columns * bytes_per_parameter(wire);
+}
+
+std::int64_t bytes_of(const Quantized& format, std::int64_t columns) {
+  return bytes_in_pieces(columns, format.block,
+                         [&](std::int64_t count) { return numbers_bytes(format.numbers, count); });
+}
+
+std::int64_t bytes_of(const TopK& format, std::int64_t columns) {
+  return bytes_in_pieces(columns, format.chunk,
+                         [&](std::int64_t count) { return chunk_bytes(format, count); });
+}
+
+std::string words_of(Wire wire) {
+  return to_string(wire);
+}
+
+std::string words_of(const Quantized& format) {
+  return fmt::format("{} in blocks of {}", to_string(format.numbers), format.block);
+}
+
+std::string words_of(const TopK& format) {
+  return fmt::format("top-k {} of {}, {}", format.kept, format.chunk, to_string(format.values));
+}
+
+void add_to(Json& json, const Numbers& numbers) {
+  json[numbers.is_quantized ? "quantizer" : "numbers"] = to_string(numbers);
+}
+
+Json json_of(Wire wire) {
+  Json json;
+  add_to(json, wire);
+  return json;
+}
+
+Json json_of(const Quantized& format) {
+  Json json;
+  add_to(json, format.numbers);
+  json["block"] = format.block;
+  return json;
+}
+
+Json json_of(const TopK& format) {
+  Json json = {{"top_k", format.kept}, {"chunk", format.chunk}};
+  add_to(json, format.values);
+  return json;
+}
+
+[[noreturn]] void refuse(const std::string& key, const Json& found, const std::string& allowed) {
+  throw InputError("codec." + key, "found " + found.dump(), allowed);
+}
+
+int count_in(const Json& json, const std::string& key) {
+  constexpr const char* kAllowed = "a whole number, at least 1";
+  if (!json.contains(key)) throw InputError("codec." + key, "it is missing", kAllowed);
+  const Json& value = json[key];
+  if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
+    refuse(key, value, kAllowed);
+  return value;
+}
+
+Wire wire_in(const Json& json, const std::string& key) {
+  const std::string name = json[key].is_string() ? json[key] : Json("");
+  const Wire wire = parse_wire(name);
+  if (to_string(wire) != name) refuse(key, json[key], "fp32, bf16, fp16 or int8");
+  return wire;
+}
+
+Quantizer quantizer_in(const Json& json) {
+  for (int i = 0; i < static_cast<int>(std::size(kQuantizers)); ++i)
+    if (json["quantizer"] == kQuantizers[i].name) return static_cast<Quantizer>(i);
+  refuse("quantizer", json["quantizer"], "int8, int4, e3m0, two_bit or sign");
+}
+
+Numbers numbers_in(const Json& json) {
+  if (json.contains("numbers") == json.contains("quantizer"))
+    throw InputError("codec", "found " + json.dump(), "one of \"numbers\" and \"quantizer\"");
+  if (json.contains("quantizer")) return quantizer_in(json);
+  return wire_in(json, "numbers");
+}
+
+TopK top_k_in(const Json& json) {
+  const TopK format{count_in(json, "chunk"), count_in(json, "top_k"), numbers_in(json)};
+  if (format.kept > format.chunk)
+    throw InputError("codec.top_k", fmt::format("found {} of {}", format.kept, format.chunk),
+                     "at least 1 and at most all of a chunk");
+  return format;
+}
+
+constexpr const char* kFeedbacks[] = {"", "classic", "ef21"};  // in the order of the enumeration
+
+void read_feedback(const Json& json, Codec& codec) {
+  if (json.contains("error_feedback")) {
+    const Json& word = json["error_feedback"];
+    if (word == kFeedbacks[1])
+      codec.feedback = Feedback::kClassic;
+    else if (word == kFeedbacks[2])
+      codec.feedback = Feedback::kEf21;
+    else
+      refuse("error_feedback", word, "classic or ef21");
+  }
+  if (!json.contains("decay")) return;
+  const Json& decay = json["decay"];
+  if (codec.feedback != Feedback::kClassic)
+    refuse("decay", decay, "with \"error_feedback\": \"classic\" alone");
+  if (!decay.is_number() || !(decay > 0) || !(decay <= 1)) refuse("decay", decay, "above 0, at most 1");
+  codec.decay = decay;
+}
+
+}  // namespace
 
 Wire parse_wire(const std::string& text) {
   if (text == "fp32") return Wire::kFp32;
@@ -24,58 +157,69 @@ int bytes_per_parameter(Wire wire) {
   return wire == Wire::kFp32 ? 4 : wire == Wire::kInt8 ? 1 : 2;
 }
 
-int place_bits(const TopK& codec) {
+std::string to_string(Quantizer quantizer) {
+  return facts_of(quantizer).name;
+}
+
+int code_bits(Quantizer quantizer) {
+  return facts_of(quantizer).bits;
+}
+
+int shared_bytes(Quantizer quantizer) {
+  return facts_of(quantizer).shared;
+}
+
+std::string to_string(const Numbers& numbers) {
+  return numbers.is_quantized ? to_string(numbers.quantizer) : to_string(numbers.wire);
+}
+
+std::int64_t numbers_bytes(const Numbers& numbers, std::int64_t count) {
+  if (!numbers.is_quantized) return count * bytes_per_parameter(numbers.wire);
+  if (count == 0) return 0;
+  return shared_bytes(numbers.quantizer) + (count * code_bits(numbers.quantizer) + 7) / 8;
+}
+
+int place_bits(std::int64_t count) {
   int bits = 0;
-  while ((std::int64_t{1} << bits) < codec.chunk) ++bits;
+  while ((std::int64_t{1} << bits) < count) ++bits;
   return bits;
 }
 
 std::int64_t chunk_bytes(const TopK& codec, std::int64_t columns) {
   const std::int64_t kept = std::min<std::int64_t>(codec.kept, columns);
-  return kept * bytes_per_parameter(codec.values) + (kept * place_bits(codec) + 7) / 8;
+  return numbers_bytes(codec.values, kept) + (kept * place_bits(codec.chunk) + 7) / 8;
 }
 
 std::int64_t encoded_bytes(const Codec& codec, std::int64_t columns) {
-  if (const Wire* wire = std::get_if<Wire>(&codec.format)) return columns * bytes_per_parameter(*wire);
-  const TopK& top = std::get<TopK>(codec.format);
-  return columns / top.chunk * chunk_bytes(top, top.chunk) + chunk_bytes(top, columns % top.chunk);
+  return std::visit([&](const auto& format) { return bytes_of(format, columns); }, codec.format);
 }
 
 std::string to_string(const Codec& codec) {
-  const std::string feedback = codec.feeds_back ? ", error feedback" : "";
-  if (const Wire* wire = std::get_if<Wire>(&codec.format)) return to_string(*wire) + feedback;
-  const TopK& top = std::get<TopK>(codec.format);
-  return fmt::format("top-k {} of {}, {}{}", top.kept, top.chunk, to_string(top.values), feedback);
+  std::string words = std::visit([](const auto& format) { return words_of(format); }, codec.format);
+  if (codec.feedback == Feedback::kClassic) words += ", error feedback";
+  if (codec.feedback == Feedback::kEf21) words += ", EF21";
+  if (codec.decay != 1) words += fmt::format(" × {}", codec.decay);
+  return words;
 }
 
 Json to_json(const Codec& codec) {
-  Json json;
-  if (const Wire* wire = std::get_if<Wire>(&codec.format)) {
-    json = {{"numbers", to_string(*wire)}};
-  } else {
-    const TopK& top = std::get<TopK>(codec.format);
-    json = {{"top_k", top.kept}, {"chunk", top.chunk}, {"numbers", to_string(top.values)}};
-  }
-  if (codec.feeds_back) json["error_feedback"] = true;
+  Json json = std::visit([](const auto& format) { return json_of(format); }, codec.format);
+  if (codec.feedback != Feedback::kNone)
+    json["error_feedback"] = kFeedbacks[static_cast<int>(codec.feedback)];
+  if (codec.decay != 1) json["decay"] = codec.decay;
   return json;
 }
 
 Codec codec_from(const Json& json) {
+  if (!json.is_object()) throw InputError("codec", "found " + json.dump(), "an object");
   Codec codec;
-  const std::string numbers = json.at("numbers");
-  const Wire wire = parse_wire(numbers);
-  if (to_string(wire) != numbers)
-    throw InputError("codec.numbers", fmt::format("found \"{}\"", numbers), "fp32, bf16, fp16 or int8");
-  codec.format = wire;
-  if (json.contains("top_k")) {
-    const TopK top{json.at("chunk"), json["top_k"], wire};
-    if (top.kept < 1 || top.kept > top.chunk)
-      throw InputError("codec.top_k",
-                       fmt::format("found {} of {}", json["top_k"].dump(), json["chunk"].dump()),
-                       "at least 1 and at most all of a chunk");
-    codec.format = top;
-  }
-  codec.feeds_back = json.value("error_feedback", false);
+  if (json.contains("top_k"))
+    codec.format = top_k_in(json);
+  else if (const Numbers numbers = numbers_in(json); numbers.is_quantized)
+    codec.format = Quantized{numbers.quantizer, count_in(json, "block")};
+  else
+    codec.format = numbers.wire;
+  read_feedback(json, codec);
   return codec;
 }
 

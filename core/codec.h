@@ -18,37 +18,90 @@ Wire parse_wire(const std::string& text);
 std::string to_string(Wire wire);
 int bytes_per_parameter(Wire wire);
 
+// Numbers of a block together: what they share (a scale, or levels), then a code of a few bits each.
+//
+//   kInt8, kInt4  code = round(x / s), ties to even, in ±127 and ±7; s = max |x| / 127, or / 7, in fp32
+//   kE3m0         a sign, three bits of exponent, no mantissa: 0 and ±s·2^-6 … ±s·2^0, the nearest in value,
+//                 a tie to the larger magnitude; s = max |x| in fp32. The format is Streaming DiLoCo's (arXiv
+//                 2501.18512), which does not say how it is scaled: the scale is ours
+//   kTwoBit       four bins with the quartiles of the block as bounds, each decoded as the mean of the
+//                 numbers in it (SparseLoCo's 2 bits, arXiv 2508.15706): four levels in bf16
+//   kSign         ±s, s = mean |x| in fp32 (EF-SignSGD, arXiv 1901.09847)
+//
+// A block with a NaN or an infinity is decoded as NaN throughout.
+enum class Quantizer { kInt8, kInt4, kE3m0, kTwoBit, kSign };
+
+std::string to_string(Quantizer quantizer);  // "int8", "int4", "e3m0", "two_bit", "sign"
+int code_bits(Quantizer quantizer);
+int shared_bytes(Quantizer quantizer);  // of what a block shares
+
+// A row in blocks of so many columns, the last one maybe shorter. At 1024, what readers take at a time
+// (trainer/codecs/message.h), a scale adds 0.03 bits a column, and an outlier spoils no more than its block.
+struct Quantized {
+  Quantizer numbers = Quantizer::kInt8;
+  int block = 1024;
+};
+
+inline bool operator==(const Quantized& a, const Quantized& b) {
+  return a.numbers == b.numbers && a.block == b.block;
+}
+
+// Of a few numbers that another format leaves to travel: each on its own, or all together one block.
+struct Numbers {
+  Numbers(Wire wire) : wire(wire) {}
+  Numbers(Quantizer quantizer) : is_quantized(true), quantizer(quantizer) {}
+
+  bool is_quantized = false;
+  Wire wire = Wire::kFp32;
+  Quantizer quantizer = Quantizer::kInt8;
+};
+
+inline bool operator==(const Numbers& a, const Numbers& b) {
+  return a.is_quantized == b.is_quantized && (a.is_quantized ? a.quantizer == b.quantizer : a.wire == b.wire);
+}
+
+std::string to_string(const Numbers& numbers);
+// Of `count` numbers together.
+std::int64_t numbers_bytes(const Numbers& numbers, std::int64_t count);
+
 // Of each `chunk` columns the `kept` of largest magnitude, the others are zero: their values, then their
 // places in the chunk with as few bits as those need, in ascending order (chunks of 4096 and 12 bits:
-// SparseLoCo, arXiv 2508.15706). The last chunk may be shorter and keeps at most what it has.
+// SparseLoCo, arXiv 2508.15706, which keeps 64 and sends two_bit values). The last chunk may be shorter and
+// keeps at most what it has.
 struct TopK {
   int chunk = 4096;
   int kept = 128;
-  Wire values = Wire::kBf16;
+  Numbers values = Wire::kBf16;  // those of a chunk together
 };
 
 inline bool operator==(const TopK& a, const TopK& b) {
   return a.chunk == b.chunk && a.kept == b.kept && a.values == b.values;
 }
 
-struct Codec {
-  std::variant<Wire, TopK> format = Wire::kBf16;
-  // Error feedback (Seide et al. 2014; EF-SGD, arXiv 1901.09847): what the codec leaves out of a message is
-  // kept and added to the next one of the same columns.
-  bool feeds_back = false;
+// What becomes of the part of a row that a codec leaves out. Both keep a row e or g of their own.
+//
+//   kClassic  sends C(x + β e), e ← x + β e − sent (Seide et al. 2014; EF-SGD, arXiv 1901.09847, β = 1;
+//             SparseLoCo, arXiv 2508.15706, β = 0.95)
+//   kEf21     sends c = C(x − g), g ← g + c; those who receive add c up likewise (EF21, arXiv 2106.05203)
+enum class Feedback { kNone, kClassic, kEf21 };
 
-  bool is_plain() const { return std::holds_alternative<Wire>(format) && !feeds_back; }
+struct Codec {
+  std::variant<Wire, Quantized, TopK> format = Wire::kBf16;
+  Feedback feedback = Feedback::kNone;
+  double decay = 1;  // β of kClassic, in (0, 1]
+
+  bool is_plain() const { return std::holds_alternative<Wire>(format) && feedback == Feedback::kNone; }
 };
 
 // Of a message of so many columns.
 std::int64_t encoded_bytes(const Codec& codec, std::int64_t columns);
 
-// Bits that say a place in a chunk: ceil(log2(chunk)).
-int place_bits(const TopK& codec);
+// Bits that say a place among so many: ceil(log2(count)).
+int place_bits(std::int64_t count);
 // Of `columns` columns of one chunk.
 std::int64_t chunk_bytes(const TopK& codec, std::int64_t columns);
 
-// "bf16", "top-k 128 of 4096, bf16, error feedback".
+// "bf16", "int4 in blocks of 1024", "top-k 128 of 4096, bf16, error feedback".
 std::string to_string(const Codec& codec);
 
 Json to_json(const Codec& codec);

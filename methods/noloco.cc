@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "core/errors.h"
 #include "core/units.h"
 #include "methods/common/method.h"
 
@@ -62,12 +61,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 void check(const Case& one) {
   check_inner_steps(one);
-  const int size = one.method.options.at("group_size");
-  if (one.replicas % size != 0)
-    throw InputError(
-        "replicas",
-        fmt::format("found {} with groups of {} (method \"{}\")", one.replicas, size, one.method.label),
-        fmt::format("a multiple of {}", size), "every replica is in a group at each outer step");
+  check_whole_groups(one);
 }
 
 std::vector<std::string> warnings(const Case& one) {

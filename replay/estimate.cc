@@ -95,12 +95,11 @@ Topology blocks_of(Case one) {
   return build_topology(one);
 }
 
-// `bytes`: of one bucket.
-void add(ReplayEstimate& estimate, const Operation& exchange, std::int64_t bytes, int replicas,
-         const Case& one, std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
-  const int members = exchange.groups.empty() ? replicas : static_cast<int>(exchange.groups.front().size());
+// `count` groups of so many members, `first` one of them (empty: everyone); `bytes`: of one bucket.
+void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<int>& first, int members,
+         std::int64_t count, std::int64_t bytes, const Case& one,
+         std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
   if (members < 2) return;
-  const std::int64_t groups = exchange.groups.empty() ? 1 : static_cast<std::int64_t>(exchange.groups.size());
   const auto key = std::make_tuple(exchange.rule->collective, members, bytes);
   auto found = known.find(key);
   if (found == known.end()) {
@@ -110,15 +109,14 @@ void add(ReplayEstimate& estimate, const Operation& exchange, std::int64_t bytes
     const Totals totals = collective.totals(group);
     GroupCost cost{totals.transfers * slice_count(one.network.slice, collective, group), totals.bytes, 0};
     if (one.network.fidelity == "flow") {
-      const std::vector<int> first = exchange.groups.empty() ? std::vector<int>() : exchange.groups.front();
       const double starting = start_up_events(one, blocks_of(one), collective, group, first);
       cost.events = (2 * cost.transfers + std::llround(starting)) * channels(one.network.tcp);
     }
     found = known.emplace(key, cost).first;
   }
-  estimate.transfers += groups * found->second.transfers;
-  estimate.payload_bytes += groups * found->second.bytes;
-  estimate.events += groups * found->second.events;
+  estimate.transfers += count * found->second.transfers;
+  estimate.payload_bytes += count * found->second.bytes;
+  estimate.events += count * found->second.events;
 }
 
 // Several senders to one receiver at a time fill its FIFO together.
@@ -127,7 +125,7 @@ void check_senders(const Case& one, const OperationRule& rule) {
                                              "leaf-tree", "heap-tree",        "double-tree"};
   const TcpSpec& tcp = one.network.tcp;
   if (one.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
-  const int members = rule.grouping == Grouping::kEveryone ? one.replicas : rule.group_size;
+  const int members = rule.group_size > 0 ? rule.group_size : one.replicas;
   if (many.count(rule.collective) == 0)
     return check_fifo_for_flow(tcp, placed_topology(one),
                                peers_at_once(find_collective(rule.collective), members));
@@ -144,9 +142,18 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
   ReplayEstimate estimate;
   std::map<std::tuple<std::string, int, std::int64_t>, GroupCost> known;
   for (int step = 1; step <= trace.context.steps; ++step)
-    for (const Operation& exchange : trace.operations_at(step))
-      for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket)
-        add(estimate, exchange, bucket_bytes(exchange, bucket), trace.context.replicas, one, known);
+    for (const Operation& exchange : trace.operations_at(step)) {
+      std::map<std::size_t, std::vector<const std::vector<int>*>> by_size;
+      for (const std::vector<int>& group : exchange.groups) by_size[group.size()].push_back(&group);
+      for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket) {
+        const std::int64_t bytes = bucket_bytes(exchange, bucket);
+        if (exchange.rule->grouping == Grouping::kEveryone && by_size.empty())
+          add(estimate, exchange, {}, trace.context.replicas, 1, bytes, one, known);
+        for (const auto& [size, groups] : by_size)
+          add(estimate, exchange, *groups.front(), static_cast<int>(size),
+              static_cast<std::int64_t>(groups.size()), bytes, one, known);
+      }
+    }
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(trace.context.replicas);
   estimate.seconds = replica_steps / kReplicaStepsPerSecond;

@@ -58,7 +58,7 @@ bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
 
 bool feeds_back(const OperationRule& rule) {
   return std::any_of(rule.payload.begin(), rule.payload.end(),
-                     [](const PayloadPart& part) { return part.codec.feeds_back; });
+                     [](const PayloadPart& part) { return part.codec.feedback != Feedback::kNone; });
 }
 
 std::vector<Slot> slots_of(const OperationPlan& plan, const Update& update) {
@@ -243,7 +243,12 @@ bool Training::meet_after(int step) const {
            is_posted_at(rule, train_.steps, step - rule.overlap_steps);
   };
   return is_evaluated(step) || is_kept(step) ||
-         std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation);
+         std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation) || has_local_step(step);
+}
+
+bool Training::has_local_step(int step) const {
+  return std::any_of(plan_.local.begin(), plan_.local.end(),
+                     [step](const LocalStep& local) { return is_taken_at(local, step); });
 }
 
 void Training::finish_step(int step) {
@@ -264,16 +269,19 @@ void Training::follow_program(int step) {
           return operation;
     throw std::logic_error("the program of step " + std::to_string(step) + " names an operation it has not");
   };
-  const bool has_outer_step =
-      !due.empty() || std::any_of(posted.begin(), posted.end(), [](const Operation& operation) {
-        return operation.rule->is_blocking() && !operation.rule->before_optimizer;
-      });
+  const bool has_outer_step = !due.empty() || has_local_step(step) ||
+                              std::any_of(posted.begin(), posted.end(), [](const Operation& operation) {
+                                return operation.rule->is_blocking() && !operation.rule->before_optimizer;
+                              });
   for (const Instruction& one : program_of_step(plan_, train_.steps, step).instructions) switch (one.kind) {
       case Instruction::Kind::kCompute:
         break;  // inner_steps.cc
       case Instruction::Kind::kOptimize:
         if (exchanges_gradients_) optimize_all(step);
         if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
+        break;
+      case Instruction::Kind::kLocal:
+        take(plan_.local[as_index(one.rule)]);
         break;
       case Instruction::Kind::kPost:
         if (const Operation& operation = named(one); one.bucket == operation.rule->buckets - 1)
@@ -304,6 +312,10 @@ void Training::post(const Operation& operation) {
 
 void Training::apply(const Operation& operation) {
   accelerator_ ? accelerator_->apply(operation) : operations_.apply(operation);
+}
+
+void Training::take(const LocalStep& local) {
+  accelerator_ ? accelerator_->take(local) : operations_.take(local);
 }
 
 void Training::optimize_all(int step) {

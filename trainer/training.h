@@ -56,6 +56,7 @@ class Training {
   // replica waits for another in between. Returns the last step that all have taken.
   int inner_steps(int first);
   bool meet_after(int step) const;  // for an exchange, an evaluation or a checkpoint
+  bool has_local_step(int step) const;
   bool is_evaluated(int step) const;
   bool is_kept(int step) const;
   // Gradient, and the optimizer where it does not wait for an exchange; adds its wall time to `seconds`.
@@ -68,6 +69,7 @@ class Training {
   std::vector<Operation> pending_after(int step) const;
   void post(const Operation& operation);
   void apply(const Operation& operation);
+  void take(const LocalStep& local);
   // The optimizer, where gradients are exchanged before it.
   void optimize_all(int step);
   void compute_stacked(int step);

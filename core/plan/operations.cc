@@ -61,12 +61,44 @@ void check_groups(const std::vector<std::vector<int>>& groups, int replicas, con
     }
 }
 
+std::vector<int> everyone(int replicas) {
+  std::vector<int> all(as_index(replicas));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<std::vector<int>> site_groups(const OperationRule& rule, const PlanContext& context, int step) {
   if (static_cast<int>(context.site_of.size()) != context.replicas)
     throw std::logic_error("groups by sites without the site of every replica");
   const bool is_across = step / rule.every % rule.across_every == 0;
+  if (rule.grouping == Grouping::kTwoLevel)
+    return is_across ? std::vector<Group>{everyone(context.replicas)} : whole_sites(context.site_of);
   const auto draw = is_across ? groups_across_sites : groups_inside_sites;
   return draw(context.seed, context.site_of, rule.group_size, step);
+}
+
+// `step`: at which the operation is awaited.
+std::vector<std::vector<int>> drawn_groups(const OperationRule& rule, const PlanContext& context, int step) {
+  switch (rule.grouping) {
+    case Grouping::kEveryone:
+      return {};
+    case Grouping::kRandom:
+      return random_groups(context.seed, context.replicas, rule.group_size, step);
+    case Grouping::kSites:
+    case Grouping::kTwoLevel:
+      return site_groups(rule, context, step);
+    case Grouping::kGrid:
+      return grid_groups(context.replicas, rule.group_size, (step - rule.phase) / rule.every - 1);
+  }
+  throw std::logic_error("a grouping without groups");
+}
+
+// Of a rule or a local step.
+template <typename Recurring>
+bool recurs_at(const Recurring& one, int step) {
+  const bool is_in_range =
+      step >= std::max(1, one.first_step) && (one.last_step == 0 || step <= one.last_step);
+  return is_in_range && (step - one.phase) % one.every == 0 && step >= one.phase;
 }
 
 Operation operation_of(const OperationRule& rule, const PlanContext& context, int step) {
@@ -74,13 +106,11 @@ Operation operation_of(const OperationRule& rule, const PlanContext& context, in
   operation.rule = &rule;
   operation.post_step = step;
   operation.await_step = step + rule.overlap_steps;
-  const int members = rule.grouping == Grouping::kEveryone ? context.replicas : rule.group_size;
+  const int members = rule.group_size > 0 ? rule.group_size : context.replicas;
   for (const PayloadPart& part : rule.payload)
     operation.bytes +=
         encoded_bytes(part.codec, contributed_columns(rule, part, context.parameters, members));
-  if (rule.grouping == Grouping::kRandom)
-    operation.groups = random_groups(context.seed, context.replicas, rule.group_size, operation.await_step);
-  if (rule.grouping == Grouping::kSites) operation.groups = site_groups(rule, context, operation.await_step);
+  operation.groups = drawn_groups(rule, context, operation.await_step);
   return operation;
 }
 
@@ -101,8 +131,9 @@ bool timing_matters(const OperationPlan& plan) {
 }
 
 bool needs_sites(const OperationPlan& plan) {
-  return std::any_of(plan.rules.begin(), plan.rules.end(),
-                     [](const OperationRule& rule) { return rule.grouping == Grouping::kSites; });
+  return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return rule.grouping == Grouping::kSites || rule.grouping == Grouping::kTwoLevel;
+  });
 }
 
 Payload whole(const std::vector<std::string>& tensors, Wire wire) {
@@ -122,18 +153,16 @@ int rule_index(const OperationPlan& plan, const Operation& operation) {
 }
 
 bool is_posted_at(const OperationRule& rule, int steps, int step) {
-  const bool is_in_range =
-      step >= std::max(1, rule.first_step) && (rule.last_step == 0 || step <= rule.last_step);
-  return is_in_range && (step - rule.phase) % rule.every == 0 && step >= rule.phase &&
-         step + rule.overlap_steps <= steps;
+  return recurs_at(rule, step) && step + rule.overlap_steps <= steps;
+}
+
+bool is_taken_at(const LocalStep& local, int step) {
+  return recurs_at(local, step);
 }
 
 std::vector<std::vector<int>> groups_of(const Operation& operation, int replicas) {
-  if (operation.rule->grouping == Grouping::kEveryone && operation.groups.empty()) {
-    std::vector<int> everyone(as_index(replicas));
-    std::iota(everyone.begin(), everyone.end(), 0);
-    return {everyone};
-  }
+  if (operation.rule->grouping == Grouping::kEveryone && operation.groups.empty())
+    return {everyone(replicas)};
   check_groups(operation.groups, replicas, operation);
   return operation.groups;
 }
@@ -218,6 +247,37 @@ std::vector<std::vector<int>> groups_across_sites(std::uint64_t seed, const std:
       for (std::size_t i = 0; i < groups[g].size(); ++i)
         if (others_at_site(groups[g], i, groups[g][i], site_of) > 0)
           has_changed |= change_places(groups, g, i, site_of);
+  }
+  return groups;
+}
+
+std::vector<std::vector<int>> whole_sites(const std::vector<int>& site_of) {
+  std::map<int, Group> by_site;
+  for (std::size_t replica = 0; replica < site_of.size(); ++replica)
+    by_site[site_of[replica]].push_back(static_cast<int>(replica));
+  std::vector<Group> groups;
+  for (auto& [site, group] : by_site)
+    if (group.size() > 1) groups.push_back(std::move(group));
+  return groups;
+}
+
+int grid_dimensions(int replicas, int base) {
+  int dimensions = 0;
+  while (replicas > 1 && replicas % base == 0) replicas /= base, ++dimensions;
+  return replicas == 1 ? dimensions : 0;
+}
+
+std::vector<std::vector<int>> grid_groups(int replicas, int base, int round) {
+  const int dimensions = grid_dimensions(replicas, base);
+  if (dimensions == 0) throw std::logic_error("a grid whose size is no power of its base");
+  int stride = 1;  // between replicas that differ by one in this round's digit
+  for (int digit = round % dimensions; digit > 0; --digit) stride *= base;
+  std::vector<Group> groups;
+  for (int first = 0; first < replicas; ++first) {
+    if (first / stride % base != 0) continue;
+    Group group;
+    for (int k = 0; k < base; ++k) group.push_back(first + k * stride);
+    groups.push_back(std::move(group));
   }
   return groups;
 }

@@ -19,6 +19,9 @@ enum class Grouping {
   kEveryone,  // one group of all replicas
   kRandom,    // disjoint groups of `group_size`, drawn anew for each outer step from the seed
   kSites,     // the same, inside a site but at every `across_every`-th outer step across sites
+  kTwoLevel,  // all of a site; at every `across_every`-th outer step all replicas
+  kGrid,      // replicas that differ in one digit only, written with the base `group_size`: in the last digit
+              // at the first outer step, in the one before it at the next, and round again
 };
 
 // What every participant gets.
@@ -68,9 +71,13 @@ struct OperationRule {
   int every = 1, phase = 0, first_step = 1, last_step = 0;
   // The gradients' way: between the backward pass and the optimizer of its step. Else after the optimizer.
   bool before_optimizer = false;
-  // 0: blocking, no replica continues before it is done for it. d > 0: what was posted after step s is awaited at the end
-  // of step s + d, among the groups of step s + d, and may overlap with the compute in between.
+  // 0: blocking, no replica continues before it is done for it. d > 0: what was posted after step s is
+  // awaited at the end of step s + d, among the groups of step s + d, and may overlap with the compute in
+  // between.
   int overlap_steps = 0;
+  // Of an overlapped rule: it is posted before the replica awaits what is due at the same step, so with what
+  // the replica has computed by itself. Else after that.
+  bool posts_first = false;
   // > 0, of a blocking rule: the last part of each step that is the backward pass, during which the payload
   // is released in `buckets` equal parts, one after another; the last one at the end of the step. Else one
   // piece.
@@ -78,8 +85,8 @@ struct OperationRule {
   int buckets = 1;
 
   Grouping grouping = Grouping::kEveryone;
-  int group_size = 0;    // of kRandom and kSites
-  int across_every = 0;  // of kSites, in postings
+  int group_size = 0;    // of kRandom, kSites and kGrid
+  int across_every = 0;  // of kSites and kTwoLevel, in postings
 
   Completion completion;  // of a rule with one bucket
 
@@ -92,8 +99,15 @@ struct OperationRule {
 
 constexpr int kMostBuckets = 4096;
 
+// What every replica does to its own rows at the steps that a rule would post at, without a message.
+struct LocalStep {
+  std::string name;
+  int every = 1, phase = 0, first_step = 1, last_step = 0;
+};
+
 struct OperationPlan {
   std::vector<OperationRule> rules;
+  std::vector<LocalStep> local = {};  // after the optimizer, before blocking operations. It takes no time.
 };
 
 // Whether times decide who takes part in an operation, and with it the numerics of a training.
@@ -137,6 +151,7 @@ int rule_index(const OperationPlan& plan, const Operation& operation);
 
 // Whether the rule posts an operation at `step` of a training of so many steps.
 bool is_posted_at(const OperationRule& rule, int steps, int step);
+bool is_taken_at(const LocalStep& local, int step);
 
 // The groups of an operation as replicas, in the order of the draw; everyone is one group. Throws InputError
 // where a replica does not exist or is in two groups.
@@ -167,5 +182,14 @@ std::vector<std::vector<int>> groups_inside_sites(std::uint64_t seed, const std:
                                                   int group_size, int step);
 std::vector<std::vector<int>> groups_across_sites(std::uint64_t seed, const std::vector<int>& site_of,
                                                   int group_size, int step);
+
+// The replicas of each site that has several.
+std::vector<std::vector<int>> whole_sites(const std::vector<int>& site_of);
+
+// Replicas 0 … base^d − 1 as a grid of d dimensions (Moshpit SGD, arXiv 2103.03239): the groups along one of
+// them, those of round 0, 1, … The mean over groups in d rounds is the mean of all. Throws std::logic_error
+// where replicas is no power of base (grid_dimensions() is 0).
+std::vector<std::vector<int>> grid_groups(int replicas, int base, int round);
+int grid_dimensions(int replicas, int base);
 
 }  // namespace longhaul

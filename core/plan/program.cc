@@ -18,6 +18,9 @@ class Builder {
     });
     add({Kind::kOptimize});
     program_.waits_end = program_.instructions.size();
+    post_overlapped(true);
+    for (std::size_t i = 0; i < plan_.local.size(); ++i)
+      if (is_taken_at(plan_.local[i], step_)) add({Kind::kLocal, 0, static_cast<int>(i), step_});
     for_each_posted([&](const OperationRule& rule, int index) {
       if (rule.is_blocking() && !rule.before_optimizer) block(rule, index);
     });
@@ -26,9 +29,7 @@ class Builder {
       const int posted = step_ - rule.overlap_steps;
       if (!rule.is_blocking() && is_posted_at(rule, steps_, posted)) await(static_cast<int>(i), posted);
     }
-    for_each_posted([&](const OperationRule& rule, int index) {
-      if (!rule.is_blocking()) add({Kind::kPost, 0, index, step_});
-    });
+    post_overlapped(false);
     return std::move(program_);
   }
 
@@ -37,6 +38,12 @@ class Builder {
   void for_each_posted(const Work& work) {
     for (std::size_t i = 0; i < plan_.rules.size(); ++i)
       if (is_posted_at(plan_.rules[i], steps_, step_)) work(plan_.rules[i], static_cast<int>(i));
+  }
+
+  void post_overlapped(bool first) {
+    for_each_posted([&](const OperationRule& rule, int index) {
+      if (!rule.is_blocking() && rule.posts_first == first) add({Kind::kPost, 0, index, step_});
+    });
   }
 
   // All buckets but the last, which the end of the step releases.

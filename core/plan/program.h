@@ -12,6 +12,7 @@ struct Instruction {
   enum class Kind {
     kCompute,   // the step's work, up to where `left` of it remains
     kOptimize,  // the optimizer; its time is part of the step's
+    kLocal,     // a local step of the plan, number `rule`
     kPost,      // bucket `bucket` of an operation may begin as far as this worker is concerned
     kAwait,     // it goes on when that operation is done for it
   };
@@ -29,9 +30,9 @@ struct Program {
 };
 
 // In this order: the backward pass with the buckets that it releases; the operations before the optimizer,
-// one after another; the optimizer; the blocking operations after it, one after another; what was posted
-// earlier and is due; what is posted now and awaited later. A worker that takes no part in an operation
-// passes over it.
+// one after another; the optimizer; what is posted first; local steps; the blocking operations, one after
+// another; what was posted earlier and is due; what else is posted now and awaited later. A worker that takes
+// no part in an operation passes over it.
 Program program_of_step(const OperationPlan& plan, int steps, int step);
 
 }  // namespace longhaul

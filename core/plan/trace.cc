@@ -14,7 +14,7 @@ namespace longhaul {
 namespace {
 
 // Both in the order of their enumerations.
-constexpr const char* kGroupings[] = {"everyone", "random", "sites"};
+constexpr const char* kGroupings[] = {"everyone", "random", "sites", "two-level", "grid"};
 constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "reduce-scatter"};
 
 // The place of `word` in `words`.
@@ -67,7 +67,8 @@ Json to_json(const OperationRule& rule) {
                {"buckets", rule.buckets},
                {"payload", Json::array()}};
   for (const PayloadPart& part : rule.payload) json["payload"].push_back(to_json(part));
-  if (rule.grouping == Grouping::kSites) json["across_every"] = rule.across_every;
+  if (rule.across_every > 0) json["across_every"] = rule.across_every;
+  if (rule.posts_first) json["posts_first"] = true;
   if (!rule.completion.is_all())
     json["completion"] = {{"quorum", rule.completion.quorum}, {"grace_s", rule.completion.grace_s}};
   return json;
@@ -103,6 +104,7 @@ OperationRule rule_from(const Json& json) {
   for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));
   take("sharded", rule.sharded);
   take("overlap_steps", rule.overlap_steps);
+  take("posts_first", rule.posts_first);
   take("overlap_backward", rule.overlap_backward);
   take("buckets", rule.buckets);
   if (json.contains("completion")) rule.completion = completion_from(json["completion"], rule);

@@ -17,6 +17,22 @@ void add(Columns& part, const ColumnRange& range) {
     part.push_back(range);
 }
 
+// `part_of(layer)`: the part that a layer is in.
+template <typename PartOf>
+std::vector<Columns> parts_of(const PlannedModel& model, int count, const PartOf& part_of) {
+  std::vector<Columns> parts(as_index(count));
+  if (model.layers.empty()) {
+    for (int part = 0; part < count; ++part)
+      add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
+    return parts;
+  }
+  add(parts.front(), {0, model.layers.front().begin});
+  for (std::size_t layer = 0; layer < model.layers.size(); ++layer)
+    add(parts[part_of(layer)], model.layers[layer]);
+  add(parts.back(), {model.layers.back().end, model.parameters});
+  return parts;
+}
+
 }  // namespace
 
 Node inner_steps_option(int fallback) {
@@ -77,22 +93,26 @@ void check_inner_steps(const Case& one) {
                      "at most the number of steps", "the first outer step is after inner_steps steps");
 }
 
+void check_whole_groups(const Case& one) {
+  const int size = one.method.options.at("group_size");
+  if (one.replicas % size != 0)
+    throw InputError(
+        "replicas",
+        fmt::format("found {} with groups of {} (method \"{}\")", one.replicas, size, one.method.label),
+        fmt::format("a multiple of {}", size), "every replica is in a group at each outer step");
+}
+
 std::vector<std::string> no_warnings(const Case&) {
   return {};
 }
 
 std::vector<Columns> fragments(const PlannedModel& model, int count) {
-  std::vector<Columns> parts(as_index(count));
-  if (model.layers.empty()) {
-    for (int part = 0; part < count; ++part)
-      add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
-    return parts;
-  }
-  add(parts.front(), {0, model.layers.front().begin});
-  for (std::size_t layer = 0; layer < model.layers.size(); ++layer)
-    add(parts[layer % parts.size()], model.layers[layer]);
-  add(parts.back(), {model.layers.back().end, model.parameters});
-  return parts;
+  return parts_of(model, count, [count](std::size_t layer) { return layer % as_index(count); });
+}
+
+std::vector<Columns> consecutive_fragments(const PlannedModel& model, int count) {
+  return parts_of(model, count,
+                  [&](std::size_t layer) { return layer * as_index(count) / model.layers.size(); });
 }
 
 }  // namespace longhaul

@@ -37,8 +37,9 @@ Node inner_steps_option(int fallback);
 std::vector<Node> all_reduce_options();
 void overlap(const Json& options, OperationRule& rule);
 std::vector<std::string> overlap_warnings(const Case& one);
-void check_exchanging(const Case& one);   // at least 2 replicas
-void check_inner_steps(const Case& one);  // that, and method.inner_steps is at most the case's steps
+void check_exchanging(const Case& one);    // at least 2 replicas
+void check_inner_steps(const Case& one);   // that, and method.inner_steps is at most the case's steps
+void check_whole_groups(const Case& one);  // replicas is a multiple of method.group_size
 std::vector<std::string> no_warnings(const Case& one);
 
 // Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,
@@ -46,5 +47,7 @@ std::vector<std::string> no_warnings(const Case& one);
 // strided pattern), what comes before the first layer in the first part, what comes after the last layer in
 // the last. Where the layers are not known, equal parts of the columns in their order.
 std::vector<Columns> fragments(const PlannedModel& model, int count);
+// The same with neighbouring layers: layer l of L is in part floor(l · count / L).
+std::vector<Columns> consecutive_fragments(const PlannedModel& model, int count);
 
 }  // namespace longhaul

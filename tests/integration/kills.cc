@@ -22,20 +22,13 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-std::vector<Json> methods_and_patterns() {
-  return {{{"name", "ddp"}},
-          {{"name", "diloco"}, {"inner_steps", 10}},
-          {{"name", "muloco"}, {"inner_steps", 10}},
-          {{"name", "noloco"}, {"inner_steps", 5}},
-          {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "root"}},
-          {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "presend"}},
-          {{"name", "independent"}}};
-}
-
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
   const std::string folder = fresh_folder("whole");
   Json scenario = Json::parse(read_text(scenario_file("small.json")));
   scenario["methods"] = Json::array({method});
+  if (method["name"] == "hierarchical")
+    scenario["network"] = {
+        {"topology", {{"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 2}, {"london", 2}}}}}}}};
   scenario["train"]["steps"] = steps;
   scenario["train"]["checkpoint_every"] = checkpoint_every;
   write_text(folder + "/scenario.json", scenario.dump());

@@ -16,7 +16,6 @@ struct WholeTraining {
 };
 
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every);
-std::vector<Json> methods_and_patterns();
 
 // Kills a training at a random moment of its life and resumes it, until it was killed `kills` times; where it
 // ends before that, it is compared and begun anew. Expects the tables of `whole` at each end. Returns how

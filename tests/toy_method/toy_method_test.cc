@@ -41,7 +41,7 @@ TEST(ToyMethod, ItsStepIsTheOneWorkedOutByHand) {
   OperationRule rule = rule_for({"delta"});
   rule.kind = OperationKind::kAllGather;
   rule.overlap_steps = 2;
-  rule.payload[0].codec = {TopK{256, 1, Wire::kFp32}, true};
+  rule.payload[0].codec = {TopK{256, 1, Wire::kFp32}, Feedback::kClassic};
   const Operation operation{&rule, 1, 3, {}, 0};
 
   set(Slot::kWeights, 0, 3, 1);   // sends (3, 0)

@@ -4,16 +4,43 @@
 #include <stdexcept>
 
 #include "core/index.h"
+#include "trainer/codecs/quantized.h"
 #include "trainer/codecs/top_k.h"
 #include "trainer/codecs/wire_format.h"
 
 namespace longhaul {
 namespace {
 
-std::vector<std::uint8_t> encode(const Codec& codec, const std::vector<float>& values) {
-  const auto columns = static_cast<std::int64_t>(values.size());
-  if (const Wire* wire = std::get_if<Wire>(&codec.format)) return pack_row(values.data(), columns, *wire);
-  return encode_top_k(std::get<TopK>(codec.format), values.data(), columns);
+struct Encode {
+  const std::vector<float>& values;
+
+  std::int64_t columns() const { return static_cast<std::int64_t>(values.size()); }
+  std::vector<std::uint8_t> operator()(Wire wire) const { return pack_row(values.data(), columns(), wire); }
+  std::vector<std::uint8_t> operator()(const Quantized& codec) const {
+    return encode_quantized(codec, values.data(), columns());
+  }
+  std::vector<std::uint8_t> operator()(const TopK& codec) const {
+    return encode_top_k(codec, values.data(), columns());
+  }
+};
+
+// Places [begin, end) of a message.
+struct Decode {
+  const std::vector<std::uint8_t>& message;
+  std::int64_t columns, begin, end;
+  float* out;
+
+  void operator()(Wire wire) const { unpack_numbers(message.data(), begin, end, wire, out); }
+  void operator()(const Quantized& codec) const { decode_quantized(codec, message.data(), begin, end, out); }
+  void operator()(const TopK& codec) const { decode_top_k(codec, message, columns, begin, end, out); }
+};
+
+// What is encoded of a value, and what becomes of its feedback when `sent` was decoded.
+float with_feedback(const Codec& codec, float value, float row) {
+  return codec.feedback == Feedback::kEf21 ? value - row : value + static_cast<float>(codec.decay) * row;
+}
+float next_feedback(const Codec& codec, float value, float row, float sent) {
+  return codec.feedback == Feedback::kEf21 ? row + sent : value - sent;
 }
 
 // Calls work(begin, end, place) for all columns of the format, in blocks.
@@ -57,21 +84,25 @@ Message::Message(MessageFormat format, std::vector<std::uint8_t> encoded)
                            " bytes where its codec has " + std::to_string(format_.bytes()));
 }
 
-Message Message::encoded(float* error) const {
+Message Message::encoded(float* feedback) const {
   if (!source_.row) return *this;
+  const Codec& codec = format_.codec;
+  if ((codec.feedback != Feedback::kNone) != (feedback != nullptr))
+    throw std::logic_error("a codec that feeds back needs its row, and no other has one");
   std::vector<float> values(as_index(format_.columns));
   for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
     float* at = values.data() + place;
     source_.read(begin, end, at);
-    for (std::int64_t i = begin; error && i < end; ++i) at[i - begin] += error[i];
+    for (std::int64_t i = begin; feedback && i < end; ++i)
+      at[i - begin] = with_feedback(codec, at[i - begin], feedback[i]);
   });
-  Message message(format_, encode(format_.codec, values));
-  if (error)
+  Message message(format_, std::visit(Encode{values}, codec.format));
+  if (feedback)
     for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
       float sent[kBlock];
       message.read(begin, end, sent);
       for (std::int64_t i = begin; i < end; ++i)
-        error[i] = values[as_index(place + i - begin)] - sent[i - begin];
+        feedback[i] = next_feedback(codec, values[as_index(place + i - begin)], feedback[i], sent[i - begin]);
     });
   return message;
 }
@@ -89,9 +120,7 @@ void Message::read(std::int64_t begin, std::int64_t end, float* out) const {
     return round_to_wire(out, out, end - begin, *wire);
   }
   const std::int64_t place = format_.place_of(begin);
-  if (wire) return unpack_numbers(encoded_->data(), place, place + end - begin, *wire, out);
-  decode_top_k(std::get<TopK>(format_.codec.format), *encoded_, format_.columns, place, place + end - begin,
-               out);
+  std::visit(Decode{*encoded_, format_.columns, place, place + end - begin, out}, format_.codec.format);
 }
 
 void mean_of(const std::vector<const Message*>& messages, std::int64_t begin, std::int64_t end, float* out) {

@@ -45,9 +45,10 @@ class Message {
   // Bytes that were encoded before, format.bytes() of them.
   Message(MessageFormat format, std::vector<std::uint8_t> encoded);
 
-  // The same numbers as bytes of its own. `error`, a row [P], where the codec feeds back: it is added to what
-  // is encoded, and what the message leaves out stands there then.
-  Message encoded(float* error = nullptr) const;
+  // The same numbers as bytes of its own. Where the codec feeds back, `feedback` is its row [P], e or g of
+  // core/codec.h, and this is the sender's half of both: the row is used and brought up to date. What an EF21
+  // message reads as is c, which its receivers add up.
+  Message encoded(float* feedback = nullptr) const;
   std::int64_t size() const;  // bytes on the wire
   // The bytes of an encoded message.
   const std::vector<std::uint8_t>& bytes() const { return *encoded_; }

@@ -84,6 +84,14 @@ class GpuAccelerator : public Accelerator {
     apply_on_host(operation);
   }
 
+  void take(const LocalStep& local) override {
+    std::vector<Slot> slots = operations_.update().rows();
+    slots.push_back(Slot::kWeights);
+    for (const Slot slot : slots) download(slot);
+    operations_.take(local);
+    for (const Slot slot : slots) upload(slot);
+  }
+
   int sequences_at_once() const override {
     return decoder_.piece_of(stacked_ ? held().size() : 1, train_.batch, true).sequences;
   }

@@ -43,6 +43,7 @@ class Accelerator {
   // As OperationRunner's; where there is no kernel for it, and with several ranks, through host memory.
   virtual void post(const Operation& operation) = 0;
   virtual void apply(const Operation& operation) = 0;
+  virtual void take(const LocalStep& local) = 0;
 
   // How many of a replica's sequences fit into memory together: what does not fit makes other sums.
   virtual int sequences_at_once() const = 0;

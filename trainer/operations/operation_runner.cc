@@ -44,8 +44,8 @@ std::map<int, Message> GroupMessages::wait() {
 namespace {
 
 // Its mean goes from rank to rank; the messages of a small group go to all of its members.
-bool is_everyones(const Operation& operation) {
-  return operation.groups.empty();
+bool has_everyone(const GroupSplit& group, int replicas) {
+  return static_cast<int>(group.here.size() + group.elsewhere.size()) == replicas;
 }
 
 std::vector<const Message*> in_order(const std::vector<int>& group, const std::map<int, Message>& messages) {
@@ -94,7 +94,7 @@ void OperationRunner::post(const Operation& operation) {
         replicas_.log.sent(replica, part.tensor, message.size());
         mine[replica] = &message;
       }
-      if (parts.spans_ranks() && !is_everyones(operation))
+      if (parts.spans_ranks() && !has_everyone(parts, replicas_.arena.replicas()))
         posted.under_way.emplace(Key(part.tensor, parts.here[0]), send(parts, mine, part, kAhead));
     }
   }
@@ -113,13 +113,20 @@ void OperationRunner::apply(const Operation& operation) {
       log_shards(operation, parts, static_cast<int>(group.size()));
     else if (update_.reads(operation).empty())
       continue;
-    else if (parts.spans_ranks() && is_everyones(operation))
+    else if (parts.spans_ranks() && has_everyone(parts, replicas_.arena.replicas()))
       step_over_ranks(operation, parts);
     else
       step_group(operation, group, parts);
   }
   if (is_logged) replicas_.log.end();
   posted_.erase(key_of(operation));
+}
+
+void OperationRunner::take(const LocalStep& local) {
+  Arena& arena = replicas_.arena;
+  replicas_.backend.for_each(arena.held().size(), [&](int at) {
+    update_.take(local, arena.held().first + at, {0, arena.parameters()}, arena);
+  });
 }
 
 void OperationRunner::begin_log(const Operation& operation) {
@@ -144,7 +151,7 @@ Message OperationRunner::make_message(const PayloadPart& part, int replica) {
 }
 
 float* OperationRunner::error_of(const PayloadPart& part, int replica) {
-  return part.codec.feeds_back ? replicas_.arena.row(Slot::kError, replica) : nullptr;
+  return part.codec.feedback != Feedback::kNone ? replicas_.arena.row(Slot::kError, replica) : nullptr;
 }
 
 GroupMessages OperationRunner::send(const GroupSplit& group, const std::map<int, const Message*>& mine,
@@ -227,7 +234,8 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
       for (std::size_t i = 0; i < tensors.size(); ++i) mean_of(of_group[i], at, to, means[i].data());
       for (std::size_t member = 0; member < parts.here.size(); ++member) {
         for (std::size_t i = 0; i < tensors.size(); ++i) arrived[i].own = own[i][member];
-        update_.apply(operation, parts.here[member], Arrived(at, to, arrived), replicas_.arena);
+        update_.apply(operation, parts.here[member], Arrived(at, to, static_cast<int>(group.size()), arrived),
+                      replicas_.arena);
       }
     }
   };
@@ -251,8 +259,10 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
         for (std::size_t i = 0; i < tensors.size(); ++i)
           arrived.push_back(
               {tensors[i].c_str(), means[i].data() + (begin - chunk.begin), &mine[i][as_index(at)]});
-        update_.apply(operation, group.here[as_index(at)],
-                      Arrived(begin, std::min(chunk.end, begin + kBlock), arrived), replicas_.arena);
+        update_.apply(
+            operation, group.here[as_index(at)],
+            Arrived(begin, std::min(chunk.end, begin + kBlock), replicas_.arena.replicas(), arrived),
+            replicas_.arena);
       }
     });
   };

@@ -55,6 +55,7 @@ class OperationRunner {
   void apply(const Operation& operation);
   // Both at once.
   void run(const Operation& operation);
+  void take(const LocalStep& local);
 
   // What of these operations, posted and not applied, a checkpoint has to keep: the messages of all members,
   // in the same order on all ranks, with their names there: "pending.RULE.STEP.TENSOR.REPLICA".

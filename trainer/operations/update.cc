@@ -30,6 +30,11 @@ std::vector<std::string> Update::reads(const Operation& operation) const {
   return operation.rule->tensors();
 }
 
+void Update::take(const LocalStep& local, int, ColumnRange, Arena&) const {
+  throw std::logic_error("the plan has a local step \"" + local.name +
+                         "\", and the method's update has none");
+}
+
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas) {
   std::vector<std::vector<int>> groups = groups_of(operation, replicas);
   for (std::vector<int>& group : groups) std::sort(group.begin(), group.end());
@@ -43,13 +48,21 @@ std::unique_ptr<Update> make_update(const MethodSpec& method) {
                          "\", which has a plan: it has no file in trainer/updates/");
 }
 
-void GradientAverage::apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const {
-  std::copy_n(arrived.mean("gradient"), arrived.size(), arena.row(Slot::kGradient, replica) + arrived.begin);
+void RowAverage::apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const {
+  std::copy_n(arrived.mean(tensor_), arrived.size(), arena.row(slot_, replica) + arrived.begin);
 }
 
-bool GradientAverage::apply_on_device(const Operation&, DeviceSteps& steps) const {
-  steps.average(Slot::kGradient);
+bool RowAverage::apply_on_device(const Operation&, DeviceSteps& steps) const {
+  steps.average(slot_);
   return true;
+}
+
+std::unique_ptr<Update> average_of_gradients() {
+  return std::make_unique<RowAverage>("gradient", Slot::kGradient);
+}
+
+std::unique_ptr<Update> average_of_weights() {
+  return std::make_unique<RowAverage>("weights", Slot::kWeights);
 }
 
 void start_slow_weights(Replicas& replicas) {

@@ -52,8 +52,8 @@ class Arrived {
   };
 
   // `tensors` must outlive it.
-  Arrived(std::int64_t begin, std::int64_t end, const std::vector<Tensor>& tensors)
-      : begin(begin), end(end), tensors_(tensors) {}
+  Arrived(std::int64_t begin, std::int64_t end, int members, const std::vector<Tensor>& tensors)
+      : begin(begin), end(end), members(members), tensors_(tensors) {}
 
   // [end - begin]; the mean of the group's contributions in their order, each as the others see it.
   const float* mean(const char* tensor) const { return find(tensor).mean; }
@@ -62,6 +62,7 @@ class Arrived {
 
   std::int64_t size() const { return end - begin; }
   const std::int64_t begin, end;
+  const int members;  // of the group
 
  private:
   const Tensor& find(const char* tensor) const;
@@ -91,7 +92,10 @@ class Update {
   // The step of one member, in place. Members and columns are independent of each other and come in any
   // order, from several threads.
   virtual void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const = 0;
-  // The same for all groups at once by the GPU's own kernels (cuda/device_steps.h). False: there is none for
+  // A local step of the plan, on columns [begin, end) of the replica's rows. Columns are independent of each
+  // other.
+  virtual void take(const LocalStep& local, int replica, ColumnRange columns, Arena& arena) const;
+  // apply() for all groups at once by the GPU's own kernels (cuda/device_steps.h). False: there is none for
   // it, and the rows go through host memory.
   virtual bool apply_on_device(const Operation&, DeviceSteps&) const { return false; }
 };
@@ -111,14 +115,22 @@ const std::vector<UpdateMaker>& update_makers();
 // know it.
 std::unique_ptr<Update> make_update(const MethodSpec& method);
 
-// What data parallel methods do: every replica's gradient becomes the mean of all gradients, before the
-// optimizer takes its step.
-
-class GradientAverage : public Update {
+// Every member's row becomes the mean of those of its group. Of gradients, before the optimizer takes its
+// step: what data parallel methods do. Of weights: local SGD, in its many groupings.
+class RowAverage : public Update {
  public:
+  RowAverage(const char* tensor, Slot slot) : tensor_(tensor), slot_(slot) {}
+
   void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const override;
   bool apply_on_device(const Operation& operation, DeviceSteps& steps) const override;
+
+ private:
+  const char* tensor_;
+  Slot slot_;
 };
+
+std::unique_ptr<Update> average_of_gradients();
+std::unique_ptr<Update> average_of_weights();
 
 // What the methods with an outer step share: slow weights φ, a momentum, and a step on a column of one
 // replica that the host's loop and the GPU's kernel both call.
@@ -142,8 +154,7 @@ class ColumnwiseOuterUpdate : public Update {
   std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
 
-  std::vector<std::string> reads(const Operation& operation) const override {
-    if (!operation.rule->is_blocking()) return {};  // sent ahead for a step to come
+  std::vector<std::string> reads(const Operation&) const override {
     return Step::kReadsPhi ? std::vector<std::string>{"delta", "phi"} : std::vector<std::string>{"delta"};
   }
 

@@ -6,7 +6,7 @@
 namespace longhaul {
 
 std::unique_ptr<Update> make_ddp_update(const Json&) {
-  return std::make_unique<GradientAverage>();
+  return average_of_gradients();
 }
 
 }  // namespace longhaul

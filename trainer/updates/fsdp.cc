@@ -7,7 +7,7 @@
 namespace longhaul {
 
 std::unique_ptr<Update> make_fsdp_update(const Json&) {
-  return std::make_unique<GradientAverage>();
+  return average_of_gradients();
 }
 
 }  // namespace longhaul

@@ -9,6 +9,11 @@ class NolocoUpdate : public ColumnwiseOuterUpdate<NolocoStep> {
  public:
   using ColumnwiseOuterUpdate::ColumnwiseOuterUpdate;
 
+  std::vector<std::string> reads(const Operation& operation) const override {
+    if (!operation.rule->is_blocking()) return {};  // φ, sent ahead for the next outer step
+    return ColumnwiseOuterUpdate::reads(operation);
+  }
+
   bool apply_on_device(const Operation& operation, DeviceSteps& steps) const override {
     if (operation.rule->is_blocking()) steps.outer_step(step_);
     return true;

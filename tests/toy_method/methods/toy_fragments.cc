@@ -35,7 +35,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
     rule.every = every;
     rule.phase = part * every / kFragments;
     rule.overlap_steps = method.options.at("overlap");
-    const Codec codec{TopK{256, method.options.at("kept"), model.wire}, true};
+    const Codec codec{TopK{256, method.options.at("kept"), model.wire}, Feedback::kClassic};
     rule.payload = {{"delta", codec, parts[static_cast<std::size_t>(part)]}};
     plan.rules.push_back(rule);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "core/errors.h"
@@ -153,6 +154,82 @@ TEST(Program, IsTheOneWorkedOutByHand) {
   EXPECT_EQ(at_10.waits_end, at_10.instructions.size()) << "nothing is posted that would be awaited later";
 }
 
+// Two overlapped rules of H = 3 and a local step after the third: one posts what the replica has before it
+// takes what is due, the other one after that.
+TEST(Program, WhatIsPostedFirstGoesBeforeWhatIsDue) {
+  OperationRule late;
+  late.name = "late";
+  late.every = late.overlap_steps = 3;
+  OperationRule early = late;
+  early.name = "early";
+  early.posts_first = true;
+  const OperationPlan plan{{late, early}, {{"first", 3, 0, 3, 3}}};
+  using Kind = Instruction::Kind;
+  const auto program = [&plan](int step) {
+    std::vector<std::tuple<Kind, int, int>> found;
+    for (const Instruction& one : program_of_step(plan, 9, step).instructions)
+      found.push_back({one.kind, one.rule, one.post_step});
+    return found;
+  };
+  using Expected = std::vector<std::tuple<Kind, int, int>>;
+  EXPECT_EQ(program(3), (Expected{{Kind::kCompute, 0, 0},
+                                  {Kind::kOptimize, 0, 0},
+                                  {Kind::kPost, 1, 3},
+                                  {Kind::kLocal, 0, 3},
+                                  {Kind::kPost, 0, 3}}));
+  EXPECT_EQ(program(6), (Expected{{Kind::kCompute, 0, 0},
+                                  {Kind::kOptimize, 0, 0},
+                                  {Kind::kPost, 1, 6},
+                                  {Kind::kAwait, 0, 3},
+                                  {Kind::kAwait, 1, 3},
+                                  {Kind::kPost, 0, 6}}));
+  EXPECT_EQ(
+      program(9),
+      (Expected{
+          {Kind::kCompute, 0, 0}, {Kind::kOptimize, 0, 0}, {Kind::kAwait, 0, 6}, {Kind::kAwait, 1, 6}}));
+}
+
+TEST(GridGroups, GoAlongOneDimensionAfterTheOther) {
+  using Groups = std::vector<std::vector<int>>;
+  EXPECT_EQ(grid_groups(9, 3, 0), (Groups{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}}));
+  EXPECT_EQ(grid_groups(9, 3, 1), (Groups{{0, 3, 6}, {1, 4, 7}, {2, 5, 8}}));
+  EXPECT_EQ(grid_groups(9, 3, 2), grid_groups(9, 3, 0));
+  EXPECT_EQ(grid_groups(8, 2, 2), (Groups{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
+  EXPECT_EQ(grid_dimensions(1024, 2), 10);
+  EXPECT_EQ(grid_dimensions(12, 2), 0);
+  EXPECT_THROW(grid_groups(12, 2, 0), std::logic_error);
+}
+
+// Of d rounds one after the other every group's mean is the mean of all.
+TEST(GridGroups, AllRoundsTogetherAreTheMeanOfAll) {
+  for (const auto& [replicas, base] : {std::pair(16, 2), std::pair(27, 3), std::pair(16, 4)}) {
+    std::vector<double> values;
+    for (int r = 0; r < replicas; ++r) values.push_back(r * r);
+    const double mean = std::accumulate(values.begin(), values.end(), 0.) / replicas;
+    for (int round = 0; round < grid_dimensions(replicas, base); ++round)
+      for (const std::vector<int>& group : grid_groups(replicas, base, round)) {
+        double sum = 0;
+        for (const int r : group) sum += values[static_cast<std::size_t>(r)];
+        for (const int r : group) values[static_cast<std::size_t>(r)] = sum / base;
+      }
+    for (const double value : values) EXPECT_NEAR(value, mean, 1e-9) << replicas;
+  }
+}
+
+TEST(WholeSites, LeaveASingleReplicaAlone) {
+  EXPECT_EQ(whole_sites({0, 1, 0, 2, 1, 0}), (std::vector<std::vector<int>>{{0, 2, 5}, {1, 4}}));
+  OperationRule rule;
+  rule.every = 5;
+  rule.grouping = Grouping::kTwoLevel;
+  rule.across_every = 2;
+  rule.payload = whole({"weights"}, Wire::kBf16);
+  const OperationPlan plan{{rule}};
+  const PlanContext context{1, 3, 20, 10, {0, 1, 2}};
+  EXPECT_TRUE(operations_at(plan, context, 5).at(0).groups.empty()) << "nobody to meet";
+  EXPECT_TRUE(groups_of(operations_at(plan, context, 5).at(0), 3).empty());
+  EXPECT_EQ(groups_of(operations_at(plan, context, 10).at(0), 3), (std::vector<std::vector<int>>{{0, 1, 2}}));
+}
+
 TEST(RandomGroups, ArePartsOfAPermutationDrawnAnew) {
   const auto groups = random_groups(3, 12, 3, 50);
   ASSERT_EQ(groups.size(), 4u);
@@ -191,7 +268,7 @@ TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
   plan.rules[0].phase = 3;
   plan.rules[0].first_step = 10;
   plan.rules[0].last_step = 20;
-  plan.rules[0].payload = {{"delta", {TopK{64, 5, Wire::kFp16}, true}, {{0, 5}, {7, 9}}}};
+  plan.rules[0].payload = {{"delta", {TopK{64, 5, Wire::kFp16}, Feedback::kClassic}, {{0, 5}, {7, 9}}}};
   plan.rules[1].before_optimizer = true;
   std::stringstream text;
   write_trace(make_trace(plan, kContext), text);
@@ -209,7 +286,7 @@ TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
   ASSERT_EQ(first.payload.size(), 1u);
   EXPECT_EQ(first.payload[0].tensor, "delta");
   EXPECT_EQ(std::get<TopK>(first.payload[0].codec.format), (TopK{64, 5, Wire::kFp16}));
-  EXPECT_TRUE(first.payload[0].codec.feeds_back);
+  EXPECT_EQ(first.payload[0].codec.feedback, Feedback::kClassic);
   EXPECT_EQ(first.payload[0].columns, (Columns{{0, 5}, {7, 9}}));
 }
 

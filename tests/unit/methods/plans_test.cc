@@ -6,7 +6,9 @@
 #include "core/errors.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
+#include "methods/eager_diloco.h"
 #include "methods/noloco.h"
+#include "tests/support/every_method.h"
 #include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {
@@ -46,6 +48,50 @@ TEST(Plans, BytesContributedByAReplica) {
   EXPECT_EQ(contributed_bytes(make_case({{"name", "noloco"}, {"inner_steps", 30}, {"pattern", "presend"}})),
             3 * 2000 + 2 * 2000);
   EXPECT_EQ(contributed_bytes(make_case({{"name", "independent"}})), 0);
+}
+
+// Averages of weights, and the outer gradients of DiLoCo's family: P·b each time.
+TEST(Plans, BytesOfTheFamily) {
+  for (const char* name : {"local-sgd", "gossip", "moshpit"})
+    EXPECT_EQ(contributed_bytes(make_case({{"name", name}, {"inner_steps", 30}})), 3 * 2000) << name;
+  // The third round, posted at 90, would be awaited at 120.
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "eager-diloco"}, {"inner_steps", 30}})), 2 * 2000);
+  EXPECT_EQ(contributed_bytes(make_case({{"name", "eager-diloco"}, {"inner_steps", 30}, {"delay", 0}})),
+            3 * 2000);
+}
+
+// 1000 columns in four fragments every 40 steps: at 10, 20, 30, 40, … a quarter, each awaited 5 steps later;
+// what is posted at 100 would be awaited at 105.
+TEST(Plans, FragmentsTakeTurns) {
+  const Case one = make_case({{"name", "streaming-diloco"}, {"inner_steps", 40}, {"fragments", 4}});
+  const Trace trace = trace_of(one);
+  std::vector<std::tuple<int, std::string, int, std::int64_t>> found;
+  for (int step = 1; step <= 60; ++step)
+    for (const Operation& operation : trace.operations_at(step))
+      found.push_back({step, operation.rule->name, operation.await_step, operation.bytes});
+  EXPECT_EQ(found,
+            (std::vector<std::tuple<int, std::string, int, std::int64_t>>{{10, "fragment-1", 15, 500},
+                                                                          {20, "fragment-2", 25, 500},
+                                                                          {30, "fragment-3", 35, 500},
+                                                                          {40, "fragment-0", 45, 500},
+                                                                          {50, "fragment-1", 55, 500},
+                                                                          {60, "fragment-2", 65, 500}}));
+  EXPECT_EQ(contributed_bytes(one), 9 * 500);
+}
+
+// Four layers of 10 columns behind 5 of an embedding, 7 columns behind them.
+TEST(Fragments, AreStridedOrConsecutiveLayers) {
+  const PlannedModel model{52, {{5, 15}, {15, 25}, {25, 35}, {35, 45}}, Wire::kBf16};
+  EXPECT_EQ(fragments(model, 2), (std::vector<Columns>{{{0, 15}, {25, 35}}, {{15, 25}, {35, 52}}}));
+  EXPECT_EQ(consecutive_fragments(model, 2), (std::vector<Columns>{{{0, 25}}, {{25, 52}}}));
+  EXPECT_EQ(consecutive_fragments(model, 3), (std::vector<Columns>{{{0, 25}}, {{25, 35}}, {{35, 52}}}));
+}
+
+TEST(Methods, EachIsInTheListOfTheTestsThatHoldForAll) {
+  std::set<std::string> listed, there;
+  for (const Json& method : every_method(4)) listed.insert(method["name"].get<std::string>());
+  for (const Method& method : methods()) there.insert(method.name);
+  EXPECT_EQ(listed, there);
 }
 
 TEST(Plans, AllReducesOverlapWithTheBackwardPassOnlyIfAsked) {
@@ -285,6 +331,31 @@ TEST(Methods, GammaOutsideTheBoundIsWarnedOf) {
   EXPECT_NEAR(std::stod(warnings[0].substr(at + 12)), 0.38 / (1.9 - 1.8 * k), 1e-9) << warnings[0];
 }
 
+// Without momentum the roots are 0 and those of z² − (1 − η/N) z + η (1 − 1/N), whose product is below 1 for
+// η < N/(N − 1). With momentum by iterating the recursion.
+TEST(Methods, LateOuterGradientsSwingUpFromABoundOn) {
+  for (const int replicas : {2, 3, 8, 1000})
+    EXPECT_NEAR(eager_outer_lr_bound(0, replicas), replicas / (replicas - 1.), 1e-6) << replicas;
+  const auto grows = [](double lr, double momentum, int replicas) {
+    double phi = 1, v = 0.3, late = 0.2;
+    for (int round = 0; round < 4000; ++round) {
+      const double delta = -phi / replicas + (1 - 1. / replicas) * late;
+      v = momentum * v + delta;
+      late = -phi;
+      phi += lr * (delta + momentum * v);
+    }
+    return !(std::abs(phi) < 1);
+  };
+  for (const double momentum : {0.3, 0.6, 0.9})
+    for (const int replicas : {2, 4, 8, 64}) {
+      const double bound = eager_outer_lr_bound(momentum, replicas);
+      EXPECT_FALSE(grows(0.98 * bound, momentum, replicas)) << momentum << ", " << replicas;
+      EXPECT_TRUE(grows(1.02 * bound, momentum, replicas)) << momentum << ", " << replicas;
+    }
+  EXPECT_EQ(method_named("eager-diloco").warnings(make_case({{"name", "eager-diloco"}})).size(), 1u);
+  EXPECT_TRUE(method_named("eager-diloco").warnings(make_case({{"name", "eager-diloco"}}, 2)).empty());
+}
+
 void expect_rejected(const Json& method, int replicas, int steps, const std::string& path) {
   const Case one = make_case(method, replicas, steps);
   try {
@@ -300,6 +371,13 @@ TEST(Methods, CasesThatCannotBe) {
   expect_rejected({{"name", "diloco"}, {"inner_steps", 11}}, 4, 10, "method.inner_steps");
   expect_rejected({{"name", "noloco"}, {"inner_steps", 5}}, 7, 10, "replicas");
   expect_rejected({{"name", "noloco"}, {"inner_steps", 5}, {"group_size", 3}}, 8, 10, "replicas");
+  for (const char* name : {"local-sgd", "gossip", "moshpit", "hierarchical", "eager-diloco"})
+    expect_rejected({{"name", name}, {"inner_steps", 11}}, 4, 10, "method.inner_steps");
+  expect_rejected({{"name", "gossip"}, {"inner_steps", 5}}, 7, 10, "replicas");
+  expect_rejected({{"name", "moshpit"}, {"inner_steps", 5}}, 6, 10, "replicas");
+  expect_rejected({{"name", "streaming-diloco"}, {"inner_steps", 5}}, 4, 10, "method.fragments");
+  expect_rejected({{"name", "streaming-diloco"}, {"inner_steps", 5}, {"fragments", 2}}, 4, 10,
+                  "method.overlap");
   EXPECT_NO_THROW(method_named("independent").check(make_case({{"name", "independent"}}, 1, 10)));
 }
 

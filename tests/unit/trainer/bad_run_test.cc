@@ -72,6 +72,7 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
   if (!disk.mounted()) GTEST_SKIP() << "only root mounts";
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
   scenario["train"]["checkpoint_every"] = 4;
+  scenario["train"]["model"]["layers"] = 1;
   scenario["train"]["model"]["hidden"] = 64;  // 1.9 MB a checkpoint, two and a temporary one
   const Case one = only_case(scenario, folder_);
   write_text(out + "/filler", std::string(5 << 20, 'x'));

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "core/csv.h"
+#include "tests/support/every_method.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/support.h"
@@ -49,13 +50,7 @@ void expect_near(const Trained& found, const Trained& expected, double relative,
 
 // One step and its exchange: 1e-5 relative is what the back-ends promise in float32.
 TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
-  for (const Json& method : std::vector<Json>{{{"name", "ddp"}},
-                                              {{"name", "fsdp"}},
-                                              {{"name", "diloco"}, {"inner_steps", 1}},
-                                              {{"name", "diloco"}, {"inner_steps", 1}, {"nesterov", false}},
-                                              {{"name", "noloco"}, {"inner_steps", 1}},
-                                              {{"name", "muloco"}, {"inner_steps", 1}},
-                                              {{"name", "independent"}}}) {
+  for (const Json& method : every_method(1)) {
     Json scenario = small_scenario(method, 1);
     scenario["workload"] = {{"wire", "fp32"}};
     scenario["train"]["evaluate_every"] = 1;
@@ -136,16 +131,9 @@ TEST_P(GpuRanks, LeaveTheBytesOfOneProcess) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, GpuRanks,
-                         testing::Values(Json{{"name", "ddp"}}, Json{{"name", "fsdp"}},
-                                         Json{{"name", "independent"}},
-                                         Json{{"name", "diloco"}, {"inner_steps", 4}},
-                                         Json{{"name", "diloco"}, {"inner_steps", 4}, {"nesterov", false}},
-                                         Json{{"name", "muloco"}, {"inner_steps", 4}},
-                                         Json{{"name", "noloco"}, {"inner_steps", 4}},
-                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}},
-                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"alpha", 0}},
-                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"group_size", 4}}));
+INSTANTIATE_TEST_SUITE_P(Methods, GpuRanks, testing::ValuesIn(every_method(4)));
+INSTANTIATE_TEST_SUITE_P(WithoutMomentum, GpuRanks,
+                         testing::Values(Json{{"name", "noloco"}, {"inner_steps", 4}, {"alpha", 0}}));
 
 // Ends a training in the middle of a step.
 class Stops : public Backend {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "core/csv.h"
 #include "core/index.h"
 #include "core/random.h"
+#include "tests/support/every_method.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/optimizer/newton_schulz.h"
@@ -198,7 +198,8 @@ TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
   const Json scenario = small_scenario({{"name", "independent"}}, 1);
   const std::vector<float> adamw = weights_after_a_step(scenario),
                            muon = weights_after_a_step(with_optimizer(scenario, kMuon));
-  ModelShape shape{16, 1, 2, 24, 12, 16};
+  const TemporaryFolder folder;
+  const ModelShape shape = only_case(scenario, folder).train->model;
   ASSERT_EQ(adamw.size(), as_index(4 * shape.parameters()));
   for (int replica = 0; replica < 4; ++replica)
     for (const Parameter& parameter : parameter_layout(shape)) {
@@ -243,19 +244,12 @@ TEST(Muon, AfterOneStepTheStacksLossesAreThoseOfTheLoopTo1e5) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5 * expected[i]) << i;
 }
 
-bool has_inner_steps(const std::string& method) {
-  const std::vector<Node>& options = method_named(method).options;
-  return std::any_of(options.begin(), options.end(),
-                     [](const Node& option) { return option.key == "inner_steps"; });
-}
-
-TEST(Muon, LearnsUnderEachOuterMethod) {
-  for (const char* name : {"ddp", "diloco", "noloco", "independent", "muloco"}) {
-    Json scenario = with_optimizer(small_scenario({{"name", name}}, 60), kMuon);
-    if (has_inner_steps(name)) scenario["methods"][0]["inner_steps"] = 10;
-    const Json summary = train(scenario).summary;
+TEST(Muon, LearnsUnderEveryOuterMethod) {
+  for (const Json& method : every_method(10)) {
+    const Json summary = train(with_optimizer(small_scenario(method, 60), kMuon)).summary;
     // The best that knows only how often each token comes stays at the unigram entropy.
-    EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>()) << name;
+    EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>())
+        << method.dump();
   }
 }
 

@@ -65,6 +65,66 @@ INSTANTIATE_TEST_SUITE_P(Golden, OuterStepHistory,
                            return name.substr(0, name.find('.'));
                          });
 
+// Of an operation that is posted with some weights and applied to others.
+OperationRule overlapped_rule(int overlap_steps) {
+  OperationRule rule = rule_for({"delta"});
+  rule.every = 4;
+  rule.overlap_steps = overlap_steps;
+  return rule;
+}
+
+TEST(StreamingDiloco, IsTheOneWorkedOutByHand) {
+  const Json history = golden("streaming_diloco.json");
+  Bench bench(method_spec(history["method"]), 2, 1);
+  const OperationRule rule = overlapped_rule(2);
+  int step = 0;
+  for (const Json& round : history["rounds"]) {
+    const Operation operation{&rule, step += 4, step + 2, {}, 0};
+    bench.set_column(Slot::kWeights, round["posted"]);
+    bench.runner.post(operation);
+    bench.set_column(Slot::kWeights, round["theta"]);
+    bench.runner.apply(operation);
+    expect_near(bench.column(Slot::kSlowWeights), round["phi"], "phi");
+    expect_near(bench.column(Slot::kOuterMomentum), round["momentum"], "momentum");
+    expect_near(bench.column(Slot::kWeights), round["after"], "theta");
+  }
+}
+
+TEST(EagerDiloco, IsTheOneWorkedOutByHand) {
+  const Json history = golden("eager_diloco.json");
+  Bench bench(method_spec(history["method"]), 2, 1);
+  const OperationRule rule = overlapped_rule(4);
+  const Json first = history["rounds"][0], second = history["rounds"][1];
+  const Operation of_first{&rule, 4, 8, {}, 0}, of_second{&rule, 8, 12, {}, 0};
+  bench.set_column(Slot::kWeights, first["theta"]);
+  bench.runner.post(of_first);
+  bench.runner.take({"first", 4, 0, 4, 4});
+  const auto expect = [&](const Json& round) {
+    expect_near(bench.column(Slot::kSlowWeights), round["phi"], "phi");
+    expect_near(bench.column(Slot::kOuterMomentum), round["momentum"], "momentum");
+    EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
+  };
+  expect(first);
+  bench.set_column(Slot::kWeights, second["theta"]);
+  bench.runner.post(of_second);
+  bench.runner.apply(of_first);
+  expect(second);
+}
+
+TEST(WeightAverages, AreThoseWorkedOutByHand) {
+  const Json golden_file = golden("weight_averages.json");
+  for (const Json& history : golden_file["histories"]) {
+    Bench bench(method_spec({{"name", history["method"]}}), 4, 1);
+    bench.set_column(Slot::kWeights, golden_file["weights"]);
+    const OperationRule rule = rule_for({"weights"});
+    for (std::size_t round = 0; round < history["groups"].size(); ++round) {
+      bench.run(rule, static_cast<int>(round) + 1,
+                history["groups"][round].get<std::vector<std::vector<int>>>());
+      expect_near(bench.column(Slot::kWeights), history["weights"][round], history["method"]);
+    }
+  }
+}
+
 TEST(Ddp, AveragesGradientsAsWorkedOutByHand) {
   const Json history = golden("ddp_gradient.json");
   Bench bench(method_spec(history["method"]), 2, 1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/csv.h"
+#include "tests/support/every_method.h"
 #include "tests/unit/trainer/rank_processes.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 
@@ -117,15 +118,7 @@ TEST_P(RanksOfMethod, LeaveTheBytesOfOneProcess) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod,
-                         testing::Values(Json{{"name", "ddp"}}, Json{{"name", "fsdp"}},
-                                         Json{{"name", "independent"}},
-                                         Json{{"name", "diloco"}, {"inner_steps", 4}},
-                                         Json{{"name", "muloco"}, {"inner_steps", 4}},
-                                         Json{{"name", "diloco"}, {"inner_steps", 4}, {"nesterov", false}},
-                                         Json{{"name", "noloco"}, {"inner_steps", 4}}, kPresend,
-                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "root"}},
-                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"group_size", 4}}));
+INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod, testing::ValuesIn(every_method(4)));
 
 // All ranks on one card; gpu_test.cc has every method.
 TEST_F(RanksTest, OnACardTooTheyLeaveTheBytesOfOneProcess) {

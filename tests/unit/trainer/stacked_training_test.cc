@@ -4,6 +4,7 @@
 #include "core/csv.h"
 #include "core/errors.h"
 #include "methods/common/registry.h"
+#include "tests/support/every_method.h"
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul {
@@ -24,9 +25,8 @@ std::vector<double> losses_in(const std::string& metrics) {
 }
 
 TEST(StackedTraining, AfterOneStepLossesAreThoseOfTheLoopTo1e5) {
-  for (const char* method : {"ddp", "diloco", "noloco"}) {
-    Json scenario = small_scenario({{"name", method}}, 1);
-    if (scenario["methods"][0]["name"] != "ddp") scenario["methods"][0]["inner_steps"] = 1;
+  for (const Json& method : every_method(1)) {
+    Json scenario = small_scenario(method, 1);
     scenario["workload"] = {{"wire", "fp32"}};
     const Trained loop = train(scenario), stack = stacked(scenario);
     const std::vector<double> expected = losses_in(loop.metrics), found = losses_in(stack.metrics);

@@ -30,7 +30,7 @@ inline Json small_scenario(const Json& method, int steps = 12) {
           {"train",
            {{"steps", steps},
             {"model",
-             {{"hidden", 16}, {"layers", 1}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
+             {{"hidden", 16}, {"layers", 2}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
             {"data", {{"synthetic", {{"branching", 3}, {"tokens", 20000}}}}},
             {"batch", 2},
             {"evaluate_sequences", 8},
@@ -39,13 +39,19 @@ inline Json small_scenario(const Json& method, int steps = 12) {
           {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
 }
 
-// The only case of a scenario; its relative paths start in `folder`.
+// The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,
+// replicas are at two of them in turn.
 inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   write_text(folder.file("scenario.json"), scenario.dump());
   const Scenario loaded =
       load_scenario(folder.file("scenario.json"), {}, scenario_options(method_options(), stub_topologies()));
   EXPECT_EQ(loaded.cases.size(), 1u);
-  return loaded.cases.at(0);
+  Case one = loaded.cases.at(0);
+  if (needs_sites(trained_plan_of(one))) {
+    for (int replica = 0; replica < one.replicas; ++replica) one.site_of.push_back(replica % 2);
+    one.resolved["sites"] = one.site_of;
+  }
+  return one;
 }
 
 struct Trained {

@@ -30,7 +30,7 @@ std::vector<float> reference(const TopK& codec, const std::vector<float>& row) {
     std::stable_sort(places.begin(), places.end(),
                      [&](std::size_t a, std::size_t b) { return std::fabs(row[a]) > std::fabs(row[b]); });
     for (std::size_t i = 0; i < std::min(places.size(), static_cast<std::size_t>(codec.kept)); ++i)
-      round_to_wire(&row[places[i]], &left[places[i]], 1, codec.values);
+      round_to_wire(&row[places[i]], &left[places[i]], 1, codec.values.wire);
   }
   return left;
 }
@@ -53,6 +53,38 @@ TEST(TopK, IsThatOfASortWhateverBlockIsRead) {
     for (const std::int64_t block : {std::int64_t{1024}, std::int64_t{10000}, std::int64_t{17}})
       EXPECT_EQ(decoded(codec, row, block), reference(codec, row)) << codec.kept << " of " << codec.chunk;
   }
+}
+
+// The values that are kept are one block: what they read as is what that block alone reads as.
+TEST(TopK, QuantizesTheKeptValuesOfAChunkTogether) {
+  const std::vector<float> row = normal_row(1000, 2);
+  for (const Quantizer quantizer :
+       {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit, Quantizer::kSign}) {
+    const std::vector<float> found = decoded({300, 40, quantizer}, row, 1000);
+    const std::vector<float> left = reference({300, 40, Wire::kFp32}, row);
+    for (std::size_t begin = 0; begin < row.size(); begin += 300) {
+      std::vector<float> kept, sent;
+      for (std::size_t i = begin; i < std::min(row.size(), begin + 300); ++i)
+        if (left[i] != 0)
+          kept.push_back(left[i]), sent.push_back(found[i]);
+        else
+          EXPECT_EQ(found[i], 0);
+      const Codec block{Quantized{quantizer, 40}};
+      const MessageFormat format({"row", block, {}}, static_cast<std::int64_t>(kept.size()));
+      std::vector<float> alone(kept.size());
+      Message(format, RowSource{kept.data(), nullptr}).encoded().read(0, format.columns, alone.data());
+      EXPECT_EQ(sent, alone) << to_string(quantizer);
+    }
+  }
+}
+
+TEST(TopK, HasTheBytesWorkedOutByHand) {
+  // -4 at 2 and 3 at 5 of eight, 3 bits each: 010 and 101 make 0b101010.
+  const std::vector<float> row = {1, 0, -4, 2, 0, 3, 1, 1};
+  EXPECT_EQ(encode_top_k({8, 2, Wire::kBf16}, row.data(), 8),
+            (std::vector<std::uint8_t>{0x80, 0xc0, 0x40, 0x40, 0b101010}));
+  EXPECT_EQ(encode_top_k({8, 2, Quantizer::kSign}, row.data(), 8),
+            (std::vector<std::uint8_t>{0, 0, 0x60, 0x40, 0b01, 0b101010}));  // ±3.5
 }
 
 TEST(TopK, ANanIsKept) {
@@ -82,7 +114,7 @@ TEST(Message, OfSomeColumnsReadsThoseAlone) {
 TEST(Message, FeedsBackWhatItLeftOut) {
   const std::vector<float> row = {1, -4, 2};
   std::vector<float> error = {0, 0, 0};
-  const MessageFormat format({"row", {TopK{3, 1, Wire::kFp32}, true}}, 3);
+  const MessageFormat format({"row", {TopK{3, 1, Wire::kFp32}, Feedback::kClassic}}, 3);
   const Message view(format, RowSource{row.data(), nullptr});
   float sent[3];
   view.encoded(error.data()).read(0, 3, sent);

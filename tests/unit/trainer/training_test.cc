@@ -9,6 +9,7 @@
 
 #include "core/csv.h"
 #include "core/errors.h"
+#include "tests/support/every_method.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
@@ -51,8 +52,7 @@ TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
   const TemporaryFolder folder;
   Json scenario = small_scenario(GetParam(), 14);
   scenario["workload"] = {{"wire", "fp16"}};
-  Case one = only_case(scenario, folder);
-  if (needs_sites(plan_of(one))) one.site_of = {0, 1, 0, 1};  // as longhaul resolves it from the network
+  const Case one = only_case(scenario, folder);
   const std::vector<Json> log = lines_of(train(one, folder).exchanges);
   const Trace trace = trace_of(one);
   std::size_t at = 0;
@@ -69,13 +69,10 @@ TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
   EXPECT_EQ(at, log.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, TrainerWalksThePlan,
-                         testing::Values(kDdp, kFsdp, kDiloco, with(kDiloco, "nesterov", false), kNoloco,
-                                         with(kNoloco, "pattern", "presend"),
-                                         with(kNoloco, "pattern", "root"), with(kNoloco, "group_size", 4),
-                                         with(kNoloco, "pairing", "sites"),
-                                         with(with(kNoloco, "pairing", "sites"), "pattern", "presend"),
-                                         kIndependent));
+INSTANTIATE_TEST_SUITE_P(Methods, TrainerWalksThePlan, testing::ValuesIn(every_method(4)));
+INSTANTIATE_TEST_SUITE_P(PairsBySites, TrainerWalksThePlan,
+                         testing::Values(with(kNoloco, "pairing", "sites"),
+                                         with(with(kNoloco, "pairing", "sites"), "pattern", "presend")));
 
 TEST(Training, ExchangesEveryHStepsFirstAtH) {
   for (const Json& method : {kDiloco, kNoloco}) {

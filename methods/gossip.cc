@@ -1,0 +1,37 @@
+// Gossip averaging: every H steps each replica goes on from the mean of the weights of its group, pairs that
+// are drawn anew each time (randomized gossip, Boyd et al. 2006; AD-PSGD, arXiv 1710.06952, averages pairs
+// after each step). NoLoCo is this with slow weights and a momentum.
+#include "methods/common/method.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  return {inner_steps_option(50),
+          integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)")};
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule rule;
+  rule.name = "average";
+  rule.kind = OperationKind::kGroupAverage;
+  rule.collective = "pair";
+  rule.every = method.options.at("inner_steps");
+  rule.grouping = Grouping::kRandom;
+  rule.group_size = method.options.at("group_size");
+  rule.payload = whole({"weights"}, model.wire);
+  return {{rule}};
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_whole_groups(one);
+}
+
+}  // namespace
+
+Method gossip_method() {
+  return {"gossip", "mean of the weights of random pairs every H steps", options(), plan, check, no_warnings};
+}
+
+}  // namespace longhaul

@@ -1,0 +1,58 @@
+// Two-level averaging: the replicas of a site go on from the mean of their weights every H steps, and at
+// every `across_every`-th of these all replicas from the mean of all (low-bandwidth partitioning, arXiv
+// 2501.04266, keeps to the fast network inside a site in the same way).
+#include <fmt/core.h>
+
+#include "core/errors.h"
+#include "methods/common/method.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all = {
+      inner_steps_option(10),
+      integer("across_every")
+          .at_least(1)
+          .by_default(5)
+          .in("averages")
+          .means("all sites take part in each average whose number is a multiple of it; 1: in all")};
+  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule rule;
+  rule.name = "average";
+  rule.collective = method.options.at("all_reduce");
+  rule.every = method.options.at("inner_steps");
+  rule.grouping = Grouping::kTwoLevel;
+  rule.across_every = method.options.at("across_every");
+  rule.payload = whole({"weights"}, model.wire);
+  overlap(method.options, rule);
+  return {{rule}};
+}
+
+std::vector<std::string> warnings(const Case& one) {
+  std::vector<std::string> found = overlap_warnings(one);
+  const int between =
+      one.method.options.at("inner_steps").get<int>() * one.method.options.at("across_every").get<int>();
+  if (between > one.steps())
+    found.push_back(
+        fmt::format("{}: the sites never meet: the first average between them would be after step {} of {}",
+                    one.name, between, one.steps()));
+  return found;
+}
+
+}  // namespace
+
+Method hierarchical_method() {
+  return {"hierarchical",
+          "mean of the weights inside each site every H steps, between sites at every k-th of these",
+          options(),
+          plan,
+          check_inner_steps,
+          warnings};
+}
+
+}  // namespace longhaul

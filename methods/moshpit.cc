@@ -1,0 +1,56 @@
+// Moshpit SGD (arXiv 2103.03239): every H steps each replica goes on from the mean of the weights of its
+// group. The replicas are a grid of d dimensions with M in each, and groups are taken along one dimension
+// after the other, so that d rounds without steps in between would give the mean of all. The paper's peers
+// draw their places in the grid and may be missing; here all are there and stay where they are.
+#include <fmt/core.h>
+
+#include "core/errors.h"
+#include "methods/common/method.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all = {
+      inner_steps_option(50),
+      integer("group_size")
+          .at_least(2)
+          .by_default(2)
+          .in("replicas")
+          .means("replicas along one dimension of the grid (M); replicas is a power of it")};
+  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule rule;
+  rule.name = "average";
+  rule.collective = method.options.at("all_reduce");
+  rule.every = method.options.at("inner_steps");
+  rule.grouping = Grouping::kGrid;
+  rule.group_size = method.options.at("group_size");
+  rule.payload = whole({"weights"}, model.wire);
+  overlap(method.options, rule);
+  return {{rule}};
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+  const int base = one.method.options.at("group_size");
+  if (grid_dimensions(one.replicas, base) == 0)
+    throw InputError("replicas",
+                     fmt::format("found {} with a grid of {} in each dimension (method \"{}\")", one.replicas,
+                                 base, one.method.label),
+                     fmt::format("a power of {0}: {0}, {1}, {2}, …", base, base * base, base * base * base),
+                     "or another method.group_size");
+}
+
+}  // namespace
+
+Method moshpit_method() {
+  return {"moshpit", "mean of the weights along one dimension of a grid every H steps (arXiv 2103.03239)",
+          options(), plan,
+          check,     overlap_warnings};
+}
+
+}  // namespace longhaul

@@ -1,0 +1,38 @@
+// A short run of every method that the product has, for the tests that hold for all of them: on a model of
+// two layers and four or eight replicas. A test of tests/unit/methods holds that none is missing.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/json.h"
+
+namespace longhaul {
+
+// With an outer step after each `inner_steps` steps; `pairs` of what is drawn by sites not included.
+inline std::vector<Json> every_method(int inner_steps) {
+  const auto outer = [inner_steps](const char* name, Json more = Json::object()) {
+    more["name"] = name;
+    more["inner_steps"] = inner_steps;
+    return more;
+  };
+  const int overlap = std::min(2, inner_steps - 1);
+  return {{{"name", "ddp"}},
+          {{"name", "fsdp"}},
+          {{"name", "independent"}},
+          outer("diloco"),
+          outer("diloco", {{"nesterov", false}}),
+          outer("muloco"),
+          outer("noloco"),
+          outer("noloco", {{"pattern", "presend"}}),
+          outer("noloco", {{"pattern", "root"}}),
+          outer("noloco", {{"group_size", 4}}),
+          outer("local-sgd"),
+          outer("gossip"),
+          outer("moshpit"),
+          outer("hierarchical", {{"across_every", 2}}),
+          outer("streaming-diloco", {{"fragments", 2}, {"overlap", overlap}}),
+          outer("eager-diloco")};
+}
+
+}  // namespace longhaul

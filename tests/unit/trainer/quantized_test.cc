@@ -1,0 +1,211 @@
+// Quantized blocks against a slow reference that searches or sorts in float64, and by hand.
+#include <limits>
+
+#include "tests/unit/trainer/codec_support.h"
+#include "trainer/codecs/wire_format.h"
+
+namespace longhaul {
+namespace {
+
+constexpr Quantizer kAll[] = {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit,
+                              Quantizer::kSign};
+
+// Of the candidates the nearest; of two as near the later one.
+double nearest_of(const std::vector<double>& candidates, double value) {
+  double best = candidates[0];
+  for (const double one : candidates)
+    if (std::abs(value - one) <= std::abs(value - best)) best = one;
+  return best;
+}
+
+// Ties of whole numbers go to the even one.
+double whole_reference(double value, double scale, int largest) {
+  double best = 0;
+  for (int code = -largest; code <= largest; ++code) {
+    const double away = std::abs(value / scale - code), least = std::abs(value / scale - best);
+    if (away < least || (away == least && code % 2 == 0)) best = code;
+  }
+  return best * scale;
+}
+
+std::vector<double> quartile_reference(const std::vector<double>& block) {
+  std::vector<double> sorted = block;
+  std::sort(sorted.begin(), sorted.end());
+  const auto bin_of = [&](double value) {
+    std::size_t bin = 0;
+    for (std::size_t quarter = 1; quarter < 4; ++quarter)
+      if (value >= sorted[quarter * sorted.size() / 4]) bin = quarter;
+    return bin;
+  };
+  std::vector<double> decoded;
+  for (const double value : block) {
+    double sum = 0, members = 0;
+    for (const double other : block)
+      if (bin_of(other) == bin_of(value)) sum += other, ++members;
+    auto level = static_cast<float>(sum / members);
+    round_to_wire(&level, &level, 1, Wire::kBf16);
+    decoded.push_back(level);
+  }
+  return decoded;
+}
+
+std::vector<double> reference(Quantizer quantizer, const std::vector<double>& block) {
+  if (quantizer == Quantizer::kTwoBit) return quartile_reference(block);
+  double largest = 0, sum = 0;
+  for (const double value : block) largest = std::max(largest, std::abs(value)), sum += std::abs(value);
+  std::vector<double> decoded, magnitudes = {0};
+  for (int exponent = -6; exponent <= 0; ++exponent) magnitudes.push_back(std::ldexp(largest, exponent));
+  for (const double value : block) {
+    const double sign = value < 0 ? -1 : 1;
+    switch (quantizer) {
+      case Quantizer::kInt8:
+        decoded.push_back(whole_reference(value, static_cast<float>(largest / 127), 127));
+        break;
+      case Quantizer::kInt4:
+        decoded.push_back(whole_reference(value, static_cast<float>(largest / 7), 7));
+        break;
+      case Quantizer::kE3m0:
+        decoded.push_back(sign * nearest_of(magnitudes, std::abs(value)));
+        break;
+      default:
+        decoded.push_back(sign * sum / static_cast<double>(block.size()));
+    }
+  }
+  return decoded;
+}
+
+TEST(Quantized, IsTheReferenceWhateverBlockIsRead) {
+  for (const Quantizer quantizer : kAll)
+    for (const int block : {1, 2, 7, 64, 1000}) {
+      Row row = uneven_row(2077, 1);
+      for (std::size_t i = 0; i < row.size(); i += 3) row[i] = std::round(4 * row[i]) / 4;  // ties, zeros
+      const Codec codec{Quantized{quantizer, block}};
+      const Row found = sent_of(codec, row);
+      EXPECT_EQ(sent_of(codec, row, 13), found);
+      for (std::size_t begin = 0; begin < row.size(); begin += static_cast<std::size_t>(block)) {
+        const std::size_t end = std::min(row.size(), begin + static_cast<std::size_t>(block));
+        const std::vector<double> expected =
+            reference(quantizer, {row.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  row.begin() + static_cast<std::ptrdiff_t>(end)});
+        for (std::size_t i = begin; i < end; ++i)
+          ASSERT_NEAR(found[i], expected[i - begin], 1e-7 * std::abs(expected[i - begin]))
+              << to_string(codec) << ", column " << i << " is " << row[i];
+      }
+    }
+}
+
+TEST(Quantized, HasTheBytesWorkedOutByHand) {
+  const auto bytes = [](Quantizer quantizer, const Row& row) {
+    return message_of({Quantized{quantizer, 1024}}, row).encoded().bytes();
+  };
+  using Bytes = std::vector<std::uint8_t>;
+  // 127 is a scale of 1, 0x3f800000; a tie at 2.5 goes to 2, one at 3.5 to 4.
+  EXPECT_EQ(bytes(Quantizer::kInt8, {127, 2.5f, -3.5f}), (Bytes{0, 0, 0x80, 0x3f, 127, 2, 0xfc}));
+  EXPECT_EQ(bytes(Quantizer::kInt4, {7, 2.5f, -3.5f}), (Bytes{0, 0, 0x80, 0x3f, 0x27, 0x0c}));
+  // Codes 7, 7 (0.75 is a tie of 0.5 and 1), 6, 5 (0.3 is nearer to 0.25) and 13 for -0.25.
+  EXPECT_EQ(bytes(Quantizer::kE3m0, {1, 0.75f, 0.5f, 0.3f, -0.25f}),
+            (Bytes{0, 0, 0x80, 0x3f, 0x77, 0x56, 0x0d}));
+  // Bins -3 | -1 | 1 | 3, in bf16 0xc040, 0xbf80, 0x3f80, 0x4040; codes 3 0 2 1.
+  EXPECT_EQ(bytes(Quantizer::kTwoBit, {3, -3, 1, -1}),
+            (Bytes{0x40, 0xc0, 0x80, 0xbf, 0x80, 0x3f, 0x40, 0x40, 0b01100011}));
+  // The mean magnitude of 1, 2, 3, 2 is 2, 0x40000000.
+  EXPECT_EQ(bytes(Quantizer::kSign, {1, -2, 3, -2}), (Bytes{0, 0, 0, 0x40, 0b1010}));
+}
+
+TEST(Quantized, E3m0HasSevenMagnitudesAndZero) {
+  const Codec codec{Quantized{Quantizer::kE3m0, 1024}};
+  Row row = {8, 6, 4, 2.4f, 1, 0.5f, 0.25f, 0.125f, 0.0625f, 0.0624f, -0.125f, 0, -0.f};
+  EXPECT_EQ(sent_of(codec, row), (Row{8, 8, 4, 2, 1, 0.5f, 0.25f, 0.125f, 0.125f, 0, -0.125f, 0, 0}))
+      << "2^-7 of the scale is a tie of 0 and 2^-6";
+}
+
+TEST(Quantized, ZerosAndTinyBlocksWork) {
+  for (const Quantizer quantizer : kAll) {
+    const Codec codec{Quantized{quantizer, 4}};
+    EXPECT_EQ(sent_of(codec, {0, -0.f, 0, 0, 0, -0.f}), Row(6, 0)) << to_string(codec);
+    const float tiny = std::numeric_limits<float>::denorm_min();
+    for (const float found : sent_of(codec, {tiny, -tiny, 3 * tiny, 0})) {
+      EXPECT_TRUE(std::isfinite(found)) << to_string(codec);
+      EXPECT_LE(std::abs(found), 3 * tiny) << to_string(codec);
+    }
+  }
+}
+
+// And the block beside it is as if nothing were.
+TEST(Quantized, ANanOrAnInfinityShowsInItsWholeBlock) {
+  for (const Quantizer quantizer : kAll)
+    for (const float bad : {NAN, -NAN, INFINITY, -INFINITY}) {
+      const Codec codec{Quantized{quantizer, 3}};
+      const Row found = sent_of(codec, {1, bad, 0, 1, -1, 1}), well = sent_of(codec, {1, -1, 1});
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(found[i])) << to_string(codec) << " " << i;
+      EXPECT_EQ(Row(found.begin() + 3, found.end()), well) << to_string(codec);
+    }
+}
+
+TEST(Quantized, LengthIsKnownForEveryCount) {
+  const Row row = uneven_row(3000, 2);
+  for (const Quantizer quantizer : kAll)
+    for (const int block : {1, 5, 1024})
+      for (const std::ptrdiff_t columns : {1, 2, 3, 4, 5, 6, 1023, 1024, 1025, 2047, 2048, 2049, 2999})
+        sent_of({Quantized{quantizer, block}}, Row(row.begin(), row.begin() + columns));
+}
+
+// e ← x + β e − sent, by hand: int4 with a scale of 1 sends 7 and whole numbers.
+TEST(Feedback, ClassicKeepsWhatWasLeftOutTimesDecay) {
+  const Codec codec{Quantized{Quantizer::kInt4, 1024}, Feedback::kClassic, 0.5};
+  const Row row = {7, 2.25f, -1.25f};
+  Row error(3, 0);
+  const auto round = [&] { return read_row(message_of(codec, row).encoded(error.data())); };
+  EXPECT_EQ(round(), (Row{7, 2, -1}));
+  EXPECT_EQ(error, (Row{0, 0.25f, -0.25f}));
+  EXPECT_EQ(round(), (Row{7, 2, -1}));  // of {7, 2.375, -1.375}
+  EXPECT_EQ(error, (Row{0, 0.375f, -0.375f}));
+  EXPECT_EQ(round(), (Row{7, 2, -1}));  // of {7, 2.4375, -1.4375}
+  EXPECT_EQ(error, (Row{0, 0.4375f, -0.4375f}));
+}
+
+// Without decay nothing is lost: after each round what was sent and what is kept add up to what was to be
+// sent. In eighths that fp32 holds exactly.
+TEST(Feedback, ClassicLosesNothing) {
+  for (const auto& format : {std::variant<Wire, Quantized, TopK>(Quantized{Quantizer::kInt4, 5}),
+                             std::variant<Wire, Quantized, TopK>(TopK{8, 2, Wire::kFp32})}) {
+    Codec codec;
+    std::visit([&](const auto& one) { codec.format = one; }, format);
+    codec.feedback = Feedback::kClassic;
+    Row error(20, 0);
+    std::vector<double> asked(20, 0), sent(20, 0);
+    for (std::uint32_t round = 0; round < 8; ++round) {
+      Row row = uneven_row(20, round);
+      for (float& value : row) value = std::round(8 * value) / 8;
+      const Row part = read_row(message_of(codec, row).encoded(error.data()));
+      for (std::size_t i = 0; i < 20; ++i) {
+        asked[i] += row[i], sent[i] += part[i];
+        EXPECT_NEAR(sent[i] + error[i], asked[i], 1e-5) << to_string(codec) << " round " << round;
+      }
+    }
+  }
+}
+
+// g follows x: of {4, -2, 1} the largest change travels, one a round.
+TEST(Feedback, Ef21SendsTheLargestChangeAndAddsItUp) {
+  const Codec codec{TopK{3, 1, Wire::kFp32}, Feedback::kEf21};
+  Row g(3, 0), row = {4, -2, 1};
+  const auto round = [&] { return read_row(message_of(codec, row).encoded(g.data())); };
+  EXPECT_EQ(round(), (Row{4, 0, 0}));
+  EXPECT_EQ(g, (Row{4, 0, 0}));
+  EXPECT_EQ(round(), (Row{0, -2, 0}));
+  row = {4, -2, 8};
+  EXPECT_EQ(round(), (Row{0, 0, 8}));
+  EXPECT_EQ(g, row);
+  EXPECT_EQ(round(), (Row{0, 0, 0})) << "nothing has changed";
+}
+
+TEST(Feedback, NeedsItsRowAndNoOtherHasOne) {
+  const Row row = {1, 2};
+  Row error(2, 0);
+  EXPECT_THROW(message_of({Quantized{}, Feedback::kEf21}, row).encoded(), std::logic_error);
+  EXPECT_THROW(message_of({Quantized{}}, row).encoded(error.data()), std::logic_error);
+}
+
+}  // namespace
+}  // namespace longhaul
