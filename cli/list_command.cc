@@ -26,6 +26,9 @@ void list_methods() {
     for (const Node& option : method.options)
       std::printf("    %-16s %s; %s, default %s\n", option.key.c_str(), option.meaning.c_str(),
                   allowed(option).c_str(), option.fallback.dump().c_str());
+    if (!method.optimizer.empty())
+      std::printf("    %-16s keys of train.optimizer, default %s\n", "optimizer",
+                  method.optimizer.dump().c_str());
   }
 }
 

@@ -43,24 +43,6 @@ DataSpec parse_data(const Json& json) {
   return data;
 }
 
-OptimizerSpec parse_optimizer(const Json& json, int steps) {
-  OptimizerSpec spec;
-  spec.lr = json.at("lr");
-  spec.min_lr = json.value("min_lr", spec.lr / 10);
-  spec.warmup = json.value("warmup", steps / 10);
-  const auto betas = json.at("betas").get<std::vector<double>>();
-  if (betas.size() != 2 || betas[0] >= 1 || betas[1] >= 1)
-    throw InputError("train.optimizer.betas", "found " + json["betas"].dump(), "two numbers below 1");
-  spec.beta1 = betas[0];
-  spec.beta2 = betas[1];
-  spec.weight_decay = json.at("weight_decay");
-  spec.clip = json.at("clip");
-  if (spec.min_lr > spec.lr)
-    throw InputError("train.optimizer.min_lr", "found " + format_number(spec.min_lr),
-                     "at most lr, " + format_number(spec.lr));
-  return spec;
-}
-
 TrainSpec parse_train(const Json& json) {
   TrainSpec train;
   train.steps = json.at("steps");
@@ -72,7 +54,7 @@ TrainSpec parse_train(const Json& json) {
   train.evaluate_every = json.value("evaluate_every", std::max(1, train.steps / 10));
   train.checkpoint_every = json.value("checkpoint_every", std::max(1, train.steps / 10));
   train.batch = json.at("batch");
-  train.optimizer = parse_optimizer(json.at("optimizer"), train.steps);
+  train.optimizer = parse_optimizer(json.at("optimizer"), train.steps, "train.optimizer");
   train.device = json.at("device").get<std::string>();
   // Absent from a case that was resolved before there was a choice.
   if (json.value("precision", "float32") == "bf16") train.precision = Precision::kBf16;
@@ -185,9 +167,10 @@ std::string to_string(Precision precision) {
   return precision == Precision::kBf16 ? "bf16" : "float32";
 }
 
-Case parse_case(const Json& resolved) {
+Case parse_case(const Json& written) {
   Case one;
-  one.resolved = resolved;
+  one.resolved = with_effective_optimizer(written);
+  const Json& resolved = one.resolved;
   one.name = resolved.at("case").get<std::string>();
   one.scenario = resolved.at("scenario").get<std::string>();
   one.folder = resolved.at("folder").get<std::string>();

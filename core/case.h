@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/codec.h"
+#include "core/inner_optimizer.h"
 #include "core/json.h"
 #include "core/model_shape.h"
 #include "core/network_spec.h"
@@ -31,12 +32,6 @@ struct DataSpec {
   std::vector<std::string> globs;       // of text or shards; relative to the scenario's folder
   std::vector<std::string> validation;  // the same, of the held-out part; empty: the end of the text
   SyntheticData synthetic;
-};
-
-struct OptimizerSpec {
-  double lr = 0, min_lr = 0;
-  int warmup = 0;                                                // steps
-  double beta1 = 0.9, beta2 = 0.95, weight_decay = 0, clip = 0;  // clip 0: none
 };
 
 struct TrainSpec {
@@ -95,8 +90,9 @@ struct Case {
 };
 
 // Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,
-// `scenario`, `folder`, `swept`. Throws InputError where values contradict each other, but for those of the
-// topology (check_topology() in net/topologies/registry.h).
+// `scenario`, `folder`, `swept`. An `optimizer` of the method is merged into train.optimizer. Throws
+// InputError where values contradict each other, but for those of the topology (check_topology() in
+// net/topologies/registry.h).
 Case parse_case(const Json& resolved);
 
 // From a case.json file. Throws InputError.

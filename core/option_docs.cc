@@ -105,6 +105,13 @@ Json bare_schema(const Node& node) {
   return Json::object();
 }
 
+// Keys without a meaning of their own are those of another section, which the node's meaning names.
+bool is_told_elsewhere(const Node& node) {
+  return node.kind == NodeKind::kSection && !node.meaning.empty() && !node.children.empty() &&
+         std::all_of(node.children.begin(), node.children.end(),
+                     [](const Node& child) { return child.meaning.empty(); });
+}
+
 void append_help(const Node& node, const std::string& path, std::string& text) {
   const bool is_object =
       node.kind == NodeKind::kSection || node.kind == NodeKind::kOneOf || node.kind == NodeKind::kTagged;
@@ -117,6 +124,7 @@ void append_help(const Node& node, const std::string& path, std::string& text) {
     if (!node.meaning.empty()) text += fmt::format("    {}\n", description(node));
     if (!facts.empty()) text += fmt::format("    {}\n", join(facts));
   }
+  if (is_told_elsewhere(node)) return;
   const bool tagged = node.kind == NodeKind::kTagged;
   for (const Node& child : node.children) {
     if (node.kind == NodeKind::kList || node.kind == NodeKind::kTable || node.kind == NodeKind::kEither) {

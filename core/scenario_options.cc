@@ -1,6 +1,7 @@
 #include "core/scenario_options.h"
 
 #include "core/errors.h"
+#include "core/inner_optimizer.h"
 #include "core/metrics.h"
 #include "core/model_shape.h"
 
@@ -50,25 +51,6 @@ Node data_options() {
                          "Without it the end of the text is held out")})
       .by_default({{"corpus", "system-headers"}})
       .means("what the replicas are trained on");
-}
-
-Node optimizer_options() {
-  return section(
-             "optimizer",
-             {number("lr").above(0).by_default(1e-3).means("peak learning rate of AdamW"),
-              number("min_lr").at_least(0).means("learning rate at the end of the cosine; default lr/10"),
-              integer("warmup").at_least(0).in("steps").means("linear warm-up; default a tenth of the steps"),
-              list_of("betas", number("").at_least(0).at_most(1))
-                  .by_default({0.9, 0.95})
-                  .means("decay of Adam's two moments"),
-              number("weight_decay")
-                  .at_least(0)
-                  .by_default(0.1)
-                  .means("decoupled weight decay of the matrices; norms are not decayed"),
-              number("clip").at_least(0).by_default(1.0).means(
-                  "largest norm of the gradient that enters the optimizer; 0: no clipping")})
-      .filled()
-      .means("AdamW, linear warm-up, cosine");
 }
 
 Node train_options() {
@@ -401,9 +383,10 @@ Node validation_options() {
 
 }  // namespace
 
-std::vector<Node> common_method_options() {
+std::vector<Node> common_method_options(const Json& optimizer) {
   return {text("name").required().means("which method"),
-          text("label").means("how the case is called; default the name; must be unique in the scenario")};
+          text("label").means("how the case is called; default the name; must be unique in the scenario"),
+          method_optimizer_options(optimizer)};
 }
 
 Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies) {

@@ -16,8 +16,8 @@ struct TopologyOptions {
 // `methods`: one section a method, its key the method's name.
 Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies);
 
-// The options that each method has besides its own.
-std::vector<Node> common_method_options();
+// The options that each method has besides its own; `optimizer`: its own defaults of train.optimizer's keys.
+std::vector<Node> common_method_options(const Json& optimizer = Json::object());
 
 // The declaration of `network.variation`: what of a network changes with time.
 Node variation_options();

@@ -1,4 +1,4 @@
-// The inner steps of a training on each back-end: losses, gradients, clip and AdamW of the replicas held
+// The inner steps of a training on each back-end: losses, gradients, clip and optimizer of the replicas held
 // here.
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "trainer/data/dataset.h"
-#include "trainer/optimizer/adamw.h"
+#include "trainer/optimizer/muon.h"
 #include "trainer/training.h"
 
 namespace longhaul {
@@ -156,8 +156,9 @@ void Training::optimize(int step, int replica, double& seconds) {
   const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
                        arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};
   const double scale = clip_factor(row_norm(rows.gradient, arena_.parameters()), train_.optimizer.clip);
-  adamw_step(train_.optimizer, learning_rate(train_.optimizer, step, train_.steps), step, scale, decay_,
-             rows);
+  const double lr = learning_rate(train_.optimizer, step, train_.steps);
+  adamw_step(train_.optimizer, lr, step, scale, decay_, rows);
+  muon_step(train_.optimizer, lr, scale, muon_, {rows.weights, rows.gradient, rows.first_moment});
 }
 
 void Training::check_losses(int step) const {

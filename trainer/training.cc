@@ -24,11 +24,17 @@
 namespace longhaul {
 namespace {
 
-std::vector<DecayRange> decay_ranges(const ModelShape& shape) {
+// Of AdamW's columns: all that are not in one of Muon's matrices.
+std::vector<DecayRange> decay_ranges(const ModelShape& shape, const std::vector<MuonMatrix>& muon) {
   std::vector<DecayRange> ranges;
   for (const Parameter& parameter : parameter_layout(shape)) {
+    const bool is_muons = std::any_of(muon.begin(), muon.end(), [&](const MuonMatrix& matrix) {
+      return matrix.offset == parameter.offset;
+    });
+    if (is_muons) continue;
     const std::int64_t end = parameter.offset + parameter.size();
-    if (!ranges.empty() && ranges.back().decays == !parameter.is_norm)
+    const bool adjoins = !ranges.empty() && ranges.back().end == parameter.offset;
+    if (adjoins && ranges.back().decays == !parameter.is_norm)
       ranges.back().end = end;
     else
       ranges.push_back({parameter.offset, end, !parameter.is_norm});
@@ -78,7 +84,8 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       ranks_(ranks),
       data_(load_dataset(one)),
       decoder_(train_.model, device, Operators::kFused, train_.precision),
-      decay_(decay_ranges(train_.model)),
+      muon_(muon_matrices(train_.model, train_.optimizer)),
+      decay_(decay_ranges(train_.model, muon_)),
       plan_(trained_plan_of(one)),
       context_(trained_context(one)),
       schedule_(std::move(schedule)),
@@ -106,7 +113,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->start(replicas_);
   if (device == Device::kCuda) {
-    accelerator_ = Accelerator::make({train_, decay_, backend_->stacks()}, replicas_, operations_);
+    accelerator_ = Accelerator::make({train_, decay_, muon_, backend_->stacks()}, replicas_, operations_);
     accelerator_->upload();
   } else if (backend_->stacks()) {
     stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,

@@ -16,7 +16,7 @@
 #include "trainer/evaluation.h"
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/operations/operation_runner.h"
-#include "trainer/optimizer/adamw.h"
+#include "trainer/optimizer/muon.h"
 #include "trainer/training_files.h"
 
 namespace longhaul {
@@ -74,7 +74,7 @@ class Training {
   void optimize_all(int step);
   void compute_stacked(int step);
   void compute_on_gpu(int step);
-  void optimize(int step, int replica, double& seconds);  // clip and AdamW
+  void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
   void optimize_on_gpu(int step);
   void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;
@@ -100,7 +100,8 @@ class Training {
 
   Dataset data_;
   Decoder decoder_;
-  std::vector<DecayRange> decay_;
+  std::vector<MuonMatrix> muon_;
+  std::vector<DecayRange> decay_;  // AdamW's columns
   OperationPlan plan_;
   PlanContext context_;
   Schedule schedule_;

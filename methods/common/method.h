@@ -28,6 +28,8 @@ struct Method {
   void (*check)(const Case& one);
   // What a user should know before running it; empty: nothing.
   std::vector<std::string> (*warnings)(const Case& one);
+  // Its own defaults of keys of train.optimizer (core/inner_optimizer.h).
+  Json optimizer = Json::object();
 };
 
 // The common pieces of the methods' declarations and checks.

@@ -37,7 +37,7 @@ const Method& method_named(const std::string& name) {
 std::vector<Node> method_options() {
   std::vector<Node> sections;
   for (const Method& method : methods()) {
-    std::vector<Node> options = common_method_options();
+    std::vector<Node> options = common_method_options(method.optimizer);
     options.insert(options.end(), method.options.begin(), method.options.end());
     sections.push_back(section(method.name, std::move(options)).means(method.about));
   }

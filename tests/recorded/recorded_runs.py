@@ -126,6 +126,7 @@ def trainings():
         {"name": "diloco", "label": "buckets", "inner_steps": 4, "overlap_backward": 0.5, "buckets": 3},
         {**noloco, "label": "four", "group_size": 4}, {**noloco, "label": "presend", "pattern": "presend"},
         {**noloco, "label": "root", "pattern": "root"}, {**noloco, "label": "serial", "pattern": "serial"}])
+    yield trained("trained-muon", [{"name": "muloco", "inner_steps": 4}, {**noloco, "optimizer": {"name": "muon", "lr": 0.003}}])
     yield trained("trained-bf16", [{"name": "ddp"}, noloco], train={"precision": "bf16"})
     yield trained("trained-fp16-wire", [{"name": "diloco", "inner_steps": 4}, noloco],
                   workload={"model": "llama-small", "wire": "fp16"})

@@ -23,6 +23,7 @@ inline std::vector<Json> every_method(int inner_steps) {
       {{"name", "independent"}},
       outer("diloco"),
       outer("diloco", {{"nesterov", false}}),
+      outer("muloco"),
       outer("noloco"),
       outer("noloco", {{"pattern", "presend"}}),
       outer("noloco", {{"pattern", "root"}}),

@@ -1,5 +1,5 @@
 // A GPU that holds the arena's rows and does on them all that a step takes: losses and gradients, clip and
-// AdamW, and the exchanges of the method. The arena in host memory stays the place that checkpoints,
+// optimizer, and the exchanges of the method. The arena in host memory stays the place that checkpoints,
 // evaluations and exports read; rows come back when they are wanted, and pages of host memory that never held
 // one cost nothing.
 //
@@ -12,14 +12,15 @@
 #include <vector>
 
 #include "trainer/model/decoder.h"
-#include "trainer/optimizer/adamw.h"
 #include "trainer/operations/operation_runner.h"
+#include "trainer/optimizer/muon.h"
 
 namespace longhaul {
 
 struct AcceleratorSpec {
   const TrainSpec& train;
-  const std::vector<DecayRange>& decay;
+  const std::vector<DecayRange>& decay;  // AdamW's columns
+  const std::vector<MuonMatrix>& muon;   // the others
   bool stacked = true;
 };
 

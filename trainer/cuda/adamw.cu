@@ -13,10 +13,11 @@ void square_sums(const AdamwTables& t, double* partial, const CudaLaunch& launch
 
 template <int kColumns>
 void adamw(const AdamwTables& t, const float* factors, const StepScalars* scalars,
-           const std::uint32_t* decaying, const AdamwConstants& constants, const CudaLaunch& launch) {
+           const std::uint32_t* decaying, const std::uint32_t* left_out, const AdamwConstants& constants,
+           const CudaLaunch& launch) {
   launch.grid(t.replicas, t.columns, kColumns,
               AdamwColumns<kColumns>{t.weights, t.gradient, t.first_moment, t.second_moment, factors, scalars,
-                                     decaying, constants, t.columns});
+                                     decaying, left_out, constants, t.columns});
 }
 
 }  // namespace
@@ -30,11 +31,12 @@ void clip_factors_on_device(const AdamwTables& tables, double largest, double* p
 }
 
 void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,
-                     const std::uint32_t* decaying, const AdamwConstants& constants, CudaStream stream) {
+                     const std::uint32_t* decaying, const std::uint32_t* left_out,
+                     const AdamwConstants& constants, CudaStream stream) {
   const CudaLaunch launch{stream};
   rows_take_packs(tables.columns)
-      ? adamw<kPackedColumns>(tables, factors, scalars, decaying, constants, launch)
-      : adamw<1>(tables, factors, scalars, decaying, constants, launch);
+      ? adamw<kPackedColumns>(tables, factors, scalars, decaying, left_out, constants, launch)
+      : adamw<1>(tables, factors, scalars, decaying, left_out, constants, launch);
 }
 
 }  // namespace longhaul

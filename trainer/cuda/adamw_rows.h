@@ -72,6 +72,7 @@ struct AdamwColumns {
   const float* factors;           // [R]
   const StepScalars* scalars;     // one, in device memory: a captured graph reads the step's own
   const std::uint32_t* decaying;  // a bit for each column: matrices decay, norms do not
+  const std::uint32_t* left_out;  // likewise of the columns that another optimizer has; null: none
   AdamwConstants constants;
   std::int64_t columns;
 
@@ -83,10 +84,12 @@ struct AdamwColumns {
             v = Columns::read(second_moment + at);
     const float factor = factors[replica];
     const StepScalars step = *scalars;
-    const std::uint32_t bits = decaying[column / 32] >> column % 32;
+    const std::uint32_t bits = decaying[column / 32] >> column % 32,
+                        others = left_out ? left_out[column / 32] >> column % 32 : 0;
     for (int c = 0; c < kColumns; ++c)
-      adamw_column(constants, step, bits >> c & 1 ? step.keep : 1.f, factor * g.at[c], w.at[c], m.at[c],
-                   v.at[c]);
+      if (!(others >> c & 1))
+        adamw_column(constants, step, bits >> c & 1 ? step.keep : 1.f, factor * g.at[c], w.at[c], m.at[c],
+                     v.at[c]);
     w.write(weights + at);
     m.write(first_moment + at);
     v.write(second_moment + at);

@@ -5,22 +5,27 @@
 namespace longhaul {
 
 DeviceOptimizer::DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges,
-                                 const AdamwTables& tables)
+                                 const AdamwTables& tables, const std::vector<MuonMatrix>& muon)
     : spec_(spec),
       tables_(tables),
       decaying_(decay_bits(ranges, tables.columns)),
+      left_out_(left_out_bits(ranges, tables.columns)),
       partial_(as_index(tables.replicas * norm_slices(tables.columns))),
       factors_(as_index(tables.replicas)),
-      scalars_(1) {}
+      scalars_(1),
+      muon_(spec, muon, tables) {}
 
 void DeviceOptimizer::set(double lr, int step) {
   const StepScalars scalars = step_scalars(spec_, lr, step);
   scalars_.set(&scalars, 1);
+  muon_.set(lr);
 }
 
 void DeviceOptimizer::run(CudaStream stream) {
   clip_factors_on_device(tables_, spec_.clip, partial_.get(), factors_.get(), stream);
-  adamw_on_device(tables_, factors_.get(), scalars_.get(), decaying_.get(), adamw_constants(spec_), stream);
+  adamw_on_device(tables_, factors_.get(), scalars_.get(), decaying_.get(), left_out_.get(),
+                  adamw_constants(spec_), stream);
+  muon_.run(factors_.get(), stream);
 }
 
 }  // namespace longhaul

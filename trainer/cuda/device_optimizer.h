@@ -1,7 +1,8 @@
-// Clip and AdamW on tables in the GPU's memory, with what they need besides: bits of the columns that decay,
-// partial sums, the scalars of the step.
+// Clip, AdamW and Muon on tables in the GPU's memory, with what they need besides: bits of the columns that
+// decay and of those that are Muon's, partial sums, the scalars of the step.
 #pragma once
 
+#include "trainer/cuda/device_muon.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/row_kernels.h"
 #include "trainer/optimizer/adamw.h"
@@ -10,8 +11,9 @@ namespace longhaul {
 
 class DeviceOptimizer {
  public:
-  DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges,
-                  const AdamwTables& tables);
+  // `ranges`: AdamW's columns; the others are those of `muon`.
+  DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges, const AdamwTables& tables,
+                  const std::vector<MuonMatrix>& muon = {});
 
   // Before run(); not part of a captured graph.
   void set(double lr, int step);
@@ -21,10 +23,11 @@ class DeviceOptimizer {
  private:
   OptimizerSpec spec_;
   AdamwTables tables_;
-  DeviceTable<std::uint32_t> decaying_;
+  DeviceTable<std::uint32_t> decaying_, left_out_;
   DeviceTable<double> partial_;
   DeviceTable<float> factors_;
   DeviceTable<StepScalars> scalars_;
+  DeviceMuon muon_;
 };
 
 }  // namespace longhaul

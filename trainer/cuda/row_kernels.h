@@ -7,8 +7,9 @@
 #pragma once
 
 #include "trainer/cuda/adamw_rows.h"
-#include "trainer/device/cuda_device.h"
 #include "trainer/cuda/outer_rows.h"
+#include "trainer/device/cuda_device.h"
+#include "trainer/optimizer/muon.h"
 
 namespace longhaul {
 
@@ -21,9 +22,20 @@ struct AdamwTables {
 void clip_factors_on_device(const AdamwTables& tables, double largest, double* partial, float* factors,
                             CudaStream stream);
 
-// `factors` [R], `scalars` and `decaying` [ceil(P / 32)] in device memory.
+// `factors` [R], `scalars`, and `decaying` and `left_out` [ceil(P / 32)] in device memory; `left_out` null:
+// all columns are AdamW's.
 void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,
-                     const std::uint32_t* decaying, const AdamwConstants& constants, CudaStream stream);
+                     const std::uint32_t* decaying, const std::uint32_t* left_out,
+                     const AdamwConstants& constants, CudaStream stream);
+
+// Of one matrix of each replica: its momentum, and `work` [R, rows · columns] ← what Newton–Schulz steps
+// begin with. `partial` [R · norm_slices(rows · columns)] and `inverse` [R] are for the kernels between.
+void muon_look_ahead_on_device(const AdamwTables& tables, const MuonMatrix& matrix, float momentum,
+                               const float* factors, float* work, double* partial, float* inverse,
+                               CudaStream stream);
+// Its weights, from `work` as the steps left it.
+void muon_update_on_device(const AdamwTables& tables, const MuonMatrix& matrix, const float* work,
+                           const MuonScalars* scalars, CudaStream stream);
 
 // `groups` of the tables in device memory too. Step: one of those that outer_steps.cu names.
 template <typename Step>

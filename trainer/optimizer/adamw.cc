@@ -60,6 +60,19 @@ std::vector<std::uint32_t> decay_bits(const std::vector<DecayRange>& ranges, std
   return bits;
 }
 
+std::vector<std::uint32_t> left_out_bits(const std::vector<DecayRange>& ranges, std::int64_t columns) {
+  std::vector<DecayRange> all = ranges;
+  std::int64_t covered = 0;
+  for (DecayRange& range : all) {
+    covered += range.end - range.begin;
+    range.decays = true;
+  }
+  if (covered == columns) return {};
+  std::vector<std::uint32_t> bits = decay_bits(all, columns);
+  for (std::uint32_t& word : bits) word = ~word;
+  return bits;
+}
+
 AdamwConstants adamw_constants(const OptimizerSpec& spec) {
   return {static_cast<float>(spec.beta1), static_cast<float>(1 - spec.beta1), static_cast<float>(spec.beta2),
           static_cast<float>(1 - spec.beta2), static_cast<float>(kAdamEpsilon)};

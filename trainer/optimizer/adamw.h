@@ -40,6 +40,8 @@ struct DecayRange {
 
 // A bit for each column that decays, 32 a word.
 std::vector<std::uint32_t> decay_bits(const std::vector<DecayRange>& ranges, std::int64_t columns);
+// Likewise for each column that is in none of the ranges; empty where there is no such column.
+std::vector<std::uint32_t> left_out_bits(const std::vector<DecayRange>& ranges, std::int64_t columns);
 
 // Does not change.
 struct AdamwConstants {

@@ -73,7 +73,7 @@ class Bench {
     const std::vector<float> weights = initial_weights(shape, 1);
     for (int r = 0; r < replicas; ++r)
       std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, r));
-    accelerator_ = Accelerator::make({train_, decay_, stacked}, replicas_, *operations_);
+    accelerator_ = Accelerator::make({train_, decay_, muon_, stacked}, replicas_, *operations_);
     accelerator_->upload();
     RandomStream stream(1, Purpose::kTrainingData);
     for (int r = 0; r < replicas; ++r) {
@@ -104,6 +104,7 @@ class Bench {
   std::unique_ptr<Update> update_;
   std::unique_ptr<OperationRunner> operations_;
   std::vector<DecayRange> decay_;
+  std::vector<MuonMatrix> muon_;  // none
   std::unique_ptr<Accelerator> accelerator_;
   std::vector<Batch> batches_;
   std::vector<double> losses_;

@@ -210,6 +210,33 @@ TEST(Scenario, ValuesThatContradictEachOther) {
   EXPECT_NE(error_of(json).find("workload.steps: this key is missing"), std::string::npos);
 }
 
+// One scenario compares a method with itself under two optimizers: by label, each with its own keys.
+TEST(Scenario, AMethodMayHaveAnOptimizerOfItsOwn) {
+  Json json = base();
+  json["train"] = {{"steps", 10}, {"optimizer", {{"lr", 0.5}, {"weight_decay", 0}}}};
+  json["methods"] = Json::parse(R"([{"name": "ring"}, {"name": "ring", "optimizer": {"name": "muon"}}])");
+  EXPECT_NE(error_of(json).find("methods[1]: the label \"ring\" is used twice"), std::string::npos)
+      << error_of(json);
+  json["methods"][1]["label"] = "ring-muon";
+  json["sweep"] = {{"methods.ring-muon.optimizer.lr", {0.1, 0.2}}};
+  const Scenario scenario = load(json);
+  EXPECT_EQ(names(scenario),
+            (std::vector<std::string>{"ring", "ring-muon,optimizer.lr=0.1", "ring-muon,optimizer.lr=0.2"}));
+  EXPECT_EQ(scenario.cases[0].resolved["train"]["optimizer"],
+            Json::parse(R"({"lr": 0.5, "betas": [0.9, 0.95], "weight_decay": 0, "clip": 1.0})"));
+  EXPECT_EQ(scenario.cases[2].resolved["train"]["optimizer"], Json::parse(R"({"name": "muon", "lr": 0.2,
+      "betas": [0.9, 0.95], "weight_decay": 0, "clip": 1.0, "momentum": 0.95, "newton_schulz_steps": 5,
+      "update_scale": "adamw"})"));
+  EXPECT_FALSE(scenario.cases[2].resolved["method"].contains("optimizer"));
+  EXPECT_EQ(scenario.cases[2].train->optimizer.name, InnerOptimizer::kMuon);
+  EXPECT_EQ(scenario.cases[2].train->optimizer.lr, 0.2);
+  json["methods"][1]["optimizer"] = {{"nome", "muon"}};
+  json.erase("sweep");
+  EXPECT_NE(error_of(json).find("methods[1].optimizer.nome"), std::string::npos) << error_of(json);
+  json["methods"][1]["optimizer"] = {{"momentum", 0.9}};
+  EXPECT_NE(error_of(json).find("method.optimizer.momentum"), std::string::npos) << error_of(json);
+}
+
 TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
   const auto tcp_of = [](const Json& size) {
     Json json = base();

@@ -193,6 +193,95 @@ TEST(TrainingKey, DependsOnWhatTheNumericsDependOn) {
     EXPECT_NE(key_with(diloco, path, value), key) << path;
 }
 
+// As they were before there was a choice of optimizers.
+TEST(TrainingKey, OfAnOptimizerThatIsNotNamedIsTheOneThereWas) {
+  EXPECT_EQ(training_key(parse_case(trained({{"name", "ddp"}}))), "ddp-a110c5ae819943db");
+  EXPECT_EQ(training_key(parse_case(trained({{"name", "diloco"}}))), "diloco-d3ecf5d101d29016");
+  EXPECT_EQ(training_key(parse_case(trained({{"name", "noloco"}}))), "noloco-366093e741a3d98b");
+  Json adamw = trained({{"name", "diloco"}});
+  adamw["train"]["optimizer"]["name"] = "adamw";
+  EXPECT_EQ(training_key(parse_case(adamw)), "diloco-d3ecf5d101d29016") << "which is what absence means";
+}
+
+std::string key_of(const Json& method, const Json& optimizer = Json::object()) {
+  Json resolved = trained(method);
+  if (method.contains("optimizer")) resolved["method"]["optimizer"] = method["optimizer"];
+  resolved["train"]["optimizer"].update(optimizer);
+  return training_key(parse_case(resolved));
+}
+
+TEST(TrainingKey, FollowsTheEffectiveOptimizerWhereverItIsSaid) {
+  const Json diloco = {{"name", "diloco"}};
+  Json own = diloco;
+  own["optimizer"] = {{"name", "muon"}, {"lr", 0.01}};
+  EXPECT_NE(key_of(own), key_of(diloco));
+  EXPECT_EQ(key_of(own), key_of(diloco, {{"name", "muon"}, {"lr", 0.01}}));
+  EXPECT_EQ(key_of(own), key_of(diloco, {{"lr", 0.01}, {"name", "muon"}, {"momentum", 0.95}}));
+  own["optimizer"]["momentum"] = 0.9;
+  EXPECT_NE(key_of(own), key_of(diloco, {{"name", "muon"}, {"lr", 0.01}}));
+  own["optimizer"] = {{"name", "adamw"}};
+  EXPECT_EQ(key_of(own), key_of(diloco));
+  EXPECT_EQ(key_of(own, {{"name", "muon"}, {"momentum", 0.9}}), key_of(diloco)) << "momentum is Muon's";
+}
+
+TEST(Optimizer, OfAMethodTakesThePlaceOfSomeKeys) {
+  const auto optimizer_of = [](const Json& method, const Json& optimizer = Json::object()) {
+    Json resolved = trained({{"name", method["name"]}});
+    resolved["method"]["optimizer"] = method.value("optimizer", Json());
+    if (resolved["method"]["optimizer"].is_null()) resolved["method"].erase("optimizer");
+    resolved["train"]["optimizer"].update(optimizer);
+    return parse_case(resolved).train->optimizer;
+  };
+  const OptimizerSpec own = optimizer_of(
+      {{"name", "diloco"}, {"optimizer", {{"name", "muon"}, {"newton_schulz_steps", 3}, {"min_lr", 1e-4}}}},
+      {{"lr", 0.5}, {"weight_decay", 0.25}});
+  EXPECT_EQ(own.name, InnerOptimizer::kMuon);
+  EXPECT_EQ(own.newton_schulz_steps, 3);
+  EXPECT_EQ(own.momentum, 0.95);
+  EXPECT_EQ(own.lr, 0.5) << "from train.optimizer";
+  EXPECT_EQ(own.weight_decay, 0.25);
+  EXPECT_EQ(own.min_lr, 1e-4);
+  EXPECT_EQ(optimizer_of({{"name", "diloco"}}).name, InnerOptimizer::kAdamw);
+
+  const auto path_of = [&](const Json& method, const Json& optimizer) {
+    try {
+      optimizer_of(method, optimizer);
+    } catch (const InputError& error) {
+      return error.parts().path;
+    }
+    return std::string("none");
+  };
+  const Json diloco = {{"name", "diloco"}};
+  EXPECT_EQ(path_of(diloco, {{"momentum", 0.9}}), "train.optimizer.momentum");
+  EXPECT_EQ(path_of(diloco, {{"name", "adamw"}, {"newton_schulz_steps", 5}}),
+            "train.optimizer.newton_schulz_steps");
+  EXPECT_EQ(path_of(diloco, {{"name", "muon"}, {"momentum", 1}}), "train.optimizer.momentum");
+  EXPECT_EQ(path_of({{"name", "diloco"}, {"optimizer", {{"momentum", 0.9}}}}, Json::object()),
+            "method.optimizer.momentum");
+  EXPECT_EQ(path_of({{"name", "diloco"}, {"optimizer", {{"lr", 1e-6}}}}, {{"min_lr", 1e-5}}),
+            "method.optimizer.min_lr");
+}
+
+// Its own default of the name stays where the section says other keys.
+TEST(Optimizer, OfMulocoIsMuonUnlessItsSectionNamesAnother) {
+  const Node declared = *scenario_options(method_options(), stub_topologies()).child("methods");
+  const auto section = [&](const Json& method) {
+    return resolve(declared, Json::array({method}), "methods")[0].value("optimizer", Json());
+  };
+  EXPECT_EQ(section({{"name", "muloco"}}), Json::parse(R"({"name": "muon"})"));
+  EXPECT_EQ(section({{"name", "muloco"}, {"optimizer", {{"lr", 0.01}}}}),
+            Json::parse(R"({"name": "muon", "lr": 0.01})"));
+  EXPECT_EQ(section({{"name", "muloco"}, {"optimizer", {{"name", "adamw"}}}}),
+            Json::parse(R"({"name": "adamw"})"));
+  EXPECT_TRUE(section({{"name", "diloco"}}).is_null());
+  const Json& options = make_case({{"name", "muloco"}}).method.options;
+  EXPECT_EQ(options["inner_steps"], 30);
+  EXPECT_EQ(options["outer_lr"], 0.7);
+  EXPECT_EQ(options["outer_momentum"], 0.6);
+  EXPECT_EQ(options["nesterov"], true);
+  EXPECT_FALSE(options.contains("optimizer")) << "it is in train.optimizer";
+}
+
 // A pattern is the way of the messages: the trainer computes the same bits with all of them, and what it
 // sends ahead is the φ that it would have sent later (Training.PresendIsExchangeBitForBit).
 TEST(TrainingKey, AllPatternsOfNolocoAreOneTraining) {

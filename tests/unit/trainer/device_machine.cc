@@ -22,7 +22,7 @@ class DeviceMachine : public RowMachine {
     const DeviceTable<StepScalars> step(std::vector<StepScalars>{scalars});
     const DeviceTable<std::uint32_t> bits(decaying);
     adamw_on_device({w.get(), g.get(), m.get(), v.get(), run.replicas, run.columns}, f.get(), step.get(),
-                    bits.get(), constants, nullptr);
+                    bits.get(), nullptr, constants, nullptr);
     run.weights = w.read(), run.first_moment = m.read(), run.second_moment = v.read();
   }
   void noloco(OuterRun& run, float alpha, float beta, float gamma) override {

@@ -67,12 +67,21 @@ TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
   }
 }
 
+TEST_F(Gpu, TwelveStepsOfMuonStayNearTheCpus) {
+  Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 3}}, 12);
+  scenario["workload"] = {{"wire", "fp32"}};
+  const Trained cpu = on_cpu(scenario);
+  expect_near(stacked_on_gpu(scenario), cpu, 1e-3, "muon");
+  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-3, "the loop");
+}
+
 TEST_F(Gpu, SameBitsAgain) {
-  for (const char* precision : {"float32", "bf16"}) {
-    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}}, 12);
-    scenario["train"]["precision"] = precision;
-    EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics) << precision;
-  }
+  for (const char* precision : {"float32", "bf16"})
+    for (const char* method : {"noloco", "muloco"}) {
+      Json scenario = small_scenario({{"name", method}, {"inner_steps", 3}}, 12);
+      scenario["train"]["precision"] = precision;
+      EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics) << precision;
+    }
 }
 
 TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {

@@ -62,7 +62,7 @@ class HostMachine : public RowMachine {
     launch_.grid(run.replicas, run.columns, kColumns,
                  AdamwColumns<kColumns>{run.weights.data(), run.gradient.data(), run.first_moment.data(),
                                         run.second_moment.data(), factors.data(), &scalars, decaying.data(),
-                                        constants, run.columns});
+                                        nullptr, constants, run.columns});
   }
   void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
     const FlatGroups flat(run.groups);

@@ -1,0 +1,36 @@
+// MuLoCo (arXiv 2505.23725): DiLoCo whose inner optimizer is Muon. Its operations are DiLoCo's; the defaults
+// are the paper's, more frequent outer steps with less momentum.
+#include "methods/common/method.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all = {
+      inner_steps_option(30), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
+      number("outer_momentum").at_least(0).at_most(1).by_default(0.6).means("outer momentum μ"),
+      boolean("nesterov").by_default(true).means("true: Nesterov look-ahead; false: heavy-ball")};
+  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule outer;
+  outer.name = "outer";
+  outer.collective = method.options.at("all_reduce");
+  outer.every = method.options.at("inner_steps");
+  outer.payload = whole({"delta"}, model.wire);
+  overlap(method.options, outer);
+  return {{outer}};
+}
+
+}  // namespace
+
+Method muloco_method() {
+  return {"muloco",          "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)",
+          options(),         plan,
+          check_inner_steps, overlap_warnings,
+          {{"name", "muon"}}};
+}
+
+}  // namespace longhaul

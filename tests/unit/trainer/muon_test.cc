@@ -1,0 +1,302 @@
+// Muon: the iteration against closed forms and plain loops in double, a step by hand, and whole trainings.
+#include "trainer/optimizer/muon.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "core/csv.h"
+#include "core/index.h"
+#include "core/random.h"
+#include "tests/support/every_method.h"
+#include "tests/unit/trainer/support.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/optimizer/newton_schulz.h"
+
+namespace longhaul {
+namespace {
+
+using Matrix = std::vector<double>;  // row-major
+
+Matrix product(const Matrix& a, const Matrix& b, std::int64_t m, std::int64_t k, std::int64_t n) {
+  Matrix c(as_index(m * n));
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t l = 0; l < k; ++l)
+        c[as_index(i * n + j)] += a[as_index(i * k + l)] * b[as_index(l * n + j)];
+  return c;
+}
+
+Matrix turned(const Matrix& a, std::int64_t m, std::int64_t n) {
+  Matrix t(a.size());
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) t[as_index(j * m + i)] = a[as_index(i * n + j)];
+  return t;
+}
+
+Matrix random_matrix(std::int64_t count, std::uint32_t number) {
+  RandomStream stream(11, Purpose::kInitialWeights, number);
+  Matrix values(as_index(count));
+  for (double& value : values) value = stream.normal();
+  return values;
+}
+
+// I − 2 v vᵀ/|v|²: orthogonal.
+Matrix reflection(std::int64_t size, std::uint32_t number) {
+  const Matrix v = random_matrix(size, number);
+  double square = 0;
+  for (const double one : v) square += one * one;
+  Matrix h(as_index(size * size));
+  for (std::int64_t i = 0; i < size; ++i)
+    for (std::int64_t j = 0; j < size; ++j)
+      h[as_index(i * size + j)] = (i == j) - 2 * v[as_index(i)] * v[as_index(j)] / square;
+  return h;
+}
+
+// U diag(values) V with two reflections.
+Matrix with_singular_values(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
+  Matrix diagonal(as_index(rows * columns));
+  for (std::size_t i = 0; i < values.size(); ++i) diagonal[i * as_index(columns) + i] = values[i];
+  return product(product(reflection(rows, 1), diagonal, rows, rows, columns), reflection(columns, 2), rows,
+                 columns, columns);
+}
+
+double polynomial(double x) {
+  return 3.4445 * x - 4.7750 * std::pow(x, 3) + 2.0315 * std::pow(x, 5);
+}
+
+std::vector<float> orthogonalized(const Matrix& matrix, std::int64_t rows, std::int64_t columns, int steps) {
+  std::vector<float> x(matrix.begin(), matrix.end());
+  NewtonSchulz(steps).orthogonalize(rows, columns, x.data());
+  return x;
+}
+
+struct Shape {
+  std::int64_t rows, columns;
+};
+const Shape kShapes[] = {{8, 8}, {8, 24}, {24, 8}, {1, 5}, {48, 16}};
+
+// Roundings of float32 are made larger by the polynomial's slope at zero, 3.4445⁵ = 485, at most.
+constexpr double kRounding = 485 * 1.2e-7;
+
+TEST(NewtonSchulz, AppliesThePolynomialToTheSingularValuesAndKeepsTheVectors) {
+  for (const auto& [rows, columns] : kShapes) {
+    std::vector<double> values;
+    double square = 0;
+    for (std::int64_t i = 0; i < std::min(rows, columns); ++i) {
+      values.push_back(3. / static_cast<double>(1 + i));
+      square += values.back() * values.back();
+    }
+    const std::vector<float> found =
+        orthogonalized(with_singular_values(values, rows, columns), rows, columns, 5);
+    for (double& value : values) {
+      value /= std::sqrt(square);
+      for (int step = 0; step < 5; ++step) value = polynomial(value);
+      EXPECT_GT(value, 0.65) << "as orthogonal as the source says";
+      EXPECT_LT(value, 1.25);
+    }
+    const Matrix expected = with_singular_values(values, rows, columns);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(found[i], expected[i], kRounding) << rows << " x " << columns << " at " << i;
+  }
+}
+
+TEST(NewtonSchulz, IsTheIterationOfPlainLoopsInDouble) {
+  for (const auto& [rows, columns] : kShapes)
+    for (const int steps : {1, 3, 5}) {
+      const Matrix matrix = random_matrix(rows * columns, 3);
+      Matrix x = matrix;
+      double square = 0;
+      for (const double value : x) square += value * value;
+      for (double& value : x) value /= std::sqrt(square);
+      for (int step = 0; step < steps; ++step) {
+        const Matrix gram = product(x, turned(x, rows, columns), rows, columns, rows),
+                     gram_x = product(gram, x, rows, rows, columns),
+                     gram_gram_x = product(gram, gram_x, rows, rows, columns);
+        for (std::size_t i = 0; i < x.size(); ++i)
+          x[i] = 3.4445 * x[i] - 4.7750 * gram_x[i] + 2.0315 * gram_gram_x[i];
+      }
+      const std::vector<float> found = orthogonalized(matrix, rows, columns, steps);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        ASSERT_NEAR(found[i], x[i], kRounding) << rows << " x " << columns << ", steps " << steps;
+    }
+}
+
+TEST(NewtonSchulz, LeavesZerosAndForgetsTheMatrixBefore) {
+  NewtonSchulz newton_schulz(5);
+  std::vector<float> zeros(12), large(100, 2), small = {3, 0, 0, 4}, alone = small;
+  newton_schulz.orthogonalize(3, 4, zeros.data());
+  for (const float zero : zeros) EXPECT_EQ(zero, 0);
+  newton_schulz.orthogonalize(10, 10, large.data());
+  newton_schulz.orthogonalize(2, 2, small.data());
+  NewtonSchulz(5).orthogonalize(2, 2, alone.data());
+  EXPECT_EQ(small, alone);
+}
+
+OptimizerSpec muon_spec(const Json& more = Json::object()) {
+  Json section = {{"name", "muon"}, {"lr", 0.1}, {"betas", {0.9, 0.95}}, {"weight_decay", 0.1}, {"clip", 0}};
+  section.update(more);
+  return parse_optimizer(section, 10, "train.optimizer");
+}
+
+TEST(Muon, FollowsTheHandWorkedHistory) {
+  const Json history = golden("muon.json");
+  const OptimizerSpec spec = parse_optimizer(history["optimizer"], 10, "optimizer");
+  auto theta = history["start"].get<std::vector<float>>();
+  std::vector<float> momentum(4);
+  const std::vector<MuonMatrix> matrices = {
+      {0, history["rows"], history["columns"], static_cast<float>(0.2 * std::sqrt(2.))}};
+  for (const Json& one : history["steps"]) {
+    const auto gradient = one["gradient"].get<std::vector<float>>();
+    muon_step(spec, spec.lr, 1, matrices, {theta.data(), gradient.data(), momentum.data()});
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(theta[i], one["theta"][i].get<double>(), 3e-7) << i;
+  }
+}
+
+TEST(Muon, HasTheNamedMatricesOfTheLayersAndNothingElse) {
+  const ModelShape shape{16, 2, 2, 24, 12, 32};
+  const std::vector<MuonMatrix> matrices = muon_matrices(shape, muon_spec());
+  ASSERT_EQ(matrices.size(), 2u * 7);
+  // Embedding and the first norm, then query, key, value and output of 16 x 16.
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(matrices[i].offset, 32 * 16 + 16 + 256 * static_cast<std::int64_t>(i));
+    EXPECT_EQ(matrices[i].rows, 16);
+    EXPECT_EQ(matrices[i].columns, 16);
+    EXPECT_FLOAT_EQ(matrices[i].scale, 0.8f);  // 0.2 sqrt(16)
+  }
+  for (std::size_t i = 4; i < 7; ++i) {  // gate, up, down
+    EXPECT_EQ(matrices[i].rows, i == 6 ? 16 : 24);
+    EXPECT_EQ(matrices[i].size(), 16 * 24);
+    EXPECT_FLOAT_EQ(matrices[i].scale, 0.2f * std::sqrt(24.f));
+  }
+  const std::vector<MuonMatrix> aspect = muon_matrices(shape, muon_spec({{"update_scale", "aspect"}}));
+  EXPECT_FLOAT_EQ(aspect[4].scale, std::sqrt(1.5f));
+  EXPECT_FLOAT_EQ(aspect[6].scale, 1);
+  EXPECT_TRUE(muon_matrices(shape, OptimizerSpec()).empty());
+}
+
+Json with_optimizer(Json scenario, const Json& keys) {
+  scenario["train"]["optimizer"].update(keys);
+  return scenario;
+}
+
+const Json kMuon = {{"name", "muon"}};
+
+std::vector<float> weights_after_a_step(const Json& scenario) {
+  const TemporaryFolder folder;
+  train(only_case(scenario, folder), folder);
+  const StoredTensor stored =
+      read_safetensors(folder.file("out/checkpoints/step-1.safetensors")).at("weights");
+  std::vector<float> weights(as_index(stored.elements()));
+  std::memcpy(weights.data(), stored.bytes.data(), stored.bytes.size());
+  return weights;
+}
+
+TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
+  const Json scenario = small_scenario({{"name", "independent"}}, 1);
+  const std::vector<float> adamw = weights_after_a_step(scenario),
+                           muon = weights_after_a_step(with_optimizer(scenario, kMuon));
+  const TemporaryFolder folder;
+  const ModelShape shape = only_case(scenario, folder).train->model;
+  ASSERT_EQ(adamw.size(), as_index(4 * shape.parameters()));
+  for (int replica = 0; replica < 4; ++replica)
+    for (const Parameter& parameter : parameter_layout(shape)) {
+      const std::int64_t begin = replica * shape.parameters() + parameter.offset;
+      const bool is_same = std::memcmp(&adamw[as_index(begin)], &muon[as_index(begin)],
+                                       as_index(parameter.size()) * sizeof(float)) == 0;
+      EXPECT_EQ(is_same, parameter.layer < 0 || parameter.is_norm) << parameter.name;
+    }
+}
+
+const Json kMuloco = {{"name", "muloco"}, {"inner_steps", 4}};
+
+Trained stacked(const Json& scenario, int threads) {
+  const TemporaryFolder folder;
+  return train_with(only_case(scenario, folder), folder, Device::kCpu,
+                    make_stacked_backend(make_thread_backend(threads, use_one_torch_thread)));
+}
+
+TEST(Muon, ThreadsMakeTheBitsOfTheLoopAndSoDoThreadsOfTheStack) {
+  const Json scenario = small_scenario(kMuloco);
+  const Trained loop = train(scenario);
+  for (const int threads : {2, 3}) EXPECT_EQ(train(scenario, threads).metrics, loop.metrics) << threads;
+  const Trained stack = stacked(scenario, 1);
+  for (const int threads : {2, 3}) EXPECT_EQ(stacked(scenario, threads).metrics, stack.metrics) << threads;
+  EXPECT_EQ(stack.exchanges, loop.exchanges);
+}
+
+std::vector<double> losses_in(const std::string& metrics) {
+  const TemporaryFolder folder;
+  write_text(folder.file("metrics.csv"), metrics);
+  std::vector<double> losses;
+  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
+  return losses;
+}
+
+TEST(Muon, AfterOneStepTheStacksLossesAreThoseOfTheLoopTo1e5) {
+  Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 1}}, 1);
+  scenario["workload"] = {{"wire", "fp32"}};
+  const std::vector<double> expected = losses_in(train(scenario).metrics),
+                            found = losses_in(stacked(scenario, 2).metrics);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5 * expected[i]) << i;
+}
+
+TEST(Muon, LearnsUnderEveryOuterMethod) {
+  for (const Json& method : every_method(10)) {
+    const Json summary = train(with_optimizer(small_scenario(method, 60), kMuon)).summary;
+    // The best that knows only how often each token comes stays at the unigram entropy.
+    EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>())
+        << method.dump();
+  }
+}
+
+TEST(Muloco, WithAdamwAndTheSameNumbersIsDilocoBitForBit) {
+  const Json outer = {{"inner_steps", 4}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}};
+  Json muloco = {{"name", "muloco"}, {"optimizer", {{"name", "adamw"}}}}, diloco = {{"name", "diloco"}};
+  muloco.update(outer);
+  diloco.update(outer);
+  const Trained found = train(small_scenario(muloco)), expected = train(small_scenario(diloco));
+  EXPECT_EQ(found.metrics, expected.metrics);
+  EXPECT_EQ(found.exchanges, expected.exchanges);
+  muloco.erase("optimizer");
+  const Trained with_muon = train(small_scenario(muloco));
+  EXPECT_NE(with_muon.metrics, expected.metrics);
+  diloco["optimizer"] = kMuon;
+  EXPECT_EQ(train(small_scenario(diloco)).metrics, with_muon.metrics);
+}
+
+// Ends a training after so many calls.
+class Stops : public Backend {
+ public:
+  explicit Stops(int calls) : calls_(calls) {}
+  void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
+    if (--calls_ < 0) throw std::runtime_error("stopped");
+    host_->for_each_round(count, rounds, task, after);
+  }
+  int threads() const override { return 1; }
+  std::string name() const override { return "loop"; }
+
+ private:
+  int calls_;
+  std::unique_ptr<Backend> host_ = make_loop_backend();
+};
+
+TEST(Muon, ResumesToTheSameBits) {
+  Json scenario = small_scenario(kMuloco);
+  scenario["train"]["checkpoint_every"] = 5;
+  const Trained whole = train(scenario);
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(16)), std::runtime_error);
+  ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
+  ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));
+  const Trained resumed = train(one, folder, 1, true);
+  EXPECT_EQ(resumed.metrics, whole.metrics);
+  EXPECT_EQ(resumed.exchanges, whole.exchanges);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,91 @@
+#include "trainer/cuda/device_muon.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/index.h"
+#include "trainer/device/torch.h"
+#include "trainer/optimizer/newton_schulz.h"
+
+namespace longhaul {
+namespace {
+
+// [replicas, rows, columns]. The device is said: to ask for it is no part of a captured graph.
+at::Tensor matrices_in(float* memory, std::int64_t replicas, std::int64_t rows, std::int64_t columns) {
+  const at::Device device = torch_device(Device::kCuda);
+  return at::for_blob(memory, {replicas, rows, columns})
+      .options(at::TensorOptions().dtype(at::kFloat).device(device))
+      .target_device(device)
+      .make_tensor();
+}
+
+// Of the largest matrix, in elements, for all replicas; 0 without one.
+template <typename Count>
+std::size_t room_for(const std::vector<MuonMatrix>& matrices, std::int64_t replicas, const Count& count) {
+  std::int64_t most = 0;
+  for (const MuonMatrix& matrix : matrices) most = std::max(most, count(matrix));
+  return as_index(replicas * most);
+}
+
+std::int64_t size_of(const MuonMatrix& matrix) {
+  return matrix.size();
+}
+std::int64_t gram_size(const MuonMatrix& matrix) {
+  const std::int64_t side = std::min(matrix.rows, matrix.columns);
+  return side * side;
+}
+std::int64_t slices_of(const MuonMatrix& matrix) {
+  return norm_slices(matrix.size());
+}
+
+}  // namespace
+
+DeviceMuon::DeviceMuon(const OptimizerSpec& spec, const std::vector<MuonMatrix>& matrices,
+                       const AdamwTables& tables)
+    : spec_(spec),
+      matrices_(matrices),
+      tables_(tables),
+      work_(room_for(matrices, tables.replicas, size_of)),
+      next_(work_.size()),
+      gram_(room_for(matrices, tables.replicas, gram_size)),
+      polynomial_(gram_.size()),
+      partial_(room_for(matrices, tables.replicas, slices_of)),
+      inverse_(matrices.empty() ? 0 : as_index(tables.replicas)),
+      scalars_(matrices.empty() ? 0 : 1) {}
+
+void DeviceMuon::set(double lr) {
+  if (matrices_.empty()) return;
+  const MuonScalars scalars = muon_scalars(spec_, lr);
+  scalars_.set(&scalars, 1);
+}
+
+void DeviceMuon::run(const float* factors, CudaStream stream) {
+  for (const MuonMatrix& matrix : matrices_) {
+    muon_look_ahead_on_device(tables_, matrix, static_cast<float>(spec_.momentum), factors, work_.get(),
+                              partial_.get(), inverse_.get(), stream);
+    orthogonalize(matrix);
+    muon_update_on_device(tables_, matrix, work_.get(), scalars_.get(), stream);
+  }
+}
+
+// As NewtonSchulz::orthogonalize, behind its division.
+void DeviceMuon::orthogonalize(const MuonMatrix& matrix) {
+  constexpr NewtonSchulzCoefficients k;
+  const at::NoGradGuard no_gradient;
+  const std::int64_t replicas = tables_.replicas, side = std::min(matrix.rows, matrix.columns);
+  const bool is_wide = matrix.rows <= matrix.columns;
+  at::Tensor x = matrices_in(work_.get(), replicas, matrix.rows, matrix.columns),
+             next = matrices_in(next_.get(), replicas, matrix.rows, matrix.columns),
+             gram = matrices_in(gram_.get(), replicas, side, side),
+             polynomial = matrices_in(polynomial_.get(), replicas, side, side);
+  for (int step = 0; step < spec_.newton_schulz_steps; ++step) {
+    const at::Tensor turned = x.transpose(1, 2);
+    at::bmm_out(gram, is_wide ? x : turned, is_wide ? turned : x);
+    at::baddbmm_out(polynomial, gram, gram, gram, k.b, k.c);
+    at::baddbmm_out(next, x, is_wide ? polynomial : x, is_wide ? x : polynomial, k.a, 1);
+    x.copy_(next);
+  }
+}
+
+}  // namespace longhaul

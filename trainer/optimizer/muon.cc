@@ -1,0 +1,61 @@
+#include "trainer/optimizer/muon.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/index.h"
+#include "trainer/optimizer/newton_schulz.h"
+#include "trainer/replicas/vectorized.h"
+
+namespace longhaul {
+namespace {
+
+double scale_of(MuonScale kind, std::int64_t rows, std::int64_t columns) {
+  const auto tall = static_cast<double>(rows), wide = static_cast<double>(columns);
+  return kind == MuonScale::kAdamw ? 0.2 * std::sqrt(std::max(tall, wide))
+                                   : std::sqrt(std::max(1., tall / wide));
+}
+
+LONGHAUL_VECTORIZED void look_ahead(const float momentum, const float clip, const std::int64_t count,
+                                    const float* __restrict gradient, float* __restrict first,
+                                    float* __restrict ahead) {
+  for (std::int64_t i = 0; i < count; ++i) ahead[i] = muon_look_ahead(momentum, clip * gradient[i], first[i]);
+}
+
+LONGHAUL_VECTORIZED void update(const MuonScalars step, const float scale, const std::int64_t count,
+                                const float* __restrict orthogonal, float* __restrict weights) {
+  for (std::int64_t i = 0; i < count; ++i) muon_column(step, scale, orthogonal[i], weights[i]);
+}
+
+}  // namespace
+
+std::vector<MuonMatrix> muon_matrices(const ModelShape& shape, const OptimizerSpec& spec) {
+  std::vector<MuonMatrix> matrices;
+  if (spec.name != InnerOptimizer::kMuon) return matrices;
+  for (const Parameter& parameter : parameter_layout(shape))
+    if (parameter.layer >= 0 && !parameter.is_norm)
+      matrices.push_back(
+          {parameter.offset, parameter.rows, parameter.columns,
+           static_cast<float>(scale_of(spec.update_scale, parameter.rows, parameter.columns))});
+  return matrices;
+}
+
+MuonScalars muon_scalars(const OptimizerSpec& spec, double lr) {
+  return {static_cast<float>(lr), static_cast<float>(1 - lr * spec.weight_decay)};
+}
+
+void muon_step(const OptimizerSpec& spec, double lr, double clip, const std::vector<MuonMatrix>& matrices,
+               const MuonRows& rows) {
+  const MuonScalars scalars = muon_scalars(spec, lr);
+  NewtonSchulz newton_schulz(spec.newton_schulz_steps);
+  std::vector<float> ahead;
+  for (const MuonMatrix& matrix : matrices) {
+    ahead.resize(std::max(ahead.size(), as_index(matrix.size())));
+    look_ahead(static_cast<float>(spec.momentum), static_cast<float>(clip), matrix.size(),
+               rows.gradient + matrix.offset, rows.first_moment + matrix.offset, ahead.data());
+    newton_schulz.orthogonalize(matrix.rows, matrix.columns, ahead.data());
+    update(scalars, matrix.scale, matrix.size(), ahead.data(), rows.weights + matrix.offset);
+  }
+}
+
+}  // namespace longhaul

@@ -1,0 +1,61 @@
+// Muon (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon/): momentum on the matrices of the
+// layers, orthogonalized. Embedding, output and norms stay with AdamW. At a step, with g the clipped gradient
+// of one matrix,
+//
+//   m ← μ m + g;   O = orthogonalized(g + μ m)   (Nesterov look-ahead; newton_schulz.h)
+//   θ ← θ − lr · decay · θ − lr · s · O
+//
+// s = 0.2 · sqrt(max(rows, columns)) gives the step the root mean square of AdamW's, so that one learning
+// rate serves both ("Muon is scalable for LLM training", arXiv 2502.16982, section 2.2); s = sqrt(max(1,
+// rows/columns)) is Jordan's. m is in the row of the first moment; the second moment of these columns stays
+// zero. query, key, value, gate and up are matrices of their own, though they lie side by side.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/inner_optimizer.h"
+#include "core/model_shape.h"
+#include "trainer/device/host_device.h"
+#include "trainer/optimizer/adamw.h"
+
+namespace longhaul {
+
+// Columns offset … offset + rows · columns - 1 of a replica's row.
+struct MuonMatrix {
+  std::int64_t offset = 0, rows = 0, columns = 0;
+  float scale = 0;  // s
+
+  std::int64_t size() const { return rows * columns; }
+};
+
+// In the order of their offsets; none where the optimizer is AdamW.
+std::vector<MuonMatrix> muon_matrices(const ModelShape& shape, const OptimizerSpec& spec);
+
+// Of a step, worked out in double: keep = 1 − lr · decay.
+struct MuonScalars {
+  float lr, keep;
+};
+MuonScalars muon_scalars(const OptimizerSpec& spec, double lr);
+
+// One column, on the host and on a GPU: before the orthogonalization (returns what goes into it), and after.
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE float muon_look_ahead(float momentum, float g, float& first) {
+  first = momentum * first + g;
+  return g + momentum * first;
+}
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void muon_column(const MuonScalars& step, float scale,
+                                                             float orthogonal, float& weight) {
+  weight = step.keep * weight - step.lr * scale * orthogonal;
+}
+
+struct MuonRows {
+  float* weights;
+  const float* gradient;
+  float* first_moment;
+};
+
+// One replica's matrices; `clip` is the factor on the gradient.
+void muon_step(const OptimizerSpec& spec, double lr, double clip, const std::vector<MuonMatrix>& matrices,
+               const MuonRows& rows);
+
+}  // namespace longhaul
