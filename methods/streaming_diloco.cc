@@ -34,7 +34,7 @@ std::vector<Node> options() {
       number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ (Nesterov)")};
   for (Node& option : compression_options({"e3m0"})) all.push_back(std::move(option));
   for (Node& option : all_reduce_options())
-    if (option.key == "all_reduce") all.push_back(std::move(option));
+    if (option.key != "buckets") all.push_back(std::move(option));
   return all;
 }
 
@@ -45,12 +45,25 @@ int fragment_count(const Json& options, int layers) {
   return (layers + each - 1) / each;
 }
 
+// The backward pass, the last share f of a step, goes from the last layer L − 1 to layer 0 and releases each
+// layer of the fragment when it is through with it: f · l/L of the step before its end.
+void release_by_layers(const Json& options, int layers, int part, int count, FragmentPattern pattern,
+                       OperationRule& rule) {
+  rule.overlap_backward = options.at("overlap_backward");
+  if (rule.overlap_backward == 0) return;
+  for (int layer = layers - 1; layer >= 0; --layer)
+    if (fragment_of(pattern, layer, layers, count) == part)
+      rule.releases.push_back(rule.overlap_backward * layer / layers);
+  rule.buckets = std::max(1, static_cast<int>(rule.releases.size()));
+}
+
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
   const int count = fragment_count(options, static_cast<int>(model.layers.size())),
             every = options.at("inner_steps");
-  const std::vector<Columns> parts =
-      options.at("pattern") == "strided" ? fragments(model, count) : consecutive_fragments(model, count);
+  const FragmentPattern pattern =
+      options.at("pattern") == "strided" ? FragmentPattern::kStrided : FragmentPattern::kConsecutive;
+  const std::vector<Columns> parts = fragments(model, count, pattern);
   OperationPlan plan;
   for (int part = 0; part < count; ++part) {
     OperationRule rule;
@@ -62,6 +75,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
     rule.payload = whole({"delta"}, model.wire);
     compress(options, model, rule);
     if (count > 1) rule.payload[0].columns = parts[static_cast<std::size_t>(part)];
+    release_by_layers(options, static_cast<int>(model.layers.size()), part, count, pattern, rule);
     plan.rules.push_back(rule);
   }
   return plan;
@@ -82,6 +96,10 @@ void check(const Case& one) {
           "method.fragments",
           fmt::format("found {} with {} layers ({})", options["fragments"].dump(), model->layers, path),
           fmt::format("at most {}", model->layers), "a fragment has at least one layer");
+  if (!one.workload.model && options.at("overlap_backward") != 0)
+    throw InputError("method.overlap_backward",
+                     fmt::format("found {} without a model", options["overlap_backward"].dump()), "0",
+                     "workload.parameters says nothing of layers; give workload.model");
   const int inner = options.at("inner_steps"), overlap = options.at("overlap");
   if (overlap >= inner)
     throw InputError("method.overlap", fmt::format("found {} with inner_steps {}", overlap, inner),

@@ -140,7 +140,7 @@ class Replay {
       if (state.next == program.waits_end) end_waits(replica);
       const Instruction& one = program.instructions[state.next];
       if (one.kind == Instruction::Kind::kPost) {
-        post(replica, plan, one.rule);
+        post(replica, plan, one);
       } else if (one.kind == Instruction::Kind::kAwait && !is_done(replica, one)) {
         state.is_waiting = true;
         return;
@@ -151,12 +151,12 @@ class Replay {
   }
 
   // That may end the exchange at once: its member then is not waiting.
-  void post(int replica, const std::shared_ptr<StepPlan>& plan, int rule) {
-    GroupOperation* run = plan->run_of(replica, rule);
+  void post(int replica, const std::shared_ptr<StepPlan>& plan, const Instruction& one) {
+    GroupOperation* run = plan->run_of(replica, one.rule);
     if (!run) return;
     Replica& state = at(replica);
     (run->rule().is_blocking() ? state.blocking : state.overlapped).push_back({plan, run});
-    run->release(replica);
+    if (one.bucket < run->rule().buckets) run->release(replica);
   }
 
   // Whoever takes no part in it has nothing to wait for.
@@ -221,7 +221,9 @@ class Replay {
       const double done_s = since_origin(waited.run->times(replica).done_s);
       const bool is_last = &waited == &state.blocking.back();
       const double ready_s = since_origin(waited.run->times(replica).ready_s);
-      write_row(replica, *waited.run, is_last ? std::max(awaited_done_s, done_s) : done_s, ready_s);
+      // What was released during the compute is awaited from its end on.
+      write_row(replica, *waited.run, is_last ? std::max(awaited_done_s, done_s) : done_s,
+                std::max(ready_s, state.computed_s));
     }
   }
 

@@ -120,7 +120,7 @@ bool has_exchange(const Trace& trace, int step) {
 bool releases_during_compute(const Trace& trace, int step) {
   const std::vector<OperationRule>& rules = trace.plan.rules;
   return std::any_of(rules.begin(), rules.end(), [&](const OperationRule& rule) {
-    return rule.buckets > 1 && is_posted_at(rule, trace.context.steps, step);
+    return left_at_release(rule, 0) > 0 && is_posted_at(rule, trace.context.steps, step);
   });
 }
 

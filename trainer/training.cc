@@ -288,7 +288,9 @@ void Training::follow_program(int step) {
         take(plan_.local[as_index(one.rule)]);
         break;
       case Instruction::Kind::kPost:
-        if (const Operation& operation = named(one); one.bucket == operation.rule->buckets - 1)
+        // The numbers are those of the end of the step, whenever the replay lets them go.
+        if (const Operation& operation = named(one);
+            one.left == 0 && one.bucket >= operation.rule->buckets - 1)
           post(operation);
         break;
       case Instruction::Kind::kAwait:

@@ -142,6 +142,11 @@ Payload whole(const std::vector<std::string>& tensors, Wire wire) {
   return payload;
 }
 
+double left_at_release(const OperationRule& rule, int bucket) {
+  if (!rule.releases.empty()) return rule.releases[as_index(bucket)];
+  return rule.overlap_backward * (rule.buckets - 1 - bucket) / rule.buckets;
+}
+
 std::vector<std::string> OperationRule::tensors() const {
   std::vector<std::string> names;
   for (const PayloadPart& part : payload) names.push_back(part.tensor);

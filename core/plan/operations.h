@@ -83,6 +83,8 @@ struct OperationRule {
   // piece.
   double overlap_backward = 0;
   int buckets = 1;
+  // Where buckets are not released evenly: what is left of the step when each of them is, a share, falling.
+  std::vector<double> releases = {};
 
   Grouping grouping = Grouping::kEveryone;
   int group_size = 0;    // of kRandom, kSites and kGrid
@@ -98,6 +100,9 @@ struct OperationRule {
 };
 
 constexpr int kMostBuckets = 4096;
+
+// What is left of the step when bucket 0 … buckets − 1 is released, a share.
+double left_at_release(const OperationRule& rule, int bucket);
 
 // What every replica does to its own rows at the steps that a rule would post at, without a message.
 struct LocalStep {

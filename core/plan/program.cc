@@ -42,17 +42,22 @@ class Builder {
 
   void post_overlapped(bool first) {
     for_each_posted([&](const OperationRule& rule, int index) {
-      if (!rule.is_blocking() && rule.posts_first == first) add({Kind::kPost, 0, index, step_});
+      if (!rule.is_blocking() && rule.posts_first == first)
+        add({Kind::kPost, 0, index, step_, last_bucket(rule)});
     });
   }
 
-  // All buckets but the last, which the end of the step releases.
+  // What the end of the step releases: the last bucket, or none.
+  static int last_bucket(const OperationRule& rule) {
+    return left_at_release(rule, rule.buckets - 1) > 0 ? rule.buckets : rule.buckets - 1;
+  }
+
+  // The buckets that are released before the end of the step.
   void compute() {
     std::vector<Instruction> releases;
     for_each_posted([&](const OperationRule& rule, int index) {
-      for (int bucket = 1; bucket < rule.buckets; ++bucket)
-        releases.push_back({Kind::kPost, rule.overlap_backward * (rule.buckets - bucket) / rule.buckets,
-                            index, step_, bucket - 1});
+      for (int bucket = 0; bucket < last_bucket(rule); ++bucket)
+        releases.push_back({Kind::kPost, left_at_release(rule, bucket), index, step_, bucket});
     });
     std::stable_sort(releases.begin(), releases.end(),
                      [](const Instruction& a, const Instruction& b) { return a.left > b.left; });
@@ -65,7 +70,7 @@ class Builder {
   }
 
   void block(const OperationRule& rule, int index) {
-    add({Kind::kPost, 0, index, step_, rule.buckets - 1});
+    add({Kind::kPost, 0, index, step_, last_bucket(rule)});
     await(index, step_);
   }
 

@@ -21,7 +21,7 @@ struct Instruction {
   double left = 0;    // of kCompute, a share of the step's time
   int rule = 0;       // of kPost and kAwait: an index in the plan
   int post_step = 0;  // of the operation
-  int bucket = 0;     // of kPost
+  int bucket = 0;     // of kPost; as many as there are: all were released during the compute
 };
 
 struct Program {

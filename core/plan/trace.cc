@@ -69,6 +69,7 @@ Json to_json(const OperationRule& rule) {
   for (const PayloadPart& part : rule.payload) json["payload"].push_back(to_json(part));
   if (rule.across_every > 0) json["across_every"] = rule.across_every;
   if (rule.posts_first) json["posts_first"] = true;
+  if (!rule.releases.empty()) json["releases"] = rule.releases;
   if (!rule.completion.is_all())
     json["completion"] = {{"quorum", rule.completion.quorum}, {"grace_s", rule.completion.grace_s}};
   return json;
@@ -107,6 +108,12 @@ OperationRule rule_from(const Json& json) {
   take("posts_first", rule.posts_first);
   take("overlap_backward", rule.overlap_backward);
   take("buckets", rule.buckets);
+  take("releases", rule.releases);
+  const auto& releases = rule.releases;
+  if (!releases.empty() && (static_cast<int>(releases.size()) != rule.buckets || releases.front() > 1 ||
+                            releases.back() < 0 || !std::is_sorted(releases.rbegin(), releases.rend())))
+    throw InputError("releases", "found " + json["releases"].dump(),
+                     "a share of the step for each bucket, from 1 down to 0");
   if (json.contains("completion")) rule.completion = completion_from(json["completion"], rule);
   return rule;
 }

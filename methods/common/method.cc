@@ -17,22 +17,6 @@ void add(Columns& part, const ColumnRange& range) {
     part.push_back(range);
 }
 
-// `part_of(layer)`: the part that a layer is in.
-template <typename PartOf>
-std::vector<Columns> parts_of(const PlannedModel& model, int count, const PartOf& part_of) {
-  std::vector<Columns> parts(as_index(count));
-  if (model.layers.empty()) {
-    for (int part = 0; part < count; ++part)
-      add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
-    return parts;
-  }
-  add(parts.front(), {0, model.layers.front().begin});
-  for (std::size_t layer = 0; layer < model.layers.size(); ++layer)
-    add(parts[part_of(layer)], model.layers[layer]);
-  add(parts.back(), {model.layers.back().end, model.parameters});
-  return parts;
-}
-
 }  // namespace
 
 Node inner_steps_option(int fallback) {
@@ -106,13 +90,24 @@ std::vector<std::string> no_warnings(const Case&) {
   return {};
 }
 
-std::vector<Columns> fragments(const PlannedModel& model, int count) {
-  return parts_of(model, count, [count](std::size_t layer) { return layer % as_index(count); });
+int fragment_of(FragmentPattern pattern, int layer, int layers, int count) {
+  return pattern == FragmentPattern::kStrided ? layer % count
+                                              : static_cast<int>(std::int64_t{layer} * count / layers);
 }
 
-std::vector<Columns> consecutive_fragments(const PlannedModel& model, int count) {
-  return parts_of(model, count,
-                  [&](std::size_t layer) { return layer * as_index(count) / model.layers.size(); });
+std::vector<Columns> fragments(const PlannedModel& model, int count, FragmentPattern pattern) {
+  std::vector<Columns> parts(as_index(count));
+  if (model.layers.empty()) {
+    for (int part = 0; part < count; ++part)
+      add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
+    return parts;
+  }
+  add(parts.front(), {0, model.layers.front().begin});
+  const int layers = static_cast<int>(model.layers.size());
+  for (int layer = 0; layer < layers; ++layer)
+    add(parts[as_index(fragment_of(pattern, layer, layers, count))], model.layers[as_index(layer)]);
+  add(parts.back(), {model.layers.back().end, model.parameters});
+  return parts;
 }
 
 }  // namespace longhaul

@@ -47,8 +47,12 @@ std::vector<std::string> no_warnings(const Case& one);
 // section 2.1). `count` parts, 1 to as many as there are layers: layer l is in part l mod count (the paper's
 // strided pattern), what comes before the first layer in the first part, what comes after the last layer in
 // the last. Where the layers are not known, equal parts of the columns in their order.
-std::vector<Columns> fragments(const PlannedModel& model, int count);
-// The same with neighbouring layers: layer l of L is in part floor(l · count / L).
-std::vector<Columns> consecutive_fragments(const PlannedModel& model, int count);
+enum class FragmentPattern {
+  kStrided,      // as above
+  kConsecutive,  // neighbouring layers: layer l of L is in part floor(l · count / L)
+};
+int fragment_of(FragmentPattern pattern, int layer, int layers, int count);
+std::vector<Columns> fragments(const PlannedModel& model, int count,
+                               FragmentPattern pattern = FragmentPattern::kStrided);
 
 }  // namespace longhaul

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/errors.h"
+#include "core/plan/program.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
 #include "methods/eager_diloco.h"
@@ -14,10 +15,10 @@
 namespace longhaul {
 namespace {
 
-Case make_case(const Json& method, int replicas = 8, int steps = 100) {
+Case make_case_with(const Json& method, const Json& workload, int replicas = 8) {
   const Json scenario = {{"replicas", replicas},
                          {"methods", {method}},
-                         {"workload", {{"parameters", 1000}, {"steps", steps}}},
+                         {"workload", workload},
                          {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
   Json resolved = resolve(scenario_options(method_options(), stub_topologies()), scenario, "");
   Json chosen = resolved["methods"][0];
@@ -29,6 +30,10 @@ Case make_case(const Json& method, int replicas = 8, int steps = 100) {
   resolved["folder"] = ".";
   resolved["swept"] = Json::object();
   return parse_case(resolved);
+}
+
+Case make_case(const Json& method, int replicas = 8, int steps = 100) {
+  return make_case_with(method, {{"parameters", 1000}, {"steps", steps}}, replicas);
 }
 
 std::int64_t contributed_bytes(const Case& one) {
@@ -92,12 +97,42 @@ TEST(Plans, FragmentsTakeTurns) {
   EXPECT_EQ(contributed_bytes(one), 9 * 500);
 }
 
+// Six layers in three fragments, a backward pass of 60 % of a step: layer l is released 0.6 · l/6 of the step
+// before its end, so fragment 1 (layers 1 and 4) with 0.4 and 0.1 left.
+TEST(Plans, FragmentsAreReleasedLayerByLayer) {
+  const Json shape = {{"hidden", 8}, {"layers", 6},  {"heads", 2},
+                      {"ffn", 8},    {"context", 8}, {"vocabulary", 8}};
+  const Json method = {
+      {"name", "streaming-diloco"}, {"inner_steps", 30}, {"fragments", 3}, {"overlap_backward", 0.6}};
+  const OperationPlan plan = plan_of(make_case_with(method, {{"model", shape}, {"steps", 100}}));
+  ASSERT_EQ(plan.rules.size(), 3u);
+  const std::vector<std::vector<double>> expected = {{0.3, 0}, {0.4, 0.1}, {0.5, 0.2}};
+  for (std::size_t part = 0; part < 3; ++part) {
+    ASSERT_EQ(plan.rules[part].buckets, 2);
+    for (int bucket = 0; bucket < 2; ++bucket)
+      EXPECT_NEAR(left_at_release(plan.rules[part], bucket), expected[part][static_cast<std::size_t>(bucket)],
+                  1e-12);
+  }
+  // Fragment 0 at 30: its last bucket goes with the end of the step. Fragment 1 at 10: nothing is left for
+  // it.
+  const auto last_post = [&plan](int step) {
+    int bucket = -1;
+    for (const Instruction& one : program_of_step(plan, 100, step).instructions)
+      if (one.kind == Instruction::Kind::kPost && one.left == 0) bucket = one.bucket;
+    return bucket;
+  };
+  EXPECT_EQ(last_post(30), 1);
+  EXPECT_EQ(last_post(10), 2);
+}
+
 // Four layers of 10 columns behind 5 of an embedding, 7 columns behind them.
 TEST(Fragments, AreStridedOrConsecutiveLayers) {
   const PlannedModel model{52, {{5, 15}, {15, 25}, {25, 35}, {35, 45}}, Wire::kBf16};
   EXPECT_EQ(fragments(model, 2), (std::vector<Columns>{{{0, 15}, {25, 35}}, {{15, 25}, {35, 52}}}));
-  EXPECT_EQ(consecutive_fragments(model, 2), (std::vector<Columns>{{{0, 25}}, {{25, 52}}}));
-  EXPECT_EQ(consecutive_fragments(model, 3), (std::vector<Columns>{{{0, 25}}, {{25, 35}}, {{35, 52}}}));
+  EXPECT_EQ(fragments(model, 2, FragmentPattern::kConsecutive),
+            (std::vector<Columns>{{{0, 25}}, {{25, 52}}}));
+  EXPECT_EQ(fragments(model, 3, FragmentPattern::kConsecutive),
+            (std::vector<Columns>{{{0, 25}}, {{25, 35}}, {{35, 52}}}));
 }
 
 TEST(Methods, EachIsInTheListOfTheTestsThatHoldForAll) {
