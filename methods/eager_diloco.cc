@@ -1,15 +1,9 @@
 // Eager updates (arXiv 2502.12996): DiLoCo whose all-reduce overlaps with the H inner steps of the next
 // round. A replica takes its outer step with its own Δ of this round and with those of the others of the
 // round before.
-#include "methods/eager_diloco.h"
-
-#include <fmt/core.h>
-
-#include <cmath>
-
 #include "core/errors.h"
-#include "core/units.h"
 #include "methods/common/compression.h"
+#include "methods/common/late_updates.h"
 
 namespace longhaul {
 namespace {
@@ -51,37 +45,13 @@ void check(const Case& one) {
     throw InputError("method.error_feedback", "found \"ef21\" with delay 1", "none or classic");
 }
 
+// One's own Δ is not late.
 std::vector<std::string> warnings(const Case& one) {
-  const Json& options = one.method.options;
-  const double lr = options.at("outer_lr"), momentum = options.at("outer_momentum");
-  if (options.at("delay") == 0) return {};
-  const double bound = eager_outer_lr_bound(momentum, one.replicas);
-  if (lr < bound) return {};
-  return {fmt::format(
-      "{}: outer_lr {} is not below {}, where late outer gradients swing up at outer_momentum {} with {} "
-      "replicas, of which only one's own is not late",
-      one.name, format_number(lr), format_number(std::floor(bound * 100) / 100), format_number(momentum),
-      one.replicas)};
-}
-
-// Jury's criterion for z³ + a z² + b z + c.
-bool is_stable(double a, double b, double c) {
-  return 1 + a + b + c > 0 && 1 - a + b - c > 0 && std::abs(c) < 1 && 1 - c * c > std::abs(c * a - b);
+  if (one.method.options.at("delay") == 0) return {};
+  return late_update_warnings(one, 1. / one.replicas);
 }
 
 }  // namespace
-
-double eager_outer_lr_bound(double momentum, int replicas) {
-  const double fresh = 1. / replicas, late = 1 - fresh, m = momentum;
-  double stable = 0, unstable = 4;
-  while (unstable - stable > 1e-9) {
-    const double lr = (stable + unstable) / 2;
-    const bool holds =
-        is_stable(-(1 + m) + lr * fresh * (1 + m), m + lr * (late * (1 + m) - fresh * m), -lr * late * m);
-    (holds ? stable : unstable) = lr;
-  }
-  return stable;
-}
 
 Method eager_diloco_method() {
   return {"eager-diloco", "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",

@@ -73,8 +73,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
     rule.phase = static_cast<int>(std::int64_t{part} * every / count);
     rule.overlap_steps = options.at("overlap");
     rule.payload = whole({"delta"}, model.wire);
-    compress(options, model, rule);
     if (count > 1) rule.payload[0].columns = parts[static_cast<std::size_t>(part)];
+    compress(options, model, rule);
     release_by_layers(options, static_cast<int>(model.layers.size()), part, count, pattern, rule);
     plan.rules.push_back(rule);
   }

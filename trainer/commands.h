@@ -34,9 +34,15 @@ struct OuterStepArguments {
   std::vector<std::string> assignments;  // "alpha=0.5": the method's own options
 };
 
-// Reads float32 `theta`, `phi`, `momentum` [R, P] and int64 `groups` [G, n] (disjoint; a row in no group
-// stays as it is) and writes `theta`, `phi`, `momentum`. `momentum` is δ (NoLoCo, heavy-ball DiLoCo) or v
-// (Nesterov DiLoCo). Throws InputError for anything else.
+// Carries out the operations of one round on float32 tables [R, P] and writes the tables after it:
+//   theta     the weights
+//   phi, momentum, …   the rows that the method keeps (docs/methods.md); `momentum` is δ (NoLoCo, heavy-ball
+//             DiLoCo) or v (Nesterov)
+//   gradient  of methods that exchange it
+//   error, sent_mean   of codecs that feed back (core/codec.h)
+// and int64 `groups` [G, n] (disjoint; a row in no group stays as it is), which methods with groups need; for
+// the others it is everyone. What an overlapped operation sent is made of `posted.theta`, `posted.phi`, …
+// where the file has them. Throws InputError for anything else.
 void run_outer_step(const OuterStepArguments& arguments);
 
 }  // namespace longhaul

@@ -179,10 +179,12 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
 CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
   CLI::App* command =
       app.add_subcommand("outer-step", "one outer step of a method on the tensors of a safetensors file");
-  command->add_option("--method", arguments.method, "diloco or noloco")->required();
-  command->add_option("--in", arguments.in, "float32 theta, phi, momentum [R, P]; int64 groups [G, n]")
+  command->add_option("--method", arguments.method, "any that exchanges something")->required();
+  command
+      ->add_option("--in", arguments.in,
+                   "float32 theta, phi, momentum … [R, P], as the method needs; int64 groups [G, n]")
       ->required();
-  command->add_option("--out", arguments.out, "theta, phi, momentum after the step")->required();
+  command->add_option("--out", arguments.out, "the same tables after the step")->required();
   command->add_option("--wire", arguments.wire, "what the exchanged rows are rounded to; default fp32")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
   command->add_option("--set", arguments.assignments, "key=value: an option of the method");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "core/errors.h"
@@ -13,8 +14,13 @@
 namespace longhaul {
 namespace {
 
-const std::pair<const char*, Slot> kTables[] = {
-    {"theta", Slot::kWeights}, {"phi", Slot::kSlowWeights}, {"momentum", Slot::kOuterMomentum}};
+// Of a table of the arena in the files: the papers' letters, where there are some.
+std::string name_of(Slot slot) {
+  if (slot == Slot::kWeights) return "theta";
+  if (slot == Slot::kSlowWeights) return "phi";
+  if (slot == Slot::kOuterMomentum) return "momentum";
+  return slot.name;
+}
 
 // The method's options, checked and with its defaults, as in a scenario.
 MethodSpec method_spec(const OuterStepArguments& arguments) {
@@ -38,10 +44,9 @@ MethodSpec method_spec(const OuterStepArguments& arguments) {
 }
 
 const StoredTensor& tensor(const StoredTensors& tensors, const std::string& file, const std::string& name,
-                           const std::string& dtype) {
+                           const std::string& dtype, const std::string& needed) {
   const auto found = tensors.find(name);
-  if (found == tensors.end())
-    throw InputError({file, name, "is missing", "tensors theta, phi, momentum and groups", ""});
+  if (found == tensors.end()) throw InputError({file, name, "is missing", "tensors " + needed, ""});
   if (found->second.dtype != dtype || found->second.shape.size() != 2)
     throw InputError({file, name, "is " + found->second.dtype + Json(found->second.shape).dump(),
                       dtype + " with two dimensions", ""});
@@ -62,46 +67,112 @@ std::vector<std::vector<int>> groups_from(const StoredTensor& stored, const std:
   return groups;
 }
 
-void check_shape(const StoredTensor& stored, const StoredTensor& theta, const std::string& file,
-                 const std::string& name) {
-  if (stored.shape != theta.shape)
-    throw InputError({file, name, "is " + Json(stored.shape).dump(),
-                      "the shape of theta, " + Json(theta.shape).dump(), ""});
-}
+// The operations of one round, and the rows of the file that they are carried out on.
+class OuterStep {
+ public:
+  OuterStep(const OuterStepArguments& arguments, const MethodSpec& method)
+      : file_(arguments.in), update_(make_update(method)), tensors_(read_safetensors(arguments.in)) {
+    const StoredTensor& theta = tensor(tensors_, file_, "theta", "F32", "theta [R, P] and more");
+    plan_ = method_named(method.name).plan(method, {theta.shape[1], {}, parse_wire(arguments.wire), {}});
+    if (plan_.rules.empty())
+      throw InputError("--method", "\"" + method.name + "\" exchanges nothing", "a method that does");
+    arena_ = std::make_unique<Arena>(slots(), static_cast<int>(theta.shape[0]), theta.shape[1]);
+    for (const Slot slot : tables_) load(name_of(slot), slot, theta);
+  }
+
+  void run(const std::string& out) {
+    const std::unique_ptr<Backend> backend = make_loop_backend();
+    ExchangeLog log;
+    Replicas all{*arena_, *backend, log};
+    OperationRunner runner(*update_, all);
+    std::vector<Operation> operations;
+    for (const OperationRule& rule : plan_.rules)
+      operations.push_back({&rule, 1, 1, groups_of_rule(rule), 0});
+    post_earlier(runner, operations);
+    for (const bool is_blocking : {true, false})
+      for (const Operation& operation : operations)
+        if (operation.rule->is_blocking() == is_blocking && !nobody_takes_part(operation))
+          is_blocking ? runner.run(operation) : runner.apply(operation);
+    for (const Slot slot : tables_) {
+      StoredTensor& stored = tensors_[name_of(slot)];
+      std::memcpy(stored.bytes.data(), arena_->row(slot, 0), stored.bytes.size());
+    }
+    for (auto at = tensors_.begin(); at != tensors_.end();)
+      at = at->first == "groups" || at->first.rfind("posted.", 0) == 0 ? tensors_.erase(at) : std::next(at);
+    write_safetensors(out, tensors_);
+  }
+
+ private:
+  // What the file must have, then all.
+  std::vector<Slot> slots() {
+    tables_ = {Slot::kWeights};
+    for (const Slot slot : update_->rows()) tables_.push_back(slot);
+    bool has_gradient = false, has_error = false, has_mean = false;
+    for (const OperationRule& rule : plan_.rules)
+      for (const PayloadPart& part : rule.payload) {
+        has_gradient |= part.tensor == "gradient";
+        has_error |= part.codec.feedback != Feedback::kNone;
+        has_mean |= part.codec.feedback == Feedback::kEf21;
+      }
+    if (has_gradient) tables_.push_back(Slot::kGradient);
+    if (has_error) tables_.push_back(Slot::kError);
+    if (has_mean) tables_.push_back(Slot::kSentMean);
+    std::vector<Slot> all = slots_with(update_->rows());
+    if (has_error) all.push_back(Slot::kError);
+    if (has_mean) all.push_back(Slot::kSentMean);
+    return all;
+  }
+
+  std::string needed() const {
+    std::vector<std::string> names;
+    for (const Slot slot : tables_) names.push_back(name_of(slot));
+    for (const OperationRule& rule : plan_.rules)
+      if (rule.grouping != Grouping::kEveryone) return join(names) + " and groups";
+    return join(names);
+  }
+
+  void load(const std::string& name, Slot slot, const StoredTensor& theta) {
+    const StoredTensor& stored = tensor(tensors_, file_, name, "F32", needed());
+    if (stored.shape != theta.shape)
+      throw InputError({file_, name, "is " + Json(stored.shape).dump(),
+                        "the shape of theta, " + Json(theta.shape).dump(), ""});
+    std::memcpy(arena_->row(slot, 0), stored.bytes.data(), stored.bytes.size());
+  }
+
+  std::vector<std::vector<int>> groups_of_rule(const OperationRule& rule) const {
+    if (rule.grouping == Grouping::kEveryone && tensors_.count("groups") == 0) return {};
+    return groups_from(tensor(tensors_, file_, "groups", "I64", needed()), file_, arena_->replicas());
+  }
+
+  // No groups in the file would mean one of all replicas.
+  bool nobody_takes_part(const Operation& operation) const {
+    return operation.groups.empty() && tensors_.count("groups") > 0;
+  }
+
+  // Overlapped operations are posted with the tables as they were then, where the file has them.
+  void post_earlier(OperationRunner& runner, const std::vector<Operation>& operations) {
+    const StoredTensor& theta = tensors_.at("theta");
+    const std::string before = "posted.";
+    for (const Slot slot : tables_)
+      if (tensors_.count(before + name_of(slot))) load(before + name_of(slot), slot, theta);
+    for (const Operation& operation : operations)
+      if (!operation.rule->is_blocking() && !nobody_takes_part(operation)) runner.post(operation);
+    for (const Slot slot : tables_)
+      if (tensors_.count(before + name_of(slot))) load(name_of(slot), slot, theta);
+  }
+
+  const std::string file_;
+  std::unique_ptr<Update> update_;
+  StoredTensors tensors_;
+  OperationPlan plan_;
+  std::vector<Slot> tables_;  // that the file has
+  std::unique_ptr<Arena> arena_;
+};
 
 }  // namespace
 
 void run_outer_step(const OuterStepArguments& arguments) {
-  const MethodSpec method = method_spec(arguments);
-  const std::unique_ptr<Update> update = make_update(method);
-  const std::vector<Slot> rows = update->rows();
-  if (std::find(rows.begin(), rows.end(), Slot::kOuterMomentum) == rows.end())
-    throw InputError("--method", "\"" + method.name + "\" has no outer step", "diloco or noloco");
-  StoredTensors tensors = read_safetensors(arguments.in);
-  const StoredTensor& theta = tensor(tensors, arguments.in, "theta", "F32");
-  const int replicas = static_cast<int>(theta.shape[0]);
-  Arena arena(slots_with(rows), replicas, theta.shape[1]);
-  for (const auto& [name, slot] : kTables) {
-    const StoredTensor& stored = tensor(tensors, arguments.in, name, "F32");
-    check_shape(stored, theta, arguments.in, name);
-    std::memcpy(arena.row(slot, 0), stored.bytes.data(), stored.bytes.size());
-  }
-  OperationRule rule;
-  rule.name = "outer";
-  rule.kind = OperationKind::kGroupAverage;
-  rule.payload = whole({"delta", "phi"}, parse_wire(arguments.wire));
-  Operation operation;
-  operation.rule = &rule;
-  operation.groups = groups_from(tensor(tensors, arguments.in, "groups", "I64"), arguments.in, replicas);
-  const std::unique_ptr<Backend> backend = make_loop_backend();
-  ExchangeLog log;
-  Replicas all{arena, *backend, log};
-  if (!operation.groups.empty())
-    OperationRunner(*update, all).run(operation);  // no groups would mean one of all replicas
-  tensors.erase("groups");
-  for (const auto& [name, slot] : kTables)
-    std::memcpy(tensors[name].bytes.data(), arena.row(slot, 0), tensors[name].bytes.size());
-  write_safetensors(arguments.out, tensors);
+  OuterStep(arguments, method_spec(arguments)).run(arguments.out);
 }
 
 }  // namespace longhaul

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "core/errors.h"
 
 namespace longhaul {
@@ -12,12 +14,12 @@ const std::vector<std::string>& quantizers() {
   return names;
 }
 
-Node numbers_option(std::string fallback) {
+Node numbers_option(const char* key, std::string fallback) {
   std::vector<std::string> names = quantizers();
   names.insert(names.begin(), "wire");
-  return choice("numbers", names)
+  return choice(key, names)
       .by_default(std::move(fallback))
-      .means("how the values of a chunk travel; wire: as workload.wire says");
+      .means("how the values that are kept travel; wire: as workload.wire says");
 }
 
 Quantizer quantizer_named(const std::string& name) {
@@ -30,8 +32,15 @@ Numbers numbers_of(const std::string& name, Wire wire) {
   return quantizer_named(name);
 }
 
-bool is_sparse(const Codec& codec) {
-  return std::holds_alternative<TopK>(codec.format);
+// Whether the sum of two messages has the length of one: blocks of all columns, but no columns, coefficients
+// or directions of each replica's own.
+bool adds_up(const Codec& codec) {
+  return std::holds_alternative<Wire>(codec.format) || std::holds_alternative<Quantized>(codec.format);
+}
+
+std::variant<Wire, Quantized> factors_of(const std::string& name, Wire wire) {
+  if (name == "wire") return wire;
+  return Quantized{quantizer_named(name)};
 }
 
 }  // namespace
@@ -40,19 +49,32 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults) {
   std::vector<std::string> words = quantizers();
   words.insert(words.begin(), "wire");
   return {
-      either("codec",
-             {choice("", words),
-              one_of("", {section("quantized",
-                                  {choice("numbers", quantizers()).required().means("the format of a number"),
-                                   integer("block").at_least(1).by_default(1024).in("columns").means(
-                                       "columns that share a scale")})
-                              .means("all columns, in blocks"),
-                          section("top_k", {integer("chunk").at_least(1).by_default(4096).in("columns").means(
-                                                "columns of which the largest travel"),
-                                            integer("kept").at_least(1).by_default(64).in("columns").means(
-                                                "how many of a chunk travel"),
-                                            numbers_option("wire")})
-                              .means("of each chunk the columns of largest magnitude")})})
+      either(
+          "codec",
+          {choice("", words),
+           one_of("",
+                  {section("quantized",
+                           {choice("numbers", quantizers()).required().means("the format of a number"),
+                            integer("block").at_least(1).by_default(1024).in("columns").means(
+                                "columns that share a scale")})
+                       .means("all columns, in blocks"),
+                   section("top_k", {integer("chunk").at_least(1).by_default(4096).in("columns").means(
+                                         "columns of which the largest travel"),
+                                     integer("kept").at_least(1).by_default(64).in("columns").means(
+                                         "how many of a chunk travel"),
+                                     numbers_option("numbers", "wire")})
+                       .means("of each chunk the columns of largest magnitude"),
+                   section("dct_top_k",
+                           {integer("tile").at_least(1).by_default(64).means("longest side of a tile"),
+                            integer("kept").at_least(1).by_default(32).means(
+                                "how many coefficients of a tile travel"),
+                            numbers_option("numbers", "wire")})
+                       .means("the largest coefficients of a cosine transform of each tile of a matrix"),
+                   section("low_rank",
+                           {integer("rank").at_least(1).by_default(4).means("columns of both factors"),
+                            integer("iterations").at_least(1).by_default(1).means("of the power iteration"),
+                            numbers_option("factors", "wire")})
+                       .means("each matrix as the product of two factors")})})
           .by_default(defaults.codec)
           .later()
           .means("how outer gradients travel: in the numbers of workload.wire, quantized in blocks of 1024 "
@@ -70,7 +92,7 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults) {
           .means("with classic: share β of what was left out that is added")};
 }
 
-Codec codec_of(const Json& options, const PlannedModel& model) {
+Codec codec_of(const Json& options, const PlannedModel& model, const Columns& columns) {
   Codec codec{model.wire};
   const Json& given = options.at("codec");
   if (given.is_string() && given != "wire") codec.format = Quantized{quantizer_named(given)};
@@ -80,6 +102,16 @@ Codec codec_of(const Json& options, const PlannedModel& model) {
   if (given.is_object() && given.contains("top_k")) {
     const Json& top = given["top_k"];
     codec.format = TopK{top.at("chunk"), top.at("kept"), numbers_of(top.at("numbers"), model.wire)};
+  }
+  if (given.is_object() && given.contains("dct_top_k")) {
+    const Json& dct = given["dct_top_k"];
+    codec.format = DctTopK{dct.at("tile"), dct.at("kept"), numbers_of(dct.at("numbers"), model.wire),
+                           matrices_of(columns, model.layout)};
+  }
+  if (given.is_object() && given.contains("low_rank")) {
+    const Json& low = given["low_rank"];
+    codec.format = LowRank{low.at("rank"), factors_of(low.at("factors"), model.wire), model.wire,
+                           low.at("iterations"), matrices_of(columns, model.layout)};
   }
   const std::string feedback = options.at("error_feedback");
   if (feedback == "ef21") codec.feedback = Feedback::kEf21;
@@ -91,9 +123,8 @@ Codec codec_of(const Json& options, const PlannedModel& model) {
 }
 
 void compress(const Json& options, const PlannedModel& model, OperationRule& rule) {
-  const Codec codec = codec_of(options, model);
-  for (PayloadPart& part : rule.payload) part.codec = codec;
-  if (!is_sparse(codec)) return;
+  for (PayloadPart& part : rule.payload) part.codec = codec_of(options, model, part.columns);
+  if (adds_up(rule.payload.front().codec)) return;
   rule.kind = OperationKind::kAllGather;
   rule.collective = "all-gather";
 }
@@ -106,6 +137,9 @@ void check_compression(const Case& one) {
         "method.codec.top_k.kept",
         fmt::format("found {} of {}", codec["top_k"]["kept"].dump(), codec["top_k"]["chunk"].dump()),
         "at most all of a chunk");
+  if (codec.is_object() && codec.contains("low_rank") && !one.workload.model)
+    throw InputError("method.codec.low_rank", "found with workload.parameters", "another codec",
+                     "or give workload.model: low rank needs the matrices of the model");
   if (options.at("error_feedback") != "classic" && options.at("feedback_decay") != 1)
     throw InputError("method.feedback_decay",
                      fmt::format("found {} with error_feedback {}", options["feedback_decay"].dump(),

@@ -15,11 +15,12 @@ struct CompressionDefaults {
 };
 std::vector<Node> compression_options(const CompressionDefaults& defaults = {});
 
-// "wire" is the number format of the model's wire.
-Codec codec_of(const Json& options, const PlannedModel& model);
+// For these columns of the model; "wire" is the number format of its wire.
+Codec codec_of(const Json& options, const PlannedModel& model, const Columns& columns);
 
-// Gives all parts of the rule's payload the codec. Where a sum of messages is longer than each of them, since
-// each has columns of its own, all messages go to everyone instead of being added up on their way.
+// Gives all parts of the rule's payload, whose columns are there, the codec. Where a sum of messages is
+// longer than each of them, since each has columns of its own, all messages go to everyone instead of being
+// added up on their way.
 void compress(const Json& options, const PlannedModel& model, OperationRule& rule);
 
 // Throws InputError where the options contradict each other.

@@ -6,8 +6,8 @@
 #include "core/errors.h"
 #include "core/plan/program.h"
 #include "core/scenario_options.h"
+#include "methods/common/late_updates.h"
 #include "methods/common/registry.h"
-#include "methods/eager_diloco.h"
 #include "methods/noloco.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/core/stub_topology.h"
@@ -68,6 +68,20 @@ TEST(Plans, BytesOfTheFamily) {
 // 4 bits a column and a scale of 4 bytes; two bits of each of 64 kept in a chunk, 4 levels of 2 bytes, and 12
 // bits for a place: 14 bits a number, as published.
 TEST(Plans, CompressedBytesByHand) {
+  // Of 8 × 8 matrices both factors of rank 1 in bf16, 16 numbers of 2 bytes; of 12 × 8 ones 20; vectors
+  // plain.
+  const Json shape = {{"hidden", 8}, {"layers", 1},  {"heads", 2},
+                      {"ffn", 12},   {"context", 8}, {"vocabulary", 8}};
+  const Json low_rank = {{"low_rank", {{"rank", 1}}}};
+  EXPECT_EQ(contributed_bytes(make_case_with({{"name", "diloco"}, {"codec", low_rank}},
+                                             {{"model", shape}, {"steps", 100}})),
+            2 * (6 * 16 + 3 * 20 + 3 * 8));
+  // Tiles of 8 × 8; of the 12 × 8 ones two of 6 × 8 each, since 6 is the largest divisor of 12 up to 8; of
+  // vectors 1 × 8. Two coefficients of each, with 6, 6 and 3 bits of place.
+  const Json dct = {{"dct_top_k", {{"tile", 8}, {"kept", 2}}}};
+  EXPECT_EQ(contributed_bytes(
+                make_case_with({{"name", "diloco"}, {"codec", dct}}, {{"model", shape}, {"steps", 100}})),
+            6 * (4 + 2) + 3 * 2 * (4 + 2) + 3 * (4 + 1));
   EXPECT_EQ(contributed_bytes(make_case({{"name", "diloco"}, {"codec", "e3m0"}})), 500 + 4);
   const OperationRule rule = plan_of(make_case({{"name", "sparseloco"}})).rules.at(0);
   EXPECT_EQ(encoded_bytes(rule.payload.at(0).codec, 10 * 4096), 10 * (64 * 14 / 8 + 4 * 2));
@@ -383,7 +397,7 @@ TEST(Methods, GammaOutsideTheBoundIsWarnedOf) {
 // η < N/(N − 1). With momentum by iterating the recursion.
 TEST(Methods, LateOuterGradientsSwingUpFromABoundOn) {
   for (const int replicas : {2, 3, 8, 1000})
-    EXPECT_NEAR(eager_outer_lr_bound(0, replicas), replicas / (replicas - 1.), 1e-6) << replicas;
+    EXPECT_NEAR(late_outer_lr_bound(0, 1. / replicas), replicas / (replicas - 1.), 1e-6) << replicas;
   const auto grows = [](double lr, double momentum, int replicas) {
     double phi = 1, v = 0.3, late = 0.2;
     for (int round = 0; round < 4000; ++round) {
@@ -396,12 +410,14 @@ TEST(Methods, LateOuterGradientsSwingUpFromABoundOn) {
   };
   for (const double momentum : {0.3, 0.6, 0.9})
     for (const int replicas : {2, 4, 8, 64}) {
-      const double bound = eager_outer_lr_bound(momentum, replicas);
+      const double bound = late_outer_lr_bound(momentum, 1. / replicas);
       EXPECT_FALSE(grows(0.98 * bound, momentum, replicas)) << momentum << ", " << replicas;
       EXPECT_TRUE(grows(1.02 * bound, momentum, replicas)) << momentum << ", " << replicas;
     }
   EXPECT_EQ(method_named("eager-diloco").warnings(make_case({{"name", "eager-diloco"}})).size(), 1u);
   EXPECT_TRUE(method_named("eager-diloco").warnings(make_case({{"name", "eager-diloco"}}, 2)).empty());
+  EXPECT_TRUE(method_named("dilocox").warnings(make_case({{"name", "dilocox"}, {"codec", "wire"}})).empty());
+  EXPECT_NEAR(late_outer_lr_bound(0, 0), 1, 1e-6) << "z² − z + η";
 }
 
 void expect_rejected(const Json& method, int replicas, int steps, const std::string& path) {
@@ -431,6 +447,7 @@ TEST(Methods, CasesThatCannotBe) {
                   "method.codec.top_k.kept");
   expect_rejected({{"name", "diloco"}, {"inner_steps", 5}, {"feedback_decay", 0.5}}, 4, 10,
                   "method.feedback_decay");
+  expect_rejected({{"name", "dilocox"}, {"inner_steps", 5}}, 4, 10, "method.codec.low_rank");
   expect_rejected({{"name", "eager-diloco"}, {"inner_steps", 5}, {"error_feedback", "ef21"}}, 4, 10,
                   "method.error_feedback");
   EXPECT_NO_THROW(method_named("independent").check(make_case({{"name", "independent"}}, 1, 10)));

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/errors.h"
+#include "tests/support/every_method.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/commands.h"
@@ -89,10 +90,90 @@ TEST_F(OuterStepCommand, TakesTheMethodsOptions) {
             run(everyone, "diloco", {"nesterov=false"}).at("phi").bytes);
 }
 
+StoredTensors column(const std::map<std::string, std::vector<float>>& tables) {
+  StoredTensors tensors;
+  for (const auto& [name, values] : tables)
+    tensors[name] = store(values, {static_cast<std::int64_t>(values.size()), 1});
+  return tensors;
+}
+
+// The numbers of tests/golden/.
+TEST_F(OuterStepCommand, TakesTheStepOfEveryMethodThatHasOne) {
+  for (const char* name : {"local-sgd", "gossip", "moshpit", "hierarchical"}) {
+    StoredTensors tensors = column({{"theta", {1, 2, 4, 9}}});
+    if (std::string(name) != "local-sgd") tensors["groups"] = indices({0, 2, 1, 3}, {2, 2});
+    EXPECT_EQ(floats(run(tensors, name).at("theta")), std::string(name) == "local-sgd"
+                                                          ? (std::vector<float>{4, 4, 4, 4})
+                                                          : (std::vector<float>{2.5, 5.5, 2.5, 5.5}))
+        << name;
+  }
+  const StoredTensors ddp = run(column({{"theta", {0, 0}}, {"gradient", {1, 2}}}), "ddp");
+  EXPECT_EQ(floats(ddp.at("gradient")), (std::vector<float>{1.5, 1.5}));
+
+  const std::vector<std::string> half = {"outer_lr=0.5", "outer_momentum=0.5"};
+  std::vector<std::string> streaming = half;
+  streaming.insert(streaming.end(), {"fragments=1", "mixing=0.5", "codec=wire"});
+  const StoredTensors arrived = run(
+      column({{"theta", {3, 4}}, {"posted.theta", {2.5, 3.5}}, {"phi", {1.5, 1.5}}, {"momentum", {2, 2}}}),
+      "streaming-diloco", streaming);
+  EXPECT_EQ(floats(arrived.at("theta")), (std::vector<float>{2.9375, 3.4375}));
+  EXPECT_EQ(floats(arrived.at("momentum")), (std::vector<float>{2.5, 2.5}));
+  EXPECT_EQ(arrived.count("posted.theta"), 0u);
+
+  const StoredTensors eager = run(column({{"theta", {1.75, 3.5}},
+                                          {"phi", {0.75, 1.5}},
+                                          {"momentum", {1, 2}},
+                                          {"posted.theta", {2, 4}},
+                                          {"posted.phi", {0, 0}}}),
+                                  "eager-diloco", half);
+  EXPECT_EQ(floats(eager.at("phi")), (std::vector<float>{2.75, 3.25}));
+
+  // The mean of the round before, 3, whatever has become of θ: v = 0.5·2 + 3, φ = 1 + 0.5 (3 + 0.5·4).
+  std::vector<std::string> late = half;
+  late.insert(late.end(), {"codec=wire"});
+  const StoredTensors dilocox = run(column({{"theta", {7, 8}},
+                                            {"phi", {1, 1}},
+                                            {"momentum", {2, 2}},
+                                            {"error", {0, 0}},
+                                            {"posted.theta", {2, 4}},
+                                            {"posted.phi", {0, 0}}}),
+                                    "dilocox", late);
+  EXPECT_EQ(floats(dilocox.at("theta")), (std::vector<float>{3.5, 3.5}));
+  EXPECT_EQ(floats(dilocox.at("momentum")), (std::vector<float>{4, 4}));
+
+  // The larger of two columns travels: tests/unit/trainer/outer_step_test.cc has the arithmetic.
+  StoredTensors sparse = {{"theta", store({4, 2, 1, -2}, {2, 2})},
+                          {"phi", store({0, 0, 0, 0}, {2, 2})},
+                          {"error", store({0, 0, 0, 0}, {2, 2})}};
+  sparse = run(sparse, "sparseloco",
+               {"outer_lr=0.5", R"(codec={"top_k": {"chunk": 2, "kept": 1, "numbers": "wire"}})"});
+  EXPECT_EQ(floats(sparse.at("phi")), (std::vector<float>{1, -0.5, 1, -0.5}));
+  EXPECT_EQ(floats(sparse.at("error")), (std::vector<float>{0, 2, 1, 0}));
+}
+
+TEST_F(OuterStepCommand, EveryMethodButTheOneThatExchangesNothing) {
+  for (const Json& method : every_method(4)) {
+    const std::string name = method["name"];
+    StoredTensors tensors;
+    for (const char* table : {"theta", "phi", "momentum", "gradient", "error", "sent_mean"})
+      tensors[table] = store({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
+    tensors["groups"] = indices({0, 1, 2, 3}, {2, 2});
+    std::vector<std::string> options;
+    for (const auto& [key, value] : method.items())
+      if (key != "name" && key != "optimizer") options.push_back(key + "=" + value.dump());
+    if (method.contains("codec") && method["codec"].contains("low_rank")) options.push_back("codec=wire");
+    if (name == "independent")
+      EXPECT_THROW(run(tensors, name, options), InputError);
+    else
+      EXPECT_EQ(run(tensors, name, options).at("theta").shape, tensors["theta"].shape) << method;
+  }
+}
+
 TEST_F(OuterStepCommand, RefusesWhatIsWrong) {
   StoredTensors tensors = second_step();
   EXPECT_THROW(run(tensors, "ddp"), InputError);
   EXPECT_THROW(run(tensors, "nolocco"), InputError);
+  EXPECT_THROW(run(tensors, "dilocox"), InputError);  // low rank of no matrix
   EXPECT_THROW(run(tensors, "noloco", {"gama=1"}), InputError);
   tensors["groups"] = indices({0, 1, 1, 2}, {2, 2});
   EXPECT_THROW(run(tensors), InputError);

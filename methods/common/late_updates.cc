@@ -1,0 +1,44 @@
+#include "methods/common/late_updates.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+// Jury's criterion for z³ + a z² + b z + c.
+bool is_stable(double a, double b, double c) {
+  return 1 + a + b + c > 0 && 1 - a + b - c > 0 && std::abs(c) < 1 && 1 - c * c > std::abs(c * a - b);
+}
+
+}  // namespace
+
+double late_outer_lr_bound(double momentum, double fresh) {
+  const double late = 1 - fresh, m = momentum;
+  double stable = 0, unstable = 4;
+  while (unstable - stable > 1e-9) {
+    const double lr = (stable + unstable) / 2;
+    const bool holds =
+        is_stable(-(1 + m) + lr * fresh * (1 + m), m + lr * (late * (1 + m) - fresh * m), -lr * late * m);
+    (holds ? stable : unstable) = lr;
+  }
+  return stable;
+}
+
+std::vector<std::string> late_update_warnings(const Case& one, double fresh) {
+  const Json& options = one.method.options;
+  const double lr = options.at("outer_lr"), momentum = options.at("outer_momentum");
+  const double bound = late_outer_lr_bound(momentum, fresh);
+  if (lr < bound) return {};
+  return {
+      fmt::format("{}: outer_lr {} is not below {}, where late outer gradients swing up at outer_momentum {} "
+                  "when {} % of "
+                  "them are not late",
+                  one.name, format_number(lr), format_number(std::floor(bound * 100) / 100),
+                  format_number(momentum), format_number(std::round(1000 * fresh) / 10))};
+}
+
+}  // namespace longhaul

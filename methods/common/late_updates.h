@@ -1,0 +1,24 @@
+// For which outer learning rates late outer gradients do not swing up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/case.h"
+
+namespace longhaul {
+
+// The outer learning rates below it keep the mean of a method with late outer gradients stable where the
+// inner steps of a round undo a displacement of φ wholly (Δ = −φ around the optimum). Of a share `fresh` of
+// the mean is Δ of this round, of the rest of the round before:
+//
+//   Δ̃(t) = fresh · Δ̄(t) + (1 − fresh) Δ̄(t − 1);   v ← μ v + Δ̃;   φ ← φ + η (Δ̃ + μ v)
+//
+// The eigenvalues are the roots of z(z − 1)(z − μ) + η (fresh · z + 1 − fresh)((1 + μ) z − μ). Without
+// momentum the bound is 1/(1 − fresh).
+double late_outer_lr_bound(double momentum, double fresh);
+
+// Of a case with outer_lr and outer_momentum: a warning where the rate is not below the bound.
+std::vector<std::string> late_update_warnings(const Case& one, double fresh);
+
+}  // namespace longhaul
