@@ -146,13 +146,20 @@ void Training::optimize_on_gpu(int step) {
   double seconds = 0;
   {
     const Stopwatch watch(seconds);
-    accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
+    bool is_taken = false;
+    if (update_->has_own_optimizer())
+      accelerator_->on_host([&] {
+        for (int replica = arena_.held().first; replica < arena_.held().end; ++replica)
+          is_taken = update_->optimize(inner_step_facts(step), replica, arena_);
+      });
+    if (!is_taken) accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
   }
   for (double& of_replica : seconds_) of_replica += seconds / arena_.held().size();
 }
 
 void Training::optimize(int step, int replica, double& seconds) {
   const Stopwatch watch(seconds);
+  if (update_->has_own_optimizer() && update_->optimize(inner_step_facts(step), replica, arena_)) return;
   const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
                        arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};
   const double scale = clip_factor(row_norm(rows.gradient, arena_.parameters()), train_.optimizer.clip);

@@ -187,6 +187,9 @@ CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
   command->add_option("--out", arguments.out, "the same tables after the step")->required();
   command->add_option("--wire", arguments.wire, "what the exchanged rows are rounded to; default fp32")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}));
+  command->add_option("--step", arguments.step, "the inner step, where that matters; default 1")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--lr", arguments.lr, "of methods with an optimizer of their own; default 0.001");
   command->add_option("--set", arguments.assignments, "key=value: an option of the method");
   return command;
 }

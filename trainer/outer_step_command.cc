@@ -74,8 +74,16 @@ class OuterStep {
       : file_(arguments.in), update_(make_update(method)), tensors_(read_safetensors(arguments.in)) {
     const StoredTensor& theta = tensor(tensors_, file_, "theta", "F32", "theta [R, P] and more");
     plan_ = method_named(method.name).plan(method, {theta.shape[1], {}, parse_wire(arguments.wire), {}});
+    const auto is_of_another_step = [&arguments](const OperationRule& rule) {
+      return arguments.step < rule.first_step || (rule.last_step > 0 && arguments.step > rule.last_step);
+    };
+    plan_.rules.erase(std::remove_if(plan_.rules.begin(), plan_.rules.end(), is_of_another_step),
+                      plan_.rules.end());
+    inner_.step = arguments.step;
+    inner_.lr = arguments.lr;
     if (plan_.rules.empty())
       throw InputError("--method", "\"" + method.name + "\" exchanges nothing", "a method that does");
+    decay_ = {{0, theta.shape[1], false}};
     arena_ = std::make_unique<Arena>(slots(), static_cast<int>(theta.shape[0]), theta.shape[1]);
     for (const Slot slot : tables_) load(name_of(slot), slot, theta);
   }
@@ -88,11 +96,16 @@ class OuterStep {
     std::vector<Operation> operations;
     for (const OperationRule& rule : plan_.rules)
       operations.push_back({&rule, 1, 1, groups_of_rule(rule), 0});
+    if (update_->has_own_optimizer())
+      for (int replica = 0; replica < arena_->replicas(); ++replica)
+        update_->prepare(inner_, replica, *arena_);
     post_earlier(runner, operations);
     for (const bool is_blocking : {true, false})
       for (const Operation& operation : operations)
         if (operation.rule->is_blocking() == is_blocking && !nobody_takes_part(operation))
           is_blocking ? runner.run(operation) : runner.apply(operation);
+    if (update_->has_own_optimizer())
+      for (int replica = 0; replica < arena_->replicas(); ++replica) optimize(replica);
     for (const Slot slot : tables_) {
       StoredTensor& stored = tensors_[name_of(slot)];
       std::memcpy(stored.bytes.data(), arena_->row(slot, 0), stored.bytes.size());
@@ -107,7 +120,8 @@ class OuterStep {
   std::vector<Slot> slots() {
     tables_ = {Slot::kWeights};
     for (const Slot slot : update_->rows()) tables_.push_back(slot);
-    bool has_gradient = false, has_error = false, has_mean = false;
+    bool has_gradient = update_->has_own_optimizer(), has_error = false, has_mean = false;
+    if (has_gradient) tables_.insert(tables_.end(), {Slot::kFirstMoment, Slot::kSecondMoment});
     for (const OperationRule& rule : plan_.rules)
       for (const PayloadPart& part : rule.payload) {
         has_gradient |= part.tensor == "gradient";
@@ -144,6 +158,13 @@ class OuterStep {
     return groups_from(tensor(tensors_, file_, "groups", "I64", needed()), file_, arena_->replicas());
   }
 
+  void optimize(int replica) {
+    if (update_->optimize(inner_, replica, *arena_)) return;
+    adamw_step(spec_, inner_.lr, inner_.step, 1, decay_,
+               {arena_->row(Slot::kWeights, replica), arena_->row(Slot::kGradient, replica),
+                arena_->row(Slot::kFirstMoment, replica), arena_->row(Slot::kSecondMoment, replica)});
+  }
+
   // No groups in the file would mean one of all replicas.
   bool nobody_takes_part(const Operation& operation) const {
     return operation.groups.empty() && tensors_.count("groups") > 0;
@@ -167,6 +188,9 @@ class OuterStep {
   OperationPlan plan_;
   std::vector<Slot> tables_;  // that the file has
   std::unique_ptr<Arena> arena_;
+  const OptimizerSpec spec_;
+  std::vector<DecayRange> decay_;
+  InnerStep inner_{1, 0, 1, spec_, decay_};
 };
 
 }  // namespace

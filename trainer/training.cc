@@ -246,7 +246,7 @@ bool Training::meet_after(int step) const {
     return is_posted_at(rule, train_.steps, step) ||
            is_posted_at(rule, train_.steps, step - rule.overlap_steps);
   };
-  return is_evaluated(step) || is_kept(step) ||
+  return is_evaluated(step) || is_kept(step) || update_->has_own_optimizer() ||
          std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation) || has_local_step(step);
 }
 
@@ -278,8 +278,9 @@ void Training::follow_program(int step) {
                                 return operation.rule->is_blocking() && !operation.rule->before_optimizer;
                               });
   for (const Instruction& one : program_of_step(plan_, train_.steps, step).instructions) switch (one.kind) {
-      case Instruction::Kind::kCompute:
-        break;  // inner_steps.cc
+      case Instruction::Kind::kCompute:  // inner_steps.cc
+        if (one.left == 0 && update_->has_own_optimizer()) prepare_all(step);
+        break;
       case Instruction::Kind::kOptimize:
         if (exchanges_gradients_) optimize_all(step);
         if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
@@ -322,6 +323,22 @@ void Training::apply(const Operation& operation) {
 
 void Training::take(const LocalStep& local) {
   accelerator_ ? accelerator_->take(local) : operations_.take(local);
+}
+
+InnerStep Training::inner_step_facts(int step) const {
+  return {step, learning_rate(train_.optimizer, step, train_.steps), 1, train_.optimizer, decay_};
+}
+
+void Training::prepare_all(int step) {
+  const auto prepare = [&] {
+    for_each_held([&](int replica) {
+      InnerStep facts = inner_step_facts(step);
+      facts.clip = clip_factor(row_norm(arena_.row(Slot::kGradient, replica), arena_.parameters()),
+                               train_.optimizer.clip);
+      update_->prepare(facts, replica, arena_);
+    });
+  };
+  accelerator_ ? accelerator_->on_host(prepare) : prepare();
 }
 
 void Training::optimize_all(int step) {

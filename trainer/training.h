@@ -70,6 +70,9 @@ class Training {
   void post(const Operation& operation);
   void apply(const Operation& operation);
   void take(const LocalStep& local);
+  // Of a method with an optimizer of its own.
+  void prepare_all(int step);
+  InnerStep inner_step_facts(int step) const;
   // The optimizer, where gradients are exchanged before it.
   void optimize_all(int step);
   void compute_stacked(int step);

@@ -77,6 +77,13 @@ void check_inner_steps(const Case& one) {
                      "at most the number of steps", "the first outer step is after inner_steps steps");
 }
 
+void check_own_optimizer(const Case& one) {
+  if (one.train && one.train->optimizer.name == InnerOptimizer::kMuon)
+    throw InputError(
+        "train.optimizer.name", fmt::format("found \"muon\" with method \"{}\"", one.method.label), "adamw",
+        "the method has an optimizer of its own, which takes lr, betas, weight_decay and clip from there");
+}
+
 void check_whole_groups(const Case& one) {
   const int size = one.method.options.at("group_size");
   if (one.replicas % size != 0)

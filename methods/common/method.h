@@ -38,8 +38,10 @@ Node inner_steps_option(int fallback);
 std::vector<Node> all_reduce_options();
 void overlap(const Json& options, OperationRule& rule);
 std::vector<std::string> overlap_warnings(const Case& one);
-void check_exchanging(const Case& one);    // at least 2 replicas
-void check_inner_steps(const Case& one);   // that, and method.inner_steps is at most the case's steps
+void check_exchanging(const Case& one);   // at least 2 replicas
+void check_inner_steps(const Case& one);  // that, and method.inner_steps is at most the case's steps
+// Of a method with an optimizer of its own: train.optimizer is not muon.
+void check_own_optimizer(const Case& one);
 void check_whole_groups(const Case& one);  // replicas is a multiple of method.group_size
 std::vector<std::string> no_warnings(const Case& one);
 

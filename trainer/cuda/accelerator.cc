@@ -92,6 +92,12 @@ class GpuAccelerator : public Accelerator {
     for (const Slot slot : slots) upload(slot);
   }
 
+  void on_host(const std::function<void()>& work) override {
+    for (const Slot slot : replicas_.arena.slots()) download(slot);
+    work();
+    upload();
+  }
+
   int sequences_at_once() const override {
     return decoder_.piece_of(stacked_ ? held().size() : 1, train_.batch, true).sequences;
   }
@@ -126,6 +132,7 @@ class GpuAccelerator : public Accelerator {
   // Rows that an operation reads or changes.
   std::vector<Slot> slots_of(const Operation& operation) const {
     if (operation.rule->sharded) return {};  // what all hold alike
+    if (operations_.update().has_own_optimizer()) return replicas_.arena.slots();
     std::vector<Slot> slots = {Slot::kGradient};
     if (!operation.rule->before_optimizer) {
       slots = operations_.update().rows();

@@ -8,6 +8,7 @@
 // replica after the other, no graph, the same kernels.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -44,6 +45,8 @@ class Accelerator {
   virtual void post(const Operation& operation) = 0;
   virtual void apply(const Operation& operation) = 0;
   virtual void take(const LocalStep& local) = 0;
+  // Work on the arena in host memory: all tables come there, and go back.
+  virtual void on_host(const std::function<void()>& work) = 0;
 
   // How many of a replica's sequences fit into memory together: what does not fit makes other sums.
   virtual int sequences_at_once() const = 0;

@@ -11,6 +11,7 @@
 #include "trainer/codecs/message.h"
 #include "trainer/device/host_device.h"
 #include "trainer/operations/exchange_log.h"
+#include "trainer/optimizer/adamw.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
@@ -73,6 +74,16 @@ class Arrived {
 
 class DeviceSteps;
 
+// What a method with an optimizer of its own needs to know of an inner step.
+struct InnerStep {
+  int step = 0;
+  double lr = 0;
+  double clip =
+      1;  // what a replica's own gradient is multiplied with (optimizer/adamw.h); of prepare() alone
+  const OptimizerSpec& optimizer;
+  const std::vector<DecayRange>& decay;
+};
+
 class Update {
  public:
   virtual ~Update() = default;
@@ -92,6 +103,13 @@ class Update {
   // The step of one member, in place. Members and columns are independent of each other and come in any
   // order, from several threads.
   virtual void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const = 0;
+  // Whether the method has an optimizer of its own, for some steps at least. Its operations come before the
+  // optimizer of each step: prepare() makes what they send, optimize() uses what they brought.
+  virtual bool has_own_optimizer() const { return false; }
+  virtual void prepare(const InnerStep&, int, Arena&) const {}
+  // False: the replica's AdamW or Muon takes this step, on its gradient.
+  virtual bool optimize(const InnerStep&, int, Arena&) const { return false; }
+
   // A local step of the plan, on columns [begin, end) of the replica's rows. Columns are independent of each
   // other.
   virtual void take(const LocalStep& local, int replica, ColumnRange columns, Arena& arena) const;

@@ -81,6 +81,31 @@ TEST(MethodRelations, FeedbackOfACompleteMessageChangesNothing) {
   expect_same_to_rounding(ef21, kDiloco);
 }
 
+TEST(MethodRelations, OneBitAdamThatNeverFreezesIsDdp) {
+  expect_same_bits({{"name", "one-bit-adam"}, {"freeze_step", 13}}, {{"name", "ddp"}});
+  EXPECT_NE(with_wire({{"name", "one-bit-adam"}, {"freeze_step", 12}}, "fp32").metrics,
+            with_wire({{"name", "ddp"}}, "fp32").metrics);
+}
+
+// With nothing dropped there is nothing to feed back: DeMo is a descent along signs, and DGC one with
+// momentum. (All coefficients of a cosine transform are not the columns to the last bit, and DeMo steps along
+// the signs of what is left of zeros.)
+TEST(MethodRelations, WithNothingDroppedDemoAndDgcAreTheirUncompressedSelves) {
+  const Json whole = {{"top_k", {{"chunk", 32}, {"kept", 32}}}};
+  for (Json method : std::vector<Json>{{{"name", "demo"}},
+                                       {{"name", "dgc"}, {"warm_up", 0}},
+                                       {{"name", "dgc"}, {"warm_up", 0}, {"factor_masking", false}}}) {
+    method["codec"] = whole;
+    const std::string complete = with_wire(method, "fp32").metrics;
+    method["codec"] = "wire";
+    method["error_feedback"] = "none";
+    method["feedback_decay"] = 1;
+    EXPECT_EQ(complete, with_wire(method, "fp32").metrics) << method;
+    method["codec"] = {{"top_k", {{"chunk", 32}, {"kept", 8}}}};
+    EXPECT_NE(complete, with_wire(method, "fp32").metrics) << method;
+  }
+}
+
 // φ + 1 · mean(θ − φ) is the mean of θ.
 TEST(MethodRelations, DilocoWithRateOneAndNoMomentumIsLocalSgd) {
   for (const int every : {1, 4})

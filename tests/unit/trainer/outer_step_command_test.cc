@@ -151,11 +151,44 @@ TEST_F(OuterStepCommand, TakesTheStepOfEveryMethodThatHasOne) {
   EXPECT_EQ(floats(sparse.at("error")), (std::vector<float>{0, 2, 1, 0}));
 }
 
+// One weight, two replicas, lr 0.5.
+TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
+  const auto run_at = [this](const StoredTensors& tensors, const std::string& method, int step,
+                             std::vector<std::string> options) {
+    write_safetensors(folder_.file("in"), tensors);
+    run_outer_step({method, folder_.file("in"), folder_.file("out"), "fp32", std::move(options), step, 0.5});
+    return read_safetensors(folder_.file("out"));
+  };
+  std::map<std::string, std::vector<float>> tables = {{"theta", {1, 1}},         {"gradient", {3, -1}},
+                                                      {"error", {0, 0}},         {"first_moment", {1, 1}},
+                                                      {"second_moment", {4, 4}}, {"velocity", {2, 2}}};
+  // 1-bit Adam at step 2, frozen at 1: m = 0.9·1 + 0.1·3 = 1.2 and 0.8, whose signs are themselves; the mean
+  // is 1. m̂ = 1/(1 − 0.81), v̂ = 4/(1 − 0.95): θ = 1 − 0.5 · 5.26316 / 8.94427.
+  const StoredTensors one_bit = run_at(column(tables), "one-bit-adam", 2, {"freeze_step=1"});
+  EXPECT_NEAR(floats(one_bit.at("theta"))[0], 1 - 0.5 * (1 / 0.19) / std::sqrt(80.), 1e-6);
+  EXPECT_NEAR(floats(one_bit.at("first_moment"))[1], 1, 1e-6);
+  // Before that it is Adam: g = 1, m = 1, v = 0.95·4 + 0.05 = 3.85; θ = 1 − 0.5 · (1/0.1)/sqrt(3.85/0.05).
+  const StoredTensors adam = run_at(column(tables), "one-bit-adam", 1, {"freeze_step=1"});
+  EXPECT_NEAR(floats(adam.at("theta"))[0], 1 - 0.5 * 10 / std::sqrt(77.), 1e-6);
+  // DeMo: lr · g = 1.5 and -0.5, of one column the whole transform: the sign of the mean 0.5 is 1.
+  const StoredTensors demo = run_at(column(tables), "demo", 1, {});
+  EXPECT_EQ(floats(demo.at("theta")), (std::vector<float>{0.5, 0.5}));
+  EXPECT_NEAR(floats(demo.at("error"))[0], 0, 1e-6);
+  // DGC: u = 0.5·2 + g = 4 and 0, all of it sent; θ = 1 − 0.5·2. What replica 0 sent starts anew.
+  const StoredTensors dgc = run_at(column(tables), "dgc", 1, {"momentum=0.5", "warm_up=0"});
+  EXPECT_EQ(floats(dgc.at("theta")), (std::vector<float>{0, 0}));
+  EXPECT_EQ(floats(dgc.at("velocity")), (std::vector<float>{0, 0}));
+  const StoredTensors kept =
+      run_at(column(tables), "dgc", 1, {"momentum=0.5", "warm_up=0", "factor_masking=false"});
+  EXPECT_EQ(floats(kept.at("velocity")), (std::vector<float>{4, 0}));
+}
+
 TEST_F(OuterStepCommand, EveryMethodButTheOneThatExchangesNothing) {
   for (const Json& method : every_method(4)) {
     const std::string name = method["name"];
     StoredTensors tensors;
-    for (const char* table : {"theta", "phi", "momentum", "gradient", "error", "sent_mean"})
+    for (const char* table : {"theta", "phi", "momentum", "gradient", "error", "sent_mean", "first_moment",
+                              "second_moment", "velocity"})
       tensors[table] = store({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
     tensors["groups"] = indices({0, 1, 2, 3}, {2, 2});
     std::vector<std::string> options;

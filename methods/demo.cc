@@ -1,0 +1,41 @@
+// DeMo (arXiv 2411.19870): every replica keeps a momentum of its own; in each step the largest coefficients
+// of its cosine transform, tile by tile, are taken out of it and sent to all others, and everyone steps along
+// the signs of their mean.
+#include "methods/common/compression.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all;
+  const Json dct = {{"dct_top_k", {{"tile", 64}, {"kept", 32}, {"numbers", "wire"}}}};
+  for (Node& option : compression_options({dct, "classic", 0.999})) all.push_back(std::move(option));
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule rule;
+  rule.name = "momentum";
+  rule.before_optimizer = true;
+  rule.payload = whole({"gradient"}, model.wire);
+  compress(method.options, model, rule);
+  rule.kind = OperationKind::kAllGather;
+  rule.collective = "all-gather";
+  return {{rule}};
+}
+
+void check(const Case& one) {
+  check_exchanging(one);
+  check_compression(one);
+  check_own_optimizer(one);
+}
+
+}  // namespace
+
+Method demo_method() {
+  return {"demo",    "the largest cosine coefficients of the momentum every step (arXiv 2411.19870)",
+          options(), plan,
+          check,     no_warnings};
+}
+
+}  // namespace longhaul

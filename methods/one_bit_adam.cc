@@ -1,0 +1,55 @@
+// 1-bit Adam (arXiv 2102.02888): a first stage of all-reduced gradients and Adam; then the variance is
+// frozen, and every replica sends the signs of its momentum and one scale a block, with error feedback.
+#include <fmt/core.h>
+
+#include "core/errors.h"
+#include "methods/common/compression.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all = {
+      integer("freeze_step")
+          .at_least(1)
+          .by_default(100)
+          .in("steps")
+          .means(
+              "the last step of the first stage, in which gradients travel whole and the variance is found")};
+  for (Node& option : compression_options({"sign", "classic", 1})) all.push_back(std::move(option));
+  for (Node& option : all_reduce_options())
+    if (option.key == "all_reduce") all.push_back(std::move(option));
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationRule first;
+  first.name = "gradient";
+  first.collective = method.options.at("all_reduce");
+  first.before_optimizer = true;
+  first.last_step = method.options.at("freeze_step");
+  first.payload = whole({"gradient"}, model.wire);
+  OperationRule second = first;
+  second.name = "momentum";
+  second.first_step = first.last_step + 1;
+  second.last_step = 0;
+  second.payload = whole({"momentum"}, model.wire);
+  compress(method.options, model, second);
+  return {{first, second}};
+}
+
+void check(const Case& one) {
+  check_exchanging(one);
+  check_compression(one);
+  check_own_optimizer(one);
+}
+
+}  // namespace
+
+Method one_bit_adam_method() {
+  return {"one-bit-adam", "signs of the momentum once the variance is frozen (arXiv 2102.02888)",
+          options(),      plan,
+          check,          no_warnings};
+}
+
+}  // namespace longhaul

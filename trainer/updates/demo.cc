@@ -1,0 +1,45 @@
+// DeMo (arXiv 2411.19870, algorithm 1). With the error feedback of its codec, d ← β d + lr · g − sent:
+//
+//   θ ← (1 − lr · decay) θ − lr · sign(mean of what was sent)
+//
+// sign(0) = 0.
+#include "trainer/operations/update.h"
+
+namespace longhaul {
+namespace {
+
+class DemoUpdate : public RowAverage {
+ public:
+  DemoUpdate() : RowAverage("gradient", Slot::kGradient) {}
+
+  bool has_own_optimizer() const override { return true; }
+  bool apply_on_device(const Operation&, DeviceSteps&) const override { return false; }
+
+  void prepare(const InnerStep& inner, int replica, Arena& arena) const override {
+    float* gradient = arena.row(Slot::kGradient, replica);
+    const auto scale = static_cast<float>(inner.lr * inner.clip);
+    for (std::int64_t i = 0; i < arena.parameters(); ++i) gradient[i] *= scale;
+  }
+
+  bool optimize(const InnerStep& inner, int replica, Arena& arena) const override {
+    const float* mean = arena.row(Slot::kGradient, replica);
+    float* weights = arena.row(Slot::kWeights, replica);
+    const auto lr = static_cast<float>(inner.lr);
+    for (const DecayRange& range : inner.decay) {
+      const float keep = range.decays ? 1 - lr * static_cast<float>(inner.optimizer.weight_decay) : 1;
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const float sign = mean[i] > 0 ? 1.f : mean[i] < 0 ? -1.f : mean[i];  // a NaN stays one
+        weights[i] = keep * weights[i] - lr * sign;
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Update> make_demo_update(const Json&) {
+  return std::make_unique<DemoUpdate>();
+}
+
+}  // namespace longhaul
