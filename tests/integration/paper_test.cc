@@ -39,5 +39,17 @@ TEST(Paper, StreamingDilocosTableOfLinkRatesIsMet) {
   for (const Json& claim : claims) EXPECT_EQ(claim["verdict"], "holds") << claim.dump();
 }
 
+// At least and at most a tenth off the published hours, as the claims have it; the replay is within 5 %.
+TEST(Paper, HoursOfEagerUpdatesAreMetTo5Percent) {
+  const Json claims = claims_of("eager-updates-hours");
+  EXPECT_EQ(claims.size(), 18u);
+  for (const Json& claim : claims) {
+    EXPECT_EQ(claim["verdict"], "holds") << claim.dump();
+    const bool is_least = claim["bound"].get<std::string>().rfind("at least", 0) == 0;
+    const double published = claim["threshold"].get<double>() / (is_least ? 0.9 : 1.1);
+    EXPECT_NEAR(claim["measured"].get<double>(), published, 0.05 * published) << claim["id"];
+  }
+}
+
 }  // namespace
 }  // namespace longhaul
