@@ -26,12 +26,38 @@ std::string values_in(const std::vector<Json>& records, const std::string& key) 
   return fmt::format("{}, …, {} ({} values)", join(first), values.back(), values.size());
 }
 
+// "int4", or "top_k: chunk 4096, kept 64, numbers two_bit"; "" where nothing is compressed.
+std::string codec_in_words(const Json& codec) {
+  if (codec.is_null() || codec == "wire") return "";
+  if (codec.is_string()) return codec;
+  const auto chosen = codec.items().begin();
+  std::vector<std::string> details;
+  for (const auto& [key, value] : chosen.value().items())
+    details.push_back(fmt::format("{} {}", key, plain(value)));
+  return fmt::format("{}: {}", chosen.key(), join(details));
+}
+
+void add_compression(const Json& method, std::vector<std::string>& parts) {
+  const std::string codec = codec_in_words(member(method, "codec")),
+                    feedback = text_of(method, "error_feedback");
+  if (!codec.empty()) parts.push_back("codec " + codec);
+  if (feedback != "?" && feedback != "none") parts.push_back(feedback + " error feedback");
+}
+
 std::string method_in_words(const Json& method) {
   std::vector<std::string> parts;
   const std::string name = text_of(method, "name"), label = text_of(method, "label");
   if (!member(method, "inner_steps").is_null())
     parts.push_back(text_of(method, "inner_steps") + " inner steps");
-  if (!member(method, "all_reduce").is_null()) parts.push_back(text_of(method, "all_reduce") + " all-reduce");
+  const Json codec = member(method, "codec");
+  if (codec.is_object() && !codec.contains("quantized"))
+    parts.push_back("all-gather");  // whatever all_reduce says (docs/methods.md)
+  else if (!member(method, "all_reduce").is_null())
+    parts.push_back(text_of(method, "all_reduce") + " all-reduce");
+  add_compression(method, parts);
+  const Json optimizer = member(method, "optimizer");
+  if (optimizer.is_object() && !member(optimizer, "name").is_null())
+    parts.push_back("inner optimizer " + text_of(optimizer, "name"));
   if (!member(method, "pattern").is_null()) parts.push_back("pattern " + text_of(method, "pattern"));
   if (text_of(method, "pairing") == "sites")
     parts.push_back(

@@ -1,7 +1,7 @@
 // The network of a run in a sentence for the top of the report.
-#include "analysis/report/parts.h"
-
 #include <gtest/gtest.h>
+
+#include "analysis/report/parts.h"
 
 namespace longhaul {
 namespace {
@@ -32,6 +32,25 @@ TEST(Words, EveryTopologyHasASentence) {
           .find("network of a.graphml, replicas spread evenly, access links 10Gbps, with overrides "
                 "[{\"replica\":1,\"rate\":\"1Mbps\"}]"),
       std::string::npos);
+}
+
+TEST(Words, AMethodSaysHowItsMessagesTravel) {
+  const auto words = [](const char* method) -> std::string {
+    for (const Json& one : run_in_words({{"methods", {Json::parse(method)}}}, {}))
+      if (one["term"] == "Methods") return one["text"];
+    return "";
+  };
+  EXPECT_EQ(words(R"({"name": "diloco", "inner_steps": 20, "all_reduce": "ring", "codec": "wire",
+                      "error_feedback": "none"})"),
+            "diloco (20 inner steps, ring all-reduce)");
+  EXPECT_EQ(words(R"({"name": "diloco", "label": "four", "all_reduce": "tree", "codec": "int4",
+                      "error_feedback": "classic"})"),
+            "four = diloco (tree all-reduce, codec int4, classic error feedback)");
+  EXPECT_EQ(words(R"({"name": "diloco", "all_reduce": "ring", "error_feedback": "none",
+                      "codec": {"top_k": {"chunk": 4096, "kept": 64}}})"),
+            "diloco (all-gather, codec top_k: chunk 4096, kept 64)");
+  EXPECT_EQ(words(R"({"name": "muloco", "all_reduce": "ring", "optimizer": {"name": "muon"}})"),
+            "muloco (ring all-reduce, inner optimizer muon)");
 }
 
 // Until topologies had their words in one place the report showed the JSON of a mesh.
