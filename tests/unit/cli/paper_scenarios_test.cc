@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "cli/validated_scenario.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
 namespace {
@@ -17,6 +19,17 @@ TEST(PaperScenarios, AreValidAndMakeClaims) {
     ++count;
   }
   EXPECT_GT(count, 0);
+}
+
+// Every method is in the comparison of all.
+TEST(MethodScenarios, HaveEveryMethod) {
+  const Scenario scenario =
+      validated_scenario(LONGHAUL_SOURCE_DIR "/scenarios/methods/equal-tokens.json", {});
+  std::set<std::string> trained, there;
+  for (const Case& one : scenario.cases) trained.insert(one.method.name);
+  for (const Method& method : methods()) there.insert(method.name);
+  there.erase("fsdp");  // whose numbers are ddp's
+  EXPECT_EQ(trained, there);
 }
 
 }  // namespace
