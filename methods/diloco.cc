@@ -16,18 +16,12 @@ std::vector<Node> options() {
           .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
                  "with outer_momentum 0.3)")};
   for (Node& option : compression_options()) all.push_back(std::move(option));
-  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
-  return all;
+  return with_all_reduce(std::move(all));
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule outer;
-  outer.name = "outer";
-  outer.collective = method.options.at("all_reduce");
-  outer.every = method.options.at("inner_steps");
-  outer.payload = whole({"delta"}, model.wire);
+  OperationRule outer = all_reduce_rule("outer", "delta", method.options, model);
   compress(method.options, model, outer);
-  overlap(method.options, outer);
   return {{outer}};
 }
 

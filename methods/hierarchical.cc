@@ -17,19 +17,13 @@ std::vector<Node> options() {
           .by_default(5)
           .in("averages")
           .means("all sites take part in each average whose number is a multiple of it; 1: in all")};
-  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
-  return all;
+  return with_all_reduce(std::move(all));
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "average";
-  rule.collective = method.options.at("all_reduce");
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule = all_reduce_rule("average", "weights", method.options, model);
   rule.grouping = Grouping::kTwoLevel;
   rule.across_every = method.options.at("across_every");
-  rule.payload = whole({"weights"}, model.wire);
-  overlap(method.options, rule);
   return {{rule}};
 }
 

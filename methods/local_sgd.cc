@@ -7,18 +7,11 @@ namespace {
 
 std::vector<Node> options() {
   std::vector<Node> all = {inner_steps_option(50)};
-  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
-  return all;
+  return with_all_reduce(std::move(all));
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "average";
-  rule.collective = method.options.at("all_reduce");
-  rule.every = method.options.at("inner_steps");
-  rule.payload = whole({"weights"}, model.wire);
-  overlap(method.options, rule);
-  return {{rule}};
+  return {{all_reduce_rule("average", "weights", method.options, model)}};
 }
 
 }  // namespace

@@ -18,19 +18,13 @@ std::vector<Node> options() {
           .by_default(2)
           .in("replicas")
           .means("replicas along one dimension of the grid (M); replicas is a power of it")};
-  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
-  return all;
+  return with_all_reduce(std::move(all));
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "average";
-  rule.collective = method.options.at("all_reduce");
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule = all_reduce_rule("average", "weights", method.options, model);
   rule.grouping = Grouping::kGrid;
   rule.group_size = method.options.at("group_size");
-  rule.payload = whole({"weights"}, model.wire);
-  overlap(method.options, rule);
   return {{rule}};
 }
 

@@ -10,18 +10,11 @@ std::vector<Node> options() {
       inner_steps_option(30), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
       number("outer_momentum").at_least(0).at_most(1).by_default(0.6).means("outer momentum μ"),
       boolean("nesterov").by_default(true).means("true: Nesterov look-ahead; false: heavy-ball")};
-  for (Node& option : all_reduce_options()) all.push_back(std::move(option));
-  return all;
+  return with_all_reduce(std::move(all));
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule outer;
-  outer.name = "outer";
-  outer.collective = method.options.at("all_reduce");
-  outer.every = method.options.at("inner_steps");
-  outer.payload = whole({"delta"}, model.wire);
-  overlap(method.options, outer);
-  return {{outer}};
+  return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
 }  // namespace

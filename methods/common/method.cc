@@ -56,6 +56,22 @@ void overlap(const Json& options, OperationRule& rule) {
   rule.buckets = rule.overlap_backward > 0 ? options.at("buckets").get<int>() : 1;
 }
 
+std::vector<Node> with_all_reduce(std::vector<Node> options) {
+  for (Node& option : all_reduce_options()) options.push_back(std::move(option));
+  return options;
+}
+
+OperationRule all_reduce_rule(const char* name, const char* tensor, const Json& options,
+                              const PlannedModel& model) {
+  OperationRule rule;
+  rule.name = name;
+  rule.collective = options.at("all_reduce");
+  rule.every = options.at("inner_steps");
+  rule.payload = whole({tensor}, model.wire);
+  overlap(options, rule);
+  return rule;
+}
+
 std::vector<std::string> overlap_warnings(const Case& one) {
   const Json& options = one.method.options;
   if (options.at("overlap_backward") == 0 || options.at("buckets") > 1) return {};

@@ -37,6 +37,10 @@ Node inner_steps_option(int fallback);
 // `all_reduce`, `overlap_backward` and `buckets`, and what the latter two make of the rule of an all-reduce.
 std::vector<Node> all_reduce_options();
 void overlap(const Json& options, OperationRule& rule);
+std::vector<Node> with_all_reduce(std::vector<Node> options);  // those behind a method's own
+// An all-reduce of `tensor` every `inner_steps` steps, as these options say.
+OperationRule all_reduce_rule(const char* name, const char* tensor, const Json& options,
+                              const PlannedModel& model);
 std::vector<std::string> overlap_warnings(const Case& one);
 void check_exchanging(const Case& one);   // at least 2 replicas
 void check_inner_steps(const Case& one);  // that, and method.inner_steps is at most the case's steps
