@@ -171,7 +171,7 @@ class Run {
     const std::size_t step = table.column("step"), replica = table.column("replica"),
                       seconds = table.column("compute_s");
     std::vector<std::vector<double>> times(
-        as_index(one.steps()), std::vector<double>(as_index(worker_count(plan_of(one), one.replicas))));
+        as_index(one.steps()), std::vector<double>(as_index(training_replicas(plan_of(one), one.replicas))));
     for (const auto& row : table.rows)
       times.at(std::stoul(row[step]) - 1).at(std::stoul(row[replica])) = std::stod(row[seconds]);
     return times;

@@ -162,6 +162,15 @@ std::vector<double> parse_step_time_factors(const Json& workload, int replicas) 
   return factors;
 }
 
+// A sequence is not cut.
+void check_microbatches(const Case& one) {
+  if (!one.train || one.train->batch % one.pipeline.microbatches == 0) return;
+  throw InputError("pipeline.microbatches",
+                   fmt::format("found {} for batches of {} sequences (train.batch)",
+                               one.pipeline.microbatches, one.train->batch),
+                   "a divisor of train.batch");
+}
+
 }  // namespace
 
 std::string to_string(Precision precision) {
@@ -170,7 +179,7 @@ std::string to_string(Precision precision) {
 
 Case parse_case(const Json& written) {
   Case one;
-  one.resolved = with_effective_optimizer(written);
+  one.resolved = with_effective_pipeline(with_effective_optimizer(written));
   const Json& resolved = one.resolved;
   one.name = resolved.at("case").get<std::string>();
   one.scenario = resolved.at("scenario").get<std::string>();
@@ -182,10 +191,12 @@ Case parse_case(const Json& written) {
   one.method.name = one.method.options.at("name").get<std::string>();
   one.method.label = one.method.options.at("label").get<std::string>();
   if (resolved.contains("sites")) one.site_of = resolved["sites"].get<std::vector<int>>();
+  one.pipeline = parse_pipeline(resolved);
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
+  check_microbatches(one);
   one.workload = parse_workload(resolved.at("workload"), one.train);
-  one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.replicas);
-  one.network = parse_network(resolved.at("network"), one.replicas, one.folder);
+  one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.workers());
+  one.network = parse_network(resolved.at("network"), one.workers(), one.folder);
   return one;
 }
 

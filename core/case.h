@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "core/model_shape.h"
 #include "core/network_spec.h"
+#include "core/pipeline.h"
 
 namespace longhaul {
 
@@ -69,7 +70,7 @@ struct WorkloadSpec {
   int steps = 0;
   std::int64_t tokens = 0;  // per replica and step; 0: not said
   StepTime step_time;
-  std::vector<double> step_time_factors;  // by replica; empty: all 1
+  std::vector<double> step_time_factors;  // by worker; empty: all 1
 };
 
 struct MethodSpec {
@@ -84,16 +85,20 @@ struct Case {
   std::uint64_t seed = 1;
   int replicas = 0;
   MethodSpec method;
+  PipelineSpec pipeline;
   std::optional<TrainSpec> train;
   WorkloadSpec workload;
   NetworkSpec network;
-  // The site of each replica, numbered in the order of their first replicas; only where groups are drawn by
+  // The site of each replica (of its first stage), numbered in the order of their first replicas; only where groups are drawn by
   // sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites` of case.json.
   std::vector<int> site_of;
   Json swept;     // {dotted key: value}
   Json resolved;  // the whole case as JSON
 
   int steps() const { return workload.steps; }
+  // What has a place in the network: every stage of every replica (core/pipeline.h). Without stages the
+  // replicas.
+  int workers() const { return replicas * pipeline.stages; }
 };
 
 // Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,

@@ -24,6 +24,7 @@ enum class Purpose : std::uint32_t {
   kMessageTime = 11,
   kMasks = 12,
   kUnits = 13,
+  kRoutes = 14,
   kAccessRates = 20,
   kLinkJitter = 21,
   kBackground = 22,

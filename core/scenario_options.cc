@@ -4,6 +4,7 @@
 #include "core/inner_optimizer.h"
 #include "core/metrics.h"
 #include "core/model_shape.h"
+#include "core/pipeline.h"
 
 namespace longhaul {
 namespace {
@@ -391,7 +392,7 @@ Node validation_options() {
 std::vector<Node> common_method_options(const Json& optimizer) {
   return {text("name").required().means("which method"),
           text("label").means("how the case is called; default the name; must be unique in the scenario"),
-          method_optimizer_options(optimizer)};
+          method_optimizer_options(optimizer), method_pipeline_options()};
 }
 
 Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies) {
@@ -408,7 +409,7 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
            .not_empty()
            .required()
            .means("what is compared"),
-       train_options(), workload_options(), network_options(topologies),
+       pipeline_options(), train_options(), workload_options(), network_options(topologies),
        anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
                                "is the union of their products; methods.LABEL.key addresses one method"),
        list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),

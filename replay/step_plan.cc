@@ -37,7 +37,7 @@ StepTimes::StepTimes(const Case& one, const Trace& trace)
     : rule_(one.workload.step_time), factors_(one.workload.step_time_factors), trace_(trace) {
   if (rule_.kind != StepTime::Kind::kMeasured) return;
   const auto steps = as_index(trace.context.steps),
-             workers = as_index(worker_count(trace.plan, trace.context.replicas));
+             workers = as_index(training_replicas(trace.plan, trace.context.replicas));
   bool is_complete = trace.measured_s.size() >= steps;
   for (const auto& step : trace.measured_s) is_complete = is_complete && step.size() == workers;
   if (!is_complete)

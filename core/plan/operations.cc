@@ -158,7 +158,7 @@ bool has_targets(Grouping grouping) {
   return grouping == Grouping::kTargets || grouping == Grouping::kRegularTargets;
 }
 
-int worker_count(const OperationPlan& plan, int replicas) {
+int training_replicas(const OperationPlan& plan, int replicas) {
   return plan.takes_whole_batch ? 1 : replicas;
 }
 

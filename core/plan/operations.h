@@ -10,6 +10,7 @@
 #include "core/codec.h"
 #include "core/hidden_units.h"
 #include "core/model_shape.h"
+#include "core/plan/pipeline.h"
 
 namespace longhaul {
 
@@ -103,6 +104,10 @@ struct OperationRule {
 
   Completion completion;  // of a rule with one bucket
 
+  // The stage of a pipeline that it is of: its payload has columns of that stage alone, and of each replica
+  // in its groups that stage's worker takes part. -1: no pipeline, or none of the plan's rules.
+  int stage = -1;
+
   Payload payload;
   bool sharded = false;  // each participant contributes its 1/n of the columns, padded to ceil(columns/n)
   // Of kAllToAll, a blocking rule among everyone in plain numbers: the units that pass from their owners of
@@ -135,10 +140,12 @@ struct OperationPlan {
   // fast as all.
   bool takes_whole_batch = false, is_as_fast_as_all = false;
   bool has_own_data = false;  // each replica draws from its own part of the text
+  // One part, where the case has no pipeline. With stages each rule is of one of them.
+  PipelinePlan pipeline = {};
 };
 
-// How many workers of the replicas have something to do.
-int worker_count(const OperationPlan& plan, int replicas);
+// How many of the replicas have something to do.
+int training_replicas(const OperationPlan& plan, int replicas);
 
 // Whether times decide who takes part in an operation, and with it the numerics of a training.
 bool timing_matters(const OperationPlan& plan);

@@ -93,6 +93,7 @@ Json to_json(const OperationRule& rule) {
   for (const HiddenUnits& units : rule.units) json["units"].push_back(to_json(units));
   if (rule.across_every > 0) json["across_every"] = rule.across_every;
   if (rule.posts_first) json["posts_first"] = true;
+  if (rule.stage >= 0) json["stage"] = rule.stage;
   if (!rule.releases.empty()) json["releases"] = rule.releases;
   if (!rule.completion.is_all())
     json["completion"] = {{"quorum", rule.completion.quorum}, {"grace_s", rule.completion.grace_s}};
@@ -133,6 +134,7 @@ OperationRule rule_from(const Json& json) {
     throw InputError("units", "this key is missing", "the units that an all-to-all passes on");
   take("overlap_steps", rule.overlap_steps);
   take("posts_first", rule.posts_first);
+  take("stage", rule.stage);
   take("overlap_backward", rule.overlap_backward);
   take("buckets", rule.buckets);
   take("releases", rule.releases);
@@ -162,8 +164,15 @@ void read_header(const Json& json, Trace& trace) {
     trace.plan.takes_whole_batch = true;
     trace.plan.is_as_fast_as_all = machine == kMachines[1];
   }
+  if (json.contains("pipeline"))
+    trace.plan.pipeline = pipeline_from(json["pipeline"], trace.context.parameters);
+  const int stages = trace.plan.pipeline.stages;
   for (const Json& rule : json.at("rules")) {
     trace.plan.rules.push_back(rule_from(rule));
+    if (const int stage = trace.plan.rules.back().stage;
+        stages > 1 ? stage < 0 || stage >= stages : stage >= 0)
+      throw InputError("stage", fmt::format("found {} with {} stages", stage, stages),
+                       "the stage of each rule, where there are several");
     for (const PayloadPart& part : trace.plan.rules.back().payload)
       check_columns(part.columns, trace.context.parameters);
   }
@@ -248,6 +257,7 @@ void write_trace(const Trace& trace, std::ostream& out) {
                  {"evaluate_every", trace.evaluate_every},
                  {"rules", rules}};
   if (trace.plan.takes_whole_batch) header["whole_batch"] = kMachines[trace.plan.is_as_fast_as_all];
+  if (trace.plan.pipeline.has_stages()) header["pipeline"] = to_json(trace.plan.pipeline);
   if (needs_sites(trace.plan)) header["sites"] = context.site_of;
   out << header.dump() << '\n';
   for (const auto& [key, groups] : trace.groups)

@@ -7,6 +7,7 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "core/scenario_options.h"
+#include "methods/common/stages.h"
 
 namespace longhaul {
 namespace {
@@ -49,11 +50,19 @@ OperationPlan plan_of(const Case& one) {
   PlannedModel model{workload.parameters, {}, workload.wire};
   if (workload.model) model = planned_model(*workload.model, workload.wire);
   model.parameters = workload.parameters;
-  return method_named(one.method.name).plan(one.method, model);
+  return with_stages(
+      method_named(one.method.name).plan(one.method, model),
+      pipeline_plan(one.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire),
+      model);
 }
 
 OperationPlan trained_plan_of(const Case& one) {
-  return method_named(one.method.name).plan(one.method, planned_model(one.train->model, one.workload.wire));
+  const ModelShape& shape = one.train->model;
+  const PlannedModel model = planned_model(shape, one.workload.wire);
+  const std::int64_t tokens = std::int64_t{one.train->batch} * shape.context;
+  return with_stages(method_named(one.method.name).plan(one.method, model),
+                     pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire),
+                     model);
 }
 
 Case trained_case(Case one) {
@@ -98,6 +107,10 @@ std::string training_key(const Case& one) {
               {"train", train},
               {"wire", to_string(one.workload.wire)},
               {"folder", one.train->data.globs.empty() ? "" : one.folder}};
+  if (const Json pipeline = member(one.resolved, "pipeline"); !pipeline.is_null()) {
+    key["pipeline"] = pipeline;
+    keep_numerics(pipeline_options().children, key["pipeline"]);
+  }
   if (times_decide)  // who takes part depends on all that takes time
     for (const char* section : {"workload", "network"}) key[section] = one.resolved.at(section);
   return one.method.name + "-" + hex64(fnv1a(key.dump()));

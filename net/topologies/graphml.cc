@@ -37,7 +37,7 @@ GraphmlSpec parse(const Case& one) {
   graph.file = json.at("file").get<std::string>();
   graph.even = json.at("replicas").is_string();
   if (!graph.even)
-    graph.placement = parse_placement(json["replicas"], one.replicas, std::string(kPath) + ".replicas");
+    graph.placement = parse_placement(json["replicas"], one.workers(), std::string(kPath) + ".replicas");
   graph.access.up = graph.access.down = parse_rate(json.at("rate"));
   graph.access.rtt = parse_duration(json.at("rtt"));
   graph.default_rate = optional_rate(json, "default_rate");
@@ -107,8 +107,8 @@ void sort_parallel_rates(const std::vector<GraphmlEdge>& edges, std::vector<doub
 Topology build(const Case& one) {
   const GraphmlSpec spec = parse(one);
   const GraphmlGraph graph = load_graph(spec, one.folder);
-  const Placement placement = placement_of(spec, graph, one.replicas);
-  Topology topology(one.replicas, spec.routing);
+  const Placement placement = placement_of(spec, graph, one.workers());
+  Topology topology(one.workers(), spec.routing);
   std::map<std::string, int> router_of;
   for (const GraphmlNode& node : graph.nodes) router_of[node.name] = topology.add_router(node.name);
   std::vector<int> routers;
@@ -120,7 +120,7 @@ Topology build(const Case& one) {
   sort_parallel_rates(graph.edges, rates);
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {
     const GraphmlEdge& edge = graph.edges[i];
-    const int first = one.replicas + edge.first, second = one.replicas + edge.second;
+    const int first = one.workers() + edge.first, second = one.workers() + edge.second;
     topology.add_link({edge.name, first, second, rates[i], rates[i], delay_of(edge, graph, spec)});
   }
   return topology;

@@ -40,13 +40,13 @@ HierarchicalSpec parse(const Case& one) {
                      fmt::format("found {} between two sites, and {} inside one",
                                  human_duration(sites.trunk.rtt), human_duration(sites.inside.rtt)),
                      "at least inside.rtt", "the links between the sites would need a negative delay");
-  sites.placement = without_empty_sites(parse_sites(json.at("sites"), one.replicas));
+  sites.placement = without_empty_sites(parse_sites(json.at("sites"), one.workers()));
   return sites;
 }
 
 Topology build(const Case& one) {
   const HierarchicalSpec sites = parse(one);
-  Topology topology(one.replicas);
+  Topology topology(one.workers());
   const int wan = topology.add_router("wan");
   std::vector<int> routers;
   for (const auto& [site, count] : sites.placement) routers.push_back(topology.add_router(site));

@@ -50,9 +50,9 @@ double draw(const LognormalRate& rate, double floor, RandomStream& stream) {
 
 Topology build(const Case& one) {
   const HomesSpec homes = parse(one);
-  Topology topology(one.replicas);
+  Topology topology(one.workers());
   const int core = topology.add_router("core");
-  for (int i = 0; i < one.replicas; ++i) {
+  for (int i = 0; i < one.workers(); ++i) {
     RandomStream stream(one.seed, Purpose::kAccessRates, static_cast<std::uint32_t>(i));
     const double down = draw(homes.down, homes.floor, stream), up = draw(homes.up, homes.floor, stream);
     topology.add_link({topology.node_name(i) + "-core", i, core, up, down, homes.rtt / 2});

@@ -40,16 +40,16 @@ void check(const Case& one) {
 
 Topology build(const Case& one) {
   constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
-  if (one.replicas > kMostReplicas)
-    throw InputError("replicas", fmt::format("found {} on a mesh", one.replicas),
+  if (one.workers() > kMostReplicas)
+    throw InputError("replicas", fmt::format("found {} on a mesh", one.workers()),
                      fmt::format("at most {}", kMostReplicas), "a mesh has a link for every pair");
   const MeshSpec mesh = parse(one);
-  Topology topology(one.replicas);
+  Topology topology(one.workers());
   if (one.network.fidelity != "packet") {
     topology.make_mesh(mesh.rate, mesh.rtt / 2);
     return topology;
   }
-  for (int second = 1; second < one.replicas; ++second)
+  for (int second = 1; second < one.workers(); ++second)
     for (int first = 0; first < second; ++first)
       topology.add_link({topology.node_name(first) + "-" + topology.node_name(second), first, second,
                          mesh.rate, mesh.rate, mesh.rtt / 2});

@@ -41,7 +41,7 @@ RegionsSpec parse(const Case& one) {
   }
   if (json.contains("sites"))
     throw InputError(path + ".sites", "found beside a placement by counts", "only with replicas \"even\"");
-  regions.placement = parse_placement(json["replicas"], one.replicas, path + ".replicas");
+  regions.placement = parse_placement(json["replicas"], one.workers(), path + ".replicas");
   return regions;
 }
 
@@ -91,8 +91,8 @@ Placement placement_of(const RegionsSpec& regions, const Matrix& matrix, int rep
 Topology build(const Case& one) {
   const RegionsSpec regions = parse(one);
   const Matrix matrix = load_matrix(regions.matrix, one.folder);
-  const Placement placement = placement_of(regions, matrix, one.replicas);
-  Topology topology(one.replicas);
+  const Placement placement = placement_of(regions, matrix, one.workers());
+  Topology topology(one.workers());
   std::vector<int> routers;
   for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
   attach_replicas(topology, placement, routers, {regions.rate, regions.rate, matrix.inside().rtt},

@@ -25,9 +25,9 @@ void check(const Case& one) {
 
 Topology build(const Case& one) {
   const AccessLinks star = parse(one);
-  Topology topology(one.replicas);
+  Topology topology(one.workers());
   const int core = topology.add_router("core");
-  for (int i = 0; i < one.replicas; ++i)
+  for (int i = 0; i < one.workers(); ++i)
     topology.add_link({topology.node_name(i) + "-core", i, core, star.up, star.down, star.rtt / 4});
   return topology;
 }

@@ -319,12 +319,12 @@ TEST(Trace, ReadsBackWhoTakesTheWholeBatch) {
     const Trace back = read_trace(text, "trace");
     EXPECT_TRUE(back.plan.takes_whole_batch);
     EXPECT_EQ(back.plan.is_as_fast_as_all, is_as_fast_as_all);
-    EXPECT_EQ(worker_count(back.plan, 8), 1);
+    EXPECT_EQ(training_replicas(back.plan, 8), 1);
   }
   std::stringstream text;
   write_trace(make_trace(presend_plan(), kContext), text);
   EXPECT_EQ(text.str().find("whole_batch"), std::string::npos);
-  EXPECT_EQ(worker_count(read_trace(text, "trace").plan, 8), 8);
+  EXPECT_EQ(training_replicas(read_trace(text, "trace").plan, 8), 8);
 }
 
 TEST(WholeSites, LeaveASingleReplicaAlone) {

@@ -1,0 +1,168 @@
+#include "core/pipeline.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+// In the order of Quantizer.
+const std::vector<std::string>& number_formats() {
+  static const std::vector<std::string> names = {"int8", "int4", "e3m0", "two_bit", "sign"};
+  return names;
+}
+
+Node boundary_option(const char* key, const std::string& alike, const char* meaning) {
+  std::vector<std::string> names = number_formats();
+  names.insert(names.begin(), alike);
+  return choice(key, names).by_default(alike).means(meaning);
+}
+
+std::vector<Node> keys() {
+  return {
+      integer("stages").at_least(1).at_most(1024).by_default(1).means(
+          "parts of the model, one behind another, each on a worker of its own; the network then joins "
+          "replicas · stages workers, and worker r · stages + s is stage s of replica r"),
+      integer("microbatches")
+          .at_least(1)
+          .at_most(4096)
+          .by_default(1)
+          .means("equal parts of a replica's batch, which go through the stages one behind another"),
+      choice("schedule", {"gpipe", "1f1b", "interleaved"})
+          .by_default("1f1b")
+          .timing_only()
+          .means("order in which a worker takes its passes. gpipe: all forward, then all backward; 1f1b: a "
+                 "backward pass after each forward pass as soon as there is one; interleaved: the same with "
+                 "`chunks` parts of the model on each worker"),
+      integer("chunks").at_least(1).at_most(64).by_default(1).means(
+          "with schedule interleaved: parts of the model on each worker, 2 or more"),
+      choice("routing", {"straight", "random"})
+          .by_default("straight")
+          .means("straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
+                 "the replicas says who gets whose micro-batch (NoLoCo, arXiv 2506.10911)"),
+      either("cut", {choice("", {"layers", "cost"}), list_of("", integer("").at_least(0)).not_empty()})
+          .by_default("layers")
+          .means(
+              "layers: parts of as many layers, the first ones one more; cost: of as much work, the output "
+              "layer included; a list: layers of each part"),
+      number("backward")
+          .above(0)
+          .by_default(2)
+          .timing_only()
+          .means("a backward pass takes so many times as long as a forward pass"),
+      choice("sends", {"overlapped", "blocking"})
+          .by_default("overlapped")
+          .timing_only()
+          .means("overlapped: messages between stages travel beside the compute; blocking: a worker computes "
+                 "nothing while one that it sends or needs next is under way (Megatron-LM's default)"),
+      boundary_option("activations", "wire",
+                      "what passes forward between stages: wire: in the numbers of workload.wire; else "
+                      "quantized in blocks of `block`, in the training too"),
+      boundary_option("gradients", "as-activations", "the same of what passes back"),
+      integer("block").at_least(1).by_default(1024).in("numbers").means(
+          "numbers that share a scale, where activations or gradients are quantized"),
+      number("bytes_per_token")
+          .above(0)
+          .timing_only()
+          .in("bytes")
+          .means("what a token takes at each hop and each way, whatever the model; without it hidden numbers "
+                 "in the format of activations and gradients"),
+  };
+}
+
+std::optional<Quantized> quantized(const std::string& name, int block) {
+  const auto& names = number_formats();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return Quantized{static_cast<Quantizer>(found - names.begin()), block};
+}
+
+BoundarySpec parse_boundary(const Json& json) {
+  BoundarySpec boundary;
+  const int block = json.at("block");
+  const std::string forward = json.at("activations"), back = json.at("gradients");
+  boundary.activations = quantized(forward, block);
+  boundary.gradients = quantized(back == "as-activations" ? forward : back, block);
+  boundary.bytes_per_token = json.value("bytes_per_token", 0.);
+  return boundary;
+}
+
+void parse_cut(const Json& cut, PipelineSpec& spec) {
+  if (cut.is_string()) {
+    spec.cut = cut == "cost" ? PipelineCut::kCost : PipelineCut::kLayers;
+    return;
+  }
+  spec.cut = PipelineCut::kGiven;
+  spec.layers = cut.get<std::vector<int>>();
+  if (static_cast<int>(spec.layers.size()) != spec.parts())
+    throw InputError("pipeline.cut", fmt::format("found the layers of {} parts", spec.layers.size()),
+                     fmt::format("those of {} parts ({} stages of {})", spec.parts(), spec.stages,
+                                 spec.chunks == 1 ? "one part" : fmt::format("{} chunks", spec.chunks)));
+}
+
+void check_interleaved(const PipelineSpec& spec) {
+  const bool is_interleaved = spec.schedule == PipelineSchedule::kInterleaved;
+  if (is_interleaved != (spec.chunks > 1))
+    throw InputError("pipeline.chunks",
+                     fmt::format("found {} with schedule \"{}\"", spec.chunks,
+                                 is_interleaved ? "interleaved" : "gpipe or 1f1b"),
+                     is_interleaved ? "at least 2" : "1", "only an interleaved schedule has several chunks");
+  if (is_interleaved && spec.microbatches % spec.stages != 0)
+    throw InputError(
+        "pipeline.microbatches",
+        fmt::format("found {} with schedule \"interleaved\" on {} stages", spec.microbatches, spec.stages),
+        fmt::format("a multiple of {}", spec.stages),
+        "chunks are changed after as many micro-batches as there are stages");
+}
+
+}  // namespace
+
+Node pipeline_options() {
+  return section("pipeline", keys())
+      .means("the model in stages on several workers; without it one worker a replica");
+}
+
+Node method_pipeline_options() {
+  std::vector<Node> same = keys();
+  for (Node& key : same) key.fallback = Json();
+  return section("pipeline", std::move(same))
+      .means("keys of the scenario's pipeline that differ for this method");
+}
+
+Json with_effective_pipeline(Json resolved) {
+  Json& method = resolved.at("method");
+  const Json own = member(method, "pipeline");
+  method.erase("pipeline");
+  if (own.is_null() && !resolved.contains("pipeline")) return resolved;
+  Json written = resolved.value("pipeline", Json::object());
+  if (!own.is_null())
+    for (const auto& [key, value] : own.items()) written[key] = value;
+  resolved["pipeline"] = resolve(pipeline_options(), written, "pipeline");
+  return resolved;
+}
+
+PipelineSpec parse_pipeline(const Json& resolved) {
+  PipelineSpec spec;
+  const Json json = member(resolved, "pipeline");
+  if (json.is_null()) return spec;
+  spec.stages = json.at("stages");
+  spec.microbatches = json.at("microbatches");
+  const std::string schedule = json.at("schedule");
+  spec.schedule = schedule == "gpipe"  ? PipelineSchedule::kGpipe
+                  : schedule == "1f1b" ? PipelineSchedule::k1f1b
+                                       : PipelineSchedule::kInterleaved;
+  spec.chunks = json.at("chunks");
+  spec.routing = json.at("routing") == "random" ? MicrobatchRouting::kRandom : MicrobatchRouting::kStraight;
+  parse_cut(json.at("cut"), spec);
+  spec.backward = json.at("backward");
+  spec.blocks = json.at("sends") == "blocking";
+  spec.boundary = parse_boundary(json);
+  check_interleaved(spec);
+  return spec;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,76 @@
+// The section `pipeline` of a scenario: the model cut into stages, one behind another, of which each replica
+// has all. A worker is one stage of one replica, and has its own place in the network.
+//
+// A replica's batch is cut into micro-batches, which go through the stages one behind another. Where they go
+// is the routing's (NoLoCo's dynamic routing, arXiv 2506.10911, section 3.1), and in which order a worker
+// takes them is the schedule's.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/codec.h"
+#include "core/json.h"
+#include "core/options.h"
+
+namespace longhaul {
+
+// In which order a worker takes its forward and backward passes. All end with a flush: no micro-batch of a
+// step is under way when the optimizer takes the step.
+//
+//   kGpipe        all forward passes, then all backward passes (GPipe, arXiv 1811.06965)
+//   k1f1b         so many forward passes that the last stage has work, then a backward pass after each
+//                 forward pass (PipeDream-Flush; Megatron-LM, arXiv 2104.04473, figure 3)
+//   kInterleaved  the same with several parts of the model on each worker (arXiv 2104.04473, figure 4)
+enum class PipelineSchedule { kGpipe, k1f1b, kInterleaved };
+
+// kStraight: through the stages of its own replica. kRandom: at each hop a fresh permutation of the replicas
+// says who gets whose micro-batch; the backward pass goes the same path back.
+enum class MicrobatchRouting { kStraight, kRandom };
+
+// How the model is cut: into parts of as many layers, or of as much work, or as given.
+enum class PipelineCut { kLayers, kCost, kGiven };
+
+// How what passes from part to part travels. Without a codec in the numbers of workload.wire, and the
+// training does not round: that is train.precision's.
+struct BoundarySpec {
+  std::optional<Quantized> activations, gradients;
+  double bytes_per_token = 0;  // each way; 0: follows from the above
+};
+
+struct PipelineSpec {
+  int stages = 1;
+  int microbatches = 1;  // of a replica's batch
+  PipelineSchedule schedule = PipelineSchedule::k1f1b;
+  int chunks = 1;  // parts of the model on each worker; more than one with kInterleaved alone
+  MicrobatchRouting routing = MicrobatchRouting::kStraight;
+  PipelineCut cut = PipelineCut::kLayers;
+  std::vector<int> layers;  // of kGiven, by part
+  double backward = 2;      // a backward pass takes so many times as long as a forward pass
+  // A worker computes nothing while a message of its own is under way to the next worker, or one that it
+  // needs next (Megatron-LM without overlap_p2p_comm). Else messages travel beside the compute.
+  bool blocks = false;
+  BoundarySpec boundary;
+
+  int parts() const { return stages * chunks; }
+  bool has_stages() const { return stages > 1; }
+};
+
+// The declaration of `pipeline`.
+Node pipeline_options();
+// That of a method's own `pipeline`: the same keys, none with a default.
+Node method_pipeline_options();
+
+// A resolved case with its method's `pipeline`, if it has one, merged into its own.
+Json with_effective_pipeline(Json resolved);
+
+// Of a resolved case; without the section one stage. Throws InputError where values contradict each other.
+PipelineSpec parse_pipeline(const Json& resolved);
+
+// Worker `stage` of a replica has this number, wherever the network, step times and the tables of a replay
+// count: replica after replica.
+inline int worker_of(int replica, int stage, int stages) {
+  return replica * stages + stage;
+}
+
+}  // namespace longhaul
