@@ -156,6 +156,13 @@ std::vector<PipelineTask> in_turn(int count, int warm_up, const Forward& forward
 
 }  // namespace
 
+std::int64_t PipelinePlan::bytes_of_step() const {
+  std::int64_t bytes = 0;
+  for (const auto* hops : {&forward_bytes, &backward_bytes})
+    for (const std::int64_t of_one : *hops) bytes += microbatches * of_one;
+  return bytes;
+}
+
 Columns PipelinePlan::columns_of(int stage) const {
   Columns columns;
   for (int part = stage; part < part_count(); part += stages)
@@ -174,9 +181,16 @@ double PipelinePlan::share_of(int stage) const {
   return share;
 }
 
+// Of a worker's messages in a step each has a number below 2^20 (MessageKey).
+constexpr std::int64_t kMostTasks = 1 << 18;
+
 PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelShape>& shape,
                            std::int64_t parameters, std::int64_t tokens, Wire wire) {
   PipelinePlan plan{spec.stages, spec.microbatches, spec.schedule, spec.routing, spec.backward, spec.blocks};
+  if (std::int64_t{spec.parts()} * spec.microbatches > kMostTasks)
+    throw InputError("pipeline.microbatches",
+                     fmt::format("found {} with {} parts", spec.microbatches, spec.parts()),
+                     fmt::format("at most {} for each part of the model", kMostTasks / spec.parts()));
   const std::int64_t of_one = tokens_of_microbatch(spec, tokens);
   plan.parts = shape ? parts_of_model(spec, *shape) : equal_parts(spec, parameters);
   for (int part = 0; part + 1 < plan.part_count(); ++part) {

@@ -33,6 +33,9 @@ struct PipelinePlan {
   bool has_stages() const { return stages > 1; }
   int part_count() const { return static_cast<int>(parts.size()); }
   int stage_of(int part) const { return part % stages; }
+  // Activations and gradients that a replica's workers send in a step: micro-batches x hops x bytes, both
+  // ways.
+  std::int64_t bytes_of_step() const;
   Columns columns_of(int stage) const;
   double share_of(int stage) const;  // of the work
 };
