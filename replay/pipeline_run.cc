@@ -9,21 +9,13 @@
 
 namespace longhaul {
 
-double network_seconds(const ChainLink* last, double from_s) {
-  double seconds = 0;
-  for (const ChainLink* link = last; link && link->end_s > from_s; link = link->before)
-    if (!link->computes) seconds += link->end_s - std::max(from_s, link->begin_s);
-  return seconds;
-}
-
 PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, const StepTimes& times, int step,
-                         std::shared_ptr<PipelineRun> before, Watcher watcher)
+                         Watcher watcher)
     : clock_(context.clock),
       network_(context.network),
       in_turn_(!context.sending.draws_times),
       trace_(trace),
       step_(step),
-      before_(std::move(before)),
       watcher_(std::move(watcher)),
       workers_(as_index(trace.context.replicas * trace.plan.pipeline.stages)),
       workers_left_(static_cast<int>(workers_.size())) {
@@ -42,7 +34,7 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
   }
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     Worker& worker = workers_[i];
-    worker.arrived.resize(2 * as_index(parts * plan().microbatches), nullptr);
+    worker.arrived.resize(2 * as_index(parts * plan().microbatches), -1);
     worker.seconds = times.seconds(static_cast<int>(i), step);
   }
 }
@@ -61,24 +53,17 @@ bool PipelineRun::needs_message(const PipelineTask& task) const {
   return task.is_forward ? task.part > 0 : task.part + 1 < plan().part_count();
 }
 
-ChainLink* PipelineRun::link(double begin_s, bool computes, const ChainLink* before) {
-  return &links_.emplace_back(ChainLink{begin_s, begin_s, computes, before});
-}
-
-void PipelineRun::enter(int index, double since_s) {
+void PipelineRun::enter(int index, const WorkerClocks& clocks) {
   Worker& worker = workers_[as_index(index)];
   worker.is_here = true;
   worker.idle_since_s = clock_.now_s();
-  const ChainLink* before = before_ ? before_->workers_[as_index(index)].chain : nullptr;
-  worker.entry = link(since_s, false, before);
-  worker.entry->end_s = worker.idle_since_s;
-  worker.chain = worker.entry;
+  worker.clocks = clocks;
   go_on(index);
 }
 
 bool PipelineRun::may_begin(const Worker& worker, const PipelineTask& task) const {
   if (plan().blocks && worker.under_way > 0) return false;
-  return !needs_message(task) || worker.arrived[number_of(task)];
+  return !needs_message(task) || worker.arrived[number_of(task)] >= 0;
 }
 
 void PipelineRun::go_on(int index) {
@@ -91,49 +76,51 @@ void PipelineRun::go_on(int index) {
   }
   if (plan().blocks && worker.under_way > 0) return;
   worker.is_here = false;
+  count_wait(worker);
+  watcher_.on_done(index);
+}
+
+// What it has waited since it was idle; its free clock shows when that would have ended.
+void PipelineRun::count_wait(Worker& worker) const {
   const double now_s = clock_.now_s();
   const double waited_s = seconds_between(worker.idle_since_s, now_s);
-  worker.times.network_s += waited_s;  // only for its own last message
-  watcher_.on_done(index);
+  const double late_s = std::max(worker.clocks.late_s, seconds_between(worker.clocks.free_s, now_s));
+  const double network_s = std::min(waited_s, late_s - worker.clocks.late_s);
+  worker.clocks.late_s = late_s;
+  worker.times.network_s += network_s;
+  worker.times.bubble_s += waited_s - network_s;
 }
 
 void PipelineRun::begin(int index, const PipelineTask& task) {
   Worker& worker = workers_[as_index(index)];
-  const double now_s = clock_.now_s();
-  const ChainLink* message = worker.arrived[number_of(task)];
-  if (message && message->end_s > worker.chain->end_s) worker.chain = message;  // what it waited for
-  const double waited_s = seconds_between(worker.idle_since_s, now_s);
-  const double network_s = std::min(waited_s, network_seconds(worker.chain, worker.idle_since_s));
-  worker.times.network_s += network_s;
-  worker.times.bubble_s += waited_s - network_s;
+  worker.clocks.free_s = std::max(worker.clocks.free_s, worker.arrived[number_of(task)]);
+  count_wait(worker);
   worker.computes = true;
   const double pass_s = seconds_of(index, task);
-  ChainLink* pass = link(now_s, true, worker.chain);
   worker.times.compute_s += pass_s;
   if (!task.is_forward && worker.next + 1 == tasks_of(index).size())
     watcher_.on_last_pass(index, pass_s, pass_s * (1 + plan().backward) / plan().backward);
-  clock_.after(pass_s, [this, index, task, pass] { end(index, task, pass); });
+  clock_.after(pass_s, [this, index, task, begin_s = clock_.now_s()] { end(index, task, begin_s); });
 }
 
-void PipelineRun::end(int index, const PipelineTask& task, ChainLink* pass) {
+void PipelineRun::end(int index, const PipelineTask& task, double begin_s) {
   Worker& worker = workers_[as_index(index)];
-  pass->end_s = clock_.now_s();
-  worker.chain = pass;
   worker.computes = false;
-  worker.idle_since_s = pass->end_s;
+  worker.idle_since_s = clock_.now_s();
+  worker.clocks.free_s += worker.idle_since_s - begin_s;
   ++worker.next;
-  watcher_.on_task({index, task, pass->begin_s, pass->end_s});
-  send(index, task, pass);
+  watcher_.on_task({index, task, begin_s, worker.idle_since_s});
+  send(index, task);
   go_on(index);
 }
 
 // What a pass made, to whom it is passed on.
-void PipelineRun::send(int index, const PipelineTask& task, const ChainLink* before) {
+void PipelineRun::send(int index, const PipelineTask& task) {
   const int part = task.is_forward ? task.part + 1 : task.part - 1;
   if (part < 0 || part == plan().part_count()) return;
   const auto& hops = task.is_forward ? goes_to_ : comes_from_;
-  const int to = worker_of(hops[as_index(task.microbatch)][as_index(task.part)][as_index(replica_of(index))],
-                           plan().stage_of(part), stages());
+  const auto& of_part = hops[as_index(task.microbatch)][as_index(task.part)];
+  const int to = worker_of(of_part[as_index(replica_of(index))], plan().stage_of(part), stages());
   const std::int64_t bytes =
       task.is_forward ? plan().forward_bytes[as_index(task.part)] : plan().backward_bytes[as_index(part)];
   Worker& sender = workers_[as_index(index)];
@@ -142,26 +129,13 @@ void PipelineRun::send(int index, const PipelineTask& task, const ChainLink* bef
   ++transfers_;
   const int rule = static_cast<int>(trace_.plan.rules.size()) + (task.is_forward ? 0 : 1);
   const MessageKey key{step_, rule, index, static_cast<int>(number_of(task))};
-  ChainLink* message = link(clock_.now_s(), false, before);
   const std::size_t awaited = number_of({task.is_forward, part, task.microbatch});
-  network_.send({index, to, bytes, key, in_turn_}, [this, index, to, awaited, message] {
-    message->end_s = clock_.now_s();
-    workers_[as_index(to)].arrived[awaited] = message;
-    Worker& from = workers_[as_index(index)];
-    --from.under_way;
-    if (plan().blocks && from.is_here && !from.computes && from.under_way == 0) {
-      from.chain = message;
-      go_on(index);
-    }
+  const double free_s = sender.clocks.free_s;
+  network_.send({index, to, bytes, key, in_turn_}, [this, index, to, awaited, free_s] {
+    workers_[as_index(to)].arrived[awaited] = free_s;
+    if (--workers_[as_index(index)].under_way == 0 && plan().blocks) go_on(index);
     go_on(to);
   });
-}
-
-bool PipelineRun::leave() {
-  if (--workers_left_ > 0) return false;
-  for (Worker& worker : workers_) worker.entry->before = nullptr;
-  before_.reset();
-  return true;
 }
 
 std::vector<std::string> PipelineRun::waiting() const {

@@ -5,16 +5,13 @@
 // goes on with it; it is taken in whatever that worker is doing. Where two micro-batches reach a worker
 // together, the later one of its order waits.
 //
-// What a worker waits is told apart by its cause: that of the chain of events that ends the wait, followed
-// back to the wait's begin. While the chain computes, on whichever worker, the wait is a bubble: the schedule
-// would have it on any network. While it travels, or stands in an exchange between replicas, the wait is the
-// network's.
+// What a worker waits is told apart by a second clock of each worker, on which messages between stages take
+// no time and all else takes as long as it does. What it waits on that clock too is a bubble: the schedule
+// and the other workers' pace would have it on any network. What it waits beyond that is the network's.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,15 +21,11 @@
 
 namespace longhaul {
 
-// A stretch of time on the way to an event, and what led to its begin.
-struct ChainLink {
-  double begin_s = 0, end_s = 0;  // of the clock
-  bool computes = false;          // else it travels, or exchanges
-  const ChainLink* before = nullptr;
+// Of a worker, between steps.
+struct WorkerClocks {
+  double free_s = 0;  // what its clock would show, did messages between stages take no time
+  double late_s = 0;  // the longest by which its clock was behind that
 };
-
-// Of [from_s, end of the chain] the seconds in which the chain does not compute.
-double network_seconds(const ChainLink* last, double from_s);
 
 // One pass of one worker, as it was.
 struct TaskTimes {
@@ -55,28 +48,30 @@ class PipelineRun {
     std::function<void(const TaskTimes& times)> on_task;
   };
 
-  // All must outlive it but `before`: the run of the step before, whose chains this one's follow.
+  // All must outlive it.
   PipelineRun(const ExchangeContext& context, const Trace& trace, const StepTimes& times, int step,
-              std::shared_ptr<PipelineRun> before, Watcher watcher);
+              Watcher watcher);
 
-  // The worker has done with the step before, at `since_s` of the clock but for the exchanges that followed.
-  void enter(int worker, double since_s);
+  // The worker has done with the step before.
+  void enter(int worker, const WorkerClocks& clocks);
+  const WorkerClocks& clocks(int worker) const { return workers_[as_index(worker)].clocks; }
   const WorkerTimes& times(int worker) const { return workers_[as_index(worker)].times; }
   // The worker has gone on to the next step. True for the last one.
-  bool leave();
+  bool leave() { return --workers_left_ == 0; }
   std::int64_t transfers() const { return transfers_; }
   std::vector<std::string> waiting() const;  // who waits for what, a line each
 
  private:
   struct Worker {
     bool is_here = false, computes = false;
-    std::size_t next = 0;                   // of its stage's tasks
-    std::vector<const ChainLink*> arrived;  // by task number; null: not yet
-    int under_way = 0;                      // of its own messages
+    std::size_t next = 0;  // of its stage's tasks
+    // By task number what it works on: when it would be there, did messages take no time; negative: it is
+    // under way.
+    std::vector<double> arrived;
+    int under_way = 0;  // of its own messages
     double idle_since_s = 0;
-    const ChainLink* chain = nullptr;  // that led to where it is
-    ChainLink* entry = nullptr;
     double seconds = 0;  // of compute of the whole model in this step
+    WorkerClocks clocks;
     WorkerTimes times;
   };
 
@@ -87,26 +82,24 @@ class PipelineRun {
   std::size_t number_of(const PipelineTask& task) const;
   double seconds_of(int worker, const PipelineTask& task) const;
   bool needs_message(const PipelineTask& task) const;
-  ChainLink* link(double begin_s, bool computes, const ChainLink* before);
   void go_on(int worker);
   bool may_begin(const Worker& worker, const PipelineTask& task) const;
+  void count_wait(Worker& worker) const;
   void begin(int worker, const PipelineTask& task);
-  void end(int worker, const PipelineTask& task, ChainLink* link);
-  void send(int worker, const PipelineTask& task, const ChainLink* before);
+  void end(int worker, const PipelineTask& task, double begin_s);
+  void send(int worker, const PipelineTask& task);
 
   Clock& clock_;
   Network& network_;
   bool in_turn_;
   const Trace& trace_;
   int step_;
-  std::shared_ptr<PipelineRun> before_;
   Watcher watcher_;
   std::vector<std::vector<PipelineTask>> tasks_;  // by stage
   // By micro-batch and part: the replica that had it in the part before, and the one that gets it in the
   // next.
   std::vector<std::vector<std::vector<int>>> comes_from_, goes_to_;
   std::vector<Worker> workers_;
-  std::deque<ChainLink> links_;
   int workers_left_;
   std::int64_t transfers_ = 0;
 };

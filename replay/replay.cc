@@ -76,6 +76,7 @@ class Replay {
     std::size_t next = 0;            // instruction of its program
     std::vector<Waited> blocking;    // of this step, one after another
     std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
+    WorkerClocks clocks;             // with stages
     ReplicaTotals totals;
   };
 
@@ -105,13 +106,16 @@ class Replay {
     Replica& state = at(worker);
     ++state.step;
     state.next = 0;
-    pipeline_at(state.step)->enter(worker, state.step == 1 ? clock_.now_s() : origin_s_ + state.computed_s);
+    if (state.step == 1)
+      state.clocks.free_s = clock_.now_s();
+    else
+      state.clocks.free_s += now() - state.computed_s;  // exchanges
+    pipeline_at(state.step)->enter(worker, state.clocks);
   }
 
   std::shared_ptr<PipelineRun> pipeline_at(int step) {
     std::shared_ptr<PipelineRun>& run = pipelines_[step];
     if (run) return run;
-    const auto before = pipelines_.find(step - 1);
     PipelineRun::Watcher watcher;
     watcher.on_done = [this](int worker) { leave_pipeline(worker); };
     watcher.on_last_pass = [this](int worker, double pass_s, double microbatch_s) {
@@ -121,8 +125,7 @@ class Replay {
       outputs_.add_task(step,
                         {times.worker, times.task, since_origin(times.begin_s), since_origin(times.end_s)});
     };
-    run = std::make_shared<PipelineRun>(context_, trace_, times_, step,
-                                        before == pipelines_.end() ? nullptr : before->second, watcher);
+    run = std::make_shared<PipelineRun>(context_, trace_, times_, step, watcher);
     if (is_recorded(trace_, step)) outputs_.open_pipeline(step, replicas_.size());
     return run;
   }
@@ -141,13 +144,11 @@ class Replay {
     if (is_recorded(trace_, step))
       outputs_.add_pipeline(step,
                             {worker, times.compute_s, times.bubble_s, times.network_s, times.bytes_sent});
+    state.clocks = run->clocks(worker);
     if (run->leave()) {
       transfers_ += run->transfers();
-      // The next one's chains lead back to this one, and its own caller is still at work.
-      if (const auto before = pipelines_.find(step - 1); before != pipelines_.end()) {
-        clock_.after(0, [last = before->second] {});
-        pipelines_.erase(before);
-      }
+      clock_.after(0, [last = run] {});  // it is what called us
+      pipelines_.erase(step);
     }
     begin_waits(worker);
     follow_program(worker);
@@ -357,7 +358,7 @@ class Replay {
   ExchangeContext context_;
   ReplayOutputs outputs_;
   ProgressReporter& reporter_;
-  std::map<int, std::shared_ptr<PipelineRun>> pipelines_;  // by step; until every worker has left the next
+  std::map<int, std::shared_ptr<PipelineRun>> pipelines_;  // by step; until every worker has left it
   std::map<int, std::shared_ptr<StepPlan>> open_plans_;    // by step; until every replica has left it
   int latest_step_ = 0;
   double origin_s_ = 0;
