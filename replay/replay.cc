@@ -41,6 +41,7 @@ class Replay {
         trace_(trace),
         replicas_(as_index(worker_count(trace))),
         times_(one, trace),
+        wiring_(trace.context.replicas, trace.plan.pipeline.part_count()),
         topology_(placed_topology(one)),
         network_(network_of(
                      one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); },
@@ -125,7 +126,7 @@ class Replay {
       outputs_.add_task(step,
                         {times.worker, times.task, since_origin(times.begin_s), since_origin(times.end_s)});
     };
-    run = std::make_shared<PipelineRun>(context_, trace_, times_, step, watcher);
+    run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, step, watcher);
     if (is_recorded(trace_, step)) outputs_.open_pipeline(step, replicas_.size());
     return run;
   }
@@ -353,6 +354,7 @@ class Replay {
   const Trace& trace_;
   std::vector<Replica> replicas_;
   StepTimes times_;
+  Wiring wiring_;
   Topology topology_;
   LoggedNetwork network_;
   ExchangeContext context_;

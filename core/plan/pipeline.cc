@@ -15,7 +15,7 @@ namespace {
 
 // In the order of their enumerations.
 constexpr const char* kSchedules[] = {"gpipe", "1f1b", "interleaved"};
-constexpr const char* kRoutings[] = {"straight", "random"};
+constexpr const char* kRoutings[] = {"straight", "random", "throughput"};
 
 template <std::size_t kCount>
 int place_of(const std::string& word, const char* const (&words)[kCount], const char* key) {
@@ -229,7 +229,7 @@ std::vector<std::vector<int>> paths_of(const PipelinePlan& plan, std::uint64_t s
                                        int microbatch) {
   std::vector<std::vector<int>> paths(as_index(replicas));
   for (int home = 0; home < replicas; ++home) paths[as_index(home)].assign(as_index(plan.part_count()), home);
-  if (plan.routing == MicrobatchRouting::kStraight) return paths;
+  if (plan.routing != MicrobatchRouting::kRandom) return paths;
   for (int part = 0; part + 1 < plan.part_count(); ++part) {
     RandomStream stream(seed, Purpose::kRoutes, static_cast<std::uint32_t>(microbatch),
                         static_cast<std::uint32_t>(step), static_cast<std::uint16_t>(part));

@@ -65,6 +65,8 @@ std::vector<PipelineTask> tasks_of_stage(const PipelinePlan& plan, int stage);
 // whose part takes the one that comes from `home`; paths[home][0] is `home`. Of each part every replica takes
 // one.
 //
+// kThroughput: those of kStraight; the replay chooses others, among replicas whose weights are the same.
+//
 // kRandom: at the hop from part p to p + 1 replica r's goes on to next[r], `next` a permutation drawn from
 // (seed, step, microbatch, p).
 std::vector<std::vector<int>> paths_of(const PipelinePlan& plan, std::uint64_t seed, int replicas, int step,

@@ -139,6 +139,52 @@ TEST(Pipeline, BlockingSendsHoldTheirSenderUp) {
   EXPECT_NEAR(run(setup).clock_s, 3 * kBoth_s + 2 * 0.5, 1e-6) << "both hops of the last micro-batch";
 }
 
+int passes_of(const StagesRun& run, int worker) {
+  std::istringstream lines(run.replayed.files.at("tasks.csv"));
+  int count = 0;
+  for (std::string line; std::getline(lines, line);)
+    count += line.rfind("1," + std::to_string(worker) + ",", 0) == 0;
+  return count;
+}
+
+// Of two workers of the last stage one takes four times as long. By throughput it gets less; all
+// micro-batches are taken through both stages, and both workers of a stage end when the last of its passes is
+// over.
+TEST(Pipeline, ByThroughputTheSlowGetLess) {
+  Stages setup;
+  setup.replicas = 2;
+  setup.microbatches = 32;
+  setup.message_s = 0.1;
+  setup.factors = {1, 1, 1, 4};
+  const StagesRun straight = run(setup);
+  setup.routing = MicrobatchRouting::kThroughput;
+  const StagesRun result = run(setup);
+  EXPECT_EQ(passes_of(result, 0) + passes_of(result, 2), 2 * 2 * 32);
+  EXPECT_EQ(passes_of(result, 1) + passes_of(result, 3), 2 * 2 * 32);
+  EXPECT_LT(passes_of(result, 3), passes_of(result, 1) / 2);
+  // No order of 64 micro-batches on workers of speed 1 and 1 / 4 takes less than 64 / 1.25 passes of 3 s.
+  EXPECT_GT(result.clock_s, 64 / 1.25 * kBoth_s);
+  EXPECT_LT(result.clock_s, 0.6 * straight.clock_s);
+  EXPECT_EQ(result.replayed.files, run(setup).replayed.files);
+  for (const int worker : {0, 1, 2, 3}) {
+    const WorkerStep& row = result.steps.at({1, worker});
+    EXPECT_NEAR(row.compute_s + row.bubble_s + row.network_s,
+                worker % 2 == 0 ? result.clock_s : result.clock_s - kBackward_s - 0.1, kBackward_s + 0.1);
+  }
+}
+
+// A message that does not come in time is the network's; with messages that take nothing nothing is.
+TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
+  Stages setup;
+  setup.replicas = 3;
+  setup.stages = 3;
+  setup.microbatches = 7;
+  setup.steps = 3;
+  setup.factors = {1, 2, 1, 1, 1, 3, 1, 1, 1};
+  setup.routing = MicrobatchRouting::kThroughput;
+  for (const auto& [key, row] : run(setup).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
+}
+
 // The bytes of docs/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way only.
 TEST(Pipeline, SendsWhatThePlanSays) {
   for (const auto routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom}) {
