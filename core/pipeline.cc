@@ -68,6 +68,13 @@ std::vector<Node> keys() {
       boundary_option("gradients", "as-activations", "the same of what passes back"),
       integer("block").at_least(1).by_default(1024).in("numbers").means(
           "numbers that share a scale, where activations or gradients are quantized"),
+      integer("subspace")
+          .at_least(1)
+          .in("coordinates")
+          .means(
+              "constrains what all parts but the last add to the residual stream to a fixed subspace of so "
+              "many dimensions: that many coordinates of a token pass each way in the numbers of "
+              "workload.wire, and its id forward (Protocol Models, arXiv 2506.01260)"),
       number("bytes_per_token")
           .above(0)
           .timing_only()
@@ -90,7 +97,11 @@ BoundarySpec parse_boundary(const Json& json) {
   const std::string forward = json.at("activations"), back = json.at("gradients");
   boundary.activations = quantized(forward, block);
   boundary.gradients = quantized(back == "as-activations" ? forward : back, block);
+  boundary.subspace = json.value("subspace", 0);
   boundary.bytes_per_token = json.value("bytes_per_token", 0.);
+  if (boundary.subspace > 0 && (boundary.activations || boundary.gradients))
+    throw InputError("pipeline.subspace", "found beside quantized activations or gradients", "one of them",
+                     "coordinates travel in the numbers of workload.wire");
   return boundary;
 }
 

@@ -37,6 +37,9 @@ enum class PipelineCut { kLayers, kCost, kGiven };
 // training does not round: that is train.precision's.
 struct BoundarySpec {
   std::optional<Quantized> activations, gradients;
+  // > 0: the model is constrained so that so many coordinates of a token pass a boundary without loss
+  // (Protocol Models, arXiv 2506.01260; trainer/pipeline/subspace.h), and forward its id too.
+  int subspace = 0;
   double bytes_per_token = 0;  // each way; 0: follows from the above
 };
 

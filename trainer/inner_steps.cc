@@ -226,6 +226,11 @@ void Training::optimize_on_gpu(int step) {
 
 void Training::optimize(int step, int replica, double& seconds) {
   const Stopwatch watch(seconds);
+  take_optimizer_step(step, replica);
+  if (subspace_) subspace_->project(arena_.row(Slot::kWeights, replica));
+}
+
+void Training::take_optimizer_step(int step, int replica) {
   if (update_->has_own_optimizer() && update_->optimize(inner_step_facts(step), replica, arena_)) return;
   const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
                        arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};

@@ -124,7 +124,14 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks.size()),
                      "\"straight\", or one rank",
                      "micro-batches would pass replicas that other processes hold");
-  const std::vector<float> weights = initial_weights(train_.model, case_.seed);
+  std::vector<float> weights = initial_weights(train_.model, case_.seed);
+  if (const int rank = case_.pipeline.boundary.subspace; rank > 0 && plan_.pipeline.has_stages()) {
+    if (device == Device::kCuda)
+      throw InputError("pipeline.subspace", fmt::format("found {} with train.device \"cuda\"", rank),
+                       "train.device \"cpu\"", "the projection of the weights has no kernel yet");
+    subspace_.emplace(train_.model, plan_.pipeline, rank, case_.seed, weights);
+    subspace_->project(weights.data());
+  }
   for_each_held(
       [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->follow(plan_, context_);

@@ -19,6 +19,7 @@
 #include "trainer/operations/operation_runner.h"
 #include "trainer/optimizer/muon.h"
 #include "trainer/pipeline/microbatches.h"
+#include "trainer/pipeline/subspace.h"
 #include "trainer/training_files.h"
 
 namespace longhaul {
@@ -89,6 +90,7 @@ class Training {
   void optimize_all_unless_exchanged(int step);
   void compute_on_gpu(int step);
   void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
+  void take_optimizer_step(int step, int replica);
   void optimize_on_gpu(int step);
   void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;
@@ -128,6 +130,7 @@ class Training {
   Replicas replicas_;
   OperationRunner operations_;
   Evaluator evaluator_;
+  std::optional<Subspace> subspace_;         // that the weights are kept in
   std::unique_ptr<StackedDecoder> stacked_;  // of a stacked back-end on a CPU
   // Its rows [R, P] of micro-batches: the weights of their paths, and gradients before they are shared out.
   std::vector<float> composed_, partial_;

@@ -116,8 +116,18 @@ std::int64_t hop_bytes(const BoundarySpec& boundary, const std::optional<Quantiz
   if (!shape)
     throw InputError("pipeline.bytes_per_token", "this key is missing", "a number above 0",
                      "workload.parameters does not say how wide the model is; or give workload.model");
-  const std::int64_t numbers = tokens * shape->hidden;
-  return encoded_bytes(codec ? Codec(*codec) : Codec(wire), numbers);
+  if (boundary.subspace > shape->hidden)
+    throw InputError("pipeline.subspace", fmt::format("found {}", boundary.subspace),
+                     fmt::format("at most {}, the model's hidden", shape->hidden));
+  const int width = boundary.subspace > 0 ? boundary.subspace : shape->hidden;
+  return encoded_bytes(codec ? Codec(*codec) : Codec(wire), tokens * width);
+}
+
+// The next stages know a token's fixed embedding by its id.
+std::int64_t id_bytes(const BoundarySpec& boundary, const std::optional<ModelShape>& shape,
+                      std::int64_t tokens) {
+  if (boundary.subspace == 0 || boundary.bytes_per_token > 0) return 0;
+  return tokens * (shape->vocabulary <= 65536 ? 2 : 4);
 }
 
 std::int64_t tokens_of_microbatch(const PipelineSpec& spec, std::int64_t tokens) {

@@ -78,9 +78,11 @@ OperationPlan trained_plan_of(const Case& one) {
   const ModelShape& shape = one.train->model;
   const PlannedModel model = planned_model(shape, one.workload.wire);
   const std::int64_t tokens = std::int64_t{one.train->batch} * shape.context;
-  return with_stages(method_named(one.method.name).plan(one.method, model),
-                     pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire),
-                     model);
+  OperationPlan plan =
+      with_stages(method_named(one.method.name).plan(one.method, model),
+                  pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire), model);
+  check_routing(one, plan);
+  return plan;
 }
 
 Case trained_case(Case one) {
