@@ -60,9 +60,9 @@ TEST(Subspace, TheBasisIsOrthonormalAndDrawnFromTheSeed) {
 
 // Every column of a projection into the stream, and every row of E − E₀, of the layers before the last part;
 // nothing else changes.
-void expect_inside(const Subspace& subspace, const std::vector<float>& fixed, const std::vector<float>& row,
-                   int constrained_layers) {
-  for (const Parameter& parameter : parameter_layout(kShape)) {
+void expect_inside(const ModelShape& shape, const Subspace& subspace, const std::vector<float>& fixed,
+                   const float* row, int constrained_layers) {
+  for (const Parameter& parameter : parameter_layout(shape)) {
     const bool is_embedding = parameter.name == "embedding";
     const bool projects = parameter.writes_residual && parameter.layer < constrained_layers;
     if (!is_embedding && !projects) continue;
@@ -71,8 +71,7 @@ void expect_inside(const Subspace& subspace, const std::vector<float>& fixed, co
       std::vector<double> vector(16);
       for (std::int64_t i = 0; i < 16; ++i) {
         const std::int64_t at = parameter.offset + (is_embedding ? v * 16 + i : i * parameter.columns + v);
-        vector[as_index(i)] =
-            row[as_index(at)] - (is_embedding ? static_cast<double>(fixed[as_index(at)]) : 0.);
+        vector[as_index(i)] = row[at] - (is_embedding ? static_cast<double>(fixed[as_index(at)]) : 0.);
       }
       EXPECT_LT(length(outside(subspace.basis(), vector)), 1e-6 + 1e-5 * length(vector))
           << parameter.name << ", " << v;
@@ -86,7 +85,7 @@ TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
   const std::vector<float> before = row;
   const Subspace subspace = subspace_of(weights);
   subspace.project(row.data());
-  expect_inside(subspace, weights, row, 2);
+  expect_inside(kShape, subspace, weights, row.data(), 2);
   for (const Parameter& parameter : parameter_layout(kShape)) {
     const bool is_free = parameter.name != "embedding" && !(parameter.writes_residual && parameter.layer < 2);
     const auto begin = static_cast<std::ptrdiff_t>(parameter.offset),
@@ -118,6 +117,24 @@ TEST(Subspace, OfAllDimensionsConstrainsNothing) {
                other = train(scenario_of(method, narrow)).summary["final_loss"];
   EXPECT_NEAR(same, expected, 1e-4 * expected);
   EXPECT_GT(std::abs(other - expected), 1e-3 * expected);
+}
+
+// After averages in pairs along random paths every replica is inside: what passes the boundary has no more
+// than its coordinates.
+TEST(Subspace, ATrainingStaysInside) {
+  const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}};
+  const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of(noloco, pipeline), folder);
+  const ModelShape& shape = one.train->model;
+  ProgressReporter silent("test", -1, true);
+  TrainingFiles files(folder.file("out"));
+  Training training(one, Device::kCpu, make_loop_backend(), files, silent);
+  training.run();
+  const std::vector<float> fixed = initial_weights(shape, one.seed);
+  const Subspace subspace(shape, trained_plan_of(one).pipeline, kRank, one.seed, fixed);
+  for (int replica = 0; replica < 4; ++replica)
+    expect_inside(shape, subspace, fixed, training.arena().row(Slot::kWeights, replica), 1);
 }
 
 // Coordinates and ids forward, coordinates back: a training that sends no more has the bytes of the plan.
