@@ -47,6 +47,11 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
   for (const auto& [key, value] : swept.items()) record[key] = value;
   record["parameters"] = parameters;
   record["replicas"] = one.replicas;
+  if (one.pipeline.has_stages()) {
+    const Json pipeline = one.resolved.at("pipeline");
+    record["workers"] = one.workers();
+    for (const char* key : {"stages", "microbatches", "schedule", "routing"}) record[key] = pipeline.at(key);
+  }
   record["collective"] = collective_of(one.method.options);
   record["fidelity"] = one.network.fidelity;
   if (topology_named(one.network.topology.name).has_sites)
@@ -76,7 +81,7 @@ Json to_json(const std::map<std::string, RuleTimes>& rules) {
 class GroupTimes {
  public:
   // Reads the groups from the trace of the case; without one everybody is one group.
-  GroupTimes(const std::string& case_folder, int replicas) : sync_s_(as_index(replicas), -1) {
+  GroupTimes(const std::string& case_folder, int workers) : sync_s_(as_index(workers), -1) {
     std::ifstream in(case_folder + "/trace.jsonl");
     if (!in) return;
     try {
@@ -105,9 +110,11 @@ class GroupTimes {
   void finish_exchange() {
     if (step_ < 0) return;
     if (const auto* groups = this->groups()) {
+      const int stages = trace_.plan.pipeline.stages, stage = std::max(0, stage_of_rule());
       for (const std::vector<int>& group : *groups) {
         double last_s = -1;
-        for (const int replica : group) last_s = std::max(last_s, sync_s_.at(as_index(replica)));
+        for (const int replica : group)
+          last_s = std::max(last_s, sync_s_.at(as_index(worker_of(replica, stage, stages))));
         count(last_s);
       }
     } else {
@@ -122,6 +129,12 @@ class GroupTimes {
     ++count_;
   }
 
+  int stage_of_rule() const {
+    for (const OperationRule& rule : trace_.plan.rules)
+      if (rule.name == rule_) return rule.stage;
+    return -1;
+  }
+
   const std::vector<std::vector<int>>* groups() const {
     for (std::size_t i = 0; i < trace_.plan.rules.size(); ++i)
       if (trace_.plan.rules[i].name == rule_) {
@@ -134,7 +147,7 @@ class GroupTimes {
   Trace trace_;
   std::int64_t step_ = -1;
   std::string rule_;
-  std::vector<double> sync_s_;  // by replica, of the exchange at hand; negative: takes no part
+  std::vector<double> sync_s_;  // by worker, of the exchange at hand; negative: takes no part
   double total_s_ = 0;
   std::int64_t count_ = 0;
 };
@@ -149,8 +162,8 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   std::vector<double> sync_s, wait_s, exposed_s, exchange_s;
   std::map<std::string, RuleTimes> by_rule;
   bool has_overlap = false;
-  GroupTimes groups(case_folder, one.replicas);
-  std::vector<LastSync> last(as_index(one.replicas));
+  GroupTimes groups(case_folder, one.workers());
+  std::vector<LastSync> last(as_index(one.workers()));
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
   for (ExchangeTable rows(case_folder); rows.next();) {
@@ -189,27 +202,44 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   record["wait_s"] = to_json(wait_s);
   record["exposed_s"] = to_json(exposed_s);
   if (has_overlap) record["rules"] = to_json(by_rule);
-  const double rows_per_replica = static_cast<double>(sync_s.size()) / replicas;
+  const double rows_per_replica = static_cast<double>(sync_s.size()) / one.workers();
   record["exchange_time_s"] = exchange_s.empty() ? 0 : mean(exchange_s) * rows_per_replica;
   record["wait_time_s"] = wait_s.empty() ? 0 : mean(wait_s) * rows_per_replica;
 }
 
 void add_totals(const Case& one, const std::string& case_folder, Json& record) {
-  CsvStream rows(case_folder + "/replicas.csv", {"compute_s", "idle_s", "clock_s", "bytes_sent"});
-  std::vector<double> compute_s, clock_s, idle_fraction, bytes;
+  const bool has_stages = one.pipeline.has_stages();
+  std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
+  if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
+  CsvStream rows(case_folder + "/replicas.csv", columns);
+  std::vector<double> compute_s, clock_s, idle_fraction, bytes, bubble_fraction, stage_wait_fraction;
+  const auto share = [&](std::size_t column) {
+    return clock_s.back() > 0 ? rows.number(column) / clock_s.back() : 0;
+  };
   while (rows.next()) {
     compute_s.push_back(rows.number(0));
     clock_s.push_back(rows.number(2));
-    idle_fraction.push_back(clock_s.back() > 0 ? rows.number(1) / clock_s.back() : 0);
-    bytes.push_back(rows.number(3));
+    idle_fraction.push_back(share(1));
+    bytes.push_back(rows.number(3) * one.pipeline.stages);  // a replica has so many rows
+    if (!has_stages) continue;
+    bubble_fraction.push_back(share(4));
+    stage_wait_fraction.push_back(share(5));
   }
   if (clock_s.empty()) return;
   record["bytes_sent_per_replica"] = mean(bytes);
   if (one.workload.tokens > 0)
     record["bytes_per_token"] =
         mean(bytes) / (static_cast<double>(one.workload.steps) * static_cast<double>(one.workload.tokens));
-  record["idle_fraction"] = {{"mean", mean(idle_fraction)},
-                             {"max", *std::max_element(idle_fraction.begin(), idle_fraction.end())}};
+  const auto mean_and_max = [](const std::vector<double>& values) {
+    return Json{{"mean", mean(values)}, {"max", *std::max_element(values.begin(), values.end())}};
+  };
+  record["idle_fraction"] = mean_and_max(idle_fraction);
+  if (has_stages) {
+    record["bubble_fraction"] = mean_and_max(bubble_fraction);
+    record["stage_wait_fraction"] = mean_and_max(stage_wait_fraction);
+    record["stage_bytes_per_step"] = stage_bytes_of_step(case_folder);
+    record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / one.steps();
+  }
   record["simulated_time_s"] = *std::max_element(clock_s.begin(), clock_s.end());
   record["compute_time_s"] = mean(compute_s);
 }

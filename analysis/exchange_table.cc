@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include "core/plan/pipeline.h"
+
 namespace longhaul {
 namespace {
 
@@ -29,13 +31,23 @@ std::set<std::string> sent_ahead(const std::string& case_folder) {
   return blocks ? names : std::set<std::string>();
 }
 
-}  // namespace
-
-std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
+Json trace_header(const std::string& case_folder) {
   std::ifstream in(case_folder + "/trace.jsonl");
   std::string line;
   std::getline(in, line);
-  const Json header = Json::parse(line, nullptr, false);
+  return Json::parse(line, nullptr, false);
+}
+
+}  // namespace
+
+std::int64_t stage_bytes_of_step(const std::string& case_folder) {
+  const Json header = trace_header(case_folder);
+  const Json pipeline = member(header, "pipeline");
+  return pipeline.is_null() ? 0 : pipeline_from(pipeline, header.at("parameters")).bytes_of_step();
+}
+
+std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
+  const Json header = trace_header(case_folder);
   std::vector<ExchangeRuleFacts> rules;
   if (!header.is_object() || !header.contains("rules")) return rules;
   for (const Json& rule : header["rules"])

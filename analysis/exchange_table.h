@@ -21,6 +21,9 @@ struct ExchangeRuleFacts {
 // The rules of CASE_FOLDER/trace.jsonl; empty without a trace.
 std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder);
 
+// What passes between the stages of a replica in a step, bytes, as the trace says; 0 without stages.
+std::int64_t stage_bytes_of_step(const std::string& case_folder);
+
 class ExchangeTable {
  public:
   // Throws RunError if the table cannot be read. Rows of rules that the trace does not know block.

@@ -51,19 +51,29 @@ void check_replica(std::int64_t replica, int replicas, const std::string& file) 
     throw RunError(fmt::format("{}: has replica {}, the case has {}", file, replica, replicas));
 }
 
-void read_clocks(const std::string& file, int replicas, Moments& moments) {
+// With stages rows are of workers; a replica's clock is that of its last worker.
+void read_clocks(const std::string& file, int replicas, int stages, Moments& moments) {
   CsvStream rows(file, {"step", "replica", "computed_s", "done_s"});
   while (rows.next()) {
     const auto found = moments.find(rows.integer(0));
     if (found == moments.end()) continue;
-    check_replica(rows.integer(1), replicas, file);
-    Moment& moment = found->second[rows.integer(1)];
-    moment.clock = {rows.number(2), rows.number(3)};
+    const std::int64_t replica = rows.integer(1) / stages;
+    check_replica(replica, replicas, file);
+    Moment& moment = found->second[replica];
+    moment.clock = {std::max(moment.clock.computed_s, rows.number(2)),
+                    std::max(moment.clock.done_s, rows.number(3))};
     moment.replayed = true;
   }
 }
 
-void read_bytes(const std::string& case_folder, int replicas, Moments& moments) {
+// What passes between stages is the same at every step.
+void add_stage_bytes(std::int64_t of_step, Moments& moments) {
+  for (auto& [step, of_replicas] : moments)
+    for (Moment& moment : of_replicas)
+      for (std::int64_t* bytes : {&moment.bytes_before, &moment.bytes_after}) *bytes += step * of_step;
+}
+
+void read_bytes(const std::string& case_folder, int replicas, int stages, Moments& moments) {
   const std::string file = case_folder + "/exchanges.csv";
   std::vector<std::int64_t> sent(replicas);
   auto moment = moments.begin();
@@ -84,8 +94,9 @@ void read_bytes(const std::string& case_folder, int replicas, Moments& moments) 
       advance_to(rows.step());
       step = rows.step();
     }
-    check_replica(rows.replica(), replicas, file);
-    sent[rows.replica()] += rows.bytes();
+    const std::int64_t replica = rows.replica() / stages;
+    check_replica(replica, replicas, file);
+    sent[replica] += rows.bytes();
   }
   advance_to(moments.empty() ? 0 : moments.rbegin()->first + 1);
 }
@@ -125,13 +136,12 @@ void write_row(const CsvStream& row, const Moments& moments, const std::string& 
   if (!is_mean) check_replica(row.integer(kReplica), static_cast<int>(all.size()), "metrics.csv");
   for (const Moment& moment : all)
     if (!moment.replayed)
-      throw RunError(fmt::format("{}: has no clock of every replica for the evaluation at step {}", steps_file,
-                                 row.text(kStep)));
+      throw RunError(fmt::format("{}: has no clock of every replica for the evaluation at step {}",
+                                 steps_file, row.text(kStep)));
   const Cost cost = is_mean ? mean_cost(all, before) : cost_of(all[row.integer(kReplica)], before);
   out.cell(row.integer(kStep)).cell(std::string(row.text(kPhase)));
   out.cell(std::string(row.text(kReplica))).cell(cost.simulated_s);
-  for (const int column : {kLoss, kLossOfMean, kWeightSpread})
-    out.cell(std::string(row.text(column)));
+  for (const int column : {kLoss, kLossOfMean, kWeightSpread}) out.cell(std::string(row.text(column)));
   bytes_cell(out, cost.bytes_sent);
   out.end_row();
 }
@@ -174,8 +184,9 @@ std::vector<std::int64_t> kept_steps(const std::vector<CurvePoint>& points, std:
 void write_case_metrics(const Case& one, const std::string& case_folder, const std::string& train_folder) {
   const std::string metrics = train_folder + "/metrics.csv", steps = case_folder + "/steps.csv";
   Moments moments = evaluated_steps(metrics, one.replicas);
-  read_clocks(steps, one.replicas, moments);
-  read_bytes(case_folder, one.replicas, moments);
+  read_clocks(steps, one.replicas, one.pipeline.stages, moments);
+  read_bytes(case_folder, one.replicas, one.pipeline.stages, moments);
+  add_stage_bytes(stage_bytes_of_step(case_folder), moments);
   CsvWriter out(case_folder + "/metrics.csv", {"step", "phase", "replica", "simulated_s", "loss",
                                                "loss_of_mean", "weight_spread", "bytes_sent"});
   CsvStream rows(metrics, kMetricColumns);

@@ -106,6 +106,27 @@ std::vector<Metric> declared() {
           .by_default()
           .means("share of its time in which an accelerator could compute and does not"),
       idle.at("max"),
+      Declared("bubble_fraction", Unit::kFraction)
+          .lower()
+          .at("mean")
+          .column(13, "bubble", "Bubble")
+          .means(
+              "with stages: share of its time that a worker waits because of the schedule, on any network"),
+      Declared("bubble_fraction", Unit::kFraction).lower().at("max"),
+      Declared("stage_wait_fraction", Unit::kFraction)
+          .lower()
+          .network_time()
+          .at("mean")
+          .column(14, "stage wait", "Stage wait")
+          .means(
+              "with stages: share of its time that a worker waits for activations and gradients to arrive"),
+      Declared("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
+      seconds("step_time_s")
+          .lower()
+          .network_time()
+          .column(15, "step", "Step time")
+          .means("with stages: simulated time over steps, exchanges between replicas included"),
+      bytes("stage_bytes_per_step"),
       seconds("compute_time_s"),
       seconds("exchange_time_s").lower().network_time(),
       seconds("wait_time_s").lower(),

@@ -40,10 +40,13 @@ std::vector<Node> keys() {
                  "`chunks` parts of the model on each worker"),
       integer("chunks").at_least(1).at_most(64).by_default(1).means(
           "with schedule interleaved: parts of the model on each worker, 2 or more"),
-      choice("routing", {"straight", "random"})
+      choice("routing", {"straight", "random", "throughput"})
           .by_default("straight")
           .means("straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
-                 "the replicas says who gets whose micro-batch (NoLoCo, arXiv 2506.10911)"),
+                 "the replicas says who gets whose micro-batch (NoLoCo, arXiv 2506.10911); throughput: to "
+                 "the worker "
+                 "of the next stage that is fastest by what the sender has measured, in the order of arrival "
+                 "(SWARM, arXiv 2301.11913)"),
       either("cut", {choice("", {"layers", "cost"}), list_of("", integer("").at_least(0)).not_empty()})
           .by_default("layers")
           .means(
@@ -65,6 +68,13 @@ std::vector<Node> keys() {
       boundary_option("gradients", "as-activations", "the same of what passes back"),
       integer("block").at_least(1).by_default(1024).in("numbers").means(
           "numbers that share a scale, where activations or gradients are quantized"),
+      integer("subspace")
+          .at_least(1)
+          .in("coordinates")
+          .means(
+              "constrains what all parts but the last add to the residual stream to a fixed subspace of so "
+              "many dimensions: that many coordinates of a token pass each way in the numbers of "
+              "workload.wire, and its id forward (Protocol Models, arXiv 2506.01260)"),
       number("bytes_per_token")
           .above(0)
           .timing_only()
@@ -87,7 +97,11 @@ BoundarySpec parse_boundary(const Json& json) {
   const std::string forward = json.at("activations"), back = json.at("gradients");
   boundary.activations = quantized(forward, block);
   boundary.gradients = quantized(back == "as-activations" ? forward : back, block);
+  boundary.subspace = json.value("subspace", 0);
   boundary.bytes_per_token = json.value("bytes_per_token", 0.);
+  if (boundary.subspace > 0 && (boundary.activations || boundary.gradients))
+    throw InputError("pipeline.subspace", "found beside quantized activations or gradients", "one of them",
+                     "coordinates travel in the numbers of workload.wire");
   return boundary;
 }
 
@@ -156,12 +170,20 @@ PipelineSpec parse_pipeline(const Json& resolved) {
                   : schedule == "1f1b" ? PipelineSchedule::k1f1b
                                        : PipelineSchedule::kInterleaved;
   spec.chunks = json.at("chunks");
-  spec.routing = json.at("routing") == "random" ? MicrobatchRouting::kRandom : MicrobatchRouting::kStraight;
+  const std::string routing = json.at("routing");
+  spec.routing = routing == "random"       ? MicrobatchRouting::kRandom
+                 : routing == "throughput" ? MicrobatchRouting::kThroughput
+                                           : MicrobatchRouting::kStraight;
   parse_cut(json.at("cut"), spec);
   spec.backward = json.at("backward");
   spec.blocks = json.at("sends") == "blocking";
   spec.boundary = parse_boundary(json);
   check_interleaved(spec);
+  if (spec.routing == MicrobatchRouting::kThroughput && (spec.blocks || spec.chunks > 1))
+    throw InputError("pipeline.routing",
+                     fmt::format("found \"throughput\" with {}", spec.blocks ? "blocking sends" : "chunks"),
+                     "sends \"overlapped\" and one part of the model on each worker",
+                     "a worker then takes passes as they come, in no order of a schedule");
   return spec;
 }
 

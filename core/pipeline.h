@@ -25,8 +25,10 @@ namespace longhaul {
 enum class PipelineSchedule { kGpipe, k1f1b, kInterleaved };
 
 // kStraight: through the stages of its own replica. kRandom: at each hop a fresh permutation of the replicas
-// says who gets whose micro-batch; the backward pass goes the same path back.
-enum class MicrobatchRouting { kStraight, kRandom };
+// says who gets whose micro-batch; the backward pass goes the same path back. kThroughput: each worker hands
+// it to the worker of the next stage that is fastest by what it has measured (SWARM, arXiv 2301.11913;
+// replay/wiring.h); a worker takes what comes, backward passes first.
+enum class MicrobatchRouting { kStraight, kRandom, kThroughput };
 
 // How the model is cut: into parts of as many layers, or of as much work, or as given.
 enum class PipelineCut { kLayers, kCost, kGiven };
@@ -35,6 +37,9 @@ enum class PipelineCut { kLayers, kCost, kGiven };
 // training does not round: that is train.precision's.
 struct BoundarySpec {
   std::optional<Quantized> activations, gradients;
+  // > 0: the model is constrained so that so many coordinates of a token pass a boundary without loss
+  // (Protocol Models, arXiv 2506.01260; trainer/pipeline/subspace.h), and forward its id too.
+  int subspace = 0;
   double bytes_per_token = 0;  // each way; 0: follows from the above
 };
 

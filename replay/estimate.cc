@@ -19,6 +19,7 @@
 #include "net/variation/variation.h"
 #include "replay/optimized_order.h"
 #include "replay/outputs.h"
+#include "replay/step_plan.h"
 
 namespace longhaul {
 namespace {
@@ -34,13 +35,19 @@ constexpr double kAnalyticMessagesPerSecond = 2e6;
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;
 
-GroupExchange group_of(const Operation& exchange, std::int64_t bytes, int members, const Case& one) {
+GroupExchange group_of(const Operation& exchange, std::int64_t bytes, int members,
+                       const std::vector<int>& workers, const Case& one) {
   GroupExchange group{members, bytes, static_cast<int>(exchange.rule->payload.size()), {}};
   group.targets = exchange.targets;
   group.senders = senders_of(exchange.targets);
   group.parts = exchange.parts;
-  if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites())
+  if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites()) {
     group.site_of = placed_topology(one).site_of();
+    if (workers.empty()) return group;
+    std::vector<int> sites;
+    for (const int worker : workers) sites.push_back(group.site_of[as_index(worker)]);
+    group.site_of = std::move(sites);
+  }
   return group;
 }
 
@@ -98,7 +105,8 @@ Topology blocks_of(Case one) {
   return build_topology(one);
 }
 
-// `count` groups of so many members, `first` one of them (empty: everyone); `bytes`: of one bucket.
+// `count` groups of so many members, `first` the workers of one of them (empty: all there are); `bytes`: of
+// one bucket.
 void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<int>& first, int members,
          std::int64_t count, std::int64_t bytes, const Case& one,
          std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
@@ -106,7 +114,7 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
   const auto key = std::make_tuple(exchange.rule->collective, members, bytes);
   auto found = known.find(key);
   if (found == known.end()) {
-    const GroupExchange group = group_of(exchange, bytes, members, one);
+    const GroupExchange group = group_of(exchange, bytes, members, first, one);
     const Collective& collective = find_collective(exchange.rule->collective);
     check_slices(one.network.slice, collective, group);
     const Totals totals = collective.totals(group);
@@ -139,6 +147,22 @@ void check_senders(const Case& one, const OperationRule& rule) {
                    "network.tcp.accept_error");
 }
 
+// What passes between stages; connections that go on do not start again.
+void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
+  const PipelinePlan& plan = trace.plan.pipeline;
+  if (!plan.has_stages()) return;
+  const std::int64_t microbatches =
+      std::int64_t{trace.context.steps} * trace.context.replicas * plan.microbatches;
+  std::int64_t transfers = 0;
+  for (const auto* hops : {&plan.forward_bytes, &plan.backward_bytes})
+    for (const std::int64_t bytes : *hops) {
+      transfers += microbatches;
+      estimate.payload_bytes += microbatches * bytes;
+    }
+  estimate.transfers += transfers;
+  if (one.network.fidelity == "flow") estimate.events += 2 * transfers * channels(one.network.tcp);
+}
+
 }  // namespace
 
 ReplayEstimate estimate(const Case& one, const Trace& trace) {
@@ -148,17 +172,23 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
     for (const Operation& exchange : trace.operations_at(step)) {
       std::map<std::size_t, std::vector<const std::vector<int>*>> by_size;
       for (const std::vector<int>& group : exchange.groups) by_size[group.size()].push_back(&group);
+      const bool has_stage = exchange.rule->stage >= 0;
       for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket) {
         const std::int64_t bytes = bucket_bytes(exchange, bucket);
-        if (by_size.empty() && exchange.rule->is_of_everyone())
-          add(estimate, exchange, {}, trace.context.replicas, 1, bytes, one, known);
+        if (by_size.empty() && exchange.rule->is_of_everyone()) {
+          std::vector<int> all;
+          if (has_stage)
+            all = workers_of(trace.plan, *exchange.rule, groups_of(exchange, trace.context.replicas).front());
+          add(estimate, exchange, all, trace.context.replicas, 1, bytes, one, known);
+        }
         for (const auto& [size, groups] : by_size)
-          add(estimate, exchange, *groups.front(), static_cast<int>(size),
-              static_cast<std::int64_t>(groups.size()), bytes, one, known);
+          add(estimate, exchange, workers_of(trace.plan, *exchange.rule, *groups.front()),
+              static_cast<int>(size), static_cast<std::int64_t>(groups.size()), bytes, one, known);
       }
     }
+  add_stages(estimate, one, trace);
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
-  const double replica_steps = trace.context.steps * static_cast<double>(trace.context.replicas);
+  const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));
   estimate.seconds = replica_steps / kReplicaStepsPerSecond;
   if (replica_steps <= static_cast<double>(kMostStepRows))
     estimate.seconds += replica_steps / kStepRowsPerSecond;

@@ -20,10 +20,11 @@ namespace longhaul {
 struct SendingRules {
   bool barrier = false;  // no member starts before all have posted
   SliceSpec slice;
-  double eager_bytes = 0;  // from one member to another that has not posted
+  double eager_bytes = 0;    // from one member to another that has not posted
+  bool draws_times = false;  // each message has a drawn time of its own (network.message_time)
 
   static SendingRules of(const NetworkSpec& network) {
-    return {network.barrier, network.slice, network.eager};
+    return {network.barrier, network.slice, network.eager, network.message_time.has_value()};
   }
 };
 

@@ -11,11 +11,18 @@ constexpr std::int64_t kMostRows = 10000;
 
 }  // namespace
 
+std::vector<std::string> row_names(const OperationPlan& plan) {
+  std::vector<std::string> names;
+  for (const OperationRule& rule : plan.rules) names.push_back(rule.name);
+  for (const char* passed : {"activations", "gradients"}) names.push_back(passed);
+  return names;
+}
+
 LoggedNetwork::LoggedNetwork(std::unique_ptr<Network> network, const Clock& clock, const std::string& folder,
-                             const std::vector<OperationRule>& rules)
+                             std::vector<std::string> names)
     : network_(std::move(network)),
       clock_(clock),
-      rules_(rules),
+      names_(std::move(names)),
       out_(folder + "/transfers.csv", {"step", "exchange", "from", "to", "start_s", "done_s", "bytes"}) {
   network_->set_heartbeat([this] { beat(); });
 }
@@ -33,7 +40,7 @@ void LoggedNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncP
 // Times since training began: handed to the network, and the last byte has arrived.
 void LoggedNetwork::write_row(const Transmission& transfer, double start_s) {
   const double origin_s = network_->ready_s();
-  out_.cell(transfer.key.step).cell(rules_[as_index(transfer.key.rule)].name);
+  out_.cell(transfer.key.step).cell(names_[as_index(transfer.key.rule)]);
   out_.cell(transfer.source).cell(transfer.target);
   out_.cell(seconds_between(origin_s, start_s)).cell(seconds_between(origin_s, clock_.now_s()));
   out_.cell(transfer.bytes).end_row();

@@ -13,13 +13,17 @@
 
 namespace longhaul {
 
+// By the number of a message's rule: the plan's, and behind them what passes between stages, forward and
+// back.
+std::vector<std::string> row_names(const OperationPlan& plan);
+
 // A network that writes the first messages that it carries to transfers.csv, and passes all of them on.
 class LoggedNetwork : public Network {
  public:
-  // Truncates the file of an earlier replay in `folder`. Throws RunError. `rules` name the rows; they and
-  // `clock` must outlive it.
+  // Truncates the file of an earlier replay in `folder`. Throws RunError. `names` are those of the messages'
+  // rules; `clock` must outlive it.
   LoggedNetwork(std::unique_ptr<Network> network, const Clock& clock, const std::string& folder,
-                const std::vector<OperationRule>& rules);
+                std::vector<std::string> names);
 
   void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override;
   double ready_s() const override { return network_->ready_s(); }
@@ -32,7 +36,7 @@ class LoggedNetwork : public Network {
 
   std::unique_ptr<Network> network_;
   const Clock& clock_;
-  const std::vector<OperationRule>& rules_;
+  std::vector<std::string> names_;
   CsvWriter out_;
   std::int64_t logged_ = 0;
 };

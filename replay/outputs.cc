@@ -9,6 +9,9 @@
 namespace longhaul {
 namespace {
 
+// A step of 64 workers with 64 micro-batches has 8192.
+constexpr std::int64_t kMostTaskRows = 20000;
+
 std::vector<std::string> breakdown_columns(const std::vector<NamedPart>& parts) {
   std::vector<std::string> columns = {"step", "replica", "exchange"};
   for (const NamedPart& part : parts) columns.push_back(part.name + "_s");
@@ -29,14 +32,16 @@ bool is_listed(const Topology& topology, const std::vector<LinkLoad>& loads, std
 
 bool is_recorded(const Trace& trace, int step) {
   const PlanContext& context = trace.context;
-  if (static_cast<std::int64_t>(context.steps) * context.replicas <= kMostStepRows) return true;
+  const std::int64_t rows =
+      static_cast<std::int64_t>(context.steps) * context.replicas * trace.plan.pipeline.stages;
+  if (rows <= kMostStepRows) return true;
   return step == context.steps || (trace.evaluate_every > 0 && step % trace.evaluate_every == 0);
 }
 
-ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<OperationRule>& rules,
+ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& plan,
                              std::vector<NamedPart> parts, int replicas)
     : folder_(folder),
-      rules_(rules),
+      plan_(plan),
       parts_(std::move(parts)),
       exchanges_(folder + "/exchanges.csv",
                  {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes", "awaited_s"}),
@@ -48,12 +53,24 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const std::vector<Operat
       }),
       step_rows_([this](int step, const StepRow& row) {
         steps_.cell(step).cell(row.replica).cell(row.computed_s).cell(row.done_s).end_row();
+      }),
+      pipeline_rows_([this](int step, const PipelineRow& row) {
+        pipeline_->cell(step).cell(row.replica).cell(row.replica % plan_.pipeline.stages);
+        pipeline_->cell(row.compute_s).cell(to_picoseconds(row.bubble_s)).cell(to_picoseconds(row.network_s));
+        pipeline_->cell(row.bytes).end_row();
       }) {
+  if (plan.pipeline.has_stages()) {
+    pipeline_.emplace(
+        folder + "/pipeline.csv",
+        std::vector<std::string>{"step", "replica", "stage", "compute_s", "bubble_s", "network_s", "bytes"});
+    tasks_.emplace(folder + "/tasks.csv", std::vector<std::string>{"step", "replica", "part", "microbatch",
+                                                                   "pass", "begin_s", "end_s"});
+  }
   schedule_ << Json{{"longhaul_schedule", 1}, {"replicas", replicas}}.dump() << '\n';
 }
 
 void ReplayOutputs::write_exchange(int step, int rule, const ExchangeRow& row) {
-  const std::string& name = rules_[as_index(rule)].name;
+  const std::string& name = plan_.rules[as_index(rule)].name;
   exchanges_.cell(step).cell(row.replica).cell(name);
   exchanges_.cell(row.ready_s)
       .cell(row.start_s)
@@ -75,14 +92,28 @@ void ReplayOutputs::add_schedule(const ScheduleRow& row) {
   if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
 }
 
+void ReplayOutputs::add_task(int step, const TaskRow& row) {
+  if (tasks_written_++ >= kMostTaskRows) return;
+  tasks_->cell(step).cell(row.worker).cell(row.task.part).cell(row.task.microbatch);
+  tasks_->cell(row.task.is_forward ? "forward" : "backward").cell(row.begin_s).cell(row.end_s).end_row();
+}
+
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
-  CsvWriter out(folder_ + "/replicas.csv", {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"});
+  const bool has_stages = plan_.pipeline.has_stages();
+  std::vector<std::string> columns = {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"};
+  if (has_stages) columns.insert(columns.end(), {"stage", "bubble_s", "stage_wait_s"});
+  CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     out.cell(static_cast<std::int64_t>(i))
         .cell(totals[i].compute_s)
         .cell(totals[i].idle_s)
         .cell(totals[i].clock_s);
-    out.cell(totals[i].bytes_sent).end_row();
+    out.cell(totals[i].bytes_sent);
+    if (has_stages)
+      out.cell(static_cast<std::int64_t>(i) % plan_.pipeline.stages)
+          .cell(to_picoseconds(totals[i].bubble_s))
+          .cell(to_picoseconds(totals[i].stage_wait_s));
+    out.end_row();
   }
   out.flush();
 }
@@ -119,6 +150,8 @@ void ReplayOutputs::write_report(const Json& report) {
   exchanges_.flush();
   breakdown_.flush();
   steps_.flush();
+  if (pipeline_) pipeline_->flush();
+  if (tasks_) tasks_->flush();
   schedule_.flush();
   std::ofstream out(folder_ + "/replay.json");
   out << report.dump(2) << '\n';

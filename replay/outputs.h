@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -80,9 +81,24 @@ struct StepRow {
   double computed_s = 0, done_s = 0;
 };
 
+// Of a worker in a step of a pipeline; what it waits is a bubble or the network's (pipeline_run.h).
+struct PipelineRow {
+  int replica = 0;  // the worker
+  double compute_s = 0, bubble_s = 0, network_s = 0;
+  std::int64_t bytes = 0;  // of activations and gradients that it sends
+};
+
+// One pass of a worker.
+struct TaskRow {
+  int worker = 0;
+  PipelineTask task;
+  double begin_s = 0, end_s = 0;
+};
+
 struct ReplicaTotals {
   double compute_s = 0, idle_s = 0, clock_s = 0;
   std::int64_t bytes_sent = 0;
+  double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
 };
 
 // When one exchange of one group was begun (the last member posted it) and over, since training began.
@@ -100,16 +116,20 @@ bool is_recorded(const Trace& trace, int step);
 
 class ReplayOutputs {
  public:
-  // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `rules` name
-  // the rows, `parts` the columns of breakdown.csv.
-  ReplayOutputs(const std::string& folder, const std::vector<OperationRule>& rules,
-                std::vector<NamedPart> parts, int replicas);
+  // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `plan` names
+  // the rows, `parts` the columns of breakdown.csv. With stages the column `replica` holds workers.
+  ReplayOutputs(const std::string& folder, const OperationPlan& plan, std::vector<NamedPart> parts,
+                int replicas);
 
   void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
   void open_step(int step, std::size_t rows) { step_rows_.open(step, rows); }
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
   void add_schedule(const ScheduleRow& row);
+  // Of a plan with stages.
+  void open_pipeline(int step, std::size_t rows) { pipeline_rows_.open(step, rows); }
+  void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }
+  void add_task(int step, const TaskRow& row);  // the first ones are kept
 
   // The tables of the end, and report.json, which is returned: transfers, events of the simulator, and the
   // latest clock. `loads` by direction; of a mesh only the links that carried something: it has half a
@@ -125,12 +145,15 @@ class ReplayOutputs {
   void write_report(const Json& report);
 
   std::string folder_;
-  const std::vector<OperationRule>& rules_;
+  const OperationPlan& plan_;
   std::vector<NamedPart> parts_;
   CsvWriter exchanges_, breakdown_, steps_;
+  std::optional<CsvWriter> pipeline_, tasks_;
+  std::int64_t tasks_written_ = 0;
   std::ofstream schedule_;
   OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;
   OrderedRows<int, StepRow> step_rows_;
+  OrderedRows<int, PipelineRow> pipeline_rows_;
 };
 
 }  // namespace longhaul

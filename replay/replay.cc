@@ -21,6 +21,7 @@
 #include "replay/network/clock.h"
 #include "replay/optimized_order.h"
 #include "replay/outputs.h"
+#include "replay/pipeline_run.h"
 #include "replay/step_plan.h"
 
 namespace longhaul {
@@ -38,15 +39,16 @@ class Replay {
          Clock& clock, const NetworkMaker& network_of)
       : clock_(clock),
         trace_(trace),
-        replicas_(as_index(trace.context.replicas)),
+        replicas_(as_index(worker_count(trace))),
         times_(one, trace),
+        wiring_(trace.context.replicas, trace.plan.pipeline.part_count()),
         topology_(placed_topology(one, trace.plan)),
         network_(network_of(
                      one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); },
                      one.seed),
-                 clock, folder, trace.plan.rules),
+                 clock, folder, row_names(trace.plan)),
         context_{clock, network_, topology_.site_of(), SendingRules::of(one.network)},
-        outputs_(folder, trace.plan.rules, named_parts(one.network), trace.context.replicas),
+        outputs_(folder, trace.plan, named_parts(one.network), trace.context.replicas),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
   }
@@ -75,16 +77,18 @@ class Replay {
     std::size_t next = 0;            // instruction of its program
     std::vector<Waited> blocking;    // of this step, one after another
     std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
+    WorkerClocks clocks;             // with stages
     ReplicaTotals totals;
   };
 
-  int count() const { return trace_.context.replicas; }
+  int count() const { return static_cast<int>(replicas_.size()); }
   double since_origin(double time_s) const { return seconds_between(origin_s_, time_s); }
   double now() const { return since_origin(clock_.now_s()); }
   Replica& at(int replica) { return replicas_[as_index(replica)]; }
 
   // Steps at which nothing but compute happens are one event together.
   void compute(int replica) {
+    if (trace_.plan.pipeline.has_stages()) return enter_pipeline(replica);
     Replica& state = at(replica);
     double seconds = 0, last_step = 0;
     do {
@@ -97,6 +101,58 @@ class Replay {
       begin_waits(replica);
       follow_program(replica);
     });
+  }
+
+  void enter_pipeline(int worker) {
+    Replica& state = at(worker);
+    ++state.step;
+    state.next = 0;
+    if (state.step == 1)
+      state.clocks.free_s = clock_.now_s();
+    else
+      state.clocks.free_s += now() - state.computed_s;  // exchanges
+    pipeline_at(state.step)->enter(worker, state.clocks);
+  }
+
+  std::shared_ptr<PipelineRun> pipeline_at(int step) {
+    std::shared_ptr<PipelineRun>& run = pipelines_[step];
+    if (run) return run;
+    PipelineRun::Watcher watcher;
+    watcher.on_done = [this](int worker) { leave_pipeline(worker); };
+    watcher.on_last_pass = [this](int worker, double pass_s, double microbatch_s) {
+      if (releases_during_compute(trace_, at(worker).step)) release_backward(worker, pass_s, microbatch_s);
+    };
+    watcher.on_task = [this, step](const TaskTimes& times) {
+      outputs_.add_task(step,
+                        {times.worker, times.task, since_origin(times.begin_s), since_origin(times.end_s)});
+    };
+    run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, step, watcher);
+    if (is_recorded(trace_, step)) outputs_.open_pipeline(step, replicas_.size());
+    return run;
+  }
+
+  // Nothing of the step's micro-batches is left to do for this worker.
+  void leave_pipeline(int worker) {
+    Replica& state = at(worker);
+    const int step = state.step;
+    const std::shared_ptr<PipelineRun> run = pipelines_.at(step);
+    const PipelineRun::WorkerTimes& times = run->times(worker);
+    state.totals.compute_s += times.compute_s;
+    state.totals.idle_s += times.bubble_s + times.network_s;
+    state.totals.bubble_s += times.bubble_s;
+    state.totals.stage_wait_s += times.network_s;
+    state.totals.bytes_sent += times.bytes_sent;
+    if (is_recorded(trace_, step))
+      outputs_.add_pipeline(step,
+                            {worker, times.compute_s, times.bubble_s, times.network_s, times.bytes_sent});
+    state.clocks = run->clocks(worker);
+    if (run->leave()) {
+      transfers_ += run->transfers();
+      clock_.after(0, [last = run] {});  // it is what called us
+      pipelines_.erase(step);
+    }
+    begin_waits(worker);
+    follow_program(worker);
   }
 
   // The buckets that a step of `step_s`, whose end is `end_s` from now, releases before that.
@@ -273,6 +329,8 @@ class Replay {
     std::vector<std::string> lines;
     for (const auto& [step, plan] : open_plans_)
       for (const std::string& line : plan->waiting()) lines.push_back(line);
+    for (const auto& [step, run] : pipelines_)
+      for (const std::string& line : run->waiting()) lines.push_back(line);
     std::string text =
         fmt::format("the simulation ran out of events while exchanges are open ({} of {} replicas wait):",
                     count() - finished_, count());
@@ -296,12 +354,14 @@ class Replay {
   const Trace& trace_;
   std::vector<Replica> replicas_;
   StepTimes times_;
+  Wiring wiring_;
   Topology topology_;
   LoggedNetwork network_;
   ExchangeContext context_;
   ReplayOutputs outputs_;
   ProgressReporter& reporter_;
-  std::map<int, std::shared_ptr<StepPlan>> open_plans_;  // by step; until every replica has left it
+  std::map<int, std::shared_ptr<PipelineRun>> pipelines_;  // by step; until every worker has left it
+  std::map<int, std::shared_ptr<StepPlan>> open_plans_;    // by step; until every replica has left it
   int latest_step_ = 0;
   double origin_s_ = 0;
   int finished_ = 0;
@@ -359,6 +419,11 @@ Json replay(const Case& one, const Trace& trace, const std::string& folder, Prog
     throw InputError(
         "replicas",
         fmt::format("the trace has {} replicas, the case {}", trace.context.replicas, one.replicas),
+        "the trace of this case");
+  if (trace.plan.pipeline.stages != one.pipeline.stages)
+    throw InputError(
+        "pipeline.stages",
+        fmt::format("the trace has {} stages, the case {}", trace.plan.pipeline.stages, one.pipeline.stages),
         "the trace of this case");
   check_collectives(one, trace.plan);
   return Replay(one, trace, folder, reporter, clock, network_of).run();

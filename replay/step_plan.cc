@@ -31,7 +31,33 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
         found.insert({group[as_index(member)], group[as_index(message.peer)]});
 }
 
+// Between neighbouring parts: inside each replica, or between any two.
+void add_hops(const Trace& trace, std::set<std::pair<int, int>>& found) {
+  const PipelinePlan& plan = trace.plan.pipeline;
+  if (!plan.has_stages()) return;
+  const bool is_straight = plan.routing == MicrobatchRouting::kStraight;
+  const int replicas = trace.context.replicas;
+  for (int part = 0; part + 1 < plan.part_count(); ++part)
+    for (int from = 0; from < replicas; ++from)
+      for (int to = is_straight ? from : 0; to < (is_straight ? from + 1 : replicas); ++to) {
+        const int sender = worker_of(from, plan.stage_of(part), plan.stages),
+                  receiver = worker_of(to, plan.stage_of(part + 1), plan.stages);
+        found.insert({sender, receiver});
+        found.insert({receiver, sender});
+      }
+}
+
 }  // namespace
+
+std::vector<int> workers_of(const OperationPlan& plan, const OperationRule& rule, std::vector<int> group) {
+  if (rule.stage >= 0)
+    for (int& member : group) member = worker_of(member, rule.stage, plan.pipeline.stages);
+  return group;
+}
+
+int worker_count(const Trace& trace) {
+  return trace.context.replicas * trace.plan.pipeline.stages;
+}
 
 StepTimes::StepTimes(const Case& one, const Trace& trace)
     : rule_(one.workload.step_time), factors_(one.workload.step_time_factors), trace_(trace) {
@@ -46,9 +72,9 @@ StepTimes::StepTimes(const Case& one, const Trace& trace)
                      "workload.step_time is measured: train first");
 }
 
-double StepTimes::seconds(int replica, int step) const {
-  const double drawn = trace_.plan.takes_whole_batch ? whole_batch_s(step) : drawn_s(replica, step);
-  return factors_.empty() ? drawn : drawn * factors_[as_index(replica)];
+double StepTimes::seconds(int worker, int step) const {
+  const double drawn = trace_.plan.takes_whole_batch ? whole_batch_s(step) : drawn_s(worker, step);
+  return factors_.empty() ? drawn : drawn * factors_[as_index(worker)];
 }
 
 // Of the one worker, that of replica 0. What was measured is of the whole batch.
@@ -58,11 +84,11 @@ double StepTimes::whole_batch_s(int step) const {
   return trace_.plan.is_as_fast_as_all ? one_s : one_s * trace_.context.replicas;
 }
 
-double StepTimes::drawn_s(int replica, int step) const {
+double StepTimes::drawn_s(int worker, int step) const {
   if (rule_.kind == StepTime::Kind::kConstant) return rule_.seconds;
   if (rule_.kind == StepTime::Kind::kMeasured)
-    return trace_.measured_s[as_index(step - 1)][as_index(replica)];
-  RandomStream stream(trace_.context.seed, Purpose::kStepTime, static_cast<std::uint32_t>(replica),
+    return trace_.measured_s[as_index(step - 1)][as_index(worker / trace_.plan.pipeline.stages)];
+  RandomStream stream(trace_.context.seed, Purpose::kStepTime, static_cast<std::uint32_t>(worker),
                       static_cast<std::uint32_t>(step));
   return stream.lognormal(rule_.mu, rule_.sigma);
 }
@@ -70,12 +96,13 @@ double StepTimes::drawn_s(int replica, int step) const {
 StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
                    const MemberDone& on_member_done)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
-      runs_of_(as_index(trace.context.replicas)),
-      replicas_left_(trace.context.replicas) {
+      runs_of_(as_index(worker_count(trace))),
+      workers_left_(worker_count(trace)) {
   for (const Operation& exchange : trace.operations_at(step)) {
     for (const auto& group : groups_of(exchange, trace.context.replicas))
       if (group.size() > 1)
-        add_run(context, exchange, rule_index(trace.plan, exchange), group, on_member_done);
+        add_run(context, exchange, rule_index(trace.plan, exchange),
+                workers_of(trace.plan, *exchange.rule, group), on_member_done);
   }
 }
 
@@ -83,16 +110,16 @@ void StepPlan::add_run(const ExchangeContext& context, const Operation& exchange
                        std::vector<int> group, const MemberDone& on_member_done) {
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
-  const auto done = [this, index, on_member_done](int replica) { on_member_done(*runs_[index], replica); };
+  const auto done = [this, index, on_member_done](int worker) { on_member_done(*runs_[index], worker); };
   if (exchange.rule->completion.is_all())
     runs_.push_back(std::make_unique<BucketedExchange>(context, exchange, rule, std::move(group), done));
   else
     runs_.push_back(std::make_unique<QuorumExchange>(context, exchange, rule, std::move(group), done));
-  for (const int replica : runs_.back()->group()) runs_of_[as_index(replica)].push_back(runs_.back().get());
+  for (const int worker : runs_.back()->group()) runs_of_[as_index(worker)].push_back(runs_.back().get());
 }
 
-GroupOperation* StepPlan::run_of(int replica, int rule) const {
-  for (GroupOperation* run : runs_of_[as_index(replica)])
+GroupOperation* StepPlan::run_of(int worker, int rule) const {
+  for (GroupOperation* run : runs_of_[as_index(worker)])
     if (run->rule_index() == rule) return run;
   return nullptr;
 }
@@ -113,8 +140,9 @@ std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std:
       const bool is_everyone = exchange.groups.empty() && exchange.targets.empty();
       if (is_everyone && !known.insert(exchange.rule).second) continue;
       for (const auto& group : groups_of(exchange, trace.context.replicas))
-        add_connections(exchange, group, site_of, found);
+        add_connections(exchange, workers_of(trace.plan, *exchange.rule, group), site_of, found);
     }
+  add_hops(trace, found);
   return {found.begin(), found.end()};
 }
 

@@ -16,38 +16,40 @@
 
 namespace longhaul {
 
-// How long each replica computes for each inner step.
+// How long each worker computes for each inner step, were it to compute the whole model: with stages it takes
+// its stage's share of that. Without stages a worker is a replica.
 class StepTimes {
  public:
   // `trace` must outlive it; throws InputError if it lacks the measured times that the case asks for.
   StepTimes(const Case& one, const Trace& trace);
 
-  double seconds(int replica, int step) const;  // steps count from 1
+  double seconds(int worker, int step) const;  // steps count from 1
 
  private:
   double whole_batch_s(int step) const;
-  double drawn_s(int replica, int step) const;
+  double drawn_s(int worker, int step) const;
 
   StepTime rule_;
-  std::vector<double> factors_;  // by replica; empty: all 1
+  std::vector<double> factors_;  // by worker; empty: all 1
   const Trace& trace_;
 };
 
-// Made when the first replica gets to the step.
+// Made when the first worker gets to the step. Operations are among workers: of each replica of a group the
+// one that has the rule's stage.
 class StepPlan {
  public:
-  using MemberDone = std::function<void(GroupOperation& run, int replica)>;
+  using MemberDone = std::function<void(GroupOperation& run, int worker)>;
 
   // `context` must outlive it. Throws InputError for invalid groups.
   StepPlan(const ExchangeContext& context, const Trace& trace, int step, const MemberDone& on_member_done);
 
   const Program& program() const { return program_; }
-  // The run of a rule that the replica takes part in; null: none.
-  GroupOperation* run_of(int replica, int rule) const;
+  // The run of a rule that the worker takes part in; null: none.
+  GroupOperation* run_of(int worker, int rule) const;
   // Participants by rule.
   const std::map<int, std::size_t>& row_counts() const { return row_counts_; }
-  // A replica has gone on to the next step. True for the last one.
-  bool leave() { return --replicas_left_ == 0; }
+  // A worker has gone on to the next step. True for the last one.
+  bool leave() { return --workers_left_ == 0; }
   std::vector<std::string> waiting() const;
 
  private:
@@ -56,12 +58,18 @@ class StepPlan {
 
   Program program_;
   std::vector<std::unique_ptr<GroupOperation>> runs_;
-  std::vector<std::vector<GroupOperation*>> runs_of_;  // by replica
+  std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
   std::map<int, std::size_t> row_counts_;
-  int replicas_left_;
+  int workers_left_;
 };
 
-// The ordered pairs of replicas that send to each other somewhere in the trace.
+// Of a group of replicas the workers that carry out its operation.
+std::vector<int> workers_of(const OperationPlan& plan, const OperationRule& rule, std::vector<int> group);
+
+// All there are: every stage of every replica.
+int worker_count(const Trace& trace);
+
+// The ordered pairs of workers that send to each other somewhere in the trace.
 std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of);
 
 // Which steps have to do with an exchange, without drawing or copying groups.

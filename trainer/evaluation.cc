@@ -92,8 +92,8 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase) {
   return evaluation;
 }
 
-double Evaluator::ensemble_loss(const ModelShape& shape) const {
-  const CpuDecoder decoder(shape);
+double Evaluator::ensemble_loss(const ModelShape& shape, const Boundaries& boundaries) const {
+  const CpuDecoder decoder(shape, boundaries);
   const RowBlock held = arena_.held();
   double total = 0;
   std::size_t tokens = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
@@ -42,7 +43,7 @@ class Evaluator {
 
   // Of the mean of the replicas' predicted probabilities, a token at a time (Branch-Train-Merge, arXiv
   // 2208.03306). In float32 on the host, wherever the replicas train. The same on all ranks.
-  double ensemble_loss(const ModelShape& shape) const;
+  double ensemble_loss(const ModelShape& shape, const Boundaries& boundaries = {}) const;
 
   // The same on all ranks. Throws RunError that names step and replica for a loss that is not finite.
   Evaluation evaluate(int step, const std::string& phase);

@@ -34,8 +34,8 @@ constexpr int kMostStepsAlone = 64;
 }  // namespace
 
 int Training::inner_steps(int first) {
-  if (accelerator_ || stacked_) {
-    accelerator_ ? compute_on_gpu(first) : compute_stacked(first);
+  if (accelerator_ || stacked_ || leaves_home(plan_.pipeline)) {
+    accelerator_ ? compute_on_gpu(first) : stacked_ ? compute_stacked(first) : compute_along_paths(first);
     if (!meet_after(first)) finish_step(first);
     return first;
   }
@@ -72,8 +72,12 @@ void Training::inner_step(int step, int replica, double& loss, double& seconds) 
   {
     const Stopwatch watch(seconds);
     const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
-    loss = decoder_.loss_and_gradient(arena_.row(Slot::kWeights, replica),
-                                      arena_.row(Slot::kGradient, replica), batch);
+    const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
+    const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
+    const std::vector<int> path = straight_path(plan_.pipeline, replica);
+    loss = 0;
+    for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
+      loss += microbatches_.run(path, microbatch, batch, weights, gradients) / plan_.pipeline.microbatches;
   }
   if (!exchanges_gradients_) optimize(step, replica, seconds);
 }
@@ -95,33 +99,92 @@ void Training::meet_ranks() {
   }
 }
 
+ReplicaRows<float> Training::rows_of(Slot slot) {
+  const int first = arena_.held().first;
+  return {arena_.row(slot, first), first, arena_.parameters()};
+}
+
+std::vector<std::vector<int>> Training::paths_at(int step, int microbatch) const {
+  return paths_of(plan_.pipeline, case_.seed, case_.replicas, step, microbatch);
+}
+
+void Training::optimize_all_unless_exchanged(int step) {
+  if (!exchanges_gradients_)
+    for_each_held([&](int replica) { optimize(step, replica, seconds_[as_index(replica)]); });
+}
+
+void Training::compute_along_paths(int step) {
+  std::fill(seconds_.begin(), seconds_.end(), 0);
+  std::fill(losses_.begin(), losses_.end(), 0);
+  std::vector<Batch> batches(losses_.size());
+  const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
+  const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
+  for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch) {
+    const std::vector<std::vector<int>> paths = paths_at(step, microbatch);
+    for_each_held([&](int home) {
+      const Stopwatch watch(seconds_[as_index(home)]);
+      Batch& batch = batches[as_index(home)];
+      if (microbatch == 0) batch = training_batch(data_.training, train_, case_.seed, home, step);
+      losses_[as_index(home)] +=
+          microbatches_.run(paths[as_index(home)], microbatch, batch, weights, gradients) /
+          plan_.pipeline.microbatches;
+    });
+  }
+  optimize_all_unless_exchanged(step);
+  meet_ranks();
+  check_losses(step);
+}
+
 // A part of the replicas for each thread; a part's wall time is shared out evenly.
 void Training::compute_stacked(int step) {
   std::fill(seconds_.begin(), seconds_.end(), 0);
+  std::fill(losses_.begin(), losses_.end(), 0);
   const RowBlock held = arena_.held();
   const int parts = std::min(backend_->threads(), held.size());
-  backend_->for_each(parts, [&](int part) {
-    const int first = held.first + held.size() * part / parts,
-              end = held.first + held.size() * (part + 1) / parts;
-    double seconds = 0;
-    {
-      const Stopwatch watch(seconds);
-      std::vector<std::int64_t> tokens;
-      for (int r = first; r < end; ++r) {
-        const Batch batch = training_batch(data_.training, train_, case_.seed, r, step);
-        tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
+  for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch) {
+    const std::vector<std::vector<int>> paths = paths_at(step, microbatch);
+    backend_->for_each(parts, [&](int part) {
+      const RowBlock replicas{held.first + held.size() * part / parts,
+                              held.first + held.size() * (part + 1) / parts};
+      double seconds = 0;
+      {
+        const Stopwatch watch(seconds);
+        run_stack(step, microbatch, paths, replicas);
       }
-      stacked_->run({arena_.row(Slot::kWeights, first), arena_.row(Slot::kGradient, first), tokens.data(),
-                     std::int64_t{train_.batch} * (train_.model.context + 1), &losses_[as_index(first)],
-                     end - first, train_.batch});
-    }
-    for (int r = first; r < end; ++r) {
-      seconds_[as_index(r)] += seconds / (end - first);
-      if (!exchanges_gradients_) optimize(step, r, seconds_[as_index(r)]);
-    }
-  });
+      for (int r = replicas.first; r < replicas.end; ++r) seconds_[as_index(r)] += seconds / replicas.size();
+    });
+  }
+  optimize_all_unless_exchanged(step);
   meet_ranks();
   check_losses(step);
+}
+
+void Training::run_stack(int step, int microbatch, const std::vector<std::vector<int>>& paths,
+                         RowBlock replicas) {
+  const PipelinePlan& plan = plan_.pipeline;
+  const std::int64_t columns = arena_.parameters();
+  const int held_first = arena_.held().first, sequences = train_.batch / plan.microbatches;
+  const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
+  const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
+  const ReplicaRows<float> composed{composed_.data(), held_first, columns},
+      partial{partial_.data(), held_first, columns};
+  std::vector<std::int64_t> tokens;
+  for (int home = replicas.first; home < replicas.end; ++home) {
+    const Batch batch = microbatch_of(training_batch(data_.training, train_, case_.seed, home, step),
+                                      microbatch, plan.microbatches);
+    tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
+    if (leaves_home(plan)) gather_along(plan, paths[as_index(home)], weights, composed.row(home));
+  }
+  const bool is_shared_out = !partial_.empty();
+  std::vector<double> losses(as_index(replicas.size()));
+  stacked_->run({(leaves_home(plan) ? composed.read_only() : weights).row(replicas.first),
+                 (is_shared_out ? partial : gradients).row(replicas.first), tokens.data(),
+                 std::int64_t{sequences} * (train_.model.context + 1), losses.data(), replicas.size(),
+                 sequences});
+  for (int home = replicas.first; home < replicas.end; ++home) {
+    if (is_shared_out) scatter_along(plan, paths[as_index(home)], microbatch, partial.row(home), gradients);
+    losses_[as_index(home)] += losses[as_index(home - replicas.first)] / plan.microbatches;
+  }
 }
 
 void Training::compute_on_gpu(int step) {
@@ -134,7 +197,11 @@ void Training::compute_on_gpu(int step) {
     backend_->for_each(held.size(), [&](int at) {
       batches[as_index(at)] = training_batch(data_.training, train_, case_.seed, held.first + at, step);
     });
-    accelerator_->gradients(batches, losses_);
+    std::vector<std::vector<std::vector<int>>> paths;
+    if (leaves_home(plan_.pipeline))
+      for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
+        paths.push_back(paths_at(step, microbatch));
+    accelerator_->gradients(batches, paths, losses_);
   }
   for (double& of_replica : seconds_) of_replica += seconds / held.size();
   if (!exchanges_gradients_) optimize_on_gpu(step);
@@ -159,6 +226,11 @@ void Training::optimize_on_gpu(int step) {
 
 void Training::optimize(int step, int replica, double& seconds) {
   const Stopwatch watch(seconds);
+  take_optimizer_step(step, replica);
+  if (subspace_) subspace_->project(arena_.row(Slot::kWeights, replica));
+}
+
+void Training::take_optimizer_step(int step, int replica) {
   if (update_->has_own_optimizer() && update_->optimize(inner_step_facts(step), replica, arena_)) return;
   const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
                        arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};

@@ -85,16 +85,21 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       progress_(progress),
       ranks_(ranks),
       data_(load_dataset(case_)),
-      decoder_(train_.model, device, Operators::kFused, train_.precision),
       muon_(muon_matrices(train_.model, train_.optimizer)),
       decay_(decay_ranges(train_.model, muon_)),
       plan_(trained_plan_of(case_)),
       context_(trained_context(case_)),
+      boundaries_(boundaries_of(plan_.pipeline, case_.pipeline.boundary)),
+      decoder_(train_.model, device, train_.precision, boundaries_),
       schedule_(std::move(schedule)),
       exchanges_gradients_(any_rule(plan_, [](const OperationRule& rule) { return rule.before_optimizer; })),
       update_(make_update(case_.method)),
       arena_(slots_of(plan_, *update_), case_.replicas, train_.model.parameters(),
              block_of(ranks, case_.replicas)),
+      microbatches_(plan_.pipeline, arena_.parameters(),
+                    [this](const float* weights, float* gradient, const Batch& batch) {
+                      return decoder_.loss_and_gradient(weights, gradient, batch);
+                    }),
       log_(&files.exchanges()),
       replicas_{arena_, *backend_, log_, ranks},
       operations_(*update_, replicas_),
@@ -115,17 +120,32 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
                      fmt::format("a text of {} tokens has {} parts", data_.training.size(), train_.shards),
                      fmt::format("parts of {} tokens at least", train_.model.context + 1),
                      "a longer text, or replicas that share theirs");
-  const std::vector<float> weights = initial_weights(train_.model, case_.seed);
+  if (leaves_home(plan_.pipeline) && ranks.size() > 1)
+    throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks.size()),
+                     "\"straight\", or one rank",
+                     "micro-batches would pass replicas that other processes hold");
+  std::vector<float> weights = initial_weights(train_.model, case_.seed);
+  if (const int rank = case_.pipeline.boundary.subspace; rank > 0 && plan_.pipeline.has_stages()) {
+    if (device == Device::kCuda)
+      throw InputError("pipeline.subspace", fmt::format("found {} with train.device \"cuda\"", rank),
+                       "train.device \"cpu\"", "the projection of the weights has no kernel yet");
+    subspace_.emplace(train_.model, plan_.pipeline, rank, case_.seed, weights);
+    subspace_->project(weights.data());
+  }
   for_each_held(
       [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->follow(plan_, context_);
   update_->start(replicas_);
   if (device == Device::kCuda) {
-    accelerator_ = Accelerator::make({train_, decay_, muon_, backend_->stacks()}, replicas_, operations_);
+    accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks()},
+                                     replicas_, operations_);
     accelerator_->upload();
   } else if (backend_->stacks()) {
     stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
-                                                kStackedMemory / backend_->threads());
+                                                kStackedMemory / backend_->threads(), boundaries_);
+    const std::size_t numbers = as_index(arena_.held().size() * arena_.parameters());
+    if (leaves_home(plan_.pipeline)) composed_.resize(numbers);
+    if (plan_.pipeline.microbatches > 1 || leaves_home(plan_.pipeline)) partial_.resize(numbers);
   }
 }
 
@@ -393,7 +413,8 @@ Json Training::summary() const {
   json["precision"] = to_string(train_.precision);
   json["final_loss"] = last_.mean_loss();
   if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
-  if (train_.evaluate_ensemble) json["final_loss_of_ensemble"] = evaluator_.ensemble_loss(train_.model);
+  if (train_.evaluate_ensemble)
+    json["final_loss_of_ensemble"] = evaluator_.ensemble_loss(train_.model, boundaries_);
   json["best_loss"] = best_loss_;
   json["weight_spread"] = last_.weight_spread;
   json["blas"] = blas_name();

@@ -14,9 +14,12 @@
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
 #include "trainer/evaluation.h"
+#include "trainer/model/boundaries.h"
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/operations/operation_runner.h"
 #include "trainer/optimizer/muon.h"
+#include "trainer/pipeline/microbatches.h"
+#include "trainer/pipeline/subspace.h"
 #include "trainer/training_files.h"
 
 namespace longhaul {
@@ -26,7 +29,8 @@ class Training {
   // `one` has a train section and has passed its method's check; `device` is where the replicas compute. With
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
   // Loads the data and initializes the replicas. `schedule` says who takes part in the operations in which
-  // times decide that. Throws InputError for data that is not there, or is not that of the other ranks.
+  // times decide that. Throws InputError for data that is not there, or is not that of the other ranks, and
+  // for micro-batches that would leave their rank.
   Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
            ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {});
   ~Training();
@@ -75,9 +79,18 @@ class Training {
   InnerStep inner_step_facts(int step) const;
   // The optimizer, where gradients are exchanged before it.
   void optimize_all(int step);
+  // Gradients of a step whose micro-batches leave their replica: the ones of each number m meet before those
+  // of m + 1, and the optimizers come after all of them.
+  void compute_along_paths(int step);
   void compute_stacked(int step);
+  // A micro-batch of replicas [first, end), along `paths`, as one stack.
+  void run_stack(int step, int microbatch, const std::vector<std::vector<int>>& paths, RowBlock replicas);
+  std::vector<std::vector<int>> paths_at(int step, int microbatch) const;
+  ReplicaRows<float> rows_of(Slot slot);
+  void optimize_all_unless_exchanged(int step);
   void compute_on_gpu(int step);
   void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
+  void take_optimizer_step(int step, int replica);
   void optimize_on_gpu(int step);
   void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;
@@ -102,20 +115,25 @@ class Training {
   Ranks& ranks_;
 
   Dataset data_;
-  Decoder decoder_;
   std::vector<MuonMatrix> muon_;
   std::vector<DecayRange> decay_;  // AdamW's columns
   OperationPlan plan_;
   PlanContext context_;
+  Boundaries boundaries_;
+  Decoder decoder_;
   Schedule schedule_;
   bool exchanges_gradients_;  // an operation comes between gradients and optimizer
   std::unique_ptr<Update> update_;
   Arena arena_;
+  MicrobatchPass<float> microbatches_;
   ExchangeLog log_;
   Replicas replicas_;
   OperationRunner operations_;
   Evaluator evaluator_;
-  std::unique_ptr<StackedDecoder> stacked_;   // of a stacked back-end on a CPU
+  std::optional<Subspace> subspace_;         // that the weights are kept in
+  std::unique_ptr<StackedDecoder> stacked_;  // of a stacked back-end on a CPU
+  // Its rows [R, P] of micro-batches: the weights of their paths, and gradients before they are shared out.
+  std::vector<float> composed_, partial_;
   std::unique_ptr<Accelerator> accelerator_;  // on a GPU: holds the rows that are at work
 
   std::vector<double> losses_, seconds_;  // of the step, by replica

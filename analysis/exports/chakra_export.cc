@@ -109,6 +109,8 @@ class Exporter {
     std::ifstream in(folder + "/trace.jsonl");
     if (!in) throw RunError(folder + "/trace.jsonl: cannot be read");
     trace_ = read_trace(in, folder + "/trace.jsonl");
+    if (trace_.plan.pipeline.has_stages())
+      throw RunError(folder + ": has pipeline stages, of which there is no execution trace yet");
     graphs_.resize(as_index(trace_.context.replicas));
   }
 

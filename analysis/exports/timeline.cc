@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "analysis/exchange_table.h"
@@ -67,6 +68,28 @@ Extent extent_of(const std::string& folder, std::int64_t maximum) {
   return extent;
 }
 
+// A pass of a stage over a micro-batch.
+struct Pass {
+  std::string name;
+  Nanoseconds begin = 0, end = 0;
+};
+
+// By step and worker, in the order of their times; none without stages, and none behind the first ones that
+// the replay kept.
+using Passes = std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Pass>>;
+
+Passes read_passes(const std::string& folder) {
+  Passes passes;
+  const std::string file = folder + "/tasks.csv";
+  if (!std::filesystem::exists(file)) return passes;
+  for (CsvStream rows(file, {"step", "replica", "part", "microbatch", "pass", "begin_s", "end_s"});
+       rows.next();)
+    passes[{rows.integer(0), rows.integer(1)}].push_back(
+        {fmt::format("{} {}, part {}", rows.text(4), rows.integer(3), rows.integer(2)),
+         nanoseconds(rows.number(5)), nanoseconds(rows.number(6))});
+  return passes;
+}
+
 std::string sampled_in_words(const Extent& extent) {
   return fmt::format(
       "only the first {} of {} outer steps (up to step {}); the whole replay would be too many slices",
@@ -80,6 +103,7 @@ class TimelineBuilder {
       : folder_(folder),
         steps_(folder + "/steps.csv", kStepColumns),
         exchanges_(folder),
+        passes_(read_passes(folder)),
         replicas_(extent.replicas),
         out_(out) {
     advance_steps();
@@ -113,12 +137,23 @@ class TimelineBuilder {
   void compute_until(std::int64_t r, std::int64_t step, Nanoseconds end) {
     Replica& replica = replicas_[r];
     if (replica.computed >= step) return;
+    if (const auto found = passes_.find({step, r}); found != passes_.end()) draw_passes(r, found->second);
     const std::int64_t first = replica.computed + 1;
     out_.slice(r, kCompute,
                first == step ? fmt::format("step {}", step) : fmt::format("steps {} to {}", first, step),
                replica.clock, end, {{"step", step}});
     replica.computed = step;
     replica.clock = std::max(replica.clock, end);
+  }
+
+  // What is between them is waited for: a bubble, or the network (pipeline.csv).
+  void draw_passes(std::int64_t r, const std::vector<Pass>& passes) {
+    Replica& replica = replicas_[r];
+    for (const Pass& pass : passes) {
+      out_.slice(r, kWait, "wait for a micro-batch", replica.clock, pass.begin, Json::object());
+      out_.slice(r, kCompute, pass.name, pass.begin, pass.end, Json::object());
+      replica.clock = std::max(replica.clock, pass.end);
+    }
   }
 
   void draw_compute(std::int64_t step) {
@@ -156,6 +191,7 @@ class TimelineBuilder {
   CsvStream steps_;
   ExchangeTable exchanges_;
   std::int64_t next_step_ = 0, next_exchange_ = 0;
+  Passes passes_;
   std::vector<Replica> replicas_;
   TimelineWriter& out_;
 };

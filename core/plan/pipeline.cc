@@ -15,7 +15,7 @@ namespace {
 
 // In the order of their enumerations.
 constexpr const char* kSchedules[] = {"gpipe", "1f1b", "interleaved"};
-constexpr const char* kRoutings[] = {"straight", "random"};
+constexpr const char* kRoutings[] = {"straight", "random", "throughput"};
 
 template <std::size_t kCount>
 int place_of(const std::string& word, const char* const (&words)[kCount], const char* key) {
@@ -116,8 +116,18 @@ std::int64_t hop_bytes(const BoundarySpec& boundary, const std::optional<Quantiz
   if (!shape)
     throw InputError("pipeline.bytes_per_token", "this key is missing", "a number above 0",
                      "workload.parameters does not say how wide the model is; or give workload.model");
-  const std::int64_t numbers = tokens * shape->hidden;
-  return encoded_bytes(codec ? Codec(*codec) : Codec(wire), numbers);
+  if (boundary.subspace > shape->hidden)
+    throw InputError("pipeline.subspace", fmt::format("found {}", boundary.subspace),
+                     fmt::format("at most {}, the model's hidden", shape->hidden));
+  const int width = boundary.subspace > 0 ? boundary.subspace : shape->hidden;
+  return encoded_bytes(codec ? Codec(*codec) : Codec(wire), tokens * width);
+}
+
+// The next stages know a token's fixed embedding by its id.
+std::int64_t id_bytes(const BoundarySpec& boundary, const std::optional<ModelShape>& shape,
+                      std::int64_t tokens) {
+  if (boundary.subspace == 0 || boundary.bytes_per_token > 0) return 0;
+  return tokens * (shape->vocabulary <= 65536 ? 2 : 4);
 }
 
 std::int64_t tokens_of_microbatch(const PipelineSpec& spec, std::int64_t tokens) {
@@ -156,6 +166,13 @@ std::vector<PipelineTask> in_turn(int count, int warm_up, const Forward& forward
 
 }  // namespace
 
+std::int64_t PipelinePlan::bytes_of_step() const {
+  std::int64_t bytes = 0;
+  for (const auto* hops : {&forward_bytes, &backward_bytes})
+    for (const std::int64_t of_one : *hops) bytes += microbatches * of_one;
+  return bytes;
+}
+
 Columns PipelinePlan::columns_of(int stage) const {
   Columns columns;
   for (int part = stage; part < part_count(); part += stages)
@@ -174,9 +191,16 @@ double PipelinePlan::share_of(int stage) const {
   return share;
 }
 
+// Of a worker's messages in a step each has a number below 2^20 (MessageKey).
+constexpr std::int64_t kMostTasks = 1 << 18;
+
 PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelShape>& shape,
                            std::int64_t parameters, std::int64_t tokens, Wire wire) {
   PipelinePlan plan{spec.stages, spec.microbatches, spec.schedule, spec.routing, spec.backward, spec.blocks};
+  if (std::int64_t{spec.parts()} * spec.microbatches > kMostTasks)
+    throw InputError("pipeline.microbatches",
+                     fmt::format("found {} with {} parts", spec.microbatches, spec.parts()),
+                     fmt::format("at most {} for each part of the model", kMostTasks / spec.parts()));
   const std::int64_t of_one = tokens_of_microbatch(spec, tokens);
   plan.parts = shape ? parts_of_model(spec, *shape) : equal_parts(spec, parameters);
   for (int part = 0; part + 1 < plan.part_count(); ++part) {
@@ -215,7 +239,7 @@ std::vector<std::vector<int>> paths_of(const PipelinePlan& plan, std::uint64_t s
                                        int microbatch) {
   std::vector<std::vector<int>> paths(as_index(replicas));
   for (int home = 0; home < replicas; ++home) paths[as_index(home)].assign(as_index(plan.part_count()), home);
-  if (plan.routing == MicrobatchRouting::kStraight) return paths;
+  if (plan.routing != MicrobatchRouting::kRandom) return paths;
   for (int part = 0; part + 1 < plan.part_count(); ++part) {
     RandomStream stream(seed, Purpose::kRoutes, static_cast<std::uint32_t>(microbatch),
                         static_cast<std::uint32_t>(step), static_cast<std::uint16_t>(part));

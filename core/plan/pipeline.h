@@ -33,6 +33,9 @@ struct PipelinePlan {
   bool has_stages() const { return stages > 1; }
   int part_count() const { return static_cast<int>(parts.size()); }
   int stage_of(int part) const { return part % stages; }
+  // Activations and gradients that a replica's workers send in a step: micro-batches x hops x bytes, both
+  // ways.
+  std::int64_t bytes_of_step() const;
   Columns columns_of(int stage) const;
   double share_of(int stage) const;  // of the work
 };
@@ -61,6 +64,8 @@ std::vector<PipelineTask> tasks_of_stage(const PipelinePlan& plan, int stage);
 // The paths of micro-batch `microbatch` of each replica's batch at `step`: paths[home][part] is the replica
 // whose part takes the one that comes from `home`; paths[home][0] is `home`. Of each part every replica takes
 // one.
+//
+// kThroughput: those of kStraight; the replay chooses others, among replicas whose weights are the same.
 //
 // kRandom: at the hop from part p to p + 1 replica r's goes on to next[r], `next` a permutation drawn from
 // (seed, step, microbatch, p).

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "core/errors.h"
@@ -21,6 +22,23 @@ void keep_numerics(const std::vector<Node>& options, Json& values) {
 const std::vector<Node>& train_options() {
   static const Node section = *scenario_options({}, {}).child("train");
   return section.children;
+}
+
+// Where times decide whose stage a micro-batch meets, stages of all replicas must be the same.
+void check_routing(const Case& one, const OperationPlan& plan) {
+  if (one.pipeline.routing != MicrobatchRouting::kThroughput) return;
+  const bool are_alike =
+      !plan.rules.empty() && std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+        return rule.before_optimizer && rule.every == 1 && rule.grouping == Grouping::kEveryone &&
+               rule.kind == OperationKind::kAllReduce;
+      });
+  if (!are_alike)
+    throw InputError(
+        "pipeline.routing",
+        fmt::format("found \"throughput\" with train and method \"{}\"", one.method.label),
+        "\"straight\" or \"random\"; or a method that averages all gradients at each step, as ddp",
+        "times decide the paths, so that a training could only follow them where all replicas "
+        "have the same weights; without train it is replayed with every method");
 }
 
 }  // namespace
@@ -60,9 +78,11 @@ OperationPlan trained_plan_of(const Case& one) {
   const ModelShape& shape = one.train->model;
   const PlannedModel model = planned_model(shape, one.workload.wire);
   const std::int64_t tokens = std::int64_t{one.train->batch} * shape.context;
-  return with_stages(method_named(one.method.name).plan(one.method, model),
-                     pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire),
-                     model);
+  OperationPlan plan =
+      with_stages(method_named(one.method.name).plan(one.method, model),
+                  pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire), model);
+  check_routing(one, plan);
+  return plan;
 }
 
 Case trained_case(Case one) {

@@ -24,6 +24,16 @@ class Resume : public testing::TestWithParam<Json> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Methods, Resume, testing::ValuesIn(every_method(5)));
+// In stages; anchors of each are under way at most checkpoints.
+INSTANTIATE_TEST_SUITE_P(
+    Stages, Resume,
+    testing::Values(
+        Json{{"name", "noloco"},
+             {"inner_steps", 5},
+             {"pattern", "presend"},
+             {"pipeline",
+              {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"activations", "int8"}}}},
+        Json{{"name", "co2"}, {"inner_steps", 5}, {"pipeline", {{"stages", 2}}}}));
 
 TEST_P(Resume, AfterKillsAtRandomMoments) {
   std::mt19937 random(1);

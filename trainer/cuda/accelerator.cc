@@ -5,6 +5,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "trainer/cuda/device_exchange.h"
+#include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/model/stacked_decoder.h"
@@ -31,16 +32,18 @@ class GpuAccelerator : public Accelerator {
         replicas_(replicas),
         operations_(operations),
         stacked_(spec.stacked),
+        microbatch_count_(spec.pipeline.microbatches),
         tables_(allocate(replicas.arena)),
         tokens_(tokens_of_a_step()),
-        losses_(as_index(replicas.arena.held().size())),
+        losses_(as_index(microbatch_count_ * replicas.arena.held().size())),
         optimizer_(spec.train.optimizer, spec.decay,
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()},
                    spec.muon),
         exchange_(replicas, [this](Slot slot) { return row(slot); }),
+        microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision,
-                 memory_for_activations(replicas.ranks)),
+                 memory_for_activations(replicas.ranks), spec.boundaries),
         gradients_(spec.stacked),
         steps_(spec.stacked) {}
 
@@ -54,13 +57,28 @@ class GpuAccelerator : public Accelerator {
   }
   void download(Slot slot) override { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
 
-  void gradients(const std::vector<Batch>& batches, std::vector<double>& losses) override {
+  void gradients(const std::vector<Batch>& batches, const std::vector<std::vector<std::vector<int>>>& paths,
+                 std::vector<double>& losses) override {
     std::vector<std::int64_t> tokens;
     tokens.reserve(tokens_.size());
     for (const Batch& batch : batches) tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
     tokens_.set(tokens);
-    gradients_.run([this] { stacked_ ? decode(0, held().size()) : decode_one_by_one(); });
-    losses_.read(losses.data() + held().first, losses_.size());
+    microbatches_.set(paths);
+    gradients_.run([this] {
+      microbatches_.run(
+          {row(Slot::kWeights), row(Slot::kGradient)},
+          [this](int microbatch, const DeviceMicrobatches::Tables& tables) {
+            decode_all(microbatch, tables);
+          },
+          current_cuda_stream());
+    });
+    const std::vector<double> of_microbatches = losses_.read();  // [microbatches, held]
+    const auto count = as_index(held().size());
+    for (std::size_t at = 0; at < count; ++at) {
+      double sum = 0;
+      for (std::size_t i = at; i < of_microbatches.size(); i += count) sum += of_microbatches[i];
+      losses[as_index(held().first) + at] = sum / microbatch_count_;
+    }
   }
 
   void optimize(double lr, int step) override {
@@ -99,7 +117,7 @@ class GpuAccelerator : public Accelerator {
   }
 
   int sequences_at_once() const override {
-    return decoder_.piece_of(stacked_ ? held().size() : 1, train_.batch, true).sequences;
+    return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true).sequences;
   }
 
   std::int64_t bytes() const override {
@@ -153,24 +171,31 @@ class GpuAccelerator : public Accelerator {
     for (const Slot slot : slots) upload(slot);
   }
 
-  void decode(int first, int count) {
-    const std::int64_t stride = std::int64_t{train_.batch} * (train_.model.context + 1);
-    decoder_.run({row(Slot::kWeights, first), row(Slot::kGradient, first), tokens_.get() + first * stride,
-                  stride, losses_.get() + first, count, train_.batch});
+  int sequences_of_microbatch() const { return train_.batch / microbatch_count_; }
+
+  void decode_all(int microbatch, const DeviceMicrobatches::Tables& tables) {
+    if (stacked_) return decode(microbatch, tables, 0, held().size());
+    for (int at = 0; at < held().size(); ++at) decode(microbatch, tables, at, 1);
   }
-  void decode_one_by_one() {
-    for (int at = 0; at < held().size(); ++at) decode(at, 1);
+  void decode(int microbatch, const DeviceMicrobatches::Tables& tables, int first, int count) {
+    const std::int64_t sequence = train_.model.context + 1, stride = train_.batch * sequence,
+                       row = first * replicas_.arena.parameters();
+    decoder_.run({tables.weights + row, tables.gradients + row,
+                  tokens_.get() + first * stride + microbatch * sequences_of_microbatch() * sequence, stride,
+                  losses_.get() + microbatch * held().size() + first, count, sequences_of_microbatch()});
   }
 
   const TrainSpec& train_;
   Replicas& replicas_;
   OperationRunner& operations_;
   bool stacked_;
+  int microbatch_count_;
   std::vector<DeviceTable<float>> tables_;  // by slot
   DeviceTable<std::int64_t> tokens_;        // [held, batch, context + 1]
-  DeviceTable<double> losses_;              // [held]
+  DeviceTable<double> losses_;              // [microbatches, held]
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
+  DeviceMicrobatches microbatches_;
   StackedDecoder decoder_;
   StepGraph gradients_, steps_;
 };

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/operations/operation_runner.h"
 #include "trainer/optimizer/muon.h"
@@ -22,6 +23,8 @@ struct AcceleratorSpec {
   const TrainSpec& train;
   const std::vector<DecayRange>& decay;  // AdamW's columns
   const std::vector<MuonMatrix>& muon;   // the others
+  const PipelinePlan& pipeline;
+  const Boundaries& boundaries;
   bool stacked = true;
 };
 
@@ -38,8 +41,11 @@ class Accelerator {
   virtual void download() = 0;
   virtual void download(Slot slot) = 0;
 
-  // batches: of the replicas that this process holds; their losses are written, by replica.
-  virtual void gradients(const std::vector<Batch>& batches, std::vector<double>& losses) = 0;
+  // batches: of the replicas that this process holds; their losses are written, by replica. paths: of the
+  // micro-batches, by number, replica and part; empty where none leaves its replica.
+  virtual void gradients(const std::vector<Batch>& batches,
+                         const std::vector<std::vector<std::vector<int>>>& paths,
+                         std::vector<double>& losses) = 0;
   virtual void optimize(double lr, int step) = 0;
   // As OperationRunner's; where there is no kernel for it, and with several ranks, through host memory.
   virtual void post(const Operation& operation) = 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "trainer/cuda/adamw_rows.h"
+#include "trainer/cuda/microbatch_rows.h"
 #include "trainer/cuda/outer_rows.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/optimizer/muon.h"
@@ -43,5 +44,10 @@ void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const 
                           CudaStream stream);
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
                        std::int64_t columns, CudaStream stream);
+
+// Of one part of the model, which has so many columns; its paths in device memory.
+void gather_on_device(const GatherPart& work, std::int64_t replicas, std::int64_t columns, CudaStream stream);
+void scatter_on_device(const ScatterPart& work, std::int64_t replicas, std::int64_t columns,
+                       CudaStream stream);
 
 }  // namespace longhaul

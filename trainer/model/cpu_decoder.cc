@@ -170,14 +170,22 @@ class CpuDecoder::Pass {
     std::fill(work_.d_x.begin(), work_.d_x.end(), Scalar{0});
     rms_norm_backward(work_.d_normed.data(), work_.x.data(), weights_.norm(), work_.scale.data(), m_, h_,
                       work_.d_x.data(), d.norm());
-    for (int layer = shape_.layers - 1; layer >= 0; --layer) backward(layer, d.layer(layer));
+    cross_back(shape_.layers);
+    for (int layer = shape_.layers - 1; layer >= 0; --layer) {
+      backward(layer, d.layer(layer));
+      cross_back(layer);
+    }
     embed_backward(d.embedding());
   }
 
  private:
   void make_logits() {
     embed();
-    for (int layer = 0; layer < shape_.layers; ++layer) forward(layer);
+    for (int layer = 0; layer < shape_.layers; ++layer) {
+      cross(layer);
+      forward(layer);
+    }
+    cross(shape_.layers);
     rms_norm_forward(work_.x.data(), weights_.norm(), m_, h_, kNormEpsilon, work_.normed.data(),
                      work_.scale.data());
     multiply(m_, v_, h_, 1, {work_.normed.data(), h_}, transposed(weights_.output(), h_), 0,
@@ -185,16 +193,26 @@ class CpuDecoder::Pass {
   }
 
   LayerState& state(int layer) { return work_.layers[as_index(layer)]; }
-  // What a layer adds to: the next one's input.
-  Scalar* output_of(int layer) {
-    return layer + 1 < shape_.layers ? state(layer + 1).x.data() : work_.x.data();
+  // Behind the last layer that of the last norm.
+  Buffer& input_of(int layer) { return layer < shape_.layers ? state(layer).x : work_.x; }
+  // What a layer adds to.
+  Scalar* output_of(int layer) { return input_of(layer + 1).data(); }
+
+  // From one part of the model to the next, where it is before this layer; and the gradient's way back.
+  void cross(int layer) { cross(layer, decoder_.boundaries_.activations, input_of(layer)); }
+  void cross_back(int layer) { cross(layer, decoder_.boundaries_.gradients, work_.d_x); }
+  void cross(int layer, const std::optional<Quantized>& codec, Buffer& stream) {
+    if (!codec) return;
+    for (std::int64_t i = decoder_.boundaries_.count_before(layer); i > 0; --i)
+      requantize(*codec, stream.data(), m_ * h_);
   }
+
   const std::int64_t* tokens(std::int64_t sequence) const {
     return batch_.tokens.data() + sequence * (shape_.context + 1);
   }
 
   void embed() {
-    Scalar* x = shape_.layers > 0 ? state(0).x.data() : work_.x.data();
+    Scalar* x = input_of(0).data();
     for (std::int64_t sequence = 0; sequence < batch_.sequences; ++sequence)
       for (std::int64_t t = 0; t < shape_.context; ++t, x += h_)
         std::copy_n(weights_.embedding() + tokens(sequence)[t] * h_, h_, x);
@@ -329,7 +347,8 @@ class CpuDecoder::Pass {
   FeedForwardShape feed_forward_;
 };
 
-CpuDecoder::CpuDecoder(const ModelShape& shape) : shape_(shape) {
+CpuDecoder::CpuDecoder(const ModelShape& shape, Boundaries boundaries)
+    : shape_(shape), boundaries_(std::move(boundaries)) {
   const int half = shape.hidden / shape.heads / 2;
   for (int t = 0; t < shape.context; ++t)
     for (int i = 0; i < half; ++i) {

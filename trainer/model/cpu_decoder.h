@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/scalar.h"
 
@@ -17,7 +18,7 @@ LONGHAUL_PRECISION_BEGIN
 
 class CpuDecoder {
  public:
-  explicit CpuDecoder(const ModelShape& shape);
+  explicit CpuDecoder(const ModelShape& shape, Boundaries boundaries = {});
   ~CpuDecoder();
 
   // As Decoder's; from several threads at once: each call takes a workspace of its own.
@@ -32,6 +33,7 @@ class CpuDecoder {
   struct Borrowed;
 
   ModelShape shape_;
+  Boundaries boundaries_;
   std::vector<Scalar> cosine_, sine_;  // [context, width of a head / 2]
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Workspace>> idle_;

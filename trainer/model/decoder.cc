@@ -191,8 +191,10 @@ class Decoder::Network {
 // A stack of one replica, whose rows come from host memory.
 class Decoder::OneOfAStack {
  public:
-  OneOfAStack(const ModelShape& shape, Device device, Precision precision)
-      : parameters_(shape.parameters()), device_(torch_device(device)), decoder_(shape, device, precision) {}
+  OneOfAStack(const ModelShape& shape, Device device, Precision precision, const Boundaries& boundaries)
+      : parameters_(shape.parameters()),
+        device_(torch_device(device)),
+        decoder_(shape, device, precision, 0, boundaries) {}
 
   // `gradient` may be null.
   double run(const float* weights, float* gradient, const Batch& batch) const {
@@ -222,12 +224,23 @@ class Decoder::OneOfAStack {
 Decoder::Decoder(const ModelShape& shape, Device device, Operators operators, Precision precision) {
   if (operators == Operators::kPlain)
     network_ = std::make_unique<Network>(shape, device);
-  else if (device == Device::kCpu && precision == Precision::kFloat32)
-    cpu_ = std::make_unique<CpuDecoder>(shape);
   else
-    stack_ = std::make_unique<OneOfAStack>(shape, device, precision);
+    fuse(shape, device, precision, {});
 }
+
+Decoder::Decoder(const ModelShape& shape, Device device, Precision precision, const Boundaries& boundaries) {
+  fuse(shape, device, precision, boundaries);
+}
+
 Decoder::~Decoder() = default;
+
+void Decoder::fuse(const ModelShape& shape, Device device, Precision precision,
+                   const Boundaries& boundaries) {
+  if (device == Device::kCpu && precision == Precision::kFloat32)
+    cpu_ = std::make_unique<CpuDecoder>(shape, boundaries);
+  else
+    stack_ = std::make_unique<OneOfAStack>(shape, device, precision, boundaries);
+}
 
 double Decoder::loss(const float* weights, const Batch& batch) const {
   if (stack_) return stack_->run(weights, nullptr, batch);

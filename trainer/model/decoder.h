@@ -28,11 +28,14 @@ struct Batch {
 enum class Operators { kPlain, kFused };
 
 class CpuDecoder;
+struct Boundaries;
 
 class Decoder {
  public:
   Decoder(const ModelShape& shape, Device device, Operators operators = Operators::kFused,
           Precision precision = Precision::kFloat32);
+  // Of a model in parts, with fused operators: what passes between them, in each call (boundaries.h).
+  Decoder(const ModelShape& shape, Device device, Precision precision, const Boundaries& boundaries);
   ~Decoder();
 
   // Mean cross-entropy in nats per predicted token.
@@ -43,6 +46,9 @@ class Decoder {
  private:
   class Network;
   class OneOfAStack;
+
+  void fuse(const ModelShape& shape, Device device, Precision precision, const Boundaries& boundaries);
+
   std::unique_ptr<CpuDecoder> cpu_;  // or
   std::unique_ptr<OneOfAStack> stack_;
   std::unique_ptr<Network> network_;

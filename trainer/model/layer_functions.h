@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "trainer/codecs/number_formats.h"
+#include "trainer/model/boundaries.h"
 
 namespace longhaul::layer {
 
@@ -324,6 +325,21 @@ struct CrossEntropy {
     if (scale == 0) return;
     for (std::int64_t i = team.lane(); i < classes; i += team.lanes())
       store(values[i], scale * (expf(load(values[i]) - largest) / sum - (i == target ? 1.f : 0.f)));
+  }
+};
+
+// What passes between parts of the model, over [replicas, blocks]: each replica has `numbers` in `values`, of
+// which each `block` is quantized and read again. `bytes`: room for a message of `block_bytes` a block.
+struct Requantize {
+  NumberCode code;
+  float* values;
+  std::uint8_t* bytes;
+  std::int64_t numbers, block, blocks, block_bytes;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t replica, std::int64_t index) const {
+    const std::int64_t left = numbers - index * block;
+    requantize_block(code, values + replica * numbers + index * block, left < block ? left : block,
+                     bytes + (replica * blocks + index) * block_bytes);
   }
 };
 

@@ -29,6 +29,7 @@ class LayerOperators {
   virtual void run(const layer::NormWeightPartial<Number>& work, std::int64_t count,
                    std::int64_t columns) const = 0;
   virtual void run(const layer::NormWeightSum& work, std::int64_t count, std::int64_t columns) const = 0;
+  virtual void run(const layer::Requantize& work, std::int64_t count, std::int64_t blocks) const = 0;
 };
 
 // `Launch` is HostLaunch or CudaLaunch.
@@ -72,6 +73,9 @@ class LaunchedLayerOperators : public LayerOperators<Number> {
   }
   void run(const layer::NormWeightSum& work, std::int64_t count, std::int64_t columns) const override {
     launch_.grid(count, columns, 1, work);
+  }
+  void run(const layer::Requantize& work, std::int64_t count, std::int64_t blocks) const override {
+    launch_.grid(count, blocks, 1, work);
   }
 
  private:

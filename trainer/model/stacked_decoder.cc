@@ -1,9 +1,12 @@
 #include "trainer/model/stacked_decoder.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "core/errors.h"
 #include "core/index.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/device/torch.h"
@@ -44,6 +47,7 @@ struct Setting {
   at::Device device = at::kCPU;
   bool flash = false;
   Tensor cosine, sine;  // [context, width of a head / 2]
+  Boundaries boundaries = {};
 };
 
 // Columns of a row, in the order of layout.h.
@@ -109,7 +113,11 @@ class Pass {
     embed.x = data<float>(x);
     operators_.run(embed, rows_);
     Tensor added;  // what the layer before adds to x
-    for (int index = 0; index < shape_.layers; ++index) forward(index, x, added);
+    for (int index = 0; index < shape_.layers; ++index) {
+      cross(index, x, added);
+      forward(index, x, added);
+    }
+    cross(shape_.layers, x, added);
     last_ = add_norm(x, added, output_norm_column());
     logits_ = times_transposed(last_.normed, matrix(output_column(), v_, h_));
     const Tensor row_losses = empty_float({rows_});
@@ -128,9 +136,11 @@ class Pass {
     narrow_dx_ = empty({rows_, h_});
     norm_backward(times(logits_, matrix(output_column(), v_, h_)), last_, output_norm_column(), false);
     last_ = {};
+    cross_back(shape_.layers);
     for (int index = shape_.layers - 1; index >= 0; --index) {
       backward(index);
       state(index) = {};
+      cross_back(index);
     }
     operators_.run(layer::OneHot<Number>{places_, data<Number>(logits_), v_}, rows_);
     add_product(0, v_, h_, logits_, narrow_dx_);
@@ -205,6 +215,32 @@ class Pass {
     operators_.run(layer::NormWeightSum{data<float>(partial), data<float>(gradient_) + column, p_, slices, h_,
                                         accumulates_},
                    n_, h_);
+  }
+
+  // From one part of the model to the next, where it is before this layer: x becomes x + added as the next
+  // part reads it. And the gradient's way back.
+  void cross(int layer, Tensor& x, Tensor& added) {
+    const std::int64_t times = setting_.boundaries.count_before(layer);
+    if (!setting_.boundaries.activations || times == 0) return;
+    if (added.defined()) x = at::add(x, added);
+    added = Tensor();
+    for (std::int64_t i = 0; i < times; ++i) pass(*setting_.boundaries.activations, x);
+  }
+  void cross_back(int layer) {
+    const std::int64_t times = setting_.boundaries.count_before(layer);
+    if (!setting_.boundaries.gradients || times == 0) return;
+    for (std::int64_t i = 0; i < times; ++i) pass(*setting_.boundaries.gradients, dx_);
+    narrow_dx_.copy_(dx_);
+  }
+  // stream [N, h] float32, each replica's rows in blocks of their own.
+  void pass(const Quantized& codec, const Tensor& stream) {
+    const NumberCode code(codec.numbers);
+    const std::int64_t numbers = m_ * h_, block = std::min<std::int64_t>(codec.block, numbers),
+                       blocks = (numbers + block - 1) / block, bytes = code.bytes(block);
+    const Tensor messages = at::empty({n_ * blocks * bytes}, on_device(at::kByte));
+    operators_.run(layer::Requantize{code, data<float>(stream), data<std::uint8_t>(messages), numbers, block,
+                                     blocks, bytes},
+                   n_, blocks);
   }
 
   void forward(int index, Tensor& x, Tensor& added) {
@@ -328,14 +364,17 @@ int pieces_of_equal_size(int count, std::int64_t most) {
 
 class StackedDecoder::Implementation {
  public:
-  Implementation(const ModelShape& shape, Device device, Precision precision, std::int64_t memory_limit)
+  Implementation(const ModelShape& shape, Device device, Precision precision, std::int64_t memory_limit,
+                 Boundaries boundaries)
       : setting_(setting_of(shape, device, precision)), precision_(precision), memory_limit_(memory_limit) {
+    setting_.boundaries = std::move(boundaries);
     use_full_precision_sums();
     if (setting_.flash) use_deterministic_attention();
   }
 
   void run(const StackedBatch& batch, const Piece& piece) const {
     const at::NoGradGuard no_gradient;
+    check_blocks(batch, piece);
     precision_ == Precision::kBf16 ? run_as<Bf16>(batch, piece) : run_as<float>(batch, piece);
   }
 
@@ -352,6 +391,20 @@ class StackedDecoder::Implementation {
   }
 
  private:
+  // Blocks begin anew with a piece, and there must be no more of them than a micro-batch has.
+  void check_blocks(const StackedBatch& batch, const Piece& piece) const {
+    if (!setting_.boundaries.any() || piece.sequences >= batch.sequences) return;
+    const std::int64_t numbers =
+        std::int64_t{piece.sequences} * setting_.shape.context * setting_.shape.hidden;
+    for (const auto* codec : {&setting_.boundaries.activations, &setting_.boundaries.gradients})
+      if (*codec && numbers % (*codec)->block != 0)
+        throw InputError("pipeline.block",
+                         fmt::format("found {}, where memory is enough for {} of {} sequences at a time",
+                                     (*codec)->block, piece.sequences, batch.sequences),
+                         fmt::format("a divisor of {} (sequences · context · hidden)", numbers),
+                         "or take more micro-batches, which are smaller");
+  }
+
   template <typename Number>
   std::unique_ptr<LayerOperators<Number>> operators() const {
     return setting_.device.is_cuda()
@@ -385,8 +438,9 @@ class StackedDecoder::Implementation {
 };
 
 StackedDecoder::StackedDecoder(const ModelShape& shape, Device device, Precision precision,
-                               std::int64_t memory_limit)
-    : implementation_(std::make_unique<Implementation>(shape, device, precision, memory_limit)) {}
+                               std::int64_t memory_limit, Boundaries boundaries)
+    : implementation_(
+          std::make_unique<Implementation>(shape, device, precision, memory_limit, std::move(boundaries))) {}
 StackedDecoder::~StackedDecoder() = default;
 
 void StackedDecoder::run(const StackedBatch& batch) const {

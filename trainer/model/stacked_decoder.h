@@ -14,6 +14,7 @@
 #include "core/case.h"
 #include "core/model_shape.h"
 #include "trainer/device/device.h"
+#include "trainer/model/boundaries.h"
 
 namespace longhaul {
 
@@ -33,7 +34,10 @@ class StackedDecoder {
   // `memory_limit`: bytes that activations and copies of weights may take (an estimate by the shapes); what
   // does not fit is done in pieces, over the replicas first, over the sequences where one replica's do not
   // fit. 0: all at once. Pieces over sequences change the order of sums, those over replicas nothing.
-  StackedDecoder(const ModelShape& shape, Device device, Precision precision, std::int64_t memory_limit = 0);
+  // `boundaries`: what passes between the parts of the model. A call is then one micro-batch of each replica;
+  // throws InputError where pieces over its sequences would cut a block of numbers.
+  StackedDecoder(const ModelShape& shape, Device device, Precision precision, std::int64_t memory_limit = 0,
+                 Boundaries boundaries = {});
   ~StackedDecoder();
 
   // On a GPU on LibTorch's current stream, without waiting for it and without the host reading anything, so

@@ -98,6 +98,7 @@ void OperationRunner::post(const Operation& operation) {
   if (operation.rule->is_blocking()) return;
   Posted& posted = posted_[key_of(operation)];
   posted.await_step = operation.await_step;
+  posted.stage = operation.rule->stage;
   begin_log(operation);
   for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
     replicas_.log.group(group);
@@ -184,12 +185,14 @@ GroupMessages OperationRunner::send(const GroupSplit& group, const std::map<int,
   return GroupMessages(replicas_.ranks, group, replicas_.arena.replicas(), mine, std::move(format), channel);
 }
 
-// Of an overlapped operation its own, otherwise those of another that is due at the same step.
+// Of an overlapped operation its own, otherwise those of another of the same stage that is due at the same
+// step.
 OperationRunner::Posted* OperationRunner::ahead_of(const Operation& operation, const std::string& tensor,
                                                    int replica) {
   if (operation.rule->is_blocking() && find_part(operation, tensor)) return nullptr;
   for (auto& [key, posted] : posted_)
-    if (posted.await_step == operation.await_step && posted.messages.count({tensor, replica}) &&
+    if (posted.await_step == operation.await_step && posted.stage == operation.rule->stage &&
+        posted.messages.count({tensor, replica}) &&
         (operation.rule->is_blocking() || key == key_of(operation)))
       return &posted;
   return nullptr;
@@ -417,6 +420,7 @@ void OperationRunner::restore(const std::vector<Operation>& operations, const Fe
     std::vector<Pending> all = pending({operation});
     Posted& posted = posted_[key_of(operation)];
     posted.await_step = operation.await_step;
+    posted.stage = operation.rule->stage;
     for (Pending& one : all) {
       std::vector<std::uint8_t> bytes = fetch(one);
       if (replicas_.arena.held().contains(one.replica))

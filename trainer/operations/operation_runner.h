@@ -51,7 +51,8 @@ class OperationRunner {
   OperationRunner(const Update& update, Replicas& replicas) : update_(update), replicas_(replicas) {}
 
   void post(const Operation& operation);
-  // Of one that was posted. What was sent ahead for it by others that are due at its step is used too.
+  // Of one that was posted. What was sent ahead for it by others of its stage that are due at its step is
+  // used too.
   void apply(const Operation& operation);
   // Both at once.
   void run(const Operation& operation);
@@ -79,6 +80,7 @@ class OperationRunner {
   // Of an operation that is under way, by tensor and replica.
   struct Posted {
     int await_step = 0;
+    int stage = -1;  // of its rule
     std::map<std::pair<std::string, int>, Message> messages;
     // Of groups that span processes, by tensor and first member held here. After a resume there is none: then
     // the messages travel when they are used.

@@ -6,6 +6,8 @@
 //
 // φ(t − 1) is where the replicas began the round that Δ̄(t − 1) is of, φ(t) where they began the one that ends
 // now. The last outer step moved φ by η m, so the gap needs no row of its own. Without a delay Λ is 1.
+#include <algorithm>
+
 #include "trainer/operations/update.h"
 
 namespace longhaul {
@@ -20,6 +22,9 @@ class Co2Update : public Update {
         clip_(options.at("outer_clip")) {}
 
   std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
+  void follow(const OperationPlan& plan, const PlanContext&) override {
+    for (const OperationRule& rule : plan.rules) last_stage_ = std::max(last_stage_, rule.stage);
+  }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }
 
   // What θ was has been sent, so that its row can hold Δ̄ until all of it has arrived.
@@ -27,7 +32,10 @@ class Co2Update : public Update {
     std::copy_n(arrived.mean("delta"), arrived.size(), arena.row(Slot::kWeights, replica) + arrived.begin);
   }
 
+  // Both norms of Λ are of the whole model: of a model in stages the last one that arrives takes the step of
+  // all.
   void finish(const Operation& operation, int replica, Arena& arena) const override {
+    if (operation.rule->stage != last_stage_) return;
     float *theta = arena.row(Slot::kWeights, replica), *phi = arena.row(Slot::kSlowWeights, replica),
           *momentum = arena.row(Slot::kOuterMomentum, replica);
     const float share = operation.rule->is_blocking() ? 1 : share_of(theta, momentum, arena.parameters());
@@ -58,6 +66,7 @@ class Co2Update : public Update {
   }
 
   float lr_, momentum_, penalty_, clip_;
+  int last_stage_ = -1;
 };
 
 }  // namespace

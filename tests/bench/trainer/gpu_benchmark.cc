@@ -73,7 +73,8 @@ class Bench {
     const std::vector<float> weights = initial_weights(shape, 1);
     for (int r = 0; r < replicas; ++r)
       std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, r));
-    accelerator_ = Accelerator::make({train_, decay_, muon_, stacked}, replicas_, *operations_);
+    accelerator_ =
+        Accelerator::make({train_, decay_, muon_, pipeline_, boundaries_, stacked}, replicas_, *operations_);
     accelerator_->upload();
     RandomStream stream(1, Purpose::kTrainingData);
     for (int r = 0; r < replicas; ++r) {
@@ -89,7 +90,7 @@ class Bench {
   // Gradients, clip and AdamW: an inner step of all replicas, seconds.
   double step(int before, int count) {
     return seconds_a_call(before, count, [&] {
-      accelerator_->gradients(batches_, losses_);
+      accelerator_->gradients(batches_, {}, losses_);
       accelerator_->optimize(1e-4, 1);
     });
   }
@@ -105,6 +106,8 @@ class Bench {
   std::unique_ptr<OperationRunner> operations_;
   std::vector<DecayRange> decay_;
   std::vector<MuonMatrix> muon_;  // none
+  PipelinePlan pipeline_;         // none
+  Boundaries boundaries_;
   std::unique_ptr<Accelerator> accelerator_;
   std::vector<Batch> batches_;
   std::vector<double> losses_;

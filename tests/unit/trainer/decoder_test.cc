@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/index.h"
-#include "core/random.h"
+#include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/evaluation.h"
 #include "trainer/replicas/arena.h"
@@ -14,23 +14,6 @@ namespace {
 
 constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
 
-// Larger than initial weights, so that every part of the model matters.
-std::vector<float> random_weights(const ModelShape& shape, std::uint64_t seed) {
-  RandomStream stream(seed, Purpose::kInitialWeights, 1);
-  std::vector<float> weights(static_cast<std::size_t>(shape.parameters()));
-  for (float& weight : weights) weight = static_cast<float>(0.4 * stream.normal());
-  return weights;
-}
-
-Batch random_batch(const ModelShape& shape, int sequences) {
-  RandomStream stream(5, Purpose::kTrainingData);
-  Batch batch{sequences, {}};
-  for (int i = 0; i < sequences * (shape.context + 1); ++i)
-    batch.tokens.push_back(
-        static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(shape.vocabulary))));
-  return batch;
-}
-
 class DecoderAgainstReference : public testing::TestWithParam<Operators> {};
 INSTANTIATE_TEST_SUITE_P(Operators, DecoderAgainstReference,
                          testing::Values(Operators::kPlain, Operators::kFused));
@@ -39,7 +22,7 @@ TEST_P(DecoderAgainstReference, Loss) {
   const Decoder decoder(kShape, Device::kCpu, GetParam());
   const Batch batch = random_batch(kShape, 3);
   for (std::uint64_t seed : {1, 2, 3}) {
-    const std::vector<float> weights = random_weights(kShape, seed);
+    const std::vector<float> weights = random_weights<float>(kShape, seed);
     const ScalarDecoder reference(kShape, {weights.begin(), weights.end()});
     EXPECT_NEAR(decoder.loss(weights.data(), batch), reference.loss(batch), 1e-5);
   }
@@ -48,7 +31,7 @@ TEST_P(DecoderAgainstReference, Loss) {
 TEST_P(DecoderAgainstReference, GradientIsTheFiniteDifference) {
   const Decoder decoder(kShape, Device::kCpu, GetParam());
   const Batch batch = random_batch(kShape, 2);
-  const std::vector<float> weights = random_weights(kShape, 4);
+  const std::vector<float> weights = random_weights<float>(kShape, 4);
   std::vector<float> gradient(weights.size(), 123.f);  // what was there before must not matter
   const double loss = decoder.loss_and_gradient(weights.data(), gradient.data(), batch);
   EXPECT_NEAR(loss, decoder.loss(weights.data(), batch), 1e-6);
@@ -86,7 +69,7 @@ TEST(Decoder, FusedOperatorsAgreeWithPlainOnesAtTheSizesOfATraining) {
 TEST(Decoder, LaterTokensDoNotReachEarlierPredictions) {
   // With the last input token changed, only the last position's loss changes: T · (difference of the means)
   // is that position's difference, which a sequence of one position less does not see.
-  const std::vector<float> weights = random_weights(kShape, 6);
+  const std::vector<float> weights = random_weights<float>(kShape, 6);
   Batch batch = random_batch(kShape, 1);
   ModelShape shorter = kShape;
   shorter.context = kShape.context - 1;
@@ -103,7 +86,8 @@ TEST(Decoder, LaterTokensDoNotReachEarlierPredictions) {
 // ensemble's loss from the probabilities of both models, in double.
 TEST(Evaluator, TheEnsemblesLossIsThatOfTheMeanProbability) {
   Arena arena({Slot::kWeights}, 2, kShape.parameters());
-  std::vector<std::vector<float>> models = {random_weights(kShape, 6), random_weights(kShape, 7)};
+  std::vector<std::vector<float>> models = {random_weights<float>(kShape, 6),
+                                            random_weights<float>(kShape, 7)};
   for (int r = 0; r < 2; ++r)
     std::copy(models[as_index(r)].begin(), models[as_index(r)].end(), arena.row(Slot::kWeights, r));
   const Batch batch = random_batch(kShape, 1);

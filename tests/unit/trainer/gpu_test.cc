@@ -75,6 +75,25 @@ TEST_F(Gpu, TwelveStepsOfMuonStayNearTheCpus) {
   expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-3, "the loop");
 }
 
+// Micro-batches on their paths, and what passes between parts in as few numbers as there are: a sign and a
+// scale, which no rounding of the GPU's sums changes.
+TEST_F(Gpu, StagesAreTheCpusInFloat32) {
+  for (const char* routing : {"straight", "random"})
+    for (const char* activations : {"wire", "sign"})
+      for (const Json& method : {Json{{"name", "independent"}}, Json{{"name", "noloco"}, {"inner_steps", 2}},
+                                 Json{{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}}) {
+        Json scenario = small_scenario(method, 4);
+        scenario["workload"] = {{"wire", "fp32"}};
+        scenario["train"]["evaluate_every"] = 1;
+        scenario["pipeline"] = {
+            {"stages", 2}, {"microbatches", 2}, {"routing", routing}, {"activations", activations}};
+        const Trained cpu = on_cpu(scenario);
+        const std::string what = scenario["pipeline"].dump() + method.dump();
+        expect_near(stacked_on_gpu(scenario), cpu, 1e-4, what);
+        expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-4, what);
+      }
+}
+
 TEST_F(Gpu, SameBitsAgain) {
   for (const char* precision : {"float32", "bf16"})
     for (const char* method : {"noloco", "muloco"}) {

@@ -13,6 +13,7 @@
 #include "core/index.h"
 #include "core/plan/unit_owners.h"
 #include "core/random.h"
+#include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/codecs/number_formats.h"
@@ -49,30 +50,14 @@ bool is_anothers(int owner, int replica) {
   return owner != kShared && owner != replica;
 }
 
-std::vector<float> drawn_weights(std::int64_t count) {
-  RandomStream stream(3, Purpose::kInitialWeights, 1);
-  std::vector<float> weights(as_index(count));
-  for (float& weight : weights) weight = static_cast<float>(0.4 * stream.normal());
-  return weights;
-}
-
-Batch drawn_batch(const ModelShape& shape, int sequences) {
-  RandomStream stream(5, Purpose::kTrainingData);
-  Batch batch{sequences, {}};
-  for (int i = 0; i < sequences * (shape.context + 1); ++i)
-    batch.tokens.push_back(
-        static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(shape.vocabulary))));
-  return batch;
-}
-
 // Exactly zero for each unit of others, by each decoder; for none of the columns of one's own in all.
 TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
   constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
   const std::int64_t columns = kShape.parameters();
-  const Batch batch = drawn_batch(kShape, 3);
+  const Batch batch = random_batch(kShape, 3);
   const std::vector<int> owners = column_owners(4, units_of(kShape, true), 3, 0, columns);
   for (int replica = 0; replica < 3; ++replica) {
-    std::vector<float> weights = drawn_weights(columns);
+    std::vector<float> weights = random_weights<float>(kShape, 3);
     for (std::size_t i = 0; i < weights.size(); ++i)
       if (is_anothers(owners[i], replica)) weights[i] = 0;
     std::vector<std::vector<float>> gradients(4, std::vector<float>(weights.size(), 123.f));
@@ -130,12 +115,12 @@ class NarrowModel {
 // Matrices keep their order when hidden columns are taken out, so that the narrow model is in order too.
 TEST(Ist, TheGradientOfASubnetworkIsThatOfANarrowModel) {
   constexpr ModelShape kShape{12, 2, 3, 12, 7, 11};
-  const Batch batch = drawn_batch(kShape, 3);
+  const Batch batch = random_batch(kShape, 3);
   const std::vector<int> owners = column_owners(4, units_of(kShape, false), 3, 0, kShape.parameters());
   for (int replica = 0; replica < 3; ++replica) {
     const NarrowModel narrow(kShape, owners, replica);
     EXPECT_EQ(narrow.shape().ffn, 4);
-    const std::vector<float> whole = drawn_weights(kShape.parameters()), weights = narrow.gather(whole);
+    const std::vector<float> whole = random_weights<float>(kShape, 3), weights = narrow.gather(whole);
     std::vector<float> masked(whole.size()), found(whole.size()), expected(weights.size());
     narrow.scatter(weights, masked);
     const double loss =

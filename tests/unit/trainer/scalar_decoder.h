@@ -26,6 +26,50 @@ class ScalarDecoder {
     return sum / (batch.sequences * shape_.context);
   }
 
+  // The parts of the model, on one sequence: x [position][feature].
+  Matrix embed(const std::int64_t* tokens) const {
+    const int h = shape_.hidden;
+    Matrix x;
+    for (int t = 0; t < shape_.context; ++t) {
+      const double* row = parameter("embedding") + tokens[t] * h;
+      x.emplace_back(row, row + h);
+    }
+    return x;
+  }
+
+  // Layers [first, end).
+  Matrix through_layers(Matrix x, int first, int end) const {
+    const int h = shape_.hidden;
+    for (int layer = first; layer < end; ++layer) {
+      const std::string attention = "layers." + std::to_string(layer) + ".attention.";
+      const std::string feed_forward = "layers." + std::to_string(layer) + ".feed_forward.";
+      Matrix in = norm(attention + "norm", x);
+      Matrix q = times(attention + "query", h, in), k = times(attention + "key", h, in);
+      turn(q);
+      turn(k);
+      add(x, times(attention + "output", h, attend(q, k, times(attention + "value", h, in))));
+      in = norm(feed_forward + "norm", x);
+      Matrix gate = times(feed_forward + "gate", shape_.ffn, in);
+      const Matrix up = times(feed_forward + "up", shape_.ffn, in);
+      for (std::size_t t = 0; t < gate.size(); ++t)
+        for (int i = 0; i < shape_.ffn; ++i) gate[t][i] *= up[t][i] / (1 + std::exp(-gate[t][i]));
+      add(x, times(feed_forward + "down", h, gate));
+    }
+    return x;
+  }
+
+  // The sum over the positions, from what the last layer leaves.
+  double loss_at_the_end(const Matrix& x, const std::int64_t* tokens) const {
+    const Matrix logits = times("output", shape_.vocabulary, norm("norm", x));
+    double sum = 0;
+    for (int t = 0; t < shape_.context; ++t) {
+      double total = 0;
+      for (double logit : logits[t]) total += std::exp(logit);
+      sum += std::log(total) - logits[t][tokens[t + 1]];
+    }
+    return sum;
+  }
+
  private:
   const double* parameter(const std::string& name) const {
     for (const Parameter& p : layout_)
@@ -92,35 +136,7 @@ class ScalarDecoder {
   }
 
   double sequence_loss(const std::int64_t* tokens) const {
-    const int h = shape_.hidden;
-    Matrix x;
-    for (int t = 0; t < shape_.context; ++t) {
-      const double* row = parameter("embedding") + tokens[t] * h;
-      x.emplace_back(row, row + h);
-    }
-    for (int layer = 0; layer < shape_.layers; ++layer) {
-      const std::string attention = "layers." + std::to_string(layer) + ".attention.";
-      const std::string feed_forward = "layers." + std::to_string(layer) + ".feed_forward.";
-      Matrix in = norm(attention + "norm", x);
-      Matrix q = times(attention + "query", h, in), k = times(attention + "key", h, in);
-      turn(q);
-      turn(k);
-      add(x, times(attention + "output", h, attend(q, k, times(attention + "value", h, in))));
-      in = norm(feed_forward + "norm", x);
-      Matrix gate = times(feed_forward + "gate", shape_.ffn, in);
-      const Matrix up = times(feed_forward + "up", shape_.ffn, in);
-      for (std::size_t t = 0; t < gate.size(); ++t)
-        for (int i = 0; i < shape_.ffn; ++i) gate[t][i] *= up[t][i] / (1 + std::exp(-gate[t][i]));
-      add(x, times(feed_forward + "down", h, gate));
-    }
-    const Matrix logits = times("output", shape_.vocabulary, norm("norm", x));
-    double sum = 0;
-    for (int t = 0; t < shape_.context; ++t) {
-      double total = 0;
-      for (double logit : logits[t]) total += std::exp(logit);
-      sum += std::log(total) - logits[t][tokens[t + 1]];
-    }
-    return sum;
+    return loss_at_the_end(through_layers(embed(tokens), 0, shape_.layers), tokens);
   }
 
   ModelShape shape_;

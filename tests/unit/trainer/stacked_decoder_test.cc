@@ -6,8 +6,10 @@
 #include <cmath>
 #include <ostream>
 
+#include "core/errors.h"
 #include "core/random.h"
 #include "tests/unit/trainer/stacked_support.h"
+#include "trainer/model/cpu_decoder.h"
 
 namespace longhaul {
 namespace {
@@ -48,6 +50,43 @@ TEST_P(StackedDecoderInFloat32, LossesAndGradientsAreThoseOfTheLoop) {
     const auto at = static_cast<std::size_t>(r);
     EXPECT_NEAR(stacked.losses[at], loop.losses[at], 1e-5 * loop.losses[at]) << "replica " << r;
     EXPECT_LT(relative_difference(stacked, loop, replicas, r), 1e-5) << "replica " << r;
+  }
+}
+
+// A sign and a scale for each block: what rounding does before the boundary does not change them much. Pieces
+// of two replicas, and of one sequence.
+TEST(StackedDecoder, QuantizedBoundariesAreThoseOfTheLoop) {
+  const Quantized sign{Quantizer::kSign, 42};
+  const Boundaries boundaries{{0, 1, 2}, sign, sign};
+  const Replicas replicas(kSmall, 5, 3, 0.3);
+  const CpuDecoder loop(kSmall, boundaries);
+  testing_stacked::Result expected{std::vector<double>(5), std::vector<float>(replicas.weights.size())};
+  for (int r = 0; r < 5; ++r)
+    expected.losses[static_cast<std::size_t>(r)] = loop.loss_and_gradient(
+        replicas.row(r), expected.gradients.data() + r * kSmall.parameters(), replicas.batch(r));
+  const auto whole = replicas.one_by_one();
+  for (const std::int64_t limit : {std::int64_t{0}, memory_for(kSmall, 2, 3), memory_for(kSmall, 1, 1)}) {
+    const auto found =
+        run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, limit, boundaries), replicas);
+    for (int r = 0; r < 5; ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      EXPECT_NEAR(found.losses[at], expected.losses[at], 1e-5 * expected.losses[at]);
+      EXPECT_GT(std::abs(expected.losses[at] - whole.losses[at]), 1e-2);
+      EXPECT_LT(relative_difference(found, expected, replicas, r), 1e-5) << "replica " << r << ", " << limit;
+    }
+  }
+}
+
+TEST(StackedDecoder, PiecesThatCutABlockAreRefused) {
+  const Boundaries boundaries{{1}, Quantized{Quantizer::kInt8, 1024}, std::nullopt};
+  const Replicas replicas(kSmall, 1, 3, 0.3);
+  try {
+    run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, memory_for(kSmall, 1, 1), boundaries),
+        replicas);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "pipeline.block");
+    EXPECT_EQ(error.parts().allowed, "a divisor of 84 (sequences · context · hidden)");
   }
 }
 

@@ -77,6 +77,14 @@ TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
   expect_the_plans_trace(scenario);
 }
 
+TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTraceInStages) {
+  if (GetParam()["name"] == "ist") GTEST_SKIP() << "is not cut";
+  Json scenario = small_scenario(GetParam(), 14);
+  scenario["workload"] = {{"wire", "fp16"}};
+  scenario["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
+  expect_the_plans_trace(scenario);
+}
+
 // Two replicas, and an odd number: groups must divide them, a grid must be a power, and targets be others.
 TEST(Training, TwoReplicasAndThreeTrainWithEveryMethodThatAllowsThem) {
   int refused = 0;

@@ -4,28 +4,12 @@
 
 #include <cmath>
 
-#include "core/random.h"
+#include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/model/cpu_decoder.h"
 
 namespace longhaul {
 namespace {
-
-std::vector<double> random_weights(const ModelShape& shape, std::uint64_t seed) {
-  RandomStream stream(seed, Purpose::kInitialWeights, 1);
-  std::vector<double> weights(static_cast<std::size_t>(shape.parameters()));
-  for (double& weight : weights) weight = 0.4 * stream.normal();
-  return weights;
-}
-
-Batch random_batch(const ModelShape& shape, int sequences) {
-  RandomStream stream(5, Purpose::kTrainingData);
-  Batch batch{sequences, {}};
-  for (int i = 0; i < sequences * (shape.context + 1); ++i)
-    batch.tokens.push_back(
-        static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(shape.vocabulary))));
-  return batch;
-}
 
 // Hidden, layers, heads, ffn, context, vocabulary; the second one's context is longer than a block of
 // queries.
@@ -33,7 +17,7 @@ const ModelShape kShapes[] = {{12, 2, 3, 10, 7, 11}, {4, 1, 2, 3, 70, 5}, {4, 1,
 
 TEST(Float64Decoder, LossIsTheScalarModels) {
   for (const ModelShape& shape : kShapes) {
-    const std::vector<double> weights = random_weights(shape, 3);
+    const std::vector<double> weights = random_weights<double>(shape, 3);
     const Batch batch = random_batch(shape, 2);
     const double exact = ScalarDecoder(shape, weights).loss(batch);
     EXPECT_NEAR(float64::CpuDecoder(shape).loss(weights.data(), batch), exact, 1e-13 * exact);
@@ -60,7 +44,7 @@ TEST(Float64Decoder, GradientIsTheFiniteDifferenceTo1e7) {
   for (const ModelShape& shape : kShapes) {
     const float64::CpuDecoder decoder(shape);
     const Batch batch = random_batch(shape, 2);
-    std::vector<double> weights = random_weights(shape, 4), gradient(weights.size(), 123.);
+    std::vector<double> weights = random_weights<double>(shape, 4), gradient(weights.size(), 123.);
     decoder.loss_and_gradient(weights.data(), gradient.data(), batch);
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const double expected = difference(decoder, weights, i, batch);

@@ -1,0 +1,128 @@
+// The stages of all replicas at work on the micro-batches of one step.
+//
+// A worker takes its passes in the order of its schedule (core/plan/pipeline.h): it begins the next one when
+// the one before is over and what that one works on is there. Where micro-batches are routed by throughput it
+// takes them as they come, backward passes first, and is done when all of its stage are; of each replica's
+// own micro-batches as many are under way as there are stages, which is what 1F1B's first stage has. What a
+// pass makes travels to the worker that goes on with it; it is taken in whatever that worker is doing. Where
+// two micro-batches reach a worker together, the later one of its order waits.
+//
+// What a worker waits is told apart by a second clock of each worker, on which messages between stages take
+// no time and all else takes as long as it does. What it waits on that clock too is a bubble: the schedule
+// and the other workers' pace would have it on any network. What it waits beyond that is the network's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/plan/trace.h"
+#include "replay/network/network.h"
+#include "replay/step_plan.h"
+#include "replay/wiring.h"
+
+namespace longhaul {
+
+// Of a worker, between steps.
+struct WorkerClocks {
+  double free_s = 0;  // what its clock would show, did messages between stages take no time
+  double late_s = 0;  // the longest by which its clock was behind that
+};
+
+// One pass of one worker, as it was.
+struct TaskTimes {
+  int worker = 0;
+  PipelineTask task;
+  double begin_s = 0, end_s = 0;  // of the clock
+};
+
+class PipelineRun {
+ public:
+  struct WorkerTimes {
+    double compute_s = 0, bubble_s = 0, network_s = 0;  // the latter two: waiting
+    std::int64_t bytes_sent = 0;
+  };
+  struct Watcher {
+    std::function<void(int worker)> on_done;  // its last pass is over: the optimizer's turn
+    // Its last backward pass begins, which takes `pass_s`; `microbatch_s`: forward and backward of a
+    // micro-batch in the same part. What the pass releases before its end may be scheduled now.
+    std::function<void(int worker, double pass_s, double microbatch_s)> on_last_pass;
+    std::function<void(const TaskTimes& times)> on_task;
+  };
+
+  // All must outlive it. `wiring` is what workers have measured in all steps so far.
+  PipelineRun(const ExchangeContext& context, const Trace& trace, const StepTimes& times, Wiring& wiring,
+              int step, Watcher watcher);
+
+  // The worker has done with the step before.
+  void enter(int worker, const WorkerClocks& clocks);
+  const WorkerClocks& clocks(int worker) const { return workers_[as_index(worker)].clocks; }
+  const WorkerTimes& times(int worker) const { return workers_[as_index(worker)].times; }
+  // The worker has gone on to the next step. True for the last one.
+  bool leave() { return --workers_left_ == 0; }
+  std::int64_t transfers() const { return transfers_; }
+  std::vector<std::string> waiting() const;  // who waits for what, a line each
+
+ private:
+  // What a pass works on: the micro-batch of replica `home`. When it would be there, did messages take no
+  // time; negative: it is under way.
+  struct Input {
+    PipelineTask task;
+    int home = 0;
+    double free_s = -1;
+  };
+  struct Worker {
+    bool is_here = false, computes = false;
+    std::size_t next = 0;             // of its stage's tasks
+    std::vector<Input> arrived;       // by task number
+    std::deque<Input> forward, back;  // as they came, where there is no order
+    int under_way = 0;                // of its own messages
+    int begun = 0;                    // of its replica's micro-batches, not yet back; of the first stage
+    double idle_since_s = 0;
+    double seconds = 0;  // of compute of the whole model in this step
+    WorkerClocks clocks;
+    WorkerTimes times;
+  };
+
+  const PipelinePlan& plan() const { return trace_.plan.pipeline; }
+  int stages() const { return plan().stages; }
+  bool has_order() const { return plan().routing != MicrobatchRouting::kThroughput; }
+  int replica_of(int worker) const { return worker / stages(); }
+  const std::vector<PipelineTask>& tasks_of(int worker) const { return tasks_[as_index(worker % stages())]; }
+  std::vector<int>& path_of(const Input& input) {
+    return paths_[as_index(input.task.microbatch)][as_index(input.home)];
+  }
+  std::size_t number_of(const PipelineTask& task) const;
+  double seconds_of(int worker, const PipelineTask& task) const;
+  void go_on(int worker);
+  void take_what_came(int worker);
+  void finish(int worker);
+  void count_wait(Worker& worker) const;
+  void begin(int worker, const Input& input);
+  void end(int worker, const Input& input, double begin_s);
+  void send(int worker, const Input& input);
+  void arrive(int worker, const Input& input);
+
+  Clock& clock_;
+  Network& network_;
+  bool in_turn_;
+  const Trace& trace_;
+  Wiring& wiring_;
+  int step_;
+  Watcher watcher_;
+  std::vector<std::vector<PipelineTask>> tasks_;  // by stage
+  // By micro-batch and home: the replica that takes it through each part.
+  std::vector<std::vector<std::vector<int>>> paths_;
+  // Routed by throughput: when each was handed on, by the same; and how many backward passes a stage has
+  // left.
+  std::vector<std::vector<double>> handed_s_;
+  std::vector<int> left_of_stage_;
+  std::vector<double> free_of_stage_s_;  // the latest of them would be over, did messages take no time
+  std::vector<Worker> workers_;
+  int workers_left_;
+  std::int64_t transfers_ = 0;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,250 @@
+// Cuts, schedules and paths by hand.
+#include "core/plan/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "core/errors.h"
+#include "core/index.h"
+#include "core/plan/trace.h"
+
+namespace longhaul {
+namespace {
+
+PipelineSpec spec_of(int stages, int microbatches, PipelineSchedule schedule = PipelineSchedule::k1f1b,
+                     int chunks = 1) {
+  PipelineSpec spec;
+  spec.stages = stages;
+  spec.microbatches = microbatches;
+  spec.schedule = schedule;
+  spec.chunks = chunks;
+  return spec;
+}
+
+ModelShape shape_of(int layers) {
+  return {8, layers, 2, 16, 4, 32};
+}
+
+PipelinePlan plan_of(const PipelineSpec& spec, int layers, std::int64_t tokens = 64) {
+  return pipeline_plan(spec, shape_of(layers), shape_of(layers).parameters(), tokens, Wire::kBf16);
+}
+
+// "F0 F1 B0 B1": passes, each with its micro-batch; with several parts "F2:0".
+std::string order_of(const PipelinePlan& plan, int stage) {
+  std::string text;
+  for (const PipelineTask& task : tasks_of_stage(plan, stage)) {
+    text += (text.empty() ? "" : " ") + std::string(task.is_forward ? "F" : "B");
+    if (plan.part_count() > plan.stages) text += std::to_string(task.part) + ":";
+    text += std::to_string(task.microbatch);
+  }
+  return text;
+}
+
+template <typename Call>
+InputErrorParts error_of(const Call& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(PipelineOrder, GpipeTakesAllForwardPassesFirst) {
+  const PipelinePlan plan = plan_of(spec_of(2, 3, PipelineSchedule::kGpipe), 2, 48);
+  for (const int stage : {0, 1}) EXPECT_EQ(order_of(plan, stage), "F0 F1 F2 B0 B1 B2");
+}
+
+// Three stages and four micro-batches, as the figures of arXiv 2104.04473 have it for four stages.
+TEST(PipelineOrder, OneForwardOneBackward) {
+  const PipelinePlan plan = plan_of(spec_of(3, 4), 3);
+  EXPECT_EQ(order_of(plan, 0), "F0 F1 F2 B0 F3 B1 B2 B3");
+  EXPECT_EQ(order_of(plan, 1), "F0 F1 B0 F2 B1 F3 B2 B3");
+  EXPECT_EQ(order_of(plan, 2), "F0 B0 F1 B1 F2 B2 F3 B3");
+  const PipelinePlan few = plan_of(spec_of(3, 1), 3);
+  for (const int stage : {0, 1, 2}) EXPECT_EQ(order_of(few, stage), "F0 B0");
+}
+
+TEST(PipelineOrder, InterleavedChangesChunksAfterAsManyMicroBatchesAsStages) {
+  const PipelinePlan plan = plan_of(spec_of(2, 4, PipelineSchedule::kInterleaved, 2), 4);
+  EXPECT_EQ(order_of(plan, 0),
+            "F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3");
+  EXPECT_EQ(order_of(plan, 1),
+            "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3");
+}
+
+TEST(PipelineOrder, EachPassOnce) {
+  for (const auto schedule :
+       {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
+    for (const int stages : {2, 3, 4}) {
+      const int chunks = schedule == PipelineSchedule::kInterleaved ? 3 : 1;
+      const PipelinePlan plan = plan_of(spec_of(stages, 3 * stages, schedule, chunks), 12, 36 * 4);
+      for (int stage = 0; stage < stages; ++stage) {
+        std::set<std::tuple<bool, int, int>> seen;
+        for (const PipelineTask& task : tasks_of_stage(plan, stage)) {
+          EXPECT_EQ(plan.stage_of(task.part), stage);
+          if (!task.is_forward) {
+            EXPECT_TRUE(seen.count({true, task.part, task.microbatch})) << "backward before forward";
+          }
+          EXPECT_TRUE(seen.insert({task.is_forward, task.part, task.microbatch}).second);
+        }
+        EXPECT_EQ(seen.size(), as_index(2 * chunks * 3 * stages));
+      }
+    }
+}
+
+// h 8, ffn 16, V 32: a layer has 4·64 + 3·128 + 16 = 656 parameters, embedding and output 256 each.
+TEST(PipelineCut, ByLayersTheFirstPartsHaveOneMore) {
+  const PipelinePlan plan = plan_of(spec_of(2, 1), 3);
+  ASSERT_EQ(plan.part_count(), 2);
+  EXPECT_EQ(plan.parts[0].columns, (ColumnRange{0, 256 + 2 * 656}));
+  EXPECT_EQ(plan.parts[1].columns, (ColumnRange{256 + 2 * 656, 256 + 3 * 656 + 8 + 256}));
+  // Work of a layer: 2 · (4·64 + 3·128) + 2 · 8 · 4 = 1344; of the output 2 · 8 · 32 = 512.
+  EXPECT_DOUBLE_EQ(plan.parts[0].share, 2 * 1344. / (3 * 1344 + 512));
+  EXPECT_DOUBLE_EQ(plan.parts[1].share, (1344. + 512) / (3 * 1344 + 512));
+}
+
+// Output of 10 · 1344: the last of two parts of 12 layers gets one layer, 11 against 1 + 10.
+TEST(PipelineCut, ByCostTheOutputCounts) {
+  ModelShape shape = shape_of(12);
+  shape.vocabulary = 840;
+  PipelineSpec spec = spec_of(2, 1);
+  spec.cut = PipelineCut::kCost;
+  const PipelinePlan plan = pipeline_plan(spec, shape, shape.parameters(), 4, Wire::kBf16);
+  EXPECT_EQ(plan.parts[0].end_layer, 11);
+  EXPECT_DOUBLE_EQ(plan.parts[0].share, plan.parts[1].share);
+}
+
+TEST(PipelineCut, GivenAndInterleaved) {
+  PipelineSpec spec = spec_of(2, 2, PipelineSchedule::kInterleaved, 2);
+  spec.cut = PipelineCut::kGiven;
+  spec.layers = {1, 2, 1, 0};
+  const PipelinePlan plan = plan_of(spec, 4);
+  EXPECT_EQ(plan.columns_of(0), (Columns{{0, 256 + 656}, {256 + 3 * 656, 256 + 4 * 656}}));
+  EXPECT_EQ(plan.columns_of(1), (Columns{{256 + 656, 256 + 3 * 656}, {256 + 4 * 656, 520 + 4 * 656}}));
+  EXPECT_DOUBLE_EQ(plan.share_of(0) + plan.share_of(1), 1);
+}
+
+// 16 tokens a micro-batch of 8 numbers; int8 in blocks of 64 has a scale of 4 bytes a block.
+TEST(PipelineBytes, MicroBatchesTimesHopsTimesNumbers) {
+  PipelineSpec spec = spec_of(4, 4);
+  EXPECT_EQ(plan_of(spec, 4).bytes_of_step(), 4 * 3 * 16 * 8 * 2 * 2);
+  spec.boundary.activations = Quantized{Quantizer::kInt8, 64};
+  const PipelinePlan plan = plan_of(spec, 4);
+  EXPECT_EQ(plan.forward_bytes, (std::vector<std::int64_t>(3, 16 * 8 + 2 * 4)));
+  EXPECT_EQ(plan.backward_bytes, (std::vector<std::int64_t>(3, 16 * 8 * 2)));
+  spec.boundary.bytes_per_token = 2.5;
+  EXPECT_EQ(plan_of(spec, 4).forward_bytes, (std::vector<std::int64_t>(3, 40)));
+}
+
+TEST(PipelinePaths, RandomOnesArePermutationsAtEachHop) {
+  PipelineSpec spec = spec_of(4, 2);
+  spec.routing = MicrobatchRouting::kRandom;
+  const PipelinePlan plan = plan_of(spec, 4);
+  std::set<std::vector<std::vector<int>>> different;
+  for (int step = 1; step <= 5; ++step)
+    for (int microbatch = 0; microbatch < 2; ++microbatch) {
+      const auto paths = paths_of(plan, 7, 6, step, microbatch);
+      ASSERT_EQ(paths.size(), 6u);
+      for (int part = 0; part < 4; ++part) {
+        std::set<int> seen;
+        for (const std::vector<int>& path : paths) seen.insert(path[as_index(part)]);
+        EXPECT_EQ(seen.size(), 6u);
+      }
+      for (int home = 0; home < 6; ++home) EXPECT_EQ(paths[as_index(home)][0], home);
+      EXPECT_EQ(paths, paths_of(plan, 7, 6, step, microbatch));
+      different.insert(paths);
+    }
+  EXPECT_EQ(different.size(), 10u);
+}
+
+// Of 6000 draws each of three replicas follows each other one 2000 times, ± 4 standard deviations of 37.
+TEST(PipelinePaths, EveryReplicaFollowsAsOften) {
+  PipelineSpec spec = spec_of(2, 1);
+  spec.routing = MicrobatchRouting::kRandom;
+  const PipelinePlan plan = plan_of(spec, 2);
+  int count[3][3] = {};
+  for (int step = 1; step <= 6000; ++step) {
+    const auto paths = paths_of(plan, 1, 3, step, 0);
+    for (int home = 0; home < 3; ++home) ++count[home][paths[as_index(home)][1]];
+  }
+  for (const auto& row : count)
+    for (const int times : row) EXPECT_NEAR(times, 2000, 150);
+}
+
+TEST(PipelineErrors, SayWhatWouldBeAllowed) {
+  EXPECT_EQ(error_of([] { plan_of(spec_of(4, 1), 3); }).path, "pipeline.stages");
+  EXPECT_EQ(error_of([] { plan_of(spec_of(4, 1), 3); }).found, "found 4 parts of a model with 3 layers");
+  EXPECT_EQ(error_of([] { plan_of(spec_of(2, 3), 4, 64); }).path, "pipeline.microbatches");
+  EXPECT_EQ(error_of([] { plan_of(spec_of(2, 1), 4, 0); }).path, "workload.tokens");
+  const auto bare = [] { pipeline_plan(spec_of(2, 1), std::nullopt, 1000, 64, Wire::kBf16); };
+  EXPECT_EQ(error_of(bare).path, "pipeline.bytes_per_token");
+  PipelineSpec given = spec_of(2, 1);
+  given.cut = PipelineCut::kGiven;
+  given.layers = {1, 1};
+  EXPECT_EQ(error_of([&] { plan_of(given, 3); }).path, "pipeline.cut");
+}
+
+Json pipeline_case(Json pipeline) {
+  Json json = {{"method", {{"name", "ddp"}}}, {"pipeline", std::move(pipeline)}};
+  return with_effective_pipeline(json);
+}
+
+TEST(PipelineSection, AMethodsOwnKeysTakeThePlaceOfTheScenarios) {
+  Json json = {{"method", {{"name", "ddp"}, {"pipeline", {{"routing", "random"}}}}},
+               {"pipeline", {{"stages", 4}, {"routing", "straight"}}}};
+  json = with_effective_pipeline(json);
+  EXPECT_FALSE(json["method"].contains("pipeline"));
+  const PipelineSpec spec = parse_pipeline(json);
+  EXPECT_EQ(spec.stages, 4);
+  EXPECT_EQ(spec.routing, MicrobatchRouting::kRandom);
+  Json without = {{"method", {{"name", "ddp"}}}};
+  EXPECT_EQ(with_effective_pipeline(without), without) << "nothing new where nothing new is used";
+}
+
+TEST(PipelineSection, ChunksBelongToTheInterleavedSchedule) {
+  const auto parse = [](Json pipeline) { return [=] { parse_pipeline(pipeline_case(pipeline)); }; };
+  EXPECT_EQ(error_of(parse({{"stages", 2}, {"chunks", 2}})).path, "pipeline.chunks");
+  EXPECT_EQ(error_of(parse({{"stages", 2}, {"schedule", "interleaved"}})).path, "pipeline.chunks");
+  EXPECT_EQ(
+      error_of(parse({{"stages", 2}, {"schedule", "interleaved"}, {"chunks", 2}, {"microbatches", 3}})).path,
+      "pipeline.microbatches");
+  EXPECT_EQ(error_of(parse({{"stages", 2}, {"cut", {1, 2, 3}}})).path, "pipeline.cut");
+}
+
+TEST(PipelineTrace, ComesBackAsItWasWritten) {
+  OperationRule rule;
+  rule.name = "gradient.stage1";
+  rule.collective = "ring";
+  rule.stage = 1;
+  rule.payload = whole({"gradient"}, Wire::kBf16);
+  PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kInterleaved, 2);
+  spec.routing = MicrobatchRouting::kRandom;
+  spec.blocks = true;
+  OperationPlan plan{{rule}};
+  plan.pipeline = plan_of(spec, 4);
+  std::stringstream text;
+  write_trace(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}), text);
+  const Trace back = read_trace(text, "trace");
+  EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan.pipeline));
+  EXPECT_EQ(back.plan.pipeline.bytes_of_step(), 4 * 3 * 16 * 8 * 2 * 2);
+  EXPECT_EQ(back.plan.rules[0].stage, 1);
+}
+
+TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
+  OperationRule rule;
+  rule.name = "gradient";
+  rule.collective = "ring";
+  OperationPlan plan{{rule}};
+  plan.pipeline = plan_of(spec_of(2, 4), 4);
+  std::stringstream text;
+  write_trace(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}), text);
+  EXPECT_EQ(error_of([&] { read_trace(text, "trace"); }).path, "line 1, stage");
+}
+
+}  // namespace
+}  // namespace longhaul

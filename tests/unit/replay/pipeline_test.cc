@@ -1,0 +1,316 @@
+// Stages at work, in closed form: every message takes the same time, and a worker's passes as long as its
+// share of the step says.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "replay/pipeline_run.h"
+#include "replay/replay.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kForward_s = 1, kBackward_s = 2;  // of a micro-batch on a worker, all its parts together
+
+struct Stages {
+  int replicas = 1, stages = 2, microbatches = 2, chunks = 1, steps = 1;
+  PipelineSchedule schedule = PipelineSchedule::k1f1b;
+  MicrobatchRouting routing = MicrobatchRouting::kStraight;
+  bool blocks = false;
+  double message_s = 0;
+  std::vector<double> factors = {};
+  std::vector<OperationRule> rules = {};
+};
+
+PipelinePlan equal_plan(const Stages& setup) {
+  PipelineSpec spec;
+  spec.stages = setup.stages;
+  spec.microbatches = setup.microbatches;
+  spec.schedule = setup.schedule;
+  spec.chunks = setup.chunks;
+  spec.routing = setup.routing;
+  spec.blocks = setup.blocks;
+  spec.boundary.bytes_per_token = 10;
+  return pipeline_plan(spec, std::nullopt, 1000, setup.microbatches, Wire::kBf16);
+}
+
+struct WorkerStep {
+  double compute_s, bubble_s, network_s;
+  std::int64_t bytes;
+};
+
+struct StagesRun {
+  Replayed replayed;
+  double clock_s = 0;
+  std::map<std::pair<int, int>, WorkerStep> steps;  // by step and worker
+};
+
+StagesRun run(const Stages& setup) {
+  Case one = drawn_case(setup.replicas, setup.message_s, 0);
+  one.network.barrier = false;
+  one.pipeline.stages = setup.stages;
+  one.workload.steps = setup.steps;
+  one.workload.step_time.seconds = (kForward_s + kBackward_s) * setup.microbatches * setup.stages;
+  one.workload.step_time_factors = setup.factors;
+  Trace trace = make_trace({setup.rules}, {1, setup.replicas, setup.steps, 1000});
+  trace.plan.pipeline = equal_plan(setup);
+  StagesRun run;
+  run.replayed = run_with(analytic_replay, one, trace);
+  run.clock_s = run.replayed.report.at("simulated_s");
+  std::istringstream lines(run.replayed.files.at("pipeline.csv"));
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream cells(line);
+    int step, worker, stage;
+    WorkerStep row;
+    cells >> step >> worker >> stage >> row.compute_s >> row.bubble_s >> row.network_s >> row.bytes;
+    EXPECT_EQ(stage, worker % setup.stages);
+    run.steps[{step, worker}] = row;
+  }
+  return run;
+}
+
+constexpr double kBoth_s = kForward_s + kBackward_s;
+
+// (M + S − 1) · (f + b) for GPipe and 1F1B (arXiv 1811.06965; 2104.04473, section 2.2).
+TEST(Pipeline, OnAFreeNetworkTheStepIsTheTextbooks) {
+  for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
+    for (const int stages : {2, 3, 8})
+      for (const int microbatches : {1, 4, 8, 64}) {
+        Stages setup;
+        setup.stages = stages;
+        setup.microbatches = microbatches;
+        setup.schedule = schedule;
+        const StagesRun result = run(setup);
+        EXPECT_NEAR(result.clock_s, (microbatches + stages - 1) * kBoth_s, 1e-6);
+        EXPECT_NEAR(result.steps.at({1, 0}).bubble_s, (stages - 1) * kBoth_s, 1e-6);
+        EXPECT_NEAR(result.steps.at({1, 0}).network_s, 0, 1e-6);
+      }
+}
+
+// Of V chunks the bubble is V times shorter (arXiv 2104.04473, section 2.2).
+TEST(Pipeline, ChunksShortenTheBubble) {
+  for (const int stages : {2, 4})
+    for (const int chunks : {2, 3})
+      for (const int rounds : {1, 2, 4}) {
+        Stages setup;
+        setup.stages = stages;
+        setup.microbatches = rounds * stages;
+        setup.chunks = chunks;
+        setup.schedule = PipelineSchedule::kInterleaved;
+        EXPECT_NEAR(run(setup).clock_s, setup.microbatches * kBoth_s + (stages - 1) * kBoth_s / chunks, 1e-6)
+            << stages << " stages, " << chunks << " chunks, " << rounds << " rounds";
+      }
+}
+
+// Every wait of GPipe: the first micro-batch comes over S − 1 hops, and its gradient back. Of what the last
+// stage waits for the next step's first micro-batch, hops are the network's and passes a bubble.
+TEST(Pipeline, TellsBubblesFromTheNetwork) {
+  Stages setup;
+  setup.stages = 4;
+  setup.microbatches = 5;
+  setup.steps = 3;
+  setup.schedule = PipelineSchedule::kGpipe;
+  setup.message_s = 0.25;
+  const StagesRun result = run(setup);
+  const double hops_s = 2 * 3 * 0.25, bubble_s = 3 * kBoth_s;
+  EXPECT_NEAR(result.clock_s, 3 * (5 * kBoth_s + bubble_s + hops_s), 1e-6);
+  for (int step = 1; step <= 3; ++step) {
+    EXPECT_NEAR(result.steps.at({step, 0}).bubble_s, bubble_s, 1e-6);
+    EXPECT_NEAR(result.steps.at({step, 0}).network_s, hops_s, 1e-6);
+  }
+  EXPECT_NEAR(result.steps.at({1, 3}).bubble_s, 3 * kForward_s, 1e-6);
+  EXPECT_NEAR(result.steps.at({1, 3}).network_s, 3 * 0.25, 1e-6);
+  EXPECT_NEAR(result.steps.at({2, 3}).bubble_s, bubble_s, 1e-6);
+  EXPECT_NEAR(result.steps.at({2, 3}).network_s, hops_s, 1e-6);
+}
+
+// Stage 0 sends F0, F1; each message holds its sender up: f, h, f, then B0 of stage 1, its way back, b, f …:
+// three times f + b + h for two micro-batches.
+TEST(Pipeline, BlockingSendsHoldTheirSenderUp) {
+  Stages setup;
+  setup.message_s = 0.5;
+  setup.blocks = true;
+  const StagesRun result = run(setup);
+  EXPECT_NEAR(result.clock_s, 3 * (kBoth_s + 0.5), 1e-6);
+  setup.blocks = false;
+  EXPECT_NEAR(run(setup).clock_s, 3 * kBoth_s + 2 * 0.5, 1e-6) << "both hops of the last micro-batch";
+}
+
+int passes_of(const StagesRun& run, int worker) {
+  std::istringstream lines(run.replayed.files.at("tasks.csv"));
+  int count = 0;
+  for (std::string line; std::getline(lines, line);)
+    count += line.rfind("1," + std::to_string(worker) + ",", 0) == 0;
+  return count;
+}
+
+// Of two workers of the last stage one takes four times as long. By throughput it gets less; all
+// micro-batches are taken through both stages, and both workers of a stage end when the last of its passes is
+// over.
+TEST(Pipeline, ByThroughputTheSlowGetLess) {
+  Stages setup;
+  setup.replicas = 2;
+  setup.microbatches = 32;
+  setup.message_s = 0.1;
+  setup.factors = {1, 1, 1, 4};
+  const StagesRun straight = run(setup);
+  setup.routing = MicrobatchRouting::kThroughput;
+  const StagesRun result = run(setup);
+  EXPECT_EQ(passes_of(result, 0) + passes_of(result, 2), 2 * 2 * 32);
+  EXPECT_EQ(passes_of(result, 1) + passes_of(result, 3), 2 * 2 * 32);
+  EXPECT_LT(passes_of(result, 3), passes_of(result, 1) / 2);
+  // No order of 64 micro-batches on workers of speed 1 and 1 / 4 takes less than 64 / 1.25 passes of 3 s.
+  EXPECT_GT(result.clock_s, 64 / 1.25 * kBoth_s);
+  EXPECT_LT(result.clock_s, 0.6 * straight.clock_s);
+  EXPECT_EQ(result.replayed.files, run(setup).replayed.files);
+  for (const int worker : {0, 1, 2, 3}) {
+    const WorkerStep& row = result.steps.at({1, worker});
+    EXPECT_NEAR(row.compute_s + row.bubble_s + row.network_s,
+                worker % 2 == 0 ? result.clock_s : result.clock_s - kBackward_s - 0.1, kBackward_s + 0.1);
+  }
+}
+
+// A message that does not come in time is the network's; with messages that take nothing nothing is.
+TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
+  Stages setup;
+  setup.replicas = 3;
+  setup.stages = 3;
+  setup.microbatches = 7;
+  setup.steps = 3;
+  setup.factors = {1, 2, 1, 1, 1, 3, 1, 1, 1};
+  setup.routing = MicrobatchRouting::kThroughput;
+  for (const auto& [key, row] : run(setup).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
+}
+
+// The bytes of docs/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way only.
+TEST(Pipeline, SendsWhatThePlanSays) {
+  for (const auto routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom}) {
+    Stages setup;
+    setup.replicas = 3;
+    setup.stages = 4;
+    setup.microbatches = 5;
+    setup.steps = 2;
+    setup.routing = routing;
+    const StagesRun result = run(setup);
+    EXPECT_EQ(equal_plan(setup).bytes_of_step(), 5 * 3 * 10 * 2);
+    for (const auto& [key, row] : result.steps) {
+      const int stage = key.second % 4;
+      EXPECT_EQ(row.bytes, 5 * 10 * (stage == 0 || stage == 3 ? 1 : 2));
+    }
+  }
+}
+
+// Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.
+TEST(Pipeline, AStragglerHoldsUpWhoMeetsIt) {
+  Stages setup;
+  setup.replicas = 2;
+  setup.stages = 2;
+  setup.microbatches = 8;
+  setup.factors = {1, 1, 2, 1};
+  const StagesRun straight = run(setup);
+  EXPECT_NEAR(straight.steps.at({1, 0}).bubble_s, kBoth_s, 1e-6);
+  // 8 slow passes each way; only the first gradient comes 1 s after the second forward pass.
+  EXPECT_NEAR(straight.clock_s, 8 * 2 * kBoth_s + 1, 1e-6);
+  setup.routing = MicrobatchRouting::kRandom;
+  const StagesRun random = run(setup);
+  EXPECT_GT(random.steps.at({1, 0}).bubble_s, kBoth_s + 1);
+}
+
+// Whatever waits for whatever, every worker's time is told in full, and twice the same.
+TEST(Pipeline, TimesAddUpWithEverySchedule) {
+  for (const auto schedule :
+       {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
+    for (const bool blocks : {false, true}) {
+      Stages setup;
+      setup.replicas = 3;
+      setup.stages = 3;
+      setup.microbatches = 6;
+      setup.steps = 4;
+      setup.schedule = schedule;
+      setup.chunks = schedule == PipelineSchedule::kInterleaved ? 2 : 1;
+      setup.routing = MicrobatchRouting::kRandom;
+      setup.blocks = blocks;
+      setup.message_s = 0.3;
+      setup.factors = {1, 1.2, 0.7, 1, 3, 1, 0.9, 1, 1};
+      OperationRule rule = rule_of("ring", 2);
+      for (int stage = 0; stage < 3; ++stage) {
+        rule.stage = stage;
+        rule.name = "outer.stage" + std::to_string(stage);
+        setup.rules.push_back(rule);
+      }
+      const StagesRun result = run(setup);
+      EXPECT_EQ(result.replayed.files, run(setup).replayed.files);
+      std::vector<double> told(9), exchanged(9);
+      for (const auto& [key, row] : result.steps) {
+        EXPECT_GE(row.bubble_s, 0);
+        EXPECT_GE(row.network_s, 0);
+        told[as_index(key.second)] += row.compute_s + row.bubble_s + row.network_s;
+      }
+      for (const ExchangeRecord& row : result.replayed.exchanges)
+        exchanged[as_index(row.replica)] += row.done_s - row.ready_s;
+      std::istringstream lines(result.replayed.files.at("replicas.csv"));
+      std::string line;
+      std::getline(lines, line);
+      for (std::size_t worker = 0; std::getline(lines, line); ++worker) {
+        double replica, compute_s, idle_s, clock_s;
+        ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf", &replica, &compute_s, &idle_s, &clock_s), 4);
+        EXPECT_NEAR(told[worker] + exchanged[worker], clock_s, 1e-6);
+        EXPECT_NEAR(compute_s + idle_s, clock_s, 1e-6);
+      }
+    }
+}
+
+// Each stage's ring is among its own workers, and begins when these have their last gradients: stage 1 of
+// two is done with a pass b before stage 0.
+TEST(Pipeline, ExchangesOfAStageAreAmongItsWorkers) {
+  Stages setup;
+  setup.replicas = 4;
+  setup.microbatches = 1;
+  setup.message_s = 0.1;
+  OperationRule rule = rule_of("ring");
+  rule.before_optimizer = true;
+  for (const int stage : {0, 1}) {
+    rule.stage = stage;
+    rule.name = stage == 0 ? "gradient.stage0" : "gradient.stage1";
+    setup.rules.push_back(rule);
+  }
+  const StagesRun result = run(setup);
+  ASSERT_EQ(result.replayed.exchanges.size(), 8u);
+  for (int replica = 0; replica < 4; ++replica)
+    for (const int stage : {0, 1}) {
+      const ExchangeRecord& row =
+          result.replayed.row(1, 2 * replica + stage, setup.rules[as_index(stage)].name);
+      const double whole_s = 2 * kBoth_s + 2 * 0.1;
+      EXPECT_NEAR(row.ready_s, stage == 0 ? whole_s : whole_s - kBackward_s - 0.1, 1e-6);
+      EXPECT_NEAR(row.done_s - row.start_s, 2 * 3 * 0.1, 1e-6);
+    }
+}
+
+// With two buckets over the whole backward pass the first one may go half a pass before the end.
+TEST(Pipeline, TheLastBackwardPassReleasesBuckets) {
+  Stages setup;
+  setup.replicas = 2;
+  OperationRule rule = rule_of("ring");
+  rule.before_optimizer = true;
+  rule.stage = 0;
+  rule.name = "gradient.stage0";
+  rule.overlap_backward = kBackward_s / kBoth_s;
+  rule.buckets = 2;
+  setup.rules = {rule};
+  setup.message_s = 0.1;
+  const StagesRun result = run(setup);
+  // Two messages of a bucket take 0.2 s; of two buckets one after another only the second one shows.
+  EXPECT_NEAR(result.replayed.row(1, 0, rule.name).done_s - result.replayed.row(1, 0, rule.name).ready_s, 0.2,
+              1e-6);
+  setup.message_s = 1;
+  const StagesRun slow = run(setup);
+  // The first bucket goes 1 s before the end and takes 2 s, the second one 2 s more.
+  EXPECT_NEAR(slow.replayed.row(1, 0, rule.name).done_s - slow.replayed.row(1, 0, rule.name).ready_s, 3,
+              1e-6);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,134 @@
+// A model of two parts whose boundary is quantized, against one written apart: the parts of the scalar
+// decoder, a plain int8, and finite differences of each part by itself.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/trainer/random_model.h"
+#include "tests/unit/trainer/scalar_decoder.h"
+#include "trainer/model/cpu_decoder.h"
+
+namespace longhaul {
+namespace {
+
+constexpr ModelShape kShape{4, 3, 2, 3, 5, 5};
+constexpr int kSequences = 2, kLayersBefore = 2;
+constexpr std::size_t kBlock = 7;  // no divisor of a row, so that blocks go over rows and sequences
+
+using Stream = std::vector<double>;  // [sequences · context, hidden]
+
+// Of each block the largest magnitude is 127.
+Stream as_int8(Stream values) {
+  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, values.size());
+    float largest = 0;
+    for (std::size_t i = begin; i < end; ++i)
+      largest = std::max(largest, std::abs(static_cast<float>(values[i])));
+    const float scale = largest / 127;
+    for (std::size_t i = begin; i < end; ++i)
+      values[i] =
+          static_cast<float>(std::nearbyint(double{static_cast<float>(values[i])} / double{scale})) * scale;
+  }
+  return values;
+}
+
+const std::int64_t* tokens_of(const Batch& batch, int sequence) {
+  return batch.tokens.data() + sequence * (kShape.context + 1);
+}
+
+Stream first_part(const std::vector<double>& weights, const Batch& batch) {
+  const ScalarDecoder decoder(kShape, weights);
+  Stream stream;
+  for (int s = 0; s < kSequences; ++s)
+    for (const ScalarDecoder::Vector& row :
+         decoder.through_layers(decoder.embed(tokens_of(batch, s)), 0, kLayersBefore))
+      stream.insert(stream.end(), row.begin(), row.end());
+  return stream;
+}
+
+double second_part(const std::vector<double>& weights, const Batch& batch, const Stream& stream) {
+  const ScalarDecoder decoder(kShape, weights);
+  auto at = stream.begin();
+  double sum = 0;
+  for (int s = 0; s < kSequences; ++s) {
+    ScalarDecoder::Matrix x;
+    for (int t = 0; t < kShape.context; ++t, at += kShape.hidden) x.emplace_back(at, at + kShape.hidden);
+    sum +=
+        decoder.loss_at_the_end(decoder.through_layers(x, kLayersBefore, kShape.layers), tokens_of(batch, s));
+  }
+  return sum / (kSequences * kShape.context);
+}
+
+// Of fourth order, as in gradient_test.cc.
+template <typename Function>
+double slope(double& variable, const Function& function) {
+  constexpr double kWidth = 1e-3;
+  const double middle = variable;
+  const auto at = [&](double steps) {
+    variable = middle + steps * kWidth;
+    return function();
+  };
+  const double found = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * kWidth);
+  variable = middle;
+  return found;
+}
+
+class Float64Boundaries : public testing::TestWithParam<std::pair<bool, bool>> {};
+
+TEST_P(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
+  const auto [quantizes_activations, quantizes_gradients] = GetParam();
+  const Quantized int8{Quantizer::kInt8, static_cast<int>(kBlock)};
+  Boundaries boundaries{{kLayersBefore}, std::nullopt, std::nullopt};
+  if (quantizes_activations) boundaries.activations = int8;
+  if (quantizes_gradients) boundaries.gradients = int8;
+  const Batch batch = random_batch(kShape, kSequences);
+  std::vector<double> weights = random_weights<double>(kShape, 6), found(weights.size(), 123.);
+  const double loss =
+      float64::CpuDecoder(kShape, boundaries).loss_and_gradient(weights.data(), found.data(), batch);
+
+  Stream stream = first_part(weights, batch);
+  if (quantizes_activations) stream = as_int8(stream);
+  EXPECT_NEAR(loss, second_part(weights, batch, stream), 1e-13);
+  EXPECT_NEAR(float64::CpuDecoder(kShape, boundaries).loss(weights.data(), batch), loss, 0);
+  if (quantizes_activations) {
+    EXPECT_GT(std::abs(loss - ScalarDecoder(kShape, weights).loss(batch)), 1e-6);
+  }
+
+  Stream back(stream.size());
+  for (std::size_t i = 0; i < stream.size(); ++i)
+    back[i] = slope(stream[i], [&] { return second_part(weights, batch, stream); });
+  if (quantizes_gradients) back = as_int8(back);
+  const std::int64_t cut = layer_columns(kShape)[kLayersBefore - 1].end;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double expected = slope(weights[i], [&] {
+      if (static_cast<std::int64_t>(i) >= cut) return second_part(weights, batch, stream);
+      const Stream moved = first_part(weights, batch);
+      double sum = 0;
+      for (std::size_t k = 0; k < moved.size(); ++k) sum += back[k] * moved[k];
+      return sum;
+    });
+    ASSERT_NEAR(found[i], expected, 1e-9 + 1e-6 * std::abs(expected)) << "parameter " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Int8, Float64Boundaries,
+                         testing::Values(std::pair{true, true}, std::pair{true, false},
+                                         std::pair{false, true}));
+
+// Where a part has no layer the stream is quantized again at the same place. That changes nothing: the
+// largest number of a block is seven steps of int4 once more.
+TEST(Float64Boundaries, APartWithoutLayersIsPassedToo) {
+  const Quantized int4{Quantizer::kInt4, 1024};
+  const Batch batch = random_batch(kShape, kSequences);
+  const std::vector<double> weights = random_weights<double>(kShape, 6);
+  const auto loss = [&](std::vector<int> before) {
+    return float64::CpuDecoder(kShape, {std::move(before), int4, int4}).loss(weights.data(), batch);
+  };
+  EXPECT_NEAR(loss({1, 1}), loss({1}), 1e-6);
+  EXPECT_GT(std::abs(loss({0}) - loss({1})), 1e-4);
+  EXPECT_GT(std::abs(loss({3}) - loss({1})), 1e-4);
+  EXPECT_GT(std::abs(loss({1, 2}) - loss({1})), 1e-4);
+}
+
+}  // namespace
+}  // namespace longhaul

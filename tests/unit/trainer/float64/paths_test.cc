@@ -1,0 +1,100 @@
+// Gradients of micro-batches on random paths, in float64: those of the sum of all replicas' losses with
+// respect to the columns of each replica.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "tests/unit/trainer/random_model.h"
+#include "trainer/model/cpu_decoder.h"
+#include "trainer/pipeline/microbatches.h"
+
+namespace longhaul {
+namespace {
+
+constexpr int kReplicas = 3, kMicrobatches = 2, kStep = 4;
+constexpr std::uint64_t kSeed = 11;
+constexpr ModelShape kShape{4, 3, 2, 3, 5, 5};
+
+PipelinePlan three_stages() {
+  PipelineSpec spec;
+  spec.stages = 3;
+  spec.microbatches = kMicrobatches;
+  spec.routing = MicrobatchRouting::kRandom;
+  return pipeline_plan(spec, kShape, kShape.parameters(), kMicrobatches * kShape.context, Wire::kFp32);
+}
+
+using Rows = std::vector<std::vector<double>>;  // by replica
+
+// Written apart from the product's: which replica has the column on this path, by looking it up.
+double sum_of_losses(const float64::CpuDecoder& decoder, const PipelinePlan& plan, const Rows& rows,
+                     const std::vector<Batch>& batches) {
+  double sum = 0;
+  for (int m = 0; m < kMicrobatches; ++m) {
+    const std::vector<std::vector<int>> paths = paths_of(plan, kSeed, kReplicas, kStep, m);
+    for (std::size_t home = 0; home < rows.size(); ++home) {
+      std::vector<double> met(rows[home].size());
+      for (std::size_t i = 0; i < met.size(); ++i) {
+        std::size_t part = 0;
+        while (static_cast<std::int64_t>(i) >= plan.parts[part].columns.end) ++part;
+        met[i] = rows[static_cast<std::size_t>(paths[home][part])][i];
+      }
+      const Batch& all = batches[home];
+      const auto length = static_cast<std::ptrdiff_t>(kShape.context) + 1;
+      const Batch one{1, {all.tokens.begin() + m * length, all.tokens.begin() + (m + 1) * length}};
+      sum += decoder.loss(met.data(), one) / kMicrobatches;
+    }
+  }
+  return sum;
+}
+
+TEST(Float64Paths, GradientsAreTheFiniteDifferencesTo1e7) {
+  const PipelinePlan plan = three_stages();
+  const float64::CpuDecoder decoder(kShape);
+  const std::int64_t columns = kShape.parameters();
+  Rows rows;
+  std::vector<Batch> batches;
+  std::set<int> used;  // replicas on the paths that do not begin there
+  for (int replica = 0; replica < kReplicas; ++replica) {
+    rows.push_back(random_weights<double>(kShape, 20 + static_cast<std::uint64_t>(replica)));
+    batches.push_back(random_batch(kShape, kMicrobatches, 30 + static_cast<std::uint64_t>(replica)));
+  }
+
+  std::vector<double> weights, gradients(as_index(kReplicas * columns), 123.);
+  for (const std::vector<double>& row : rows) weights.insert(weights.end(), row.begin(), row.end());
+  const MicrobatchPass<double> pass(plan, columns,
+                                    [&](const double* w, double* gradient, const Batch& batch) {
+                                      return decoder.loss_and_gradient(w, gradient, batch);
+                                    });
+  double sum = 0;
+  for (int m = 0; m < kMicrobatches; ++m) {
+    const std::vector<std::vector<int>> paths = paths_of(plan, kSeed, kReplicas, kStep, m);
+    for (int home = 0; home < kReplicas; ++home) {
+      for (const int replica : paths[as_index(home)])
+        if (replica != home) used.insert(replica);
+      sum += pass.run(paths[as_index(home)], m, batches[as_index(home)], {weights.data(), 0, columns},
+                      {gradients.data(), 0, columns}) /
+             kMicrobatches;
+    }
+  }
+  EXPECT_EQ(used.size(), 3u) << "draws that leave everyone at home show nothing";
+  EXPECT_NEAR(sum, sum_of_losses(decoder, plan, rows, batches), 1e-13 * sum);
+
+  // Of fourth order, as in gradient_test.cc.
+  constexpr double kWidth = 1e-3;
+  for (std::size_t replica = 0; replica < rows.size(); ++replica)
+    for (std::size_t i = 0; i < rows[replica].size(); ++i) {
+      const double middle = rows[replica][i];
+      const auto loss = [&](double steps) {
+        rows[replica][i] = middle + steps * kWidth;
+        return sum_of_losses(decoder, plan, rows, batches);
+      };
+      const double expected = (8 * (loss(1) - loss(-1)) - (loss(2) - loss(-2))) / (12 * kWidth);
+      rows[replica][i] = middle;
+      ASSERT_NEAR(gradients[replica * as_index(columns) + i], expected, 1e-10 + 1e-7 * std::abs(expected))
+          << "replica " << replica << ", column " << i;
+    }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,380 @@
+// Whole trainings of a model in stages.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "core/csv.h"
+#include "core/errors.h"
+#include "tests/support/every_method.h"
+#include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/thread_ranks.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/data/dataset.h"
+#include "trainer/optimizer/adamw.h"
+
+namespace longhaul {
+namespace {
+
+const Json kStraight = {{"stages", 2}}, kRandom = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
+
+// Batches of four sequences, and nothing is rounded that need not be.
+Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
+  Json scenario = small_scenario(method, steps);
+  scenario["workload"] = {{"wire", "fp32"}};
+  scenario["train"]["batch"] = 4;
+  if (!pipeline.is_null()) scenario["pipeline"] = pipeline;
+  return scenario;
+}
+
+std::vector<Json> methods_in_stages() {
+  std::vector<Json> methods = every_method(3);
+  methods.erase(
+      std::remove_if(methods.begin(), methods.end(), [](const Json& one) { return one["name"] == "ist"; }),
+      methods.end());
+  return methods;
+}
+
+// Codecs whose chunks, tiles, blocks or draws begin anew at each stage.
+bool works_on_pieces(const Json& method) {
+  return method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
+}
+
+std::vector<double> losses_in(const std::string& metrics) {
+  const TemporaryFolder folder;
+  write_text(folder.file("metrics.csv"), metrics);
+  std::vector<double> losses;
+  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
+  return losses;
+}
+
+void expect_losses(const Trained& found, const Trained& expected, double relative, const std::string& what) {
+  const std::vector<double> a = losses_in(found.metrics), b = losses_in(expected.metrics);
+  ASSERT_EQ(a.size(), b.size()) << what;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a[i], b[i], relative * b[i]) << what << ", line " << i;
+}
+
+Trained stacked(const Json& scenario) {
+  const TemporaryFolder folder;
+  return train_with(only_case(scenario, folder), folder, Device::kCpu,
+                    make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
+}
+
+std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+TEST(PipelineTraining, WithStraightRoutesItIsTheWholeModelBitForBit) {
+  for (const Json& method : methods_in_stages()) {
+    const Trained cut = train(scenario_of(method, 8, kStraight));
+    const std::vector<double> losses = losses_in(cut.metrics);
+    EXPECT_LT(losses.back(), losses.front()) << method;
+    if (!works_on_pieces(method)) {
+      EXPECT_EQ(cut.metrics, train(scenario_of(method, 8)).metrics) << method;
+    }
+  }
+}
+
+// Two chunks on each of two stages: a stage has two ranges of columns.
+TEST(PipelineTraining, StagesOfSeveralChunksToo) {
+  const Json interleaved = {{"stages", 2}, {"chunks", 2}, {"schedule", "interleaved"}, {"microbatches", 2}};
+  for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}, {"pattern", "presend"}},
+                             Json{{"name", "streaming-diloco"}, {"inner_steps", 3}, {"fragments", 2}},
+                             Json{{"name", "co2"}, {"inner_steps", 3}, {"gap_penalty", 0.5}}}) {
+    Json whole = scenario_of(method, 10, {{"microbatches", 2}}), cut = scenario_of(method, 10, interleaved);
+    for (Json* one : {&whole, &cut}) (*one)["train"]["model"]["layers"] = 4;
+    EXPECT_EQ(train(cut).metrics, train(whole).metrics) << method;
+    cut["pipeline"]["routing"] = "random";
+    const Trained random = train(cut);
+    EXPECT_NE(random.metrics, train(whole).metrics) << method;
+    EXPECT_EQ(random.metrics, train(cut, 3).metrics) << method;
+  }
+}
+
+// Rounding may turn a code of a codec into the next one.
+TEST(PipelineTraining, MicrobatchesChangeTheOrderOfSumsAlone) {
+  for (const Json& method : methods_in_stages())
+    for (const int microbatches : {2, 4}) {
+      if (works_on_pieces(method) && microbatches == 4) continue;
+      Json cut = kStraight;
+      const Trained whole = train(scenario_of(method, 8, cut));
+      cut["microbatches"] = microbatches;
+      expect_losses(train(scenario_of(method, 8, cut)), whole, works_on_pieces(method) ? 0.02 : 1e-4,
+                    method.dump() + ", micro-batches " + std::to_string(microbatches));
+    }
+}
+
+TEST(PipelineTraining, RandomRoutesTrainWithEveryMethodAndThreadsLeaveTheLoopsBits) {
+  for (const Json& method : methods_in_stages()) {
+    const Json scenario = scenario_of(method, 8, kRandom);
+    const Trained loop = train(scenario), threads = train(scenario, 3);
+    EXPECT_EQ(loop.metrics, threads.metrics) << method;
+    EXPECT_EQ(loop.exchanges, threads.exchanges) << method;
+    const std::vector<double> losses = losses_in(loop.metrics);
+    EXPECT_LT(losses.back(), losses.front()) << method;
+    if (method["name"] != "single" && method["name"] != "ddp" && method["name"] != "fsdp") {
+      Json straight = kRandom;
+      straight["routing"] = "straight";
+      EXPECT_NE(loop.metrics, train(scenario_of(method, 8, straight)).metrics) << method;
+    }
+  }
+}
+
+// After one step the weights of all replicas were the same, and their gradients were not; later the weights
+// are not either.
+TEST(PipelineTraining, TheStackAgreesWithTheLoop) {
+  Json independent = scenario_of({{"name", "independent"}}, 1, kRandom);
+  expect_losses(stacked(independent), train(independent), 1e-5, "one step");
+  independent["train"]["steps"] = 4;
+  independent["train"]["evaluate_every"] = 1;
+  Json straight = independent;
+  straight["pipeline"]["routing"] = "straight";
+  const Trained loop = train(independent);
+  expect_losses(stacked(independent), loop, 1e-4, "four steps");
+  expect_losses(stacked(straight), train(straight), 1e-4, "straight");
+  const std::vector<double> random = losses_in(loop.metrics), other = losses_in(train(straight).metrics);
+  EXPECT_GT(std::abs(random[0] - other[0]), 1e-3 * other[0]) << "else the routes would not matter";
+}
+
+// The weights that a training leaves, against loops over its draws: which sequences, which path, which
+// columns.
+TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
+  constexpr int kSteps = 3;
+  Json scenario = scenario_of({{"name", "independent"}}, kSteps,
+                              {{"stages", 3}, {"microbatches", 2}, {"routing", "random"}});
+  scenario["replicas"] = 3;
+  scenario["train"]["model"]["layers"] = 3;
+  scenario["train"]["optimizer"] = {{"lr", 1e-2}, {"weight_decay", 0}, {"clip", 0.5}};
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  train(one, folder, 2);
+  const StoredTensor stored =
+      read_safetensors(folder.file("out/checkpoints/step-3.safetensors")).at("weights");
+
+  const TrainSpec& spec = *one.train;
+  const PipelinePlan plan = trained_plan_of(one).pipeline;
+  const Dataset data = load_dataset(one);
+  const Decoder decoder(spec.model, Device::kCpu);
+  const std::size_t columns = static_cast<std::size_t>(spec.model.parameters());
+  using Rows = std::vector<std::vector<float>>;
+  Rows weights(3, initial_weights(spec.model, one.seed)), first(3, std::vector<float>(columns)),
+      second = first;
+  int away = 0;
+  for (int step = 1; step <= kSteps; ++step) {
+    std::vector<std::vector<double>> sums(3, std::vector<double>(columns));
+    for (int m = 0; m < 2; ++m)
+      for (int home = 0; home < 3; ++home) {
+        const std::vector<int> path = paths_of(plan, one.seed, 3, step, m)[static_cast<std::size_t>(home)];
+        const Batch all = training_batch(data.training, spec, one.seed, home, step);
+        const auto half = static_cast<std::ptrdiff_t>(all.tokens.size() / 2);
+        const Batch batch{2, {all.tokens.begin() + m * half, all.tokens.begin() + (m + 1) * half}};
+        const auto replica_of = [&](std::size_t column) {
+          std::size_t part = 0;
+          while (static_cast<std::int64_t>(column) >= plan.parts[part].columns.end) ++part;
+          return static_cast<std::size_t>(path[part]);
+        };
+        std::vector<float> met(columns), gradient(columns);
+        for (std::size_t i = 0; i < columns; ++i) met[i] = weights[replica_of(i)][i];
+        decoder.loss_and_gradient(met.data(), gradient.data(), batch);
+        for (std::size_t i = 0; i < columns; ++i) sums[replica_of(i)][i] += gradient[i] / 2;
+        away += path[1] != home;
+      }
+    for (std::size_t replica = 0; replica < 3; ++replica) {
+      const std::vector<float> gradient(sums[replica].begin(), sums[replica].end());
+      adamw_step(spec.optimizer, learning_rate(spec.optimizer, step, kSteps), step,
+                 clip_factor(row_norm(gradient.data(), spec.model.parameters()), spec.optimizer.clip),
+                 {{0, spec.model.parameters(), false}},
+                 {weights[replica].data(), gradient.data(), first[replica].data(), second[replica].data()});
+    }
+  }
+  EXPECT_GT(away, 6) << "of 18";
+  ASSERT_EQ(stored.bytes.size(), 3 * columns * sizeof(float));
+  for (std::size_t replica = 0; replica < 3; ++replica) {
+    std::vector<float> row(columns);
+    std::memcpy(row.data(), stored.bytes.data() + replica * columns * sizeof(float), columns * sizeof(float));
+    for (std::size_t i = 0; i < columns; ++i)
+      ASSERT_NEAR(row[i], weights[replica][i], 1e-6) << "replica " << replica << ", column " << i;
+  }
+}
+
+TEST(PipelineTraining, NolocoPairsWholeColumns) {
+  for (const char* pattern : {"exchange", "presend"}) {
+    std::map<std::pair<int, std::string>, std::map<std::string, Json>> groups;
+    for (const Json& line : lines_of(
+             train(scenario_of({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", pattern}}, 12, kRandom))
+                 .exchanges)) {
+      const std::string name = line["exchange"];
+      const std::size_t dot = name.find('.');
+      groups[{line["step"], name.substr(0, dot)}][name.substr(dot)] = line["groups"];
+    }
+    EXPECT_EQ(groups.size(), std::string(pattern) == "presend" ? 6u + 5 : 6u);
+    std::set<std::string> drawn;
+    for (const auto& [at, by_stage] : groups) {
+      ASSERT_EQ(by_stage.size(), 2u) << at.first;
+      EXPECT_EQ(by_stage.at(".stage0"), by_stage.at(".stage1")) << at.first;
+      drawn.insert(by_stage.at(".stage0").dump());
+    }
+    EXPECT_GT(drawn.size(), 1u);
+  }
+}
+
+// The anchors that a stage sent ahead are that stage's.
+TEST(PipelineTraining, PresendIsExchangeBitForBit) {
+  const Json method = {{"name", "noloco"}, {"inner_steps", 3}};
+  Json ahead = method;
+  ahead["pattern"] = "presend";
+  for (const Json& pipeline : {kStraight, kRandom})
+    EXPECT_EQ(train(scenario_of(ahead, 14, pipeline)).metrics,
+              train(scenario_of(method, 14, pipeline)).metrics)
+        << pipeline;
+}
+
+TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
+  Json pipeline = kRandom;
+  pipeline["activations"] = "int4";
+  const Json method = {{"name", "diloco"}, {"inner_steps", 4}};
+  const Json scenario = scenario_of(method, 12, pipeline);
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  const Trained narrow = train(one, folder), wide = train(scenario_of(method, 12, kRandom));
+  EXPECT_NE(narrow.metrics, wide.metrics);
+  expect_losses(narrow, wide, 0.1, "int4");
+  EXPECT_EQ(train(scenario, 2).metrics, narrow.metrics);
+
+  const StoredTensor weights =
+      read_safetensors(folder.file("out/checkpoints/step-12.safetensors")).at("weights");
+  std::vector<float> row(static_cast<std::size_t>(weights.shape[1]));
+  std::memcpy(row.data(), weights.bytes.data(), row.size() * sizeof(float));
+  const Boundaries boundaries{{1}, Quantized{Quantizer::kInt4, 1024}, std::nullopt};
+  const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+  ASSERT_EQ(batches.size(), 1u);
+  const auto loss = [&](const Decoder& decoder) { return decoder.loss(row.data(), batches[0]); };
+  const double quantized = loss(Decoder(one.train->model, Device::kCpu, Precision::kFloat32, boundaries));
+  EXPECT_NEAR(narrow.summary["final_loss"], quantized, 1e-6);  // after an outer step all replicas agree
+  EXPECT_GT(std::abs(quantized - loss(Decoder(one.train->model, Device::kCpu))), 1e-5);
+
+  pipeline["gradients"] = "int8";
+  EXPECT_NE(train(scenario_of(method, 12, pipeline)).metrics, narrow.metrics);
+  Json ensemble = scenario;  // of equal replicas: the loss of each
+  ensemble["train"]["evaluate_ensemble"] = true;
+  EXPECT_NEAR(train(ensemble).summary["final_loss_of_ensemble"], quantized, 1e-5);
+}
+
+// A back-end that ends the training in the middle of a step.
+class Stops : public Backend {
+ public:
+  explicit Stops(int calls) : calls_(calls) {}
+  void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
+    if (--calls_ < 0) throw std::runtime_error("stopped");
+    host_->for_each_round(count, rounds, task, after);
+  }
+  int threads() const override { return 1; }
+  std::string name() const override { return "loop"; }
+
+ private:
+  int calls_;
+  std::unique_ptr<Backend> host_ = make_loop_backend();
+};
+
+TEST(PipelineTraining, ResumesToTheSameBytesWithAnchorsUnderWay) {
+  Json pipeline = kRandom;
+  pipeline["activations"] = "int8";
+  Json scenario = scenario_of({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}, 12, pipeline);
+  scenario["train"]["checkpoint_every"] = 5;
+  const Trained whole = train(scenario);
+  for (const int calls : {20, 45, 70, 95}) {
+    const TemporaryFolder folder;
+    const Case one = only_case(scenario, folder);
+    EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(calls)), std::runtime_error);
+    const Trained resumed = train(one, folder, 1, true);
+    EXPECT_EQ(resumed.metrics, whole.metrics) << calls;
+    EXPECT_EQ(resumed.exchanges, whole.exchanges) << calls;
+    EXPECT_EQ(resumed.summary, whole.summary) << calls;
+  }
+}
+
+// What is wrong with a case, by the check of its method and its plan.
+InputErrorParts refused(const Json& scenario) {
+  const TemporaryFolder folder;
+  try {
+    const Case one = only_case(scenario, folder);
+    method_named(one.method.name).check(one);
+    trained_plan_of(one);
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  return {};
+}
+
+TEST(PipelineTraining, WhatCannotBeIsSaid) {
+  const Json ddp = {{"name", "ddp"}};
+  const InputErrorParts many = refused(scenario_of(ddp, 4, {{"stages", 3}}));
+  EXPECT_EQ(many.path, "pipeline.stages");
+  EXPECT_EQ(many.found, "found 3 parts of a model with 2 layers");
+  const InputErrorParts uneven = refused(scenario_of(ddp, 4, {{"stages", 2}, {"microbatches", 3}}));
+  EXPECT_EQ(uneven.path, "pipeline.microbatches");
+  EXPECT_EQ(uneven.found, "found 3 for batches of 4 sequences (train.batch)");
+  Json odd = scenario_of({{"name", "noloco"}, {"inner_steps", 2}}, 4, kRandom);
+  odd["replicas"] = 3;
+  EXPECT_EQ(refused(odd).path, "replicas");
+  EXPECT_EQ(refused(scenario_of({{"name", "ist"}, {"inner_steps", 2}}, 4, kStraight)).path,
+            "pipeline.stages");
+  EXPECT_EQ(refused(scenario_of(ddp, 4, kRandom)).path, "");
+}
+
+// Two ranks hold two replicas each.
+std::string metrics_of_two_ranks(const Json& scenario) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  std::string refused;
+  ThreadRanks::run(2, [&](Ranks& ranks) {
+    use_one_torch_thread();
+    ProgressReporter silent("test", -1, true);
+    TrainingFiles files(folder.file("out"), ranks.is_first());
+    try {
+      Training training(one, Device::kCpu, make_loop_backend(), files, silent, ranks);
+      files.finish(training.run());
+    } catch (const InputError& error) {
+      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
+    }
+  });
+  return refused.empty() ? read_text(folder.file("out/metrics.csv")) : refused;
+}
+
+TEST(PipelineTraining, RanksTakeStraightRoutesAlone) {
+  Json straight = kRandom;
+  straight["routing"] = "straight";
+  const Json method = {{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}};
+  EXPECT_EQ(metrics_of_two_ranks(scenario_of(method, 9, straight)),
+            train(scenario_of(method, 9, straight)).metrics);
+  EXPECT_EQ(metrics_of_two_ranks(scenario_of(method, 9, kRandom)),
+            "pipeline.routing found \"random\" with 2 ranks");
+}
+
+TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
+  const TemporaryFolder folder;
+  const Json ddp = {{"name", "ddp"}};
+  const auto key = [&](const Json& pipeline) {
+    return training_key(only_case(scenario_of(ddp, 4, pipeline), folder));
+  };
+  std::set<std::string> keys = {key(Json()), key(kStraight), key(kRandom)};
+  for (const char* format : {"int8", "sign"}) {
+    Json pipeline = kRandom;
+    pipeline["activations"] = format;
+    keys.insert(key(pipeline));
+  }
+  EXPECT_EQ(keys.size(), 5u);
+  Json gpipe = kRandom;
+  gpipe["schedule"] = "gpipe";
+  EXPECT_EQ(key(gpipe), key(kRandom));
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,43 @@
+// The micro-batches of a step on tables in the GPU's memory: as pipeline/microbatches.h says, all replicas'
+// micro-batches of one number before the next.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "trainer/cuda/device_table.h"
+#include "trainer/cuda/row_kernels.h"
+#include "trainer/pipeline/microbatches.h"
+
+namespace longhaul {
+
+class DeviceMicrobatches {
+ public:
+  // Rows [R, parameters] of `replicas`. `plan` must outlive it.
+  DeviceMicrobatches(const PipelinePlan& plan, int replicas, std::int64_t parameters);
+
+  // Tables [R, parameters].
+  struct Tables {
+    float *weights, *gradients;
+  };
+  // The mean losses of every replica's micro-batch `microbatch`, with its gradient, which is overwritten.
+  using Decode = std::function<void(int microbatch, const Tables& tables)>;
+
+  // By micro-batch, replica and part; empty where no micro-batch leaves its replica. Before run(); no part of
+  // a captured graph.
+  void set(const std::vector<std::vector<std::vector<int>>>& paths);
+  // On the stream, without waiting; can be captured.
+  void run(const Tables& tables, const Decode& decode, CudaStream stream);
+
+ private:
+  bool is_whole_and_at_home() const { return plan_.microbatches == 1 && !leaves_home(plan_); }
+  PartOfPaths part_of_paths(int microbatch, int part) const;
+
+  const PipelinePlan& plan_;
+  int replicas_;
+  std::int64_t parameters_;
+  DeviceTable<int> paths_;                 // [microbatches, R, parts]
+  DeviceTable<float> composed_, partial_;  // [R, parameters], where they are needed
+};
+
+}  // namespace longhaul

@@ -1,0 +1,151 @@
+// The micro-batches of a step: the sequences of each, the row of weights that its path comes to, and the rows
+// that its gradient goes into. A replica's batch is cut into M equal micro-batches, and its loss is the mean
+// of theirs. Along a path (core/plan/pipeline.h) each part of the model is another replica's, so that a
+// gradient reaches exactly the columns of the replicas that the path visited:
+//
+//   g_r[part] = 1/M · the sum over m of dL_m/dθ_r[part], L_m: the micro-batch m that passes replica r there
+//
+// Numbers are float in a training; the tests check the gradient in double too.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/index.h"
+#include "core/plan/pipeline.h"
+#include "trainer/device/host_device.h"
+#include "trainer/model/decoder.h"
+
+namespace longhaul {
+
+// Sequences [m · B/M, (m + 1) · B/M) of a batch of B; M divides B.
+Batch microbatch_of(const Batch& batch, int microbatch, int microbatches);
+
+// Whether a micro-batch may pass parts of other replicas than its own.
+inline bool leaves_home(const PipelinePlan& plan) {
+  return plan.routing == MicrobatchRouting::kRandom && plan.part_count() > 1;
+}
+
+// The path of a micro-batch that stays at home.
+inline std::vector<int> straight_path(const PipelinePlan& plan, int home) {
+  return std::vector<int>(as_index(plan.part_count()), home);
+}
+
+// A gradient's element after one more micro-batch, which counts `share`; the first one overwrites it.
+template <typename Number>
+LONGHAUL_HOST_DEVICE Number with_microbatch(Number sum, Number one, Number share, bool is_first) {
+  return is_first ? share * one : sum + share * one;
+}
+
+// Rows [columns] of replicas `first`, `first` + 1, …, one behind another.
+template <typename Number>
+struct ReplicaRows {
+  Number* table;
+  int first;
+  std::int64_t columns;
+
+  Number* row(int replica) const { return table + (replica - first) * columns; }
+  ReplicaRows<const Number> read_only() const { return {table, first, columns}; }
+};
+
+// out [P] ← the weights that a micro-batch on this path meets.
+template <typename Number>
+void gather_along(const PipelinePlan& plan, const std::vector<int>& path,
+                  const ReplicaRows<const Number>& weights, Number* out) {
+  for (std::size_t part = 0; part < path.size(); ++part) {
+    const ColumnRange& columns = plan.parts[part].columns;
+    std::copy_n(weights.row(path[part]) + columns.begin, columns.size(), out + columns.begin);
+  }
+}
+
+// The way back: `gradient` [P] of micro-batch `microbatch` into the rows of the replicas on its path.
+template <typename Number>
+void scatter_along(const PipelinePlan& plan, const std::vector<int>& path, int microbatch,
+                   const Number* gradient, const ReplicaRows<Number>& gradients) {
+  const Number share = Number{1} / static_cast<Number>(plan.microbatches);
+  for (std::size_t part = 0; part < path.size(); ++part) {
+    const ColumnRange& columns = plan.parts[part].columns;
+    Number* row = gradients.row(path[part]);
+    for (std::int64_t i = columns.begin; i < columns.end; ++i)
+      row[i] = with_microbatch(row[i], gradient[i], share, microbatch == 0);
+  }
+}
+
+// Takes the micro-batches of all replicas through the model, one at a time. Those of one number m share
+// nothing that they write and may be taken in any order, by several threads; those of m + 1 come after all of
+// m, where paths leave home.
+template <typename Number>
+class MicrobatchPass {
+ public:
+  // The mean loss of a batch; overwrites `gradient` [P].
+  using Decode = std::function<double(const Number* weights, Number* gradient, const Batch& batch)>;
+
+  // `plan` must outlive it.
+  MicrobatchPass(const PipelinePlan& plan, std::int64_t parameters, Decode decode)
+      : plan_(plan), parameters_(parameters), decode_(std::move(decode)) {}
+
+  // Micro-batch `microbatch` of `batch`, that of the replica where `path` begins. Returns its loss.
+  double run(const std::vector<int>& path, int microbatch, const Batch& batch,
+             const ReplicaRows<const Number>& weights, const ReplicaRows<Number>& gradients) const {
+    if (plan_.microbatches == 1) return run_one(path, 0, batch, weights, gradients);
+    return run_one(path, microbatch, microbatch_of(batch, microbatch, plan_.microbatches), weights,
+                   gradients);
+  }
+
+ private:
+  // Rows [P] for the time of one call.
+  class Borrowed {
+   public:
+    explicit Borrowed(const MicrobatchPass& owner) : owner_(owner) {
+      {
+        const std::lock_guard<std::mutex> lock(owner.mutex_);
+        if (!owner.idle_.empty()) {
+          row_ = std::move(owner.idle_.back());
+          owner.idle_.pop_back();
+        }
+      }
+      row_.resize(as_index(owner.parameters_));
+    }
+    ~Borrowed() {
+      const std::lock_guard<std::mutex> lock(owner_.mutex_);
+      owner_.idle_.push_back(std::move(row_));
+    }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+
+    Number* get() { return row_.data(); }
+
+   private:
+    const MicrobatchPass& owner_;
+    std::vector<Number> row_;
+  };
+
+  double run_one(const std::vector<int>& path, int microbatch, const Batch& batch,
+                 const ReplicaRows<const Number>& weights, const ReplicaRows<Number>& gradients) const {
+    const int home = path.front();
+    const bool stays = std::all_of(path.begin(), path.end(), [&](int replica) { return replica == home; });
+    if (stays && plan_.microbatches == 1) return decode_(weights.row(home), gradients.row(home), batch);
+    Borrowed gradient(*this);
+    double loss = 0;
+    if (stays) {
+      loss = decode_(weights.row(home), gradient.get(), batch);
+    } else {
+      Borrowed composed(*this);
+      gather_along(plan_, path, weights, composed.get());
+      loss = decode_(composed.get(), gradient.get(), batch);
+    }
+    scatter_along(plan_, path, microbatch, gradient.get(), gradients);
+    return loss;
+  }
+
+  const PipelinePlan& plan_;
+  std::int64_t parameters_;
+  Decode decode_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::vector<Number>> idle_;
+};
+
+}  // namespace longhaul
