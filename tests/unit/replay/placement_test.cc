@@ -18,7 +18,9 @@
 #include "replay/placement/exchange_walk.h"
 #include "replay/placement/pipeline_walk.h"
 #include "replay/placement/site_paths.h"
+#include "replay/replay.h"
 #include "tests/unit/net/cases.h"
+#include "tests/unit/replay/replayed.h"
 
 namespace longhaul {
 namespace {
@@ -367,6 +369,35 @@ TEST(PipelineWalk, OnAFreeNetworkIsTheTextbooks) {
         const double expected = 1. / stages * (1 + (stages - 1.) / (chunks * microbatches));
         EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), expected, 1e-5 * expected)
             << stages << " stages, " << microbatches << " micro-batches, " << chunks << " chunks";
+      }
+}
+
+// One step on straight and on random paths, over measured sites, ends when it does in a replay.
+TEST(PipelineWalk, IsWhatTheAnalyticReplayTakes) {
+  for (const MicrobatchRouting routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom})
+    for (const PipelineSchedule schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
+      for (const bool blocks : {false, true}) {
+        Case one = staged_case(placed_case("aws-2022", {3, 2, 2, 5}, "ring", 1000), 4, schedule, 8, 5000);
+        one.pipeline.routing = routing;
+        one.pipeline.blocks = blocks;
+        one.workload.steps = 1;
+        one.network.fidelity = "analytic";
+        one.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
+        OperationPlan plan;
+        plan.pipeline = staged_plan(one, "ring", 1).pipeline;
+        const Trace trace = make_trace(plan, {one.seed, one.replicas, 1, one.workload.parameters});
+        const Replayed replayed = run_with(analytic_replay, one, trace);
+        Case in_blocks = one;
+        in_blocks.network.rank_order = {};
+        const SitePaths paths(build_topology(in_blocks), one.network.tcp);
+        PipelineWalk walk(plan.pipeline, one.replicas, [&](int microbatch) {
+          return paths_of(plan.pipeline, one.seed, one.replicas, 1, microbatch);
+        });
+        const std::vector<double> ends_s =
+            walk.ends_s(build_topology(one).site_of(), std::vector<double>(12, 1.), paths);
+        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()),
+                    replayed.report.at("simulated_s").get<double>(), 1e-6)
+            << static_cast<int>(routing) << static_cast<int>(schedule) << blocks;
       }
 }
 
