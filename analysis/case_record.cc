@@ -212,7 +212,8 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
   CsvStream rows(case_folder + "/replicas.csv", columns);
-  std::vector<double> compute_s, clock_s, idle_fraction, bytes, bubble_fraction, stage_wait_fraction;
+  std::vector<double> compute_s, clock_s, idle_fraction, bytes, bubble_s, stage_wait_s, bubble_fraction,
+      stage_wait_fraction;
   const auto share = [&](std::size_t column) {
     return clock_s.back() > 0 ? rows.number(column) / clock_s.back() : 0;
   };
@@ -222,6 +223,8 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
     idle_fraction.push_back(share(1));
     bytes.push_back(rows.number(3) * one.pipeline.stages);  // a replica has so many rows
     if (!has_stages) continue;
+    bubble_s.push_back(rows.number(4));
+    stage_wait_s.push_back(rows.number(5));
     bubble_fraction.push_back(share(4));
     stage_wait_fraction.push_back(share(5));
   }
@@ -237,6 +240,8 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   if (has_stages) {
     record["bubble_fraction"] = mean_and_max(bubble_fraction);
     record["stage_wait_fraction"] = mean_and_max(stage_wait_fraction);
+    record["bubble_time_s"] = mean(bubble_s);
+    record["stage_wait_time_s"] = mean(stage_wait_s);
     record["stage_bytes_per_step"] = stage_bytes_of_step(case_folder);
     record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / one.steps();
   }

@@ -128,6 +128,8 @@ std::vector<Metric> declared() {
           .means("with stages: simulated time over steps, exchanges between replicas included"),
       bytes("stage_bytes_per_step"),
       seconds("compute_time_s"),
+      seconds("bubble_time_s").lower(),
+      seconds("stage_wait_time_s").lower().network_time(),
       seconds("exchange_time_s").lower().network_time(),
       seconds("wait_time_s").lower(),
       seconds("simulated_time_s")

@@ -138,22 +138,36 @@ struct Part {
   const char* name;
   const char* path;
   const char* fill;  // of the bar in the colour of its method
+  bool is_of_stages = false;
 };
 
 constexpr Part kParts[] = {{"compute", "compute_time_s", "solid 0.35 noborder"},
+                           {"bubble", "bubble_time_s", "pattern 0 border", true},
+                           {"wait for a stage's message", "stage_wait_time_s", "pattern 1 border", true},
                            {"exchange", "exchange_time_s", "solid 1 noborder"},
                            {"wait", "wait_time_s", "pattern 4 border"}};
 
+// Those of stages only where there are some.
+std::vector<Part> parts_of(const RowSample& row) {
+  bool has_stages = false;
+  for (const GroupSample& group : row.groups)
+    for (const RunCase& one : group.cases) has_stages |= one.record->contains("bubble_time_s");
+  std::vector<Part> parts;
+  for (const Part& part : kParts)
+    if (has_stages || !part.is_of_stages) parts.push_back(part);
+  return parts;
+}
+
 // The mean over seeds of each part, as a share of their sum; empty where a part is missing.
-std::vector<double> shares_of(const GroupSample& group) {
+std::vector<double> shares_of(const GroupSample& group, const std::vector<Part>& parts) {
   std::vector<double> shares;
   double sum = 0;
-  for (const Part& part : kParts) {
+  for (const Part& part : parts) {
     std::vector<double> values;
     for (const RunCase& one : group.cases)
       if (const auto value = value_at(*one.record, part.path)) values.push_back(*value);
-    if (values.empty()) return {};
-    shares.push_back(mean(values));
+    if (values.empty() && !part.is_of_stages) return {};
+    shares.push_back(values.empty() ? 0 : mean(values));
     sum += shares.back();
   }
   for (double& share : shares) share = sum > 0 ? share / sum : 0;
@@ -250,11 +264,12 @@ std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& cont
 // Where the time of a replica goes: compute, exchange and wait as stacked bars, mean over seeds.
 std::vector<Figure> share_figures(const RowSample& row, const FigureContext& context) {
   const std::vector<FigureSeries> all = series_of(row, context);
+  const std::vector<Part> shown = parts_of(row);
   std::vector<FigureSeries> parts;
-  for (const Part& part : kParts) parts.push_back({part.name, "share of the clock of a replica", "", 1, ""});
+  for (const Part& part : shown) parts.push_back({part.name, "share of the clock of a replica", "", 1, ""});
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::vector<double> shares = shares_of(row.groups[i]);
+    const std::vector<double> shares = shares_of(row.groups[i], shown);
     if (shares.empty()) continue;
     const std::string place = std::to_string(tics.size());
     double low = 0;
@@ -270,9 +285,9 @@ std::vector<Figure> share_figures(const RowSample& row, const FigureContext& con
   for (std::size_t k = 0; k < parts.size(); ++k) {
     plots.push_back(fmt::format(
         "data index {} using 2:1:2:3:($1-0.35):($1+0.35):4 with boxxyerror lc rgb variable fs {} notitle", k,
-        kParts[k].fill));
+        shown[k].fill));
     plots.push_back(
-        fmt::format("NaN with boxes lc rgb '#666666' fs {} title '{}'", kParts[k].fill, kParts[k].name));
+        fmt::format("NaN with boxes lc rgb '#666666' fs {} title '{}'", shown[k].fill, shown[k].name));
   }
   const std::string name = figure_name("shares", row.at);
   const std::string title =

@@ -205,6 +205,14 @@ std::string network_in_words(const Json& network, const std::vector<Json>& recor
   return text + variation_in_words(member(network, "variation"));
 }
 
+std::string pipeline_in_words(const Json& pipeline) {
+  if (pipeline.is_null()) return "";
+  const int microbatches = pipeline.value("microbatches", 1);
+  return fmt::format("{} stages, each a worker of its own; {} micro-batch{}, {}, {} paths, {} sends",
+                     text_of(pipeline, "stages"), microbatches, microbatches == 1 ? "" : "es",
+                     text_of(pipeline, "schedule"), text_of(pipeline, "routing"), text_of(pipeline, "sends"));
+}
+
 std::string sweep_in_words(const std::vector<Json>& records) {
   std::vector<std::string> parts;
   for (const std::string& key : swept_keys(records)) parts.push_back(key + ": " + values_in(records, key));
@@ -220,6 +228,7 @@ Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
   };
   say("Replicas", values_in(records, "replicas"));
   say("Methods", methods_in_words(scenario));
+  say("Pipeline", pipeline_in_words(member(scenario, "pipeline")));
   if (!member(scenario, "train").is_null())
     say("Model trained", training_in_words(scenario["train"], records));
   say("What travels", workload_in_words(scenario, records));

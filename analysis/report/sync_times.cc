@@ -13,12 +13,17 @@ namespace {
 
 struct Totals {
   double compute_s = 0, idle_s = 0;
+  double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
 };
 
-std::vector<Totals> read_totals(const std::string& file) {
+std::vector<Totals> read_totals(const std::string& file, bool has_stages) {
+  std::vector<std::string> columns = {"compute_s", "idle_s"};
+  if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
   std::vector<Totals> totals;
-  for (CsvStream rows(file, {"compute_s", "idle_s"}); rows.next();)
+  for (CsvStream rows(file, columns); rows.next();) {
     totals.push_back({rows.number(0), rows.number(1)});
+    if (has_stages) totals.back().bubble_s = rows.number(2), totals.back().stage_wait_s = rows.number(3);
+  }
   return totals;
 }
 
@@ -83,7 +88,8 @@ Json sync_distribution(const SyncTimes& times) {
 Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, std::size_t most) {
   const std::string file = case_folder + "/replicas.csv";
   if (!std::filesystem::exists(file)) return nullptr;
-  const std::vector<Totals> totals = read_totals(file);
+  const bool has_stages = std::filesystem::exists(case_folder + "/pipeline.csv");
+  const std::vector<Totals> totals = read_totals(file, has_stages);
   if (totals.empty()) return nullptr;
   Json json = {{"replicas", totals.size()},
                {"shown", Json::array()},
@@ -95,7 +101,11 @@ Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, s
     json["shown"].push_back(r);
     json["compute"].push_back(six_digits(totals[r].compute_s));
     json["wait"].push_back(six_digits(wait_s));
-    json["exchange"].push_back(six_digits(std::max(0., totals[r].idle_s - wait_s)));
+    const double stages_s = totals[r].bubble_s + totals[r].stage_wait_s;
+    json["exchange"].push_back(six_digits(std::max(0., totals[r].idle_s - wait_s - stages_s)));
+    if (!has_stages) continue;
+    json["bubble"].push_back(six_digits(totals[r].bubble_s));
+    json["stage_wait"].push_back(six_digits(totals[r].stage_wait_s));
   }
   return json;
 }

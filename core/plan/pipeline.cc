@@ -204,7 +204,8 @@ PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelSh
   const std::int64_t of_one = tokens_of_microbatch(spec, tokens);
   plan.parts = shape ? parts_of_model(spec, *shape) : equal_parts(spec, parameters);
   for (int part = 0; part + 1 < plan.part_count(); ++part) {
-    plan.forward_bytes.push_back(hop_bytes(spec.boundary, spec.boundary.activations, shape, of_one, wire));
+    plan.forward_bytes.push_back(hop_bytes(spec.boundary, spec.boundary.activations, shape, of_one, wire) +
+                                 id_bytes(spec.boundary, shape, of_one));
     plan.backward_bytes.push_back(hop_bytes(spec.boundary, spec.boundary.gradients, shape, of_one, wire));
   }
   return plan;

@@ -44,7 +44,14 @@ function syncConfig(all, state) {
   return barConfig(names(all), bars, scale, formatDuration);
 }
 
-const TIMES = ['compute_time_s', 'exchange_time_s', 'wait_time_s'];
+const TIMES = ['compute_time_s', 'bubble_time_s', 'stage_wait_time_s', 'exchange_time_s', 'wait_time_s'];
+// What stages add: no part has the colour of a method.
+const bubble = () => ({fill: faded(toHex(cssColor('--text')), 0.12), edge: cssColor('--quiet')});
+const stageWait = () => ({fill: faded(toHex(cssColor('--text')), 0.55), edge: cssColor('--quiet')});
+const hasStages = all => all.some(series => seriesNumber(series, 'bubble_time_s') !== null);
+const timeKey = all => [['light', 'compute'],
+  ...(hasStages(all) ? [[bubble(), 'bubble'], [stageWait(), 'wait for a stage\'s message']] : []),
+  ['neutral', 'exchange'], ['hatched', 'wait']];
 
 function sharesConfig(all) {
   const share = index => all.map(series => {
@@ -54,8 +61,12 @@ function sharesConfig(all) {
   });
   const bars = [
     {label: 'compute', data: share(0), fill: lightColors(all), edge: lightColors(all), stack: 'time'},
-    {label: 'exchange', data: share(1), fill: colors(all), edge: colors(all), stack: 'time'},
-    {label: 'wait', data: share(2), ...waiting(), stack: 'time'},
+    ...(hasStages(all) ? [
+      {label: 'bubble', data: share(1), ...bubble(), stack: 'time'},
+      {label: 'wait for a stage\'s message', data: share(2), ...stageWait(), stack: 'time'},
+    ] : []),
+    {label: 'exchange', data: share(3), fill: colors(all), edge: colors(all), stack: 'time'},
+    {label: 'wait', data: share(4), ...waiting(), stack: 'time'},
   ];
   const scale = axis({title: 'share of a replica\'s time, mean over replicas', format: value => `${Math.round(100 * value)} %`}, false,
     {min: 0, max: 1, stacked: true});
@@ -71,11 +82,15 @@ function replicasConfig(all, state) {
   const {replicas} = series.cases.find(one => one.replicas);
   const bars = [
     {label: 'compute', data: replicas.compute, fill: faded(toHex(series.color), 0.35), edge: faded(toHex(series.color), 0.35), stack: 'time'},
+    ...(replicas.bubble ? [
+      {label: 'bubble', data: replicas.bubble, ...bubble(), stack: 'time'},
+      {label: 'wait for a stage\'s message', data: replicas.stage_wait, ...stageWait(), stack: 'time'},
+    ] : []),
     {label: 'exchange', data: replicas.exchange, fill: series.color, edge: series.color, stack: 'time'},
     {label: 'wait', data: replicas.wait, ...waiting(), stack: 'time'},
   ];
   const scale = axis({title: 'time', format: formatDuration}, false, {beginAtZero: true, stacked: true});
-  return barConfig(replicas.shown.map(replica => `r${replica}`), bars, scale, formatDuration, true);
+  return barConfig(replicas.shown.map(replica => `${replicas.bubble ? 'w' : 'r'}${replica}`), bars, scale, formatDuration, true);
 }
 
 // The parts of a synchronization in the order in which they are drawn; a part that is not here comes last.

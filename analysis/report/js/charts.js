@@ -49,18 +49,19 @@ const CHARTS = [
   {
     id: 'shares', title: 'Where the time of a replica goes', config: sharesConfig, state: {},
     has: all => all.some(series => seriesNumber(series, 'compute_time_s') !== null),
-    key: [['light', 'compute'], ['neutral', 'exchange'], ['hatched', 'wait']],
+    key: timeKey,
   },
   {
     id: 'replicas', title: 'Compute, exchange and wait of each replica', config: replicasConfig, state: {method: null},
     selects: [['method', 'method:', all => withReplicas(all).map(series => [series.name, series.name])]],
     has: all => withReplicas(all).length > 0,
-    key: [['light', 'compute'], ['neutral', 'exchange'], ['hatched', 'wait']],
+    key: timeKey,
     caption: all => {
       const [first] = withReplicas(all);
       const {replicas, shown} = first.cases.find(one => one.replicas).replicas;
-      return 'Idle time is exchange and wait; the three add up to the clock.'
-        + (shown.length < replicas ? ` ${shown.length} of ${replicas} replicas, at evenly spaced ranks of idle time.` : '');
+      const what = hasStages(all) ? 'workers (stage s of replica r is worker r · stages + s)' : 'replicas';
+      return (hasStages(all) ? 'Idle time is all but compute; the parts add up to the clock.' : 'Idle time is exchange and wait; the three add up to the clock.')
+        + (shown.length < replicas ? ` ${shown.length} of ${replicas} ${what}, at evenly spaced ranks of idle time.` : '');
     },
   },
   {

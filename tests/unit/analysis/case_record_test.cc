@@ -7,6 +7,7 @@
 #include "analysis/table.h"
 #include "core/errors.h"
 #include "core/metrics.h"
+#include "core/plan/pipeline.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {
@@ -74,8 +75,43 @@ TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
   EXPECT_DOUBLE_EQ(record()["sync_time_s"]["last"], (1.5 + 1 + 1) / 3);
 }
 
+// The same rows are those of one replica's two stages: three micro-batches of 10 tokens, 4 bytes each way.
+class CaseRecordOfStages : public CaseRecord {
+ protected:
+  CaseRecordOfStages() {
+    one.replicas = 1;
+    one.resolved["pipeline"] =
+        resolve(pipeline_options(), {{"stages", 2}, {"microbatches", 3}, {"bytes_per_token", 4}}, "pipeline");
+    one.pipeline = parse_pipeline(one.resolved);
+    Json header = Json::parse(std::string(kTraceHeader));
+    header["replicas"] = 1;
+    header["pipeline"] =
+        to_json(pipeline_plan(one.pipeline, std::nullopt, header["parameters"], 30, Wire::kBf16));
+    for (Json& rule : header["rules"]) rule["stage"] = 0;
+    write_text(case_folder + "/trace.jsonl", header.dump() + "\n");
+    write_text(case_folder + "/replicas.csv",
+               "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s\n"
+               "0,5,3,8,100,0,1,1\n1,5,3.5,8.5,300,1,1.7,0.85\n");
+  }
+};
+
+TEST_F(CaseRecordOfStages, TellsBubblesFromTheNetwork) {
+  const Json json = record();
+  EXPECT_EQ(json["workers"], 2);
+  EXPECT_EQ(json["stages"], 2);
+  EXPECT_EQ(json["routing"], "straight");
+  EXPECT_DOUBLE_EQ(json["bubble_fraction"]["mean"], (1 / 8. + 0.2) / 2);
+  EXPECT_DOUBLE_EQ(json["bubble_fraction"]["max"], 0.2);
+  EXPECT_DOUBLE_EQ(json["stage_wait_fraction"]["mean"], (1 / 8. + 0.1) / 2);
+  EXPECT_DOUBLE_EQ(json["bubble_time_s"], 1.35);
+  EXPECT_DOUBLE_EQ(json["stage_wait_time_s"], 0.925);
+  EXPECT_DOUBLE_EQ(json["step_time_s"], 8.5 / one.steps());
+  EXPECT_EQ(json["stage_bytes_per_step"], 3 * 10 * 4 * 2);
+  EXPECT_EQ(json["bytes_sent_per_replica"], 400) << "both stages are of the one replica";
+}
+
 // What a claim may name must be a number in the record of a case that trained and reached its target.
-TEST_F(CaseRecord, HoldsEveryMetric) {
+TEST_F(CaseRecordOfStages, HoldsEveryMetric) {
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
 }

@@ -49,7 +49,15 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
                                        "exposed_s.mean",
                                        "exposed_s.p50",
                                        "exposed_s.p95",
-                                       "exposed_s.max"};
+                                       "exposed_s.max",
+                                       "bubble_fraction.mean",
+                                       "bubble_fraction.max",
+                                       "stage_wait_fraction.mean",
+                                       "stage_wait_fraction.max",
+                                       "bubble_time_s",
+                                       "stage_wait_time_s",
+                                       "stage_bytes_per_step",
+                                       "step_time_s"};
   const std::vector<std::string> declared = metric_paths();
   EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), names);
 }
