@@ -8,6 +8,7 @@
 #include "core/units.h"
 #include "methods/common/registry.h"
 #include "replay/estimate.h"
+#include "replay/optimized_order.h"
 
 namespace longhaul {
 namespace {
@@ -46,6 +47,22 @@ double disk_bytes(const Case& one) {
          exchanges * (kBytesPerExchangeRow + kBytesPerBreakdownRow + 2 * kBytesPerTimelineSlice);
 }
 
+// What an optimized order of ranks gains, and who stands where.
+void print_placement(const Case& one) {
+  if (one.network.rank_order.kind != RankOrderSpec::Kind::kOptimized) return;
+  const OperationPlan plan = plan_of(one);
+  const bool has_order = std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return rule.grouping == Grouping::kEveryone || rule.grouping == Grouping::kGrid ||
+           rule.grouping == Grouping::kTwoLevel;
+  });
+  if (!has_order && !one.pipeline.has_stages()) {
+    std::printf("    placement: its groups are drawn, no order of ranks is faster than another\n");
+    return;
+  }
+  const OptimizedOrder order = optimized_order(one, plan);
+  std::printf("    %s\n    %s\n", gain_in_words(order).c_str(), places_in_words(one, order.places).c_str());
+}
+
 void print_cases(const Scenario& scenario) {
   std::printf("\n%zu cases:\n", scenario.cases.size());
   for (const Case& one : scenario.cases) {
@@ -56,6 +73,7 @@ void print_cases(const Scenario& scenario) {
         human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
             .c_str(),
         human_duration(replay.seconds).c_str());
+    print_placement(one);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/claims/validation.h"
 #include "core/errors.h"
 #include "core/files.h"
+#include "core/index.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
@@ -51,8 +52,19 @@ void check_timing(const Case& one) {
                      "constant, lognormal or flops");
 }
 
+// Cases that differ in nothing that an order is found from share it: it is looked for once.
+void fill_in_places(Case& one, std::map<std::string, std::vector<int>>& known) {
+  RankOrderSpec& order = one.network.rank_order;
+  if (order.kind != RankOrderSpec::Kind::kOptimized) return;
+  std::string key = std::to_string(one.replicas);
+  for (const char* section : {"network", "method", "workload", "pipeline"})
+    key += "/" + member(one.resolved, section).dump();
+  const auto [found, is_new] = known.emplace(key, std::vector<int>());
+  if (is_new) found->second = optimized_order(one, plan_of(one)).places;
+  order.places = found->second;
+}
+
 void check_case(const Case& one, std::set<std::string>& networks_seen) {
-  method_named(one.method.name).check(one);
   check_timing(one);
   check_data(one);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
@@ -65,13 +77,15 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
 }
 
 // Groups by sites are numerics: the trainer, which knows no network, reads from the case who is at which
-// site. Sites are numbered in the order of their first replicas, so that one partition has one name.
+// site: with stages, where a replica's first one is. Sites are numbered in the order of their first replicas,
+// so that one partition has one name.
 void fill_in_sites(Case& one) {
   if (!needs_sites(plan_of(one))) return;
   std::map<int, int> number_of;
   const Topology topology = placed_topology(one);
-  for (const int site : topology.site_of())
-    one.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
+  const std::vector<int>& sites = topology.site_of();
+  for (std::size_t worker = 0; worker < sites.size(); worker += as_index(one.pipeline.stages))
+    one.site_of.push_back(number_of.emplace(sites[worker], static_cast<int>(number_of.size())).first->second);
   if (one.site_of.empty())
     throw InputError("method.pairing", "found \"sites\" on a topology without sites",
                      "\"random\", or the topology " + topologies_with_sites());
@@ -131,8 +145,11 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
     throw error.in_file(file);
   }
   std::set<std::string> networks_seen;
+  std::map<std::string, std::vector<int>> known_places;
   for (Case& one : scenario.cases) {
     try {
+      method_named(one.method.name).check(one);
+      fill_in_places(one, known_places);
       check_case(one, networks_seen);
       fill_in_sites(one);
     } catch (const InputError& error) {

@@ -171,6 +171,19 @@ void check_microbatches(const Case& one) {
                    "a divisor of train.batch");
 }
 
+// A list of places is read without knowledge of stages: what it lacks with them are workers.
+void check_placed_workers(const Case& one, const Json& network) {
+  const Json order = member(network, "rank_order");
+  const int stages = one.pipeline.stages, workers = one.workers();
+  if (stages == 1 || !order.is_array() || static_cast<int>(order.size()) == workers) return;
+  throw InputError(
+      "network.rank_order",
+      fmt::format("found {} places, the scenario has {} workers ({} replicas of {} stages)", order.size(),
+                  workers, one.replicas, stages),
+      fmt::format("every place from 0 to {} once: entry r · {} + s is the place of stage s of replica r",
+                  workers - 1, stages));
+}
+
 }  // namespace
 
 std::string to_string(Precision precision) {
@@ -196,6 +209,7 @@ Case parse_case(const Json& written) {
   check_microbatches(one);
   one.workload = parse_workload(resolved.at("workload"), one.train);
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.workers());
+  check_placed_workers(one, resolved.at("network"));
   one.network = parse_network(resolved.at("network"), one.workers(), one.folder);
   return one;
 }

@@ -227,10 +227,14 @@ Node rank_order_options(const std::vector<std::string>& without_sites) {
                                list_of("", integer("").at_least(0)).not_empty()})
       .by_default("blocks")
       .means(
-          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. blocks: "
-          "site after site; round-robin: over the sites in turn; random: a permutation drawn from the seed; "
-          "optimized: a heuristic for the case's all-reduce on the paths' latency and throughput; a list: "
-          "entry r is the place of rank r, places counted as in blocks. Only blocks on " +
+          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. With "
+          "stages "
+          "a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
+          "round-robin: over the sites in turn; random: a permutation drawn from the seed; optimized: for "
+          "the "
+          "case's all-reduce, or with stages for its step, on the paths' latency and throughput (longhaul "
+          "check says what it gains); a list: entry r is the place of rank r, places counted as in blocks. "
+          "Only blocks on " +
           enumeration(without_sites, "and") + ", which have no sites");
 }
 

@@ -112,6 +112,7 @@ std::vector<int> places_of_ranks(const RankOrderSpec& order, const Placement& pl
     case RankOrderSpec::Kind::kList:
       return order.places;
     case RankOrderSpec::Kind::kOptimized:
+      if (!order.places.empty()) return order.places;
       break;
   }
   throw std::logic_error("an optimized order needs the paths of the network");

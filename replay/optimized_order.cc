@@ -1,22 +1,30 @@
 #include "replay/optimized_order.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <stdexcept>
 
 #include "core/index.h"
+#include "core/units.h"
 #include "net/collectives/collective.h"
 #include "net/placement.h"
 #include "net/site_tour.h"
-#include "net/tcp/connection.h"
 #include "net/topologies/registry.h"
-#include "replay/exchange_run.h"
-#include "replay/network/analytic_network.h"
-#include "replay/network/clock.h"
+#include "replay/placement/exchange_walk.h"
+#include "replay/placement/search.h"
+#include "replay/placement/site_paths.h"
+#include "replay/placement/step_objective.h"
 
 namespace longhaul {
 namespace {
 
-constexpr std::int64_t kMostMessages = 300000;
+// Messages and passes that are walked in a search, one worker of an assignment counted as one: some 0.1 s.
+constexpr std::int64_t kMostWalked = 6000000;
+
+constexpr std::size_t kMostWords = 400;  // letters
 
 std::string collective_of(const Case& one) {
   return one.method.options.is_object() ? one.method.options.value("all_reduce", "ring") : "ring";
@@ -30,49 +38,15 @@ std::int64_t vector_bytes(const Case& one) {
   return one.workload.parameters * bytes_per_parameter(one.workload.wire) / buckets;
 }
 
-// Sites by their places.
-struct Sites {
-  std::vector<int> first, count;  // place, places
-
-  explicit Sites(const std::vector<int>& site_of) {
-    for (std::size_t place = 0; place < site_of.size(); ++place) {
-      if (place == 0 || site_of[place] != site_of[place - 1]) {
-        first.push_back(static_cast<int>(place));
-        count.push_back(0);
-      }
-      ++count.back();
-    }
-  }
-  int size() const { return static_cast<int>(first.size()); }
-};
-
-HopCosts hop_costs(const Case& one, const Topology& blocks, const Sites& sites, double chunk_bytes) {
-  const auto size = as_index(sites.size());
-  HopCosts hops{CostMatrix(size, std::vector<double>(size)), CostMatrix(size, std::vector<double>(size))};
-  for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t j = i; j < size; ++j) {
-      if (i == j && sites.count[i] < 2) continue;
-      const int from = sites.first[i], to = i == j ? from + 1 : sites.first[j];
-      const ConnectionFacts facts = connection_facts(blocks, one.network.tcp, from, to);
-      const double rate = alone_rate(facts, one.network.tcp.segment, one.network.tcp.connections);
-      hops.latency_s[i][j] = hops.latency_s[j][i] = facts.delay_s;
-      hops.sending_s[i][j] = hops.sending_s[j][i] = chunk_bytes / rate;
-    }
-  return hops;
+// Of an order of sites the site of each worker, all of a site side by side.
+std::vector<int> sites_along(const std::vector<int>& order, const SitePaths& paths) {
+  std::vector<int> site_of;
+  for (const int site : order) site_of.insert(site_of.end(), as_index(paths.places()[as_index(site)]), site);
+  return site_of;
 }
 
-std::vector<int> places_along(const std::vector<int>& order, const Sites& sites) {
-  std::vector<int> places;
-  for (const int site : order)
-    for (int i = 0; i < sites.count[as_index(site)]; ++i) places.push_back(sites.first[as_index(site)] + i);
-  return places;
-}
-
-// For each rank the next free place of its site.
-std::vector<int> places_at(const std::vector<int>& site_of_rank, const Sites& sites) {
-  std::vector<int> next = sites.first, places;
-  for (const int site : site_of_rank) places.push_back(next[as_index(site)]++);
-  return places;
+std::vector<int> round_robin_sites(const SitePaths& paths) {
+  return paths.sites_of(round_robin_places(paths.places()));
 }
 
 // The tour opened at its longest hop: the two ends are far from each other. On equality at the last one.
@@ -89,127 +63,266 @@ std::vector<int> cut_at_longest_hop(std::vector<int> tour, const CostMatrix& cos
   return tour;
 }
 
-// Deals `places` out to the ranks by reversed bits: neighbours in it become ranks that are p/2 apart, p the
+// The sites in the order in which the scenario has them, and along a short tour.
+struct SiteOrders {
+  std::vector<int> as_written, near;
+
+  SiteOrders(const SitePaths& paths, double bytes) : as_written(as_index(paths.sites())) {
+    std::iota(as_written.begin(), as_written.end(), 0);
+    const CostMatrix cost = paths.hop_costs(bytes).sum();
+    near = cut_at_longest_hop(short_tour(cost), cost);
+  }
+};
+
+// Deals the sites out to the ranks by reversed bits: neighbours become ranks that are p/2 apart, p the
 // largest power of two; a surplus rank stands beside the member that serves it.
-std::vector<int> by_reversed_bits(const std::vector<int>& places) {
-  const int n = static_cast<int>(places.size()), levels = floor_log2(n), core = 1 << levels;
-  std::vector<int> dealt(places.size());
+std::vector<int> by_reversed_bits(const std::vector<int>& sites) {
+  const int n = static_cast<int>(sites.size()), levels = floor_log2(n), core = 1 << levels;
+  std::vector<int> dealt(sites.size());
   std::size_t next = 0;
   for (int i = 0; i < core; ++i) {
     int rank = 0;
     for (int bit = 0; bit < levels; ++bit) rank |= (i >> bit & 1) << (levels - 1 - bit);
-    for (; rank < n; rank += core) dealt[as_index(rank)] = places[next++];
+    for (; rank < n; rank += core) dealt[as_index(rank)] = sites[next++];
   }
   return dealt;
 }
 
-// The mean time of the all-reduce over an order of ranks.
-class Estimate {
- public:
-  Estimate(const Case& one, const Topology& blocks)
-      : network_(one.network, blocks, one.seed, clock_),
-        context_{clock_, network_, blocks.site_of()},
-        bytes_(vector_bytes(one)) {
-    rule_.collective = collective_of(one);
-    rule_.payload = whole({"vector"}, Wire::kBf16);
-  }
+// Stage after stage instead of replica after replica.
+std::vector<int> by_stages(const std::vector<int>& sites, int stages) {
+  const int replicas = static_cast<int>(sites.size()) / stages;
+  std::vector<int> dealt(sites.size());
+  for (int replica = 0; replica < replicas; ++replica)
+    for (int stage = 0; stage < stages; ++stage)
+      dealt[as_index(replica * stages + stage)] = sites[as_index(stage * replicas + replica)];
+  return dealt;
+}
 
-  double seconds(const std::vector<int>& places) {
-    const double begin_s = clock_.now_s();
-    ExchangeRun run(context_, rule_, 0, 1, places, bytes_, [](int) {});
-    for (const int place : places) run.post(place);
-    clock_.run();
-    double sum = 0;
-    for (const int place : places) sum += seconds_between(begin_s, run.times(place).done_s);
-    messages_ += run.transfers();
-    return sum / static_cast<double>(places.size());
-  }
-  bool has_messages_left() const { return messages_ < kMostMessages; }
-
- private:
-  EventQueue clock_;
-  AnalyticNetwork network_;
-  ExchangeContext context_;
-  OperationRule rule_;
-  std::int64_t bytes_;
-  std::int64_t messages_ = 0;
-};
-
-// The best order so far. Later ones must be better by more than rounding.
+// The best sites so far. Later ones must be better by more than rounding.
 struct Best {
-  std::vector<int> places;
-  double seconds = 0;
+  std::vector<int> site_of;
+  PlaceCost cost;
 
-  bool take(const std::vector<int>& other, Estimate& estimate) {
-    const double other_s = estimate.seconds(other);
-    if (!places.empty() && other_s >= seconds * (1 - 1e-9)) return false;
-    places = other;
-    seconds = other_s;
+  bool take(const std::vector<int>& other, const PlaceObjective& objective) {
+    const PlaceCost of_other = objective(other);
+    if (!site_of.empty() && !is_better(of_other, cost)) return false;
+    site_of = other;
+    cost = of_other;
     return true;
   }
 };
 
-std::vector<int> order_for_rounds(const Case& one, const Topology& blocks, const Sites& sites,
-                                  const HopCosts& hops) {
-  std::vector<int> as_written(as_index(sites.size()));
-  std::iota(as_written.begin(), as_written.end(), 0);
-  const CostMatrix cost = hops.sum();
-  const std::vector<int> near = cut_at_longest_hop(short_tour(cost), cost);
+// An objective with the sites that are best for it.
+struct Found {
+  std::vector<int> site_of;
+  PlaceObjective objective;
+};
 
-  Estimate estimate(one, blocks);
+PlaceObjective ring_objective(int members, const HopCosts& hops) {
+  return [=](const std::vector<int>& site_of) {
+    const double seconds = 2 * (members - 1) * ring_round_s(site_of, hops);
+    return PlaceCost{seconds, seconds};
+  };
+}
+
+Found for_ring(const Case& one, const SitePaths& paths) {
+  const int members = one.workers();
+  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(one)) / members);
+  const PlaceObjective objective = ring_objective(members, hops);
   Best best;
-  std::vector<int> order = near;
-  best.take(places_along(near, sites), estimate);
-  if (best.take(places_along(as_written, sites), estimate)) order = as_written;
-  best.take(round_robin_places(sites.count), estimate);
+  best.take(best_ring(paths.places(), hops), objective);
+  best.take(round_robin_sites(paths), objective);
+  return {best.site_of, objective};
+}
+
+// A ring of one leader a site, which is the site's first worker.
+Found for_leaders(const Case& one, const SitePaths& paths) {
+  const int sites = paths.sites();
+  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(one)) / sites);
+  const PlaceObjective of_leaders = ring_objective(sites, hops);
+  const PlaceObjective objective = [of_leaders](const std::vector<int>& site_of) {
+    std::vector<int> leaders;
+    for (const int site : site_of)
+      if (std::find(leaders.begin(), leaders.end(), site) == leaders.end()) leaders.push_back(site);
+    return of_leaders(leaders);
+  };
+  Best best;
+  best.take(sites_along(best_ring(std::vector<int>(as_index(sites), 1), hops), paths), objective);
+  return {best.site_of, objective};
+}
+
+// Pairs of sites change places, whole sites at a time.
+std::vector<int> with_sites_swapped(Best best, const SiteOrders& orders, const SitePaths& paths,
+                                    const PlaceObjective& objective, const PlaceBudget& has_budget) {
+  std::vector<int> order = orders.near;
   bool reverses_bits = false;
-  for (const std::vector<int>& sites_order : {near, as_written})
-    if (best.take(by_reversed_bits(places_along(sites_order, sites)), estimate)) {
-      order = sites_order;
-      reverses_bits = true;
+  for (const bool reverses : {false, true})
+    for (const std::vector<int>& sites : {orders.near, orders.as_written}) {
+      const std::vector<int> along = sites_along(sites, paths);
+      if (!best.take(reverses ? by_reversed_bits(along) : along, objective)) continue;
+      order = sites;
+      reverses_bits = reverses;
     }
   for (bool has_improved = true; has_improved;) {
     has_improved = false;
     for (std::size_t i = 0; i < order.size(); ++i)
-      for (std::size_t j = i + 1; j < order.size() && estimate.has_messages_left(); ++j) {
+      for (std::size_t j = i + 1; j < order.size() && has_budget(); ++j) {
         std::swap(order[i], order[j]);
-        const std::vector<int> along = places_along(order, sites);
-        const bool is_better = best.take(reverses_bits ? by_reversed_bits(along) : along, estimate);
+        const std::vector<int> along = sites_along(order, paths);
+        const bool is_better = best.take(reverses_bits ? by_reversed_bits(along) : along, objective);
         has_improved |= is_better;
         if (!is_better) std::swap(order[i], order[j]);
       }
   }
-  return best.places;
+  return best.site_of;
+}
+
+Found for_rounds(const Case& one, const SitePaths& paths) {
+  const int members = one.workers();
+  const GroupExchange exchange{members, vector_bytes(one), 1, {}};
+  const auto walk = std::make_shared<ExchangeWalk>(find_collective(collective_of(one)), exchange);
+  const auto walked = std::make_shared<std::int64_t>(0);
+  const PlaceObjective objective = [walk, walked, &paths](const std::vector<int>& site_of) {
+    *walked += walk->messages();
+    const double mean_s = walk->times(site_of, paths).mean_s;
+    return PlaceCost{mean_s, mean_s};
+  };
+  if (members <= kMostExact) return {best_of_all(paths.places(), objective), objective};
+  const PlaceBudget has_budget = [&] { return *walked < kMostWalked; };
+  const SiteOrders orders(paths, static_cast<double>(vector_bytes(one)));
+  Best best;
+  const std::vector<int> swapped = with_sites_swapped(best, orders, paths, objective, has_budget);
+  best.take(swapped, objective);
+  best.take(round_robin_sites(paths), objective);
+  return {improved(best.site_of, 1, objective, has_budget), objective};
+}
+
+Found for_stages(const Case& one, const OperationPlan& plan, const SitePaths& paths) {
+  const auto step = std::make_shared<StepObjective>(one, plan, paths);
+  const auto asked = std::make_shared<std::int64_t>(0);
+  const PlaceObjective objective = [step, asked](const std::vector<int>& site_of) {
+    *asked += static_cast<std::int64_t>(site_of.size());
+    return step->cost(site_of);
+  };
+  if (one.workers() <= kMostExact) return {best_of_all(paths.places(), objective), objective};
+  const PipelinePlan& pipeline = plan.pipeline;
+  const SiteOrders orders(paths, static_cast<double>(pipeline.forward_bytes.front()));
+  std::vector<std::vector<int>> starts;
+  for (const std::vector<int>& sites : {orders.as_written, orders.near}) {
+    const std::vector<int> along = sites_along(sites, paths);
+    starts.push_back(along);
+    starts.push_back(by_stages(along, pipeline.stages));
+  }
+  starts.push_back(round_robin_sites(paths));
+  Best best;
+  for (const std::vector<int>& start : starts) {
+    const std::int64_t before = step->walked() + *asked;
+    const PlaceBudget has_budget = [&] { return step->walked() + *asked - before < kMostWalked; };
+    best.take(improved(start, pipeline.stages, objective, has_budget), objective);
+  }
+  return {best.site_of, objective};
+}
+
+Found found_for(const Case& one, const OperationPlan& plan, const SitePaths& paths) {
+  if (one.pipeline.has_stages()) {
+    if (plan.pipeline.stages != one.pipeline.stages)
+      throw std::logic_error("places of stages need the plan of their operations");
+    return for_stages(one, plan, paths);
+  }
+  const std::string collective = collective_of(one);
+  if (collective == "ring") return for_ring(one, paths);
+  if (collective == "hierarchical") return for_leaders(one, paths);
+  return for_rounds(one, paths);
+}
+
+// A replica's link would move with the order that is looked for.
+Case in_blocks(Case one) {
+  one.network.rank_order = {};
+  one.network.overrides.clear();
+  return one;
+}
+
+// "0-3, 5" of ascending numbers.
+std::string ranges_in_words(const std::vector<int>& numbers) {
+  std::string words;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    words += fmt::format("{}{}", words.empty() ? "" : ", ", numbers[i]);
+    if (end - i > 1) words += fmt::format("-{}", numbers[end - 1]);
+    i = end;
+  }
+  return words;
 }
 
 }  // namespace
 
-std::vector<int> optimized_places(const Case& one, const Topology& blocks) {
-  const Sites sites(blocks.site_of());
-  const std::string collective = collective_of(one);
-  const auto bytes = static_cast<double>(vector_bytes(one));
-  if (collective == "ring")
-    return places_at(best_ring(sites.count, hop_costs(one, blocks, sites, bytes / one.replicas)), sites);
-  if (collective == "hierarchical")  // a ring of one leader a site
-    return places_along(best_ring(std::vector<int>(sites.count.size(), 1),
-                                  hop_costs(one, blocks, sites, bytes / sites.size())),
-                        sites);
-  return order_for_rounds(one, blocks, sites, hop_costs(one, blocks, sites, bytes));
+OptimizedOrder optimized_order(const Case& one, const OperationPlan& plan) {
+  check_topology(one);  // one without sites has no order
+  const Case blocks = in_blocks(one);
+  const SitePaths paths(build_topology(blocks), one.network.tcp);
+  const Found found = found_for(blocks, plan, paths);
+  std::vector<int> as_written(as_index(paths.sites()));
+  std::iota(as_written.begin(), as_written.end(), 0);
+  OptimizedOrder order;
+  order.places = paths.places_at(found.site_of);
+  order.is_of_steps = one.pipeline.has_stages();
+  order.seconds = found.objective(found.site_of).seconds;
+  order.blocks_s = found.objective(sites_along(as_written, paths)).seconds;
+  order.round_robin_s = found.objective(round_robin_sites(paths)).seconds;
+  return order;
 }
 
-Case with_optimized_order(const Case& one) {
+Case with_optimized_order(const Case& one, const OperationPlan& plan) {
   Case placed = one;
-  placed.network.rank_order = {};
-  placed.network.overrides.clear();  // a replica's link would move with the order that is looked for
-  std::vector<int> places = optimized_places(placed, build_topology(placed));
-  placed.network.overrides = one.network.overrides;
-  placed.network.rank_order = {RankOrderSpec::Kind::kList, std::move(places)};
+  RankOrderSpec& order = placed.network.rank_order;
+  if (order.kind == RankOrderSpec::Kind::kOptimized && order.places.empty())
+    order.places = optimized_order(one, plan).places;
   return placed;
 }
 
-Topology placed_topology(const Case& one) {
-  const bool is_optimized = one.network.rank_order.kind == RankOrderSpec::Kind::kOptimized;
-  return build_topology(is_optimized ? with_optimized_order(one) : one);
+Topology placed_topology(const Case& one, const OperationPlan& plan) {
+  return build_topology(with_optimized_order(one, plan));
+}
+
+std::string gain_in_words(const OptimizedOrder& order) {
+  return fmt::format("placement: {} {} by its estimate; blocks {}, round-robin {}",
+                     human_duration(order.seconds), order.is_of_steps ? "a step" : "an all-reduce",
+                     human_duration(order.blocks_s), human_duration(order.round_robin_s));
+}
+
+std::string places_in_words(const Case& one, const std::vector<int>& places) {
+  Case listed = in_blocks(one);
+  listed.network.rank_order = {RankOrderSpec::Kind::kList, places};
+  const Topology topology = build_topology(listed);
+  const int stages = one.pipeline.stages;
+  std::vector<std::string> names;                    // by site, in the order of their first worker
+  std::vector<std::vector<std::vector<int>>> there;  // stages by site and replica; without stages [site][0]
+  for (int worker = 0; worker < one.workers(); ++worker) {
+    const std::string& link = topology.links()[as_index(worker)].name;
+    const std::string site = link.substr(topology.node_name(worker).size() + 1);
+    std::size_t number = as_index(std::find(names.begin(), names.end(), site) - names.begin());
+    if (number == names.size()) {
+      names.push_back(site);
+      there.emplace_back(as_index(stages > 1 ? one.replicas : 1));
+    }
+    there[number][as_index(stages > 1 ? worker / stages : 0)].push_back(stages > 1 ? worker % stages
+                                                                                   : worker);
+  }
+  std::string words;
+  for (std::size_t site = 0; site < names.size(); ++site) {
+    if (words.size() > kMostWords) return fmt::format("{}; and {} more sites", words, names.size() - site);
+    words += fmt::format("{}{}: ", site == 0 ? "" : "; ", names[site]);
+    bool is_first = true;
+    for (std::size_t replica = 0; replica < there[site].size(); ++replica) {
+      if (there[site][replica].empty()) continue;
+      words += is_first ? "" : ", ";
+      if (stages > 1) words += fmt::format("r{} s", replica);
+      words += ranges_in_words(there[site][replica]);
+      is_first = false;
+    }
+  }
+  return words;
 }
 
 }  // namespace longhaul

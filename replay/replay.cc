@@ -42,7 +42,7 @@ class Replay {
         replicas_(as_index(worker_count(trace))),
         times_(one, trace),
         wiring_(trace.context.replicas, trace.plan.pipeline.part_count()),
-        topology_(placed_topology(one)),
+        topology_(placed_topology(one, trace.plan)),
         network_(network_of(
                      one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); },
                      one.seed),
@@ -394,10 +394,15 @@ void announce(const std::string& program, const Case& one, const Trace& trace, b
 
 Json run(const std::string& program, const ReplayArguments& arguments, const ReplayFunction& replay,
          ProgressReporter& reporter) {
-  const Case one = read_case(arguments.case_file);
+  Case one = read_case(arguments.case_file);
   const Trace trace = read_trace_argument(arguments.trace_file);
   const FolderLock lock(arguments.folder);
   try {
+    if (one.network.rank_order.kind == RankOrderSpec::Kind::kOptimized) {
+      const OptimizedOrder order = optimized_order(one, trace.plan);
+      one.network.rank_order.places = order.places;
+      if (!arguments.quiet) fmt::print(stderr, "{}: {}\n", program, gain_in_words(order));
+    }
     check_network(one);
     announce(program, one, trace, arguments.quiet);
     return replay(one, trace, arguments.folder, reporter);

@@ -594,5 +594,24 @@ TEST(Methods, EachIsDeclaredWithMeaningAndDefault) {
     }
 }
 
+TEST(RankOrderOption, WithStagesAListPlacesEveryWorker) {
+  Json resolved = make_case({{"name", "diloco"}}, 2).resolved;
+  resolved["pipeline"] = {{"stages", 4}};
+  resolved["network"]["rank_order"] = {7, 6, 5, 4, 3, 2, 1, 0};
+  EXPECT_EQ(parse_case(resolved).network.rank_order.places.size(), 8u);
+  resolved["network"]["rank_order"] = {0, 1, 2, 3, 4, 5, 6};
+  std::string message;
+  try {
+    parse_case(resolved);
+  } catch (const InputError& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find("found 7 places, the scenario has 8 workers (2 replicas of 4 stages)"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find("entry r · 4 + s is the place of stage s of replica r"), std::string::npos)
+      << message;
+}
+
 }  // namespace
 }  // namespace longhaul

@@ -158,11 +158,11 @@ double optimized_round(const std::vector<int>& places, const HopCosts& hops) {
   return round_over(order, sites, hops);
 }
 
-// Of 60 drawn networks: 3 to 8 sites of one replica, where latency, both, or the longest sending decides. The
-// bound is 5 % for each; most are the optimum itself.
+// Of 70 drawn networks: 3 to 9 sites of one replica, where latency, both, or the longest sending decides. Up
+// to 8 it is the optimum; of 9 the bound is 5 % for each, and most are the optimum too.
 TEST(RankOrder, OptimizedRingIsThatOfAllPermutationsOrNear) {
   int optimal = 0, drawn = 0;
-  for (int sites = 3; sites <= 8; ++sites)
+  for (int sites = 3; sites <= 9; ++sites)
     for (std::uint32_t number = 0; number < 10; ++number) {
       DrawnSites network(sites, static_cast<std::uint32_t>(10 * sites) + number);
       for (auto& row : network.hops.sending_s)
@@ -172,7 +172,7 @@ TEST(RankOrder, OptimizedRingIsThatOfAllPermutationsOrNear) {
       const double best = best_of_all_permutations(site_of, network.hops);
       const double found = optimized_round(std::vector<int>(site_of.size(), 1), network.hops);
       EXPECT_GE(found, best * (1 - 1e-9));
-      EXPECT_LE(found, best * 1.05) << sites << " sites, number " << number;
+      EXPECT_LE(found, best * (sites <= 8 ? 1 + 1e-9 : 1.05)) << sites << " sites, number " << number;
       optimal += found <= best * (1 + 1e-9);
       ++drawn;
     }
@@ -183,16 +183,13 @@ TEST(RankOrder, OptimizedRingIsThatOfAllPermutationsOrNear) {
 // Two replicas at each of four sites: the best ring may go out over a chain of sites and back over it, where
 // the way home from its end is slow.
 TEST(RankOrder, OptimizedRingOfSeveralReplicasASiteToo) {
-  int optimal = 0;
   for (std::uint32_t number = 0; number < 20; ++number) {
     const DrawnSites network(4, 100 + number);
     const double best = best_of_all_permutations({0, 0, 1, 1, 2, 2, 3, 3}, network.hops);
     const double found = optimized_round({2, 2, 2, 2}, network.hops);
     EXPECT_GE(found, best * (1 - 1e-9));
-    EXPECT_LE(found, best * 1.05) << number;
-    optimal += found <= best * (1 + 1e-9);
+    EXPECT_LE(found, best * (1 + 1e-9)) << number;
   }
-  EXPECT_GE(optimal, 18);
 }
 
 // 64 sites on a circle, written in an order that jumps about: the shortest tour is the circle.

@@ -1,0 +1,286 @@
+#include "replay/placement/step_objective.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kMostKnown = 100000;
+constexpr int kDrawnMicrobatches = 32, kMostDrawnSteps = 8, kMostGridRounds = 12;
+constexpr std::uint64_t kDrawsSeed = 0x706c616365;  // of no case
+
+double mean_step_s(const StepTime& time) {
+  switch (time.kind) {
+    case StepTime::Kind::kConstant:
+      return time.seconds;
+    case StepTime::Kind::kLognormal:
+      return std::exp(time.mu + time.sigma * time.sigma / 2);
+    case StepTime::Kind::kMeasured:
+      break;
+  }
+  return 0;
+}
+
+std::vector<int> posted_steps(const OperationRule& rule, int steps) {
+  std::vector<int> posted;
+  for (int step = 1; step <= steps; ++step)
+    if (is_posted_at(rule, steps, step)) posted.push_back(step);
+  return posted;
+}
+
+bool is_drawn(const OperationRule& rule) {
+  return rule.grouping == Grouping::kRandom || rule.grouping == Grouping::kSites ||
+         has_targets(rule.grouping);
+}
+
+}  // namespace
+
+// The exchange of one stage, with what is known of it by the sites of the stage's workers.
+class StepObjective::StageExchange {
+ public:
+  struct Times {
+    double last_s = 0, mean_s = 0;
+  };
+
+  StageExchange(const OperationPlan& plan, const PlanContext& context, const OperationRule& rule,
+                const std::vector<int>& posted)
+      : rule_(rule), collective_(find_collective(rule.collective)), replicas_(context.replicas) {
+    const int rounds = rule.grouping == Grouping::kGrid ? kMostGridRounds : 1;
+    for (const int step : posted) {
+      if (static_cast<int>(groups_.size()) == rounds) break;
+      for (const Operation& operation : operations_at(plan, context, step))
+        if (operation.rule == &rule) {
+          bytes_ = operation.bytes / rule.buckets;
+          groups_.push_back(rule.grouping == Grouping::kGrid ? operation.groups
+                                                             : std::vector<std::vector<int>>());
+        }
+    }
+  }
+
+  // `site_of`: of the stage's workers, by replica.
+  Times times(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
+    const auto found = known_.find(site_of);
+    if (found != known_.end()) return found->second;
+    if (known_.size() >= kMostKnown) known_.clear();
+    Times times = one_bucket(site_of, paths, walked);
+    times.last_s *= rule_.buckets;
+    times.mean_s *= rule_.buckets;
+    return known_[site_of] = times;
+  }
+
+ private:
+  Times one_bucket(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
+    if (is_drawn(rule_)) return of_drawn_group(site_of, paths, walked);
+    if (rule_.grouping != Grouping::kGrid) return of_group(site_of, paths, walked);
+    Times mean;
+    for (const std::vector<std::vector<int>>& groups : groups_) {
+      Times round;
+      for (const std::vector<int>& group : groups) {
+        std::vector<int> sites;
+        for (const int replica : group) sites.push_back(site_of[as_index(replica)]);
+        const Times one = of_group(sites, paths, walked);
+        round.last_s = std::max(round.last_s, one.last_s);
+        round.mean_s += one.mean_s / static_cast<double>(groups.size());
+      }
+      mean.last_s += round.last_s / static_cast<double>(groups_.size());
+      mean.mean_s += round.mean_s / static_cast<double>(groups_.size());
+    }
+    return mean;
+  }
+
+  Times of_group(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
+    const int members = static_cast<int>(site_of.size());
+    if (members < 2) return {};
+    if (rule_.collective == "ring") {
+      const double round_s = ring_round_s(site_of, paths.hop_costs(static_cast<double>(bytes_) / members));
+      walked += members;
+      return {2 * (members - 1) * round_s, 2 * (members - 1) * round_s};
+    }
+    if (!collective_.needs_sites()) return walk(walk_of(members), site_of, paths, walked);
+    ExchangeWalk once(collective_, exchange_of(members, site_of));
+    return walk(once, site_of, paths, walked);
+  }
+
+  Times walk(ExchangeWalk& walk, const std::vector<int>& site_of, const SitePaths& paths,
+             std::int64_t& walked) {
+    walked += walk.messages();
+    const ExchangeWalk::Times times = walk.times(site_of, paths);
+    return {times.last_s, times.mean_s};
+  }
+
+  Times of_drawn_group(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
+    SitePath mean;
+    const int members = static_cast<int>(site_of.size());
+    if (members < 2) return {};
+    for (int i = 0; i < members; ++i)
+      for (int j = 0; j < members; ++j) {
+        if (i == j) continue;
+        const SitePath& path = paths.between(site_of[as_index(i)], site_of[as_index(j)]);
+        mean.latency_s += path.latency_s / (members * (members - 1));
+        mean.s_per_byte += path.s_per_byte / (members * (members - 1));
+      }
+    walked += std::int64_t{members} * members;
+    // Of targets: as many messages of its own as a replica sends, which the network carries beside each
+    // other.
+    if (has_targets(rule_.grouping)) {
+      const double message_s = mean.latency_s + static_cast<double>(bytes_) * mean.s_per_byte;
+      return {message_s, message_s};
+    }
+    ExchangeWalk& group = walk_of(std::min(rule_.group_size, members));
+    walked += group.messages();
+    const ExchangeWalk::Times times = group.times(mean);
+    return {times.last_s, times.mean_s};
+  }
+
+  GroupExchange exchange_of(int members, const std::vector<int>& site_of) const {
+    GroupExchange exchange{members, bytes_, static_cast<int>(rule_.payload.size())};
+    exchange.site_of = site_of;
+    return exchange;
+  }
+
+  ExchangeWalk& walk_of(int members) {
+    auto found = walks_.find(members);
+    if (found == walks_.end())
+      found = walks_.emplace(members, ExchangeWalk(collective_, exchange_of(members, {}))).first;
+    return found->second;
+  }
+
+  const OperationRule& rule_;
+  const Collective& collective_;
+  int replicas_;
+  std::int64_t bytes_ = 0;                             // of a bucket
+  std::vector<std::vector<std::vector<int>>> groups_;  // of a grid, by round
+  std::map<int, ExchangeWalk> walks_;                  // by members
+  std::map<std::vector<int>, Times> known_;            // by sites
+};
+
+StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const SitePaths& paths)
+    : plan_(plan), paths_(paths), replicas_(one.replicas), stages_(plan.pipeline.stages) {
+  const std::vector<double>& factors = one.workload.step_time_factors;
+  for (int worker = 0; worker < one.workers(); ++worker) {
+    const auto number = as_index(worker);
+    model_s_.push_back(mean_step_s(one.workload.step_time) * (factors.empty() ? 1 : factors[number]));
+    if (worker >= stages_ && model_s_[number] != model_s_[number - as_index(stages_)])
+      are_replicas_alike_ = false;
+  }
+  const PipelinePlan& pipeline = plan.pipeline;
+  if (pipeline.routing == MicrobatchRouting::kStraight) {
+    const std::vector<int> path(as_index(pipeline.part_count()), 0);
+    walks_.emplace_back(pipeline, 1, [&](int) { return std::vector<std::vector<int>>{path}; });
+  } else {
+    PipelinePlan drawn = pipeline;
+    drawn.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides
+    const int steps = std::clamp((kDrawnMicrobatches + pipeline.microbatches - 1) / pipeline.microbatches, 1,
+                                 kMostDrawnSteps);
+    for (int step = 1; step <= steps; ++step)
+      walks_.emplace_back(pipeline, replicas_, [&](int microbatch) {
+        return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch);
+      });
+  }
+  add_operations(one);
+}
+
+StepObjective::~StepObjective() = default;
+
+// with_stages() leaves the rules of an operation side by side, in the order of the stages.
+void StepObjective::add_operations(const Case& one) {
+  const PlanContext context{one.seed, one.replicas, one.steps(), one.workload.parameters,
+                            std::vector<int>(as_index(one.replicas))};
+  int last_stage = stages_;
+  for (const OperationRule& rule : plan_.rules) {
+    const std::vector<int> posted = posted_steps(rule, one.steps());
+    if (rule.stage <= last_stage) {
+      double share = static_cast<double>(posted.size()) / one.steps();
+      if (rule.grouping == Grouping::kTwoLevel) share /= rule.across_every;  // inside a site it costs little
+      operations_.push_back({share, rule.overlap_steps, {}});
+    }
+    last_stage = rule.stage;
+    std::vector<std::unique_ptr<StageExchange>>& stages = operations_.back().stages;
+    stages.resize(as_index(stages_));
+    if (!posted.empty())
+      stages[as_index(rule.stage)] = std::make_unique<StageExchange>(plan_, context, rule, posted);
+  }
+}
+
+StepObjective::Passes StepObjective::straight_passes(const std::vector<int>& site_of) {
+  Passes all;
+  if (known_.size() >= kMostKnown) known_.clear();
+  for (int replica = 0; replica < replicas_; ++replica) {
+    const auto first = as_index(replica * stages_), end = first + as_index(stages_);
+    std::vector<int> key(site_of.begin() + static_cast<std::ptrdiff_t>(first),
+                         site_of.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::vector<int> sites = key;
+    if (!are_replicas_alike_) key.push_back(replica);
+    auto found = known_.find(key);
+    if (found == known_.end()) {
+      walked_ += walks_.front().passes();
+      const std::vector<double> model_s(model_s_.begin() + static_cast<std::ptrdiff_t>(first),
+                                        model_s_.begin() + static_cast<std::ptrdiff_t>(end));
+      found = known_.emplace(key, walks_.front().ends_s(sites, model_s, paths_)).first;
+    }
+    const std::vector<double>& ends_s = found->second;
+    all.ends_s.insert(all.ends_s.end(), ends_s.begin(), ends_s.end());
+    const double last_s = *std::max_element(ends_s.begin(), ends_s.end());
+    all.last_s = std::max(all.last_s, last_s);
+    all.mean_s += last_s / replicas_;
+  }
+  return all;
+}
+
+StepObjective::Passes StepObjective::drawn_passes(const std::vector<int>& site_of) {
+  Passes all;
+  all.ends_s.resize(site_of.size());
+  const auto steps = static_cast<double>(walks_.size());
+  for (PipelineWalk& walk : walks_) {
+    walked_ += walk.passes();
+    const std::vector<double> ends_s = walk.ends_s(site_of, model_s_, paths_);
+    for (std::size_t worker = 0; worker < ends_s.size(); ++worker)
+      all.ends_s[worker] += ends_s[worker] / steps;
+    all.last_s += *std::max_element(ends_s.begin(), ends_s.end()) / steps;
+  }
+  all.mean_s =
+      std::accumulate(all.ends_s.begin(), all.ends_s.end(), 0.) / static_cast<double>(site_of.size());
+  return all;
+}
+
+StepObjective::Passes StepObjective::passes(const std::vector<int>& site_of) {
+  return plan_.pipeline.routing == MicrobatchRouting::kStraight ? straight_passes(site_of)
+                                                                : drawn_passes(site_of);
+}
+
+void StepObjective::add_cost(MethodOperation& operation, const std::vector<int>& site_of,
+                             const Passes& passes, PlaceCost& cost) {
+  double done_s = 0, longest_s = 0, mean_s = 0;
+  for (int stage = 0; stage < stages_; ++stage) {
+    StageExchange* exchange = operation.stages[as_index(stage)].get();
+    if (!exchange) continue;
+    std::vector<int> sites;
+    double ready_s = 0;
+    for (int replica = 0; replica < replicas_; ++replica) {
+      const auto worker = as_index(worker_of(replica, stage, stages_));
+      sites.push_back(site_of[worker]);
+      ready_s = std::max(ready_s, passes.ends_s[worker]);
+    }
+    const StageExchange::Times times = exchange->times(sites, paths_, walked_);
+    done_s = std::max(done_s, ready_s + times.last_s);
+    longest_s = std::max(longest_s, times.last_s);
+    mean_s += times.mean_s / stages_;
+  }
+  const double exposed_s = operation.overlap_steps == 0 ? done_s - passes.last_s
+                                                        : longest_s - operation.overlap_steps * passes.last_s;
+  cost.seconds += operation.share * std::max(0., exposed_s);
+  cost.mean_s += operation.share * mean_s;
+}
+
+PlaceCost StepObjective::cost(const std::vector<int>& site_of) {
+  const Passes all = passes(site_of);
+  PlaceCost cost{all.last_s, all.mean_s};
+  for (MethodOperation& operation : operations_) add_cost(operation, site_of, all, cost);
+  return cost;
+}
+
+}  // namespace longhaul

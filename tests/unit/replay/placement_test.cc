@@ -1,0 +1,405 @@
+// Where workers are placed: the walks against replays of fidelity analytic and textbook formulas, and the
+// search against all permutations, with costs written out here from the measured matrices.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "core/plan/operations.h"
+#include "core/random.h"
+#include "net/collectives/collective.h"
+#include "net/topologies/matrix.h"
+#include "net/topologies/registry.h"
+#include "replay/exchange_run.h"
+#include "replay/network/analytic_network.h"
+#include "replay/network/clock.h"
+#include "replay/optimized_order.h"
+#include "replay/placement/exchange_walk.h"
+#include "replay/placement/pipeline_walk.h"
+#include "replay/placement/site_paths.h"
+#include "replay/replay.h"
+#include "tests/unit/net/cases.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+const std::vector<std::string> kMatrices = {"aws-2022", "gcp-2025"};
+
+// The first sites of a matrix, with so many workers each.
+SiteCounts first_sites(const std::string& matrix, const std::vector<int>& counts) {
+  const std::vector<std::string> names = load_matrix(matrix, ".").sites();
+  SiteCounts sites;
+  for (std::size_t i = 0; i < counts.size(); ++i) sites.push_back({names[i], counts[i]});
+  return sites;
+}
+
+// `parameters` in bf16, an all-reduce at every step.
+Case placed_case(const std::string& matrix, const std::vector<int>& counts, const std::string& collective,
+                 std::int64_t parameters) {
+  Case one = regions_case(matrix, first_sites(matrix, counts));
+  one.network.topology.options["rate"] = "1000Gbps";  // so that the matrix alone decides
+  one.workload.parameters = parameters;
+  one.method.options = {{"name", "diloco"}, {"all_reduce", collective}};
+  one.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  return one;
+}
+
+// The same workers as stages of replicas, which compute a second a step.
+Case staged_case(Case one, int stages, PipelineSchedule schedule, int microbatches, double bytes_per_token) {
+  one.replicas /= stages;
+  one.pipeline.stages = stages;
+  one.pipeline.schedule = schedule;
+  one.pipeline.microbatches = microbatches;
+  one.pipeline.boundary.bytes_per_token = bytes_per_token;
+  one.workload.tokens = 1024;
+  one.workload.steps = 100;
+  return one;
+}
+
+// A mean of all parameters in each stage, every `every` steps.
+OperationPlan staged_plan(const Case& one, const std::string& collective, int every) {
+  OperationPlan plan;
+  plan.pipeline =
+      pipeline_plan(one.pipeline, std::nullopt, one.workload.parameters, one.workload.tokens, Wire::kBf16);
+  for (int stage = 0; stage < one.pipeline.stages; ++stage) {
+    OperationRule rule;
+    rule.name = "outer.stage" + std::to_string(stage);
+    rule.collective = collective;
+    rule.every = every;
+    rule.stage = stage;
+    rule.payload = whole({"delta"}, Wire::kBf16);
+    rule.payload.front().columns = plan.pipeline.columns_of(stage);
+    plan.rules.push_back(rule);
+  }
+  return plan;
+}
+
+// Of a matrix, as a message alone meets it.
+struct Measured {
+  std::vector<std::vector<double>> latency_s, bytes_per_s;
+
+  Measured(const std::string& name, std::size_t sites) {
+    const Matrix matrix = load_matrix(name, ".");
+    for (std::size_t i = 0; i < sites; ++i) {
+      latency_s.emplace_back();
+      bytes_per_s.emplace_back();
+      for (std::size_t j = 0; j < sites; ++j) {
+        const SitePair pair = i == j ? matrix.inside() : matrix.between(matrix.sites()[i], matrix.sites()[j]);
+        latency_s.back().push_back(pair.rtt / 2);
+        bytes_per_s.back().push_back(pair.throughput / 8);
+      }
+    }
+  }
+};
+
+// 2(n − 1) rounds of a ring of chunks: the mean cost of a hop each, or the longest sending.
+double ring_s(const Measured& net, const std::vector<int>& site_of, double bytes) {
+  const std::size_t n = site_of.size();
+  double sum = 0, longest = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto from = static_cast<std::size_t>(site_of[i]),
+               to = static_cast<std::size_t>(site_of[(i + 1) % n]);
+    const double sending = bytes / static_cast<double>(n) / net.bytes_per_s[from][to];
+    sum += net.latency_s[from][to] + sending;
+    longest = std::max(longest, sending);
+  }
+  return 2 * static_cast<double>(n - 1) * std::max(sum / static_cast<double>(n), longest);
+}
+
+// GPipe of M micro-batches through S equal stages of a model that takes `model_s`, a backward pass twice a
+// forward pass. Each way is a flow shop of identical jobs, whose machines are workers and hops in turn: the
+// sum of what one job takes on each, and M − 1 times the longest of them. The backward way begins when the
+// last stage has all jobs. Ends of each stage.
+std::vector<double> gpipe_ends_s(const Measured& net, const std::vector<int>& site_of, int microbatches,
+                                 double model_s, double hop_bytes) {
+  const std::size_t stages = site_of.size();
+  const double forward_s = model_s / static_cast<double>(stages) / microbatches / 3, back_s = 2 * forward_s;
+  const auto way_s = [&](std::size_t first, double pass_s) {  // from stage `first` to the last, either way
+    double sum = pass_s, longest = pass_s;
+    for (std::size_t stage = first; stage + 1 < stages; ++stage) {
+      const auto from = static_cast<std::size_t>(site_of[stage]),
+                 to = static_cast<std::size_t>(site_of[stage + 1]);
+      const double sending_s = hop_bytes / net.bytes_per_s[from][to];
+      sum += pass_s + sending_s + net.latency_s[from][to];
+      longest = std::max(longest, sending_s);
+    }
+    return sum + (microbatches - 1) * longest;
+  };
+  std::vector<double> ends_s;
+  for (std::size_t stage = 0; stage < stages; ++stage)
+    ends_s.push_back(way_s(0, forward_s) + way_s(stage, back_s));
+  return ends_s;
+}
+
+struct Staged {
+  int replicas = 2, stages = 4, microbatches = 1, every = 10;
+  double hop_bytes = 0, stage_bytes = 0;
+};
+
+// The step of straight GPipe with a ring of each stage every so many steps, written out.
+double staged_step_s(const Measured& net, const std::vector<int>& site_of, const Staged& shape) {
+  std::vector<double> ready_s(static_cast<std::size_t>(shape.stages));
+  double last_s = 0;
+  for (int replica = 0; replica < shape.replicas; ++replica) {
+    const auto first = site_of.begin() + replica * shape.stages;
+    const std::vector<double> ends_s =
+        gpipe_ends_s(net, {first, first + shape.stages}, shape.microbatches, 1, shape.hop_bytes);
+    for (std::size_t stage = 0; stage < ends_s.size(); ++stage) {
+      ready_s[stage] = std::max(ready_s[stage], ends_s[stage]);
+      last_s = std::max(last_s, ends_s[stage]);
+    }
+  }
+  double done_s = last_s;
+  for (int stage = 0; stage < shape.stages; ++stage) {
+    std::vector<int> sites;
+    for (int replica = 0; replica < shape.replicas; ++replica)
+      sites.push_back(site_of[static_cast<std::size_t>(replica * shape.stages + stage)]);
+    done_s =
+        std::max(done_s, ready_s[static_cast<std::size_t>(stage)] + ring_s(net, sites, shape.stage_bytes));
+  }
+  return last_s + (done_s - last_s) / shape.every;
+}
+
+using Cost = std::function<double(const std::vector<int>& site_of)>;
+
+// Over all permutations of the workers.
+double least_of_all(const std::vector<int>& counts, const Cost& cost) {
+  std::vector<int> site_of;
+  for (std::size_t site = 0; site < counts.size(); ++site)
+    site_of.insert(site_of.end(), static_cast<std::size_t>(counts[site]), static_cast<int>(site));
+  std::vector<int> worker_at(site_of.size());
+  std::iota(worker_at.begin(), worker_at.end(), 0);
+  double least = cost(site_of);
+  do {
+    std::vector<int> permuted;
+    for (const int place : worker_at) permuted.push_back(site_of[static_cast<std::size_t>(place)]);
+    least = std::min(least, cost(permuted));
+  } while (std::next_permutation(worker_at.begin(), worker_at.end()));
+  return least;
+}
+
+std::vector<int> sites_of(const Case& one, const OptimizedOrder& order) {
+  Case listed = one;
+  listed.network.rank_order = {RankOrderSpec::Kind::kList, order.places};
+  return build_topology(listed).site_of();
+}
+
+class OnBothMatrices : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Placement, OnBothMatrices, testing::ValuesIn(kMatrices),
+                         [](const auto& matrix) { return matrix.param.substr(0, 3); });
+
+const std::vector<std::vector<int>> kUpToEight = {
+    {1, 1, 1, 1, 1, 1, 1, 1}, {3, 3, 2}, {2, 2, 2, 2}, {1, 1, 1, 1, 1}, {4, 1, 2}};
+
+TEST_P(OnBothMatrices, RingIsTheBestOfAllPermutations) {
+  for (const std::vector<int>& counts : kUpToEight)
+    for (const std::int64_t parameters : {1000, 20000000, 2000000000}) {
+      const Case one = placed_case(GetParam(), counts, "ring", parameters);
+      const Measured net(GetParam(), counts.size());
+      const Cost cost = [&](const std::vector<int>& site_of) {
+        return ring_s(net, site_of, 2. * static_cast<double>(parameters));
+      };
+      const OptimizedOrder order = optimized_order(one, {});
+      EXPECT_NEAR(order.seconds, cost(sites_of(one, order)), 1e-6 * order.seconds);
+      const double least = least_of_all(counts, cost);
+      EXPECT_NEAR(order.seconds, least, 1e-6 * least) << counts.size() << " sites, " << parameters;
+    }
+}
+
+TEST_P(OnBothMatrices, StraightPipelineIsTheBestOfAllPermutations) {
+  for (const std::vector<int>& counts :
+       {std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1}, {3, 3, 2}, {2, 2, 2, 2}, {4, 4}})
+    for (const double bytes_per_token : {10., 20000.})
+      for (const std::int64_t parameters : {std::int64_t{1000000}, std::int64_t{4000000000}}) {
+        const Staged shape{2, 4, 8, 10, bytes_per_token * 1024 / 8, 2. * static_cast<double>(parameters) / 4};
+        const Case one = staged_case(placed_case(GetParam(), counts, "ring", parameters), shape.stages,
+                                     PipelineSchedule::kGpipe, shape.microbatches, bytes_per_token);
+        const Measured net(GetParam(), counts.size());
+        const Cost cost = [&](const std::vector<int>& site_of) { return staged_step_s(net, site_of, shape); };
+        const OptimizedOrder order = optimized_order(one, staged_plan(one, "ring", shape.every));
+        EXPECT_TRUE(order.is_of_steps);
+        EXPECT_NEAR(order.seconds, cost(sites_of(one, order)), 1e-6 * order.seconds);
+        const double least = least_of_all(counts, cost);
+        EXPECT_NEAR(order.seconds, least, 1e-6 * least)
+            << counts.size() << " sites, " << bytes_per_token << " B a token, " << parameters;
+      }
+}
+
+// Sites in turn, so that they have different numbers of workers.
+std::vector<int> spread(int workers, int sites) {
+  std::vector<int> counts(static_cast<std::size_t>(sites));
+  for (int i = 0; i < workers; ++i) ++counts[static_cast<std::size_t>(i * i % sites)];
+  counts.erase(std::remove(counts.begin(), counts.end(), 0), counts.end());
+  return counts;
+}
+
+void expect_no_worse(const Case& one, const OptimizedOrder& order, const std::string& what) {
+  EXPECT_LE(order.seconds, order.blocks_s * (1 + 1e-9)) << what;
+  EXPECT_LE(order.seconds, order.round_robin_s * (1 + 1e-9)) << what;
+  std::vector<int> places = order.places;
+  std::sort(places.begin(), places.end());
+  std::vector<int> all(static_cast<std::size_t>(one.workers()));
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(places, all) << what;
+}
+
+TEST_P(OnBothMatrices, NeverWorseThanTheGivenOrders) {
+  for (const int workers : {8, 12, 16, 32})
+    for (const char* collective : {"ring", "tree", "halving-doubling", "hierarchical"})
+      for (const std::int64_t parameters : {1000, 100000000}) {
+        const Case one = placed_case(GetParam(), spread(workers, 7), collective, parameters);
+        expect_no_worse(one, optimized_order(one, {}), collective + (" of " + std::to_string(workers)));
+        for (const MicrobatchRouting routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom}) {
+          Case staged = staged_case(one, 4, PipelineSchedule::k1f1b, 8, 2000);
+          staged.pipeline.routing = routing;
+          const OptimizedOrder order = optimized_order(staged, staged_plan(staged, collective, 4));
+          expect_no_worse(staged, order, collective + (" in stages, of " + std::to_string(workers)));
+        }
+      }
+}
+
+// Two sites, two replicas of two stages. Where activations dominate a replica stays at a site, where the
+// all-reduce dominates a stage does.
+Case two_sites(double bytes_per_token, std::int64_t parameters) {
+  Case one = star_case(4, 0, 0);
+  one.network.topology = hierarchical_spec({{"a", 2}, {"b", 2}}, access_section(10e9, 10e9, 0.001),
+                                           access_section(100e6, 100e6, 0.08));
+  one.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  one.workload.parameters = parameters;
+  return staged_case(one, 2, PipelineSchedule::k1f1b, 4, bytes_per_token);
+}
+
+TEST(Placement, ReplicasStayTogetherWhereActivationsDominate) {
+  const Case one = two_sites(10000, 1000);
+  EXPECT_EQ(placed_topology(one, staged_plan(one, "ring", 1)).site_of(), (std::vector<int>{0, 0, 1, 1}));
+}
+
+TEST(Placement, StagesStayTogetherWhereTheAllReduceDominates) {
+  const Case one = two_sites(1, 100000000);
+  EXPECT_EQ(placed_topology(one, staged_plan(one, "ring", 1)).site_of(), (std::vector<int>{0, 1, 0, 1}));
+}
+
+TEST(Placement, WordsNameWhoIsWhere) {
+  const Case one = two_sites(1, 1000);
+  EXPECT_EQ(places_in_words(one, {0, 2, 1, 3}), "a: r0 s0, r1 s0; b: r0 s1, r1 s1");
+  EXPECT_EQ(places_in_words(one, {0, 1, 2, 3}), "a: r0 s0-1; b: r1 s0-1");
+  EXPECT_EQ(places_in_words(placed_case("aws-2022", {3, 1}, "ring", 1000), {0, 1, 3, 2}).substr(0, 5),
+            load_matrix("aws-2022", ".").sites()[0].substr(0, 5));
+}
+
+TEST(Placement, PlacesThatWereFoundAreTaken) {
+  Case one = two_sites(1, 1000);
+  one.network.rank_order.places = {3, 1, 2, 0};
+  EXPECT_EQ(placed_topology(one).site_of(), (std::vector<int>{1, 0, 1, 0}));
+}
+
+TEST(Placement, StagesNeedThePlan) {
+  EXPECT_THROW(placed_topology(two_sites(1, 1000)), std::logic_error);
+}
+
+// Every collective over drawn sites takes as long as in a replay of fidelity analytic, to rounding.
+TEST(ExchangeWalk, IsWhatTheAnalyticReplayTakes) {
+  const std::vector<int> counts = {3, 2, 2, 1, 4};
+  RandomStream stream(5, Purpose::kPlacement);
+  Case one = placed_case("aws-2022", counts, "ring", 1000);
+  one.network.rank_order.kind = RankOrderSpec::Kind::kBlocks;
+  const Topology blocks = build_topology(one);
+  const SitePaths paths(blocks, one.network.tcp);
+  for (const auto& collective : collectives())
+    for (const int members : {2, 5, 8, 12}) {
+      if ((collective->name() == "pair" || collective->name() == "root" ||
+           collective->name() == "serial-pair" || collective->name() == "send") &&
+          members > 2)
+        continue;
+      if (collective->name() == "send") continue;  // among targets
+      std::vector<int> group = random_permutation(12, stream);
+      group.resize(static_cast<std::size_t>(members));
+      std::vector<int> site_of;
+      for (const int worker : group) site_of.push_back(blocks.site_of()[static_cast<std::size_t>(worker)]);
+      const std::int64_t bytes = 3000001;
+      EventQueue clock;
+      AnalyticNetwork network(one.network, blocks, 1, clock);
+      const ExchangeContext context{clock, network, blocks.site_of()};
+      OperationRule rule;
+      rule.collective = collective->name();
+      rule.payload = whole({"vector"}, Wire::kBf16);
+      ExchangeRun run(context, rule, 0, 1, group, bytes, [](int) {});
+      for (const int worker : group) run.post(worker);
+      clock.run();
+      ASSERT_TRUE(run.is_finished()) << collective->name();
+      double mean_s = 0, last_s = 0;
+      for (const int worker : group) {
+        mean_s += run.times(worker).done_s / members;
+        last_s = std::max(last_s, run.times(worker).done_s);
+      }
+      ExchangeWalk walk(*collective, {members, bytes, 1, site_of});
+      const ExchangeWalk::Times times = walk.times(site_of, paths);
+      EXPECT_NEAR(times.last_s, last_s, 1e-6) << collective->name() << " of " << members;
+      EXPECT_NEAR(times.mean_s, mean_s, 1e-6) << collective->name() << " of " << members;
+      EXPECT_EQ(walk.messages(), run.transfers()) << collective->name();
+    }
+}
+
+// The textbook's times of a step on a network that costs nothing: (M + S − 1)/M of a stage's work with GPipe
+// and 1F1B (arXiv 2104.04473, section 2.2), (S − 1)/(v M) more than it with v chunks.
+TEST(PipelineWalk, OnAFreeNetworkIsTheTextbooks) {
+  Case one = star_case(8, 0, 0);
+  one.network.topology =
+      hierarchical_spec({{"a", 8}}, access_section(1e15, 1e15, 0), access_section(1e15, 1e15, 0));
+  const SitePaths paths(build_topology(one), one.network.tcp);
+  for (const int stages : {2, 4, 8})
+    for (const int microbatches : {8, 64, 512})
+      for (const auto& [schedule, chunks] : {std::make_pair(PipelineSchedule::kGpipe, 1),
+                                             {PipelineSchedule::k1f1b, 1},
+                                             {PipelineSchedule::kInterleaved, 2}}) {
+        PipelineSpec spec;
+        spec.stages = stages;
+        spec.microbatches = microbatches;
+        spec.schedule = schedule;
+        spec.chunks = chunks;
+        spec.boundary.bytes_per_token = 1;
+        const PipelinePlan plan = pipeline_plan(spec, std::nullopt, 1 << 20, 4096, Wire::kBf16);
+        const std::vector<int> path(static_cast<std::size_t>(plan.part_count()), 0);
+        PipelineWalk walk(plan, 1, [&](int) { return std::vector<std::vector<int>>{path}; });
+        const std::vector<double> ends_s =
+            walk.ends_s(std::vector<int>(static_cast<std::size_t>(stages)),
+                        std::vector<double>(static_cast<std::size_t>(stages), 1.), paths);
+        const double expected = 1. / stages * (1 + (stages - 1.) / (chunks * microbatches));
+        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), expected, 1e-5 * expected)
+            << stages << " stages, " << microbatches << " micro-batches, " << chunks << " chunks";
+      }
+}
+
+// One step on straight and on random paths, over measured sites, ends when it does in a replay.
+TEST(PipelineWalk, IsWhatTheAnalyticReplayTakes) {
+  for (const MicrobatchRouting routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom})
+    for (const PipelineSchedule schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
+      for (const bool blocks : {false, true}) {
+        Case one = staged_case(placed_case("aws-2022", {3, 2, 2, 5}, "ring", 1000), 4, schedule, 8, 5000);
+        one.pipeline.routing = routing;
+        one.pipeline.blocks = blocks;
+        one.workload.steps = 1;
+        one.network.fidelity = "analytic";
+        one.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
+        OperationPlan plan;
+        plan.pipeline = staged_plan(one, "ring", 1).pipeline;
+        const Trace trace = make_trace(plan, {one.seed, one.replicas, 1, one.workload.parameters});
+        const Replayed replayed = run_with(analytic_replay, one, trace);
+        Case in_blocks = one;
+        in_blocks.network.rank_order = {};
+        const SitePaths paths(build_topology(in_blocks), one.network.tcp);
+        PipelineWalk walk(plan.pipeline, one.replicas, [&](int microbatch) {
+          return paths_of(plan.pipeline, one.seed, one.replicas, 1, microbatch);
+        });
+        const std::vector<double> ends_s =
+            walk.ends_s(build_topology(one).site_of(), std::vector<double>(12, 1.), paths);
+        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()),
+                    replayed.report.at("simulated_s").get<double>(), 1e-6)
+            << static_cast<int>(routing) << static_cast<int>(schedule) << blocks;
+      }
+}
+
+}  // namespace
+}  // namespace longhaul
