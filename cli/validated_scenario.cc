@@ -66,9 +66,11 @@ void fill_in_places(Case& one, std::map<std::string, std::vector<int>>& known) {
 
 void check_case(const Case& one, std::set<std::string>& networks_seen) {
   check_timing(one);
+  if (one.train) trained_plan_of(one);  // its model may have fewer layers than the one that travels
   check_data(one);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
-                              std::to_string(one.workload.parameters) + one.method.options.dump();
+                              std::to_string(one.workload.parameters) + one.method.options.dump() +
+                              member(one.resolved, "pipeline").dump();
   if (!networks_seen.insert(network).second) return;
   check_network(one);
   check_collectives(one, plan_of(one));

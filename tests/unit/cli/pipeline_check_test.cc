@@ -1,0 +1,78 @@
+// What `longhaul check` says of stages that cannot be: with the path, what was found and what is allowed.
+#include <gtest/gtest.h>
+
+#include "cli/validated_scenario.h"
+#include "core/errors.h"
+#include "tests/support/files.h"
+
+namespace longhaul {
+namespace {
+
+// Trained is a model of 3 layers, and what travels has 12.
+Json scenario_of(const Json& pipeline, const Json& method = {{"name", "ddp"}}) {
+  return {{"name", "stages"},
+          {"replicas", 4},
+          {"methods", {method}},
+          {"pipeline", pipeline},
+          {"train", {{"steps", 100}, {"model", {{"layers", 3}}}, {"batch", 4}}},
+          {"workload", {{"model", "llama-small"}}},
+          {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+}
+
+InputErrorParts error_of(const Json& scenario) {
+  const TemporaryFolder folder;
+  write_text(folder.file("scenario.json"), scenario.dump());
+  try {
+    validated_scenario(folder.file("scenario.json"), {});
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "let through: " << scenario["pipeline"].dump();
+  return {};
+}
+
+TEST(PipelineCheck, MoreStagesThanLayersOfTheTrainedModel) {
+  const InputErrorParts error = error_of(scenario_of({{"stages", 4}}));
+  EXPECT_EQ(error.path, "pipeline.stages");
+  EXPECT_EQ(error.found, "found 4 parts of a model with 3 layers");
+  EXPECT_EQ(error.allowed, "at most 3 parts");
+}
+
+TEST(PipelineCheck, ABatchThatDoesNotDivide) {
+  const InputErrorParts error = error_of(scenario_of({{"stages", 2}, {"microbatches", 3}}));
+  EXPECT_EQ(error.path, "pipeline.microbatches");
+  EXPECT_EQ(error.allowed, "a divisor of train.batch");
+}
+
+TEST(PipelineCheck, APlacementThatLacksAWorker) {
+  Json scenario = scenario_of({{"stages", 2}});
+  scenario["network"]["rank_order"] = {0, 1, 2, 3, 4, 5, 6};
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "network.rank_order");
+  EXPECT_EQ(error.found, "found 7 places, the scenario has 8 workers (4 replicas of 2 stages)");
+}
+
+TEST(PipelineCheck, AnOddNumberOfColumns) {
+  Json scenario = scenario_of({{"stages", 2}}, {{"name", "noloco"}, {"inner_steps", 10}});
+  scenario["replicas"] = 3;
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "replicas");
+  EXPECT_EQ(error.allowed, "a multiple of 2");
+}
+
+TEST(PipelineCheck, PathsByThroughputThatATrainingCannotFollow) {
+  const Json pipeline = {{"stages", 2}, {"routing", "throughput"}};
+  const InputErrorParts error = error_of(scenario_of(pipeline, {{"name", "diloco"}, {"inner_steps", 10}}));
+  EXPECT_EQ(error.path, "pipeline.routing");
+  const TemporaryFolder folder;
+  write_text(folder.file("scenario.json"), scenario_of(pipeline).dump());
+  EXPECT_EQ(validated_scenario(folder.file("scenario.json"), {}).cases.size(), 1u) << "ddp's are all alike";
+}
+
+TEST(PipelineCheck, UnitsOfAllLayersAreNotStaged) {
+  EXPECT_EQ(error_of(scenario_of({{"stages", 2}}, {{"name", "ist"}, {"inner_steps", 10}})).path,
+            "pipeline.stages");
+}
+
+}  // namespace
+}  // namespace longhaul
