@@ -163,6 +163,22 @@ void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
   if (one.network.fidelity == "flow") estimate.events += 2 * transfers * channels(one.network.tcp);
 }
 
+// Times are whole nanoseconds: a rest of a message that takes less than half of one would never end.
+constexpr double kFastestFlow = 1e13;  // bit/s; the smallest segment takes 0.4 ns
+
+void check_rates_for_flow(const Topology& topology) {
+  const int count = topology.is_mesh() ? 1 : topology.link_count();  // those of a mesh are all alike
+  for (int number = 0; number < std::min(count, topology.link_count()); ++number) {
+    const Link link = topology.link(number);
+    for (const double rate : {link.rate_forward, link.rate_backward})
+      if (std::isfinite(rate) && rate > kFastestFlow)
+        throw InputError("network.topology",
+                         fmt::format("link {} has {} bit/s", link.name, format_number(rate)),
+                         "at most 10 Tbps in fidelity \"flow\", whose times are whole nanoseconds",
+                         "for a network that takes no time use fidelity \"analytic\"");
+  }
+}
+
 }  // namespace
 
 ReplayEstimate estimate(const Case& one, const Trace& trace) {
@@ -204,6 +220,7 @@ void check_network(const Case& one) {
   const Topology topology = placed_topology(one);
   const Variation variation(one.network.variation, topology, one.seed);
   const TcpSpec& tcp = one.network.tcp;
+  if (one.network.fidelity == "flow") check_rates_for_flow(topology);
   if (one.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
   if (one.network.fidelity != "packet") return;
   variation.check_for_packets(one.network.variation);

@@ -182,5 +182,21 @@ TEST(Collectives, WithoutSitesHierarchicalIsRefused) {
   EXPECT_NO_THROW(check_collectives(regions_case("aws-2022", {{"london", 2}, {"tokyo", 2}}), {{rule}}));
 }
 
+// A replay at 100 Tb/s never ended: a segment takes 0.1 ns, and the clock has whole ones.
+TEST(CheckNetwork, FlowHasAFastestLink) {
+  Case one = star_case(4, 1e13, 0);
+  EXPECT_NO_THROW(check_network(one));
+  one = star_case(4, 1e14, 0);
+  try {
+    check_network(one);
+    FAIL() << "let through";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "network.topology");
+    EXPECT_NE(error.parts().allowed.find("at most 10 Tbps"), std::string::npos);
+  }
+  one.network.fidelity = "analytic";
+  EXPECT_NO_THROW(check_network(one));
+}
+
 }  // namespace
 }  // namespace longhaul
