@@ -11,8 +11,11 @@ namespace longhaul {
 namespace {
 
 // In the order of Quantizer.
-const std::vector<std::string>& number_formats() {
-  static const std::vector<std::string> names = {"int8", "int4", "e3m0", "two_bit", "sign"};
+std::vector<std::string> number_formats() {
+  std::vector<std::string> names;
+  for (const Quantizer one :
+       {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit, Quantizer::kSign})
+    names.push_back(to_string(one));
   return names;
 }
 
@@ -44,8 +47,8 @@ std::vector<Node> keys() {
           .by_default("straight")
           .means("straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
                  "the replicas says who gets whose micro-batch (NoLoCo, arXiv 2506.10911); throughput: to "
-                 "the worker "
-                 "of the next stage that is fastest by what the sender has measured, in the order of arrival "
+                 "the worker of the next stage that is fastest by what the sender has measured, in the order "
+                 "of arrival "
                  "(SWARM, arXiv 2301.11913)"),
       either("cut", {choice("", {"layers", "cost"}), list_of("", integer("").at_least(0)).not_empty()})
           .by_default("layers")
@@ -85,7 +88,7 @@ std::vector<Node> keys() {
 }
 
 std::optional<Quantized> quantized(const std::string& name, int block) {
-  const auto& names = number_formats();
+  const std::vector<std::string> names = number_formats();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) return std::nullopt;
   return Quantized{static_cast<Quantizer>(found - names.begin()), block};
@@ -118,12 +121,10 @@ void parse_cut(const Json& cut, PipelineSpec& spec) {
                                  spec.chunks == 1 ? "one part" : fmt::format("{} chunks", spec.chunks)));
 }
 
-void check_interleaved(const PipelineSpec& spec) {
+void check_interleaved(const PipelineSpec& spec, const std::string& schedule) {
   const bool is_interleaved = spec.schedule == PipelineSchedule::kInterleaved;
   if (is_interleaved != (spec.chunks > 1))
-    throw InputError("pipeline.chunks",
-                     fmt::format("found {} with schedule \"{}\"", spec.chunks,
-                                 is_interleaved ? "interleaved" : "gpipe or 1f1b"),
+    throw InputError("pipeline.chunks", fmt::format("found {} with schedule \"{}\"", spec.chunks, schedule),
                      is_interleaved ? "at least 2" : "1", "only an interleaved schedule has several chunks");
   if (is_interleaved && spec.microbatches % spec.stages != 0)
     throw InputError(
@@ -178,7 +179,7 @@ PipelineSpec parse_pipeline(const Json& resolved) {
   spec.backward = json.at("backward");
   spec.blocks = json.at("sends") == "blocking";
   spec.boundary = parse_boundary(json);
-  check_interleaved(spec);
+  check_interleaved(spec, schedule);
   if (spec.routing == MicrobatchRouting::kThroughput && (spec.blocks || spec.chunks > 1))
     throw InputError("pipeline.routing",
                      fmt::format("found \"throughput\" with {}", spec.blocks ? "blocking sends" : "chunks"),

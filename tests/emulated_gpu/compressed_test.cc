@@ -2,9 +2,8 @@
 // kept (tests/toy_method), go through host memory and back, and leave what a training on the CPU leaves.
 #include <gtest/gtest.h>
 
-#include "core/csv.h"
+#include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/stacked_support.h"
-#include "tests/unit/trainer/support.h"
 
 namespace longhaul {
 namespace {
@@ -12,14 +11,6 @@ namespace {
 Trained train_on(Device device, std::unique_ptr<Backend> backend, const Json& scenario) {
   const TemporaryFolder folder;
   return train_with(only_case(scenario, folder), folder, device, std::move(backend));
-}
-
-std::vector<double> losses_in(const std::string& metrics) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), metrics);
-  std::vector<double> losses;
-  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
-  return losses;
 }
 
 TEST(Compressed, FragmentsGoThroughHostMemoryAndBack) {

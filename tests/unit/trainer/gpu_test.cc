@@ -2,11 +2,10 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/csv.h"
 #include "tests/support/every_method.h"
+#include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
-#include "tests/unit/trainer/support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/device/cuda_device.h"
 
@@ -31,20 +30,8 @@ Trained stacked_on_gpu(const Json& scenario) {
   return train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario);
 }
 
-// The losses in metrics.csv, in the order of its lines.
-std::vector<double> losses_in(const std::string& metrics) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), metrics);
-  std::vector<double> losses;
-  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
-  return losses;
-}
-
 void expect_near(const Trained& found, const Trained& expected, double relative, const std::string& what) {
-  const std::vector<double> a = losses_in(found.metrics), b = losses_in(expected.metrics);
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i)
-    EXPECT_NEAR(a[i], b[i], relative * b[i]) << what << ", line " << i;
+  expect_losses(found, expected, relative, what);
   EXPECT_EQ(found.exchanges, expected.exchanges) << what;  // the same is moved, and logged
 }
 
@@ -154,30 +141,15 @@ INSTANTIATE_TEST_SUITE_P(Methods, GpuRanks, testing::ValuesIn(every_method_of_re
 INSTANTIATE_TEST_SUITE_P(WithoutMomentum, GpuRanks,
                          testing::Values(Json{{"name", "noloco"}, {"inner_steps", 4}, {"alpha", 0}}));
 
-// Ends a training in the middle of a step.
-class Stops : public Backend {
- public:
-  explicit Stops(int calls) : calls_(calls) {}
-  void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
-    if (--calls_ < 0) throw std::runtime_error("stopped");
-    host_->for_each_round(count, rounds, task, after);
-  }
-  int threads() const override { return 1; }
-  std::string name() const override { return "stacked"; }
-  bool stacks() const override { return true; }
-
- private:
-  int calls_;
-  std::unique_ptr<Backend> host_ = make_loop_backend();
-};
-
 TEST_F(Gpu, ResumesToTheSameBits) {
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}, 12);
   scenario["train"]["checkpoint_every"] = 5;
   const Trained whole = stacked_on_gpu(scenario);
   const TemporaryFolder folder;
   const Case one = only_case(scenario, folder);
-  EXPECT_THROW(train_with(one, folder, Device::kCuda, std::make_unique<Stops>(16)), std::runtime_error);
+  EXPECT_THROW(train_with(one, folder, Device::kCuda,
+                          std::make_unique<Stops>(16, make_stacked_backend(make_loop_backend()))),
+               std::runtime_error);
   ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
   ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));
   const Trained resumed =

@@ -7,11 +7,10 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/csv.h"
 #include "core/index.h"
 #include "core/random.h"
 #include "tests/support/every_method.h"
-#include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/optimizer/newton_schulz.h"
 
@@ -227,14 +226,6 @@ TEST(Muon, ThreadsMakeTheBitsOfTheLoopAndSoDoThreadsOfTheStack) {
   EXPECT_EQ(stack.exchanges, loop.exchanges);
 }
 
-std::vector<double> losses_in(const std::string& metrics) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), metrics);
-  std::vector<double> losses;
-  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
-  return losses;
-}
-
 TEST(Muon, AfterOneStepTheStacksLossesAreThoseOfTheLoopTo1e5) {
   Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 1}}, 1);
   scenario["workload"] = {{"wire", "fp32"}};
@@ -267,22 +258,6 @@ TEST(Muloco, WithAdamwAndTheSameNumbersIsDilocoBitForBit) {
   diloco["optimizer"] = kMuon;
   EXPECT_EQ(train(small_scenario(diloco)).metrics, with_muon.metrics);
 }
-
-// Ends a training after so many calls.
-class Stops : public Backend {
- public:
-  explicit Stops(int calls) : calls_(calls) {}
-  void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
-    if (--calls_ < 0) throw std::runtime_error("stopped");
-    host_->for_each_round(count, rounds, task, after);
-  }
-  int threads() const override { return 1; }
-  std::string name() const override { return "loop"; }
-
- private:
-  int calls_;
-  std::unique_ptr<Backend> host_ = make_loop_backend();
-};
 
 TEST(Muon, ResumesToTheSameBits) {
   Json scenario = small_scenario(kMuloco);

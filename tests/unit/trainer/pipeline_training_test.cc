@@ -7,10 +7,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/csv.h"
 #include "core/errors.h"
 #include "tests/support/every_method.h"
-#include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
@@ -41,21 +40,6 @@ std::vector<Json> methods_in_stages() {
 // Codecs whose chunks, tiles, blocks or draws begin anew at each stage.
 bool works_on_pieces(const Json& method) {
   return method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
-}
-
-std::vector<double> losses_in(const std::string& metrics) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), metrics);
-  std::vector<double> losses;
-  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
-  return losses;
-}
-
-void expect_losses(const Trained& found, const Trained& expected, double relative, const std::string& what) {
-  const std::vector<double> a = losses_in(found.metrics), b = losses_in(expected.metrics);
-  ASSERT_EQ(a.size(), b.size()) << what;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    EXPECT_NEAR(a[i], b[i], relative * b[i]) << what << ", line " << i;
 }
 
 Trained stacked(const Json& scenario) {
@@ -266,22 +250,6 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   ensemble["train"]["evaluate_ensemble"] = true;
   EXPECT_NEAR(train(ensemble).summary["final_loss_of_ensemble"], quantized, 1e-5);
 }
-
-// A back-end that ends the training in the middle of a step.
-class Stops : public Backend {
- public:
-  explicit Stops(int calls) : calls_(calls) {}
-  void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
-    if (--calls_ < 0) throw std::runtime_error("stopped");
-    host_->for_each_round(count, rounds, task, after);
-  }
-  int threads() const override { return 1; }
-  std::string name() const override { return "loop"; }
-
- private:
-  int calls_;
-  std::unique_ptr<Backend> host_ = make_loop_backend();
-};
 
 TEST(PipelineTraining, ResumesToTheSameBytesWithAnchorsUnderWay) {
   Json pipeline = kRandom;

@@ -1,11 +1,10 @@
 // Whole trainings with a stacked back-end and with bf16 products, on the CPU.
 #include <cmath>
 
-#include "core/csv.h"
 #include "core/errors.h"
 #include "methods/common/registry.h"
 #include "tests/support/every_method.h"
-#include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/compared_trainings.h"
 
 namespace longhaul {
 namespace {
@@ -14,14 +13,6 @@ Trained stacked(const Json& scenario, int threads = 2) {
   const TemporaryFolder folder;
   return train_with(only_case(scenario, folder), folder, Device::kCpu,
                     make_stacked_backend(make_thread_backend(threads, use_one_torch_thread)));
-}
-
-std::vector<double> losses_in(const std::string& metrics) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), metrics);
-  std::vector<double> losses;
-  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
-  return losses;
 }
 
 TEST(StackedTraining, AfterOneStepLossesAreThoseOfTheLoopTo1e5) {

@@ -1,0 +1,52 @@
+// What tests that hold two trainings against each other share: the losses of a training, and a back-end that
+// ends one in the middle.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/csv.h"
+#include "tests/unit/trainer/support.h"
+
+namespace longhaul {
+
+// The losses in the text of a metrics.csv, in the order of its lines.
+inline std::vector<double> losses_in(const std::string& metrics) {
+  const TemporaryFolder folder;
+  write_text(folder.file("metrics.csv"), metrics);
+  std::vector<double> losses;
+  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
+  return losses;
+}
+
+// Each loss within `relative` of the other training's.
+inline void expect_losses(const Trained& found, const Trained& expected, double relative,
+                          const std::string& what) {
+  const std::vector<double> a = losses_in(found.metrics), b = losses_in(expected.metrics);
+  ASSERT_EQ(a.size(), b.size()) << what;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a[i], b[i], relative * b[i]) << what << ", line " << i;
+}
+
+// `host`, which ends a training after so many calls: that may be in the middle of a step.
+class Stops : public Backend {
+ public:
+  explicit Stops(int calls, std::unique_ptr<Backend> host = make_loop_backend())
+      : calls_(calls), host_(std::move(host)) {}
+  void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
+    if (--calls_ < 0) throw std::runtime_error("stopped");
+    host_->for_each_round(count, rounds, task, after);
+  }
+  int threads() const override { return host_->threads(); }
+  std::string name() const override { return host_->name(); }
+  bool stacks() const override { return host_->stacks(); }
+
+ private:
+  int calls_;
+  std::unique_ptr<Backend> host_;
+};
+
+}  // namespace longhaul
