@@ -50,6 +50,16 @@ std::vector<Node> keys() {
                  "the worker of the next stage that is fastest by what the sender has measured, in the order "
                  "of arrival "
                  "(SWARM, arXiv 2301.11913)"),
+      integer("skip").at_least(0).at_most(1022).by_default(0).later().in("parts").means(
+          "parts between the first and the last that each micro-batch leaves out (SkipPipe, arXiv "
+          "2502.19913)"),
+      boolean("reorder").by_default(false).later().means(
+          "whether a micro-batch may take two neighbouring parts, of as many layers, in the other order"),
+      choice("paths", {"scheduled", "random"})
+          .by_default("scheduled")
+          .later()
+          .means("with skip or reorder. scheduled: planned so that few micro-batches reach a worker together "
+                 "and parts have as much to do, the same at each step; random: drawn for each"),
       either("cut", {choice("", {"layers", "cost"}), list_of("", integer("").at_least(0)).not_empty()})
           .by_default("layers")
           .means(
@@ -134,6 +144,28 @@ void check_interleaved(const PipelineSpec& spec, const std::string& schedule) {
         "chunks are changed after as many micro-batches as there are stages");
 }
 
+// Workers then take passes as they come, in no order of a schedule.
+void check_without_order(const PipelineSpec& spec) {
+  const bool is_by_throughput = spec.routing == MicrobatchRouting::kThroughput;
+  const std::string found = is_by_throughput ? "\"throughput\""
+                            : spec.skip > 0  ? fmt::format("{}", spec.skip)
+                                             : "true";
+  const char* key = is_by_throughput ? "routing" : spec.skip > 0 ? "skip" : "reorder";
+  if (!is_by_throughput && !spec.is_partial()) return;
+  if (spec.blocks || spec.chunks > 1)
+    throw InputError(fmt::format("pipeline.{}", key),
+                     fmt::format("found {} with {}", found, spec.blocks ? "blocking sends" : "chunks"),
+                     "sends \"overlapped\" and one part of the model on each worker",
+                     "a worker then takes passes as they come, in no order of a schedule");
+  if (is_by_throughput && spec.is_partial())
+    throw InputError("pipeline.routing", "found \"throughput\" with skip or reorder",
+                     "\"straight\" or \"random\"", "paths that leave parts out are planned before a step");
+  if (spec.skip > 0 && spec.skip > spec.parts() - 2)
+    throw InputError("pipeline.skip", fmt::format("found {} with {} stages", spec.skip, spec.stages),
+                     fmt::format("at most {}", std::max(0, spec.parts() - 2)),
+                     "the first and the last part are never left out");
+}
+
 }  // namespace
 
 Node pipeline_options() {
@@ -175,16 +207,16 @@ PipelineSpec parse_pipeline(const Json& resolved) {
   spec.routing = routing == "random"       ? MicrobatchRouting::kRandom
                  : routing == "throughput" ? MicrobatchRouting::kThroughput
                                            : MicrobatchRouting::kStraight;
+  spec.skip = json.value("skip", 0);
+  spec.reorders = json.value("reorder", false);
+  spec.partial =
+      json.value("paths", "scheduled") == "random" ? PartialPaths::kRandom : PartialPaths::kScheduled;
   parse_cut(json.at("cut"), spec);
   spec.backward = json.at("backward");
   spec.blocks = json.at("sends") == "blocking";
   spec.boundary = parse_boundary(json);
   check_interleaved(spec, schedule);
-  if (spec.routing == MicrobatchRouting::kThroughput && (spec.blocks || spec.chunks > 1))
-    throw InputError("pipeline.routing",
-                     fmt::format("found \"throughput\" with {}", spec.blocks ? "blocking sends" : "chunks"),
-                     "sends \"overlapped\" and one part of the model on each worker",
-                     "a worker then takes passes as they come, in no order of a schedule");
+  check_without_order(spec);
   return spec;
 }
 

@@ -33,6 +33,10 @@ enum class MicrobatchRouting { kStraight, kRandom, kThroughput };
 // How the model is cut: into parts of as many layers, or of as much work, or as given.
 enum class PipelineCut { kLayers, kCost, kGiven };
 
+// Which parts a micro-batch leaves out, and which it takes in the other order. kScheduled: so that few reach
+// a worker together (core/plan/paths.h), the same at each step; kRandom: drawn for each.
+enum class PartialPaths { kScheduled, kRandom };
+
 // How what passes from part to part travels. Without a codec in the numbers of workload.wire, and the
 // training does not round: that is train.precision's.
 struct BoundarySpec {
@@ -49,6 +53,9 @@ struct PipelineSpec {
   PipelineSchedule schedule = PipelineSchedule::k1f1b;
   int chunks = 1;  // parts of the model on each worker; more than one with kInterleaved alone
   MicrobatchRouting routing = MicrobatchRouting::kStraight;
+  int skip = 0;           // parts that each micro-batch leaves out
+  bool reorders = false;  // a micro-batch may take two neighbouring parts in the other order
+  PartialPaths partial = PartialPaths::kScheduled;
   PipelineCut cut = PipelineCut::kLayers;
   std::vector<int> layers;  // of kGiven, by part
   double backward = 2;      // a backward pass takes so many times as long as a forward pass
@@ -59,6 +66,7 @@ struct PipelineSpec {
 
   int parts() const { return stages * chunks; }
   bool has_stages() const { return stages > 1; }
+  bool is_partial() const { return skip > 0 || reorders; }
 };
 
 // The declaration of `pipeline`.

@@ -26,6 +26,7 @@ enum class Purpose : std::uint32_t {
   kUnits = 13,
   kRoutes = 14,
   kSubspace = 15,
+  kSkips = 16,
   kAccessRates = 20,
   kLinkJitter = 21,
   kBackground = 22,

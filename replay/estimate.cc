@@ -151,14 +151,9 @@ void check_senders(const Case& one, const OperationRule& rule) {
 void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
-  const std::int64_t microbatches =
-      std::int64_t{trace.context.steps} * trace.context.replicas * plan.microbatches;
-  std::int64_t transfers = 0;
-  for (const auto* hops : {&plan.forward_bytes, &plan.backward_bytes})
-    for (const std::int64_t bytes : *hops) {
-      transfers += microbatches;
-      estimate.payload_bytes += microbatches * bytes;
-    }
+  const std::int64_t batches = std::int64_t{trace.context.steps} * trace.context.replicas;
+  const std::int64_t transfers = batches * plan.microbatches * plan.hops() * 2;
+  estimate.payload_bytes += batches * plan.bytes_of_step();
   estimate.transfers += transfers;
   if (one.network.fidelity == "flow") estimate.events += 2 * transfers * channels(one.network.tcp);
 }

@@ -27,6 +27,11 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
   handed_s_.assign(as_index(count), std::vector<double>(as_index(replicas)));
   left_of_stage_.assign(as_index(stages()), replicas * count);
   free_of_stage_s_.assign(as_index(stages()), 0);
+  for (const std::vector<Route>& of_all : paths_)
+    for (const Route& path : of_all)
+      for (const Stop& stop : path)
+        if (stop.is_there())
+          workers_[as_index(worker_of(stop.replica, plan().stage_of(stop.part), stages()))].left += 2;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     Worker& worker = workers_[i];
     const int home = replica_of(static_cast<int>(i));
@@ -35,7 +40,7 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
     // Each begins with the micro-batches of its own replica, and the last part turns back by itself.
     if (i % as_index(stages()) == 0)
       for (int microbatch = 0; microbatch < count; ++microbatch)
-        arrive(static_cast<int>(i), {{true, 0, microbatch}, home, 0});
+        arrive(static_cast<int>(i), {{true, 0, microbatch}, home, 0, 0});
   }
 }
 
@@ -68,11 +73,17 @@ void PipelineRun::go_on(int index) {
   if (input.free_s >= 0) begin(index, input);
 }
 
+bool PipelineRun::is_done(int index) const {
+  return is_by_throughput() ? left_of_stage_[as_index(index % stages())] == 0
+                            : workers_[as_index(index)].left == 0;
+}
+
 void PipelineRun::take_what_came(int index) {
   Worker& worker = workers_[as_index(index)];
-  if (left_of_stage_[as_index(index % stages())] == 0) {
-    worker.clocks.free_s = std::max(worker.clocks.free_s, free_of_stage_s_[as_index(index % stages())]);
-    watcher_.on_last_pass(index, 0, 0);
+  if (is_done(index)) {
+    if (is_by_throughput())
+      worker.clocks.free_s = std::max(worker.clocks.free_s, free_of_stage_s_[as_index(index % stages())]);
+    if (is_by_throughput() || worker.next == 0) watcher_.on_last_pass(index, 0, 0);
     return finish(index);
   }
   for (std::deque<Input>* queue : {&worker.back, &worker.forward})
@@ -112,7 +123,8 @@ void PipelineRun::begin(int index, const Input& input) {
   worker.computes = true;
   const double pass_s = seconds_of(index, task);
   worker.times.compute_s += pass_s;
-  if (has_order() && !task.is_forward && worker.next + 1 == tasks_of(index).size())
+  const bool is_last = has_order() ? worker.next + 1 == tasks_of(index).size() : worker.left == 1;
+  if (!is_by_throughput() && !task.is_forward && is_last)
     watcher_.on_last_pass(index, pass_s, pass_s * (1 + plan().backward) / plan().backward);
   clock_.after(pass_s, [this, index, input, begin_s = clock_.now_s()] { end(index, input, begin_s); });
 }
@@ -125,16 +137,17 @@ void PipelineRun::end(int index, const Input& input, double begin_s) {
   worker.idle_since_s = now_s;
   worker.clocks.free_s += now_s - begin_s;
   ++worker.next;
+  --worker.left;
   watcher_.on_task({index, task, begin_s, now_s});
-  if (!has_order() && task.is_forward && task.part > 0)
-    wiring_.measured(path_of(input)[as_index(task.part - 1)], task.part - 1, replica_of(index),
+  if (is_by_throughput() && task.is_forward && task.part > 0)
+    wiring_.measured(path_of(input)[as_index(task.part - 1)].replica, task.part - 1, replica_of(index),
                      now_s - handed_s_[as_index(task.microbatch)][as_index(input.home)]);
   if (!task.is_forward && task.part == 0) --worker.begun;
   send(index, input);
   const int stage = index % stages();
   double& free_s = free_of_stage_s_[as_index(stage)];
   free_s = std::max(free_s, worker.clocks.free_s);
-  if (!has_order() && !task.is_forward && --left_of_stage_[as_index(stage)] == 0) {
+  if (is_by_throughput() && !task.is_forward && --left_of_stage_[as_index(stage)] == 0) {
     // The others of the stage have waited for this.
     for (int replica = 0; replica < trace_.context.replicas; ++replica)
       if (const int other = worker_of(replica, stage, stages()); other != index)
@@ -147,19 +160,21 @@ void PipelineRun::end(int index, const Input& input, double begin_s) {
 void PipelineRun::send(int index, const Input& input) {
   const PipelineTask& task = input.task;
   Worker& sender = workers_[as_index(index)];
-  const bool turns_back = task.is_forward && task.part + 1 == plan().part_count();
-  const int part = turns_back ? task.part : task.is_forward ? task.part + 1 : task.part - 1;
-  if (part < 0) return;
-  Input next{{task.is_forward && !turns_back, part, task.microbatch}, input.home, sender.clocks.free_s};
+  Route& path = path_of(input);
+  const bool turns_back = task.is_forward && next_place(path, input.place, true) < 0;
+  const int place = turns_back ? input.place : next_place(path, input.place, task.is_forward);
+  if (place < 0) return;
+  Stop& stop = path[as_index(place)];
+  Input next{
+      {task.is_forward && !turns_back, stop.part, task.microbatch}, input.home, place, sender.clocks.free_s};
   if (turns_back) return arrive(index, next);
-  std::vector<int>& path = path_of(input);
-  if (!has_order() && task.is_forward) {
-    path[as_index(part)] = wiring_.choose(replica_of(index), task.part);
+  if (is_by_throughput() && task.is_forward) {
+    stop.replica = wiring_.choose(replica_of(index), task.part);
     handed_s_[as_index(task.microbatch)][as_index(input.home)] = clock_.now_s();
   }
-  const int to = worker_of(path[as_index(part)], plan().stage_of(part), stages());
-  const std::int64_t bytes =
-      task.is_forward ? plan().forward_bytes[as_index(task.part)] : plan().backward_bytes[as_index(part)];
+  const int to = worker_of(stop.replica, plan().stage_of(stop.part), stages());
+  const std::int64_t bytes = task.is_forward ? plan().forward_bytes[as_index(task.part)]
+                                             : plan().backward_bytes[as_index(stop.part)];
   sender.times.bytes_sent += bytes;
   ++sender.under_way;
   ++transfers_;

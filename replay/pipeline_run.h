@@ -1,10 +1,11 @@
 // The stages of all replicas at work on the micro-batches of one step.
 //
 // A worker takes its passes in the order of its schedule (core/plan/pipeline.h): it begins the next one when
-// the one before is over and what that one works on is there. Where micro-batches are routed by throughput it
-// takes them as they come, backward passes first, and is done when all of its stage are; of each replica's
-// own micro-batches as many are under way as there are stages, which is what 1F1B's first stage has. What a
-// pass makes travels to the worker that goes on with it; it is taken in whatever that worker is doing. Where
+// the one before is over and what that one works on is there. Where micro-batches are routed by throughput,
+// leave stages out or take them in another order, it takes them as they come, backward passes first; of each
+// replica's own micro-batches as many are under way as there are stages, which is what 1F1B's first stage
+// has. Routed by throughput, it is done when all of its stage are: it cannot know what comes. What a pass
+// makes travels to the worker that goes on with it; it is taken in whatever that worker is doing. Where
 // two micro-batches reach a worker together, the later one of its order waits.
 //
 // What a worker waits is told apart by a second clock of each worker, on which messages between stages take
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plan/paths.h"
 #include "core/plan/trace.h"
 #include "replay/network/network.h"
 #include "replay/step_plan.h"
@@ -70,12 +72,13 @@ class PipelineRun {
   // time; negative: it is under way.
   struct Input {
     PipelineTask task;
-    int home = 0;
+    int home = 0, place = 0;  // `place` of its path
     double free_s = -1;
   };
   struct Worker {
     bool is_here = false, computes = false;
     std::size_t next = 0;             // of its stage's tasks
+    int left = 0;                     // passes that it will take, where it takes them as they come
     std::vector<Input> arrived;       // by task number
     std::deque<Input> forward, back;  // as they came, where there is no order
     int under_way = 0;                // of its own messages
@@ -88,16 +91,16 @@ class PipelineRun {
 
   const PipelinePlan& plan() const { return trace_.plan.pipeline; }
   int stages() const { return plan().stages; }
-  bool has_order() const { return plan().routing != MicrobatchRouting::kThroughput; }
+  bool is_by_throughput() const { return plan().routing == MicrobatchRouting::kThroughput; }
+  bool has_order() const { return !is_by_throughput() && !plan().is_partial(); }
   int replica_of(int worker) const { return worker / stages(); }
   const std::vector<PipelineTask>& tasks_of(int worker) const { return tasks_[as_index(worker % stages())]; }
-  std::vector<int>& path_of(const Input& input) {
-    return paths_[as_index(input.task.microbatch)][as_index(input.home)];
-  }
+  Route& path_of(const Input& input) { return paths_[as_index(input.task.microbatch)][as_index(input.home)]; }
   std::size_t number_of(const PipelineTask& task) const;
   double seconds_of(int worker, const PipelineTask& task) const;
   void go_on(int worker);
   void take_what_came(int worker);
+  bool is_done(int worker) const;
   void finish(int worker);
   void count_wait(Worker& worker) const;
   void begin(int worker, const Input& input);
@@ -113,8 +116,7 @@ class PipelineRun {
   int step_;
   Watcher watcher_;
   std::vector<std::vector<PipelineTask>> tasks_;  // by stage
-  // By micro-batch and home: the replica that takes it through each part.
-  std::vector<std::vector<std::vector<int>>> paths_;
+  std::vector<std::vector<Route>> paths_;         // by micro-batch and home
   // Routed by throughput: when each was handed on, by the same; and how many backward passes a stage has
   // left.
   std::vector<std::vector<double>> handed_s_;

@@ -7,6 +7,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/plan/paths.h"
 #include "core/random.h"
 #include "net/collectives/collective.h"
 #include "replay/quorum_exchange.h"
@@ -31,17 +32,17 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
         found.insert({group[as_index(member)], group[as_index(message.peer)]});
 }
 
-// Between neighbouring parts: inside each replica, or between any two.
+// From part to part: inside each replica, or between any two.
 void add_hops(const Trace& trace, std::set<std::pair<int, int>>& found) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
   const bool is_straight = plan.routing == MicrobatchRouting::kStraight;
   const int replicas = trace.context.replicas;
-  for (int part = 0; part + 1 < plan.part_count(); ++part)
+  for (const auto& [part, next] : hops_of(plan))
     for (int from = 0; from < replicas; ++from)
       for (int to = is_straight ? from : 0; to < (is_straight ? from + 1 : replicas); ++to) {
         const int sender = worker_of(from, plan.stage_of(part), plan.stages),
-                  receiver = worker_of(to, plan.stage_of(part + 1), plan.stages);
+                  receiver = worker_of(to, plan.stage_of(next), plan.stages);
         found.insert({sender, receiver});
         found.insert({receiver, sender});
       }

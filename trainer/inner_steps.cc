@@ -74,10 +74,13 @@ void Training::inner_step(int step, int replica, double& loss, double& seconds) 
     const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
     const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
     const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
-    const std::vector<int> path = straight_path(plan_.pipeline, replica);
+    const PipelinePlan& plan = plan_.pipeline;
+    clear_for_partial(plan, arena_.parameters(), gradients.row(replica));
     loss = 0;
-    for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
-      loss += microbatches_.run(path, microbatch, batch, weights, gradients) / plan_.pipeline.microbatches;
+    for (int microbatch = 0; microbatch < plan.microbatches; ++microbatch) {
+      const Route path = straight_path(plan, case_.seed, step, microbatch, replica);
+      loss += microbatches_.run(path, microbatch, batch, weights, gradients) / plan.microbatches;
+    }
   }
   if (!exchanges_gradients_) optimize(step, replica, seconds);
 }
@@ -104,8 +107,14 @@ ReplicaRows<float> Training::rows_of(Slot slot) {
   return {arena_.row(slot, first), first, arena_.parameters()};
 }
 
-std::vector<std::vector<int>> Training::paths_at(int step, int microbatch) const {
+std::vector<Route> Training::paths_at(int step, int microbatch) const {
   return paths_of(plan_.pipeline, case_.seed, case_.replicas, step, microbatch);
+}
+
+void Training::clear_gradients_for_partial() {
+  for_each_held([&](int replica) {
+    clear_for_partial(plan_.pipeline, arena_.parameters(), arena_.row(Slot::kGradient, replica));
+  });
 }
 
 void Training::optimize_all_unless_exchanged(int step) {
@@ -119,8 +128,9 @@ void Training::compute_along_paths(int step) {
   std::vector<Batch> batches(losses_.size());
   const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
   const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
+  clear_gradients_for_partial();
   for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch) {
-    const std::vector<std::vector<int>> paths = paths_at(step, microbatch);
+    const std::vector<Route> paths = paths_at(step, microbatch);
     for_each_held([&](int home) {
       const Stopwatch watch(seconds_[as_index(home)]);
       Batch& batch = batches[as_index(home)];
@@ -141,8 +151,9 @@ void Training::compute_stacked(int step) {
   std::fill(losses_.begin(), losses_.end(), 0);
   const RowBlock held = arena_.held();
   const int parts = std::min(backend_->threads(), held.size());
+  clear_gradients_for_partial();
   for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch) {
-    const std::vector<std::vector<int>> paths = paths_at(step, microbatch);
+    const std::vector<Route> paths = paths_at(step, microbatch);
     backend_->for_each(parts, [&](int part) {
       const RowBlock replicas{held.first + held.size() * part / parts,
                               held.first + held.size() * (part + 1) / parts};
@@ -159,8 +170,7 @@ void Training::compute_stacked(int step) {
   check_losses(step);
 }
 
-void Training::run_stack(int step, int microbatch, const std::vector<std::vector<int>>& paths,
-                         RowBlock replicas) {
+void Training::run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas) {
   const PipelinePlan& plan = plan_.pipeline;
   const std::int64_t columns = arena_.parameters();
   const int held_first = arena_.held().first, sequences = train_.batch / plan.microbatches;
@@ -173,11 +183,11 @@ void Training::run_stack(int step, int microbatch, const std::vector<std::vector
     const Batch batch = microbatch_of(training_batch(data_.training, train_, case_.seed, home, step),
                                       microbatch, plan.microbatches);
     tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
-    if (leaves_home(plan)) gather_along(plan, paths[as_index(home)], weights, composed.row(home));
+    if (is_composed(plan)) gather_along(plan, paths[as_index(home)], weights, composed.row(home));
   }
   const bool is_shared_out = !partial_.empty();
   std::vector<double> losses(as_index(replicas.size()));
-  stacked_->run({(leaves_home(plan) ? composed.read_only() : weights).row(replicas.first),
+  stacked_->run({(is_composed(plan) ? composed.read_only() : weights).row(replicas.first),
                  (is_shared_out ? partial : gradients).row(replicas.first), tokens.data(),
                  std::int64_t{sequences} * (train_.model.context + 1), losses.data(), replicas.size(),
                  sequences});
@@ -197,8 +207,8 @@ void Training::compute_on_gpu(int step) {
     backend_->for_each(held.size(), [&](int at) {
       batches[as_index(at)] = training_batch(data_.training, train_, case_.seed, held.first + at, step);
     });
-    std::vector<std::vector<std::vector<int>>> paths;
-    if (leaves_home(plan_.pipeline))
+    std::vector<std::vector<Route>> paths;
+    if (is_composed(plan_.pipeline))
       for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
         paths.push_back(paths_at(step, microbatch));
     accelerator_->gradients(batches, paths, losses_);

@@ -144,8 +144,8 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
                                                 kStackedMemory / backend_->threads(), boundaries_);
     const std::size_t numbers = as_index(arena_.held().size() * arena_.parameters());
-    if (leaves_home(plan_.pipeline)) composed_.resize(numbers);
-    if (plan_.pipeline.microbatches > 1 || leaves_home(plan_.pipeline)) partial_.resize(numbers);
+    if (is_composed(plan_.pipeline)) composed_.resize(numbers);
+    if (plan_.pipeline.microbatches > 1 || is_composed(plan_.pipeline)) partial_.resize(numbers);
   }
 }
 

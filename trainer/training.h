@@ -84,9 +84,10 @@ class Training {
   void compute_along_paths(int step);
   void compute_stacked(int step);
   // A micro-batch of replicas [first, end), along `paths`, as one stack.
-  void run_stack(int step, int microbatch, const std::vector<std::vector<int>>& paths, RowBlock replicas);
-  std::vector<std::vector<int>> paths_at(int step, int microbatch) const;
+  void run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas);
+  std::vector<Route> paths_at(int step, int microbatch) const;
   ReplicaRows<float> rows_of(Slot slot);
+  void clear_gradients_for_partial();
   void optimize_all_unless_exchanged(int step);
   void compute_on_gpu(int step);
   void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon

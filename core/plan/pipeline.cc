@@ -8,7 +8,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "core/random.h"
+#include "core/plan/paths.h"
 
 namespace longhaul {
 namespace {
@@ -168,8 +168,11 @@ std::vector<PipelineTask> in_turn(int count, int warm_up, const Forward& forward
 
 std::int64_t PipelinePlan::bytes_of_step() const {
   std::int64_t bytes = 0;
-  for (const auto* hops : {&forward_bytes, &backward_bytes})
-    for (const std::int64_t of_one : *hops) bytes += microbatches * of_one;
+  for (const auto* of_hops : {&forward_bytes, &backward_bytes})
+    if (skip > 0)  // all hops have as many
+      bytes += std::int64_t{microbatches} * hops() * of_hops->front();
+    else
+      for (const std::int64_t of_one : *of_hops) bytes += microbatches * of_one;
   return bytes;
 }
 
@@ -194,6 +197,27 @@ double PipelinePlan::share_of(int stage) const {
 // Of a worker's messages in a step each has a number below 2^20 (MessageKey).
 constexpr std::int64_t kMostTasks = 1 << 18;
 
+// Of parts x skipped parts x micro-batches; what there is to plan.
+constexpr std::int64_t kMostPlanned = 1 << 24;
+
+void check_partial(const PipelinePlan& plan) {
+  if (!plan.is_partial()) return;
+  const std::int64_t planned = std::int64_t{plan.part_count()} * (plan.skip + 1) * plan.microbatches;
+  if (planned > kMostPlanned)
+    throw InputError("pipeline.skip",
+                     fmt::format("found {} with {} stages and {} micro-batches", plan.skip, plan.stages,
+                                 plan.microbatches),
+                     fmt::format("stages x (skip + 1) x microbatches of at most {}", kMostPlanned));
+  if (!plan.reorders) return;
+  const auto size_of = [&](int part) { return plan.parts[as_index(part)].columns.size(); };
+  bool are_alike = plan.part_count() > 3;
+  for (int part = 2; part + 1 < plan.part_count(); ++part) are_alike &= size_of(part) == size_of(1);
+  if (!are_alike)
+    throw InputError("pipeline.reorder", "found true, with parts that are not alike",
+                     "two parts or more between the first and the last one, all of as many layers",
+                     "each works in its neighbour's place; pipeline.cut says the layers of each");
+}
+
 PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelShape>& shape,
                            std::int64_t parameters, std::int64_t tokens, Wire wire) {
   PipelinePlan plan{spec.stages, spec.microbatches, spec.schedule, spec.routing, spec.backward, spec.blocks};
@@ -207,6 +231,15 @@ PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelSh
     plan.forward_bytes.push_back(hop_bytes(spec.boundary, spec.boundary.activations, shape, of_one, wire) +
                                  id_bytes(spec.boundary, shape, of_one));
     plan.backward_bytes.push_back(hop_bytes(spec.boundary, spec.boundary.gradients, shape, of_one, wire));
+  }
+  plan.skip = spec.skip;
+  plan.reorders = spec.reorders;
+  check_partial(plan);
+  if (plan.is_partial() && spec.partial == PartialPaths::kScheduled) {
+    std::vector<double> forward(plan.parts.size(), 1);
+    for (std::size_t part = 0; part < spec.layers.size(); ++part)
+      forward[part] = spec.layers[part] > 0 ? 1 : 0;
+    plan.orders = scheduled_orders(plan, forward);
   }
   return plan;
 }
@@ -236,20 +269,6 @@ std::vector<PipelineTask> tasks_of_stage(const PipelinePlan& plan, int stage) {
       });
 }
 
-std::vector<std::vector<int>> paths_of(const PipelinePlan& plan, std::uint64_t seed, int replicas, int step,
-                                       int microbatch) {
-  std::vector<std::vector<int>> paths(as_index(replicas));
-  for (int home = 0; home < replicas; ++home) paths[as_index(home)].assign(as_index(plan.part_count()), home);
-  if (plan.routing != MicrobatchRouting::kRandom) return paths;
-  for (int part = 0; part + 1 < plan.part_count(); ++part) {
-    RandomStream stream(seed, Purpose::kRoutes, static_cast<std::uint32_t>(microbatch),
-                        static_cast<std::uint32_t>(step), static_cast<std::uint16_t>(part));
-    const std::vector<int> next = random_permutation(replicas, stream);
-    for (std::vector<int>& path : paths) path[as_index(part) + 1] = next[as_index(path[as_index(part)])];
-  }
-  return paths;
-}
-
 Json to_json(const PipelinePlan& plan) {
   Json json = {{"stages", plan.stages},
                {"microbatches", plan.microbatches},
@@ -260,12 +279,44 @@ Json to_json(const PipelinePlan& plan) {
                {"parts", Json::array()},
                {"forward_bytes", plan.forward_bytes},
                {"backward_bytes", plan.backward_bytes}};
+  if (plan.is_partial())
+    json["partial"] = {{"skip", plan.skip}, {"reorder", plan.reorders}, {"orders", plan.orders}};
   for (const PipelinePart& part : plan.parts)
     json["parts"].push_back({{"layers", {part.first_layer, part.end_layer}},
                              {"columns", {part.columns.begin, part.columns.end}},
                              {"share", part.share}});
   return json;
 }
+
+namespace {
+
+// What is met at the places of one micro-batch's way.
+bool is_order(const PipelinePlan& plan, const std::vector<int>& order) {
+  std::vector<int> met;
+  for (std::size_t place = 0; place < order.size(); ++place)
+    if (order[place] >= 0) met.push_back(order[place]);
+  if (order.size() != plan.parts.size() || met.size() + as_index(plan.skip) != order.size()) return false;
+  const bool has_ends = order.front() == 0 && order.back() + 1 == plan.part_count();
+  std::sort(met.begin(), met.end());
+  return has_ends && met.back() < plan.part_count() &&
+         std::adjacent_find(met.begin(), met.end()) == met.end();
+}
+
+void read_partial(const Json& json, PipelinePlan& plan) {
+  const Json partial = member(json, "partial");
+  if (partial.is_null()) return;
+  plan.skip = partial.at("skip");
+  plan.reorders = partial.at("reorder");
+  plan.orders = partial.at("orders").get<std::vector<std::vector<int>>>();
+  const bool are_orders = std::all_of(plan.orders.begin(), plan.orders.end(),
+                                      [&](const auto& order) { return is_order(plan, order); });
+  const bool are_as_many = plan.orders.empty() || static_cast<int>(plan.orders.size()) == plan.microbatches;
+  if (plan.skip < 0 || plan.skip > std::max(0, plan.part_count() - 2) || !are_as_many || !are_orders)
+    throw InputError("pipeline.partial", "found " + partial.dump(),
+                     "for each micro-batch what it meets at each place of the model, -1 for nothing");
+}
+
+}  // namespace
 
 PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
   PipelinePlan plan;
@@ -287,6 +338,7 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
   }
   plan.forward_bytes = json.at("forward_bytes").get<std::vector<std::int64_t>>();
   plan.backward_bytes = json.at("backward_bytes").get<std::vector<std::int64_t>>();
+  read_partial(json, plan);
   const std::size_t hops = plan.parts.size() - 1;
   if (plan.stages < 1 || plan.microbatches < 1 || plan.parts.empty() || end != parameters ||
       plan.part_count() % plan.stages != 0 || plan.forward_bytes.size() != hops ||

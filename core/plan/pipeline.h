@@ -1,6 +1,6 @@
 // What a pipeline comes to for one model: which columns and how much of the compute each part has, what
-// passes between parts, in which order a worker takes its passes, and which path each micro-batch takes. Pure
-// data, the same for the trainer and the replay.
+// passes between parts, and in which order a worker takes its passes. Pure data, the same for the trainer and
+// the replay.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,17 @@ struct PipelinePlan {
   std::vector<PipelinePart> parts = {};  // in the order of the model; part p is on stage p mod stages
   // Of one micro-batch: what passes forward from part p to part p + 1, and back. One less than parts.
   std::vector<std::int64_t> forward_bytes = {}, backward_bytes = {};
+  int skip = 0;  // parts that each micro-batch leaves out
+  bool reorders = false;
+  // By micro-batch and place the part that is met there, -1: none (core/plan/paths.h). Empty where all are
+  // met, and where that is drawn.
+  std::vector<std::vector<int>> orders = {};
 
+  bool is_partial() const { return skip > 0 || reorders; }
   bool has_stages() const { return stages > 1; }
   int part_count() const { return static_cast<int>(parts.size()); }
   int stage_of(int part) const { return part % stages; }
+  int hops() const { return part_count() - 1 - skip; }  // of each micro-batch, one way
   // Activations and gradients that a replica's workers send in a step: micro-batches x hops x bytes, both
   // ways.
   std::int64_t bytes_of_step() const;
@@ -60,17 +67,6 @@ inline bool operator==(const PipelineTask& a, const PipelineTask& b) {
 // Of one worker in one step, in its order. Each worker has as many micro-batches as its replica, whichever
 // they are.
 std::vector<PipelineTask> tasks_of_stage(const PipelinePlan& plan, int stage);
-
-// The paths of micro-batch `microbatch` of each replica's batch at `step`: paths[home][part] is the replica
-// whose part takes the one that comes from `home`; paths[home][0] is `home`. Of each part every replica takes
-// one.
-//
-// kThroughput: those of kStraight; the replay chooses others, among replicas whose weights are the same.
-//
-// kRandom: at the hop from part p to p + 1 replica r's goes on to next[r], `next` a permutation drawn from
-// (seed, step, microbatch, p).
-std::vector<std::vector<int>> paths_of(const PipelinePlan& plan, std::uint64_t seed, int replicas, int step,
-                                       int microbatch);
 
 // For trace.jsonl.
 Json to_json(const PipelinePlan& plan);

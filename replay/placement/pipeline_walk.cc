@@ -26,10 +26,11 @@ struct Neighbours {
     before.assign(as_index(microbatches), none);
     after = before;
     for (std::size_t microbatch = 0; microbatch < before.size(); ++microbatch)
-      for (const std::vector<int>& path : paths(static_cast<int>(microbatch)))
+      for (const Route& path : paths(static_cast<int>(microbatch)))
         for (std::size_t part = 1; part < path.size(); ++part) {
-          before[microbatch][part][as_index(path[part])] = path[part - 1];
-          after[microbatch][part - 1][as_index(path[part - 1])] = path[part];
+          const int from = path[part - 1].replica, to = path[part].replica;
+          before[microbatch][part][as_index(to)] = from;
+          after[microbatch][part - 1][as_index(from)] = to;
         }
   }
 };

@@ -16,15 +16,15 @@
 #include <functional>
 #include <vector>
 
-#include "core/plan/pipeline.h"
+#include "core/plan/paths.h"
 #include "replay/placement/site_paths.h"
 
 namespace longhaul {
 
 class PipelineWalk {
  public:
-  // The paths of a micro-batch, as paths_of() gives them.
-  using Paths = std::function<std::vector<std::vector<int>>(int microbatch)>;
+  // The paths of a micro-batch, as paths_of() gives them; none leaves a part out.
+  using Paths = std::function<std::vector<Route>(int microbatch)>;
 
   // Of so many replicas, whose worker `stage` has the number replica · stages + stage.
   PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths);

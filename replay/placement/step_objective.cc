@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/index.h"
+#include "core/plan/paths.h"
 
 namespace longhaul {
 namespace {
@@ -167,10 +168,13 @@ StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const S
     if (worker >= stages_ && model_s_[number] != model_s_[number - as_index(stages_)])
       are_replicas_alike_ = false;
   }
-  const PipelinePlan& pipeline = plan.pipeline;
+  PipelinePlan pipeline = plan.pipeline;
+  pipeline.skip = 0;  // as if no micro-batch left parts out
+  pipeline.reorders = false;
+  pipeline.orders.clear();
   if (pipeline.routing == MicrobatchRouting::kStraight) {
-    const std::vector<int> path(as_index(pipeline.part_count()), 0);
-    walks_.emplace_back(pipeline, 1, [&](int) { return std::vector<std::vector<int>>{path}; });
+    walks_.emplace_back(pipeline, 1,
+                        [&](int microbatch) { return paths_of(pipeline, kDrawsSeed, 1, 1, microbatch); });
   } else {
     PipelinePlan drawn = pipeline;
     drawn.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides

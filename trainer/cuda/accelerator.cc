@@ -57,7 +57,7 @@ class GpuAccelerator : public Accelerator {
   }
   void download(Slot slot) override { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
 
-  void gradients(const std::vector<Batch>& batches, const std::vector<std::vector<std::vector<int>>>& paths,
+  void gradients(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
                  std::vector<double>& losses) override {
     std::vector<std::int64_t> tokens;
     tokens.reserve(tokens_.size());

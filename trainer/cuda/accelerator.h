@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/plan/paths.h"
 #include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/operations/operation_runner.h"
@@ -43,8 +44,7 @@ class Accelerator {
 
   // batches: of the replicas that this process holds; their losses are written, by replica. paths: of the
   // micro-batches, by number, replica and part; empty where none leaves its replica.
-  virtual void gradients(const std::vector<Batch>& batches,
-                         const std::vector<std::vector<std::vector<int>>>& paths,
+  virtual void gradients(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
                          std::vector<double>& losses) = 0;
   virtual void optimize(double lr, int step) = 0;
   // As OperationRunner's; where there is no kernel for it, and with several ranks, through host memory.

@@ -1,6 +1,6 @@
 #include "core/units.h"
-#include "trainer/device/cuda_device.h"
 #include "trainer/cuda/launch.cuh"
+#include "trainer/device/cuda_device.h"
 
 namespace longhaul {
 namespace {

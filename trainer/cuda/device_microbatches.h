@@ -23,20 +23,20 @@ class DeviceMicrobatches {
   // The mean losses of every replica's micro-batch `microbatch`, with its gradient, which is overwritten.
   using Decode = std::function<void(int microbatch, const Tables& tables)>;
 
-  // By micro-batch, replica and part; empty where no micro-batch leaves its replica. Before run(); no part of
+  // By micro-batch and replica; empty where each meets its replica's whole row. Before run(); no part of
   // a captured graph.
-  void set(const std::vector<std::vector<std::vector<int>>>& paths);
+  void set(const std::vector<std::vector<Route>>& paths);
   // On the stream, without waiting; can be captured.
   void run(const Tables& tables, const Decode& decode, CudaStream stream);
 
  private:
-  bool is_whole_and_at_home() const { return plan_.microbatches == 1 && !leaves_home(plan_); }
-  PartOfPaths part_of_paths(int microbatch, int part) const;
+  bool is_whole_and_at_home() const { return plan_.microbatches == 1 && !is_composed(plan_); }
+  PlaceOfPaths place_of_paths(int microbatch, int place) const;
 
   const PipelinePlan& plan_;
   int replicas_;
   std::int64_t parameters_;
-  DeviceTable<int> paths_;                 // [microbatches, R, parts]
+  DeviceTable<DeviceStop> paths_;          // [microbatches, R, parts]
   DeviceTable<float> composed_, partial_;  // [R, parameters], where they are needed
 };
 

@@ -1,6 +1,6 @@
 // The element-wise parts of the stacked decoder as kernels.
-#include "trainer/device/cuda_device.h"
 #include "trainer/cuda/launch.cuh"
+#include "trainer/device/cuda_device.h"
 #include "trainer/model/layer_operators.h"
 
 namespace longhaul {

@@ -45,9 +45,11 @@ void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const 
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
                        std::int64_t columns, CudaStream stream);
 
-// Of one part of the model, which has so many columns; its paths in device memory.
-void gather_on_device(const GatherPart& work, std::int64_t replicas, std::int64_t columns, CudaStream stream);
-void scatter_on_device(const ScatterPart& work, std::int64_t replicas, std::int64_t columns,
+// Of one place of the model, which has so many columns; its paths in device memory.
+void gather_on_device(const GatherPlace& work, std::int64_t replicas, std::int64_t columns,
+                      CudaStream stream);
+void scatter_on_device(const ScatterPlace& work, std::int64_t replicas, std::int64_t columns,
                        CudaStream stream);
+void clear_on_device(const ClearRows& work, std::int64_t replicas, CudaStream stream);
 
 }  // namespace longhaul

@@ -5,6 +5,9 @@
 //
 //   g_r[part] = 1/M · the sum over m of dL_m/dθ_r[part], L_m: the micro-batch m that passes replica r there
 //
+// A part that a path leaves out has all weights 0 in the row: then it adds 0 to the stream of activations,
+// and 0 to the gradient of what came in. One that works in its neighbour's place has its weights there.
+//
 // Numbers are float in a training; the tests check the gradient in double too.
 #pragma once
 
@@ -15,7 +18,7 @@
 #include <vector>
 
 #include "core/index.h"
-#include "core/plan/pipeline.h"
+#include "core/plan/paths.h"
 #include "trainer/device/host_device.h"
 #include "trainer/model/decoder.h"
 
@@ -29,9 +32,9 @@ inline bool leaves_home(const PipelinePlan& plan) {
   return plan.routing == MicrobatchRouting::kRandom && plan.part_count() > 1;
 }
 
-// The path of a micro-batch that stays at home.
-inline std::vector<int> straight_path(const PipelinePlan& plan, int home) {
-  return std::vector<int>(as_index(plan.part_count()), home);
+// Whether what a micro-batch meets may be another row than its replica's.
+inline bool is_composed(const PipelinePlan& plan) {
+  return leaves_home(plan) || plan.is_partial();
 }
 
 // A gradient's element after one more micro-batch, which counts `share`; the first one overwrites it.
@@ -51,26 +54,39 @@ struct ReplicaRows {
   ReplicaRows<const Number> read_only() const { return {table, first, columns}; }
 };
 
+// Before the first micro-batch of a step, where some leave parts out: each then adds to what is there.
+template <typename Number>
+void clear_for_partial(const PipelinePlan& plan, std::int64_t columns, Number* gradient) {
+  if (plan.is_partial()) std::fill_n(gradient, columns, Number{0});
+}
+
 // out [P] ← the weights that a micro-batch on this path meets.
 template <typename Number>
-void gather_along(const PipelinePlan& plan, const std::vector<int>& path,
-                  const ReplicaRows<const Number>& weights, Number* out) {
-  for (std::size_t part = 0; part < path.size(); ++part) {
-    const ColumnRange& columns = plan.parts[part].columns;
-    std::copy_n(weights.row(path[part]) + columns.begin, columns.size(), out + columns.begin);
+void gather_along(const PipelinePlan& plan, const Route& path, const ReplicaRows<const Number>& weights,
+                  Number* out) {
+  for (std::size_t place = 0; place < path.size(); ++place) {
+    const ColumnRange& columns = plan.parts[place].columns;
+    if (const Stop& stop = path[place]; stop.is_there())
+      std::copy_n(weights.row(stop.replica) + plan.parts[as_index(stop.part)].columns.begin, columns.size(),
+                  out + columns.begin);
+    else
+      std::fill_n(out + columns.begin, columns.size(), Number{0});
   }
 }
 
 // The way back: `gradient` [P] of micro-batch `microbatch` into the rows of the replicas on its path.
 template <typename Number>
-void scatter_along(const PipelinePlan& plan, const std::vector<int>& path, int microbatch,
-                   const Number* gradient, const ReplicaRows<Number>& gradients) {
+void scatter_along(const PipelinePlan& plan, const Route& path, int microbatch, const Number* gradient,
+                   const ReplicaRows<Number>& gradients) {
   const Number share = Number{1} / static_cast<Number>(plan.microbatches);
-  for (std::size_t part = 0; part < path.size(); ++part) {
-    const ColumnRange& columns = plan.parts[part].columns;
-    Number* row = gradients.row(path[part]);
-    for (std::int64_t i = columns.begin; i < columns.end; ++i)
-      row[i] = with_microbatch(row[i], gradient[i], share, microbatch == 0);
+  const bool is_first = microbatch == 0 && !plan.is_partial();
+  for (std::size_t place = 0; place < path.size(); ++place) {
+    const Stop& stop = path[place];
+    if (!stop.is_there()) continue;
+    const ColumnRange& columns = plan.parts[place].columns;
+    Number* to = gradients.row(stop.replica) + plan.parts[as_index(stop.part)].columns.begin;
+    for (std::int64_t i = 0; i < columns.size(); ++i)
+      to[i] = with_microbatch(to[i], gradient[columns.begin + i], share, is_first);
   }
 }
 
@@ -88,8 +104,8 @@ class MicrobatchPass {
       : plan_(plan), parameters_(parameters), decode_(std::move(decode)) {}
 
   // Micro-batch `microbatch` of `batch`, that of the replica where `path` begins. Returns its loss.
-  double run(const std::vector<int>& path, int microbatch, const Batch& batch,
-             const ReplicaRows<const Number>& weights, const ReplicaRows<Number>& gradients) const {
+  double run(const Route& path, int microbatch, const Batch& batch, const ReplicaRows<const Number>& weights,
+             const ReplicaRows<Number>& gradients) const {
     if (plan_.microbatches == 1) return run_one(path, 0, batch, weights, gradients);
     return run_one(path, microbatch, microbatch_of(batch, microbatch, plan_.microbatches), weights,
                    gradients);
@@ -123,10 +139,12 @@ class MicrobatchPass {
     std::vector<Number> row_;
   };
 
-  double run_one(const std::vector<int>& path, int microbatch, const Batch& batch,
+  double run_one(const Route& path, int microbatch, const Batch& batch,
                  const ReplicaRows<const Number>& weights, const ReplicaRows<Number>& gradients) const {
-    const int home = path.front();
-    const bool stays = std::all_of(path.begin(), path.end(), [&](int replica) { return replica == home; });
+    const int home = path.front().replica;
+    const bool stays = !plan_.is_partial() && std::all_of(path.begin(), path.end(), [&](const Stop& stop) {
+      return stop.replica == home;
+    });
     if (stays && plan_.microbatches == 1) return decode_(weights.row(home), gradients.row(home), batch);
     Borrowed gradient(*this);
     double loss = 0;

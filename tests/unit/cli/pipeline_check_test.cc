@@ -69,6 +69,27 @@ TEST(PipelineCheck, PathsByThroughputThatATrainingCannotFollow) {
   EXPECT_EQ(validated_scenario(folder.file("scenario.json"), {}).cases.size(), 1u) << "ddp's are all alike";
 }
 
+TEST(PipelineCheck, PartialPathsThatCannotBe) {
+  const auto error = [](Json pipeline) { return error_of(scenario_of(pipeline)); };
+  const InputErrorParts many = error({{"stages", 3}, {"skip", 2}});
+  EXPECT_EQ(many.path, "pipeline.skip");
+  EXPECT_EQ(many.found, "found 2 with 3 stages");
+  EXPECT_EQ(many.allowed, "at most 1");
+  EXPECT_EQ(error({{"stages", 3}, {"skip", 1}, {"sends", "blocking"}}).path, "pipeline.skip");
+  EXPECT_EQ(error({{"stages", 3}, {"skip", 1}, {"routing", "throughput"}}).path, "pipeline.routing");
+  EXPECT_EQ(error({{"stages", 3}, {"reorder", true}}).path, "pipeline.reorder");
+  EXPECT_EQ(error({{"stages", 3}, {"skip", -1}}).path, "pipeline.skip");
+}
+
+// Of the trained model all parts in the middle have a layer, of the one that travels some have two.
+TEST(PipelineCheck, NeighboursThatAreNotAlikeInTheModelThatTravels) {
+  Json scenario = scenario_of({{"stages", 5}, {"reorder", true}});
+  scenario["train"]["model"]["layers"] = 5;
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "pipeline.reorder");
+  EXPECT_EQ(error.found, "found true, with parts that are not alike");
+}
+
 TEST(PipelineCheck, UnitsOfAllLayersAreNotStaged) {
   EXPECT_EQ(error_of(scenario_of({{"stages", 2}}, {{"name", "ist"}, {"inner_steps", 10}})).path,
             "pipeline.stages");

@@ -21,6 +21,9 @@ struct Stages {
   double message_s = 0;
   std::vector<double> factors = {};
   std::vector<OperationRule> rules = {};
+  int skip = 0;
+  std::vector<std::vector<int>> orders = {};  // what each micro-batch meets at each place
+  bool has_idle_ends = false;                 // the first and the last part take no time
 };
 
 PipelinePlan equal_plan(const Stages& setup) {
@@ -32,7 +35,12 @@ PipelinePlan equal_plan(const Stages& setup) {
   spec.routing = setup.routing;
   spec.blocks = setup.blocks;
   spec.boundary.bytes_per_token = 10;
-  return pipeline_plan(spec, std::nullopt, 1000, setup.microbatches, Wire::kBf16);
+  PipelinePlan plan = pipeline_plan(spec, std::nullopt, 1000, setup.microbatches, Wire::kBf16);
+  plan.skip = setup.skip;
+  plan.reorders = !setup.orders.empty();
+  plan.orders = setup.orders;
+  if (setup.has_idle_ends) plan.parts.front().share = plan.parts.back().share = 0;
+  return plan;
 }
 
 struct WorkerStep {
@@ -204,6 +212,98 @@ TEST(Pipeline, SendsWhatThePlanSays) {
 }
 
 // Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.
+// One micro-batch goes past k stages, and its gradient back: (S − k) · (f + b) and twice S − 1 − k messages.
+TEST(Pipeline, WhatIsLeftOutTakesNoTime) {
+  Stages setup;
+  setup.stages = 5;
+  setup.microbatches = 1;
+  setup.message_s = 0.25;
+  setup.skip = 2;
+  setup.orders = {{0, -1, 2, -1, 4}};
+  const StagesRun result = run(setup);
+  EXPECT_NEAR(result.clock_s, 3 * kBoth_s + 2 * 2 * 0.25, 1e-6);
+  for (const int worker : {0, 2, 4}) EXPECT_NEAR(result.steps.at({1, worker}).compute_s, kBoth_s, 1e-6);
+  for (const int worker : {1, 3}) {
+    EXPECT_EQ(result.steps.at({1, worker}).compute_s, 0);
+    EXPECT_EQ(result.steps.at({1, worker}).bytes, 0);
+  }
+  std::int64_t bytes = 0;
+  for (int worker = 0; worker < 5; ++worker) bytes += result.steps.at({1, worker}).bytes;
+  EXPECT_EQ(bytes, 2 * 2 * 10) << "ten bytes a token and hop";
+}
+
+// Two workers between ends that take no time. Both micro-batches through both: (M + S − 1) · (f + b) of those
+// two, 9 s. One each: side by side. Both through both, the second one the other way round: nobody waits.
+TEST(Pipeline, WhoMeetsWhatIsFreeWaitsForNothing) {
+  Stages setup;
+  setup.stages = 4;
+  setup.has_idle_ends = true;
+  setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}};
+  EXPECT_NEAR(run(setup).clock_s, 3 * kBoth_s, 1e-6);
+  setup.orders = {{0, 1, 2, 3}, {0, 2, 1, 3}};
+  EXPECT_NEAR(run(setup).clock_s, 2 * kBoth_s, 1e-6);
+  setup.skip = 1;
+  setup.orders = {{0, 1, -1, 3}, {0, -1, 2, 3}};
+  EXPECT_NEAR(run(setup).clock_s, kBoth_s, 1e-6);
+  setup.orders = {{0, 1, -1, 3}, {0, 1, -1, 3}};
+  EXPECT_NEAR(run(setup).clock_s, 2 * kBoth_s, 1e-6) << "one worker has all, the other one nothing";
+}
+
+// Three workers, of which each of three micro-batches meets two (by hand; forward 1 s, back 2 s). At 2 s the
+// third worker has F2, and the gradient of 1 is still on its way over the last part.
+//   worker 1: F0 0-1, F2 1-2, B0 4-6, B2 7-9      worker 2: F1 0-1, F0 1-2, B0 2-4, B1 5-7
+//   worker 3: F1 1-2, F2 2-3, B1 3-5, B2 5-7
+TEST(Pipeline, WorkersTakeWhatComes) {
+  Stages setup;
+  setup.stages = 5;
+  setup.microbatches = 3;
+  setup.has_idle_ends = true;
+  setup.skip = 1;
+  setup.orders = {{0, 1, 2, -1, 4}, {0, -1, 2, 3, 4}, {0, 1, -1, 3, 4}};
+  const StagesRun result = run(setup);
+  EXPECT_NEAR(result.clock_s, 9, 1e-6);
+  EXPECT_NEAR(result.steps.at({1, 1}).bubble_s, 3, 1e-6);
+  EXPECT_NEAR(result.steps.at({1, 2}).bubble_s, 1, 1e-6);
+  EXPECT_NEAR(result.steps.at({1, 3}).bubble_s, 1, 1e-6);
+  for (int worker = 0; worker < 5; ++worker) EXPECT_NEAR(result.steps.at({1, worker}).network_s, 0, 1e-6);
+}
+
+// Of three micro-batches through both: the second worker has F0 1-2, F1 2-3, then B0 and F2 wait for it.
+TEST(Pipeline, BackwardPassesComeFirstWhereThereIsNoOrder) {
+  Stages setup;
+  setup.stages = 4;
+  setup.microbatches = 3;
+  setup.has_idle_ends = true;
+  setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
+  const StagesRun result = run(setup);
+  EXPECT_NEAR(result.clock_s, 12, 1e-6);
+  const std::string tasks = result.replayed.files.at("tasks.csv");
+  for (const char* row : {"1,2,2,0,backward,3,5", "1,2,2,1,backward,5,7", "1,2,2,2,forward,7,8"})
+    EXPECT_NE(tasks.find(row), std::string::npos) << row << "\n" << tasks;
+}
+
+// Rules are released by a worker that has nothing to do, too.
+TEST(Pipeline, WhoIsLeftOutStillExchanges) {
+  Stages setup;
+  setup.replicas = 2;
+  setup.stages = 4;
+  setup.microbatches = 1;
+  setup.steps = 2;
+  setup.message_s = 0.25;
+  setup.skip = 1;
+  setup.orders = {{0, 1, -1, 3}};
+  OperationRule rule = rule_of("ring");
+  rule.before_optimizer = true;
+  rule.stage = 2;
+  rule.name = "gradient.stage2";
+  rule.overlap_backward = kBackward_s / kBoth_s;
+  rule.buckets = 2;
+  setup.rules = {rule};
+  const StagesRun result = run(setup);
+  EXPECT_NEAR(result.clock_s, 2 * (3 * kBoth_s + 4 * 0.25), 1e-6);
+  EXPECT_NEAR(result.replayed.row(1, 2, rule.name).done_s, 4 * 0.25, 1e-6) << "two buckets of two messages";
+}
+
 TEST(Pipeline, AStragglerHoldsUpWhoMeetsIt) {
   Stages setup;
   setup.replicas = 2;

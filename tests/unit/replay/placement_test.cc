@@ -361,8 +361,7 @@ TEST(PipelineWalk, OnAFreeNetworkIsTheTextbooks) {
         spec.chunks = chunks;
         spec.boundary.bytes_per_token = 1;
         const PipelinePlan plan = pipeline_plan(spec, std::nullopt, 1 << 20, 4096, Wire::kBf16);
-        const std::vector<int> path(static_cast<std::size_t>(plan.part_count()), 0);
-        PipelineWalk walk(plan, 1, [&](int) { return std::vector<std::vector<int>>{path}; });
+        PipelineWalk walk(plan, 1, [&](int microbatch) { return paths_of(plan, 1, 1, 1, microbatch); });
         const std::vector<double> ends_s =
             walk.ends_s(std::vector<int>(static_cast<std::size_t>(stages)),
                         std::vector<double>(static_cast<std::size_t>(stages), 1.), paths);

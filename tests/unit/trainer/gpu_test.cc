@@ -81,6 +81,24 @@ TEST_F(Gpu, StagesAreTheCpusInFloat32) {
       }
 }
 
+// Parts that a micro-batch leaves out, and neighbours that it takes in the other order.
+TEST_F(Gpu, PartialPathsAreTheCpusInFloat32) {
+  for (const char* routing : {"straight", "random"})
+    for (const char* paths : {"scheduled", "random"}) {
+      Json scenario = small_scenario({{"name", "independent"}}, 4);
+      scenario["workload"] = {{"wire", "fp32"}};
+      scenario["train"]["evaluate_every"] = 1;
+      scenario["train"]["batch"] = 4;
+      scenario["train"]["model"]["layers"] = 5;
+      scenario["pipeline"] = {{"stages", 5}, {"microbatches", 4}, {"routing", routing},
+                              {"skip", 1},   {"reorder", true},   {"paths", paths}};
+      const Trained cpu = on_cpu(scenario);
+      const std::string what = scenario["pipeline"].dump();
+      expect_near(stacked_on_gpu(scenario), cpu, 1e-4, what);
+      expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-4, what);
+    }
+}
+
 TEST_F(Gpu, SameBitsAgain) {
   for (const char* precision : {"float32", "bf16"})
     for (const char* method : {"noloco", "muloco"}) {

@@ -20,6 +20,11 @@ PipelinePlan three_parts(int microbatches) {
 
 constexpr std::int64_t kColumns = 6;
 
+// Through each part at this replica.
+Route by(int first, int second, int third) {
+  return {{first, 0}, {second, 1}, {third, 2}};
+}
+
 TEST(Microbatches, EachHasItsSequencesOfTheBatch) {
   const Batch batch{4, {0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32}};
   EXPECT_EQ(microbatch_of(batch, 0, 2).tokens, (std::vector<std::int64_t>{0, 1, 2, 10, 11, 12}));
@@ -32,8 +37,8 @@ TEST(Microbatches, EachHasItsSequencesOfTheBatch) {
 // columns; both micro-batches count half.
 TEST(Microbatches, GradientsReachThePathAndNothingElse) {
   const PipelinePlan plan = three_parts(2);
-  const std::vector<std::vector<std::vector<int>>> paths = {{{0, 2, 1}, {1, 0, 0}, {2, 1, 2}},
-                                                            {{0, 0, 0}, {1, 2, 1}, {2, 1, 2}}};
+  const std::vector<std::vector<Route>> paths = {{by(0, 2, 1), by(1, 0, 0), by(2, 1, 2)},
+                                                {by(0, 0, 0), by(1, 2, 1), by(2, 1, 2)}};
   std::vector<float> weights, gradients(18, 123.f);
   for (int replica = 0; replica < 3; ++replica) weights.insert(weights.end(), 6, static_cast<float>(replica));
   std::vector<std::vector<float>> met;
@@ -74,8 +79,8 @@ TEST(Microbatches, OneAtHomeIsTheDecodersCall) {
     written = gradient;
     return 2.5;
   });
-  EXPECT_EQ(straight_path(plan, 1), (std::vector<int>{1, 1, 1}));
-  EXPECT_EQ(pass.run(straight_path(plan, 1), 0, {1, {0, 0}}, {weights.data(), 0, kColumns},
+  EXPECT_EQ(straight_path(plan, 7, 1, 0, 1), by(1, 1, 1));
+  EXPECT_EQ(pass.run(by(1, 1, 1), 0, {1, {0, 0}}, {weights.data(), 0, kColumns},
                      {gradients.data(), 0, kColumns}),
             2.5);
   EXPECT_EQ(read, weights.data() + kColumns);
@@ -88,12 +93,12 @@ TEST(Microbatches, DrawnPathsVisitEachPartOfEachReplicaOnce) {
   std::map<int, int> moved;
   for (int step = 1; step <= 20; ++step)
     for (int m = 0; m < 2; ++m) {
-      const std::vector<std::vector<int>> paths = paths_of(plan, 3, 4, step, m);
+      const std::vector<Route> paths = paths_of(plan, 3, 4, step, m);
       for (std::size_t part = 0; part < 3; ++part) {
         std::vector<int> visits(4);
         for (std::size_t home = 0; home < 4; ++home) {
-          ++visits[as_index(paths[home][part])];
-          moved[static_cast<int>(part)] += paths[home][part] != static_cast<int>(home);
+          ++visits[as_index(paths[home][part].replica)];
+          moved[static_cast<int>(part)] += paths[home][part].replica != static_cast<int>(home);
         }
         EXPECT_EQ(visits, std::vector<int>(4, 1));
       }

@@ -111,6 +111,46 @@ TEST(PipelineTraining, RandomRoutesTrainWithEveryMethodAndThreadsLeaveTheLoopsBi
   }
 }
 
+// Five layers on five stages, of which each micro-batch leaves one out and may take two in the other order.
+Json partial_scenario(const Json& method, int steps, const Json& more) {
+  Json pipeline = {{"stages", 5}, {"microbatches", 4}, {"skip", 1}, {"reorder", true}};
+  pipeline.update(more);
+  Json scenario = scenario_of(method, steps, pipeline);
+  scenario["train"]["model"]["layers"] = 5;
+  return scenario;
+}
+
+TEST(PipelineTraining, PartialPathsTrainAndThreadsLeaveTheLoopsBits) {
+  for (const Json& method : methods_in_stages())
+    for (const char* paths : {"scheduled", "random"}) {
+      const Json scenario = partial_scenario(method, 8, {{"paths", paths}});
+      const Trained loop = train(scenario), threads = train(scenario, 3);
+      EXPECT_EQ(loop.metrics, threads.metrics) << method;
+      EXPECT_EQ(loop.exchanges, threads.exchanges) << method;
+      const std::vector<double> losses = losses_in(loop.metrics);
+      EXPECT_LT(losses.back(), losses.front()) << method;
+    }
+}
+
+TEST(PipelineTraining, WhatIsLeftOutChangesTheLosses) {
+  const Json ddp = {{"name", "ddp"}};
+  std::set<std::string> metrics;
+  const Json drawn = {{"paths", "random"}, {"reorder", false}}, whole = {{"skip", 0}, {"reorder", false}};
+  for (const Json& more : {whole, Json{{"skip", 1}, {"reorder", false}}, Json{{"skip", 2}}, drawn,
+                           Json{{"paths", "random"}}, Json{{"skip", 0}, {"paths", "random"}}})
+    EXPECT_TRUE(metrics.insert(train(partial_scenario(ddp, 8, more)).metrics).second) << more;
+}
+
+TEST(PipelineTraining, TheStackAgreesWithTheLoopOnPartialPaths) {
+  for (const Json& more : {Json{{"paths", "scheduled"}}, Json{{"paths", "random"}, {"routing", "random"}}}) {
+    Json scenario = partial_scenario({{"name", "independent"}}, 1, more);
+    expect_losses(stacked(scenario), train(scenario), 1e-5, "one step " + more.dump());
+    scenario["train"]["steps"] = 4;
+    scenario["train"]["evaluate_every"] = 1;
+    expect_losses(stacked(scenario), train(scenario), 1e-4, "four steps " + more.dump());
+  }
+}
+
 // After one step the weights of all replicas were the same, and their gradients were not; later the weights
 // are not either.
 TEST(PipelineTraining, TheStackAgreesWithTheLoop) {
@@ -155,20 +195,20 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
     std::vector<std::vector<double>> sums(3, std::vector<double>(columns));
     for (int m = 0; m < 2; ++m)
       for (int home = 0; home < 3; ++home) {
-        const std::vector<int> path = paths_of(plan, one.seed, 3, step, m)[static_cast<std::size_t>(home)];
+        const Route path = paths_of(plan, one.seed, 3, step, m)[static_cast<std::size_t>(home)];
         const Batch all = training_batch(data.training, spec, one.seed, home, step);
         const auto half = static_cast<std::ptrdiff_t>(all.tokens.size() / 2);
         const Batch batch{2, {all.tokens.begin() + m * half, all.tokens.begin() + (m + 1) * half}};
         const auto replica_of = [&](std::size_t column) {
           std::size_t part = 0;
           while (static_cast<std::int64_t>(column) >= plan.parts[part].columns.end) ++part;
-          return static_cast<std::size_t>(path[part]);
+          return static_cast<std::size_t>(path[part].replica);
         };
         std::vector<float> met(columns), gradient(columns);
         for (std::size_t i = 0; i < columns; ++i) met[i] = weights[replica_of(i)][i];
         decoder.loss_and_gradient(met.data(), gradient.data(), batch);
         for (std::size_t i = 0; i < columns; ++i) sums[replica_of(i)][i] += gradient[i] / 2;
-        away += path[1] != home;
+        away += path[1].replica != home;
       }
     for (std::size_t replica = 0; replica < 3; ++replica) {
       const std::vector<float> gradient(sums[replica].begin(), sums[replica].end());
@@ -268,6 +308,21 @@ TEST(PipelineTraining, ResumesToTheSameBytesWithAnchorsUnderWay) {
   }
 }
 
+TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
+  Json scenario = partial_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 12,
+                                   {{"paths", "random"}, {"routing", "random"}});
+  scenario["train"]["checkpoint_every"] = 5;
+  const Trained whole = train(scenario);
+  for (const int calls : {30, 61, 92}) {
+    const TemporaryFolder folder;
+    const Case one = only_case(scenario, folder);
+    EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(calls)), std::runtime_error);
+    const Trained resumed = train(one, folder, 1, true);
+    EXPECT_EQ(resumed.metrics, whole.metrics) << calls;
+    EXPECT_EQ(resumed.exchanges, whole.exchanges) << calls;
+  }
+}
+
 // What is wrong with a case, by the check of its method and its plan.
 InputErrorParts refused(const Json& scenario) {
   const TemporaryFolder folder;
@@ -322,6 +377,8 @@ TEST(PipelineTraining, RanksTakeStraightRoutesAlone) {
   const Json method = {{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}};
   EXPECT_EQ(metrics_of_two_ranks(scenario_of(method, 9, straight)),
             train(scenario_of(method, 9, straight)).metrics);
+  EXPECT_EQ(metrics_of_two_ranks(partial_scenario(method, 9, {{"paths", "random"}})),
+            train(partial_scenario(method, 9, {{"paths", "random"}})).metrics);
   EXPECT_EQ(metrics_of_two_ranks(scenario_of(method, 9, kRandom)),
             "pipeline.routing found \"random\" with 2 ranks");
 }
@@ -342,6 +399,15 @@ TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
   Json gpipe = kRandom;
   gpipe["schedule"] = "gpipe";
   EXPECT_EQ(key(gpipe), key(kRandom));
+  Json full = kRandom;  // what came later is not in the names of trainings that were there before
+  full["skip"] = 0;
+  EXPECT_EQ(key(full), key(kRandom));
+  const auto partial_key = [&](const Json& more) {
+    return training_key(only_case(partial_scenario(ddp, 4, more), folder));
+  };
+  EXPECT_NE(partial_key({{"skip", 1}}), partial_key({{"skip", 2}}));
+  EXPECT_NE(partial_key({{"paths", "random"}}), partial_key(Json::object()));
+  EXPECT_EQ(partial_key({{"backward", 3}}), partial_key(Json::object())) << "the plan does not know it";
 }
 
 }  // namespace
