@@ -70,7 +70,7 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
   check_data(one);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
                               std::to_string(one.workload.parameters) + one.method.options.dump() +
-                              member(one.resolved, "pipeline").dump();
+                              member(one.resolved, "pipeline").dump() + member(one.resolved, "faults").dump();
   if (!networks_seen.insert(network).second) return;
   check_network(one);
   check_collectives(one, plan_of(one));

@@ -184,6 +184,21 @@ void check_placed_workers(const Case& one, const Json& network) {
                   workers - 1, stages));
 }
 
+// The fidelities that carry an outage of a link.
+void check_link_faults(const NetworkSpec& network) {
+  if (network.variation.faults.empty()) return;
+  const std::string path = element_path("faults", as_index(network.variation.faults.front().number));
+  if (network.message_time)
+    throw InputError(path, "found a link beside network.message_time", "a network without message_time",
+                     "drawn times do not depend on links");
+  if (network.fidelity != "flow")
+    throw InputError(path, fmt::format("found a link with fidelity \"{}\"", network.fidelity),
+                     "fidelity \"flow\"", "the others have no link that carries nothing for a while");
+  if (network.tcp.queue == "fifo")
+    throw InputError(path, "found a link with network.tcp.queue \"fifo\"", "host, fq_codel",
+                     "rounds before a FIFO are of steady links");
+}
+
 }  // namespace
 
 std::string to_string(Precision precision) {
@@ -211,6 +226,10 @@ Case parse_case(const Json& written) {
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.workers());
   check_placed_workers(one, resolved.at("network"));
   one.network = parse_network(resolved.at("network"), one.workers(), one.folder);
+  FaultsSpec faults = parse_faults(resolved, one.workers());
+  one.slow = std::move(faults.slow);
+  one.network.variation.faults = std::move(faults.links);
+  check_link_faults(one.network);
   return one;
 }
 

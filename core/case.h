@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/codec.h"
+#include "core/faults.h"
 #include "core/inner_optimizer.h"
 #include "core/json.h"
 #include "core/model_shape.h"
@@ -89,8 +90,10 @@ struct Case {
   std::optional<TrainSpec> train;
   WorkloadSpec workload;
   NetworkSpec network;
-  // The site of each replica (of its first stage), numbered in the order of their first replicas; only where groups are drawn by
-  // sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites` of case.json.
+  std::vector<SlowFault> slow;  // of `faults`; those of links are in network.variation
+  // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
+  // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
+  // of case.json.
   std::vector<int> site_of;
   Json swept;     // {dotted key: value}
   Json resolved;  // the whole case as JSON

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/faults.h"
 #include "core/json.h"
 
 namespace longhaul {
@@ -99,9 +100,10 @@ struct VariationSpec {
   std::vector<TraceSpec> traces;
   std::vector<BackgroundSpec> background;
   JitterSpec jitter;
+  std::vector<LinkFault> faults;  // of the scenario's section `faults`
 
   bool has_jitter() const { return jitter.rate_sigma > 0 || jitter.delay_sigma > 0; }
-  bool is_empty() const { return traces.empty() && background.empty() && !has_jitter(); }
+  bool is_empty() const { return traces.empty() && background.empty() && faults.empty() && !has_jitter(); }
 };
 
 struct NetworkSpec {

@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   kRoutes = 14,
   kSubspace = 15,
   kSkips = 16,
+  kFaults = 17,
   kAccessRates = 20,
   kLinkJitter = 21,
   kBackground = 22,

@@ -146,6 +146,13 @@ void ReplayOutputs::write_network(const Topology& topology, const std::vector<Li
   out.flush();
 }
 
+void ReplayOutputs::write_faults(const std::vector<FaultRow>& rows) {
+  CsvWriter out(folder_ + "/faults.csv", {"fault", "kind", "subject", "begin_s", "end_s"});
+  for (const FaultRow& row : rows)
+    out.cell(row.fault).cell(row.kind).cell(row.subject).cell(row.begin_s).cell(row.end_s).end_row();
+  out.flush();
+}
+
 void ReplayOutputs::write_report(const Json& report) {
   exchanges_.flush();
   breakdown_.flush();

@@ -19,6 +19,7 @@
 #include "core/plan/operations.h"
 #include "core/plan/trace.h"
 #include "net/topology.h"
+#include "replay/faults.h"
 #include "replay/network/network.h"
 #include "replay/network/sync_parts.h"
 
@@ -131,6 +132,8 @@ class ReplayOutputs {
   void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }
   void add_task(int step, const TaskRow& row);  // the first ones are kept
 
+  // faults.csv, of a case with faults.
+  void write_faults(const std::vector<FaultRow>& rows);
   // The tables of the end, and report.json, which is returned: transfers, events of the simulator, and the
   // latest clock. `loads` by direction; of a mesh only the links that carried something: it has half a
   // million among 1024.

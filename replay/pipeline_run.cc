@@ -122,11 +122,12 @@ void PipelineRun::begin(int index, const Input& input) {
   count_wait(worker);
   worker.computes = true;
   const double pass_s = seconds_of(index, task);
-  worker.times.compute_s += pass_s;
+  const double taken_s = watcher_.pace ? watcher_.pace(index, pass_s) : pass_s;
+  worker.times.compute_s += taken_s;
   const bool is_last = has_order() ? worker.next + 1 == tasks_of(index).size() : worker.left == 1;
   if (!is_by_throughput() && !task.is_forward && is_last)
     watcher_.on_last_pass(index, pass_s, pass_s * (1 + plan().backward) / plan().backward);
-  clock_.after(pass_s, [this, index, input, begin_s = clock_.now_s()] { end(index, input, begin_s); });
+  clock_.after(taken_s, [this, index, input, begin_s = clock_.now_s()] { end(index, input, begin_s); });
 }
 
 void PipelineRun::end(int index, const Input& input, double begin_s) {

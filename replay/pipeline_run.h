@@ -52,6 +52,8 @@ class PipelineRun {
     // micro-batch in the same part. What the pass releases before its end may be scheduled now.
     std::function<void(int worker, double pass_s, double microbatch_s)> on_last_pass;
     std::function<void(const TaskTimes& times)> on_task;
+    // How long a pass of so many seconds takes that begins now; empty: as long.
+    std::function<double(int worker, double seconds)> pace = {};
   };
 
   // All must outlive it. `wiring` is what workers have measured in all steps so far.

@@ -16,6 +16,7 @@
 #include "core/units.h"
 #include "replay/estimate.h"
 #include "replay/exchange_run.h"
+#include "replay/faults.h"
 #include "replay/logged_network.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
@@ -40,7 +41,9 @@ class Replay {
       : clock_(clock),
         trace_(trace),
         replicas_(as_index(worker_count(trace))),
+        case_(one),
         times_(one, trace),
+        slow_(one.slow, one.seed, worker_count(trace)),
         wiring_(trace.context.replicas, trace.plan.pipeline.part_count()),
         topology_(placed_topology(one, trace.plan)),
         network_(network_of(
@@ -94,9 +97,10 @@ class Replay {
     do {
       seconds += last_step = times_.seconds(replica, ++state.step);
     } while (!is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
-    state.totals.compute_s += seconds;
     state.next = 0;
     if (releases_during_compute(trace_, state.step)) release_backward(replica, seconds, last_step);
+    seconds = slow_.stretched_s(replica, now(), seconds);
+    state.totals.compute_s += seconds;
     clock_.after(seconds, [this, replica] {
       begin_waits(replica);
       follow_program(replica);
@@ -126,6 +130,7 @@ class Replay {
       outputs_.add_task(step,
                         {times.worker, times.task, since_origin(times.begin_s), since_origin(times.end_s)});
     };
+    watcher.pace = [this](int worker, double seconds) { return slow_.stretched_s(worker, now(), seconds); };
     run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, step, watcher);
     if (is_recorded(trace_, step)) outputs_.open_pipeline(step, replicas_.size());
     return run;
@@ -164,7 +169,7 @@ class Replay {
       if (one.kind == Instruction::Kind::kCompute)
         after_s = std::max(0., end_s - one.left * step_s);
       else
-        clock_.after(after_s, [this, replica, rule = one.rule] {
+        clock_.after(slow_.stretched_s(replica, now(), after_s), [this, replica, rule = one.rule] {
           if (GroupOperation* run = plan_at(at(replica).step)->run_of(replica, rule)) run->release(replica);
         });
     }
@@ -343,6 +348,7 @@ class Replay {
     std::vector<ReplicaTotals> totals;
     for (const Replica& replica : replicas_) totals.push_back(replica.totals);
     network_.finish();
+    if (case_.resolved.contains("faults")) outputs_.write_faults(faults_until(case_, topology_, now()));
     Json report = outputs_.finish(totals, topology_, network_.loads(), transfers_, clock_.events());
     const double all = static_cast<double>(trace_.context.steps) * count();
     reporter_.progress(all, all, "replica-steps",
@@ -353,7 +359,9 @@ class Replay {
   Clock& clock_;
   const Trace& trace_;
   std::vector<Replica> replicas_;
+  const Case& case_;
   StepTimes times_;
+  SlowReplicas slow_;
   Wiring wiring_;
   Topology topology_;
   LoggedNetwork network_;

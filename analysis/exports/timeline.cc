@@ -196,7 +196,36 @@ class TimelineBuilder {
   TimelineWriter& out_;
 };
 
+// Of "replica 3"; -1 for everything else.
+std::int64_t replica_of(const std::string& subject, std::int64_t replicas) {
+  for (std::int64_t r = 0; r < replicas; ++r)
+    if (subject == fmt::format("replica {}", r)) return r;
+  return -1;
+}
+
 }  // namespace
+
+void draw_faults(const std::string& case_folder, std::int64_t replicas, TimelineWriter& out) {
+  const std::string file = case_folder + "/faults.csv";
+  if (!std::filesystem::exists(file)) return;
+  std::map<std::pair<std::string, std::int64_t>, int> lanes;  // by subject and fault
+  std::map<std::int64_t, int> lanes_of;                       // by process
+  for (CsvStream rows(file, {"fault", "kind", "subject", "begin_s", "end_s"}); rows.next();) {
+    const std::int64_t fault = rows.integer(0);
+    const std::string kind(rows.text(1)), subject(rows.text(2));
+    const std::int64_t struck = replica_of(subject, replicas), process = struck < 0 ? replicas : struck;
+    const bool is_slow = struck >= 0;
+    const auto [lane, is_new] = lanes.emplace(std::make_pair(subject, fault), 0);
+    if (is_new) {
+      lane->second = kFault + lanes_of[process]++;
+      if (!is_slow && lanes_of[process] == 1) out.name_process(replicas, "network");
+      out.name_lane(process, lane->second,
+                    is_slow ? fmt::format("fault {}", fault) : fmt::format("fault {}: {}", fault, subject));
+    }
+    out.slice(process, lane->second, kind, nanoseconds(rows.number(3)), nanoseconds(rows.number(4)),
+              {{"fault", fault}, {"subject", subject}});
+  }
+}
 
 void write_timeline(const std::string& case_folder, const TimelineOptions& options) {
   const std::string file = case_folder + "/timeline.json";
@@ -217,6 +246,7 @@ void write_timeline(const std::string& case_folder, const TimelineOptions& optio
   TimelineWriter out(options.format == TimelineFormat::kGzip ? file + ".gz" : file, notes, extent.replicas);
   TimelineBuilder(case_folder, extent, out).draw_until(extent.last_step);
   draw_transfers(std::move(transfers), out);
+  draw_faults(case_folder, extent.replicas, out);
   out.finish();
   std::ofstream log(case_folder + "/log.txt", std::ios::app);
   for (const std::string& note : {notes.sampled, notes.transfers})

@@ -16,7 +16,7 @@ namespace {
 
 const char* category(int lane) {
   static const char* const names[] = {"", "compute", "wait", "exchange", "overlapped exchange"};
-  return lane >= kReceive ? "receive" : lane >= kSend ? "send" : names[lane];
+  return lane >= kReceive ? "receive" : lane >= kSend ? "send" : lane >= kFault ? "fault" : names[lane];
 }
 
 std::string microseconds(Nanoseconds ns) {
@@ -144,12 +144,13 @@ void TimelineWriter::finish() {
   if (failed_ || !closed) throw RunError(file_ + ": cannot be written (is the disk full?)");
 }
 
+void TimelineWriter::name_process(std::int64_t process, const std::string& name) {
+  event({{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"name", name}}}});
+  event({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", process}, {"args", {{"sort_index", process}}}});
+}
+
 void TimelineWriter::name_replica(std::int64_t replica) {
-  event({{"name", "process_name"},
-         {"ph", "M"},
-         {"pid", replica},
-         {"args", {{"name", fmt::format("replica {}", replica)}}}});
-  event({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", replica}, {"args", {{"sort_index", replica}}}});
+  name_process(replica, fmt::format("replica {}", replica));
   for (int lane = kCompute; lane <= kOverlapped; ++lane) name_lane(replica, lane, category(lane));
 }
 

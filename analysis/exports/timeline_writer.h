@@ -18,7 +18,7 @@ Nanoseconds nanoseconds(double seconds);
 
 // The threads of a replica. Messages may overlap, and slices of one thread must not: there are as many lanes
 // from kSend and kReceive on as messages of a replica are under way at once.
-enum Lane { kCompute = 1, kWait, kExchange, kOverlapped, kSend = 1000, kReceive = 10000 };
+enum Lane { kCompute = 1, kWait, kExchange, kOverlapped, kFault = 100, kSend = 1000, kReceive = 10000 };
 
 struct TimelineNotes {
   std::int64_t outer_steps = 0, last_step = 0;
@@ -41,6 +41,8 @@ class TimelineWriter {
              int to_lane, Nanoseconds end);
   void counter(std::int64_t replica, const std::string& name, Nanoseconds at, double value);
   void name_lane(std::int64_t replica, int lane, const std::string& name);
+  // Of one behind the replicas.
+  void name_process(std::int64_t process, const std::string& name);
   void finish();  // throws RunError if the disk is full
 
  private:
@@ -66,6 +68,10 @@ std::vector<DrawnTransfer> read_transfers(const std::string& case_folder);
 
 // Says how many of the messages that replay.json counts are not in the table; "" if none.
 std::string transfers_note(const std::string& case_folder, std::size_t read);
+
+// The rows of CASE_FOLDER/faults.csv: a slice at the replica that is slow, and in a process "network" behind
+// the `replicas` for links and sites. Each subject has a lane of its own for each fault. Throws RunError.
+void draw_faults(const std::string& case_folder, std::int64_t replicas, TimelineWriter& out);
 
 // A slice in a lane of the sender and one in a lane of the receiver, from the moment both were ready until
 // the last byte is there, with an arrow from the one's beginning to the other's end; and for each replica

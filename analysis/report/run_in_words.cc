@@ -213,6 +213,26 @@ std::string pipeline_in_words(const Json& pipeline) {
                      text_of(pipeline, "schedule"), text_of(pipeline, "routing"), text_of(pipeline, "sends"));
 }
 
+std::string faults_in_words(const Json& faults) {
+  std::vector<std::string> parts;
+  for (const Json& fault : faults) {
+    const std::string kind = fault.value("kind", "");
+    std::string text = kind == "slow" ? fmt::format("replicas {} {} times slower", text_of(fault, "replicas"),
+                                                    text_of(fault, "factor"))
+                       : kind == "site" ? fmt::format("site {} cut off", text_of(fault, "site"))
+                                        : fmt::format("links {}", text_of(fault, "link"));
+    if (fault.contains("rate")) text += fmt::format(" with {} of their rate", text_of(fault, "rate"));
+    if (fault.contains("delay")) text += fmt::format(" with {} times their delay", text_of(fault, "delay"));
+    if (fault.contains("every"))
+      text += fmt::format(" every {} for {} on average", text_of(fault, "every"), text_of(fault, "for"));
+    else
+      text += fmt::format(" from {} {}", fault.contains("at") ? text_of(fault, "at") : "the beginning",
+                          fault.contains("for") ? "for " + text_of(fault, "for") : "on");
+    parts.push_back(text);
+  }
+  return join(parts, "; ");
+}
+
 std::string sweep_in_words(const std::vector<Json>& records) {
   std::vector<std::string> parts;
   for (const std::string& key : swept_keys(records)) parts.push_back(key + ": " + values_in(records, key));
@@ -233,6 +253,7 @@ Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
     say("Model trained", training_in_words(scenario["train"], records));
   say("What travels", workload_in_words(scenario, records));
   if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"], records));
+  if (!member(scenario, "faults").is_null()) say("Faults", faults_in_words(scenario["faults"]));
   say("Swept", sweep_in_words(records));
   say("Seeds", values_in(records, "seed"));
   return words;

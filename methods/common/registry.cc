@@ -132,7 +132,8 @@ std::string training_key(const Case& one) {
     keep_numerics(pipeline_options().children, key["pipeline"]);
   }
   if (times_decide)  // who takes part depends on all that takes time
-    for (const char* section : {"workload", "network"}) key[section] = one.resolved.at(section);
+    for (const char* section : {"workload", "network", "faults"})
+      if (one.resolved.contains(section)) key[section] = one.resolved[section];
   return one.method.name + "-" + hex64(fnv1a(key.dump()));
 }
 

@@ -12,6 +12,7 @@
 #include "core/random.h"
 #include "core/units.h"
 #include "net/overrides.h"
+#include "net/variation/struck_links.h"
 
 namespace longhaul {
 namespace {
@@ -77,6 +78,7 @@ Variation::Variation(const VariationSpec& spec, const Topology& topology, std::u
   for (std::size_t i = 0; i < spec.background.size(); ++i)
     add_background(spec.background[i], static_cast<int>(i), seed);
   if (spec.has_jitter()) jitter_.emplace(spec.jitter, seed);
+  for (const LinkFault& fault : spec.faults) add_fault(fault, seed);
   for (std::size_t i = 0; i < directions_.size(); ++i) {
     const auto direction = static_cast<LinkDirection>(i);
     rates_.push_back(own_rate(direction));
@@ -85,6 +87,18 @@ Variation::Variation(const VariationSpec& spec, const Topology& topology, std::u
   }
   capacities_ = rates_;
   advance_to(0);
+}
+
+void Variation::add_fault(const LinkFault& fault, std::uint64_t seed) {
+  for (const StruckLinks& struck : struck_by(fault, topology_)) {
+    for (const int link : struck.links)
+      for (const LinkDirection direction : {2 * link, 2 * link + 1}) {
+        directions_[as_index(direction)].faults.push_back(static_cast<int>(faults_.size()));
+        directions_[as_index(direction)].varies = true;
+      }
+    faults_.push_back(
+        {FaultWindows(fault.times, seed, fault.number, struck.subject), fault.rate, fault.delay});
+  }
 }
 
 double Variation::own_delay_s(LinkDirection direction) const {
@@ -183,6 +197,11 @@ void Variation::update(LinkDirection direction) {
     delay_s = traces_[as_index(one.delay_trace)].at(now_ns_).delay_s.value_or(delay_s);
   rate *= one.jitter.rate;
   delay_s *= one.jitter.delay;
+  for (const int number : one.faults)
+    if (const Fault& fault = faults_[as_index(number)]; fault.windows.is_on(now_ns_)) {
+      rate = fault.rate == 0 ? 0 : rate * fault.rate;  // also of a link without a limit
+      delay_s *= fault.delay;
+    }
   const double left = capacity(one, direction, rate);
   if (rate == 0) rate = rates_[i];
   if (rate == rates_[i] && delay_s == delays_s_[i] && left == capacities_[i]) return;
@@ -206,6 +225,7 @@ std::int64_t Variation::next_change_ns() const {
   std::int64_t next_ns = jitter_ ? jitter_->next_change_ns(now_ns_) : kNever;
   for (const LinkTrace& trace : traces_) next_ns = std::min(next_ns, trace.next_change_ns(now_ns_));
   for (const OnOffSource& source : sources_) next_ns = std::min(next_ns, source.next_change_ns());
+  for (const Fault& fault : faults_) next_ns = std::min(next_ns, fault.windows.next_change_ns(now_ns_));
   return next_ns;
 }
 
@@ -213,6 +233,9 @@ std::int64_t Variation::next_outage_end_ns() const {
   std::int64_t next_ns = kNever;
   for (const LinkTrace& trace : traces_)
     if (trace.at(now_ns_).rate == 0.) next_ns = std::min(next_ns, trace.outage_end_ns(now_ns_));
+  for (const Fault& fault : faults_)
+    if (fault.rate == 0 && fault.windows.is_on(now_ns_))
+      next_ns = std::min(next_ns, fault.windows.end_ns(now_ns_));
   return next_ns;
 }
 

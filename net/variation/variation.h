@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/faults.h"
 #include "core/index.h"
 #include "core/network_spec.h"
 #include "net/topology.h"
@@ -109,7 +110,7 @@ class Variation {
   struct OfDirection {
     int rate_trace = -1, delay_trace = -1;
     LinkJitter::Factors jitter;
-    std::vector<int> takers;
+    std::vector<int> takers, faults;
     bool varies = false;
   };
   // Traffic that keeps its rate whatever else is on the link.
@@ -118,6 +119,13 @@ class Variation {
     int source = -1;
   };
 
+  // A fault of one link, or of the links of a site.
+  struct Fault {
+    FaultWindows windows;
+    double rate = 1, delay = 1;
+  };
+
+  void add_fault(const LinkFault& fault, std::uint64_t seed);
   void add_trace(const TraceSpec& spec, const std::string& path);
   void add_background(const BackgroundSpec& spec, int index, std::uint64_t seed);
   void add_traffic(const BackgroundSpec& spec, std::vector<LinkDirection> path, const std::string& place,
@@ -135,6 +143,7 @@ class Variation {
   JitterSpec jitter_spec_;
   std::vector<OnOffSource> sources_;
   std::vector<Taker> takers_;
+  std::vector<Fault> faults_;
   std::vector<CrossFlow> cross_flows_;
   std::vector<OfDirection> directions_;
   std::vector<double> rates_, delays_s_, capacities_;

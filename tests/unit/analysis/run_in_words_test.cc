@@ -34,6 +34,20 @@ TEST(Words, EveryTopologyHasASentence) {
       std::string::npos);
 }
 
+TEST(Words, FaultsSayWhomTheyStrikeAndWhen) {
+  const Json faults = Json::parse(R"([
+    {"kind": "slow", "replicas": "3", "factor": 10, "at": "10min", "for": "20min"},
+    {"kind": "link", "link": "*-core", "rate": 0.5, "every": "2h", "for": "5min"},
+    {"kind": "site", "site": "tokyo"}])");
+  std::string text;
+  for (const Json& one : run_in_words({{"faults", faults}}, {}))
+    if (one["term"] == "Faults") text = one["text"];
+  EXPECT_EQ(
+      text,
+      "replicas 3 10 times slower from 10min for 20min; links *-core with 0.5 of their rate every 2h for "
+      "5min on average; site tokyo cut off from the beginning on");
+}
+
 TEST(Words, AMethodSaysHowItsMessagesTravel) {
   const auto words = [](const char* method) -> std::string {
     for (const Json& one : run_in_words({{"methods", {Json::parse(method)}}}, {}))

@@ -1,7 +1,6 @@
-#include "analysis/exports/exports.h"
-
 #include <map>
 
+#include "analysis/exports/exports.h"
 #include "analysis/exports/timeline_writer.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
@@ -49,6 +48,23 @@ TEST_F(Timeline, ComputeSlicesOfAReplicaAddUpToItsComputeTime) {
   EXPECT_EQ(slices.count({1, "wait"}), 0u);
   EXPECT_DOUBLE_EQ(total_us(slices.at({0, "exchange"})), 1.5e6);
   EXPECT_DOUBLE_EQ(total_us(slices.at({1, "exchange"})), 2.5e6);
+}
+
+TEST_F(Timeline, FaultsAreDrawnWhereTheyStrike) {
+  write_replay(folder.path);
+  write_text(folder.path + "/faults.csv",
+             "fault,kind,subject,begin_s,end_s\n0,slow,replica 1,0.5,1.5\n1,slow,replica 1,1,2\n"
+             "2,site,tokyo,0,1\n2,site,tokyo,2,3\n");
+  std::map<std::pair<int, int>, double> seconds;  // by process and lane
+  std::map<int, std::string> names;
+  const Json drawn = timeline();
+  for (const Json& event : drawn["traceEvents"]) {
+    if (event["name"] == "process_name") names[event["pid"]] = event["args"]["name"];
+    if (event["ph"] == "X" && event["tid"] >= 100 && event["tid"] < 1000)
+      seconds[{event["pid"], event["tid"]}] += event["dur"].get<double>() / 1e6;
+  }
+  EXPECT_EQ(seconds, (std::map<std::pair<int, int>, double>{{{1, 100}, 1}, {{1, 101}, 1}, {{2, 100}, 2}}));
+  EXPECT_EQ(names[2], "network");
 }
 
 TEST_F(Timeline, SlicesOfALaneDoNotOverlap) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "core/errors.h"
 #include "net/overrides.h"
@@ -261,6 +262,73 @@ TEST(LinkNames, AreGlobs) {
   EXPECT_EQ(links_named(topology, "replica1?-core", ""), (std::vector<int>{10, 11}));
   EXPECT_EQ(links_named(topology, "*", "").size(), 12u);
   EXPECT_THROW(links_named(topology, "*-far", ""), InputError);
+}
+
+// Three sites: tokyo's trunks are cut off, and the links of its own replicas are not.
+TEST(LinkFaults, ASiteThatIsCutOffKeepsItsOwnLinks) {
+  Topology topology(3);
+  const int tokyo = topology.add_router("tokyo"), paris = topology.add_router("paris"),
+            oregon = topology.add_router("oregon");
+  const auto link = [&](const std::string& name, int from, int to) {
+    return topology.add_link({name, from, to, 1e9, 1e9, 0.01});
+  };
+  const int own = link("replica0-tokyo", 0, tokyo);
+  link("replica1-paris", 1, paris);
+  link("replica2-oregon", 2, oregon);
+  const int first = link("tokyo-paris", tokyo, paris), second = link("oregon-tokyo", oregon, tokyo),
+            other = link("paris-oregon", paris, oregon);
+  VariationSpec spec;
+  LinkFault cut;
+  cut.site = "tokyo";
+  cut.rate = 0;
+  cut.times = {5, 0, 10};
+  spec.faults = {cut};
+  Variation variation(spec, topology, 1);
+  EXPECT_EQ(variation.next_change_ns(), 5000000000);
+  variation.advance_to(5000000000);
+  for (const int link : {first, second})
+    for (const int direction : {0, 1}) EXPECT_EQ(variation.capacities()[as_index(2 * link + direction)], 0);
+  for (const int link : {own, other}) EXPECT_EQ(variation.capacities()[as_index(2 * link)], 1e9);
+  EXPECT_EQ(variation.next_outage_end_ns(), 15000000000);
+  variation.advance_to(15000000000);
+  EXPECT_EQ(variation.capacities()[as_index(2 * first)], 1e9);
+  EXPECT_EQ(variation.next_change_ns(), Variation::kNever);
+
+  spec.faults[0].site = "replica0";
+  EXPECT_THROW(Variation(spec, topology, 1), InputError);
+  spec.faults[0].site = "tokio";
+  EXPECT_THROW(Variation(spec, topology, 1), InputError);
+}
+
+TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
+  Topology topology(8);
+  const int core = topology.add_router("core");
+  for (int r = 0; r < 8; ++r)
+    topology.add_link({"replica" + std::to_string(r) + "-core", r, core, 1e9, 1e9, 0.01});
+  VariationSpec spec;
+  LinkFault fault;
+  fault.link = "*-core";
+  fault.rate = 0.5;
+  fault.delay = 3;
+  fault.times = {0, 100, 100};
+  spec.faults = {fault};
+  Variation variation(spec, topology, 1);
+  std::set<std::vector<double>> seen;
+  double halved = 0;
+  for (int time = 1; time <= 20000; ++time) {
+    variation.advance_to(std::int64_t{time} * 10000000000);
+    std::vector<double> rates;
+    for (int r = 0; r < 8; ++r) {
+      const double rate = variation.rates()[as_index(2 * r)];
+      EXPECT_EQ(rate, variation.rates()[as_index(2 * r + 1)]);
+      EXPECT_NEAR(variation.delays_s()[as_index(2 * r)], rate < 1e9 ? 0.03 : 0.01, 1e-12);
+      halved += rate < 1e9;
+      rates.push_back(rate);
+    }
+    seen.insert(rates);
+  }
+  EXPECT_NEAR(halved / 160000, 0.5, 0.03);
+  EXPECT_EQ(seen.size(), 256u) << "all combinations";
 }
 
 }  // namespace

@@ -104,6 +104,33 @@ TEST_F(FlowVariationTest, ARateThatDoublesIsUsed) {
   EXPECT_NEAR(arrival_s(one, bytes_of(5)), 3, kArrival_s);
 }
 
+LinkFault link_fault(const std::string& link, double rate, double at_s, double for_s) {
+  LinkFault fault;
+  fault.link = link;
+  fault.rate = rate;
+  fault.times = {at_s, 0, for_s};
+  return fault;
+}
+
+// A fault is the outage or the slower link that a trace would say.
+TEST_F(FlowVariationTest, AFaultOfALinkIsTheTraceThatSaysSo) {
+  for (const double rate : {0., 0.25})
+    for (const std::string link : {"replica0-core", "replica1-core"}) {
+      Case traced = short_star(), faulty = short_star();
+      traced.network.variation.traces = {trace(link, rate == 0 ? "1,0,\n3,1e8,\n" : "1,2.5e7,\n3,1e8,\n")};
+      faulty.network.variation.faults = {link_fault(link, rate, 1, 2)};
+      EXPECT_EQ(arrival_s(faulty, bytes_of(3)), arrival_s(traced, bytes_of(3))) << link << rate;
+      EXPECT_EQ(arrival_s(faulty, bytes_of(3), 2.5), arrival_s(traced, bytes_of(3), 2.5)) << link << rate;
+    }
+}
+
+TEST_F(FlowVariationTest, AFaultMultipliesWhatATraceSays) {
+  Case one = short_star();
+  one.network.variation.traces = {trace("replica0-core", "0,5e7,\n")};
+  one.network.variation.faults = {link_fault("replica0-core", 0.5, 0, 1e6)};
+  EXPECT_NEAR(arrival_s(one, bytes_of(1)), 4, kArrival_s) << "a quarter of the rate";
+}
+
 TEST_F(FlowVariationTest, AnOutageOfTwoSecondsAddsTwoSeconds) {
   const double without_s = arrival_s(short_star(), bytes_of(3));
   for (const std::string link : {"replica0-core", "replica1-core"}) {

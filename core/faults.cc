@@ -1,0 +1,180 @@
+#include "core/faults.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.h"
+#include "core/hash.h"
+#include "core/index.h"
+#include "core/network_spec.h"
+#include "core/random.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kShortest_s = 1e-3;
+constexpr double kLongest_s = 1e9;  // thirty years: sums stay within 63 bits of nanoseconds
+
+Node kind_of_fault(const char* kind, std::vector<Node> own, const char* meaning) {
+  std::vector<Node> keys = {text("kind").required().means("what goes wrong")};
+  keys.insert(keys.end(), own.begin(), own.end());
+  const std::vector<Node> times = {
+      duration("at").at_least(0).means("when it begins; default the beginning of the training"),
+      duration("every")
+          .at_least(kShortest_s)
+          .means("instead of at: mean of the exponential times between the end of one and the begin of the "
+                 "next, "
+                 "for each replica, link or site by itself"),
+      duration("for")
+          .at_least(kShortest_s)
+          .means("how long it lasts; default for ever. With every the mean of exponential times"),
+      number("for_sigma")
+          .above(0)
+          .at_most(3)
+          .means("with every: these times are log-normal instead, with this standard deviation of the "
+                 "logarithm")};
+  keys.insert(keys.end(), times.begin(), times.end());
+  return section(kind, std::move(keys)).means(meaning);
+}
+
+FaultTimes parse_times(const Json& json, const std::string& path) {
+  FaultTimes times;
+  if (json.contains("at") && json.contains("every"))
+    throw InputError(path, "found both at and every", "one of them",
+                     "at: once; every: again and again, with draws from the seed");
+  if (json.contains("every") && !json.contains("for"))
+    throw InputError(path + ".for", "this key is missing", "a duration", "faults that come again must end");
+  if (json.contains("for_sigma") && !json.contains("every"))
+    throw InputError(path + ".for_sigma", "found without every", "every and for, or a fixed time");
+  if (json.contains("at")) times.at_s = parse_duration(json["at"]);
+  if (json.contains("every")) times.every_s = parse_duration(json["every"]);
+  if (json.contains("for")) times.for_s = parse_duration(json["for"]);
+  times.for_sigma = json.value("for_sigma", 0.);
+  return times;
+}
+
+LinkFault parse_link_fault(const Json& json, int number, const std::string& path) {
+  LinkFault fault;
+  fault.number = number;
+  fault.link = json.value("link", "");
+  fault.site = json.value("site", "");
+  fault.rate = json.value("rate", json["kind"] == "site" ? 0. : 1.);
+  fault.delay = json.value("delay", 1.);
+  if (json["kind"] == "link" && fault.rate == 1 && fault.delay == 1)
+    throw InputError(path, "found neither rate nor delay", "one of them at least",
+                     "rate 0 is a link that fails");
+  fault.times = parse_times(json, path);
+  return fault;
+}
+
+std::int64_t nanoseconds_of(double seconds) {
+  return std::max<std::int64_t>(1, std::llround(std::min(seconds, kLongest_s) * 1e9));
+}
+
+}  // namespace
+
+Node fault_options() {
+  return list_of(
+             "faults",
+             tagged(
+                 "", "kind",
+                 {kind_of_fault("slow",
+                                {text("replicas").required().means("a worker or a range of them, as \"0-3\""),
+                                 number("factor").above(1).at_most(1e6).required().means(
+                                     "its compute takes so many times as long")},
+                                "a replica is slow"),
+                  kind_of_fault(
+                      "link",
+                      {text("link").required().means("name of a link, or a glob of names, each by itself"),
+                       number("rate").at_least(0).at_most(1).means(
+                           "it has so many times its rate; 0: it carries nothing; default 1"),
+                       number("delay").at_least(1).at_most(1000).means(
+                           "it has so many times its delay; default 1")},
+                      "a link fails or is worse than it was"),
+                  kind_of_fault("site",
+                                {text("site").required().means(
+                                    "name of a router: all its links but those to its own replicas carry "
+                                    "nothing")},
+                                "a site is cut off")}))
+      .means("what goes wrong, the same for every method that is compared");
+}
+
+FaultsSpec parse_faults(const Json& resolved, int workers) {
+  FaultsSpec spec;
+  const Json list = resolved.value("faults", Json::array());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Json& json = list[i];
+    const std::string path = element_path("faults", i);
+    const int number = static_cast<int>(i);
+    if (json.at("kind") == "slow")
+      spec.slow.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
+                           json.at("factor"), parse_times(json, path)});
+    else
+      spec.links.push_back(parse_link_fault(json, number, path));
+  }
+  return spec;
+}
+
+FaultWindows::FaultWindows(const FaultTimes& times, std::uint64_t seed, int number,
+                           const std::string& subject)
+    : times_(times), seed_(seed ^ fnv1a(subject)), number_(static_cast<std::uint32_t>(number)) {
+  if (times_.every_s > 0) return;
+  const std::int64_t begin_ns = std::llround(std::min(times_.at_s, kLongest_s) * 1e9);
+  const bool ends = std::isfinite(times_.for_s);
+  windows_ = {{begin_ns, ends ? begin_ns + nanoseconds_of(times_.for_s) : kNever}, {kNever, kNever}};
+}
+
+// Each time is a draw of its own, so that it does not matter when the fault is looked at.
+std::int64_t FaultWindows::drawn_ns(double mean_s, double sigma) const {
+  RandomStream stream(seed_, Purpose::kFaults, number_, draws_++);
+  if (sigma > 0) return nanoseconds_of(stream.lognormal(std::log(mean_s) - sigma * sigma / 2, sigma));
+  return nanoseconds_of(-mean_s * std::log1p(-stream.uniform()));
+}
+
+void FaultWindows::draw_until(std::int64_t time_ns) const {
+  while (windows_.empty() || windows_.back().begin_ns <= time_ns) {
+    const std::int64_t after_ns = windows_.empty() ? 0 : windows_.back().end_ns;
+    const std::int64_t begin_ns = after_ns + drawn_ns(times_.every_s, 0);
+    windows_.push_back({begin_ns, begin_ns + drawn_ns(times_.for_s, times_.for_sigma)});
+  }
+}
+
+const FaultWindows::Window* FaultWindows::at(std::int64_t time_ns) const {
+  draw_until(time_ns);
+  const auto behind =
+      std::upper_bound(windows_.begin(), windows_.end(), time_ns,
+                       [](std::int64_t time, const Window& one) { return time < one.begin_ns; });
+  if (behind == windows_.begin()) return nullptr;
+  const Window& latest = *std::prev(behind);
+  return time_ns < latest.end_ns ? &latest : nullptr;
+}
+
+bool FaultWindows::is_on(std::int64_t time_ns) const {
+  return at(time_ns) != nullptr;
+}
+
+std::int64_t FaultWindows::end_ns(std::int64_t time_ns) const {
+  const Window* window = at(time_ns);
+  return window ? window->end_ns : time_ns;
+}
+
+std::int64_t FaultWindows::next_change_ns(std::int64_t time_ns) const {
+  if (const Window* window = at(time_ns)) return window->end_ns;
+  const auto next =
+      std::upper_bound(windows_.begin(), windows_.end(), time_ns,
+                       [](std::int64_t time, const Window& one) { return time < one.begin_ns; });
+  return next->begin_ns;
+}
+
+std::vector<FaultWindows::Window> FaultWindows::until(std::int64_t until_ns) const {
+  draw_until(until_ns);
+  std::vector<Window> begun;
+  for (const Window& one : windows_)
+    if (one.begin_ns < until_ns) begun.push_back(one);
+  return begun;
+}
+
+}  // namespace longhaul

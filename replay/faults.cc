@@ -1,0 +1,72 @@
+#include "replay/faults.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/index.h"
+#include "net/variation/struck_links.h"
+
+namespace longhaul {
+namespace {
+
+std::string name_of(int worker) {
+  return fmt::format("replica {}", worker);
+}
+
+FaultWindows windows_of(const SlowFault& fault, std::uint64_t seed, int worker) {
+  return {fault.times, seed, fault.number, name_of(worker)};
+}
+
+}  // namespace
+
+SlowReplicas::SlowReplicas(const std::vector<SlowFault>& faults, std::uint64_t seed, int workers) {
+  if (!faults.empty()) faults_.resize(as_index(workers));
+  for (const SlowFault& fault : faults)
+    for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
+      faults_[as_index(worker)].push_back({windows_of(fault, seed, worker), fault.factor});
+}
+
+double SlowReplicas::stretched_s(int worker, double begin_s, double seconds) const {
+  if (faults_.empty() || faults_[as_index(worker)].empty()) return seconds;
+  double taken_s = 0;
+  for (std::int64_t now_ns = std::llround(begin_s * 1e9);;) {
+    double factor = 1;
+    std::int64_t next_ns = FaultWindows::kNever;
+    for (const Fault& fault : faults_[as_index(worker)]) {
+      if (fault.windows.is_on(now_ns)) factor *= fault.factor;
+      next_ns = std::min(next_ns, fault.windows.next_change_ns(now_ns));
+    }
+    const double left_s = seconds * factor;
+    const double until_s =
+        next_ns == FaultWindows::kNever ? left_s : static_cast<double>(next_ns - now_ns) / 1e9;
+    if (left_s <= until_s) return taken_s + left_s;
+    taken_s += until_s;
+    seconds -= until_s / factor;
+    now_ns = next_ns;
+  }
+}
+
+std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, double until_s) {
+  const std::int64_t until_ns = std::llround(until_s * 1e9);
+  std::vector<FaultRow> rows;
+  const auto add = [&](int number, const char* kind, const std::string& subject,
+                       const FaultWindows& windows) {
+    for (const FaultWindows::Window& one_time : windows.until(until_ns))
+      rows.push_back({number, kind, subject, static_cast<double>(one_time.begin_ns) / 1e9,
+                      static_cast<double>(std::min(one_time.end_ns, until_ns)) / 1e9});
+  };
+  for (const SlowFault& fault : one.slow)
+    for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
+      add(fault.number, "slow", name_of(worker), windows_of(fault, one.seed, worker));
+  for (const LinkFault& fault : one.network.variation.faults)
+    for (const StruckLinks& struck : struck_by(fault, topology))
+      add(fault.number, fault.site.empty() ? "link" : "site", struck.subject,
+          {fault.times, one.seed, fault.number, struck.subject});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const FaultRow& a, const FaultRow& b) { return a.fault < b.fault; });
+  return rows;
+}
+
+}  // namespace longhaul

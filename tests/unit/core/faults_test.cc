@@ -1,0 +1,137 @@
+// When faults strike, by hand and by the means of what is drawn.
+#include "core/faults.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::int64_t kSecond = 1000000000;
+
+TEST(FaultWindows, OnceFromATimeOnForAsLongAsItSays) {
+  const FaultWindows windows({10, 0, 5}, 1, 0, "replica 0");
+  EXPECT_FALSE(windows.is_on(10 * kSecond - 1));
+  EXPECT_TRUE(windows.is_on(10 * kSecond));
+  EXPECT_TRUE(windows.is_on(15 * kSecond - 1));
+  EXPECT_FALSE(windows.is_on(15 * kSecond));
+  EXPECT_EQ(windows.next_change_ns(0), 10 * kSecond);
+  EXPECT_EQ(windows.next_change_ns(10 * kSecond), 15 * kSecond);
+  EXPECT_EQ(windows.next_change_ns(15 * kSecond), FaultWindows::kNever);
+  EXPECT_EQ(windows.end_ns(12 * kSecond), 15 * kSecond);
+  EXPECT_EQ(windows.until(10 * kSecond).size(), 0u);
+  EXPECT_EQ(windows.until(11 * kSecond).size(), 1u);
+}
+
+TEST(FaultWindows, WithoutAnEndItLasts) {
+  FaultTimes times;
+  times.at_s = 3;
+  const FaultWindows windows(times, 1, 0, "replica 0");
+  EXPECT_TRUE(windows.is_on(1000000 * kSecond));
+  EXPECT_EQ(windows.next_change_ns(4 * kSecond), FaultWindows::kNever);
+}
+
+// Of N windows the sum of exponential times has a standard deviation of sqrt(N) means.
+TEST(FaultWindows, DrawnTimesHaveTheirMeans) {
+  for (const double sigma : {0., 0.5}) {
+    const FaultWindows windows({0, 100, 25, sigma}, 7, 2, "tokyo");
+    const auto all = windows.until(1250000 * kSecond);
+    const auto count = static_cast<double>(all.size());
+    EXPECT_NEAR(count, 10000, 4 * std::sqrt(10000.)) << "one every 125 s";
+    double between_s = 0, on_s = 0;
+    std::int64_t end_ns = 0;
+    for (const FaultWindows::Window& one : all) {
+      EXPECT_GT(one.begin_ns, end_ns);
+      EXPECT_GT(one.end_ns, one.begin_ns);
+      between_s += static_cast<double>(one.begin_ns - end_ns) / 1e9;
+      on_s += static_cast<double>(one.end_ns - one.begin_ns) / 1e9;
+      end_ns = one.end_ns;
+    }
+    EXPECT_NEAR(between_s / count, 100, 4 * 100 / std::sqrt(count));
+    // Log-normal times of sigma 0.5 have a standard deviation of sqrt(exp(0.25) − 1) means.
+    const double deviation = sigma > 0 ? 25 * std::sqrt(std::expm1(0.25)) : 25;
+    EXPECT_NEAR(on_s / count, 25, 4 * deviation / std::sqrt(count));
+  }
+}
+
+TEST(FaultWindows, ADrawBelongsToSeedNumberAndSubject) {
+  const FaultTimes times{0, 100, 25};
+  const auto first = [&](std::uint64_t seed, int number, const std::string& subject) {
+    return FaultWindows(times, seed, number, subject).next_change_ns(0);
+  };
+  EXPECT_EQ(first(1, 0, "replica 0"), first(1, 0, "replica 0"));
+  EXPECT_NE(first(1, 0, "replica 0"), first(2, 0, "replica 0"));
+  EXPECT_NE(first(1, 0, "replica 0"), first(1, 1, "replica 0"));
+  EXPECT_NE(first(1, 0, "replica 0"), first(1, 0, "replica 1"));
+}
+
+// Looked at late or early, often or once.
+TEST(FaultWindows, ItDoesNotMatterWhenOneLooks) {
+  const FaultTimes times{0, 100, 25};
+  const FaultWindows late(times, 1, 0, "x"), often(times, 1, 0, "x");
+  const std::int64_t end_ns = 10000 * kSecond;
+  late.is_on(end_ns);
+  int changes = 0;
+  for (std::int64_t now_ns = 0; now_ns < end_ns; ++changes) {
+    EXPECT_EQ(often.is_on(now_ns), late.is_on(now_ns));
+    EXPECT_EQ(often.next_change_ns(now_ns), late.next_change_ns(now_ns));
+    now_ns = often.next_change_ns(now_ns);
+  }
+  EXPECT_GT(changes, 100);
+}
+
+Json resolved(const Json& faults) {
+  return {{"faults", resolve(fault_options(), faults, "faults")}};
+}
+
+InputErrorParts error_of(const Json& faults) {
+  try {
+    parse_faults(resolved(faults), 4);
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  return {};
+}
+
+TEST(Faults, AreReadInTheirOrder) {
+  const FaultsSpec spec = parse_faults(
+      resolved({{{"kind", "slow"}, {"replicas", "1-2"}, {"factor", 10}, {"at", "10min"}, {"for", "20s"}},
+                {{"kind", "site"}, {"site", "tokyo"}, {"at", "1h"}, {"for", "1h"}},
+                {{"kind", "link"}, {"link", "*-core"}, {"rate", 0.5}, {"every", "2h"}, {"for", "5min"}}}),
+      4);
+  ASSERT_EQ(spec.slow.size(), 1u);
+  EXPECT_EQ(spec.slow[0].replicas, std::make_pair(1, 2));
+  EXPECT_EQ(spec.slow[0].factor, 10);
+  EXPECT_EQ(spec.slow[0].times.at_s, 600);
+  EXPECT_EQ(spec.slow[0].times.for_s, 20);
+  ASSERT_EQ(spec.links.size(), 2u);
+  EXPECT_EQ(spec.links[0].number, 1);
+  EXPECT_EQ(spec.links[0].rate, 0) << "a site that is cut off";
+  EXPECT_EQ(spec.links[1].number, 2);
+  EXPECT_EQ(spec.links[1].rate, 0.5);
+  EXPECT_EQ(spec.links[1].times.every_s, 7200);
+  EXPECT_TRUE(parse_faults(Json::object(), 4).slow.empty());
+}
+
+TEST(Faults, WhatCannotBeIsSaid) {
+  const Json slow = {{"kind", "slow"}, {"replicas", "0"}, {"factor", 2}};
+  const auto with = [&](const Json& more) {
+    Json one = slow;
+    one.update(more);
+    return Json::array({one});
+  };
+  EXPECT_EQ(error_of(Json::array({slow})).path, "");
+  EXPECT_EQ(error_of(with({{"replicas", "3-4"}})).path, "faults[0].replicas");
+  EXPECT_EQ(error_of(with({{"at", "1s"}, {"every", "1s"}, {"for", "1s"}})).path, "faults[0]");
+  EXPECT_EQ(error_of(with({{"every", "1s"}})).path, "faults[0].for");
+  EXPECT_EQ(error_of(with({{"for_sigma", 0.5}})).path, "faults[0].for_sigma");
+  EXPECT_EQ(error_of(Json::array({{{"kind", "link"}, {"link", "x"}}})).found, "found neither rate nor delay");
+  EXPECT_THROW(resolved(with({{"factor", 1}})), InputError);
+  EXPECT_THROW(resolved(Json::array({{{"kind", "crsh"}}})), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,96 @@
+// Replicas that are slow for a while, by hand.
+#include "replay/faults.h"
+
+#include <gtest/gtest.h>
+
+#include "replay/replay.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+FaultTimes once(double at_s, double for_s) {
+  return {at_s, 0, for_s};
+}
+
+// Replicas that take 1 s a step; messages take no time.
+Case two_replicas(int steps) {
+  Case one = drawn_case(2, 0, 0);
+  one.workload.steps = steps;
+  one.workload.step_time.seconds = 1;
+  return one;
+}
+
+// Ten times slower from 2.5 s to 7.5 s: half of the third step is done at 2.5, the other half at 7.5.
+const SlowFault kSlow{0, {0, 0}, 10, once(2.5, 5)};
+
+TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
+  const SlowReplicas slow({kSlow}, 1, 2);
+  EXPECT_EQ(slow.stretched_s(1, 0, 3), 3) << "another replica";
+  EXPECT_EQ(slow.stretched_s(0, 0, 2.5), 2.5);
+  EXPECT_NEAR(slow.stretched_s(0, 2, 1), 0.5 + 5, 1e-9);
+  EXPECT_NEAR(slow.stretched_s(0, 3, 0.1), 1, 1e-9);
+  EXPECT_NEAR(slow.stretched_s(0, 7, 1), 0.5 + 0.95, 1e-9);
+  EXPECT_NEAR(slow.stretched_s(0, 0, 4), 2.5 + 5 + 1, 1e-9);
+  EXPECT_EQ(slow.stretched_s(0, 8, 1), 1);
+}
+
+TEST(SlowReplicas, FactorsOfSeveralFaultsMultiply) {
+  const SlowReplicas slow({kSlow, {1, {0, 1}, 2, once(0, 4)}}, 1, 2);
+  EXPECT_NEAR(slow.stretched_s(0, 3, 0.05), 1, 1e-9) << "20 times";
+  EXPECT_NEAR(slow.stretched_s(1, 3, 1), 1 + 0.5, 1e-9);
+}
+
+// Whether a step ends with an exchange or all are one event together.
+TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
+  Case one = two_replicas(4);
+  one.slow = {kSlow};
+  one.resolved["faults"] = Json::array();
+  const Trace none = make_trace({}, {1, 2, 4, 1000});
+  const Replayed alone = run_with(analytic_replay, one, none);
+  EXPECT_NEAR(alone.report.at("simulated_s").get<double>(), 8.5, 1e-9);
+  EXPECT_EQ(alone.files.at("replicas.csv").find("\n1,4,0,4"), alone.files.at("replicas.csv").find("\n1,"));
+
+  const Trace every_step = make_trace({{rule_of("ring")}}, {1, 2, 4, 1000});
+  const Replayed together = run_with(analytic_replay, one, every_step);
+  EXPECT_NEAR(together.row(3, 0).ready_s, 7.5, 1e-9);
+  EXPECT_NEAR(together.row(3, 1).ready_s, 3, 1e-9);
+  EXPECT_NEAR(together.row(3, 1).done_s, 7.5, 1e-9);
+  EXPECT_NEAR(together.row(4, 1).done_s, 8.5, 1e-9);
+  EXPECT_EQ(together.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n0,slow,replica 0,2.5,7.5\n");
+}
+
+TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
+  Case one = two_replicas(4);
+  const Trace trace = make_trace({{rule_of("ring", 2)}}, {1, 2, 4, 1000});
+  const Replayed without = run_with(analytic_replay, one, trace);
+  one.slow = {{0, {0, 1}, 10, once(1000, 5)}};
+  one.resolved["faults"] = Json::array();
+  Replayed with = run_with(analytic_replay, one, trace);
+  EXPECT_EQ(with.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n");
+  with.files.erase("faults.csv");
+  EXPECT_EQ(with.files, without.files);
+}
+
+// Two stages, one micro-batch, forward 1 s and back 2 s each: the second worker begins at 1 s and is twice as
+// slow from 2 s to 4 s. F1 1-2, B1 2-4 does half, the rest by 5; B0 5-7.
+TEST(SlowReplicas, PassesOfAStageToo) {
+  PipelineSpec spec;
+  spec.stages = 2;
+  spec.boundary.bytes_per_token = 10;
+  Case one = drawn_case(1, 0, 0);
+  one.network.barrier = false;
+  one.pipeline.stages = 2;
+  one.workload.steps = 1;
+  one.workload.step_time.seconds = 6;
+  one.slow = {{0, {1, 1}, 2, once(2, 2)}};
+  Trace trace = make_trace({}, {1, 1, 1, 1000});
+  trace.plan.pipeline = pipeline_plan(spec, std::nullopt, 1000, 1, Wire::kBf16);
+  const Replayed replayed = run_with(analytic_replay, one, trace);
+  EXPECT_NEAR(replayed.report.at("simulated_s").get<double>(), 7, 1e-6);
+  EXPECT_NE(replayed.files.at("tasks.csv").find("1,1,1,0,backward,2,5"), std::string::npos)
+      << replayed.files.at("tasks.csv");
+}
+
+}  // namespace
+}  // namespace longhaul
