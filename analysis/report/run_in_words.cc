@@ -208,9 +208,14 @@ std::string network_in_words(const Json& network, const std::vector<Json>& recor
 std::string pipeline_in_words(const Json& pipeline) {
   if (pipeline.is_null()) return "";
   const int microbatches = pipeline.value("microbatches", 1);
-  return fmt::format("{} stages, each a worker of its own; {} micro-batch{}, {}, {} paths, {} sends",
-                     text_of(pipeline, "stages"), microbatches, microbatches == 1 ? "" : "es",
-                     text_of(pipeline, "schedule"), text_of(pipeline, "routing"), text_of(pipeline, "sends"));
+  std::string text =
+      fmt::format("{} stages, each a worker of its own; {} micro-batch{}, {}, {} paths, {} sends",
+                  text_of(pipeline, "stages"), microbatches, microbatches == 1 ? "" : "es",
+                  text_of(pipeline, "schedule"), text_of(pipeline, "routing"), text_of(pipeline, "sends"));
+  if (const int skip = pipeline.value("skip", 0); skip > 0)
+    text += fmt::format("; each micro-batch leaves out {} of the stages in the middle", skip);
+  if (pipeline.value("reorder", false)) text += "; neighbours may be taken in the other order";
+  return text;
 }
 
 std::string faults_in_words(const Json& faults) {

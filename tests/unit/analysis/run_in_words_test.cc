@@ -34,6 +34,19 @@ TEST(Words, EveryTopologyHasASentence) {
       std::string::npos);
 }
 
+TEST(Words, APipelineSaysWhatIsLeftOut) {
+  const Json pipeline = {{"stages", 6},           {"microbatches", 4},     {"schedule", "1f1b"},
+                         {"routing", "straight"}, {"sends", "overlapped"}, {"skip", 2},
+                         {"reorder", true}};
+  std::string text;
+  for (const Json& one : run_in_words({{"pipeline", pipeline}}, {}))
+    if (one["term"] == "Pipeline") text = one["text"];
+  EXPECT_EQ(
+      text,
+      "6 stages, each a worker of its own; 4 micro-batches, 1f1b, straight paths, overlapped sends; each "
+      "micro-batch leaves out 2 of the stages in the middle; neighbours may be taken in the other order");
+}
+
 TEST(Words, FaultsSayWhomTheyStrikeAndWhen) {
   const Json faults = Json::parse(R"([
     {"kind": "slow", "replicas": "3", "factor": 10, "at": "10min", "for": "20min"},
