@@ -133,7 +133,7 @@ Operation operation_of(const OperationRule& rule, const PlanContext& context, in
         encoded_bytes(part.codec, contributed_columns(rule, part, context.parameters, members));
   operation.groups = drawn_groups(rule, context, operation.await_step);
   operation.targets = drawn_targets(rule, context, operation.await_step);
-  operation.draw = mask_draw(context.seed, step);
+  operation.draw = mask_draw(context.seed, step, rule.stage);
   if (rule.kind == OperationKind::kAllToAll) operation.parts = part_bytes(rule, context, step);
   return operation;
 }
@@ -322,8 +322,10 @@ std::vector<std::vector<int>> regular_targets(std::uint64_t seed, int replicas, 
   return targets;
 }
 
-std::uint64_t mask_draw(std::uint64_t seed, int step) {
-  return RandomStream(seed, Purpose::kMasks, 0, static_cast<std::uint32_t>(step)).bits64();
+std::uint64_t mask_draw(std::uint64_t seed, int step, int stage) {
+  return RandomStream(seed, Purpose::kMasks, static_cast<std::uint32_t>(stage + 1),
+                      static_cast<std::uint32_t>(step))
+      .bits64();
 }
 
 std::vector<std::vector<int>> senders_of(const std::vector<std::vector<int>>& targets) {

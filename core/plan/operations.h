@@ -237,8 +237,8 @@ std::vector<std::vector<int>> regular_targets(std::uint64_t seed, int replicas, 
 // The reverse: by replica those that send to it, in ascending order.
 std::vector<std::vector<int>> senders_of(const std::vector<std::vector<int>>& targets);
 
-// Operation::draw of what is posted at `step`.
-std::uint64_t mask_draw(std::uint64_t seed, int step);
+// Operation::draw of what is posted at `step`, of a rule of this stage or of none.
+std::uint64_t mask_draw(std::uint64_t seed, int step, int stage = -1);
 
 // The replicas of each site that has several.
 std::vector<std::vector<int>> whole_sites(const std::vector<int>& site_of);

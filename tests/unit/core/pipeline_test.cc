@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 #include <tuple>
 
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/plan/trace.h"
+#include "core/random.h"
 
 namespace longhaul {
 namespace {
@@ -208,6 +210,20 @@ TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
   std::stringstream text;
   write_trace(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}), text);
   EXPECT_EQ(error_of([&] { read_trace(text, "trace"); }).path, "line 1, stage");
+}
+
+// Masks of two stages of one step leave out other columns, and without stages they are what they were.
+TEST(PipelineDraws, EachStageDrawsItsOwnMasks) {
+  OperationPlan plan;
+  plan.rules.resize(3);
+  plan.rules[1].stage = 0;
+  plan.rules[2].stage = 1;
+  std::set<std::uint64_t> draws;
+  for (int step = 1; step <= 3; ++step)
+    for (const Operation& operation : operations_at(plan, {5, 2, 3, 1000}, step))
+      draws.insert(operation.draw);
+  EXPECT_EQ(draws.size(), 9u);
+  EXPECT_EQ(draws.count(RandomStream(5, Purpose::kMasks, 0, 2).bits64()), 1u);
 }
 
 }  // namespace

@@ -282,6 +282,17 @@ TEST(Pipeline, BackwardPassesComeFirstWhereThereIsNoOrder) {
     EXPECT_NE(tasks.find(row), std::string::npos) << row << "\n" << tasks;
 }
 
+// Of the gradients of a stage, over the whole backward pass.
+OperationRule rule_in_two_buckets(int stage) {
+  OperationRule rule = rule_of("ring");
+  rule.before_optimizer = true;
+  rule.stage = stage;
+  rule.name = "gradient.stage" + std::to_string(stage);
+  rule.overlap_backward = kBackward_s / kBoth_s;
+  rule.buckets = 2;
+  return rule;
+}
+
 // Rules are released by a worker that has nothing to do, too.
 TEST(Pipeline, WhoIsLeftOutStillExchanges) {
   Stages setup;
@@ -292,12 +303,7 @@ TEST(Pipeline, WhoIsLeftOutStillExchanges) {
   setup.message_s = 0.25;
   setup.skip = 1;
   setup.orders = {{0, 1, -1, 3}};
-  OperationRule rule = rule_of("ring");
-  rule.before_optimizer = true;
-  rule.stage = 2;
-  rule.name = "gradient.stage2";
-  rule.overlap_backward = kBackward_s / kBoth_s;
-  rule.buckets = 2;
+  const OperationRule rule = rule_in_two_buckets(2);
   setup.rules = {rule};
   const StagesRun result = run(setup);
   EXPECT_NEAR(result.clock_s, 2 * (3 * kBoth_s + 4 * 0.25), 1e-6);
@@ -393,12 +399,7 @@ TEST(Pipeline, ExchangesOfAStageAreAmongItsWorkers) {
 TEST(Pipeline, TheLastBackwardPassReleasesBuckets) {
   Stages setup;
   setup.replicas = 2;
-  OperationRule rule = rule_of("ring");
-  rule.before_optimizer = true;
-  rule.stage = 0;
-  rule.name = "gradient.stage0";
-  rule.overlap_backward = kBackward_s / kBoth_s;
-  rule.buckets = 2;
+  const OperationRule rule = rule_in_two_buckets(0);
   setup.rules = {rule};
   setup.message_s = 0.1;
   const StagesRun result = run(setup);

@@ -291,36 +291,32 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   EXPECT_NEAR(train(ensemble).summary["final_loss_of_ensemble"], quantized, 1e-5);
 }
 
-TEST(PipelineTraining, ResumesToTheSameBytesWithAnchorsUnderWay) {
-  Json pipeline = kRandom;
-  pipeline["activations"] = "int8";
-  Json scenario = scenario_of({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}, 12, pipeline);
+// Stopped after so many rounds of the back-end, and gone on with from the last checkpoint.
+void expect_resumes(Json scenario, const std::vector<int>& calls) {
   scenario["train"]["checkpoint_every"] = 5;
   const Trained whole = train(scenario);
-  for (const int calls : {20, 45, 70, 95}) {
+  for (const int call : calls) {
     const TemporaryFolder folder;
     const Case one = only_case(scenario, folder);
-    EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(calls)), std::runtime_error);
+    EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(call)), std::runtime_error);
     const Trained resumed = train(one, folder, 1, true);
-    EXPECT_EQ(resumed.metrics, whole.metrics) << calls;
-    EXPECT_EQ(resumed.exchanges, whole.exchanges) << calls;
-    EXPECT_EQ(resumed.summary, whole.summary) << calls;
+    EXPECT_EQ(resumed.metrics, whole.metrics) << call;
+    EXPECT_EQ(resumed.exchanges, whole.exchanges) << call;
+    EXPECT_EQ(resumed.summary, whole.summary) << call;
   }
 }
 
+TEST(PipelineTraining, ResumesToTheSameBytesWithAnchorsUnderWay) {
+  Json pipeline = kRandom;
+  pipeline["activations"] = "int8";
+  expect_resumes(scenario_of({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}, 12, pipeline),
+                 {20, 45, 70, 95});
+}
+
 TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
-  Json scenario = partial_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 12,
-                                   {{"paths", "random"}, {"routing", "random"}});
-  scenario["train"]["checkpoint_every"] = 5;
-  const Trained whole = train(scenario);
-  for (const int calls : {30, 61, 92}) {
-    const TemporaryFolder folder;
-    const Case one = only_case(scenario, folder);
-    EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(calls)), std::runtime_error);
-    const Trained resumed = train(one, folder, 1, true);
-    EXPECT_EQ(resumed.metrics, whole.metrics) << calls;
-    EXPECT_EQ(resumed.exchanges, whole.exchanges) << calls;
-  }
+  expect_resumes(partial_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 12,
+                                  {{"paths", "random"}, {"routing", "random"}}),
+                 {30, 61, 92});
 }
 
 // What is wrong with a case, by the check of its method and its plan.
