@@ -1,14 +1,15 @@
 // Gossip averaging: every H steps each replica goes on from the mean of the weights of its group, pairs that
 // are drawn anew each time (randomized gossip, Boyd et al. 2006; AD-PSGD, arXiv 1710.06952, averages pairs
 // after each step). NoLoCo is this with slow weights and a momentum.
-#include "methods/common/method.h"
+#include "methods/common/waiting.h"
 
 namespace longhaul {
 namespace {
 
 std::vector<Node> options() {
   return {inner_steps_option(50),
-          integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)")};
+          integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
+          grace_option()};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -19,6 +20,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   rule.every = method.options.at("inner_steps");
   rule.grouping = Grouping::kRandom;
   rule.group_size = method.options.at("group_size");
+  rule.completion = completion_of(method.options);
   rule.payload = whole({"weights"}, model.wire);
   return {{rule}};
 }
@@ -26,6 +28,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 void check(const Case& one) {
   check_inner_steps(one);
   check_whole_groups(one);
+  check_waiting(one);
 }
 
 }  // namespace

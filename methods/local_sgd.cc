@@ -1,25 +1,40 @@
 // Local SGD (arXiv 1805.09767): H inner steps, then every replica goes on from the mean of all weights. The
 // inner optimizer's state stays local.
-#include "methods/common/method.h"
+#include "core/errors.h"
+#include "methods/common/waiting.h"
 
 namespace longhaul {
 namespace {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {inner_steps_option(50)};
+  std::vector<Node> all = quorum_options();
+  all.insert(all.begin(), inner_steps_option(50));
   return with_all_reduce(std::move(all));
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  return {{all_reduce_rule("average", "weights", method.options, model)}};
+  OperationRule rule = all_reduce_rule("average", "weights", method.options, model);
+  rule.completion = completion_of(method.options);
+  return {{rule}};
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_waiting(one);
+  const Json& options = one.method.options;
+  if (options.contains("grace") && !options.contains("quorum"))
+    throw InputError("method.grace", "found without quorum", "quorum and grace",
+                     "a deadline is a quorum of 1");
+  if (options.contains("quorum") && options.at("overlap_backward").get<double>() > 0)
+    throw InputError("method.quorum", "found with overlap_backward", "one of them",
+                     "buckets would go before it is known who takes part");
 }
 
 }  // namespace
 
 Method local_sgd_method() {
-  return {"local-sgd",       "mean of all weights every H steps (arXiv 1805.09767)",
-          options(),         plan,
-          check_inner_steps, overlap_warnings};
+  return {"local-sgd",     "mean of all weights every H steps (arXiv 1805.09767)", options(), plan, check,
+          overlap_warnings};
 }
 
 }  // namespace longhaul

@@ -4,8 +4,9 @@
 
 #include <fmt/core.h>
 
+#include "core/errors.h"
 #include "core/units.h"
-#include "methods/common/method.h"
+#include "methods/common/waiting.h"
 
 namespace longhaul {
 namespace {
@@ -34,7 +35,8 @@ std::vector<Node> options() {
           .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
                  "during the inner steps before; root: to one of the group and back, tensor by tensor "
                  "(the authors' code); serial: Δ, then φ, each to all others of the group (the paper's "
-                 "two messages)")};
+                 "two messages)"),
+      grace_option()};
 }
 
 // φ and Δ at the outer step, or Δ alone with φ sent ahead to the group of the next outer step.
@@ -49,6 +51,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   outer.grouping = by_sites ? Grouping::kSites : Grouping::kRandom;
   if (by_sites) outer.across_every = method.options.at("across_every");
   outer.group_size = method.options.at("group_size");
+  outer.completion = completion_of(method.options);
   outer.payload = whole({"delta", "phi"}, model.wire);
   if (pattern != "presend") return {{outer}};
   OperationRule presend = outer;
@@ -62,6 +65,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 void check(const Case& one) {
   check_inner_steps(one);
   check_whole_groups(one);
+  check_waiting(one);
+  if (one.method.options.contains("grace") && one.method.options.at("pattern") == "presend")
+    throw InputError("method.grace", "found with pattern \"presend\"", "exchange, root, serial",
+                     "φ would go ahead to a partner that may be passed by");
 }
 
 std::vector<std::string> warnings(const Case& one) {

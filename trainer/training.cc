@@ -295,11 +295,13 @@ void Training::finish_step(int step) {
 // evaluated on both sides of that.
 void Training::follow_program(int step) {
   const std::vector<Operation> posted = posted_at(step), due = due_at(step);
-  const auto named = [&](const Instruction& one) -> const Operation& {
+  // Null where nobody met.
+  const auto named = [&](const Instruction& one) -> const Operation* {
+    const OperationRule& rule = plan_.rules[as_index(one.rule)];
     for (const std::vector<Operation>* operations : {&posted, &due})
       for (const Operation& operation : *operations)
-        if (operation.rule == &plan_.rules[as_index(one.rule)] && operation.post_step == one.post_step)
-          return operation;
+        if (operation.rule == &rule && operation.post_step == one.post_step) return &operation;
+    if (!rule.completion.is_all()) return nullptr;
     throw std::logic_error("the program of step " + std::to_string(step) + " names an operation it has not");
   };
   const bool has_outer_step = !due.empty() || has_local_step(step) ||
@@ -319,12 +321,12 @@ void Training::follow_program(int step) {
         break;
       case Instruction::Kind::kPost:
         // The numbers are those of the end of the step, whenever the replay lets them go.
-        if (const Operation& operation = named(one);
-            one.left == 0 && one.bucket >= operation.rule->buckets - 1)
-          post(operation);
+        if (const Operation* operation = named(one);
+            operation && one.left == 0 && one.bucket >= operation->rule->buckets - 1)
+          post(*operation);
         break;
       case Instruction::Kind::kAwait:
-        apply(named(one));
+        if (const Operation* operation = named(one)) apply(*operation);
         break;
     }
   if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <istream>
 
 #include "core/errors.h"
@@ -30,6 +31,12 @@ void read_line(const Json& json, const OperationPlan& plan, const PlanContext& c
       throw InputError("group", fmt::format("found replica {}", replica),
                        fmt::format("0 to {}", context.replicas - 1));
   schedule.groups[{rule, step}].push_back(group);
+}
+
+void drop_lone_members(std::vector<std::vector<int>>& groups) {
+  groups.erase(std::remove_if(groups.begin(), groups.end(),
+                              [](const std::vector<int>& group) { return group.size() < 2; }),
+               groups.end());
 }
 
 }  // namespace
@@ -69,7 +76,12 @@ std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& p
                                    operation.post_step),
                        "the schedule of a replay of this case to its end");
     operation.groups = found->second;
+    if (!operation.rule->is_of_everyone()) drop_lone_members(operation.groups);
   }
+  const auto has_nobody = [](const Operation& operation) {
+    return !operation.rule->completion.is_all() && operation.groups.empty();
+  };
+  operations.erase(std::remove_if(operations.begin(), operations.end(), has_nobody), operations.end());
   return operations;
 }
 

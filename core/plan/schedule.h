@@ -24,7 +24,8 @@ struct Schedule {
 Schedule read_schedule(std::istream& in, const std::string& file, const OperationPlan& plan,
                        const PlanContext& context);
 
-// The operations, those of such rules with the groups that met. Throws InputError where the schedule does not
+// The operations, those of such rules with the groups that met. Of drawn groups one who was left alone takes
+// no step; an operation in which nobody met is left out. Throws InputError where the schedule does not
 // have the operation.
 std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& plan,
                                 std::vector<Operation> operations);

@@ -56,6 +56,27 @@ TEST(Schedule, GivesOperationsThatDoNotWaitForAllTheGroupsThatMet) {
   EXPECT_EQ(posted(10)[1].groups, (std::vector<std::vector<int>>{{1}}));
 }
 
+// Of drawn groups who was left alone takes no step; where nobody met there is no operation.
+TEST(Schedule, OfDrawnGroupsTheLoneAreLeftOut) {
+  OperationPlan of_method = plan();
+  of_method.rules[1].grouping = Grouping::kRandom;
+  of_method.rules[1].group_size = 2;
+  std::istringstream in(std::string(kHeader) +
+                        R"({"rule": 1, "step": 5, "group": [3], "start_s": 1, "done_s": 1}
+{"rule": 1, "step": 5, "group": [2, 0], "start_s": 1, "done_s": 2}
+{"rule": 1, "step": 10, "group": [1], "start_s": 1, "done_s": 1}
+{"rule": 1, "step": 10, "group": [0], "start_s": 1, "done_s": 1}
+)");
+  const Schedule schedule = read_schedule(in, "schedule.jsonl", of_method, kContext);
+  const auto posted = [&](int step) {
+    return followed(schedule, of_method, operations_at(of_method, kContext, step));
+  };
+  ASSERT_EQ(posted(5).size(), 2u);
+  EXPECT_EQ(posted(5)[1].groups, (std::vector<std::vector<int>>{{2, 0}}));
+  ASSERT_EQ(posted(10).size(), 1u);
+  EXPECT_EQ(posted(10)[0].rule->name, "all");
+}
+
 TEST(Schedule, WithoutAnOperationOfThePlanIsRefused) {
   const OperationPlan of_method = plan();
   EXPECT_THROW(followed(schedule_in(kHeader), of_method, operations_at(of_method, kContext, 5)), InputError);

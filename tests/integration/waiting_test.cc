@@ -1,0 +1,140 @@
+// Methods whose replicas wait for each other for a time only, from end to end: the replay says who met, the
+// training follows it.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "core/csv.h"
+#include "core/json.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+// Every message takes 0.3 s and a step 0.4 s, of replica r r tenths longer.
+class Waiting : public testing::Test {
+ protected:
+  std::string run(const std::string& out, const Json& methods, bool has_barrier = false) {
+    Json json = Json::parse(read_text(scenario_file("small.json")));
+    json["methods"] = methods;
+    json["workload"] = {{"step_time", {{"constant", "400ms"}}}};
+    json["workload"]["step_time_factors"] = {{"1", 1.1}, {"2", 1.2}, {"3", 1.3}};
+    json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
+                       {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}},
+                       {"barrier", has_barrier}};
+    const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
+    write_text(file, json.dump());
+    const CommandResult result = longhaul({"run", file, "--out", folder, "--quiet"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return folder;
+  }
+  // By label.
+  static Json record(const std::string& run, const std::string& label) {
+    const Json summary = Json::parse(read_text(run + "/summary.json"));
+    for (const Json& one : summary["cases"])
+      if (one["label"] == label) return one;
+    throw std::runtime_error("no case " + label);
+  }
+  static std::string losses(const std::string& run, const std::string& label) {
+    return read_text(run + "/train/" + record(run, label)["training"].get<std::string>() + "/metrics.csv");
+  }
+  static std::string table(const std::string& run, const std::string& label, const char* file) {
+    return read_text(run + "/cases/" + record(run, label)["case"].get<std::string>() + "/" + file);
+  }
+
+  const std::string folder_ = fresh_folder("waiting");
+};
+
+// Whoever waits as long as it takes is the method that waits: the same losses, the same times. Around a ring
+// that is the one in which nobody begins before all are there: before that it is not known who takes part.
+TEST_F(Waiting, AnEndlessGraceIsTheSynchronousForm) {
+  const std::string endless = "1000000s";
+  const std::string out =
+      run("endless",
+          {{{"name", "noloco"}, {"inner_steps", 5}},
+           {{"name", "noloco"}, {"label", "noloco, grace"}, {"inner_steps", 5}, {"grace", endless}},
+           {{"name", "gossip"}, {"inner_steps", 5}},
+           {{"name", "gossip"}, {"label", "gossip, grace"}, {"inner_steps", 5}, {"grace", endless}},
+           {{"name", "local-sgd"}, {"inner_steps", 5}},
+           {{"name", "local-sgd"},
+            {"label", "local-sgd, grace"},
+            {"inner_steps", 5},
+            {"quorum", 1},
+            {"grace", endless}}},
+          true);
+  for (const std::string method : {"noloco", "gossip", "local-sgd"}) {
+    EXPECT_EQ(losses(out, method + ", grace"), losses(out, method)) << method;
+    for (const char* file : {"exchanges.csv", "steps.csv", "replicas.csv", "links.csv"})
+      EXPECT_EQ(table(out, method + ", grace", file), table(out, method, file)) << method << " " << file;
+  }
+}
+
+// Replicas that never arrive together and wait for nobody never meet: they train by themselves, to the bit.
+TEST_F(Waiting, WhoNeverMeetsTrainsAlone) {
+  const std::string out = run("alone", {{{"name", "independent"}},
+                                        {{"name", "noloco"}, {"inner_steps", 5}, {"grace", "0s"}},
+                                        {{"name", "gossip"}, {"inner_steps", 5}, {"grace", "0s"}}});
+  for (const char* method : {"noloco", "gossip"}) {
+    EXPECT_EQ(losses(out, method), losses(out, "independent")) << method;
+    EXPECT_EQ(record(out, method)["bytes_sent_per_replica"], 0) << method;
+    EXPECT_EQ(record(out, method)["simulated_time_s"], record(out, "independent")["simulated_time_s"]);
+  }
+}
+
+// Five steps of 0.4 to 0.52 s: after 2, 2.2, 2.4 and 2.6 s. Half a second after the first one three are
+// there, and average around a ring, 4 · 0.3 s. The fourth goes on with its own weights, without waiting.
+TEST_F(Waiting, ADeadlinePassesTheLateOneBy) {
+  const std::string out =
+      run("deadline", {{{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 1}, {"grace", "0.5s"}},
+                       {{"name", "independent"}}});
+  std::istringstream schedule(table(out, "local-sgd", "schedule.jsonl"));
+  std::string line;
+  std::getline(schedule, line);
+  std::getline(schedule, line);
+  EXPECT_EQ(Json::parse(line)["group"], (std::vector<int>{0, 1, 2}));
+  const CsvTable rows =
+      read_csv(out + "/cases/" + record(out, "local-sgd")["case"].get<std::string>() + "/exchanges.csv");
+  for (const auto& row : rows.rows) {
+    if (row[rows.column("step")] != "5") continue;
+    const int replica = std::stoi(row[rows.column("replica")]);
+    const double ready = 2 + 0.2 * replica;
+    EXPECT_NEAR(std::stod(row[rows.column("ready_s")]), ready, 1e-9);
+    EXPECT_NEAR(std::stod(row[rows.column("done_s")]), replica == 3 ? ready : 2.5 + 4 * 0.3, 1e-9);
+  }
+  // At step 5, before the average, all are as if alone; behind it the fourth one still is.
+  const auto loss_of = [&](const char* method, const std::string& phase, const char* replica) {
+    std::istringstream in(losses(out, method));
+    for (std::string row; std::getline(in, row);)
+      if (row.rfind("5," + phase + "," + replica + ",", 0) == 0)
+        return row.substr(row.find(phase) + phase.size());
+    return std::string("no row ") + replica;
+  };
+  EXPECT_EQ(loss_of("local-sgd", "after", "3"), loss_of("independent", "plain", "3"));
+  EXPECT_NE(loss_of("local-sgd", "after", "2"), loss_of("independent", "plain", "2"));
+}
+
+TEST_F(Waiting, WhatCannotBeIsSaid) {
+  const auto refusal = [&](const Json& method, const Json& pipeline = Json()) {
+    Json json = Json::parse(read_text(scenario_file("small.json")));
+    json["methods"] = {method};
+    if (!pipeline.is_null()) json["pipeline"] = pipeline;
+    write_text(folder_ + "/wrong.json", json.dump());
+    const CommandResult result = longhaul({"check", folder_ + "/wrong.json"});
+    EXPECT_EQ(result.status, 2) << method;
+    return result.err;
+  };
+  const Json noloco = {{"name", "noloco"}, {"inner_steps", 5}, {"grace", "1s"}};
+  EXPECT_NE(refusal(noloco, {{"stages", 2}}).find("methods[0].grace: found \"1s\" with 2 pipeline stages"),
+            std::string::npos);
+  Json ahead = noloco;
+  ahead["pattern"] = "presend";
+  EXPECT_NE(refusal(ahead).find("found with pattern \"presend\""), std::string::npos);
+  EXPECT_NE(refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 5}}).find("at most 4"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"grace", "1s"}}).find("found without quorum"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace longhaul
