@@ -20,7 +20,6 @@
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
 #include "core/child_main.h"
-#include "core/csv.h"
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/units.h"
@@ -167,13 +166,12 @@ class Run {
   }
 
   std::vector<std::vector<double>> measured_times(const Case& one) const {
-    const CsvTable table = read_csv(layout_.training_folder(one) + "/step_times.csv");
-    const std::size_t step = table.column("step"), replica = table.column("replica"),
-                      seconds = table.column("compute_s");
-    std::vector<std::vector<double>> times(
-        as_index(one.steps()), std::vector<double>(as_index(training_replicas(plan_of(one), one.replicas))));
-    for (const auto& row : table.rows)
-      times.at(std::stoul(row[step]) - 1).at(std::stoul(row[replica])) = std::stod(row[seconds]);
+    CsvStream rows(layout_.training_folder(one) + "/step_times.csv", {"step", "replica", "compute_s"});
+    const int replicas = training_replicas(plan_of(one), one.replicas);
+    std::vector<std::vector<double>> times(as_index(one.steps()), std::vector<double>(as_index(replicas)));
+    while (rows.next())
+      times[as_index(rows.integer(0, 1, one.steps()) - 1)][as_index(rows.integer(1, 0, replicas - 1))] =
+          rows.number(2);
     return times;
   }
 

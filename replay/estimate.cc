@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -49,6 +50,13 @@ GroupExchange group_of(const Operation& exchange, std::int64_t bytes, int member
     group.site_of = std::move(sites);
   }
   return group;
+}
+
+// Nobody replays what 64 bits do not count: their largest number stands for it.
+void add_product(std::int64_t& sum, std::int64_t count, std::int64_t each) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(count, each, &product) || __builtin_add_overflow(sum, product, &sum))
+    sum = std::numeric_limits<std::int64_t>::max();
 }
 
 // What one group costs.
@@ -125,9 +133,9 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
     }
     found = known.emplace(key, cost).first;
   }
-  estimate.transfers += count * found->second.transfers;
-  estimate.payload_bytes += count * found->second.bytes;
-  estimate.events += count * found->second.events;
+  add_product(estimate.transfers, count, found->second.transfers);
+  add_product(estimate.payload_bytes, count, found->second.bytes);
+  add_product(estimate.events, count, found->second.events);
 }
 
 // Several senders to one receiver at a time fill its FIFO together.
@@ -151,16 +159,17 @@ void check_senders(const Case& one, const OperationRule& rule) {
 void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
-  const std::int64_t microbatches =
-      std::int64_t{trace.context.steps} * trace.context.replicas * plan.microbatches;
+  std::int64_t microbatches = 0;
+  add_product(microbatches, std::int64_t{trace.context.steps} * trace.context.replicas, plan.microbatches);
   std::int64_t transfers = 0;
   for (const auto* hops : {&plan.forward_bytes, &plan.backward_bytes})
     for (const std::int64_t bytes : *hops) {
-      transfers += microbatches;
-      estimate.payload_bytes += microbatches * bytes;
+      add_product(transfers, microbatches, 1);
+      add_product(estimate.payload_bytes, microbatches, bytes);
     }
-  estimate.transfers += transfers;
-  if (one.network.fidelity == "flow") estimate.events += 2 * transfers * channels(one.network.tcp);
+  add_product(estimate.transfers, transfers, 1);
+  if (one.network.fidelity == "flow")
+    for (int way = 0; way < 2; ++way) add_product(estimate.events, transfers, channels(one.network.tcp));
 }
 
 // Times are whole nanoseconds: a rest of a message that takes less than half of one would never end.
