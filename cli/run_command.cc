@@ -55,7 +55,14 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   if (!options.resume && options.only.empty())
     throw InputError("--out", folder + " already holds a run", "a new folder",
                      "or --resume to continue that run");
-  if (read_json_or_null(old) != scenario.written)
+  const auto is_another = [&] {
+    try {
+      return read_json_or_null(old) != scenario.written;
+    } catch (const DamagedFile&) {
+      return true;
+    }
+  };
+  if (is_another())
     throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
                      "a new folder, or the same scenario and --set");
   return folder;

@@ -84,8 +84,12 @@ void apply_assignment(Json& scenario, const std::string& assignment) {
   if (equals == std::string::npos)
     throw InputError("--set", fmt::format("found \"{}\"", assignment), "key.path=value");
   const std::string text = assignment.substr(equals + 1);
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
+  Json value;
+  try {
+    value = parse_json(text);
+  } catch (const InputError&) {  // a text without its quotes
+    value = text;
+  }
   assign(scenario, assignment.substr(0, equals), value, "--set");
 }
 
