@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims validation test test-long kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
+.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -38,6 +38,33 @@ test-long: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target long_test residuals
 	$(BUILD)/bin/long_test
 	$(BUILD)/bin/residuals 60
+
+# The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers.
+asan: setup-tests
+	cmake --preset asan
+	cmake --build build-asan -j $(JOBS)
+	ctest --preset asan -j $(JOBS) -E 'browser|report_lint'
+
+# What runs in several threads, with the thread sanitizer: the back-ends, and ranks as threads. (The job pool has no threads: it is one
+# loop over the messages of its children.)
+tsan: setup-tests
+	cmake --preset tsan
+	cmake --build build-tsan -j $(JOBS) --target threads_test
+	build-tsan/bin/threads_test
+
+# Each fuzz target for a minute (FUZZ_SECONDS), from the corpus in the tree and what earlier calls found: docs/fuzzing.md.
+FUZZ_SECONDS := 60
+FUZZ_TARGETS := units json csv scenario matrix graphml link_trace shards safetensors checkpoint trace schedule run_directory
+fuzz:
+	scripts/setup.sh --fuzz
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS)
+	for target in $(FUZZ_TARGETS); do \
+	  mkdir -p build-fuzz/found/$$target && echo "== $$target" && \
+	  build-fuzz/bin/$${target}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=3000 -verbosity=0 \
+	    -print_final_stats=1 -artifact_prefix=build-fuzz/found/$$target- \
+	    build-fuzz/found/$$target tests/fuzz/corpus/$$target || exit; \
+	done
 
 # Rings of eight processes over the Linux kernel's TCP beside both fidelities (docs/validation/kernel-ring.md): as root, on a
 # quiet machine, twenty minutes.
@@ -79,5 +106,7 @@ help:
 	@echo "make validation   replay scenarios/validation, write the tables of docs/validation.md"
 	@echo "make test         set up, build, run all tests"
 	@echo "make test-long    the checks that take many minutes"
+	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"
+	@echo "make fuzz         every fuzz target for a minute (FUZZ_SECONDS=60)"
 	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"
 	@echo "make setup|all|schema|format|tidy|clean"

@@ -1,5 +1,7 @@
 #include "analysis/case_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -9,6 +11,7 @@
 
 #include "analysis/exchange_table.h"
 #include "analysis/residual.h"
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "core/errors.h"
@@ -84,11 +87,10 @@ class GroupTimes {
   GroupTimes(const std::string& case_folder, int workers) : sync_s_(as_index(workers), -1) {
     std::ifstream in(case_folder + "/trace.jsonl");
     if (!in) return;
-    try {
-      trace_ = read_trace(in, case_folder + "/trace.jsonl");
-    } catch (const InputError& error) {
-      throw RunError(error.what());  // longhaul wrote it: no user did this
-    }
+    const std::string file = case_folder + "/trace.jsonl";
+    trace_ = reading(file, [&] { return read_trace(in, file); });  // longhaul wrote it: no user did this
+    if (const int its_own = trace_.context.replicas * trace_.plan.pipeline.stages; its_own != workers)
+      throw DamagedFile(fmt::format("{}: is of {} workers, the case has {}", file, its_own, workers));
   }
 
   // A row of exchanges.csv: the rows of one exchange stand together. `sync_s`: done − start.
@@ -273,7 +275,7 @@ void add_curve(const Case& one, const std::string& case_folder, Json& record) {
 
 void add_training(const std::string& train_folder, const std::string& training, Json& record) {
   record["training"] = training;
-  const Json said = read_json_or_null(train_folder + "/training.json");
+  const Json said = read_json_or_null(train_folder + "/training.json", training_declaration());
   if (!said.is_object()) return;
   for (const char* key :
        {"final_loss", "final_loss_of_ensemble", "final_loss_sampling_error", "evaluated_sequences",

@@ -31,40 +31,71 @@ std::set<std::string> sent_ahead(const std::string& case_folder) {
   return blocks ? names : std::set<std::string>();
 }
 
-Json trace_header(const std::string& case_folder) {
-  std::ifstream in(case_folder + "/trace.jsonl");
+std::string trace_file(const std::string& case_folder) {
+  return case_folder + "/trace.jsonl";
+}
+
+const Node& header_declaration() {
+  static const Node declaration =
+      section("", {integer("replicas").at_least(1).at_most(kMostReplicas), integer("steps").at_least(1),
+                   large_integer("parameters").at_least(1).at_most(kMostParameters),
+                   list_of("rules", section("", {text("name"), integer("overlap_steps").at_least(0)})),
+                   section("pipeline", {integer("stages").at_least(1)})});
+  return declaration;
+}
+
+// What the analysis needs of the header; as it is here without a trace.
+struct TraceFacts {
+  std::vector<ExchangeRuleFacts> rules;
+  std::int64_t steps = kMostOfACount, workers = kMostReplicas, stage_bytes = 0;
+};
+
+TraceFacts facts_of(const Json& header) {
+  check_declared(header_declaration(), header, "");
+  TraceFacts facts;
+  for (const Json& rule : header.value("rules", Json::array()))
+    facts.rules.push_back({rule.value("name", ""), rule.value("overlap_steps", 0)});
+  facts.steps = header.value("steps", facts.steps);
+  facts.workers = header.value("replicas", facts.workers);
+  if (const Json pipeline = member(header, "pipeline"); !pipeline.is_null()) {
+    facts.workers *= pipeline.value("stages", std::int64_t{1});
+    facts.stage_bytes = pipeline_from(pipeline, header.at("parameters")).bytes_of_step();
+  }
+  return facts;
+}
+
+TraceFacts trace_facts(const std::string& case_folder) {
+  std::ifstream in(trace_file(case_folder));
   std::string line;
-  std::getline(in, line);
-  return Json::parse(line, nullptr, false);
+  if (!std::getline(in, line)) return {};
+  return reading(trace_file(case_folder) + ": line 1", [&] { return facts_of(parse_json(line)); });
 }
 
 }  // namespace
 
 std::int64_t stage_bytes_of_step(const std::string& case_folder) {
-  const Json header = trace_header(case_folder);
-  const Json pipeline = member(header, "pipeline");
-  return pipeline.is_null() ? 0 : pipeline_from(pipeline, header.at("parameters")).bytes_of_step();
+  return trace_facts(case_folder).stage_bytes;
 }
 
 std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
-  const Json header = trace_header(case_folder);
-  std::vector<ExchangeRuleFacts> rules;
-  if (!header.is_object() || !header.contains("rules")) return rules;
-  for (const Json& rule : header["rules"])
-    rules.push_back({rule.value("name", ""), rule.value("overlap_steps", 0)});
-  return rules;
+  return trace_facts(case_folder).rules;
 }
 
 ExchangeTable::ExchangeTable(const std::string& case_folder)
-    : rules_(exchange_rules(case_folder)),
-      rows_(case_folder + "/exchanges.csv",
+    : rows_(case_folder + "/exchanges.csv",
             {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes", "awaited_s"}) {
+  TraceFacts facts = trace_facts(case_folder);
+  rules_ = std::move(facts.rules);
+  steps_ = facts.steps;
+  workers_ = facts.workers;
   blocks_somewhere_ = std::any_of(rules_.begin(), rules_.end(),
                                   [](const ExchangeRuleFacts& rule) { return rule.overlap_steps == 0; });
 }
 
 bool ExchangeTable::next() {
   if (!rows_.next()) return false;
+  step_ = rows_.integer(kStep, 0, steps_);
+  replica_ = rows_.integer(kReplica, 0, workers_ - 1);
   if (rule_ && rule_->name == exchange()) return true;
   const auto found = std::find_if(rules_.begin(), rules_.end(),
                                   [&](const ExchangeRuleFacts& rule) { return rule.name == exchange(); });

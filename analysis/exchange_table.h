@@ -26,19 +26,20 @@ std::int64_t stage_bytes_of_step(const std::string& case_folder);
 
 class ExchangeTable {
  public:
-  // Throws RunError if the table cannot be read. Rows of rules that the trace does not know block.
+  // Throws DamagedFile if the table cannot be read. Rows of rules that the trace does not know block.
   explicit ExchangeTable(const std::string& case_folder);
 
-  // Goes to the next row, in the order of (step, rule, replica); false at the end.
+  // Goes to the next row, in the order of (step, rule, replica); false at the end. Throws DamagedFile for a
+  // step or a replica that the trace does not have.
   bool next();
 
-  std::int64_t step() const { return rows_.integer(kStep); }  // at which it was posted
-  std::int64_t replica() const { return rows_.integer(kReplica); }
+  std::int64_t step() const { return step_; }  // at which it was posted
+  std::int64_t replica() const { return replica_; }
   std::string_view exchange() const { return rows_.text(kExchange); }  // the rule's name
   double ready_s() const { return rows_.number(kReady); }              // the replica posted it
   double start_s() const { return rows_.number(kStart); }
   double done_s() const { return rows_.number(kDone); }
-  std::int64_t bytes() const { return rows_.integer(kBytes); }
+  std::int64_t bytes() const { return rows_.integer(kBytes, 0, kMostBytes); }
 
   // Whether it overlaps with compute: posted at one step, awaited at a later one.
   bool overlaps() const { return rule_ && rule_->overlap_steps > 0; }
@@ -57,15 +58,20 @@ class ExchangeTable {
  private:
   enum Cell { kStep, kReplica, kExchange, kReady, kStart, kDone, kBytes, kAwaited };
 
+  // The sum of a table's rows is an integer too.
+  static constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
+
+  std::int64_t steps_ = kMostOfACount, workers_ = kMostReplicas;  // of the trace
   std::vector<ExchangeRuleFacts> rules_;
   bool blocks_somewhere_ = false;
   CsvStream rows_;
   const ExchangeRuleFacts* rule_ = nullptr;  // of the row
+  std::int64_t step_ = 0, replica_ = 0;
 };
 
 // Where the time of a synchronization goes: {part: seconds} over the rows of CASE_FOLDER/breakdown.csv that
 // count as synchronization, divided by `syncs` (outer steps of all replicas), so that the parts add up to the
-// mean synchronization time. Null without such rows. Throws RunError.
+// mean synchronization time. Null without such rows. Throws DamagedFile.
 Json sync_breakdown(const std::string& case_folder, std::size_t syncs);
 
 }  // namespace longhaul

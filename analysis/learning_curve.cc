@@ -39,7 +39,7 @@ const std::vector<std::string> kMetricColumns = {"step", "phase",        "replic
 Moments evaluated_steps(const std::string& metrics, int replicas) {
   Moments moments;
   CsvStream rows(metrics, {"step"});
-  while (rows.next()) moments[rows.integer(0)].resize(replicas);
+  while (rows.next()) moments[rows.step(0)].resize(replicas);
   const auto start = moments.find(0);  // before the first step all clocks are 0 and nothing is sent
   if (start != moments.end())
     for (Moment& moment : start->second) moment.replayed = true;
@@ -48,7 +48,7 @@ Moments evaluated_steps(const std::string& metrics, int replicas) {
 
 void check_replica(std::int64_t replica, int replicas, const std::string& file) {
   if (replica < 0 || replica >= replicas)
-    throw RunError(fmt::format("{}: has replica {}, the case has {}", file, replica, replicas));
+    throw DamagedFile(fmt::format("{}: has replica {}, the case has {}", file, replica, replicas));
 }
 
 // With stages rows are of workers; a replica's clock is that of its last worker.
@@ -89,7 +89,7 @@ void read_bytes(const std::string& case_folder, int replicas, int stages, Moment
       for (int r = 0; r < replicas; ++r) moment->second[r].bytes_before = sent[r];
   };
   for (ExchangeTable rows(case_folder); rows.next();) {
-    if (rows.step() < step) throw RunError(file + ": its steps are not in order");
+    if (rows.step() < step) throw DamagedFile(file + ": its steps are not in order");
     if (rows.step() != step) {
       advance_to(rows.step());
       step = rows.step();

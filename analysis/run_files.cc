@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 
 namespace longhaul {
@@ -25,10 +26,16 @@ std::optional<Number> parsed(std::string_view cell) {
 }  // namespace
 
 Json read_json_or_null(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) return nullptr;
-  Json json = Json::parse(in, nullptr, false);
-  return json.is_discarded() ? Json(nullptr) : json;
+  if (!std::filesystem::exists(file)) return nullptr;
+  const std::optional<std::string> text = read_file(file);
+  if (!text) throw DamagedFile(file + ": cannot be read");
+  return reading(file, [&] { return parse_json(*text); });
+}
+
+Json read_json_or_null(const std::string& file, const Node& declaration) {
+  Json json = read_json_or_null(file);
+  if (!json.is_null()) reading(file, [&] { check_declared(declaration, json, ""); });
+  return json;
 }
 
 std::string cut_off(const std::string& file) {
@@ -57,14 +64,14 @@ void ReplacedFile::commit() {
 }
 
 CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& columns)
-    : file_(file), in_(file) {
-  if (!in_) throw RunError(file + ": cannot be read");
+    : file_(file), columns_(columns), in_(file) {
+  if (!in_) throw DamagedFile(file + ": cannot be read");
   if (!read_line()) return;  // still being written, or killed before its header
   split();
   width_ = cells_.size();
   for (const std::string& column : columns) {
     const auto found = std::find(cells_.begin(), cells_.end(), column);
-    if (found == cells_.end()) throw RunError(file + ": has no column \"" + column + "\"");
+    if (found == cells_.end()) throw DamagedFile(fmt::format("{}: has no column \"{}\"", file, column));
     order_.push_back(as_index(found - cells_.begin()));
   }
 }
@@ -108,18 +115,23 @@ void CsvStream::split_quoted() {
 
 double CsvStream::number(std::size_t column) const {
   const auto value = parsed<double>(text(column));
-  if (!value) fail(fmt::format("has \"{}\" for a number", text(column)));
+  if (!value) fail(fmt::format("has \"{}\" for a number in \"{}\"", text(column), columns_[column]));
   return *value;
 }
 
 std::int64_t CsvStream::integer(std::size_t column) const {
   const auto value = parsed<std::int64_t>(text(column));
-  if (!value) fail(fmt::format("has \"{}\" for an integer", text(column)));
+  if (!value) fail(fmt::format("has \"{}\" for an integer in \"{}\"", text(column), columns_[column]));
   return *value;
 }
 
+void CsvStream::refuse(std::size_t column, std::int64_t least, std::int64_t most) const {
+  fail(fmt::format("has {} in \"{}\"; allowed: an integer from {} to {}", text(column), columns_[column],
+                   least, most));
+}
+
 void CsvStream::fail(const std::string& what) const {
-  throw RunError(fmt::format("{}: line {} {}", file_, line_number_, what));
+  throw DamagedFile(fmt::format("{}: line {} {}", file_, line_number_, what));
 }
 
 }  // namespace longhaul

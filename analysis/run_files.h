@@ -7,12 +7,28 @@
 #include <string_view>
 #include <vector>
 
+#include "core/errors.h"
+#include "core/limits.h"
 #include "core/options.h"
 
 namespace longhaul {
 
-// A JSON file; null where it does not exist or is damaged.
+// A JSON file; null where it does not exist. Throws DamagedFile, with the place in the file, where it is no
+// JSON or not as declared.
 Json read_json_or_null(const std::string& file);
+Json read_json_or_null(const std::string& file, const Node& declaration);
+
+// What `read` returns. What it has against its input is said of `file`, and damages it: throws DamagedFile.
+template <typename Read>
+auto reading(const std::string& file, const Read& read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const InputError& error) {
+    throw DamagedFile(error.in_file(file).what());
+  } catch (const Json::exception& error) {
+    throw DamagedFile(in_our_words(error).in_file(file).what());
+  }
+}
 
 // Why a table that is finished cannot be: "" or "FILE: is cut off, its last line (1234) has no end". For the
 // files of a case with `done`, which no process writes any more; readers leave such a line out. A file that
@@ -38,20 +54,27 @@ class ReplacedFile {
 // A CSV row by row, for tables that may have millions of rows.
 class CsvStream {
  public:
-  // Throws RunError if `file` cannot be read or lacks one of `columns`; a file without a whole header, whose
-  // writer has only begun, has no rows. Cells are then addressed by their index in `columns`, whatever the
-  // order in the file is.
+  // Throws DamagedFile if `file` cannot be read or lacks one of `columns`; a file without a whole header,
+  // whose writer has only begun, has no rows. Cells are then addressed by their index in `columns`, whatever
+  // the order in the file is.
   CsvStream(const std::string& file, const std::vector<std::string>& columns);
 
   // Goes to the next row; false at the end. A last line without its end (its writer was killed) counts as the
-  // end. Throws RunError, with the line number, for a row with too few or too many cells.
+  // end. Throws DamagedFile, with the line number, for a row with too few or too many cells.
   bool next();
 
-  // Of the current row; valid until next(). Numbers throw RunError, with file and line, where the cell is
-  // none.
+  // Of the current row; valid until next(). Numbers throw DamagedFile, with file, line and column, where the
+  // cell is none, or not in the range.
   std::string_view text(std::size_t column) const { return cells_[order_[column]]; }
   double number(std::size_t column) const;
   std::int64_t integer(std::size_t column) const;
+  std::int64_t integer(std::size_t column, std::int64_t least, std::int64_t most) const {
+    const std::int64_t value = integer(column);
+    if (value < least || value > most) refuse(column, least, most);
+    return value;
+  }
+  std::int64_t step(std::size_t column) const { return integer(column, 0, kMostOfACount); }
+  std::int64_t worker(std::size_t column) const { return integer(column, 0, kMostReplicas - 1); }
   bool empty(std::size_t column) const { return text(column).empty(); }
   bool has_header() const { return width_ > 0; }
   const std::string& line() const { return line_; }  // as it stands in the file, without its end
@@ -60,9 +83,11 @@ class CsvStream {
   bool read_line();
   void split();
   void split_quoted();
+  [[noreturn]] void refuse(std::size_t column, std::int64_t least, std::int64_t most) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string file_;
+  std::vector<std::string> columns_;
   std::ifstream in_;
   std::string line_;
   std::int64_t line_number_ = 0;

@@ -2,11 +2,11 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 #include "core/option_docs.h"
 #include "core/options.h"
@@ -90,12 +90,14 @@ void list_scenarios() {
 }
 
 void add_scenario(const fs::path& file, std::vector<ScenarioInfo>& found) {
-  std::ifstream in(file);
-  const Json json = Json::parse(in, nullptr, false, true);
-  if (json.is_discarded())
+  try {
+    const Json json = parse_json(read_file(file.string()).value_or(""), JsonComments::kAllowed);
+    const Json about = member(json, "description");
+    if (member(json, "methods").is_array())
+      found.push_back({file.string(), first_sentence(about.is_string() ? about.get<std::string>() : "")});
+  } catch (const InputError&) {
     found.push_back({file.string(), "(is not JSON)"});
-  else if (json.is_object() && json.contains("methods") && json["methods"].is_array())
-    found.push_back({file.string(), first_sentence(json.value("description", ""))});
+  }
 }
 
 Json schema() {

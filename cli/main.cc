@@ -1,9 +1,14 @@
 // The longhaul command: parse, call, turn errors into exit statuses.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 
 #include "cli/commands.h"
 #include "core/errors.h"
+#include "core/json.h"
 #include "replay/replay.h"
 
 namespace {
@@ -44,6 +49,25 @@ void declare_check(CLI::App& app, RunOptions& options, int& status) {
   check->callback([&] { status = check_command(options.scenario, options.assignments); });
 }
 
+// Of a command that reads results, which may be damaged or somebody else's: what is wrong with them is wrong
+// input, not a run that failed.
+template <typename Command>
+int over_results(const Command& command) {
+  try {
+    return command();
+  } catch (const DamagedFile& error) {
+    throw InputError("", error.what(), "");
+  } catch (const Json::exception& error) {
+    throw in_our_words(error).in_file("the results");
+  } catch (const std::logic_error& error) {
+    throw InputError("", fmt::format("the results are not as a run writes them ({})", error.what()),
+                     "folders that longhaul run has written");
+  } catch (const std::bad_alloc&) {
+    throw InputError("", "the results need more memory than there is",
+                     "folders that longhaul run has written");
+  }
+}
+
 void declare_report(CLI::App& app, ReportOptions& options, int& status) {
   CLI::App* report = app.add_subcommand("report", "One self-contained HTML file from run directories");
   report->add_option("RUN", options.runs, "run directories; shards of a scenario are one run")->required();
@@ -56,7 +80,7 @@ void declare_report(CLI::App& app, ReportOptions& options, int& status) {
   report->add_option("--every", options.every_s, "seconds between two pages (default 5)")
       ->check(CLI::Range(1., 3600.))
       ->needs(watch);
-  report->callback([&] { status = report_command(options); });
+  report->callback([&] { status = over_results([&] { return report_command(options); }); });
 }
 
 // What `run` starts for a case of fidelity analytic, as it starts longhaul-sim for the others.
@@ -71,7 +95,7 @@ void declare_claims(CLI::App& app, std::vector<std::string>& runs, std::string& 
   CLI::App* claims = app.add_subcommand("claims", "The verdict matrix of every claim of run directories");
   claims->add_option("RUN", runs, "run directories; shards of a scenario are judged together")->required();
   claims->add_option("-o,--output", out, "a Markdown file (default: standard output)");
-  claims->callback([&] { status = claims_command(runs, out); });
+  claims->callback([&] { status = over_results([&] { return claims_command(runs, out); }); });
 }
 
 void declare_validate(CLI::App& app, ValidateOptions& options, int& status) {
@@ -117,7 +141,7 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
       ->add_option("--format", options.format, "text, markdown, csv or json (default: by the ending of -o)")
       ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));
   compare->add_option("-o,--output", options.out, "a file (default: standard output)");
-  compare->callback([&] { status = compare_command(options); });
+  compare->callback([&] { status = over_results([&] { return compare_command(options); }); });
 }
 
 void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
@@ -134,7 +158,7 @@ void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
       ->allow_extra_args(false);
   plot->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
-  plot->callback([&] { status = plot_command(options); });
+  plot->callback([&] { status = over_results([&] { return plot_command(options); }); });
 }
 
 void declare_new(CLI::App& app, NewOptions& options, int& status) {
@@ -166,7 +190,9 @@ void declare_export_chakra(CLI::App& app, ChakraOptions& options, int& status) {
   chakra->add_option("RUN", options.run, "run directory")->required();
   chakra->add_option("--case", options.case_name, "the case; a run with one case needs none");
   chakra->add_option("-o,--output", options.out, "folder for chakra.0.json, chakra.1.json, …")->required();
-  chakra->callback([&] { status = export_chakra_command(options.run, options.case_name, options.out); });
+  chakra->callback([&] {
+    status = over_results([&] { return export_chakra_command(options.run, options.case_name, options.out); });
+  });
 }
 
 void declare_list(CLI::App& app, std::string& topic, int& status) {

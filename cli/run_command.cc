@@ -20,7 +20,6 @@
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
 #include "core/child_main.h"
-#include "core/csv.h"
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/units.h"
@@ -56,7 +55,14 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   if (!options.resume && options.only.empty())
     throw InputError("--out", folder + " already holds a run", "a new folder",
                      "or --resume to continue that run");
-  if (read_json_or_null(old) != scenario.written)
+  const auto is_another = [&] {
+    try {
+      return read_json_or_null(old) != scenario.written;
+    } catch (const DamagedFile&) {
+      return true;
+    }
+  };
+  if (is_another())
     throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
                      "a new folder, or the same scenario and --set");
   return folder;
@@ -167,13 +173,12 @@ class Run {
   }
 
   std::vector<std::vector<double>> measured_times(const Case& one) const {
-    const CsvTable table = read_csv(layout_.training_folder(one) + "/step_times.csv");
-    const std::size_t step = table.column("step"), replica = table.column("replica"),
-                      seconds = table.column("compute_s");
-    std::vector<std::vector<double>> times(
-        as_index(one.steps()), std::vector<double>(as_index(training_replicas(plan_of(one), one.replicas))));
-    for (const auto& row : table.rows)
-      times.at(std::stoul(row[step]) - 1).at(std::stoul(row[replica])) = std::stod(row[seconds]);
+    CsvStream rows(layout_.training_folder(one) + "/step_times.csv", {"step", "replica", "compute_s"});
+    const int replicas = training_replicas(plan_of(one), one.replicas);
+    std::vector<std::vector<double>> times(as_index(one.steps()), std::vector<double>(as_index(replicas)));
+    while (rows.next())
+      times[as_index(rows.integer(0, 1, one.steps()) - 1)][as_index(rows.integer(1, 0, replicas - 1))] =
+          rows.number(2);
     return times;
   }
 

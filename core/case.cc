@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
+#include "core/limits.h"
+#include "core/scenario_options.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -162,6 +164,26 @@ std::vector<double> parse_step_time_factors(const Json& workload, int replicas) 
   return factors;
 }
 
+// A method may give the batches of all replicas to one machine.
+void check_counts(const Case& one) {
+  if (one.replicas > kMostReplicas / one.pipeline.stages)
+    throw InputError("replicas", fmt::format("found {} of {} stages each", one.replicas, one.pipeline.stages),
+                     fmt::format("at most {} workers", kMostReplicas));
+  if (one.train && std::int64_t{one.train->batch} * one.replicas > kMostOfACount)
+    throw InputError(
+        "train.batch",
+        fmt::format("found {} sequences for each of {} replicas", one.train->batch, one.replicas),
+        fmt::format("at most {} together", kMostOfACount));
+}
+
+void check_together(const Case& one) {
+  const double together = static_cast<double>(one.workload.parameters) * one.workers();
+  if (together > kMostTogether)
+    throw InputError("workload",
+                     fmt::format("found {} parameters on {} workers", one.workload.parameters, one.workers()),
+                     fmt::format("at most {:.0e} together", kMostTogether));
+}
+
 // A sequence is not cut.
 void check_microbatches(const Case& one) {
   if (!one.train || one.train->batch % one.pipeline.microbatches == 0) return;
@@ -199,6 +221,21 @@ void check_link_faults(const NetworkSpec& network) {
                      "rounds before a FIFO are of steady links");
 }
 
+// Written by a `longhaul run` of this version or another one: numbers that the program counts with are as a
+// scenario may say them.
+void check_resolved(const Json& resolved) {
+  static const Node declaration = [] {
+    Node scenario = scenario_options({}, {});
+    const auto keep = [&](const char* key) { return *scenario.child(key); };
+    return section("", {text("case").required(), text("scenario").required(), text("folder").required(),
+                        keep("seed"), keep("replicas"), keep("pipeline"), keep("train"), keep("workload"),
+                        table_of("swept", anything("")),
+                        section("method", {text("name").required(), text("label").required()}).required(),
+                        list_of("sites", integer("").at_least(0))});
+  }();
+  check_declared(declaration, resolved, "");
+}
+
 }  // namespace
 
 std::string to_string(Precision precision) {
@@ -221,9 +258,11 @@ Case parse_case(const Json& written) {
   if (resolved.contains("sites")) one.site_of = resolved["sites"].get<std::vector<int>>();
   one.pipeline = parse_pipeline(resolved);
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
+  check_counts(one);
   check_microbatches(one);
   one.workload = parse_workload(resolved.at("workload"), one.train);
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.workers());
+  check_together(one);
   check_placed_workers(one, resolved.at("network"));
   one.network = parse_network(resolved.at("network"), one.workers(), one.folder);
   FaultsSpec faults = parse_faults(resolved, one.workers());
@@ -234,12 +273,14 @@ Case parse_case(const Json& written) {
 }
 
 Case read_case(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) throw InputError({file, "", "cannot be read", "a case.json written by longhaul", ""});
+  const std::optional<std::string> text = read_file(file);
+  if (!text) throw InputError({file, "", "cannot be read", "a case.json written by longhaul", ""});
   try {
-    return parse_case(Json::parse(in));
+    const Json resolved = parse_json(*text);
+    check_resolved(resolved);
+    return parse_case(resolved);
   } catch (const Json::exception& error) {
-    throw InputError({file, "", error.what(), "a case.json written by longhaul", ""});
+    throw in_our_words(error).in_file(file);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

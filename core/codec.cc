@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "core/errors.h"
+#include "core/limits.h"
 
 namespace longhaul {
 namespace {
@@ -211,6 +212,10 @@ std::vector<MatrixShape> matrices_in(const Json& json) {
         one[0] < 1 || one[1] < 1)
       refuse("matrices", one, kAllowed);
     matrices.push_back({one[0], one[1]});
+    const MatrixShape& last = matrices.back();
+    if (static_cast<double>(last.rows) * static_cast<double>(last.columns) >
+        static_cast<double>(kMostParameters))
+      refuse("matrices", one, fmt::format("at most {} numbers", kMostParameters));
   }
   return matrices;
 }

@@ -40,6 +40,13 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A file of a run directory is not as it was written: it is damaged, or of somebody else. For a command that
+// was given the directory it is wrong input, exit status 2; a run that has just written it has failed.
+class DamagedFile : public RunError {
+ public:
+  using RunError::RunError;
+};
+
 // Exit statuses of all three executables.
 enum ExitStatus { kDone = 0, kRunFailed = 1, kInputWrong = 2, kInterrupted = 130 };
 

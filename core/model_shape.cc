@@ -6,6 +6,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/limits.h"
 
 namespace longhaul {
 namespace {
@@ -97,6 +98,11 @@ void ModelShape::check(const std::string& path) const {
   if (hidden / heads % 2 != 0)
     throw InputError(path + ".heads", fmt::format("each head would be {} wide", hidden / heads),
                      "an even width (rotary embeddings turn pairs)");
+  const double h = hidden;
+  const double count = 2. * vocabulary * h + layers * (4 * h * h + 3 * h * ffn + 2 * h) + h;
+  if (count > static_cast<double>(kMostParameters))
+    throw InputError(path, fmt::format("found a model of {:.3g} parameters", count),
+                     fmt::format("at most {:.3g}", static_cast<double>(kMostParameters)));
 }
 
 const std::vector<ModelPreset>& model_presets() {

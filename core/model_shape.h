@@ -55,7 +55,7 @@ struct ModelShape {
   // What the layout adds up to: 2·V·h (embedding, output) + layers·(4·h² + 3·h·ffn + 2·h) + h
   std::int64_t parameters() const;
   // Throws InputError (path below `path`) unless hidden is a multiple of heads and the head width is even
-  // (RoPE).
+  // (RoPE), and where parameters() would be above kMostParameters.
   void check(const std::string& path) const;
 };
 

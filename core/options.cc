@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/limits.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -19,11 +20,21 @@ Node make(std::string key, NodeKind kind, std::vector<Node> children = {}) {
   return node;
 }
 
+// The upper bound as a double is 2^64: what is above it is no integer of a Json.
+constexpr double kLargest = static_cast<double>(std::numeric_limits<std::uint64_t>::max());
+
+// A bound that every integer has says nothing to people, until one is beyond it.
+bool is_declared(const Node& node, double bound) {
+  const bool is_of_all =
+      node.kind == NodeKind::kInteger && (std::abs(bound) == kMostOfACount || bound == kLargest);
+  return std::isfinite(bound) && !is_of_all;
+}
+
 std::string range(const Node& node) {
   std::string words;
-  if (std::isfinite(node.minimum))
+  if (is_declared(node, node.minimum))
     words += (node.open_minimum ? " above " : " of at least ") + format_number(node.minimum);
-  if (std::isfinite(node.maximum))
+  if (is_declared(node, node.maximum))
     words += (words.empty() ? " of at most " : " and at most ") + format_number(node.maximum);
   return words;
 }
@@ -58,6 +69,10 @@ void check_number(const Node& node, const Json& value, const std::string& path) 
       (value.get<double>() != std::floor(value.get<double>()) || std::abs(value.get<double>()) > 9e15))
     reject(node, value, path);
   const double x = value.get<double>();
+  if (std::abs(x) > kMostOfACount && (x > node.maximum || x < node.minimum) &&
+      !is_declared(node, node.maximum))
+    throw InputError(path, "found " + shown(value),
+                     fmt::format("an integer from {:.0f} to {:.0f}", node.minimum, node.maximum));
   if (!std::isfinite(x) || x > node.maximum || x < node.minimum || (node.open_minimum && x == node.minimum))
     reject(node, value, path);
 }
@@ -75,11 +90,13 @@ void check_quantity(const Node& node, const Json& value, const std::string& path
   } catch (const InputError& error) {
     throw InputError(path, error.parts().found, error.parts().allowed);
   }
-  if (x < node.minimum || (node.open_minimum && x <= node.minimum) || x > node.maximum)
-    throw InputError(
-        path, "found " + shown(value),
-        fmt::format("{} {}{}", node.open_minimum ? "more than" : "at least", format_number(node.minimum),
-                    std::isfinite(node.maximum) ? ", at most " + format_number(node.maximum) : ""));
+  if (x < node.minimum || (node.open_minimum && x <= node.minimum) || x > node.maximum) {
+    std::vector<std::string> bounds;
+    if (std::isfinite(node.minimum))
+      bounds.push_back((node.open_minimum ? "more than " : "at least ") + format_number(node.minimum));
+    if (std::isfinite(node.maximum)) bounds.push_back("at most " + format_number(node.maximum));
+    throw InputError(path, "found " + shown(value), join(bounds));
+  }
 }
 
 bool is_text_kind(NodeKind kind) {
@@ -188,7 +205,10 @@ Node boolean(std::string key) {
   return make(std::move(key), NodeKind::kBoolean);
 }
 Node integer(std::string key) {
-  return make(std::move(key), NodeKind::kInteger);
+  return make(std::move(key), NodeKind::kInteger).at_least(-kMostOfACount).at_most(kMostOfACount);
+}
+Node large_integer(std::string key) {
+  return make(std::move(key), NodeKind::kInteger).at_least(0).at_most(kLargest);
 }
 Node number(std::string key) {
   return make(std::move(key), NodeKind::kNumber);
@@ -200,10 +220,10 @@ Node rate(std::string key) {
   return make(std::move(key), NodeKind::kRate);
 }
 Node duration(std::string key) {
-  return make(std::move(key), NodeKind::kDuration);
+  return make(std::move(key), NodeKind::kDuration).at_most(kLongestDuration_s);
 }
 Node bytes(std::string key) {
-  return make(std::move(key), NodeKind::kBytes);
+  return make(std::move(key), NodeKind::kBytes).at_least(0).at_most(kLargestSize_bytes);
 }
 Node anything(std::string key) {
   return make(std::move(key), NodeKind::kFree);
@@ -326,6 +346,54 @@ Json resolve(const Node& node, const Json& value, const std::string& path) {
       return value;
   }
   return value;
+}
+
+void check_declared(const Node& node, const Json& value, const std::string& path) {
+  switch (node.kind) {
+    case NodeKind::kSection:
+      if (!value.is_object()) reject(node, value, path);
+      for (const Node& child : node.children)
+        if (const Json::const_iterator found = value.find(child.key);
+            found != value.end() && !found->is_null())
+          check_declared(child, *found, child_path(path, child.key));
+        else if (child.is_required)
+          throw InputError(child_path(path, child.key), "this key is missing", allowed(child));
+      return;
+    case NodeKind::kList:
+      if (!value.is_array() || value.size() < node.minimum_items) reject(node, value, path);
+      for (std::size_t i = 0; i < value.size(); ++i)
+        check_declared(node.children[0], value[i], element_path(path, i));
+      return;
+    case NodeKind::kTable:
+      if (!value.is_object()) reject(node, value, path);
+      for (const auto& [key, entry] : value.items())
+        check_declared(node.children[0], entry, child_path(path, key));
+      return;
+    case NodeKind::kEither: {
+      for (const Node& child : node.children)
+        if (has_type_of(child, value)) return check_declared(child, value, path);
+      reject(node, value, path);
+    }
+    case NodeKind::kOneOf:
+      if (!value.is_object() || value.empty()) reject(node, value, path);
+      for (const Node& child : node.children)
+        if (const Json::const_iterator found = value.find(child.key);
+            found != value.end() && !found->is_null())
+          check_declared(child, *found, child_path(path, child.key));
+      return;
+    case NodeKind::kTagged: {
+      if (!value.is_object()) reject(node, value, path);
+      const Json tag = member(value, node.tag);
+      if (!tag.is_string()) throw InputError(child_path(path, node.tag), "found " + shown(tag), "a text");
+      const Node* chosen = node.child(tag.get<std::string>());
+      if (!chosen) return;  // of a program that knows more
+      Node section = *chosen;
+      section.kind = NodeKind::kSection;
+      return check_declared(section, value, path);
+    }
+    default:
+      resolve(node, value, path);
+  }
 }
 
 }  // namespace longhaul

@@ -43,7 +43,7 @@ struct Node {
   bool fill_section = false;    // an absent section is filled in with its defaults
   bool is_beside = false;       // of kOneOf: an optional key beside the one that is chosen
   bool is_timing_only = false;  // leaves the numerics of a training as they are (methods/common/registry.h)
-  bool is_later = false;  // came when trainings had names: at its default it is not in them
+  bool is_later = false;        // came when trainings had names: at its default it is not in them
   std::size_t minimum_items = 0;
   std::vector<std::string> choices;
   std::string tag;
@@ -67,7 +67,8 @@ struct Node {
 };
 
 Node boolean(std::string key);
-Node integer(std::string key);
+Node integer(std::string key);        // an int; without bounds of its own those of core/limits.h
+Node large_integer(std::string key);  // of 64 bits; without bounds of its own from 0 to the largest of them
 Node number(std::string key);
 Node text(std::string key);
 Node choice(std::string key, std::vector<std::string> choices);
@@ -88,5 +89,9 @@ std::string allowed(const Node& node);
 // Checks `value` against `node` and returns it with every default filled in. `path` is where the value stands
 // ("train.optimizer"). Throws InputError (without a file) at the first thing wrong.
 Json resolve(const Node& node, const Json& value, const std::string& path);
+
+// The same for a file that an older or newer program may have written: keys that are not declared pass, null
+// stands for a missing key, nothing is filled in.
+void check_declared(const Node& node, const Json& value, const std::string& path);
 
 }  // namespace longhaul

@@ -15,29 +15,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Byte position to "line 3, column 14".
-std::string line_and_column(const std::string& text, std::size_t byte) {
-  std::size_t line = 1, column = 1;
-  for (std::size_t i = 0; i + 1 < byte && i < text.size(); ++i) {
-    column = text[i] == '\n' ? 1 : column + 1;
-    line += text[i] == '\n';
-  }
-  return fmt::format("line {}, column {}", line, column);
-}
-
 Json read_json(const std::string& file) {
   const std::optional<std::string> text = read_file(file);
   if (!text)
     throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "see scenarios/ for examples"});
   try {
-    return Json::parse(*text, nullptr, true,
-                       true);  // with // and /* */ comments, as longhaul new writes them
-  } catch (const Json::parse_error& error) {
-    std::string what = error.what();
-    const std::size_t tail = what.find(": ");  // drop the library's prefix
-    if (tail != std::string::npos) what = what.substr(tail + 2);
-    throw InputError({file, line_and_column(*text, error.byte), fmt::format("is not JSON ({})", what),
-                      "a JSON object", ""});
+    return parse_json(*text, JsonComments::kAllowed);  // as longhaul new writes them
+  } catch (const InputError& error) {
+    InputErrorParts parts = error.parts();
+    parts.file = file;
+    if (parts.allowed.empty()) parts.allowed = "a JSON object";
+    throw InputError(parts);
   }
 }
 
@@ -96,8 +84,12 @@ void apply_assignment(Json& scenario, const std::string& assignment) {
   if (equals == std::string::npos)
     throw InputError("--set", fmt::format("found \"{}\"", assignment), "key.path=value");
   const std::string text = assignment.substr(equals + 1);
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
+  Json value;
+  try {
+    value = parse_json(text);
+  } catch (const InputError&) {  // a text without its quotes
+    value = text;
+  }
   assign(scenario, assignment.substr(0, equals), value, "--set");
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/errors.h"
 #include "core/inner_optimizer.h"
+#include "core/limits.h"
 #include "core/metrics.h"
 #include "core/model_shape.h"
 #include "core/faults.h"
@@ -13,7 +14,7 @@ namespace {
 std::vector<Node> model_dimensions() {
   return {
       integer("hidden").at_least(2).by_default(128).means("width of the residual stream"),
-      integer("layers").at_least(1).by_default(4).means("decoder layers"),
+      integer("layers").at_least(1).at_most(kMostLayers).by_default(4).means("decoder layers"),
       integer("heads").at_least(1).by_default(4).means("attention heads; must divide hidden"),
       integer("ffn").at_least(1).by_default(384).means("inner width of SwiGLU"),
       integer("context").at_least(2).by_default(128).in("tokens").means("length of a sequence"),
@@ -42,8 +43,12 @@ Node data_options() {
                            .at_least(1)
                            .by_default(4)
                            .means("successors of each token; their entropy is the best reachable loss"),
-                       integer("tokens").at_least(1000).by_default(1000000).in("tokens").means(
-                           "length of the text")})
+                       large_integer("tokens")
+                           .at_least(1000)
+                           .at_most(kMostTokens)
+                           .by_default(1000000)
+                           .in("tokens")
+                           .means("length of the text")})
                   .means("a first-order Markov source of known entropy"),
               list_of("validation", text(""))
                   .not_empty()
@@ -130,8 +135,11 @@ Node step_time_options() {
                   "flops",
                   {number("peak").above(0).required().in("FLOP/s").means("peak of one accelerator"),
                    number("utilisation").above(0).at_most(1).by_default(0.4).means("model FLOP utilisation"),
-                   integer("tokens").at_least(1).in("tokens").means(
-                       "tokens per replica and step; default workload.tokens")})
+                   large_integer("tokens")
+                       .at_least(1)
+                       .at_most(kMostTokens)
+                       .in("tokens")
+                       .means("tokens per replica and step; default workload.tokens")})
                   .means("6 · parameters · tokens / (peak · utilisation)")})
       .by_default({{"constant", "1s"}})
       .means("compute time of one inner step");
@@ -142,15 +150,21 @@ Node workload_options() {
              "workload",
              {either("model", {choice("", preset_names()), section("", model_dimensions())})
                   .means("the model whose bytes travel; default the trained one"),
-              integer("parameters").at_least(1).means("parameter count, instead of model"),
+              large_integer("parameters")
+                  .at_least(1)
+                  .at_most(kMostParameters)
+                  .means("parameter count, instead of model"),
               choice("wire", {"fp32", "bf16", "fp16", "int8"})
                   .by_default("bf16")
                   .means("number format of what is exchanged; the trainer rounds to it, but for int8, which "
                          "is replayed alone"),
               integer("steps").at_least(1).in("steps").means("inner steps when nothing is trained"),
-              integer("tokens").at_least(1).in("tokens").means(
-                  "tokens per replica and step, for bytes_per_token; default batch times context of "
-                  "what is trained"),
+              large_integer("tokens")
+                  .at_least(1)
+                  .at_most(kMostTokens)
+                  .in("tokens")
+                  .means("tokens per replica and step, for bytes_per_token; default batch times context of "
+                         "what is trained"),
               step_time_options(),
               table_of("step_time_factors", number("").above(0))
                   .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
@@ -405,11 +419,13 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
       "",
       {text("$schema").means("for editors"), text("name").means("default: the file's name"),
        text("description").means("a sentence for people"),
-       integer("seed").at_least(0).by_default(1).means("all random draws come from it"),
-       list_of("seeds", integer("").at_least(0))
-           .not_empty()
-           .means("instead of seed: every case once with each"),
-       integer("replicas").at_least(1).required().means("data-parallel copies of the model"),
+       large_integer("seed").by_default(1).means("all random draws come from it"),
+       list_of("seeds", large_integer("")).not_empty().means("instead of seed: every case once with each"),
+       integer("replicas")
+           .at_least(1)
+           .at_most(kMostReplicas)
+           .required()
+           .means("data-parallel copies of the model"),
        list_of("methods", tagged("", "name", std::move(methods)))
            .not_empty()
            .required()

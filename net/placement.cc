@@ -31,7 +31,7 @@ std::string rates_in_words(const Json& json) {
 
 Placement parse_placement(const Json& json, int replicas, const std::string& path) {
   Placement placement;
-  int placed = 0;
+  std::int64_t placed = 0;
   for (const auto& [site, count] : json.items()) {
     placement.push_back({site, count.get<int>()});
     placed += count.get<int>();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -49,6 +50,13 @@ GroupExchange group_of(const Operation& exchange, std::int64_t bytes, int member
     group.site_of = std::move(sites);
   }
   return group;
+}
+
+// Nobody replays what 64 bits do not count: their largest number stands for it.
+void add_product(std::int64_t& sum, std::int64_t count, std::int64_t each) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(count, each, &product) || __builtin_add_overflow(sum, product, &sum))
+    sum = std::numeric_limits<std::int64_t>::max();
 }
 
 // What one group costs.
@@ -125,9 +133,9 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
     }
     found = known.emplace(key, cost).first;
   }
-  estimate.transfers += count * found->second.transfers;
-  estimate.payload_bytes += count * found->second.bytes;
-  estimate.events += count * found->second.events;
+  add_product(estimate.transfers, count, found->second.transfers);
+  add_product(estimate.payload_bytes, count, found->second.bytes);
+  add_product(estimate.events, count, found->second.events);
 }
 
 // Several senders to one receiver at a time fill its FIFO together.
@@ -151,11 +159,13 @@ void check_senders(const Case& one, const OperationRule& rule) {
 void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
-  const std::int64_t batches = std::int64_t{trace.context.steps} * trace.context.replicas;
-  const std::int64_t transfers = batches * plan.microbatches * plan.hops() * 2;
-  estimate.payload_bytes += batches * plan.bytes_of_step();
-  estimate.transfers += transfers;
-  if (one.network.fidelity == "flow") estimate.events += 2 * transfers * channels(one.network.tcp);
+  std::int64_t batches = 0, transfers = 0;
+  add_product(batches, trace.context.steps, trace.context.replicas);
+  add_product(transfers, batches, 2 * std::int64_t{plan.microbatches} * plan.hops());
+  add_product(estimate.payload_bytes, batches, plan.bytes_of_step());
+  add_product(estimate.transfers, transfers, 1);
+  if (one.network.fidelity == "flow")
+    for (int way = 0; way < 2; ++way) add_product(estimate.events, transfers, channels(one.network.tcp));
 }
 
 // Times are whole nanoseconds: a rest of a message that takes less than half of one would never end.

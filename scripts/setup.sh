@@ -3,6 +3,7 @@
 # prints the exact line and stops. The reason for each package is in README.md, "Packages".
 #
 #   scripts/setup.sh            what building and running needs
+#   scripts/setup.sh --fuzz     and what make fuzz uses besides: clang with libFuzzer
 #   scripts/setup.sh --tests    and what the tests use besides: a browser, gnuplot, a linter; without them those tests are skipped
 set -euo pipefail
 
@@ -15,6 +16,10 @@ packages=(
 )
 if [ "${1:-}" = --tests ]; then
   packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils iproute2)
+fi
+
+if [ "${1:-}" = --fuzz ]; then
+  packages+=(clang libclang-rt-14-dev)
 fi
 
 missing=()

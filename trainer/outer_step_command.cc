@@ -7,6 +7,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/limits.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/safetensors.h"
@@ -35,9 +36,12 @@ MethodSpec method_spec(const OuterStepArguments& arguments) {
     for (const std::string& assignment : arguments.assignments) {
       const std::size_t equals = assignment.find('=');
       if (equals == std::string::npos) throw InputError("--set", "found \"" + assignment + "\"", "key=value");
-      const Json value = Json::parse(assignment.substr(equals + 1), nullptr, false);
-      options[assignment.substr(0, equals)] =
-          value.is_discarded() ? Json(assignment.substr(equals + 1)) : value;
+      const std::string text = assignment.substr(equals + 1);
+      Json& value = options[assignment.substr(0, equals)] = text;
+      try {
+        value = parse_json(text);
+      } catch (const InputError&) {  // a text without its quotes
+      }
     }
     return {method.name, method.name, resolve(section("", method.options), options, "--set")};
   }
@@ -53,6 +57,13 @@ const StoredTensor& tensor(const StoredTensors& tensors, const std::string& file
   if (found->second.dtype != dtype || found->second.shape.size() != 2)
     throw InputError({file, name, "is " + found->second.dtype + Json(found->second.shape).dump(),
                       dtype + " with two dimensions", ""});
+  for (const std::int64_t size : found->second.shape)  // of nothing there may be any number
+    if (size < 1 || size > kMostParameters)
+      throw InputError({file, name, fmt::format("is of shape {}", Json(found->second.shape).dump()),
+                        fmt::format("sizes from 1 to {}", kMostParameters), ""});
+  if (found->second.shape[0] > kMostReplicas)
+    throw InputError({file, name, fmt::format("has {} rows", found->second.shape[0]),
+                      fmt::format("at most {}", kMostReplicas), ""});
   return found->second;
 }
 
@@ -100,9 +111,13 @@ std::vector<std::vector<int>> groups_from(const StoredTensor& stored, const std:
 PlannedModel model_of(const OuterStepArguments& arguments, const StoredTensor& theta) {
   const Wire wire = parse_wire(arguments.wire);
   if (arguments.model.empty()) return {theta.shape[1], {}, wire, {}};
-  const Json given = Json::parse(arguments.model, nullptr, false);
-  if (given.is_discarded())
-    throw InputError("--model", "found \"" + arguments.model + "\"", "JSON: {\"hidden\": 48, ...}");
+  const Json given = [&] {
+    try {
+      return parse_json(arguments.model);
+    } catch (const InputError&) {
+      throw InputError("--model", "found \"" + arguments.model + "\"", "JSON: {\"hidden\": 48, ...}");
+    }
+  }();
   const Node options = scenario_options({}, {});
   const Json json = resolve(*options.child("train")->child("model"), given, "--model");
   const ModelShape shape{json.at("hidden"), json.at("layers"),  json.at("heads"),

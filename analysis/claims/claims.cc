@@ -64,27 +64,34 @@ struct Judged {
   Verdict verdict;
 };
 
+// Without a copy; a record of somebody else's may lack it.
+const Json& member_or_null(const Json& object, const char* key) {
+  static const Json null;
+  const auto found = object.find(key);
+  return found == object.end() ? null : *found;
+}
+
 // "methods.noloco.pattern": no case of another method has it.
 bool is_of_another_method(const std::string& key, const Json& label) {
-  return is_method_option(key) && key.rfind("methods." + label.get<std::string>() + ".", 0) != 0;
+  return is_method_option(key) && key.rfind("methods." + plain(label) + ".", 0) != 0;
 }
 
 // A sweep may be a union whose parts sweep different keys. A case that does not have a key has the scenario's
 // value there, which is none of those swept: it is not at that point.
 bool agrees(const Json& one, const Json& where) {
-  const Json& swept = one["swept"];
+  const Json &swept = member_or_null(one, "swept"), &label = member_or_null(one, "label");
   for (const auto& [key, value] : where.items())
-    if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, one["label"])) return false;
+    if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, label)) return false;
   return true;
 }
 
 // Whether two cases of different methods differ in the keys of these methods alone.
 bool is_same_point(const Json& a, const Json& b) {
-  return agrees(a, b["swept"]) && agrees(b, a["swept"]);
+  return agrees(a, member_or_null(b, "swept")) && agrees(b, member_or_null(a, "swept"));
 }
 
 Json swept_by_both(const Json& a, const Json& b) {
-  Json both = a;
+  Json both = a.is_null() ? Json::object() : a;
   for (const auto& [key, value] : b.items()) both[key] = value;
   return both;
 }
@@ -126,10 +133,10 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
   const Json where = claim.value("where", Json::object());
   Points points;
   for (const Json& one : records) {
-    if (claim.contains("of") && one["label"] != claim["of"]) continue;
+    if (claim.contains("of") && member_or_null(one, "label") != claim["of"]) continue;
     if (!agrees(one, where)) continue;
-    Json swept = one["swept"];
-    if (!claim.contains("of")) swept["method"] = one["label"];
+    Json swept = one.value("swept", Json::object());
+    if (!claim.contains("of")) swept["method"] = member_or_null(one, "label");
     add(points.with(swept), done_value(one, metric.path), {&one}, metric);
   }
   return points.take();
@@ -138,7 +145,7 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
 std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records) {
   std::vector<const Json*> cases;
   for (const Json& one : records)
-    if (one["label"] == label && agrees(one, where)) cases.push_back(&one);
+    if (member_or_null(one, "label") == label && agrees(one, where)) cases.push_back(&one);
   return cases;
 }
 
@@ -146,17 +153,17 @@ std::vector<const Json*> cases_of(const Json& label, const Json& where, const st
 std::vector<std::string> common_keys(const std::vector<const Json*>& cases) {
   std::vector<std::string> keys;
   if (cases.empty()) return keys;
-  for (const auto& [key, value] : cases[0]->at("swept").items())
+  for (const auto& [key, value] : member_or_null(*cases[0], "swept").items())
     if (std::all_of(cases.begin(), cases.end(),
-                    [&key = key](const Json* one) { return one->at("swept").contains(key); }))
+                    [&key = key](const Json* one) { return member_or_null(*one, "swept").contains(key); }))
       keys.push_back(key);
   return keys;
 }
 
 // Cases that can be a pair have the same; so not all pairs of a large sweep are looked at.
 std::string pairing_text(const Json& one, const std::vector<std::string>& keys) {
-  std::string text = one["seed"].dump();
-  for (const std::string& key : keys) text += "," + one["swept"][key].dump();
+  std::string text = member_or_null(one, "seed").dump();
+  for (const std::string& key : keys) text += "," + member_or_null(one, "swept")[key].dump();
   return text;
 }
 
@@ -177,7 +184,8 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
       const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
-      add(points.with(swept_by_both((*above)["swept"], (*below)["swept"])), ratio, {above, below}, metric);
+      add(points.with(swept_by_both(member_or_null(*above, "swept"), member_or_null(*below, "swept"))), ratio,
+          {above, below}, metric);
     }
   }
   return points.take();
@@ -215,11 +223,13 @@ std::string point_in_words(const Json& swept) {
 }
 
 std::string measured_in_words(const Json& verdict) {
-  if (!verdict["measured"].is_number()) return "not measured";
-  const std::string measured = fmt::format("{:.3g}", verdict["measured"].get<double>());
+  const Json value = member(verdict, "measured"), interval = member(verdict, "interval");
+  if (!value.is_number()) return "not measured";
+  const std::string measured = fmt::format("{:.3g}", value.get<double>());
   const int seeds = verdict["seeds"];
-  if (seeds < 2) return measured;
-  const Json& interval = verdict["interval"];
+  const bool has_interval =
+      interval.is_array() && interval.size() == 2 && interval[0].is_number() && interval[1].is_number();
+  if (seeds < 2 || !has_interval) return measured;
   return fmt::format("{} [{:.3g}, {:.3g}] over {} seeds", measured, interval[0].get<double>(),
                      interval[1].get<double>(), seeds);
 }
@@ -298,7 +308,21 @@ void check_one_of(const Json& claim, const std::string& path, const std::vector<
     throw InputError(path, fmt::format("found {} of {}", count, join(keys)), "exactly one of them");
 }
 
+void check_form(const Json& claim, const std::string& path, const std::vector<std::string>& labels) {
+  check_one_of(claim, path, {"metric", "ratio"});
+  check_one_of(claim, path, {"at_least", "at_most", "equals"});
+  if (claim.contains("within") != claim.contains("equals"))
+    throw InputError(path, "found one of equals and within", "both or none");
+  if (claim.contains("ratio") && !(claim.contains("of") && claim.contains("to")))
+    throw InputError(path, "found ratio without of and to",
+                     labels.empty() ? "labels of two methods" : "labels of two methods: " + join(labels));
+}
+
 }  // namespace
+
+void check_claim_forms(const Json& claims) {
+  for (std::size_t i = 0; i < claims.size(); ++i) check_form(claims[i], element_path("claims", i), {});
+}
 
 void check_label(const Json& claim, const std::string& path, const char* key,
                  const std::vector<std::string>& labels) {
@@ -329,12 +353,7 @@ void check_claims(const Json& claims, const std::vector<std::string>& labels,
     if (!ids.insert(claim["id"]).second)
       throw InputError(path + ".id", fmt::format("found \"{}\" twice", plain(claim["id"])),
                        "an id of its own");
-    check_one_of(claim, path, {"metric", "ratio"});
-    check_one_of(claim, path, {"at_least", "at_most", "equals"});
-    if (claim.contains("within") != claim.contains("equals"))
-      throw InputError(path, "found one of equals and within", "both or none");
-    if (claim.contains("ratio") && !(claim.contains("of") && claim.contains("to")))
-      throw InputError(path, "found ratio without of and to", "labels of two methods: " + join(labels));
+    check_form(claim, path, labels);
     if (claim.contains("metric") && claim.contains("to"))
       throw InputError(path + ".to", "found beside metric", "only with ratio");
     for (const char* key : {"of", "to"}) check_label(claim, path, key, labels);

@@ -14,6 +14,10 @@
 
 namespace longhaul {
 
+// Throws InputError (paths "claims[i].KEY") for a claim, as declared, without exactly one of metric and ratio
+// or exactly one bound.
+void check_claim_forms(const Json& claims);
+
 // Throws InputError (paths "claims[i].KEY") for a claim that cannot be judged: an unknown label or
 // swept key, not exactly one of metric and ratio, not exactly one bound. `labels` of the methods; `swept` all
 // keys of the sweep.

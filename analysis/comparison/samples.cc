@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/record_values.h"
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/errors.h"
@@ -125,7 +126,8 @@ Configuration configuration_of(const RunDirectory& run, const Json& record) {
     add_record(record, label, configuration);
   }
   const std::string training = run.train_folder(record);
-  const Json said = training.empty() ? Json() : read_json_or_null(training + "/training.json");
+  const Json said =
+      training.empty() ? Json() : read_json_or_null(training + "/training.json", training_declaration());
   if (said.is_object() && said.contains("corpus_hash") && !said.contains("source_entropy"))
     configuration.set("corpus_hash", said["corpus_hash"]);
   return configuration;

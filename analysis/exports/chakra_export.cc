@@ -33,7 +33,7 @@ Times read_times(const std::string& folder) {
     entry->second.done_s = exchanges.done_s();
   }
   CsvStream steps(folder + "/steps.csv", {"step", "replica", "computed_s", "done_s"});
-  while (steps.next()) times[{steps.integer(0), steps.integer(1)}] = {steps.number(2), steps.number(3)};
+  while (steps.next()) times[{steps.step(0), steps.worker(1)}] = {steps.number(2), steps.number(3)};
   return times;
 }
 
@@ -107,8 +107,9 @@ class Exporter {
  public:
   explicit Exporter(const std::string& folder) : folder_(folder), times_(read_times(folder)) {
     std::ifstream in(folder + "/trace.jsonl");
-    if (!in) throw RunError(folder + "/trace.jsonl: cannot be read");
-    trace_ = read_trace(in, folder + "/trace.jsonl");
+    if (!in) throw DamagedFile(folder + "/trace.jsonl: cannot be read");
+    const std::string file = folder + "/trace.jsonl";
+    trace_ = reading(file, [&] { return read_trace(in, file); });
     if (trace_.plan.pipeline.has_stages())
       throw RunError(folder + ": has pipeline stages, of which there is no execution trace yet");
     graphs_.resize(as_index(trace_.context.replicas));
@@ -120,6 +121,9 @@ class Exporter {
           !posted.empty() || pending_.count(step))
         walk(step, posted);
     const std::vector<double> compute_s = read_compute(folder_);
+    if (compute_s.size() != graphs_.size())
+      throw DamagedFile(fmt::format("{}/replicas.csv: has {} rows; allowed: one for each of {} replicas",
+                                    folder_, compute_s.size(), graphs_.size()));
     std::vector<Json> json;
     for (std::size_t r = 0; r < graphs_.size(); ++r) {
       const double left_s = compute_s.at(r) - graphs_[r].computed_s;
@@ -146,7 +150,7 @@ class Exporter {
   void compute_until(int step, std::size_t r) {
     const auto known = times_.find({step, static_cast<std::int64_t>(r)});
     if (known == times_.end())
-      throw RunError(
+      throw DamagedFile(
           fmt::format("{}: the end of step {} of replica {} is neither in exchanges.csv nor in steps.csv",
                       folder_, step, r));
     Graph& graph = graphs_[r];

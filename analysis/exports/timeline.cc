@@ -35,8 +35,8 @@ struct StepCount {
 std::map<std::int64_t, StepCount> count_slices(const std::string& folder, Extent& extent) {
   std::map<std::int64_t, StepCount> counts;
   for (CsvStream rows(folder + "/steps.csv", kStepColumns); rows.next();) {
-    ++counts[rows.integer(0)].slices;
-    extent.replicas = std::max(extent.replicas, rows.integer(1) + 1);
+    ++counts[rows.step(0)].slices;
+    extent.replicas = std::max(extent.replicas, rows.worker(1) + 1);
   }
   for (ExchangeTable rows(folder); rows.next();) {
     const bool blocks = !rows.overlaps();
@@ -84,7 +84,7 @@ Passes read_passes(const std::string& folder) {
   if (!std::filesystem::exists(file)) return passes;
   for (CsvStream rows(file, {"step", "replica", "part", "microbatch", "pass", "begin_s", "end_s"});
        rows.next();)
-    passes[{rows.integer(0), rows.integer(1)}].push_back(
+    passes[{rows.step(0), rows.worker(1)}].push_back(
         {fmt::format("{} {}, part {}", rows.text(4), rows.integer(3), rows.integer(2)),
          nanoseconds(rows.number(5)), nanoseconds(rows.number(6))});
   return passes;

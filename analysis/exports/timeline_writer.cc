@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "core/errors.h"
 #include "core/index.h"
@@ -171,14 +172,14 @@ std::vector<DrawnTransfer> read_transfers(const std::string& case_folder) {
   if (!std::filesystem::exists(file)) return transfers;
   CsvStream rows(file, {"step", "exchange", "from", "to", "start_s", "done_s", "bytes"});
   while (rows.next())
-    transfers.push_back({rows.integer(0), rows.integer(2), rows.integer(3), rows.integer(6),
+    transfers.push_back({rows.step(0), rows.worker(2), rows.worker(3), rows.integer(6),
                          std::string(rows.text(1)), nanoseconds(rows.number(4)),
                          nanoseconds(rows.number(5))});
   return transfers;
 }
 
 std::string transfers_note(const std::string& case_folder, std::size_t read) {
-  const Json replay = read_json_or_null(case_folder + "/replay.json");
+  const Json replay = read_json_or_null(case_folder + "/replay.json", replay_declaration());
   const std::int64_t all = replay.is_object() ? replay.value("transfers", std::int64_t{0}) : 0;
   if (all <= static_cast<std::int64_t>(read)) return "";
   if (read == 0) return "single messages are not in it: this fidelity does not write them down";

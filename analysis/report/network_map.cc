@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -60,7 +62,7 @@ std::vector<MapLink> read_links(const std::string& case_folder) {
   for (CsvStream loads(file, {"link", "direction", "bytes", "busy_s"}); loads.next();) {
     const auto known = place.find(loads.text(0));
     if (known == place.end())
-      throw RunError(file + ": the link " + std::string(loads.text(0)) + " is not in network.csv");
+      throw DamagedFile(fmt::format("{}: the link {} is not in network.csv", file, loads.text(0)));
     Direction& direction = links[known->second].directions[loads.text(1) == "forward" ? 0 : 1];
     direction.bytes = loads.number(2);
     direction.busy_s = loads.number(3);

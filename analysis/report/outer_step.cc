@@ -54,14 +54,17 @@ void read_groups(const std::string& trace_file, std::int64_t step, Lanes& lanes)
   const std::string wanted = "\"step\":" + std::to_string(step);
   for (std::string line; std::getline(in, line);) {
     if (line.find(wanted) == std::string::npos || line.find("\"groups\"") == std::string::npos) continue;
-    const Json exchange = Json::parse(line, nullptr, false);
-    if (!exchange.is_object() || exchange.value("step", -1) != step) continue;
-    int number = 0;
-    for (const Json& group : exchange["groups"]) {
-      for (const Json& replica : group)
-        if (lanes.count(replica)) lanes[replica].group = number;
-      ++number;
-    }
+    const auto groups = reading(trace_file, [&] {
+      const Json exchange = parse_json(line);
+      const bool is_wanted = exchange.at("step").get<std::int64_t>() == step;
+      return is_wanted ? exchange.at("groups").get<std::vector<std::vector<std::int64_t>>>()
+                       : std::vector<std::vector<std::int64_t>>();
+    });
+    if (groups.empty()) continue;
+    for (std::size_t number = 0; number < groups.size(); ++number)
+      for (const std::int64_t replica : groups[number])
+        if (const auto lane = lanes.find(replica); lane != lanes.end())
+          lane->second.group = static_cast<int>(number);
     return;  // the first rule of the step is the one that blocks
   }
 }

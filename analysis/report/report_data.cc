@@ -154,7 +154,9 @@ Json or_null(const Part& part, Json& problems) {
   try {
     return part();
   } catch (const RunError& error) {
-    problems.push_back(error.what());
+    // Several parts are drawn from one table.
+    const bool is_known = std::find(problems.begin(), problems.end(), error.what()) != problems.end();
+    if (!is_known) problems.push_back(error.what());
     return nullptr;
   }
 }

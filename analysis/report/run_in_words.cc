@@ -142,7 +142,7 @@ std::string workload_in_words(const Json& scenario, const std::vector<Json>& rec
 }
 
 // Null where the scenario names no topology that exists.
-const TopologyKind* kind_of(const Json& topology) {
+const TopologyKind* topology_kind_of(const Json& topology) {
   for (const TopologyKind& kind : topologies())
     if (!member(topology, kind.name()).is_null()) return &kind;
   return nullptr;
@@ -150,7 +150,7 @@ const TopologyKind* kind_of(const Json& topology) {
 
 // Only topologies with sites have an order. A run from before there was a choice is in blocks.
 std::string rank_order_in_words(const Json& network, const std::vector<Json>& records) {
-  const TopologyKind* kind = kind_of(member(network, "topology"));
+  const TopologyKind* kind = topology_kind_of(member(network, "topology"));
   if (!kind || !kind->has_sites) return "";
   const Json order = member(network, "rank_order");
   if (contains(swept_keys(records), "network.rank_order"))
@@ -163,7 +163,7 @@ std::string rank_order_in_words(const Json& network, const std::vector<Json>& re
 }
 
 std::string topology_in_words(const Json& topology) {
-  const TopologyKind* kind = kind_of(topology);
+  const TopologyKind* kind = topology_kind_of(topology);
   return kind ? kind->words(topology[kind->name()]) : topology.dump();
 }
 

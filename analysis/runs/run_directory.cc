@@ -11,6 +11,7 @@
 
 #include "analysis/case_record.h"
 #include "analysis/claims/claims.h"
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
 #include "analysis/text.h"
@@ -23,37 +24,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_record(const Json& record) {
-  return record.is_object() && record.contains("case") && record["case"].is_string();
+// What is wrong with it; "" for a record.
+std::string fault_of(const Json& record, std::size_t index) {
+  try {
+    check_declared(record_declaration(), record, element_path("cases", index));
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
 }
 
-RunDirectory open_run(const std::string& folder, std::vector<std::string>& problems) {
-  RunDirectory run{folder,
-                   read_summary(folder),
-                   read_json_or_null(folder + "/manifest.json"),
-                   read_json_or_null(folder + "/scenario.json"),
-                   {}};
-  if (!run.manifest.is_object()) run.manifest = Json::object();
-  std::size_t damaged = 0;
-  for (const Json& record : run.summary["cases"])
-    if (is_record(record))
-      run.records.push_back(record);
-    else
-      ++damaged;
-  if (damaged)
-    problems.push_back(fmt::format(
-        "{}/summary.json: {} of its cases are no records (no object with a \"case\"); they are left out",
-        folder, damaged));
-  else if (run.records.empty())
-    problems.push_back(folder + ": has no cases yet");
-  return run;
-}
-
-std::string place(const std::string& folder) {
-  std::error_code ignored;
-  const fs::path path = fs::weakly_canonical(folder, ignored);
-  return (path.filename().empty() ? path.parent_path() : path).string();
-}
+// Each that is missing is named: a manifest of somebody else's must not say how long that list is.
+constexpr int kMostShards = 100'000;
 
 // Which shard of how many; 1/1 where the scenario was not split.
 struct Split {
@@ -68,7 +50,46 @@ Split split_of(const RunDirectory& run) {
   if (slash == std::string::npos) return split;
   std::from_chars(text.data(), text.data() + slash, split.shard);
   std::from_chars(text.data() + slash + 1, text.data() + text.size(), split.shards);
+  if (split.shards > kMostShards)
+    throw DamagedFile(fmt::format("{}/manifest.json: options.shard: found \"{}\"; allowed: at most {} shards",
+                                  run.folder, text, kMostShards));
   return split.shard >= 1 && split.shard <= split.shards ? split : Split();
+}
+
+RunDirectory open_run(const std::string& folder, std::vector<std::string>& problems) {
+  RunDirectory run{folder,
+                   read_summary(folder),
+                   read_json_or_null(folder + "/manifest.json", manifest_declaration()),
+                   read_json_or_null(folder + "/scenario.json", written_declaration()),
+                   {}};
+  if (!run.manifest.is_object()) run.manifest = Json::object();
+  reading(folder + "/scenario.json", [&] { check_claim_forms(run.claims()); });
+  const Json scenario = member(run.manifest, "scenario");
+  if (scenario.is_object())
+    reading(folder + "/manifest.json", [&] { check_claim_forms(scenario.value("claims", Json::array())); });
+  std::size_t damaged = 0;
+  std::string first_fault;
+  const Json& cases = run.summary["cases"];
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    if (const std::string fault = fault_of(cases[i], i); fault.empty()) {
+      run.records.push_back(cases[i]);
+    } else {
+      if (damaged == 0) first_fault = fault;
+      ++damaged;
+    }
+  if (damaged)
+    problems.push_back(fmt::format("{}/summary.json: {} of its cases are no records ({}); they are left out",
+                                   folder, damaged, first_fault));
+  else if (run.records.empty())
+    problems.push_back(folder + ": has no cases yet");
+  split_of(run);  // throws where it says what cannot be
+  return run;
+}
+
+std::string place(const std::string& folder) {
+  std::error_code ignored;
+  const fs::path path = fs::weakly_canonical(folder, ignored);
+  return (path.filename().empty() ? path.parent_path() : path).string();
 }
 
 struct Shards {
@@ -263,14 +284,15 @@ bool is_live(const std::string& run_folder) {
 RunDirectory open_live_run(const std::string& run_folder) {
   RunDirectory run;
   run.folder = run_folder;
-  run.manifest = read_json_or_null(run_folder + "/manifest.json");
+  run.manifest = read_json_or_null(run_folder + "/manifest.json", manifest_declaration());
   if (!run.manifest.is_object())
     throw RunError(run_folder + ": is no run directory (it has no manifest.json)");
-  run.written = read_json_or_null(run_folder + "/scenario.json");
+  run.written = read_json_or_null(run_folder + "/scenario.json", written_declaration());
   run.summary = {
       {"scenario", run.manifest.value("name", "")}, {"cases", Json::array()}, {"claims", Json::array()}};
   if (fs::exists(run_folder + "/summary.json")) run.summary = read_summary(run_folder);
   for (Json record : run.summary["cases"]) {
+    if (!fault_of(record, 0).empty()) continue;
     if (record.value("status", "") == "interrupted") record["status"] = "waiting";
     run.records.push_back(std::move(record));
   }

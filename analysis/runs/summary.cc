@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "core/csv.h"
 #include "core/errors.h"
@@ -24,7 +25,7 @@ void join_table(const std::string& run_folder, const std::string& name, const st
     if (!fs::exists(file)) continue;
     CsvStream rows(file, {});
     if (rows.has_header() && rows.line() != columns)
-      throw RunError(file + ": has the columns " + rows.line() + ", not " + columns);
+      throw DamagedFile(fmt::format("{}: has the columns {}, not {}", file, rows.line(), columns));
     const std::string leading = csv_quoted(one) + ",";
     while (rows.next()) joined.stream() << leading << rows.line() << '\n';
   }
@@ -45,16 +46,19 @@ void write_summary(const std::string& run_folder, const std::string& scenario_na
 
 Json read_summary(const std::string& run_folder) {
   const std::string file = run_folder + "/summary.json";
-  std::ifstream in(file);
-  if (!in) throw RunError(run_folder + ": is no run directory (it has no summary.json)");
-  const Json summary = Json::parse(in, nullptr, false);
-  if (!summary.is_object() || !summary.contains("cases") || !summary["cases"].is_array() ||
-      !summary.value("format", Json()).is_number_integer())
-    throw RunError(file + ": is damaged; longhaul run --resume writes it anew");
+  const Json summary = [&] {
+    try {
+      return read_json_or_null(file, summary_declaration());
+    } catch (const DamagedFile& error) {
+      throw DamagedFile(
+          fmt::format("{} (it is damaged; longhaul run --resume writes it anew)", error.what()));
+    }
+  }();
+  if (summary.is_null()) throw DamagedFile(run_folder + ": is no run directory (it has no summary.json)");
   const int format = summary["format"];
   if (format > kSummaryFormat)
-    throw RunError(fmt::format("{}: was written by a newer Longhaul (format {}, this one reads up to {})",
-                               run_folder, format, kSummaryFormat));
+    throw DamagedFile(fmt::format("{}: was written by a newer Longhaul (format {}, this one reads up to {})",
+                                  run_folder, format, kSummaryFormat));
   return summary;
 }
 

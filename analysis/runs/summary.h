@@ -16,7 +16,7 @@ void write_summary(const std::string& run_folder, const std::string& scenario_na
                    const std::vector<Json>& records, const Json& claims = Json::array(),
                    std::size_t scenario_cases = 0);
 
-// Throws RunError that names the folder if it is no run, its summary is damaged or of a newer format.
+// Throws DamagedFile that names the folder if it is no run, its summary is damaged or of a newer format.
 Json read_summary(const std::string& run_folder);
 
 // Writes metrics.csv, exchanges.csv and links.csv of the run: those of the cases with a leading column

@@ -8,6 +8,8 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/limits.h"
+#include "core/plan/lines.h"
 #include "core/plan/paths.h"
 
 namespace longhaul {
@@ -103,16 +105,28 @@ std::vector<PipelinePart> equal_parts(const PipelineSpec& spec, std::int64_t par
     throw InputError("pipeline.cut", "found beside workload.parameters", "\"layers\"",
                      "give workload.model: a bare number of parameters has no layers, and is cut evenly");
   const int count = spec.parts();
+  // part · parameters / count without a product that 64 bits do not hold
+  const auto begin_of = [&](int part) {
+    return parameters / count * part + parameters % count * part / count;
+  };
   std::vector<PipelinePart> parts;
   for (int part = 0; part < count; ++part)
-    parts.push_back({0, 0, {part * parameters / count, (part + 1) * parameters / count}, 1. / count});
+    parts.push_back({0, 0, {begin_of(part), begin_of(part + 1)}, 1. / count});
   return parts;
 }
 
 std::int64_t hop_bytes(const BoundarySpec& boundary, const std::optional<Quantized>& codec,
                        const std::optional<ModelShape>& shape, std::int64_t tokens, Wire wire) {
-  if (boundary.bytes_per_token > 0)
+  const auto check = [&](double of_token) {
+    if (of_token * static_cast<double>(tokens) > static_cast<double>(kMostParameters))
+      throw InputError("workload.tokens",
+                       fmt::format("found {} of {:.6g} numbers each in a micro-batch", tokens, of_token),
+                       fmt::format("at most {:.3g} numbers", static_cast<double>(kMostParameters)));
+  };
+  if (boundary.bytes_per_token > 0) {
+    check(boundary.bytes_per_token);
     return std::llround(boundary.bytes_per_token * static_cast<double>(tokens));
+  }
   if (!shape)
     throw InputError("pipeline.bytes_per_token", "this key is missing", "a number above 0",
                      "workload.parameters does not say how wide the model is; or give workload.model");
@@ -120,6 +134,7 @@ std::int64_t hop_bytes(const BoundarySpec& boundary, const std::optional<Quantiz
     throw InputError("pipeline.subspace", fmt::format("found {}", boundary.subspace),
                      fmt::format("at most {}, the model's hidden", shape->hidden));
   const int width = boundary.subspace > 0 ? boundary.subspace : shape->hidden;
+  check(width);
   return encoded_bytes(codec ? Codec(*codec) : Codec(wire), tokens * width);
 }
 
@@ -305,23 +320,40 @@ bool is_order(const PipelinePlan& plan, const std::vector<int>& order) {
 void read_partial(const Json& json, PipelinePlan& plan) {
   const Json partial = member(json, "partial");
   if (partial.is_null()) return;
-  plan.skip = partial.at("skip");
+  const std::int64_t skip = number_at(partial, "skip"), most = std::max(0, plan.part_count() - 2);
+  if (skip < 0 || skip > most)
+    throw InputError("pipeline.partial.skip", fmt::format("found {}", skip), fmt::format("0 to {}", most));
+  plan.skip = static_cast<int>(skip);
   plan.reorders = partial.at("reorder");
-  plan.orders = partial.at("orders").get<std::vector<std::vector<int>>>();
-  const bool are_orders = std::all_of(plan.orders.begin(), plan.orders.end(),
-                                      [&](const auto& order) { return is_order(plan, order); });
-  const bool are_as_many = plan.orders.empty() || static_cast<int>(plan.orders.size()) == plan.microbatches;
-  if (plan.skip < 0 || plan.skip > std::max(0, plan.part_count() - 2) || !are_as_many || !are_orders)
-    throw InputError("pipeline.partial", "found " + partial.dump(),
+  const auto refuse = [](const Json& found) {
+    throw InputError("pipeline.partial.orders", "found " + found.dump(),
                      "for each micro-batch what it meets at each place of the model, -1 for nothing");
+  };
+  for (const Json& one : partial.at("orders")) {
+    std::vector<int> order;
+    for (const std::int64_t part : one.get<std::vector<std::int64_t>>())
+      order.push_back(part < plan.part_count() ? static_cast<int>(std::max<std::int64_t>(part, -1))
+                                               : plan.part_count());
+    if (!is_order(plan, order)) refuse(one);
+    plan.orders.push_back(std::move(order));
+  }
+  if (!plan.orders.empty() && static_cast<int>(plan.orders.size()) != plan.microbatches)
+    refuse(fmt::format("{} of them", plan.orders.size()));
 }
 
 }  // namespace
 
 PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
   PipelinePlan plan;
-  plan.stages = json.at("stages");
-  plan.microbatches = json.at("microbatches");
+  const auto count = [&json](const char* key, std::int64_t most) {
+    const std::int64_t found = number_at(json, key);
+    if (found < 1 || found > most)
+      throw InputError(child_path("pipeline", key), fmt::format("found {}", found),
+                       fmt::format("1 to {}", most));
+    return static_cast<int>(found);
+  };
+  plan.stages = count("stages", kMostTasks);
+  plan.microbatches = count("microbatches", kMostTasks);
   plan.schedule = static_cast<PipelineSchedule>(place_of(json.at("schedule"), kSchedules, "schedule"));
   plan.routing = static_cast<MicrobatchRouting>(place_of(json.at("routing"), kRoutings, "routing"));
   plan.backward = json.at("backward");
@@ -331,18 +363,28 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
     const Json &layers = one.at("layers"), &columns = one.at("columns");
     plan.parts.push_back({layers.at(0), layers.at(1), {columns.at(0), columns.at(1)}, one.at("share")});
     const PipelinePart& part = plan.parts.back();
-    if (part.columns.begin != end || part.columns.end < end || part.share < 0)
+    if (part.columns.begin != end || part.columns.end < end || !(part.share >= 0 && part.share <= 1))
       throw InputError("pipeline.parts", "found " + one.dump(),
                        "parts one behind another, each with its share of the work");
     end = part.columns.end;
   }
   plan.forward_bytes = json.at("forward_bytes").get<std::vector<std::int64_t>>();
   plan.backward_bytes = json.at("backward_bytes").get<std::vector<std::int64_t>>();
+  double together = 0;
+  for (const auto* bytes_of_hop : {&plan.forward_bytes, &plan.backward_bytes})
+    for (const std::int64_t bytes : *bytes_of_hop) {
+      together += static_cast<double>(bytes) * plan.microbatches;
+      if (bytes < 0 || bytes > 8 * kMostParameters)
+        throw InputError("pipeline.forward_bytes", fmt::format("found {}", bytes),
+                         fmt::format("0 to {} in either direction", 8 * kMostParameters));
+    }
+  if (together > 1e18)
+    throw InputError("pipeline", fmt::format("found {:.6g} bytes a step", together), "at most 1e18");
   read_partial(json, plan);
   const std::size_t hops = plan.parts.size() - 1;
   if (plan.stages < 1 || plan.microbatches < 1 || plan.parts.empty() || end != parameters ||
-      plan.part_count() % plan.stages != 0 || plan.forward_bytes.size() != hops ||
-      plan.backward_bytes.size() != hops)
+      plan.part_count() % plan.stages != 0 || plan.parts.size() > kMostTasks / as_index(plan.microbatches) ||
+      plan.forward_bytes.size() != hops || plan.backward_bytes.size() != hops)
     throw InputError(
         "pipeline", "found " + json.dump(),
         "stages with as many parts each, that have all columns together, and bytes for each hop");

@@ -7,7 +7,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
-#include "core/options.h"
+#include "core/plan/lines.h"
 
 namespace longhaul {
 namespace {
@@ -24,12 +24,17 @@ void read_line(const Json& json, const OperationPlan& plan, const PlanContext& c
   const int rule = json.at("rule"), step = json.at("step");
   if (rule < 0 || rule >= static_cast<int>(plan.rules.size()))
     throw InputError("rule", fmt::format("found {}", rule), "the number of a rule of the method's plan");
+  if (step < 1 || step > context.steps)
+    throw InputError("step", fmt::format("found {}", step), fmt::format("1 to {}", context.steps));
   if (plan.rules[as_index(rule)].completion.is_all()) return;
   const std::vector<int> group = json.at("group");
-  for (const int replica : group)
-    if (replica < 0 || replica >= context.replicas)
+  std::vector<bool> seen(as_index(context.replicas));
+  for (const int replica : group) {
+    if (replica < 0 || replica >= context.replicas || seen[as_index(replica)])
       throw InputError("group", fmt::format("found replica {}", replica),
-                       fmt::format("0 to {}", context.replicas - 1));
+                       fmt::format("0 to {}, each at most once", context.replicas - 1));
+    seen[as_index(replica)] = true;
+  }
   schedule.groups[{rule, step}].push_back(group);
 }
 
@@ -49,16 +54,12 @@ Schedule read_schedule(std::istream& in, const std::string& file, const Operatio
   while (std::getline(in, line)) {
     ++number;
     try {
-      const Json json = Json::parse(line);
+      const Json json = parse_json(line);
       number == 1 ? check_header(json, context) : read_line(json, plan, context, schedule);
     } catch (const Json::exception& error) {
-      throw InputError(
-          {file, fmt::format("line {}", number), error.what(), "a line of a schedule (docs/formats.md)", ""});
+      throw of_line(in_our_words(error), file, number, "a line of a schedule (docs/formats.md)");
     } catch (const InputError& error) {
-      InputErrorParts parts = error.parts();
-      parts.file = file;
-      parts.path = fmt::format("line {}, {}", number, parts.path);
-      throw InputError(parts);
+      throw of_line(error, file, number, "a line of a schedule (docs/formats.md)");
     }
   }
   if (number == 0) throw InputError({file, "", "is empty", "a schedule written by a replay", ""});

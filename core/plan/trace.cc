@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <istream>
 #include <ostream>
 #include <set>
@@ -11,6 +12,8 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/json.h"
+#include "core/limits.h"
+#include "core/plan/lines.h"
 
 namespace longhaul {
 namespace {
@@ -40,6 +43,7 @@ Json to_json(const PayloadPart& part) {
 
 PayloadPart part_from(const Json& json) {
   PayloadPart part{json.at("tensor"), codec_from(json.at("codec"))};
+  if (part.tensor.empty()) throw InputError("tensor", "found \"\"", "a name");
   for (const Json& range : json.value("columns", Json::array()))
     part.columns.push_back({range.at(0), range.at(1)});
   return part;
@@ -64,12 +68,21 @@ Json to_json(const HiddenUnits& units) {
   return json;
 }
 
-HiddenUnits units_from(const Json& json) {
+HiddenUnits units_from(const Json& json, std::int64_t parameters) {
   HiddenUnits units{json.at("count"), {}};
-  for (const Json& one : json.at("matrices"))
+  double columns = 0;
+  for (const Json& one : json.at("matrices")) {
     units.matrices.push_back({one.at(0), one.at(1), one.at(2), one.at(3), one.at(4)});
-  if (units.count < 1 || units.columns() < 1)
-    throw InputError("units", "found " + json.dump(), "a count of 1 or more, of units with columns");
+    const UnitColumns& matrix = units.matrices.back();
+    for (const std::int64_t number :
+         {matrix.offset, matrix.stride, matrix.rows, matrix.row_stride, matrix.width})
+      if (number < 0 || number > parameters)
+        throw InputError("units", fmt::format("found {}", number), fmt::format("0 to {}", parameters));
+    columns += static_cast<double>(matrix.rows) * static_cast<double>(matrix.width);
+  }
+  if (units.count < 1 || columns < 1 || columns * units.count > static_cast<double>(parameters))
+    throw InputError("units", fmt::format("found {} units of {:.6g} columns", units.count, columns),
+                     fmt::format("1 or more, with columns, in {} parameters", parameters));
   return units;
 }
 
@@ -100,6 +113,64 @@ Json to_json(const OperationRule& rule) {
   return json;
 }
 
+void check_all_to_all(int replicas) {
+  if (replicas > kMostInAllToAll)
+    throw InputError("replicas", fmt::format("found {} with an all-to-all", replicas),
+                     fmt::format("at most {}", kMostInAllToAll));
+}
+
+// What the plan divides by, draws with and counts up to.
+void check_numbers(const OperationRule& rule, const PlanContext& context) {
+  const auto check = [](const char* key, std::int64_t found, std::int64_t least, std::int64_t most) {
+    if (found < least || found > most)
+      throw InputError(key, fmt::format("found {}", found), fmt::format("{} to {}", least, most));
+  };
+  check("every", rule.every, 1, kMostOfACount);
+  check("phase", rule.phase, 0, kMostOfACount);
+  check("first_step", rule.first_step, 0, kMostOfACount);
+  check("last_step", rule.last_step, 0, kMostOfACount);
+  check("overlap_steps", rule.overlap_steps, 0, kMostOfACount);
+  check("buckets", rule.buckets, 1, kMostBuckets);
+  if (!(rule.overlap_backward >= 0 && rule.overlap_backward <= 1))
+    throw InputError("overlap_backward", fmt::format("found {}", rule.overlap_backward), "0 to 1");
+  switch (rule.grouping) {
+    case Grouping::kEveryone:
+      break;
+    case Grouping::kTwoLevel:
+      check("across_every", rule.across_every, 1, kMostOfACount);
+      break;
+    case Grouping::kSites:
+      check("across_every", rule.across_every, 1, kMostOfACount);
+      check("group_size", rule.group_size, 2, context.replicas);
+      break;
+    case Grouping::kRandom:
+      check("group_size", rule.group_size, 2, context.replicas);
+      break;
+    case Grouping::kGrid:
+      check("group_size", rule.group_size, 2, context.replicas);
+      if (grid_dimensions(context.replicas, rule.group_size) == 0)
+        throw InputError("group_size", fmt::format("found {}", rule.group_size),
+                         fmt::format("a number of which {} replicas are a power", context.replicas));
+      break;
+    case Grouping::kTargets:
+    case Grouping::kRegularTargets:
+      check("group_size", rule.group_size, 1, context.replicas - 1);
+      break;
+  }
+}
+
+// All that a ring of everyone sends fits 64 bits.
+void check_bytes(const OperationRule& rule, const PlanContext& context) {
+  double bytes = 0;
+  for (const PayloadPart& part : rule.payload)
+    bytes += static_cast<double>(
+        encoded_bytes(part.codec, contributed_columns(rule, part, context.parameters, context.replicas)));
+  constexpr double kMost = 9e18;
+  if (2 * bytes * context.replicas > kMost)
+    throw InputError("payload", fmt::format("found {:.6g} bytes among {} replicas", bytes, context.replicas),
+                     fmt::format("at most {:.0e} bytes sent", kMost));
+}
+
 Completion completion_from(const Json& json, const OperationRule& rule) {
   const Completion completion{json.at("quorum"), json.value("grace_s", 0.)};
   if (completion.quorum < 1 || completion.grace_s < 0)
@@ -112,14 +183,13 @@ Completion completion_from(const Json& json, const OperationRule& rule) {
 }
 
 // What a rule does not say is as in OperationRule.
-OperationRule rule_from(const Json& json) {
+OperationRule rule_from(const Json& json, const PlanContext& context) {
   OperationRule rule;
   const auto take = [&json](const char* key, auto& value) { value = json.value(key, value); };
   rule.name = json.at("name").get<std::string>();
   rule.kind = static_cast<OperationKind>(place_of(json.value("kind", kKinds[0]), kKinds, "kind"));
   rule.collective = json.at("collective").get<std::string>();
   rule.every = json.at("every");
-  if (rule.every < 1) throw InputError("every", "found " + json["every"].dump(), "at least 1");
   take("phase", rule.phase);
   take("first_step", rule.first_step);
   take("last_step", rule.last_step);
@@ -129,9 +199,11 @@ OperationRule rule_from(const Json& json) {
   take("group_size", rule.group_size);
   for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));
   take("sharded", rule.sharded);
-  for (const Json& units : json.value("units", Json::array())) rule.units.push_back(units_from(units));
+  for (const Json& units : json.value("units", Json::array()))
+    rule.units.push_back(units_from(units, context.parameters));
   if (rule.kind == OperationKind::kAllToAll && rule.units.empty())
     throw InputError("units", "this key is missing", "the units that an all-to-all passes on");
+  if (rule.kind == OperationKind::kAllToAll) check_all_to_all(context.replicas);
   take("overlap_steps", rule.overlap_steps);
   take("posts_first", rule.posts_first);
   take("stage", rule.stage);
@@ -144,6 +216,7 @@ OperationRule rule_from(const Json& json) {
     throw InputError("releases", "found " + json["releases"].dump(),
                      "a share of the step for each bucket, from 1 down to 0");
   if (json.contains("completion")) rule.completion = completion_from(json["completion"], rule);
+  check_numbers(rule, context);
   return rule;
 }
 
@@ -151,12 +224,22 @@ void read_header(const Json& json, Trace& trace) {
   if (json.at("longhaul_trace") != kTraceVersion)
     throw InputError("longhaul_trace", "found version " + json["longhaul_trace"].dump(),
                      fmt::format("{}", kTraceVersion));
+  const auto count = [&json](const char* key, std::int64_t least, std::int64_t most) {
+    const std::int64_t found = number_at(json, key);
+    if (found < least || found > most)
+      throw InputError(key, fmt::format("found {}", found), fmt::format("{} to {}", least, most));
+    return found;
+  };
   trace.context.seed = json.at("seed");
-  trace.context.replicas = json.at("replicas");
-  trace.context.steps = json.at("steps");
-  trace.context.parameters = json.at("parameters");
-  trace.evaluate_every = json.at("evaluate_every");
+  trace.context.replicas = static_cast<int>(count("replicas", 1, kMostReplicas));
+  trace.context.steps = static_cast<int>(count("steps", 1, kMostOfACount));
+  trace.context.parameters = count("parameters", 1, kMostParameters);
+  trace.evaluate_every = static_cast<int>(count("evaluate_every", 0, kMostOfACount));
   if (json.contains("sites")) trace.context.site_of = json["sites"].get<std::vector<int>>();
+  if (const std::size_t sites = trace.context.site_of.size();
+      sites > 0 && sites != as_index(trace.context.replicas))
+    throw InputError("sites", fmt::format("found {}", sites),
+                     fmt::format("one for each of the {} replicas", trace.context.replicas));
   if (json.contains("whole_batch")) {
     const Json& machine = json["whole_batch"];
     if (machine != kMachines[0] && machine != kMachines[1])
@@ -167,14 +250,18 @@ void read_header(const Json& json, Trace& trace) {
   if (json.contains("pipeline"))
     trace.plan.pipeline = pipeline_from(json["pipeline"], trace.context.parameters);
   const int stages = trace.plan.pipeline.stages;
+  if (trace.context.replicas > kMostReplicas / stages)
+    throw InputError("replicas", fmt::format("found {} with {} stages", trace.context.replicas, stages),
+                     fmt::format("at most {} workers", kMostReplicas));
   for (const Json& rule : json.at("rules")) {
-    trace.plan.rules.push_back(rule_from(rule));
+    trace.plan.rules.push_back(rule_from(rule, trace.context));
     if (const int stage = trace.plan.rules.back().stage;
         stages > 1 ? stage < 0 || stage >= stages : stage >= 0)
       throw InputError("stage", fmt::format("found {} with {} stages", stage, stages),
                        "the stage of each rule, where there are several");
-    for (const PayloadPart& part : trace.plan.rules.back().payload)
-      check_columns(part.columns, trace.context.parameters);
+    const OperationRule& last = trace.plan.rules.back();
+    for (const PayloadPart& part : last.payload) check_columns(part.columns, trace.context.parameters);
+    check_bytes(last, trace.context);
   }
 }
 
@@ -191,18 +278,44 @@ void check_targets(const std::vector<std::vector<int>>& targets, int replicas) {
   }
 }
 
+// Each replica at most once in all of them.
+void check_groups(const std::vector<std::vector<int>>& groups, int replicas) {
+  std::vector<bool> seen(as_index(replicas));
+  for (const std::vector<int>& group : groups)
+    for (const int replica : group) {
+      if (replica < 0 || replica >= replicas || seen[as_index(replica)])
+        throw InputError("groups", fmt::format("found replica {}", replica),
+                         fmt::format("0 to {}, each at most once", replicas - 1));
+      seen[as_index(replica)] = true;
+    }
+}
+
+void check_times(const std::vector<double>& times_s, const Trace& trace) {
+  const int computing = training_replicas(trace.plan, trace.context.replicas);
+  if (static_cast<int>(times_s.size()) != computing)
+    throw InputError("compute_s", fmt::format("found {} times", times_s.size()),
+                     fmt::format("one for each of {} replicas", computing));
+  for (const double time_s : times_s)
+    if (!(time_s >= 0) || !std::isfinite(time_s))
+      throw InputError("compute_s", fmt::format("found {}", time_s), "seconds, at least 0");
+}
+
 // The rule and the step that a line is about.
 std::pair<int, int> operation_in(const Json& json, const Trace& trace) {
-  const int rule = json.at("rule");
-  if (rule < 0 || rule >= static_cast<int>(trace.plan.rules.size()))
+  const std::int64_t rule = number_at(json, "rule"), step = number_at(json, "step");
+  if (rule < 0 || rule >= static_cast<std::int64_t>(trace.plan.rules.size()))
     throw InputError("rule", fmt::format("found {}", rule), "the index of a rule in the header");
-  return {rule, json.at("step").get<int>()};
+  if (step < 1 || step > trace.context.steps)
+    throw InputError("step", fmt::format("found {}", step), fmt::format("1 to {}", trace.context.steps));
+  return {static_cast<int>(rule), static_cast<int>(step)};
 }
 
 void read_line(const Json& json, Trace& trace) {
   using Lists = std::vector<std::vector<int>>;
   if (json.contains("groups")) {
-    trace.groups[operation_in(json, trace)] = json["groups"].get<Lists>();
+    Lists groups = json["groups"];
+    check_groups(groups, trace.context.replicas);
+    trace.groups[operation_in(json, trace)] = std::move(groups);
   } else if (json.contains("targets")) {
     const Lists targets = json["targets"];
     check_targets(targets, trace.context.replicas);
@@ -212,6 +325,7 @@ void read_line(const Json& json, Trace& trace) {
     if (step != trace.measured_s.size() + 1)
       throw InputError("step", fmt::format("found {}", step), "the steps in order");
     trace.measured_s.push_back(json["compute_s"].get<std::vector<double>>());
+    check_times(trace.measured_s.back(), trace);
   } else {
     throw InputError("", "found a line without groups, targets or compute_s", "one of them");
   }
@@ -272,17 +386,13 @@ Trace read_trace(std::istream& in, const std::string& file) {
   Trace trace;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
-    const std::string place = fmt::format("line {}", number);
     try {
-      const Json json = Json::parse(line);
+      const Json json = parse_json(line);
       number == 1 ? read_header(json, trace) : read_line(json, trace);
     } catch (const Json::exception& error) {
-      throw InputError({file, place, error.what(), "a line of a trace (docs/formats.md)", ""});
+      throw of_line(in_our_words(error), file, number, "a line of a trace (docs/formats.md)");
     } catch (const InputError& error) {
-      InputErrorParts parts = error.parts();
-      parts.file = file;
-      parts.path = parts.path.empty() ? place : place + ", " + parts.path;
-      throw InputError(parts);
+      throw of_line(error, file, number, "a line of a trace (docs/formats.md)");
     }
   }
   if (trace.context.replicas == 0)

@@ -50,7 +50,9 @@ PlannedModel planned_model(const ModelShape& shape, Wire wire) {
 const Method& method_named(const std::string& name) {
   for (const Method& method : methods())
     if (method.name == name) return method;
-  throw std::logic_error("no method " + name);
+  std::vector<std::string> names;
+  for (const Method& method : methods()) names.push_back(method.name);
+  throw InputError("method.name", fmt::format("found \"{}\"", name), join(names), did_you_mean(name, names));
 }
 
 std::vector<Node> method_options() {
@@ -90,7 +92,7 @@ Case trained_case(Case one) {
   if (plan.has_own_data) one.train->shards = one.replicas;
   if (!plan.takes_whole_batch) return one;
   one.train->streams = one.replicas;
-  one.train->batch *= one.replicas;
+  one.train->batch *= one.replicas;  // core/case.cc has checked that it can be
   one.replicas = 1;
   return one;
 }

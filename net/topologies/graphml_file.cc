@@ -162,6 +162,24 @@ void check_ends(const Recorder& recorder, const std::string& text, const std::st
     }
 }
 
+// Boost's reader calls itself for each element inside another one; GraphML has graph, node, data and few
+// more.
+void check_depth(const std::string& text, const std::string& file) {
+  constexpr int kDeepest = 100;
+  int depth = 0;
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
+    const char next = at + 1 < text.size() ? text[at + 1] : ' ';
+    if (next == '!' || next == '?') continue;
+    const std::size_t end = text.find('>', at);
+    const bool is_empty = end != std::string::npos && text[end - 1] == '/';
+    if (next == '/')
+      --depth;
+    else if (!is_empty && ++depth > kDeepest)
+      throw InputError({file, "", fmt::format("has elements nested {} deep", depth),
+                        fmt::format("at most {}", kDeepest), ""});
+  }
+}
+
 InputError not_graphml(const std::string& file, const std::string& reason) {
   const std::regex place(R"(^<unspecified file>\((\d+)\))");  // Boost's words for a stream
   return InputError({file, "",
@@ -173,6 +191,7 @@ InputError not_graphml(const std::string& file, const std::string& reason) {
 
 GraphmlGraph read_graphml_file(const std::string& file) {
   const std::string text = read_file(file).value_or("");
+  check_depth(text, file);
   std::istringstream in(text);
   Recorder recorder;
   try {

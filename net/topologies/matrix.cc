@@ -60,7 +60,7 @@ InputError naming_pair(const InputError& error, const Json& json) {
 }
 
 Json resolved_matrix(const std::string& text) {
-  const Json json = Json::parse(text);
+  const Json json = parse_json(text);
   try {
     return resolve(matrix_options(), json, "");
   } catch (const InputError& error) {
@@ -115,7 +115,7 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
                            "every two of sites");
     return matrix;
   } catch (const Json::exception& error) {
-    throw InputError({file, "", error.what(), "a matrix file: see scenarios/networks/", ""});
+    throw in_our_words(error).in_file(file);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

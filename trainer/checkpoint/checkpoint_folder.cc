@@ -13,6 +13,7 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "core/index.h"
+#include "core/options.h"
 #include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {
@@ -44,8 +45,8 @@ Json state_in(const std::string& file) {
   if (line == std::string::npos ||
       text.substr(line) != kHashLine + hex64(fnv1a(text.substr(0, line))) + "\"}\n")
     refuse(file, "is damaged: its hash differs from the one it carries");
-  const Json state = Json::parse(text, nullptr, false);
-  if (!state.is_object() || state.value("longhaul_checkpoint", 0) != kFormat)
+  const Json state = parse_json(text);
+  if (member(state, "longhaul_checkpoint") != kFormat)
     refuse(file, "is of another format", "\"longhaul_checkpoint\": " + std::to_string(kFormat));
   return state;
 }
@@ -127,8 +128,26 @@ std::vector<int> checkpoint_steps(const std::string& folder) {
   return steps;
 }
 
+namespace {
+
+// With a hash that is right it may still be of another program.
+Json checked_state_in(const std::string& file) {
+  static const Node declaration =
+      section("", {integer("step").at_least(0).required(), text("training"),
+                   table_of("tensors", text("")).required(), table_of("files", large_integer(""))});
+  try {
+    Json state = state_in(file);
+    check_declared(declaration, state, "");
+    return state;
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+}
+
+}  // namespace
+
 Checkpoint read_checkpoint(const std::string& json_file) {
-  Checkpoint checkpoint{0, state_in(json_file), ""};
+  Checkpoint checkpoint{0, checked_state_in(json_file), ""};
   checkpoint.step = checkpoint.state.at("step");
   checkpoint.tensors_file = fs::path(json_file).replace_extension(".safetensors").string();
   SafetensorsFile tensors(checkpoint.tensors_file);
@@ -178,7 +197,7 @@ std::optional<Checkpoint> CheckpointFolder::newest(std::vector<std::string>& ref
     } catch (const InputError& error) {
       refused.push_back(error.what());
     } catch (const Json::exception& error) {
-      refused.push_back(json_file(step) + ": " + error.what());
+      refused.push_back(in_our_words(error).in_file(json_file(step)).what());
     }
   }
   return std::nullopt;

@@ -27,8 +27,24 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
+// Whether elements of `each` bytes in this shape are `bytes`, whatever a file says of both.
+bool has_bytes(const std::vector<std::int64_t>& shape, std::int64_t each, std::int64_t bytes) {
+  std::int64_t sum = each;
+  for (const std::int64_t size : shape)
+    if (size < 0 || __builtin_mul_overflow(sum, size, &sum)) return false;
+  return each > 0 && sum == bytes;
+}
+
 [[noreturn]] void damaged(const std::string& file, const std::string& found) {
   throw InputError({file, "", found, "a whole safetensors file", ""});
+}
+
+// What is wrong inside the header, with its place there.
+InputError in_header(const InputError& error, const std::string& file) {
+  InputErrorParts parts = error.parts();
+  parts.file = file;
+  parts.path = parts.path.empty() ? "header" : "header, " + parts.path;
+  return InputError(parts);
 }
 
 SafetensorsFile::Entry entry_of(const Json& json, const std::string& name, const std::string& file,
@@ -39,7 +55,7 @@ SafetensorsFile::Entry entry_of(const Json& json, const std::string& name, const
   SafetensorsFile::Entry entry{json.at("dtype"), json.at("shape"),
                                static_cast<std::int64_t>(data + offsets[0]),
                                static_cast<std::int64_t>(offsets[1] - offsets[0])};
-  if (element_bytes(entry.dtype) * element_count(entry.shape) != entry.bytes)
+  if (!has_bytes(entry.shape, element_bytes(entry.dtype), entry.bytes))
     damaged(file, "\"" + name + "\" has " + std::to_string(entry.bytes) +
                       " bytes, which is not its shape times its type");
   return entry;
@@ -84,11 +100,14 @@ SafetensorsFile::SafetensorsFile(const std::string& file) : file_(file), in_(fil
   std::string text(length, '\0');
   if (!in_.read(text.data(), static_cast<std::streamsize>(length))) damaged(file, "ends within its header");
   try {
-    const Json header = Json::parse(text);
+    const Json header = parse_json(text);
+    if (!header.is_object()) damaged(file, "has a header that is " + kind_of(header));
     for (const auto& [name, json] : header.items())
       if (name != kMetadata) entries_[name] = entry_of(json, name, file, sizeof length + length, end);
   } catch (const Json::exception& error) {
-    damaged(file, std::string("has a header that is not JSON: ") + error.what());
+    throw in_header(in_our_words(error), file);
+  } catch (const InputError& error) {
+    throw error.parts().file.empty() ? in_header(error, file) : error;
   }
 }
 

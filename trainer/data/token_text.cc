@@ -1,6 +1,10 @@
 #include "trainer/data/token_text.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -56,17 +60,30 @@ std::size_t read_header(std::istream& in, const std::string& file, const std::st
   return as_index(header[2]);
 }
 
+[[noreturn]] void refuse_size(const std::string& file, std::size_t tokens, std::size_t said,
+                              const std::string& path) {
+  throw InputError({"", path, fmt::format("{} ends after {} of {} tokens", file, tokens, said),
+                    "a whole shard", "was its download or conversion interrupted?"});
+}
+
+// Before there is memory for what the header says. A pipe has no size, and shows it in reading.
+void check_size(const std::string& file, std::size_t said, const std::string& path) {
+  std::error_code is_no_file;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, is_no_file);
+  if (is_no_file) return;
+  const std::uintmax_t tokens = (bytes - std::min<std::uintmax_t>(bytes, 4 * kShardHeader)) / sizeof(Token);
+  if (tokens < said) refuse_size(file, tokens, said, path);
+}
+
 void append_shard(const std::string& file, int vocabulary, const std::string& path, TokenText& text) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw InputError(path, file + " cannot be read", "llm.c token shards");
   const std::size_t count = read_header(in, file, path), start = text.tokens.size();
+  check_size(file, count, path);
   text.tokens.resize(start + count);
   char* bytes = reinterpret_cast<char*>(text.tokens.data() + start);
   if (!in.read(bytes, static_cast<std::streamsize>(count * sizeof(Token))))
-    throw InputError(
-        {"", path,
-         file + " ends after " + std::to_string(in.gcount() / 2) + " of " + std::to_string(count) + " tokens",
-         "a whole shard", "was its download or conversion interrupted?"});
+    refuse_size(file, as_index(in.gcount()) / 2, count, path);
   if (in.peek() != std::ifstream::traits_type::eof())
     throw InputError(path,
                      file + " goes on after the " + std::to_string(count) + " tokens that it says it holds",

@@ -63,7 +63,7 @@ TEST(CsvStream, NamesFileAndLineOfWhatIsWrong) {
   write_text(file, "a\nx\n");
   CsvStream words(file, {"a"});
   words.next();
-  EXPECT_EQ(error_of([&] { words.number(0); }), file + ": line 2 has \"x\" for a number");
+  EXPECT_EQ(error_of([&] { words.number(0); }), file + ": line 2 has \"x\" for a number in \"a\"");
 }
 
 }  // namespace

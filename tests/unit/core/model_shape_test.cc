@@ -29,5 +29,12 @@ TEST(ModelShape, HeadsMustDivideHidden) {
   EXPECT_NO_THROW((ModelShape{8, 1, 2, 5, 8, 3}).check("train.model"));
 }
 
+// 10^9 · 10^9 · 4 · 65536 would not fit 64 bits.
+TEST(ModelShape, HasNoMoreParametersThanAreCounted) {
+  EXPECT_THROW((ModelShape{1000000000, 65536, 2, 1000000000, 8, 1000000000}).check("train.model"),
+               InputError);
+  EXPECT_NO_THROW((ModelShape{65536, 100, 128, 4 * 65536, 8, 128002}).check("train.model"));
+}
+
 }  // namespace
 }  // namespace longhaul

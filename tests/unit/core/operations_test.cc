@@ -404,7 +404,7 @@ TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
 TEST(Trace, ReadsBackWhatItWrote) {
   Trace trace = make_trace(presend_plan(), kContext);
   trace.evaluate_every = 5;
-  trace.measured_s = {{0.5, 0.25}, {0.1, 1. / 3}};
+  trace.measured_s = {{0.5, 0.25, 1, 2, 3, 4, 5, 6}, {0.1, 1. / 3, 1, 2, 3, 4, 5, 6}};
   std::stringstream text;
   write_trace(trace, text);
   const Trace back = read_trace(text, "trace");

@@ -15,7 +15,7 @@ Node sample() {
            one_of("shape", {text("circle"), integer("square")}).by_default({{"square", 2}}),
            tagged("method", "name", {section("a", {text("name").required(), integer("k").by_default(1)})}),
            either("size", {choice("", {"unlimited"}), bytes("").above(0)}).by_default("unlimited"),
-           table_of("sites", integer("").at_least(0))});
+           table_of("sites", integer("").at_least(0)), large_integer("seed")});
 }
 
 std::string error_of(const std::string& json) {
@@ -35,10 +35,41 @@ TEST(Options, DefaultsAreFilledInTheOrderOfTheDeclaration) {
 }
 
 TEST(Options, UnknownKeyNamesPathAndNearest) {
-  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "cuont": 2})"),
-            "cuont: unknown key \"cuont\"; allowed: count, rate, inner, shape, method, size, sites; did you "
-            "mean \"count\"?");
+  EXPECT_EQ(
+      error_of(R"({"rate": "1Gbps", "cuont": 2})"),
+      "cuont: unknown key \"cuont\"; allowed: count, rate, inner, shape, method, size, sites, seed; did "
+      "you mean \"count\"?");
   EXPECT_EQ(error_of(R"({"rate": "1Gbps", "inner": {"y": 2}})").substr(0, 7), "inner.y");
+}
+
+// "inner_steps": 4294967296 was 0 when it was read.
+TEST(Options, IntegersAreAsLargeAsTheirTypeHolds) {
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "count": 4294967296})"),
+            "count: found 4294967296; allowed: an integer from 1 to 1000000000");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "count": 1000000000})"), "");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "shape": {"square": -2147483649}})"),
+            "shape.square: found -2147483649; allowed: an integer from -1000000000 to 1000000000");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "seed": 18446744073709551615})"), "");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "seed": 18446744073709551616})").substr(0, 11), "seed: found");
+  EXPECT_EQ(error_of(R"({"rate": "1Gbps", "seed": -1})").substr(0, 14), "seed: found -1");
+}
+
+TEST(Options, FilesOfOtherProgramsHaveOtherKeysButNoOtherTypes) {
+  const auto error = [](const char* json) -> std::string {
+    try {
+      check_declared(sample(), parse_json(json), "");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error(R"({"rate": "1Gbps", "newer": 1, "count": null, "method": {"name": "newer"}})"), "");
+  EXPECT_EQ(error(R"({"rate": "1Gbps", "method": {"name": "a", "k": []}})"),
+            "method.k: found []; allowed: an integer");
+  EXPECT_EQ(error(R"({"rate": "1Gbps", "inner": {"x": 2}})"),
+            "inner.x: found 2; allowed: a number above 0 and at most 1");
+  EXPECT_EQ(error("{}").substr(0, 30), "rate: this key is missing; all");
+  EXPECT_EQ(error("[]").substr(0, 9), "found [];");
 }
 
 TEST(Options, WrongValuesNamePathFoundAndAllowed) {

@@ -1,0 +1,17 @@
+// What the readers of JSON lines (trace and schedule) share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/json.h"
+
+namespace longhaul {
+
+// The error, said of a line: "FILE: line 3, rule: found 7; ...". `allowed` where it does not say.
+InputError of_line(const InputError& error, const std::string& file, int line, const std::string& allowed);
+
+// json.at(key), an integer. Throws InputError with the key.
+std::int64_t number_at(const Json& json, const char* key);
+
+}  // namespace longhaul

@@ -1,0 +1,27 @@
+// Checkpoints: the JSON file gets the hash that it should carry, so that the reader goes on behind it; the
+// tensors stand beside it. An input of one part is the JSON, as it is.
+#include <fmt/core.h>
+
+#include "core/hash.h"
+#include "tests/fuzz/fuzz.h"
+#include "trainer/checkpoint/checkpoint_folder.h"
+
+using namespace longhaul;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string json = text_of_input(data, size), tensors;
+  for (const auto& [name, text] : files_in(json)) {
+    if (name == "tensors") tensors = text;
+    if (name == "json") json = text + "  \"hash\": \"" + hex64(fnv1a(text)) + "\"}\n";
+  }
+  const std::string folder = scratch_folder() + "/checkpoints";
+  std::filesystem::create_directories(folder);
+  file_with("table.csv", "step\n");
+  file_with("checkpoints/step-4.safetensors", tensors);
+  file_with("checkpoints/step-4.json", json);
+  allow_errors([&] { read_checkpoint(folder + "/step-4.json"); });
+  return allow_errors([&] {
+    std::vector<std::string> refused;
+    if (!CheckpointFolder(scratch_folder(), "key").newest(refused) && refused.empty()) abort();
+  });
+}

@@ -1,0 +1,21 @@
+// The two readers of CSV: whole tables (core) and rows one by one (analysis).
+#include "analysis/run_files.h"
+#include "core/csv.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace longhaul;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string file = file_with("table.csv", text_of_input(data, size));
+  std::size_t rows = 0;
+  allow_errors([&] { rows = read_csv(file).rows.size(); });
+  allow_errors([&] {
+    CsvStream stream(file, {"step", "replica", "ready_s"});
+    std::size_t streamed = 0;
+    for (; stream.next(); ++streamed) {
+      stream.step(0), stream.worker(1), stream.number(2);
+    }
+    if (streamed != rows) abort();
+  });
+  return 0;
+}

@@ -1,0 +1,27 @@
+// JSON with and without comments: what is read can be copied, written and read again, as a commented text
+// too.
+#include "core/json.h"
+#include "core/option_docs.h"
+#include "core/scenario_options.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace longhaul;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Node declaration = scenario_options({}, {});
+  const std::string text = text_of_input(data, size);
+  for (const JsonComments comments : {JsonComments::kNone, JsonComments::kAllowed})
+    allow_errors([&] {
+      const Json value = parse_json(text, comments), copy = value;
+      if (parse_json(copy.dump(2)).dump() != value.dump()) abort();
+      if (parse_json(commented_json(declaration, value), JsonComments::kAllowed).dump() != value.dump())
+        abort();
+      // Each scalar as each type that the readers ask for.
+      for (const auto& one : value.items()) {
+        const auto as = [&](auto type) { allow_errors([&] { one.value().get<decltype(type)>(); }); };
+        if (one.value().is_structured()) continue;
+        as(int{}), as(std::int64_t{}), as(std::uint64_t{}), as(std::size_t{}), as(double{});
+      }
+    });
+  return 0;
+}

@@ -1,0 +1,53 @@
+// Run directories of somebody else's, one file behind the other (fuzz.h): what report, compare, claims, plot
+// and export-chakra make of them.
+#include <algorithm>
+
+#include "analysis/claims/verdict_matrix.h"
+#include "analysis/comparison/budget_loss.h"
+#include "analysis/comparison/render.h"
+#include "analysis/exports/exports.h"
+#include "analysis/figures/figures.h"
+#include "analysis/report/report.h"
+#include "analysis/runs/run_directory.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace longhaul;
+
+namespace {
+
+// Where a run of the one case "c" and the training "t" keeps what is read of it.
+const std::vector<std::string>& places() {
+  static const std::vector<std::string> names = {
+      "summary.json",        "manifest.json",         "scenario.json",       "cases/c/case.json",
+      "cases/c/trace.jsonl", "cases/c/exchanges.csv", "cases/c/steps.csv",   "cases/c/replicas.csv",
+      "cases/c/metrics.csv", "cases/c/links.csv",     "cases/c/network.csv", "cases/c/breakdown.csv",
+      "cases/c/replay.json", "cases/c/transfers.csv", "cases/c/tasks.csv",   "cases/c/pipeline.csv",
+      "train/t/metrics.csv", "train/t/training.json", "train/t/case.json"};
+  return names;
+}
+
+void read_all(const std::string& folder) {
+  RunDirectories opened = open_runs({folder});
+  allow_errors([&] { report_page(report_data(opened)); });
+  allow_errors([&] {
+    const ComparisonTable table = compare_runs(opened.runs, {});
+    comparison_text(table), comparison_json(table);
+  });
+  for (const RunDirectory& run : opened.runs)
+    allow_errors([&] {
+      for (const Json& claim : run.claims()) verdict_markdown(claim, run.records);
+    });
+  allow_errors([&] { figures_of(opened.runs, {}); });
+  allow_errors([&] { chakra_graphs(opened.runs[0].case_folder(opened.runs[0].records.at(0))); });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string folder = scratch_folder() + "/run";
+  for (const char* part : {"/cases/c", "/train/t"}) std::filesystem::create_directories(folder + part);
+  for (const std::string& place : places()) std::filesystem::remove(folder + "/" + place);
+  for (const auto& [name, text] : files_in(text_of_input(data, size)))
+    if (std::find(places().begin(), places().end(), name) != places().end()) file_with("run/" + name, text);
+  return allow_errors([&] { read_all(folder); });
+}

@@ -1,0 +1,34 @@
+// Traces: what is read can be walked step by step, by the plan and by the programs, and is written as it was
+// read.
+#include <algorithm>
+#include <sstream>
+
+#include "core/plan/program.h"
+#include "core/plan/trace.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace longhaul;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return allow_errors([&] {
+    std::istringstream in(text_of_input(data, size));
+    const Trace trace = read_trace(in, "trace.jsonl");
+    std::ostringstream out;
+    write_trace(trace, out);
+    std::istringstream again(out.str());
+    std::ostringstream twice;
+    write_trace(read_trace(again, "written.jsonl"), twice);
+    if (twice.str() != out.str()) abort();
+    if (trace.context.replicas > 64 || trace.context.parameters > 1'000'000 || trace.plan.rules.size() > 16)
+      return;
+    for (int step = 1; step <= std::min(12, trace.context.steps); ++step) {
+      for (const Operation& operation : trace.operations_at(step)) {
+        groups_of(operation, trace.context.replicas);
+        for (int bucket = 0; bucket < std::min(4, operation.rule->buckets); ++bucket)
+          if (bucket_bytes(operation, bucket) < 0) abort();
+      }
+      operations_due(trace.plan, trace.context, step);
+      program_of_step(trace.plan, trace.context.steps, step);
+    }
+  });
+}

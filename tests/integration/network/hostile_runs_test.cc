@@ -1,0 +1,189 @@
+// Results and scenarios of somebody else's: whatever they say, a command ends by itself, with exit status 2
+// and one message that names file, place and key. Each of these ended it by a signal, took all memory, or was
+// answered in the JSON library's words.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "core/json.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kScenario[] =
+    R"({"replicas": 4, "methods": [{"name": "noloco", "inner_steps": 2, "pattern": "presend"}],
+  "workload": {"parameters": 100000, "steps": 8, "tokens": 64, "step_time": {"constant": "1s"}},
+  "network": {"fidelity": "analytic", "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}},
+  "claims": [{"id": "short", "metric": "sync_time_s.mean", "of": "noloco", "at_most": 1}]})";
+
+const std::string& good_run() {
+  static const std::string folder = [] {
+    const std::string made = fresh_folder("hostile_good");
+    write_text(made + "/tiny.json", kScenario);
+    const CommandResult run = longhaul({"run", made + "/tiny.json", "--out", made + "/run", "--quiet"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    return made + "/run";
+  }();
+  return folder;
+}
+
+struct Damage {
+  const char* name;
+  const char* file;  // in the run
+  std::function<std::string(const std::string&)> change;
+  std::vector<const char*> commands;  // that must refuse it; the others do not read it, or leave it out
+  const char* said;
+};
+
+void PrintTo(const Damage& damage, std::ostream* out) {
+  *out << damage.name;
+}
+
+std::string deep(const std::string&) {
+  return std::string(100000, '[') + std::string(100000, ']');
+}
+
+std::function<std::string(const std::string&)> replace(const std::string& what, const std::string& by) {
+  return [=](std::string text) {
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), by);
+  };
+}
+
+std::function<std::string(const std::string&)> member_set(const char* pointer, const char* value) {
+  return [=](const std::string& text) {
+    Json json = Json::parse(text);
+    json[Json::json_pointer(pointer)] = Json::parse(value);
+    return json.dump(2);
+  };
+}
+
+std::vector<Damage> damages() {
+  const std::vector<const char*> all = {"report", "compare", "claims", "plot", "export-chakra"};
+  const std::vector<const char*> chakra = {"export-chakra"};
+  const char *kCase = "cases/noloco/case.json", *kTrace = "cases/noloco/trace.jsonl",
+             *kExchanges = "cases/noloco/exchanges.csv";
+  const char* kDeep = "line 1, column 101: found JSON nested 101 deep";
+  return {
+      {"DeepManifest", "manifest.json", deep, all, kDeep},
+      {"DeepScenario", "scenario.json", deep, all, kDeep},
+      {"DeepSummary", "summary.json", deep, all, kDeep},
+      {"DeepCase", kCase, deep, {"compare", "plot"}, kDeep},
+      {"EmptyVerdict", "summary.json", member_set("/claims", "[{}]"), all,
+       "summary.json: claims[0].id: this key"},
+      {"EmptyClaim", "scenario.json", member_set("/claims", "[{}]"), all,
+       "scenario.json: claims[0].id: this key"},
+      {"ClaimWithoutABound", "scenario.json",
+       member_set("/claims", R"([{"id": "a", "metric": "final_loss"}])"), all,
+       "scenario.json: claims[0]: found 0 of at_least, at_most, equals"},
+      {"RecordOfNothing", "summary.json", member_set("/cases/0", R"({"case": 3})"), all,
+       "summary.json: 1 of its cases are no records (cases[0].case: found 3"},
+      {"ShardOfTwoBillion", "manifest.json", member_set("/options/shard", "\"1/2000000000\""), all,
+       "manifest.json: options.shard: found \"1/2000000000\""},
+      {"ReplicasAreAWord", "manifest.json", member_set("/scenario/replicas", "\"x\""), all,
+       "manifest.json: scenario.replicas: found \"x\""},
+      {"ReplicaBelowZero", kExchanges, replace("\n2,0,", "\n2,-1,"), chakra,
+       "exchanges.csv: line 2 has -1 in \"replica\"; allowed: an integer from 0 to 3"},
+      {"StepBelowZero", kExchanges, replace("\n2,0,", "\n-1,0,"), chakra,
+       "exchanges.csv: line 2 has -1 in \"step\"; allowed: an integer from 0 to 8"},
+      {"EveryZero", kTrace, replace("\"every\":2", "\"every\":0"), chakra,
+       "trace.jsonl: line 1, every: found 0"},
+      {"GroupsOfZero", kTrace, replace("\"group_size\":2", "\"group_size\":0"), chakra,
+       "trace.jsonl: line 1, group_size: found 0"},
+      {"FarReplica", kTrace, replace("\"groups\":[[", "\"groups\":[[100000,"), chakra,
+       "groups: found replica 100000; allowed: 0 to 3"},
+      {"BillionReplicas", kTrace, replace("\"replicas\":4", "\"replicas\":1000000000"), chakra,
+       "trace.jsonl: line 1"},
+      {"FewerReplicas", "cases/noloco/replicas.csv", replace("\n3,", "\n"), chakra, "replicas.csv: line 5"},
+  };
+}
+
+std::string name_of(const testing::TestParamInfo<Damage>& info) {
+  return info.param.name;
+}
+
+class HostileRun : public testing::TestWithParam<Damage> {};
+
+TEST_P(HostileRun, IsRefusedWithFilePlaceAndKey) {
+  const Damage& damage = GetParam();
+  const std::string folder = fresh_folder(std::string("hostile_") + damage.name), run = folder + "/run";
+  fs::copy(good_run(), run, fs::copy_options::recursive);
+  const std::string file = run + "/" + damage.file;
+  write_text(file, damage.change(read_text(file)));
+  for (const std::string command : {"report", "compare", "claims", "plot", "export-chakra"}) {
+    std::vector<std::string> arguments = {command, run, "-o", folder + "/" + command};
+    const CommandResult result = longhaul(arguments);
+    bool must_refuse = false;
+    for (const char* one : damage.commands) must_refuse = must_refuse || command == one;
+    if (command == "plot" && result.err.find("gnuplot was not found") != std::string::npos) continue;
+    EXPECT_TRUE(result.status == 2 || (!must_refuse && result.status == 0))
+        << command << " ended with " << result.status << ": " << result.err;
+    EXPECT_EQ(result.err.find("json.exception"), std::string::npos) << result.err;
+    if (must_refuse)
+      EXPECT_NE(result.err.find(damage.said), std::string::npos) << command << ": " << result.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, HostileRun, testing::ValuesIn(damages()), name_of);
+
+TEST(HostileRunDirectory, TheOneThatIsDamagedIsRead) {
+  const std::string folder = fresh_folder("hostile_none");
+  for (const std::string command : {"report", "compare", "claims", "export-chakra"})
+    EXPECT_EQ(longhaul({command, good_run(), "-o", folder + "/" + command}).status, 0) << command;
+}
+
+struct Size {
+  const char* pointer;
+  const char* value;
+  const char* said;
+};
+
+// Numbers that became others, divisions by zero, and products that 64 bits do not hold.
+TEST(HostileScenario, IsRefusedByCheck) {
+  const std::vector<Size> sizes = {
+      {"/methods/0/inner_steps", "4294967296",
+       "methods[0].inner_steps: found 4294967296; allowed: an integer from"},
+      {"/methods/0/group_size", "4294967298", "methods[0].group_size: found 4294967298"},
+      {"/replicas", "1000000000",
+       "replicas: found 1000000000; allowed: an integer of at least 1 and at most 1048576"},
+      {"/workload/parameters", "9000000000000000000", "workload.parameters: found 9000000000000000000"},
+      {"/workload/tokens", "9223372036854775807", "workload.tokens: found 9223372036854775807"},
+      {"/workload/model", R"({"hidden": 1000000000, "layers": 60000, "heads": 2, "ffn": 1000000000,
+                             "context": 8, "vocabulary": 1000000000})",
+       "workload.model: found a model of"},
+      {"/workload/model", R"({"heads": 4294967296})", "workload.model.heads: found 4294967296"},
+      {"/network/topology", R"({"hierarchical": {"sites": {"a": 1000000000, "b": 1000000000, "c": 1000000000,
+        "d": 1000000000, "e": 294967300}, "inside": {"rate": "1Gbps", "rtt": "1ms"},
+        "trunk": {"rate": "1Gbps", "rtt": "5ms"}}})",
+       "places 4294967300 replicas, the scenario has 4"},
+      {"/network/topology/star/rtt", "\"1e300s\"", "network.topology.star.rtt: found"},
+      {"/pipeline", R"({"stages": 1024, "chunks": 64, "microbatches": 4294967296})",
+       "pipeline.microbatches: found"},
+  };
+  const std::string file = fresh_folder("hostile_scenarios") + "/scenario.json";
+  for (const Size& size : sizes) {
+    Json scenario = Json::parse(kScenario);
+    scenario[Json::json_pointer(size.pointer)] = Json::parse(size.value);
+    if (std::string(size.pointer) == "/workload/model") scenario["workload"].erase("parameters");
+    write_text(file, scenario.dump());
+    const CommandResult result = longhaul({"check", file});
+    EXPECT_EQ(result.status, 2) << size.pointer << ": " << result.err;
+    EXPECT_NE(result.err.find(size.said), std::string::npos) << result.err;
+  }
+  for (const std::string& text :
+       {deep(""), std::string(1000000, '{'), "// deep\n{\"a\": " + deep("") + "}"}) {
+    write_text(file, text);
+    const CommandResult result = longhaul({"check", file});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find("scenario.json: line "), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("found JSON nested 101 deep"), std::string::npos) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

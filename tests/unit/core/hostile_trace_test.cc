@@ -1,0 +1,127 @@
+// Traces of somebody else's: what cannot be is refused with its line and key, before anything divides by it,
+// draws with it or makes room for it.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "core/errors.h"
+#include "core/plan/trace.h"
+
+namespace longhaul {
+namespace {
+
+Json rule() {
+  return {{"name", "outer"},
+          {"kind", "group-average"},
+          {"collective", "pair"},
+          {"every", 2},
+          {"grouping", "random"},
+          {"group_size", 2},
+          {"payload", {{{"tensor", "phi"}, {"codec", {{"numbers", "bf16"}}}}}}};
+}
+
+Json header() {
+  return {{"longhaul_trace", kTraceVersion},
+          {"seed", 1},
+          {"replicas", 4},
+          {"steps", 8},
+          {"parameters", 1000},
+          {"evaluate_every", 0},
+          {"rules", {rule()}}};
+}
+
+// Of a header and lines behind it.
+std::string refusal(const Json& head, const std::string& lines = "") {
+  try {
+    std::istringstream in(head.dump() + "\n" + lines);
+    read_trace(in, "t.jsonl");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string refusal_of_rule(const char* key, const Json& value) {
+  Json head = header();
+  head["rules"][0][key] = value;
+  return refusal(head);
+}
+
+std::string refusal_of_header(const char* key, const Json& value) {
+  Json head = header();
+  head[key] = value;
+  return refusal(head);
+}
+
+TEST(HostileTrace, TheOneThatIsChangedIsRight) {
+  EXPECT_EQ(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,3],[1,2]]}\n"), "");
+}
+
+TEST(HostileTrace, NothingIsDividedByZero) {
+  EXPECT_EQ(refusal_of_rule("every", 0), "t.jsonl: line 1, every: found 0; allowed: 1 to 1000000000");
+  EXPECT_EQ(refusal_of_rule("group_size", 0), "t.jsonl: line 1, group_size: found 0; allowed: 2 to 4");
+  EXPECT_EQ(refusal_of_rule("group_size", 5), "t.jsonl: line 1, group_size: found 5; allowed: 2 to 4");
+  for (const char* grouping : {"grid", "targets", "regular-targets", "sites"}) {
+    Json head = header();
+    head["rules"][0]["grouping"] = grouping;
+    head["rules"][0]["across_every"] = 1;
+    head["rules"][0]["group_size"] = 0;
+    EXPECT_NE(refusal(head).find("line 1, group_size: found 0"), std::string::npos) << grouping;
+  }
+  for (const char* grouping : {"two-level", "sites"}) {
+    Json head = header();
+    head["rules"][0]["grouping"] = grouping;
+    EXPECT_NE(refusal(head).find("line 1, across_every: found 0"), std::string::npos) << grouping;
+  }
+  Json head = header();
+  head["rules"][0]["grouping"] = "grid";
+  head["rules"][0]["group_size"] = 3;
+  EXPECT_NE(refusal(head).find("group_size: found 3"), std::string::npos) << "4 is no power of 3";
+  EXPECT_NE(refusal_of_rule("buckets", 0).find("buckets: found 0"), std::string::npos);
+  EXPECT_NE(refusal_of_rule("overlap_steps", -1).find("overlap_steps: found -1"), std::string::npos);
+}
+
+TEST(HostileTrace, NothingIsMadeRoomForThatNobodyReplays) {
+  EXPECT_EQ(refusal_of_header("replicas", 1000000000),
+            "t.jsonl: line 1, replicas: found 1000000000; allowed: 1 to 1048576");
+  EXPECT_EQ(refusal_of_header("replicas", 4294967300).substr(0, 34), "t.jsonl: line 1, replicas: found 4");
+  EXPECT_NE(refusal_of_header("steps", 0), "");
+  EXPECT_NE(refusal_of_header("parameters", std::int64_t{1} << 60), "");
+  EXPECT_NE(refusal_of_header("sites", {0, 1}), "") << "of two of four replicas";
+  Json head = header();
+  head["replicas"] = 1 << 20;
+  head["parameters"] = 1000000000000000;
+  EXPECT_NE(refusal(head).find("payload: found 2e+15 bytes among 1048576 replicas"), std::string::npos);
+}
+
+TEST(HostileTrace, GroupsNameReplicasThatThereAre) {
+  EXPECT_EQ(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,100000]]}\n"),
+            "t.jsonl: line 2, groups: found replica 100000; allowed: 0 to 3, each at most once");
+  EXPECT_NE(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,-1]]}\n"), "");
+  EXPECT_NE(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,1],[1,2]]}\n"), "");
+  EXPECT_EQ(refusal(header(), "{\"rule\":4294967296,\"step\":2,\"groups\":[]}\n").substr(0, 38),
+            "t.jsonl: line 2, rule: found 429496729");
+  EXPECT_EQ(refusal(header(), "{\"rule\":0,\"step\":9,\"groups\":[]}\n"),
+            "t.jsonl: line 2, step: found 9; allowed: 1 to 8");
+}
+
+TEST(HostileTrace, TimesAreSecondsOfEachReplica) {
+  EXPECT_EQ(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,4]}\n"), "");
+  EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2]}\n"), "");
+  EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,-4]}\n"), "");
+}
+
+TEST(HostileTrace, HasNoWordsOfTheJsonLibrary) {
+  Json head = header();
+  head.erase("seed");
+  EXPECT_EQ(refusal(head),
+            "t.jsonl: line 1, seed: this key is missing; allowed: a line of a trace (docs/formats.md)");
+  EXPECT_EQ(refusal(header(), std::string(200, '[') + "\n"),
+            "t.jsonl: line 2, column 101: found JSON nested 101 deep; allowed: at most 100");
+  for (const std::string& error :
+       {refusal_of_rule("payload", 3), refusal_of_rule("name", Json()), refusal(3)})
+    EXPECT_TRUE(error.find("json.exception") == std::string::npos && !error.empty()) << error;
+}
+
+}  // namespace
+}  // namespace longhaul
