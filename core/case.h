@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/codec.h"
+#include "core/device_node.h"
 #include "core/inner_optimizer.h"
 #include "core/json.h"
 #include "core/model_shape.h"
@@ -61,6 +62,8 @@ struct StepTime {
   enum class Kind { kConstant, kLognormal, kMeasured } kind = Kind::kConstant;
   double seconds = 0;        // of kConstant ("flops" is resolved to it)
   double mu = 0, sigma = 0;  // of kLognormal, logarithm of seconds
+
+  double mean_s() const;  // 0 of kMeasured
 };
 
 struct WorkloadSpec {
@@ -71,6 +74,7 @@ struct WorkloadSpec {
   std::int64_t tokens = 0;  // per replica and step; 0: not said
   StepTime step_time;
   std::vector<double> step_time_factors;  // by worker; empty: all 1
+  std::optional<DeviceNodeSpec> node;     // without it a worker is one device, of step_time
 };
 
 struct MethodSpec {
@@ -89,8 +93,9 @@ struct Case {
   std::optional<TrainSpec> train;
   WorkloadSpec workload;
   NetworkSpec network;
-  // The site of each replica (of its first stage), numbered in the order of their first replicas; only where groups are drawn by
-  // sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites` of case.json.
+  // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
+  // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
+  // of case.json.
   std::vector<int> site_of;
   Json swept;     // {dotted key: value}
   Json resolved;  // the whole case as JSON

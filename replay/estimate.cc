@@ -10,6 +10,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/plan/node_passes.h"
 #include "core/units.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
@@ -203,6 +204,8 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
       }
     }
   add_stages(estimate, one, trace);
+  if (one.workload.node)
+    estimate.node_bytes = node_passes(one).step(0).bytes * trace.context.steps * trace.context.replicas;
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));
   estimate.seconds = replica_steps / kReplicaStepsPerSecond;

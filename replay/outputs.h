@@ -99,6 +99,8 @@ struct ReplicaTotals {
   double compute_s = 0, idle_s = 0, clock_s = 0;
   std::int64_t bytes_sent = 0;
   double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
+  // Of workers that are nodes: what their devices say to each other, of compute_s what shows, and bytes.
+  double node_s = 0, node_bytes = 0;
 };
 
 // When one exchange of one group was begun (the last member posted it) and over, since training began.
@@ -118,8 +120,9 @@ class ReplayOutputs {
  public:
   // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `plan` names
   // the rows, `parts` the columns of breakdown.csv. With stages the column `replica` holds workers.
+  // `has_nodes`: workers are nodes of several devices.
   ReplayOutputs(const std::string& folder, const OperationPlan& plan, std::vector<NamedPart> parts,
-                int replicas);
+                int replicas, bool has_nodes);
 
   void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
@@ -147,6 +150,7 @@ class ReplayOutputs {
   std::string folder_;
   const OperationPlan& plan_;
   std::vector<NamedPart> parts_;
+  bool has_nodes_;
   CsvWriter exchanges_, breakdown_, steps_;
   std::optional<CsvWriter> pipeline_, tasks_;
   std::int64_t tasks_written_ = 0;

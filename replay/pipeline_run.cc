@@ -15,6 +15,7 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
       network_(context.network),
       in_turn_(!context.sending.draws_times),
       trace_(trace),
+      step_times_(times),
       wiring_(wiring),
       step_(step),
       watcher_(std::move(watcher)),
@@ -43,10 +44,11 @@ std::size_t PipelineRun::number_of(const PipelineTask& task) const {
   return as_index((task.part * plan().microbatches + task.microbatch) * 2 + (task.is_forward ? 0 : 1));
 }
 
-double PipelineRun::seconds_of(int worker, const PipelineTask& task) const {
+NodePass PipelineRun::pass_of(int worker, const PipelineTask& task) const {
   const double both =
       workers_[as_index(worker)].seconds * plan().parts[as_index(task.part)].share / plan().microbatches;
-  return (task.is_forward ? 1 : plan().backward) / (1 + plan().backward) * both;
+  const double one_device_s = (task.is_forward ? 1 : plan().backward) / (1 + plan().backward) * both;
+  return step_times_.of_pass(task.part, task.is_forward, one_device_s);
 }
 
 void PipelineRun::enter(int index, const WorkerClocks& clocks) {
@@ -110,8 +112,11 @@ void PipelineRun::begin(int index, const Input& input) {
   worker.clocks.free_s = std::max(worker.clocks.free_s, input.free_s);
   count_wait(worker);
   worker.computes = true;
-  const double pass_s = seconds_of(index, task);
+  const NodePass pass = pass_of(index, task);
+  const double pass_s = pass.seconds;
   worker.times.compute_s += pass_s;
+  worker.times.node_s += pass.exposed_s;
+  worker.times.node_bytes += pass.bytes;
   if (has_order() && !task.is_forward && worker.next + 1 == tasks_of(index).size())
     watcher_.on_last_pass(index, pass_s, pass_s * (1 + plan().backward) / plan().backward);
   clock_.after(pass_s, [this, index, input, begin_s = clock_.now_s()] { end(index, input, begin_s); });

@@ -43,6 +43,8 @@ class PipelineRun {
   struct WorkerTimes {
     double compute_s = 0, bubble_s = 0, network_s = 0;  // the latter two: waiting
     std::int64_t bytes_sent = 0;
+    // Of workers that are nodes: what their devices say to each other, of compute_s what shows, and bytes.
+    double node_s = 0, node_bytes = 0;
   };
   struct Watcher {
     std::function<void(int worker)> on_done;  // its last pass is over: the optimizer's turn
@@ -95,7 +97,7 @@ class PipelineRun {
     return paths_[as_index(input.task.microbatch)][as_index(input.home)];
   }
   std::size_t number_of(const PipelineTask& task) const;
-  double seconds_of(int worker, const PipelineTask& task) const;
+  NodePass pass_of(int worker, const PipelineTask& task) const;
   void go_on(int worker);
   void take_what_came(int worker);
   void finish(int worker);
@@ -109,6 +111,7 @@ class PipelineRun {
   Network& network_;
   bool in_turn_;
   const Trace& trace_;
+  const StepTimes& step_times_;
   Wiring& wiring_;
   int step_;
   Watcher watcher_;

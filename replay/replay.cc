@@ -48,7 +48,8 @@ class Replay {
                      one.seed),
                  clock, folder, row_names(trace.plan)),
         context_{clock, network_, topology_.site_of(), SendingRules::of(one.network)},
-        outputs_(folder, trace.plan, named_parts(one.network), trace.context.replicas),
+        outputs_(folder, trace.plan, named_parts(one.network), trace.context.replicas,
+                 one.workload.node.has_value()),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
   }
@@ -92,7 +93,10 @@ class Replay {
     Replica& state = at(replica);
     double seconds = 0, last_step = 0;
     do {
-      seconds += last_step = times_.seconds(replica, ++state.step);
+      const NodePass step = times_.of_step(replica, ++state.step);
+      seconds += last_step = step.seconds;
+      state.totals.node_s += step.exposed_s;
+      state.totals.node_bytes += step.bytes;
     } while (!is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
     state.totals.compute_s += seconds;
     state.next = 0;
@@ -142,6 +146,8 @@ class Replay {
     state.totals.bubble_s += times.bubble_s;
     state.totals.stage_wait_s += times.network_s;
     state.totals.bytes_sent += times.bytes_sent;
+    state.totals.node_s += times.node_s;
+    state.totals.node_bytes += times.node_bytes;
     if (is_recorded(trace_, step))
       outputs_.add_pipeline(step,
                             {worker, times.compute_s, times.bubble_s, times.network_s, times.bytes_sent});

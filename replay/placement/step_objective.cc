@@ -13,18 +13,6 @@ constexpr std::size_t kMostKnown = 100000;
 constexpr int kDrawnMicrobatches = 32, kMostDrawnSteps = 8, kMostGridRounds = 12;
 constexpr std::uint64_t kDrawsSeed = 0x706c616365;  // of no case
 
-double mean_step_s(const StepTime& time) {
-  switch (time.kind) {
-    case StepTime::Kind::kConstant:
-      return time.seconds;
-    case StepTime::Kind::kLognormal:
-      return std::exp(time.mu + time.sigma * time.sigma / 2);
-    case StepTime::Kind::kMeasured:
-      break;
-  }
-  return 0;
-}
-
 std::vector<int> posted_steps(const OperationRule& rule, int steps) {
   std::vector<int> posted;
   for (int step = 1; step <= steps; ++step)
@@ -163,23 +151,25 @@ StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const S
   const std::vector<double>& factors = one.workload.step_time_factors;
   for (int worker = 0; worker < one.workers(); ++worker) {
     const auto number = as_index(worker);
-    model_s_.push_back(mean_step_s(one.workload.step_time) * (factors.empty() ? 1 : factors[number]));
+    model_s_.push_back(one.workload.step_time.mean_s() * (factors.empty() ? 1 : factors[number]));
     if (worker >= stages_ && model_s_[number] != model_s_[number - as_index(stages_)])
       are_replicas_alike_ = false;
   }
   const PipelinePlan& pipeline = plan.pipeline;
   if (pipeline.routing == MicrobatchRouting::kStraight) {
     const std::vector<int> path(as_index(pipeline.part_count()), 0);
-    walks_.emplace_back(pipeline, 1, [&](int) { return std::vector<std::vector<int>>{path}; });
+    const auto straight = [&](int) { return std::vector<std::vector<int>>{path}; };
+    walks_.emplace_back(pipeline, 1, straight, node_passes(one));
   } else {
     PipelinePlan drawn = pipeline;
     drawn.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides
     const int steps = std::clamp((kDrawnMicrobatches + pipeline.microbatches - 1) / pipeline.microbatches, 1,
                                  kMostDrawnSteps);
     for (int step = 1; step <= steps; ++step)
-      walks_.emplace_back(pipeline, replicas_, [&](int microbatch) {
-        return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch);
-      });
+      walks_.emplace_back(
+          pipeline, replicas_,
+          [&](int microbatch) { return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch); },
+          node_passes(one));
   }
   add_operations(one);
 }
