@@ -263,6 +263,14 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
     record["node_comm_time_s"] = mean(node_s);
     record["node_bytes_per_step"] = node_bytes / one.replicas / one.steps();
   }
+  if (one.pipeline.rebalance_every > 0) {
+    int moves = 0;
+    double state_bytes = 0;
+    for (CsvStream row(case_folder + "/moves.csv", {"bytes"}); row.next(); ++moves)
+      state_bytes += row.number(0);
+    record["stage_moves"] = moves;
+    record["state_bytes_moved"] = state_bytes;
+  }
   record["simulated_time_s"] = *std::max_element(clock_s.begin(), clock_s.end());
   record["compute_time_s"] = mean(compute_s);
 }

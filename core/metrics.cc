@@ -127,6 +127,8 @@ std::vector<Metric> declared() {
           .column(15, "step", "Step time")
           .means("with stages: simulated time over steps, exchanges between replicas included"),
       bytes("stage_bytes_per_step"),
+      count("stage_moves"),
+      bytes("state_bytes_moved"),
       Declared("node_comm_fraction", Unit::kFraction)
           .lower()
           .at("mean")

@@ -227,8 +227,9 @@ void check_network(const Case& one) {
   if (one.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
   if (one.network.fidelity != "packet") return;
   variation.check_for_packets(one.network.variation);
-  const double largest =
-      2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
+  const double state_bytes = one.pipeline.rebalance_every > 0 ? one.pipeline.state_bytes : 0;
+  const double largest = std::max(2. * bytes_per_parameter(one.workload.wire), state_bytes) *
+                         static_cast<double>(one.workload.parameters);
   if (largest / one.network.tcp.connections > kLargestPacketConnection)
     throw InputError(
         "network.tcp.connections",

@@ -56,7 +56,7 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& pla
         steps_.cell(step).cell(row.replica).cell(row.computed_s).cell(row.done_s).end_row();
       }),
       pipeline_rows_([this](int step, const PipelineRow& row) {
-        pipeline_->cell(step).cell(row.replica).cell(row.replica % plan_.pipeline.stages);
+        pipeline_->cell(step).cell(row.replica).cell(row.stage);
         pipeline_->cell(row.compute_s).cell(to_picoseconds(row.bubble_s)).cell(to_picoseconds(row.network_s));
         pipeline_->cell(row.bytes).end_row();
       }) {
@@ -99,6 +99,16 @@ void ReplayOutputs::add_task(int step, const TaskRow& row) {
   tasks_->cell(row.task.is_forward ? "forward" : "backward").cell(row.begin_s).cell(row.end_s).end_row();
 }
 
+void ReplayOutputs::open_moves() {
+  moves_.emplace(folder_ + "/moves.csv", std::vector<std::string>{"step", "replica", "from_stage", "to_stage",
+                                                                  "source", "bytes", "begin_s", "done_s"});
+}
+
+void ReplayOutputs::add_move(const MoveRow& row) {
+  moves_->cell(row.step).cell(row.worker).cell(row.from_stage).cell(row.to_stage).cell(row.source);
+  moves_->cell(row.bytes).cell(row.begin_s).cell(row.done_s).end_row();
+}
+
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   const bool has_stages = plan_.pipeline.has_stages();
   std::vector<std::string> columns = {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"};
@@ -112,7 +122,7 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
         .cell(totals[i].clock_s);
     out.cell(totals[i].bytes_sent);
     if (has_stages)
-      out.cell(static_cast<std::int64_t>(i) % plan_.pipeline.stages)
+      out.cell(totals[i].stage)
           .cell(to_picoseconds(totals[i].bubble_s))
           .cell(to_picoseconds(totals[i].stage_wait_s));
     if (has_nodes_) out.cell(to_picoseconds(totals[i].node_s)).cell(totals[i].node_bytes);
@@ -155,6 +165,7 @@ void ReplayOutputs::write_report(const Json& report) {
   steps_.flush();
   if (pipeline_) pipeline_->flush();
   if (tasks_) tasks_->flush();
+  if (moves_) moves_->flush();
   schedule_.flush();
   std::ofstream out(folder_ + "/replay.json");
   out << report.dump(2) << '\n';

@@ -20,6 +20,7 @@
 
 #include "core/plan/trace.h"
 #include "replay/network/network.h"
+#include "replay/rebalance.h"
 #include "replay/step_plan.h"
 #include "replay/wiring.h"
 
@@ -52,14 +53,18 @@ class PipelineRun {
     // micro-batch in the same part. What the pass releases before its end may be scheduled now.
     std::function<void(int worker, double pass_s, double microbatch_s)> on_last_pass;
     std::function<void(const TaskTimes& times)> on_task;
+    std::function<void()> on_last_of_all;  // of all workers: the last pass of the step is over
   };
 
-  // All must outlive it. `wiring` is what workers have measured in all steps so far.
+  // All must outlive it. `wiring` is what workers have measured in all steps so far. Until the first worker
+  // of stage 0 enters, `crews` may change for this step.
   PipelineRun(const ExchangeContext& context, const Trace& trace, const StepTimes& times, Wiring& wiring,
-              int step, Watcher watcher);
+              const Crews& crews, int step, Watcher watcher);
 
   // The worker has done with the step before.
   void enter(int worker, const WorkerClocks& clocks);
+  // The worker has what it needs for the stage that it serves now.
+  void wake(int worker) { go_on(worker); }
   const WorkerClocks& clocks(int worker) const { return workers_[as_index(worker)].clocks; }
   const WorkerTimes& times(int worker) const { return workers_[as_index(worker)].times; }
   // The worker has gone on to the next step. True for the last one.
@@ -92,14 +97,26 @@ class PipelineRun {
   int stages() const { return plan().stages; }
   bool has_order() const { return plan().routing != MicrobatchRouting::kThroughput; }
   int replica_of(int worker) const { return worker / stages(); }
+  int stage_of(int worker) const { return crews_.stage_of(worker, step_); }
   const std::vector<PipelineTask>& tasks_of(int worker) const { return tasks_[as_index(worker % stages())]; }
   std::vector<int>& path_of(const Input& input) {
     return paths_[as_index(input.task.microbatch)][as_index(input.home)];
+  }
+  int& taker_of(const Input& input, int part) {
+    return takers_[(as_index(input.task.microbatch) * as_index(trace_.context.replicas) +
+                    as_index(input.home)) *
+                       as_index(plan().part_count()) +
+                   as_index(part)];
   }
   std::size_t number_of(const PipelineTask& task) const;
   NodePass pass_of(int worker, const PipelineTask& task) const;
   void go_on(int worker);
   void take_what_came(int worker);
+  void share_out();
+  void wake_others(int worker);
+  bool take_from_pool(int worker);
+  // Of the pool: for each worker one that it works on and one that waits for it.
+  int most_begun() const { return 2 * static_cast<int>(workers_.size()); }
   void finish(int worker);
   void count_wait(Worker& worker) const;
   void begin(int worker, const Input& input);
@@ -113,6 +130,7 @@ class PipelineRun {
   const Trace& trace_;
   const StepTimes& step_times_;
   Wiring& wiring_;
+  const Crews& crews_;
   int step_;
   Watcher watcher_;
   std::vector<std::vector<PipelineTask>> tasks_;  // by stage
@@ -122,6 +140,12 @@ class PipelineRun {
   // left.
   std::vector<std::vector<double>> handed_s_;
   std::vector<int> left_of_stage_;
+  std::vector<int> takers_;  // the worker that takes each micro-batch of each home through each part
+  // Where stage 0 has other workers than at first: all micro-batches that have not begun, and how many of
+  // those that have are not yet back.
+  bool is_shared_out_ = false, has_pool_ = false;
+  std::deque<Input> pool_;
+  int begun_ = 0;
   std::vector<double> free_of_stage_s_;  // the latest of them would be over, did messages take no time
   std::vector<Worker> workers_;
   int workers_left_;

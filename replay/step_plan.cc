@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/errors.h"
 #include "core/index.h"
@@ -106,16 +107,19 @@ double StepTimes::drawn_s(int worker, int step) const {
   return stream.lognormal(rule_.mu, rule_.sigma);
 }
 
-StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
+StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
                    const MemberDone& on_member_done)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
       runs_of_(as_index(worker_count(trace))),
       workers_left_(worker_count(trace)) {
   for (const Operation& exchange : trace.operations_at(step)) {
-    for (const auto& group : groups_of(exchange, trace.context.replicas))
-      if (group.size() > 1)
-        add_run(context, exchange, rule_index(trace.plan, exchange),
-                workers_of(trace.plan, *exchange.rule, group), on_member_done);
+    for (const auto& group : groups_of(exchange, trace.context.replicas)) {
+      std::vector<int> workers = workers_of(trace.plan, *exchange.rule, group);
+      if (!crews.is_original(exchange.rule->stage, step))
+        workers = crews.workers_of(exchange.rule->stage, step);
+      if (workers.size() > 1)
+        add_run(context, exchange, rule_index(trace.plan, exchange), std::move(workers), on_member_done);
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "replay/exchange_run.h"
+#include "replay/rebalance.h"
 
 namespace longhaul {
 
@@ -43,13 +44,14 @@ class StepTimes {
 };
 
 // Made when the first worker gets to the step. Operations are among workers: of each replica of a group the
-// one that has the rule's stage.
+// one that has the rule's stage; of everyone all that serve it, wherever they were at first.
 class StepPlan {
  public:
   using MemberDone = std::function<void(GroupOperation& run, int worker)>;
 
   // `context` must outlive it. Throws InputError for invalid groups.
-  StepPlan(const ExchangeContext& context, const Trace& trace, int step, const MemberDone& on_member_done);
+  StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
+           const MemberDone& on_member_done);
 
   const Program& program() const { return program_; }
   // The run of a rule that the worker takes part in; null: none.

@@ -136,8 +136,25 @@ TEST_F(CaseRecordOfNodes, CountsWhatStaysInside) {
   EXPECT_DOUBLE_EQ(json["compute_time_s"], 5);
 }
 
+// Two workers changed their stages.
+class CaseRecordOfMoves : public CaseRecordOfNodes {
+ protected:
+  CaseRecordOfMoves() {
+    one.pipeline.rebalance_every = 1;
+    write_text(case_folder + "/moves.csv",
+               "step,replica,from_stage,to_stage,source,bytes,begin_s,done_s\n"
+               "1,6,0,1,1,5400,3,4\n2,4,0,1,1,5400,5,6\n");
+  }
+};
+
+TEST_F(CaseRecordOfMoves, CountsMoves) {
+  const Json json = record();
+  EXPECT_EQ(json["stage_moves"], 2);
+  EXPECT_EQ(json["state_bytes_moved"], 10800);
+}
+
 // What a claim may name must be a number in the record of a case that trained and reached its target.
-TEST_F(CaseRecordOfNodes, HoldsEveryMetric) {
+TEST_F(CaseRecordOfMoves, HoldsEveryMetric) {
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
 }
