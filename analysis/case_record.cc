@@ -55,6 +55,10 @@ void add_identity(const Case& one, const std::string& status, Json& record) {
     record["workers"] = one.workers();
     for (const char* key : {"stages", "microbatches", "schedule", "routing"}) record[key] = pipeline.at(key);
   }
+  if (one.workload.node) {
+    const Json node = one.resolved.at("workload").at("node");
+    for (const char* key : {"devices", "parallelism"}) record[key] = node.at(key);
+  }
   record["collective"] = collective_of(one.method.options);
   record["fidelity"] = one.network.fidelity;
   if (topology_named(one.network.topology.name).has_sites)
@@ -213,7 +217,11 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   const bool has_stages = one.pipeline.has_stages();
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
+  const std::size_t node_column = columns.size();
+  if (one.workload.node) columns.insert(columns.end(), {"node_s", "node_bytes"});
   CsvStream rows(case_folder + "/replicas.csv", columns);
+  std::vector<double> node_s, node_fraction;
+  double node_bytes = 0;
   std::vector<double> compute_s, clock_s, idle_fraction, bytes, bubble_s, stage_wait_s, bubble_fraction,
       stage_wait_fraction;
   const auto share = [&](std::size_t column) {
@@ -224,6 +232,11 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
     clock_s.push_back(rows.number(2));
     idle_fraction.push_back(share(1));
     bytes.push_back(rows.number(3) * one.pipeline.stages);  // a replica has so many rows
+    if (one.workload.node) {
+      node_s.push_back(rows.number(node_column));
+      node_fraction.push_back(share(node_column));
+      node_bytes += rows.number(node_column + 1);
+    }
     if (!has_stages) continue;
     bubble_s.push_back(rows.number(4));
     stage_wait_s.push_back(rows.number(5));
@@ -246,6 +259,19 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
     record["stage_wait_time_s"] = mean(stage_wait_s);
     record["stage_bytes_per_step"] = stage_bytes_of_step(case_folder);
     record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / one.steps();
+  }
+  if (one.workload.node) {
+    record["node_comm_fraction"] = mean_and_max(node_fraction);
+    record["node_comm_time_s"] = mean(node_s);
+    record["node_bytes_per_step"] = node_bytes / one.replicas / one.steps();
+  }
+  if (one.pipeline.rebalance_every > 0) {
+    int moves = 0;
+    double state_bytes = 0;
+    for (CsvStream row(case_folder + "/moves.csv", {"bytes"}); row.next(); ++moves)
+      state_bytes += row.number(0);
+    record["stage_moves"] = moves;
+    record["state_bytes_moved"] = state_bytes;
   }
   record["simulated_time_s"] = *std::max_element(clock_s.begin(), clock_s.end());
   record["compute_time_s"] = mean(compute_s);

@@ -5,6 +5,7 @@
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
 #include "core/errors.h"
+#include "core/plan/node_passes.h"
 #include "core/units.h"
 #include "methods/common/registry.h"
 #include "replay/estimate.h"
@@ -63,6 +64,17 @@ void print_placement(const Case& one) {
   std::printf("    %s\n    %s\n", gain_in_words(order).c_str(), places_in_words(one, order.places).c_str());
 }
 
+// What the devices of a node say to each other. With stages the passes of all of a replica's workers.
+void print_node(const Case& one) {
+  if (!one.workload.node) return;
+  const NodePass step = node_passes(one).step(one.workload.step_time.mean_s());
+  std::printf(
+      "    a worker is a node of %d devices: a replica's step computes for %s, %s of it for what they "
+      "say to each other, %s inside the site\n",
+      one.workload.node->devices, human_duration(step.seconds).c_str(),
+      human_duration(step.exposed_s).c_str(), human_bytes(step.bytes).c_str());
+}
+
 void print_cases(const Scenario& scenario) {
   std::printf("\n%zu cases:\n", scenario.cases.size());
   for (const Case& one : scenario.cases) {
@@ -73,6 +85,7 @@ void print_cases(const Scenario& scenario) {
         human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
             .c_str(),
         human_duration(replay.seconds).c_str());
+    print_node(one);
     print_placement(one);
   }
 }

@@ -11,11 +11,13 @@
 #include "core/errors.h"
 #include "core/files.h"
 #include "core/index.h"
+#include "core/plan/node_passes.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"
 #include "replay/optimized_order.h"
+#include "replay/rebalance.h"
 
 namespace longhaul {
 namespace {
@@ -67,6 +69,8 @@ void fill_in_places(Case& one, std::map<std::string, std::vector<int>>& known) {
 void check_case(const Case& one, std::set<std::string>& networks_seen) {
   check_timing(one);
   if (one.train) trained_plan_of(one);  // its model may have fewer layers than the one that travels
+  node_passes(one);                     // throws where the node does not fit the model
+  check_rebalancing(one, plan_of(one));
   check_data(one);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
                               std::to_string(one.workload.parameters) + one.method.options.dump() +

@@ -146,6 +146,11 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
     throw InputError("workload.step_time.measured", "nothing is trained, so nothing is measured",
                      "constant, lognormal or flops", "or add a train section");
+  if (json.contains("node")) workload.node = parse_device_node(json["node"]);
+  if (workload.node && workload.step_time.kind == StepTime::Kind::kMeasured)
+    throw InputError("workload.node", "found beside workload.step_time.measured",
+                     "a step_time of constant, lognormal or flops",
+                     "these are times of one device of the node; what was measured is this machine's");
   if (train && workload.wire == Wire::kInt8)
     throw InputError("workload.wire", "found \"int8\" with a train section", "fp32, bf16 or fp16",
                      "the trainer does not quantize to int8; without train it is replayed");
@@ -237,6 +242,11 @@ void check_resolved(const Json& resolved) {
 }
 
 }  // namespace
+
+double StepTime::mean_s() const {
+  if (kind == Kind::kLognormal) return std::exp(mu + sigma * sigma / 2);
+  return seconds;
+}
 
 std::string to_string(Precision precision) {
   return precision == Precision::kBf16 ? "bf16" : "float32";

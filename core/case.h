@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/codec.h"
+#include "core/device_node.h"
 #include "core/faults.h"
 #include "core/inner_optimizer.h"
 #include "core/json.h"
@@ -62,6 +63,8 @@ struct StepTime {
   enum class Kind { kConstant, kLognormal, kMeasured } kind = Kind::kConstant;
   double seconds = 0;        // of kConstant ("flops" is resolved to it)
   double mu = 0, sigma = 0;  // of kLognormal, logarithm of seconds
+
+  double mean_s() const;  // 0 of kMeasured
 };
 
 struct WorkloadSpec {
@@ -72,6 +75,7 @@ struct WorkloadSpec {
   std::int64_t tokens = 0;  // per replica and step; 0: not said
   StepTime step_time;
   std::vector<double> step_time_factors;  // by worker; empty: all 1
+  std::optional<DeviceNodeSpec> node;     // without it a worker is one device, of step_time
 };
 
 struct MethodSpec {

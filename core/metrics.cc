@@ -127,6 +127,17 @@ std::vector<Metric> declared() {
           .column(15, "step", "Step time")
           .means("with stages: simulated time over steps, exchanges between replicas included"),
       bytes("stage_bytes_per_step"),
+      count("stage_moves"),
+      bytes("state_bytes_moved"),
+      Declared("node_comm_fraction", Unit::kFraction)
+          .lower()
+          .at("mean")
+          .column(16, "node comm", "Node communication")
+          .means("of workers that are nodes: share of its time in which a worker's devices talk to each "
+                 "other and compute does not hide it"),
+      Declared("node_comm_fraction", Unit::kFraction).lower().at("max"),
+      seconds("node_comm_time_s").lower(),
+      bytes("node_bytes_per_step"),
       seconds("compute_time_s"),
       seconds("bubble_time_s").lower(),
       seconds("stage_wait_time_s").lower().network_time(),

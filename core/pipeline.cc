@@ -75,6 +75,19 @@ std::vector<Node> keys() {
           .timing_only()
           .means("overlapped: messages between stages travel beside the compute; blocking: a worker computes "
                  "nothing while one that it sends or needs next is under way (Megatron-LM's default)"),
+      integer("rebalance_every")
+          .at_least(1)
+          .timing_only()
+          .in("steps")
+          .means("with routing throughput: after so many steps, again and again, a worker may move from the "
+                 "least loaded stage to the most loaded one (SWARM, arXiv 2301.11913, section 3.3); without "
+                 "this key none does"),
+      number("state_bytes")
+          .above(0)
+          .timing_only()
+          .in("bytes")
+          .means("with rebalance_every: what a worker that moves downloads for each parameter of its new "
+                 "stage; default 12: weights and AdamW's two moments in float32"),
       boundary_option("activations", "wire",
                       "what passes forward between stages: wire: in the numbers of workload.wire; else "
                       "quantized in blocks of `block`, in the training too"),
@@ -214,9 +227,18 @@ PipelineSpec parse_pipeline(const Json& resolved) {
   parse_cut(json.at("cut"), spec);
   spec.backward = json.at("backward");
   spec.blocks = json.at("sends") == "blocking";
+  spec.rebalance_every = json.value("rebalance_every", 0);
+  spec.state_bytes = json.value("state_bytes", spec.state_bytes);
   spec.boundary = parse_boundary(json);
   check_interleaved(spec, schedule);
   check_without_order(spec);
+  if (spec.rebalance_every > 0 && spec.routing != MicrobatchRouting::kThroughput)
+    throw InputError("pipeline.rebalance_every",
+                     fmt::format("found {} with routing \"{}\"", spec.rebalance_every, routing),
+                     "routing \"throughput\"", "else each replica has its own worker of each stage");
+  if (json.contains("state_bytes") && spec.rebalance_every == 0)
+    throw InputError("pipeline.state_bytes", "found without pipeline.rebalance_every",
+                     "both keys, or neither", "it is what a worker that moves downloads");
   return spec;
 }
 

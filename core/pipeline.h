@@ -62,6 +62,10 @@ struct PipelineSpec {
   // A worker computes nothing while a message of its own is under way to the next worker, or one that it
   // needs next (Megatron-LM without overlap_p2p_comm). Else messages travel beside the compute.
   bool blocks = false;
+  // With kThroughput: steps between moves of a worker to another stage (SWARM; replay/rebalance.h), and what
+  // such a worker downloads, bytes for each parameter of its new stage. 0: no worker ever moves.
+  int rebalance_every = 0;
+  double state_bytes = 12;
   BoundarySpec boundary;
 
   int parts() const { return stages * chunks; }

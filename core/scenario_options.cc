@@ -1,5 +1,6 @@
 #include "core/scenario_options.h"
 
+#include "core/device_node.h"
 #include "core/errors.h"
 #include "core/inner_optimizer.h"
 #include "core/limits.h"
@@ -168,7 +169,8 @@ Node workload_options() {
               step_time_options(),
               table_of("step_time_factors", number("").above(0))
                   .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
-                         "0.5}; the draws stay the same")})
+                         "0.5}; the draws stay the same"),
+              device_node_options()})
       .filled()
       .means("what the network carries and how long a step takes");
 }

@@ -11,6 +11,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/plan/node_passes.h"
 #include "core/units.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
@@ -208,6 +209,8 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
       }
     }
   add_stages(estimate, one, trace);
+  if (one.workload.node)
+    estimate.node_bytes = node_passes(one).step(0).bytes * trace.context.steps * trace.context.replicas;
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));
   estimate.seconds = replica_steps / kReplicaStepsPerSecond;
@@ -229,8 +232,9 @@ void check_network(const Case& one) {
   if (one.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
   if (one.network.fidelity != "packet") return;
   variation.check_for_packets(one.network.variation);
-  const double largest =
-      2. * static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire);
+  const double state_bytes = one.pipeline.rebalance_every > 0 ? one.pipeline.state_bytes : 0;
+  const double largest = std::max(2. * bytes_per_parameter(one.workload.wire), state_bytes) *
+                         static_cast<double>(one.workload.parameters);
   if (largest / one.network.tcp.connections > kLargestPacketConnection)
     throw InputError(
         "network.tcp.connections",

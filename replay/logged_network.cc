@@ -14,7 +14,7 @@ constexpr std::int64_t kMostRows = 10000;
 std::vector<std::string> row_names(const OperationPlan& plan) {
   std::vector<std::string> names;
   for (const OperationRule& rule : plan.rules) names.push_back(rule.name);
-  for (const char* passed : {"activations", "gradients"}) names.push_back(passed);
+  for (const char* passed : {"activations", "gradients", "state"}) names.push_back(passed);
   return names;
 }
 

@@ -14,7 +14,7 @@
 namespace longhaul {
 
 // By the number of a message's rule: the plan's, and behind them what passes between stages, forward and
-// back.
+// back, and what a worker downloads that changes its stage.
 std::vector<std::string> row_names(const OperationPlan& plan);
 
 // A network that writes the first messages that it carries to transfers.csv, and passes all of them on.

@@ -39,10 +39,11 @@ bool is_recorded(const Trace& trace, int step) {
 }
 
 ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& plan,
-                             std::vector<NamedPart> parts, int replicas)
+                             std::vector<NamedPart> parts, int replicas, bool has_nodes)
     : folder_(folder),
       plan_(plan),
       parts_(std::move(parts)),
+      has_nodes_(has_nodes),
       exchanges_(folder + "/exchanges.csv",
                  {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes", "awaited_s"}),
       breakdown_(folder + "/breakdown.csv", breakdown_columns(parts_)),
@@ -55,7 +56,7 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& pla
         steps_.cell(step).cell(row.replica).cell(row.computed_s).cell(row.done_s).end_row();
       }),
       pipeline_rows_([this](int step, const PipelineRow& row) {
-        pipeline_->cell(step).cell(row.replica).cell(row.replica % plan_.pipeline.stages);
+        pipeline_->cell(step).cell(row.replica).cell(row.stage);
         pipeline_->cell(row.compute_s).cell(to_picoseconds(row.bubble_s)).cell(to_picoseconds(row.network_s));
         pipeline_->cell(row.bytes).end_row();
       }) {
@@ -98,10 +99,21 @@ void ReplayOutputs::add_task(int step, const TaskRow& row) {
   tasks_->cell(row.task.is_forward ? "forward" : "backward").cell(row.begin_s).cell(row.end_s).end_row();
 }
 
+void ReplayOutputs::open_moves() {
+  moves_.emplace(folder_ + "/moves.csv", std::vector<std::string>{"step", "replica", "from_stage", "to_stage",
+                                                                  "source", "bytes", "begin_s", "done_s"});
+}
+
+void ReplayOutputs::add_move(const MoveRow& row) {
+  moves_->cell(row.step).cell(row.worker).cell(row.from_stage).cell(row.to_stage).cell(row.source);
+  moves_->cell(row.bytes).cell(row.begin_s).cell(row.done_s).end_row();
+}
+
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   const bool has_stages = plan_.pipeline.has_stages();
   std::vector<std::string> columns = {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"stage", "bubble_s", "stage_wait_s"});
+  if (has_nodes_) columns.insert(columns.end(), {"node_s", "node_bytes"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     out.cell(static_cast<std::int64_t>(i))
@@ -110,9 +122,10 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
         .cell(totals[i].clock_s);
     out.cell(totals[i].bytes_sent);
     if (has_stages)
-      out.cell(static_cast<std::int64_t>(i) % plan_.pipeline.stages)
+      out.cell(totals[i].stage)
           .cell(to_picoseconds(totals[i].bubble_s))
           .cell(to_picoseconds(totals[i].stage_wait_s));
+    if (has_nodes_) out.cell(to_picoseconds(totals[i].node_s)).cell(totals[i].node_bytes);
     out.end_row();
   }
   out.flush();
@@ -159,6 +172,7 @@ void ReplayOutputs::write_report(const Json& report) {
   steps_.flush();
   if (pipeline_) pipeline_->flush();
   if (tasks_) tasks_->flush();
+  if (moves_) moves_->flush();
   schedule_.flush();
   std::ofstream out(folder_ + "/replay.json");
   out << report.dump(2) << '\n';

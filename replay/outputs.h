@@ -85,6 +85,7 @@ struct StepRow {
 // Of a worker in a step of a pipeline; what it waits is a bubble or the network's (pipeline_run.h).
 struct PipelineRow {
   int replica = 0;  // the worker
+  int stage = 0;    // that it serves at that step
   double compute_s = 0, bubble_s = 0, network_s = 0;
   std::int64_t bytes = 0;  // of activations and gradients that it sends
 };
@@ -96,10 +97,20 @@ struct TaskRow {
   double begin_s = 0, end_s = 0;
 };
 
+// A worker that changed its stage behind a step (rebalance.h), and its download.
+struct MoveRow {
+  int step = 0, worker = 0, from_stage = 0, to_stage = 0, source = 0;
+  std::int64_t bytes = 0;
+  double begin_s = 0, done_s = 0;
+};
+
 struct ReplicaTotals {
   double compute_s = 0, idle_s = 0, clock_s = 0;
   std::int64_t bytes_sent = 0;
   double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
+  int stage = 0;                          // that it served at the end
+  // Of workers that are nodes: what their devices say to each other, of compute_s what shows, and bytes.
+  double node_s = 0, node_bytes = 0;
 };
 
 // When one exchange of one group was begun (the last member posted it) and over, since training began.
@@ -119,8 +130,9 @@ class ReplayOutputs {
  public:
   // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `plan` names
   // the rows, `parts` the columns of breakdown.csv. With stages the column `replica` holds workers.
+  // `has_nodes`: workers are nodes of several devices.
   ReplayOutputs(const std::string& folder, const OperationPlan& plan, std::vector<NamedPart> parts,
-                int replicas);
+                int replicas, bool has_nodes);
 
   void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
@@ -131,6 +143,9 @@ class ReplayOutputs {
   void open_pipeline(int step, std::size_t rows) { pipeline_rows_.open(step, rows); }
   void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }
   void add_task(int step, const TaskRow& row);  // the first ones are kept
+  // Where workers may change their stages: moves.csv, in the order of the moves.
+  void open_moves();
+  void add_move(const MoveRow& row);
 
   // faults.csv, of a case with faults.
   void write_faults(const std::vector<FaultRow>& rows);
@@ -150,8 +165,9 @@ class ReplayOutputs {
   std::string folder_;
   const OperationPlan& plan_;
   std::vector<NamedPart> parts_;
+  bool has_nodes_;
   CsvWriter exchanges_, breakdown_, steps_;
-  std::optional<CsvWriter> pipeline_, tasks_;
+  std::optional<CsvWriter> pipeline_, tasks_, moves_;
   std::int64_t tasks_written_ = 0;
   std::ofstream schedule_;
   OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;

@@ -10,12 +10,14 @@
 namespace longhaul {
 
 PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, const StepTimes& times,
-                         Wiring& wiring, int step, Watcher watcher)
+                         Wiring& wiring, const Crews& crews, int step, Watcher watcher)
     : clock_(context.clock),
       network_(context.network),
       in_turn_(!context.sending.draws_times),
       trace_(trace),
+      step_times_(times),
       wiring_(wiring),
+      crews_(crews),
       step_(step),
       watcher_(std::move(watcher)),
       workers_(as_index(worker_count(trace))),
@@ -25,6 +27,7 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
   for (int microbatch = 0; microbatch < count; ++microbatch)
     paths_.push_back(paths_of(plan(), trace.context.seed, replicas, step, microbatch));
   handed_s_.assign(as_index(count), std::vector<double>(as_index(replicas)));
+  if (is_by_throughput()) takers_.assign(as_index(replicas * count * parts), -1);
   left_of_stage_.assign(as_index(stages()), replicas * count);
   free_of_stage_s_.assign(as_index(stages()), 0);
   for (const std::vector<Route>& of_all : paths_)
@@ -38,7 +41,7 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
     worker.arrived.resize(2 * as_index(parts * count));
     worker.seconds = times.seconds(static_cast<int>(i), step);
     // Each begins with the micro-batches of its own replica, and the last part turns back by itself.
-    if (i % as_index(stages()) == 0)
+    if (!is_by_throughput() && i % as_index(stages()) == 0)
       for (int microbatch = 0; microbatch < count; ++microbatch)
         arrive(static_cast<int>(i), {{true, 0, microbatch}, home, 0, 0});
   }
@@ -48,10 +51,11 @@ std::size_t PipelineRun::number_of(const PipelineTask& task) const {
   return as_index((task.part * plan().microbatches + task.microbatch) * 2 + (task.is_forward ? 0 : 1));
 }
 
-double PipelineRun::seconds_of(int worker, const PipelineTask& task) const {
+NodePass PipelineRun::pass_of(int worker, const PipelineTask& task) const {
   const double both =
       workers_[as_index(worker)].seconds * plan().parts[as_index(task.part)].share / plan().microbatches;
-  return (task.is_forward ? 1 : plan().backward) / (1 + plan().backward) * both;
+  const double one_device_s = (task.is_forward ? 1 : plan().backward) / (1 + plan().backward) * both;
+  return step_times_.of_pass(task.part, task.is_forward, one_device_s);
 }
 
 void PipelineRun::enter(int index, const WorkerClocks& clocks) {
@@ -59,7 +63,29 @@ void PipelineRun::enter(int index, const WorkerClocks& clocks) {
   worker.is_here = true;
   worker.idle_since_s = clock_.now_s();
   worker.clocks = clocks;
+  if (is_by_throughput() && stage_of(index) == 0) share_out();
   go_on(index);
+}
+
+// Each worker of stage 0 has the micro-batches of its own replica, unless workers have moved: then whichever
+// of them can begin one takes the next one of all, since data need not travel.
+void PipelineRun::share_out() {
+  if (is_shared_out_) return;
+  is_shared_out_ = true;
+  has_pool_ = !crews_.is_original(0, step_);
+  for (int microbatch = 0; microbatch < plan().microbatches; ++microbatch)
+    for (int home = 0; home < trace_.context.replicas; ++home)
+      (has_pool_ ? pool_ : workers_[as_index(worker_of(home, 0, stages()))].forward)
+          .push_back({{true, 0, microbatch}, home, 0, 0});
+}
+
+bool PipelineRun::take_from_pool(int index) {
+  if (stage_of(index) != 0 || pool_.empty() || begun_ == most_begun()) return false;
+  const Input input = pool_.front();
+  pool_.pop_front();
+  ++begun_;
+  begin(index, input);
+  return true;
 }
 
 void PipelineRun::go_on(int index) {
@@ -74,15 +100,16 @@ void PipelineRun::go_on(int index) {
 }
 
 bool PipelineRun::is_done(int index) const {
-  return is_by_throughput() ? left_of_stage_[as_index(index % stages())] == 0
+  return is_by_throughput() ? left_of_stage_[as_index(stage_of(index))] == 0
                             : workers_[as_index(index)].left == 0;
 }
 
 void PipelineRun::take_what_came(int index) {
   Worker& worker = workers_[as_index(index)];
+  if (!crews_.serves(index, step_)) return;
   if (is_done(index)) {
     if (is_by_throughput())
-      worker.clocks.free_s = std::max(worker.clocks.free_s, free_of_stage_s_[as_index(index % stages())]);
+      worker.clocks.free_s = std::max(worker.clocks.free_s, free_of_stage_s_[as_index(stage_of(index))]);
     if (is_by_throughput() || worker.next == 0) watcher_.on_last_pass(index, 0, 0);
     return finish(index);
   }
@@ -95,6 +122,7 @@ void PipelineRun::take_what_came(int index) {
       queue->pop_front();
       return begin(index, input);
     }
+  take_from_pool(index);
 }
 
 void PipelineRun::finish(int index) {
@@ -121,9 +149,12 @@ void PipelineRun::begin(int index, const Input& input) {
   worker.clocks.free_s = std::max(worker.clocks.free_s, input.free_s);
   count_wait(worker);
   worker.computes = true;
-  const double pass_s = seconds_of(index, task);
-  const double taken_s = watcher_.pace ? watcher_.pace(index, pass_s) : pass_s;
+  if (is_by_throughput() && task.is_forward) taker_of(input, task.part) = index;
+  const NodePass pass = pass_of(index, task);
+  const double pass_s = pass.seconds, taken_s = watcher_.pace ? watcher_.pace(index, pass_s) : pass_s;
   worker.times.compute_s += taken_s;
+  worker.times.node_s += pass.exposed_s;
+  worker.times.node_bytes += pass.bytes;
   const bool is_last = has_order() ? worker.next + 1 == tasks_of(index).size() : worker.left == 1;
   if (!is_by_throughput() && !task.is_forward && is_last)
     watcher_.on_last_pass(index, pass_s, pass_s * (1 + plan().backward) / plan().backward);
@@ -141,39 +172,50 @@ void PipelineRun::end(int index, const Input& input, double begin_s) {
   --worker.left;
   watcher_.on_task({index, task, begin_s, now_s});
   if (is_by_throughput() && task.is_forward && task.part > 0)
-    wiring_.measured(path_of(input)[as_index(task.part - 1)].replica, task.part - 1, replica_of(index),
+    wiring_.measured(taker_of(input, task.part - 1), index,
                      now_s - handed_s_[as_index(task.microbatch)][as_index(input.home)]);
-  if (!task.is_forward && task.part == 0) --worker.begun;
+  const int stage = stage_of(index);
+  if (!task.is_forward && task.part == 0) {
+    if (has_pool_ && begun_-- == most_begun()) wake_others(index);
+    --worker.begun;
+  }
   send(index, input);
-  const int stage = index % stages();
   double& free_s = free_of_stage_s_[as_index(stage)];
   free_s = std::max(free_s, worker.clocks.free_s);
   if (is_by_throughput() && !task.is_forward && --left_of_stage_[as_index(stage)] == 0) {
-    // The others of the stage have waited for this.
-    for (int replica = 0; replica < trace_.context.replicas; ++replica)
-      if (const int other = worker_of(replica, stage, stages()); other != index)
-        clock_.after(0, [this, other] { go_on(other); });
+    if (stage == 0) watcher_.on_last_of_all();
+    wake_others(index);
   }
   go_on(index);
+}
+
+// Those of its stage, which have waited for it. They go on after it.
+void PipelineRun::wake_others(int index) {
+  for (const int other : crews_.workers_of(stage_of(index), step_))
+    if (other != index) clock_.after(0, [this, other] { go_on(other); });
 }
 
 // What a pass made, to whom it is passed on; the last part turns back by itself.
 void PipelineRun::send(int index, const Input& input) {
   const PipelineTask& task = input.task;
   Worker& sender = workers_[as_index(index)];
-  Route& path = path_of(input);
+  const Route& path = path_of(input);
   const bool turns_back = task.is_forward && next_place(path, input.place, true) < 0;
   const int place = turns_back ? input.place : next_place(path, input.place, task.is_forward);
   if (place < 0) return;
-  Stop& stop = path[as_index(place)];
+  const Stop& stop = path[as_index(place)];
   Input next{
       {task.is_forward && !turns_back, stop.part, task.microbatch}, input.home, place, sender.clocks.free_s};
   if (turns_back) return arrive(index, next);
-  if (is_by_throughput() && task.is_forward) {
-    stop.replica = wiring_.choose(replica_of(index), task.part);
+  int to = 0;
+  if (!is_by_throughput()) {
+    to = worker_of(stop.replica, plan().stage_of(stop.part), stages());
+  } else if (task.is_forward) {
+    to = wiring_.choose(index);
     handed_s_[as_index(task.microbatch)][as_index(input.home)] = clock_.now_s();
+  } else {
+    to = taker_of(input, stop.part);
   }
-  const int to = worker_of(stop.replica, plan().stage_of(stop.part), stages());
   const std::int64_t bytes = task.is_forward ? plan().forward_bytes[as_index(task.part)]
                                              : plan().backward_bytes[as_index(stop.part)];
   sender.times.bytes_sent += bytes;
@@ -210,7 +252,8 @@ std::vector<std::string> PipelineRun::waiting() const {
       text += fmt::format("the {} of micro-batch {} in part {}",
                           task.is_forward ? "activations" : "gradients", task.microbatch, task.part);
     } else {
-      text += fmt::format("{} micro-batches of its stage", left_of_stage_[i % as_index(stages())]);
+      text += fmt::format("{} micro-batches of its stage",
+                          left_of_stage_[as_index(stage_of(static_cast<int>(i)))]);
     }
     lines.push_back(text);
   }

@@ -22,6 +22,7 @@
 #include "core/plan/paths.h"
 #include "core/plan/trace.h"
 #include "replay/network/network.h"
+#include "replay/rebalance.h"
 #include "replay/step_plan.h"
 #include "replay/wiring.h"
 
@@ -45,6 +46,8 @@ class PipelineRun {
   struct WorkerTimes {
     double compute_s = 0, bubble_s = 0, network_s = 0;  // the latter two: waiting
     std::int64_t bytes_sent = 0;
+    // Of workers that are nodes: what their devices say to each other, of compute_s what shows, and bytes.
+    double node_s = 0, node_bytes = 0;
   };
   struct Watcher {
     std::function<void(int worker)> on_done;  // its last pass is over: the optimizer's turn
@@ -54,14 +57,18 @@ class PipelineRun {
     std::function<void(const TaskTimes& times)> on_task;
     // How long a pass of so many seconds takes that begins now; empty: as long.
     std::function<double(int worker, double seconds)> pace = {};
+    std::function<void()> on_last_of_all;  // of all workers: the last pass of the step is over
   };
 
-  // All must outlive it. `wiring` is what workers have measured in all steps so far.
+  // All must outlive it. `wiring` is what workers have measured in all steps so far. Until the first worker
+  // of stage 0 enters, `crews` may change for this step.
   PipelineRun(const ExchangeContext& context, const Trace& trace, const StepTimes& times, Wiring& wiring,
-              int step, Watcher watcher);
+              const Crews& crews, int step, Watcher watcher);
 
   // The worker has done with the step before.
   void enter(int worker, const WorkerClocks& clocks);
+  // The worker has what it needs for the stage that it serves now.
+  void wake(int worker) { go_on(worker); }
   const WorkerClocks& clocks(int worker) const { return workers_[as_index(worker)].clocks; }
   const WorkerTimes& times(int worker) const { return workers_[as_index(worker)].times; }
   // The worker has gone on to the next step. True for the last one.
@@ -96,13 +103,27 @@ class PipelineRun {
   bool is_by_throughput() const { return plan().routing == MicrobatchRouting::kThroughput; }
   bool has_order() const { return !is_by_throughput() && !plan().is_partial(); }
   int replica_of(int worker) const { return worker / stages(); }
+  int stage_of(int worker) const { return crews_.stage_of(worker, step_); }
   const std::vector<PipelineTask>& tasks_of(int worker) const { return tasks_[as_index(worker % stages())]; }
-  Route& path_of(const Input& input) { return paths_[as_index(input.task.microbatch)][as_index(input.home)]; }
+  const Route& path_of(const Input& input) const {
+    return paths_[as_index(input.task.microbatch)][as_index(input.home)];
+  }
+  int& taker_of(const Input& input, int part) {
+    return takers_[(as_index(input.task.microbatch) * as_index(trace_.context.replicas) +
+                    as_index(input.home)) *
+                       as_index(plan().part_count()) +
+                   as_index(part)];
+  }
   std::size_t number_of(const PipelineTask& task) const;
-  double seconds_of(int worker, const PipelineTask& task) const;
+  NodePass pass_of(int worker, const PipelineTask& task) const;
   void go_on(int worker);
   void take_what_came(int worker);
   bool is_done(int worker) const;
+  void share_out();
+  void wake_others(int worker);
+  bool take_from_pool(int worker);
+  // Of the pool: for each worker one that it works on and one that waits for it.
+  int most_begun() const { return 2 * static_cast<int>(workers_.size()); }
   void finish(int worker);
   void count_wait(Worker& worker) const;
   void begin(int worker, const Input& input);
@@ -114,7 +135,9 @@ class PipelineRun {
   Network& network_;
   bool in_turn_;
   const Trace& trace_;
+  const StepTimes& step_times_;
   Wiring& wiring_;
+  const Crews& crews_;
   int step_;
   Watcher watcher_;
   std::vector<std::vector<PipelineTask>> tasks_;  // by stage
@@ -123,6 +146,12 @@ class PipelineRun {
   // left.
   std::vector<std::vector<double>> handed_s_;
   std::vector<int> left_of_stage_;
+  std::vector<int> takers_;  // the worker that takes each micro-batch of each home through each part
+  // Where stage 0 has other workers than at first: all micro-batches that have not begun, and how many of
+  // those that have are not yet back.
+  bool is_shared_out_ = false, has_pool_ = false;
+  std::deque<Input> pool_;
+  int begun_ = 0;
   std::vector<double> free_of_stage_s_;  // the latest of them would be over, did messages take no time
   std::vector<Worker> workers_;
   int workers_left_;

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "core/child_main.h"
 #include "core/errors.h"
@@ -23,6 +24,7 @@
 #include "replay/optimized_order.h"
 #include "replay/outputs.h"
 #include "replay/pipeline_run.h"
+#include "replay/rebalance.h"
 #include "replay/step_plan.h"
 
 namespace longhaul {
@@ -44,16 +46,21 @@ class Replay {
         case_(one),
         times_(one, trace),
         slow_(one.slow, one.seed, worker_count(trace)),
-        wiring_(trace.context.replicas, trace.plan.pipeline.part_count()),
+        wiring_(trace.context.replicas, trace.plan.pipeline.stages),
+        crews_(trace.context.replicas, trace.plan.pipeline.stages),
         topology_(placed_topology(one, trace.plan)),
         network_(network_of(
-                     one.network, topology_, [&] { return used_connections(trace, topology_.site_of()); },
-                     one.seed),
+                     one.network, topology_, [&] { return connections(one); }, one.seed),
                  clock, folder, row_names(trace.plan)),
         context_{clock, network_, topology_.site_of(), SendingRules::of(one.network)},
-        outputs_(folder, trace.plan, named_parts(one.network), trace.context.replicas),
+        outputs_(folder, trace.plan, named_parts(one.network), trace.context.replicas,
+                 one.workload.node.has_value()),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
+    if (one.pipeline.rebalance_every == 0) return;
+    outputs_.open_moves();
+    rebalancing_.emplace(one.pipeline, context_, trace_, crews_, wiring_,
+                         [this](const MoveTimes& times) { end_move(times); });
   }
 
   Json run() {
@@ -85,6 +92,17 @@ class Replay {
   };
 
   int count() const { return static_cast<int>(replicas_.size()); }
+
+  // Workers that change their stages may talk to all others.
+  std::vector<std::pair<int, int>> connections(const Case& one) const {
+    if (one.pipeline.rebalance_every == 0) return used_connections(trace_, topology_.site_of());
+    std::vector<std::pair<int, int>> all;
+    for (int from = 0; from < count(); ++from)
+      for (int to = 0; to < count(); ++to)
+        if (from != to) all.emplace_back(from, to);
+    return all;
+  }
+
   double since_origin(double time_s) const { return seconds_between(origin_s_, time_s); }
   double now() const { return since_origin(clock_.now_s()); }
   Replica& at(int replica) { return replicas_[as_index(replica)]; }
@@ -95,7 +113,10 @@ class Replay {
     Replica& state = at(replica);
     double seconds = 0, last_step = 0;
     do {
-      seconds += last_step = times_.seconds(replica, ++state.step);
+      const NodePass step = times_.of_step(replica, ++state.step);
+      seconds += last_step = step.seconds;
+      state.totals.node_s += step.exposed_s;
+      state.totals.node_bytes += step.bytes;
     } while (!is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
     state.next = 0;
     if (releases_during_compute(trace_, state.step)) release_backward(replica, seconds, last_step);
@@ -116,6 +137,7 @@ class Replay {
     else
       state.clocks.free_s += now() - state.computed_s;  // exchanges
     pipeline_at(state.step)->enter(worker, state.clocks);
+    if (rebalancing_) rebalancing_->enter(worker, state.step);
   }
 
   std::shared_ptr<PipelineRun> pipeline_at(int step) {
@@ -131,9 +153,28 @@ class Replay {
                         {times.worker, times.task, since_origin(times.begin_s), since_origin(times.end_s)});
     };
     watcher.pace = [this](int worker, double seconds) { return slow_.stretched_s(worker, now(), seconds); };
-    run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, step, watcher);
+    watcher.on_last_of_all = [this, step] {
+      if (rebalancing_) end_passes(step);
+    };
+    run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, crews_, step, watcher);
     if (is_recorded(trace_, step)) outputs_.open_pipeline(step, replicas_.size());
     return run;
+  }
+
+  void end_passes(int step) {
+    std::vector<double> busy_s;
+    for (int worker = 0; worker < count(); ++worker)
+      busy_s.push_back(pipelines_.at(step)->times(worker).compute_s);
+    rebalancing_->end_passes(step, busy_s);
+  }
+
+  void end_move(const MoveTimes& times) {
+    const StageMove& move = times.move;
+    outputs_.add_move({times.step, move.worker, move.from, move.to, move.source, times.bytes,
+                       since_origin(times.begin_s), since_origin(times.done_s)});
+    at(move.source).totals.bytes_sent += times.bytes;
+    ++transfers_;
+    pipelines_.at(at(move.worker).step)->wake(move.worker);
   }
 
   // Nothing of the step's micro-batches is left to do for this worker.
@@ -147,9 +188,11 @@ class Replay {
     state.totals.bubble_s += times.bubble_s;
     state.totals.stage_wait_s += times.network_s;
     state.totals.bytes_sent += times.bytes_sent;
+    state.totals.node_s += times.node_s;
+    state.totals.node_bytes += times.node_bytes;
     if (is_recorded(trace_, step))
-      outputs_.add_pipeline(step,
-                            {worker, times.compute_s, times.bubble_s, times.network_s, times.bytes_sent});
+      outputs_.add_pipeline(step, {worker, crews_.stage_of(worker, step), times.compute_s, times.bubble_s,
+                                   times.network_s, times.bytes_sent});
     state.clocks = run->clocks(worker);
     if (run->leave()) {
       transfers_ += run->transfers();
@@ -240,14 +283,15 @@ class Replay {
       if (run.is_finished()) note_finished(run);
       if (at(replica).is_waiting) follow_program(replica);
     };
-    auto plan = std::make_shared<StepPlan>(context_, trace_, step, on_member_done);
+    auto plan = std::make_shared<StepPlan>(context_, trace_, crews_, step, on_member_done);
     for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
     return open_plans_[step] = plan;
   }
 
   void note_finished(const GroupOperation& run) {
     transfers_ += run.transfers();
-    const bool is_everyone = run.rule().is_of_everyone() && run.rule().completion.is_all();
+    const bool is_everyone = run.rule().is_of_everyone() && run.rule().completion.is_all() &&
+                             crews_.is_original(run.rule().stage, run.step());
     outputs_.add_schedule({run.rule_index(), run.step(), is_everyone ? nullptr : &run.participants(),
                            since_origin(run.start_s()), since_origin(run.done_s())});
   }
@@ -346,7 +390,10 @@ class Replay {
 
   Json write_results() {
     std::vector<ReplicaTotals> totals;
-    for (const Replica& replica : replicas_) totals.push_back(replica.totals);
+    for (int worker = 0; worker < count(); ++worker) {
+      totals.push_back(at(worker).totals);
+      totals.back().stage = crews_.stage_of(worker, trace_.context.steps);
+    }
     network_.finish();
     if (case_.resolved.contains("faults")) outputs_.write_faults(faults_until(case_, topology_, now()));
     Json report = outputs_.finish(totals, topology_, network_.loads(), transfers_, clock_.events());
@@ -363,9 +410,11 @@ class Replay {
   StepTimes times_;
   SlowReplicas slow_;
   Wiring wiring_;
+  Crews crews_;
   Topology topology_;
   LoggedNetwork network_;
   ExchangeContext context_;
+  std::optional<Rebalancing> rebalancing_;
   ReplayOutputs outputs_;
   ProgressReporter& reporter_;
   std::map<int, std::shared_ptr<PipelineRun>> pipelines_;  // by step; until every worker has left it
@@ -434,6 +483,7 @@ Json replay(const Case& one, const Trace& trace, const std::string& folder, Prog
         fmt::format("the trace has {} stages, the case {}", trace.plan.pipeline.stages, one.pipeline.stages),
         "the trace of this case");
   check_collectives(one, trace.plan);
+  check_rebalancing(one, trace.plan);
   return Replay(one, trace, folder, reporter, clock, network_of).run();
 }
 

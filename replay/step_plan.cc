@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/errors.h"
 #include "core/index.h"
@@ -61,7 +62,10 @@ int worker_count(const Trace& trace) {
 }
 
 StepTimes::StepTimes(const Case& one, const Trace& trace)
-    : rule_(one.workload.step_time), factors_(one.workload.step_time_factors), trace_(trace) {
+    : rule_(one.workload.step_time),
+      factors_(one.workload.step_time_factors),
+      nodes_(node_passes(one)),
+      trace_(trace) {
   if (rule_.kind != StepTime::Kind::kMeasured) return;
   const auto steps = as_index(trace.context.steps),
              workers = as_index(training_replicas(trace.plan, trace.context.replicas));
@@ -76,6 +80,16 @@ StepTimes::StepTimes(const Case& one, const Trace& trace)
 double StepTimes::seconds(int worker, int step) const {
   const double drawn = trace_.plan.takes_whole_batch ? whole_batch_s(step) : drawn_s(worker, step);
   return factors_.empty() ? drawn : drawn * factors_[as_index(worker)];
+}
+
+// One that takes the batches of all takes a replica's step as many times.
+NodePass StepTimes::of_step(int worker, int step) const {
+  const double one_device_s = seconds(worker, step);
+  if (!trace_.plan.takes_whole_batch || trace_.plan.is_as_fast_as_all) return nodes_.step(one_device_s);
+  NodePass all = nodes_.step(one_device_s / trace_.context.replicas);
+  all.seconds *= trace_.context.replicas;
+  all.exposed_s *= trace_.context.replicas;
+  return all;
 }
 
 // Of the one worker, that of replica 0. What was measured is of the whole batch.
@@ -94,16 +108,19 @@ double StepTimes::drawn_s(int worker, int step) const {
   return stream.lognormal(rule_.mu, rule_.sigma);
 }
 
-StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, int step,
+StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
                    const MemberDone& on_member_done)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
       runs_of_(as_index(worker_count(trace))),
       workers_left_(worker_count(trace)) {
   for (const Operation& exchange : trace.operations_at(step)) {
-    for (const auto& group : groups_of(exchange, trace.context.replicas))
-      if (group.size() > 1)
-        add_run(context, exchange, rule_index(trace.plan, exchange),
-                workers_of(trace.plan, *exchange.rule, group), on_member_done);
+    for (const auto& group : groups_of(exchange, trace.context.replicas)) {
+      std::vector<int> workers = workers_of(trace.plan, *exchange.rule, group);
+      if (!crews.is_original(exchange.rule->stage, step))
+        workers = crews.workers_of(exchange.rule->stage, step);
+      if (workers.size() > 1)
+        add_run(context, exchange, rule_index(trace.plan, exchange), std::move(workers), on_member_done);
+    }
   }
 }
 

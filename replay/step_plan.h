@@ -10,20 +10,28 @@
 #include <vector>
 
 #include "core/case.h"
+#include "core/plan/node_passes.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "replay/exchange_run.h"
+#include "replay/rebalance.h"
 
 namespace longhaul {
 
 // How long each worker computes for each inner step, were it to compute the whole model: with stages it takes
-// its stage's share of that. Without stages a worker is a replica.
+// its stage's share of that. Without stages a worker is a replica. A worker that is a node of several devices
+// takes `seconds` with one of them.
 class StepTimes {
  public:
   // `trace` must outlive it; throws InputError if it lacks the measured times that the case asks for.
   StepTimes(const Case& one, const Trace& trace);
 
   double seconds(int worker, int step) const;  // steps count from 1
+  // With all its devices: a step without stages, and a pass of a micro-batch.
+  NodePass of_step(int worker, int step) const;
+  NodePass of_pass(int part, bool is_forward, double one_device_s) const {
+    return nodes_.pass(part, is_forward, one_device_s);
+  }
 
  private:
   double whole_batch_s(int step) const;
@@ -31,17 +39,19 @@ class StepTimes {
 
   StepTime rule_;
   std::vector<double> factors_;  // by worker; empty: all 1
+  NodePasses nodes_;
   const Trace& trace_;
 };
 
 // Made when the first worker gets to the step. Operations are among workers: of each replica of a group the
-// one that has the rule's stage.
+// one that has the rule's stage; of everyone all that serve it, wherever they were at first.
 class StepPlan {
  public:
   using MemberDone = std::function<void(GroupOperation& run, int worker)>;
 
   // `context` must outlive it. Throws InputError for invalid groups.
-  StepPlan(const ExchangeContext& context, const Trace& trace, int step, const MemberDone& on_member_done);
+  StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
+           const MemberDone& on_member_done);
 
   const Program& program() const { return program_; }
   // The run of a rule that the worker takes part in; null: none.

@@ -16,26 +16,29 @@ namespace longhaul {
 
 class Wiring {
  public:
-  Wiring(int replicas, int parts)
-      : replicas_(replicas), peers_(as_index(replicas) * as_index(parts) * as_index(replicas)) {}
+  // Worker r · stages + s serves stage s.
+  Wiring(int replicas, int stages);
 
-  // The replica to which `replica` hands a micro-batch that it has taken through `part`.
-  int choose(int replica, int part);
-  // The one that it handed to `peer` took so many seconds.
-  void measured(int replica, int part, int peer, double seconds);
+  // The worker of the next stage to which `worker` hands a micro-batch.
+  int choose(int worker);
+  // The one that it handed to `to` took so many seconds.
+  void measured(int worker, int to, double seconds);
+
+  // Nothing is handed to this worker any more; and it serves another stage from now on
+  // (replay/rebalance.h).
+  void leave(int worker);
+  void join(int worker, int stage);
 
  private:
   struct Peer {
+    int worker = 0;
     double seconds = -1;  // of a micro-batch; negative: not tried
     double given_s = 0;   // work in all
   };
 
-  Peer* peers_of(int replica, int part) {
-    return &peers_[(as_index(part) * as_index(replicas_) + as_index(replica)) * as_index(replicas_)];
-  }
-
-  int replicas_;
-  std::vector<Peer> peers_;  // [part][replica][peer]
+  int stages_;
+  std::vector<int> stage_of_;             // by worker; -1: none
+  std::vector<std::vector<Peer>> peers_;  // by worker: those of the next stage, in ascending order
 };
 
 }  // namespace longhaul

@@ -16,6 +16,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/plan/node_passes.h"
 #include "core/plan/paths.h"
 #include "replay/placement/site_paths.h"
 
@@ -27,7 +28,7 @@ class PipelineWalk {
   using Paths = std::function<std::vector<Route>(int microbatch)>;
 
   // Of so many replicas, whose worker `stage` has the number replica · stages + stage.
-  PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths);
+  PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths, NodePasses nodes = {});
 
   // `site_of`: by worker; `model_s`: by worker, what it would take for one step of the whole model. For each
   // worker the time until its last pass is over, from the begin of the step.
@@ -40,8 +41,9 @@ class PipelineWalk {
 
  private:
   struct Step {
-    int worker = 0;
-    double share = 0;    // of the worker's time for one step of the whole model
+    int worker = 0, part = 0;
+    bool is_forward = true;
+    double share = 0;    // of the worker's time for one step of the whole model, with one device
     int arrival = -1;    // slot of what it works on; -1: it needs no message
     int sends = -1;      // slot of what it makes; -1: nothing
     int to = 0;          // worker
@@ -59,6 +61,7 @@ class PipelineWalk {
 
   PipelinePlan plan_;
   int replicas_;
+  NodePasses nodes_;
   Walk longer_, shorter_;                   // the latter empty where all micro-batches are walked
   std::vector<double> arrival_s_, left_s_;  // by slot; by connection
 };

@@ -14,18 +14,6 @@ constexpr std::size_t kMostKnown = 100000;
 constexpr int kDrawnMicrobatches = 32, kMostDrawnSteps = 8, kMostGridRounds = 12;
 constexpr std::uint64_t kDrawsSeed = 0x706c616365;  // of no case
 
-double mean_step_s(const StepTime& time) {
-  switch (time.kind) {
-    case StepTime::Kind::kConstant:
-      return time.seconds;
-    case StepTime::Kind::kLognormal:
-      return std::exp(time.mu + time.sigma * time.sigma / 2);
-    case StepTime::Kind::kMeasured:
-      break;
-  }
-  return 0;
-}
-
 std::vector<int> posted_steps(const OperationRule& rule, int steps) {
   std::vector<int> posted;
   for (int step = 1; step <= steps; ++step)
@@ -164,7 +152,7 @@ StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const S
   const std::vector<double>& factors = one.workload.step_time_factors;
   for (int worker = 0; worker < one.workers(); ++worker) {
     const auto number = as_index(worker);
-    model_s_.push_back(mean_step_s(one.workload.step_time) * (factors.empty() ? 1 : factors[number]));
+    model_s_.push_back(one.workload.step_time.mean_s() * (factors.empty() ? 1 : factors[number]));
     if (worker >= stages_ && model_s_[number] != model_s_[number - as_index(stages_)])
       are_replicas_alike_ = false;
   }
@@ -173,17 +161,18 @@ StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const S
   pipeline.reorders = false;
   pipeline.orders.clear();
   if (pipeline.routing == MicrobatchRouting::kStraight) {
-    walks_.emplace_back(pipeline, 1,
-                        [&](int microbatch) { return paths_of(pipeline, kDrawsSeed, 1, 1, microbatch); });
+    const auto straight = [&](int microbatch) { return paths_of(pipeline, kDrawsSeed, 1, 1, microbatch); };
+    walks_.emplace_back(pipeline, 1, straight, node_passes(one));
   } else {
     PipelinePlan drawn = pipeline;
     drawn.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides
     const int steps = std::clamp((kDrawnMicrobatches + pipeline.microbatches - 1) / pipeline.microbatches, 1,
                                  kMostDrawnSteps);
     for (int step = 1; step <= steps; ++step)
-      walks_.emplace_back(pipeline, replicas_, [&](int microbatch) {
-        return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch);
-      });
+      walks_.emplace_back(
+          pipeline, replicas_,
+          [&](int microbatch) { return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch); },
+          node_passes(one));
   }
   add_operations(one);
 }

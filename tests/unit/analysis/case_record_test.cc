@@ -110,8 +110,51 @@ TEST_F(CaseRecordOfStages, TellsBubblesFromTheNetwork) {
   EXPECT_EQ(json["bytes_sent_per_replica"], 400) << "both stages are of the one replica";
 }
 
+// Both stages on nodes: 2 of the 8 s and 1.7 of the 8.5 s show, and 4 steps have 6000 bytes in all.
+class CaseRecordOfNodes : public CaseRecordOfStages {
+ protected:
+  CaseRecordOfNodes() {
+    one.resolved["workload"]["node"] = {{"devices", 4},    {"parallelism", "sharded"},
+                                        {"rate", "1Gbps"}, {"delay", "0s"},
+                                        {"overlap", 0},    {"wire", "bf16"}};
+    one.workload.node = parse_device_node(one.resolved["workload"]["node"]);
+    write_text(case_folder + "/replicas.csv",
+               "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,node_s,node_bytes\n"
+               "0,5,3,8,100,0,1,1,2,4000\n1,5,3.5,8.5,300,1,1.7,0.85,1.7,2000\n");
+  }
+};
+
+TEST_F(CaseRecordOfNodes, CountsWhatStaysInside) {
+  const Json json = record();
+  EXPECT_EQ(json["devices"], 4);
+  EXPECT_EQ(json["parallelism"], "sharded");
+  EXPECT_DOUBLE_EQ(json["node_comm_fraction"]["mean"], (0.25 + 0.2) / 2);
+  EXPECT_DOUBLE_EQ(json["node_comm_fraction"]["max"], 0.25);
+  EXPECT_DOUBLE_EQ(json["node_comm_time_s"], 1.85);
+  EXPECT_DOUBLE_EQ(json["node_bytes_per_step"], 6000 / 4.) << "both stages are of the one replica";
+  EXPECT_EQ(json["bytes_sent_per_replica"], 400);
+  EXPECT_DOUBLE_EQ(json["compute_time_s"], 5);
+}
+
+// Two workers changed their stages.
+class CaseRecordOfMoves : public CaseRecordOfNodes {
+ protected:
+  CaseRecordOfMoves() {
+    one.pipeline.rebalance_every = 1;
+    write_text(case_folder + "/moves.csv",
+               "step,replica,from_stage,to_stage,source,bytes,begin_s,done_s\n"
+               "1,6,0,1,1,5400,3,4\n2,4,0,1,1,5400,5,6\n");
+  }
+};
+
+TEST_F(CaseRecordOfMoves, CountsMoves) {
+  const Json json = record();
+  EXPECT_EQ(json["stage_moves"], 2);
+  EXPECT_EQ(json["state_bytes_moved"], 10800);
+}
+
 // What a claim may name must be a number in the record of a case that trained and reached its target.
-TEST_F(CaseRecordOfStages, HoldsEveryMetric) {
+TEST_F(CaseRecordOfMoves, HoldsEveryMetric) {
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
 }

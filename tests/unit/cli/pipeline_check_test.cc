@@ -95,5 +95,30 @@ TEST(PipelineCheck, UnitsOfAllLayersAreNotStaged) {
             "pipeline.stages");
 }
 
+Json swarm(const Json& more) {
+  Json pipeline = {{"stages", 2}, {"routing", "throughput"}};
+  pipeline.update(more);
+  return pipeline;
+}
+
+TEST(PipelineCheck, MovesOfWorkersNeedRoutingByThroughput) {
+  const InputErrorParts error =
+      error_of(scenario_of({{"stages", 2}, {"routing", "random"}, {"rebalance_every", 5}}));
+  EXPECT_EQ(error.path, "pipeline.rebalance_every");
+  EXPECT_EQ(error.allowed, "routing \"throughput\"");
+  EXPECT_EQ(error_of(scenario_of(swarm({{"state_bytes", 12}}))).path, "pipeline.state_bytes");
+}
+
+// Without train any method may be routed by throughput, but workers move only where weights are the same.
+TEST(PipelineCheck, MovesOfWorkersNeedEqualWeights) {
+  Json scenario = scenario_of(swarm({{"rebalance_every", 5}}), {{"name", "diloco"}, {"inner_steps", 10}});
+  scenario.erase("train");
+  scenario["workload"]["steps"] = 10;
+  scenario["workload"]["tokens"] = 4096;
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "pipeline.rebalance_every");
+  EXPECT_EQ(error.found, "found 5 with method \"diloco\"");
+}
+
 }  // namespace
 }  // namespace longhaul

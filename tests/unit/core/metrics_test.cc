@@ -57,6 +57,12 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
                                        "bubble_time_s",
                                        "stage_wait_time_s",
                                        "stage_bytes_per_step",
+                                       "stage_moves",
+                                       "state_bytes_moved",
+                                       "node_comm_fraction.mean",
+                                       "node_comm_fraction.max",
+                                       "node_comm_time_s",
+                                       "node_bytes_per_step",
                                        "step_time_s"};
   const std::vector<std::string> declared = metric_paths();
   EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), names);

@@ -3,41 +3,61 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <vector>
+
 namespace longhaul {
 namespace {
+
+// Workers of two stages in turn: 0, 2 and 4 hand to 1, 3 and 5.
+constexpr int kFirst = 0, kSecond = 2;
+const std::vector<int> kNext = {1, 3, 5};
 
 // Of three that nobody knows each gets one, its own replica's first; then they took 1, 2 and 4 s. Work given
 // so far is 1 each, and the next one goes to the least of 1 + 1, 1 + 2, 1 + 4; then of 2 + 1, 3, 5, where the
 // first of equals is its own replica's again; then of 4, 3, 5.
 TEST(Wiring, GivesToWhoHasTheLeastWorkWithIt) {
   Wiring wiring(3, 2);
-  for (const int peer : {0, 1, 2}) EXPECT_EQ(wiring.choose(0, 0), peer);
-  wiring.measured(0, 0, 0, 1);
-  wiring.measured(0, 0, 1, 2);
-  wiring.measured(0, 0, 2, 4);
-  for (const int peer : {0, 0, 1, 0, 0}) EXPECT_EQ(wiring.choose(0, 0), peer);
-  EXPECT_EQ(wiring.choose(1, 0), 1) << "each worker knows what it has measured itself";
+  for (const int to : kNext) EXPECT_EQ(wiring.choose(kFirst), to);
+  wiring.measured(kFirst, 1, 1);
+  wiring.measured(kFirst, 3, 2);
+  wiring.measured(kFirst, 5, 4);
+  for (const int to : {1, 1, 3, 1, 1}) EXPECT_EQ(wiring.choose(kFirst), to);
+  EXPECT_EQ(wiring.choose(kSecond), 3) << "each worker knows what it has measured itself";
 }
 
 // In the long run as many as their speeds say: of 70, 40, 20 and 10.
 TEST(Wiring, SharesByThroughput) {
-  Wiring wiring(3, 1);
-  for (const int peer : {0, 1, 2}) wiring.measured(0, 0, peer, 1 << peer);
-  int count[3] = {};
-  for (int i = 0; i < 70; ++i) ++count[wiring.choose(0, 0)];
-  EXPECT_EQ(count[0], 40);
-  EXPECT_EQ(count[1], 20);
-  EXPECT_EQ(count[2], 10);
+  Wiring wiring(3, 2);
+  wiring.measured(kFirst, 1, 1);
+  wiring.measured(kFirst, 3, 2);
+  wiring.measured(kFirst, 5, 4);
+  std::map<int, int> count;
+  for (int i = 0; i < 70; ++i) ++count[wiring.choose(kFirst)];
+  EXPECT_EQ(count, (std::map<int, int>{{1, 40}, {3, 20}, {5, 10}}));
 }
 
 // A fifth of a new measurement: 1, then 1 + 0.2 · (6 − 1) = 2.
 TEST(Wiring, AveragesWhatItMeasures) {
-  Wiring wiring(2, 1);
-  wiring.measured(0, 0, 0, 1);
-  wiring.measured(0, 0, 1, 1.5);
-  EXPECT_EQ(wiring.choose(0, 0), 0);
-  wiring.measured(0, 0, 0, 6);
-  EXPECT_EQ(wiring.choose(0, 0), 1) << "1 + 2 against 1.5";
+  Wiring wiring(2, 2);
+  wiring.measured(kFirst, 1, 1);
+  wiring.measured(kFirst, 3, 1.5);
+  EXPECT_EQ(wiring.choose(kFirst), 1);
+  wiring.measured(kFirst, 1, 6);
+  EXPECT_EQ(wiring.choose(kFirst), 3) << "1 + 2 against 1.5";
+}
+
+// Worker 2 leaves stage 0 for stage 1. While it is away worker 0 has 1, 3 and 5; then it is one of four,
+// which counts as having the least work that 0 has given, and as fast as the fastest: 1 s.
+TEST(Wiring, AWorkerThatJoinsGetsItsShare) {
+  Wiring wiring(3, 2);
+  for (const int to : kNext) wiring.measured(kFirst, to, to == 1 ? 1 : 2);
+  for (const int to : {1, 1, 3, 5}) EXPECT_EQ(wiring.choose(kFirst), to);  // 2, 2 and 2 s of work
+  wiring.leave(kSecond);
+  for (const int to : {1, 1, 3, 5}) EXPECT_EQ(wiring.choose(kFirst), to);  // 4 each
+  wiring.join(kSecond, 1);
+  // 1 would have 5 s, 2 too, 3 and 5 6 s; then 1 6 and 2 5.
+  for (const int to : {1, 2, 1, 2, 3, 5}) EXPECT_EQ(wiring.choose(kFirst), to);
 }
 
 }  // namespace

@@ -1,0 +1,307 @@
+// SWARM's moves of workers between stages, by hand.
+#include "replay/rebalance.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "replay/replay.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+// Eight workers of two stages in turn.
+const std::vector<int> kFourFour = {0, 1, 0, 1, 0, 1, 0, 1};
+
+// 24 s against 72: with 3 and 5 workers 32 and 57.6. The last one of stage 0 goes, and downloads from the
+// first one of stage 1.
+TEST(BestMove, GoesToTheMostLoadedStage) {
+  const std::optional<StageMove> move = best_move(2, kFourFour, {24, 72, 24, 72, 24, 72, 24, 72});
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->worker, 6);
+  EXPECT_EQ(move->from, 0);
+  EXPECT_EQ(move->to, 1);
+  EXPECT_EQ(move->source, 1);
+}
+
+TEST(BestMove, TakesWhoComputedLeast) {
+  const std::optional<StageMove> move = best_move(2, kFourFour, {20, 72, 19, 73, 24, 71, 20, 72});
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->worker, 2);
+  EXPECT_EQ(move->source, 5);
+}
+
+// 96 s in all on the one stage and 288 on the other: 2 and 6 workers have 48 s each. A further move, or one
+// back, makes the slowest stage slower; and so does 10 to 14 with two workers each, 20 s for one.
+TEST(BestMove, OnlyIfTheSlowestStageGetsFaster) {
+  EXPECT_FALSE(best_move(2, {0, 1, 0, 1, 1, 1, 1, 1}, {48, 48, 48, 48, 48, 48, 48, 48}));
+  EXPECT_FALSE(best_move(2, {0, 1, 0, 1}, {10, 14, 10, 14}));
+  EXPECT_FALSE(best_move(2, kFourFour, {5, 5, 5, 5, 5, 5, 5, 5}));
+}
+
+// The least loaded stage has one worker, and keeps it; the next one gives.
+TEST(BestMove, AStageKeepsAWorker) {
+  EXPECT_FALSE(best_move(2, {0, 1, 1, 1}, {1, 90, 90, 90}));
+  const std::optional<StageMove> move = best_move(3, {0, 1, 1, 1, 2, 2}, {1, 20, 20, 20, 90, 90});
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->from, 1);
+  EXPECT_EQ(move->to, 2);
+}
+
+TEST(Crews, AMoveHoldsFromItsStepOn) {
+  Crews crews(2, 2);
+  crews.move(2, 1, 4);
+  EXPECT_EQ(crews.workers_of(0, 3), (std::vector<int>{0, 2}));
+  EXPECT_EQ(crews.workers_of(0, 4), std::vector<int>{0});
+  EXPECT_EQ(crews.workers_of(1, 4), (std::vector<int>{1, 2, 3}));
+  EXPECT_TRUE(crews.is_original(1, 3));
+  EXPECT_FALSE(crews.is_original(1, 4));
+  EXPECT_TRUE(crews.serves(2, 3));
+  EXPECT_FALSE(crews.serves(2, 4));
+  EXPECT_TRUE(crews.serves(0, 4));
+  crews.arrive();
+  EXPECT_TRUE(crews.serves(2, 4));
+}
+
+// A pass of stage 0 takes 1 s and 2 s back, one of stage 1 `ratio` times as long.
+struct Swarm {
+  int replicas = 4, microbatches = 16, steps = 5;
+  double ratio = 3;
+  int rebalance_every = 1;
+  std::vector<double> factors = {};
+};
+
+constexpr double kBoth_s = 3;              // of a micro-batch on stage 0
+constexpr std::int64_t kParameters = 900;  // half of them on each stage
+
+Case case_of(const Swarm& setup, double message_s = 0) {
+  Case one = drawn_case(setup.replicas, message_s, 0);
+  one.network.barrier = false;
+  one.pipeline.stages = 2;
+  one.pipeline.microbatches = setup.microbatches;
+  one.pipeline.routing = MicrobatchRouting::kThroughput;
+  one.pipeline.rebalance_every = setup.rebalance_every;
+  one.pipeline.boundary.bytes_per_token = 10;
+  one.workload.parameters = kParameters;
+  one.workload.tokens = setup.microbatches;
+  one.workload.steps = setup.steps;
+  one.workload.step_time.seconds = kBoth_s * (1 + setup.ratio) * setup.microbatches;
+  one.workload.step_time_factors = setup.factors;
+  return one;
+}
+
+Trace trace_of(const Swarm& setup, const Case& one) {
+  std::vector<OperationRule> rules;
+  for (const int stage : {0, 1}) {
+    OperationRule rule = rule_of("ring");
+    rule.before_optimizer = true;
+    rule.stage = stage;
+    rule.name = stage == 0 ? "gradient.stage0" : "gradient.stage1";
+    rule.payload[0].columns = {{stage * kParameters / 2, (stage + 1) * kParameters / 2}};
+    rules.push_back(rule);
+  }
+  Trace trace = make_trace({rules}, {1, setup.replicas, setup.steps, kParameters});
+  trace.plan.pipeline =
+      pipeline_plan(one.pipeline, std::nullopt, kParameters, one.workload.tokens, Wire::kBf16);
+  trace.plan.pipeline.parts[0].share = 1 / (1 + setup.ratio);
+  trace.plan.pipeline.parts[1].share = setup.ratio / (1 + setup.ratio);
+  return trace;
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+Rows rows_of(const Replayed& replayed, const std::string& file) {
+  Rows rows;
+  std::istringstream lines(replayed.files.at(file));
+  std::string line, cell;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    rows.emplace_back();
+    for (std::istringstream cells(line); std::getline(cells, cell, ',');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+Replayed run(const Swarm& setup, double message_s = 0) {
+  const Case one = case_of(setup, message_s);
+  return run_with(analytic_replay, one, trace_of(setup, one));
+}
+
+// From the end of the step before to its own.
+std::map<int, double> seconds_of_steps(const Replayed& replayed) {
+  std::map<int, double> ends, seconds;
+  for (const auto& row : rows_of(replayed, "steps.csv"))
+    ends[std::stoi(row[0])] = std::max(ends[std::stoi(row[0])], std::stod(row[3]));
+  for (const auto& [step, end_s] : ends) seconds[step] = end_s - (step == 1 ? 0 : ends.at(step - 1));
+  return seconds;
+}
+
+// Of 256 micro-batches stage 0 has 3 s each and stage 1 9 s. With 4 and 4 workers stage 1 needs 576 s, with 3
+// and 5 460.8, with 2 and 6 both 384; nothing moves after that. No order of passes is faster. To that comes
+// the way of the first micro-batch and of the last one, and that a sender does not know what others have
+// handed to the same worker: a tenth at most, once it has measured the new ones.
+TEST(Rebalancing, ThreeTimesTheWorkGetsThreeTimesTheWorkers) {
+  Swarm setup;
+  setup.microbatches = 64;
+  const Replayed replayed = run(setup);
+  const std::map<int, double> seconds = seconds_of_steps(replayed);
+  const double least_s[] = {576, 460.8, 384, 384, 384};
+  for (int step = 1; step <= 5; ++step) EXPECT_GE(seconds.at(step), least_s[step - 1]) << "step " << step;
+  for (const int step : {1, 2, 4, 5}) EXPECT_LE(seconds.at(step), 1.1 * least_s[step - 1]) << "step " << step;
+  const Rows moves = rows_of(replayed, "moves.csv");
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_EQ(moves[0],
+            (std::vector<std::string>{"1", "6", "0", "1", moves[0][4], "5400", moves[0][6], moves[0][7]}))
+      << "450 parameters of 12 bytes";
+  EXPECT_EQ(moves[1][0], "2");
+  EXPECT_EQ(moves[1][2], "0");
+  std::map<std::string, int> crew;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) ++crew[row[5]];
+  EXPECT_EQ(crew, (std::map<std::string, int>{{"0", 2}, {"1", 6}}));
+}
+
+// The same the other way round: stage 0 gets workers, and shares out the micro-batches of all replicas.
+TEST(Rebalancing, TheFirstStageMayBeTheSlowOne) {
+  Swarm setup;
+  setup.microbatches = 64;
+  setup.ratio = 1 / 3.;
+  const Replayed replayed = run(setup);
+  const std::map<int, double> seconds = seconds_of_steps(replayed);
+  // 3 s and 1 s: 192 s with 4 workers of stage 0, 128 with 6 of it.
+  EXPECT_GE(seconds.at(1), 192);
+  EXPECT_GE(seconds.at(5), 128);
+  EXPECT_LE(seconds.at(5), 1.1 * 128);
+  std::map<std::string, int> crew;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) ++crew[row[5]];
+  EXPECT_EQ(crew, (std::map<std::string, int>{{"0", 6}, {"1", 2}}));
+}
+
+// Balanced stages: no move, and every file as it is without the key.
+TEST(Rebalancing, NothingMovesWhereStagesAreBalanced) {
+  Swarm setup;
+  setup.ratio = 1;
+  Replayed with = run(setup);
+  setup.rebalance_every = 0;
+  const Replayed without = run(setup);
+  EXPECT_TRUE(rows_of(with, "moves.csv").empty());
+  with.files.erase("moves.csv");
+  EXPECT_EQ(with.files, without.files);
+}
+
+// Every third step is compared, and none after the last one.
+TEST(Rebalancing, ComparesEverySoManySteps) {
+  Swarm setup;
+  setup.rebalance_every = 3;
+  setup.steps = 6;
+  const Rows moves = rows_of(run(setup), "moves.csv");
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(moves[0][0], "3");
+}
+
+// Each micro-batch of each replica goes through each part once, forward and back, whoever is there; and what
+// it sends is what the plan says.
+TEST(Rebalancing, EveryMicrobatchPassesOnce) {
+  const Swarm setup;
+  const Replayed replayed = run(setup);
+  std::map<std::vector<std::string>, int> passes;
+  for (const auto& row : rows_of(replayed, "tasks.csv")) ++passes[{row[0], row[2], row[3], row[4]}];
+  EXPECT_EQ(passes.size(), 5u * 2 * 16 * 2);
+  for (const auto& [pass, count] : passes) EXPECT_EQ(count, 4);
+  std::map<std::string, std::int64_t> bytes;
+  for (const auto& row : rows_of(replayed, "pipeline.csv")) bytes[row[0]] += std::stoll(row[6]);
+  for (const auto& [step, sum] : bytes) EXPECT_EQ(sum, 4 * 16 * 10 * 2) << "step " << step;
+}
+
+// The exchange of a stage is among those that serve it: of 450 bytes a ring of n sends 2 (n − 1)/n from each.
+TEST(Rebalancing, ExchangesAreAmongTheWorkersOfTheStage) {
+  const Replayed replayed = run({});
+  std::map<std::pair<int, std::string>, std::pair<int, std::int64_t>> rows;
+  for (const ExchangeRecord& row : replayed.exchanges) {
+    auto& [members, bytes] = rows[{row.step, row.exchange}];
+    ++members;
+    bytes += row.bytes;
+  }
+  const auto expected = [](int members) { return std::pair(members, std::int64_t{2} * (members - 1) * 450); };
+  const int of_first[] = {4, 3, 2, 2, 2};
+  for (int step = 1; step <= 5; ++step) {
+    EXPECT_EQ((rows[{step, "gradient.stage0"}]), expected(of_first[step - 1]));
+    EXPECT_EQ((rows[{step, "gradient.stage1"}]), expected(8 - of_first[step - 1]));
+  }
+}
+
+// Each message takes 5 s, the download too: it begins when both are done with the step, the worker takes no
+// pass before it is over, and then only of its new stage.
+TEST(Rebalancing, ADownloadIsAMessage) {
+  Swarm setup;
+  setup.steps = 2;
+  const Replayed replayed = run(setup, 5);
+  const Rows moves = rows_of(replayed, "moves.csv");
+  ASSERT_EQ(moves.size(), 1u);
+  const double begin_s = std::stod(moves[0][6]), done_s = std::stod(moves[0][7]);
+  EXPECT_NEAR(done_s - begin_s, 5, 1e-9);
+  double both_done_s = 0;
+  for (const auto& row : rows_of(replayed, "steps.csv"))
+    if (row[0] == "1" && (row[1] == moves[0][1] || row[1] == moves[0][4]))
+      both_done_s = std::max(both_done_s, std::stod(row[3]));
+  EXPECT_NEAR(begin_s, both_done_s, 1e-9);
+  int passes = 0;
+  for (const auto& row : rows_of(replayed, "tasks.csv"))
+    if (row[0] == "2" && row[1] == moves[0][1]) {
+      ++passes;
+      EXPECT_EQ(row[2], "1");
+      EXPECT_GE(std::stod(row[5]), done_s);
+    }
+  EXPECT_GT(passes, 0);
+  for (const auto& row : rows_of(replayed, "pipeline.csv"))
+    if (row[1] == moves[0][1]) {
+      EXPECT_EQ(row[2], row[0] == "1" ? "0" : "1");
+    }
+}
+
+// What all workers sent: activations and gradients, exchanges, and the download.
+TEST(Rebalancing, BytesAreConserved) {
+  const Replayed replayed = run({});
+  std::int64_t sent = 0, counted = 0;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) sent += std::stoll(row[4]);
+  for (const auto& row : rows_of(replayed, "pipeline.csv")) counted += std::stoll(row[6]);
+  for (const auto& row : rows_of(replayed, "moves.csv")) counted += std::stoll(row[5]);
+  for (const ExchangeRecord& row : replayed.exchanges) counted += row.bytes;
+  EXPECT_EQ(sent, counted);
+}
+
+// A worker whose download takes longer than a step holds up its new stage's exchange, and nothing else is
+// decided meanwhile.
+TEST(Rebalancing, ALateWorkerHoldsUpTheExchange) {
+  Swarm setup;
+  setup.steps = 4;
+  Case one = case_of(setup);
+  one.network.message_time.reset();
+  one.network.topology = mesh_spec(1e6, 0);
+  one.pipeline.state_bytes = 1e5;  // of 450 parameters: 45 MB, 360 s at 1 Mb/s
+  const Replayed replayed = run_with(analytic_replay, one, trace_of(setup, one));
+  const Rows moves = rows_of(replayed, "moves.csv");
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_EQ(moves[0][0], "1");
+  EXPECT_EQ(moves[1][0], "3") << "none behind step 2, whose passes were over before it was there";
+  const int worker = std::stoi(moves[0][1]);
+  const double done_s = std::stod(moves[0][7]);
+  EXPECT_GT(done_s - std::stod(moves[0][6]), 360);
+  EXPECT_NEAR(replayed.row(2, worker, "gradient.stage1").ready_s, done_s, 1e-6);
+  EXPECT_GE(replayed.row(2, 1, "gradient.stage1").done_s, done_s);
+}
+
+TEST(Rebalancing, TwiceTheSame) {
+  Swarm setup;
+  setup.factors = {1, 1, 1.5, 1, 0.8, 1.2, 1, 1};
+  EXPECT_EQ(run(setup, 0.3).files, run(setup, 0.3).files);
+}
+
+TEST(Rebalancing, OnlyWhereAllWeightsOfAStageAreTheSame) {
+  const Swarm setup;
+  const Case one = case_of(setup);
+  Trace trace = trace_of(setup, one);
+  for (OperationRule& rule : trace.plan.rules) rule.every = 2;
+  EXPECT_THROW(run_with(analytic_replay, one, trace), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul
