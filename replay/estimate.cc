@@ -147,18 +147,20 @@ void check_senders(const Case& one, const OperationRule& rule) {
                    "network.tcp.accept_error");
 }
 
-// What passes between stages; connections that go on do not start again.
+// What passes between stages; connections that go on do not start again. Of learned bits an upper bound, as
+// long as they are not known.
 void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
   const std::int64_t microbatches =
       std::int64_t{trace.context.steps} * trace.context.replicas * plan.microbatches;
-  std::int64_t transfers = 0;
-  for (const auto* hops : {&plan.forward_bytes, &plan.backward_bytes})
-    for (const std::int64_t bytes : *hops) {
-      transfers += microbatches;
-      estimate.payload_bytes += microbatches * bytes;
-    }
+  const std::int64_t transfers = 2 * plan.hop_count() * microbatches;
+  if (trace.bits.empty())
+    estimate.payload_bytes += trace.context.steps * trace.context.replicas * plan.bytes_of_step();
+  else
+    for (int step = 1; step <= trace.context.steps; ++step)
+      for (int replica = 0; replica < trace.context.replicas; ++replica)
+        estimate.payload_bytes += trace.stage_bytes(step, replica);
   estimate.transfers += transfers;
   if (one.network.fidelity == "flow") estimate.events += 2 * transfers * channels(one.network.tcp);
 }

@@ -158,8 +158,8 @@ void PipelineRun::send(int index, const Input& input) {
     handed_s_[as_index(task.microbatch)][as_index(input.home)] = clock_.now_s();
   }
   const int to = worker_of(path[as_index(part)], plan().stage_of(part), stages());
-  const std::int64_t bytes =
-      task.is_forward ? plan().forward_bytes[as_index(task.part)] : plan().backward_bytes[as_index(part)];
+  const std::int64_t bytes = task.is_forward ? trace_.forward_bytes(step_, input.home, task.part)
+                                             : trace_.backward_bytes(step_, input.home, part);
   sender.times.bytes_sent += bytes;
   ++sender.under_way;
   ++transfers_;
