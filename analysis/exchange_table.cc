@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <set>
 #include <sstream>
 
-#include "core/plan/pipeline.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -40,10 +41,47 @@ Json trace_header(const std::string& case_folder) {
 
 }  // namespace
 
-std::int64_t stage_bytes_of_step(const std::string& case_folder) {
+StageBytes::StageBytes(const std::string& case_folder) {
   const Json header = trace_header(case_folder);
   const Json pipeline = member(header, "pipeline");
-  return pipeline.is_null() ? 0 : pipeline_from(pipeline, header.at("parameters")).bytes_of_step();
+  if (pipeline.is_null()) return;
+  const PipelinePlan plan = pipeline_from(pipeline, header.at("parameters"));
+  of_step_ = plan.bytes_of_step();
+  if (!plan.by_bits) return;
+  const std::string file = case_folder + "/trace.jsonl";
+  std::ifstream in(file);
+  learned_ = read_trace(in, file);
+  const int replicas = learned_->context.replicas;
+  sums_.assign(1, std::vector<std::int64_t>(as_index(replicas)));
+  for (int step = 1; step <= learned_->context.steps; ++step) {
+    sums_.push_back(sums_.back());
+    for (int replica = 0; replica < replicas; ++replica)
+      sums_.back()[as_index(replica)] += learned_->stage_bytes(step, replica);
+  }
+}
+
+std::int64_t StageBytes::until(std::int64_t step, int replica) const {
+  return learned_ ? sums_.at(as_index(step)).at(as_index(replica)) : step * of_step_;
+}
+
+Json StageBytes::of_step() const {
+  if (!learned_) return of_step_;
+  const std::vector<std::int64_t>& all = sums_.back();
+  return static_cast<double>(std::accumulate(all.begin(), all.end(), std::int64_t{0})) /
+         (static_cast<double>(all.size()) * static_cast<double>(sums_.size() - 1));
+}
+
+Json StageBytes::bits() const {
+  if (!learned_) return nullptr;
+  const auto mean_of = [](auto first, auto last) {
+    double sum = 0, count = 0;
+    for (; first != last; ++first)
+      for (const std::vector<int>& of_replica : *first)
+        for (const int bits : of_replica) sum += bits, ++count;
+    return sum / count;
+  };
+  const auto& bits = learned_->bits;
+  return {{"mean", mean_of(bits.begin(), bits.end())}, {"last", mean_of(bits.end() - 1, bits.end())}};
 }
 
 std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {

@@ -127,6 +127,8 @@ std::vector<Metric> declared() {
           .column(15, "step", "Step time")
           .means("with stages: simulated time over steps, exchanges between replicas included"),
       bytes("stage_bytes_per_step"),
+      Declared("boundary_bits", Unit::kNone).lower().at("mean"),
+      Declared("boundary_bits", Unit::kNone).lower().at("last"),
       seconds("compute_time_s"),
       seconds("bubble_time_s").lower(),
       seconds("stage_wait_time_s").lower().network_time(),

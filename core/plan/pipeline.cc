@@ -170,11 +170,14 @@ PipelinePlan::BytesByBits by_bits_from(const Json& json, std::size_t hops) {
   by_bits.fewest = json.at("fewest");
   by_bits.forward = json.at("forward_bytes").get<Tables>();
   by_bits.backward = json.at("backward_bytes").get<Tables>();
-  bool is_whole = !by_bits.forward.empty() && by_bits.forward.size() == by_bits.backward.size();
+  bool is_whole = !by_bits.forward.empty() && by_bits.forward.size() == by_bits.backward.size() &&
+                  by_bits.fewest >= kFewestWholeBits && by_bits.forward.size() <= as_index(kMostWholeBits) &&
+                  by_bits.most() <= kMostWholeBits;
   for (const Tables* tables : {&by_bits.forward, &by_bits.backward})
     for (const auto& of_hops : *tables) is_whole &= of_hops.size() == hops;
   if (!is_whole)
-    throw InputError("pipeline.by_bits", "found " + json.dump(), "bytes for each hop, by bits, both ways");
+    throw InputError("pipeline.by_bits", "found " + json.dump(),
+                     "bytes for each hop, by bits from 2 to 8, both ways");
   return by_bits;
 }
 

@@ -199,10 +199,18 @@ std::pair<int, int> operation_in(const Json& json, const Trace& trace) {
   return {rule, json.at("step").get<int>()};
 }
 
+// Of steps x replicas x hops: they are held one by one.
+constexpr std::int64_t kMostBits = 1 << 27;
+
 // Of a step and all after it up to the next such line.
 void read_bits(const Json& json, Trace& trace) {
   const auto& by_bits = trace.plan.pipeline.by_bits;
   if (!by_bits) throw InputError("bits", "found without pipeline.by_bits in the header", "no such line");
+  const std::int64_t of_step =
+      std::int64_t{trace.context.replicas} * std::max(1, trace.plan.pipeline.hop_count());
+  if (of_step > kMostBits / std::max(1, trace.context.steps))
+    throw InputError("bits", fmt::format("found those of {} steps, {} each", trace.context.steps, of_step),
+                     fmt::format("at most {} together", kMostBits));
   const int step = json.at("step");
   const int last = static_cast<int>(trace.bits.size());
   if (step < 1 || step > trace.context.steps || step <= last || (last == 0 && step != 1))

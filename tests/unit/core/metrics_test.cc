@@ -57,6 +57,8 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
                                        "bubble_time_s",
                                        "stage_wait_time_s",
                                        "stage_bytes_per_step",
+                                       "boundary_bits.mean",
+                                       "boundary_bits.last",
                                        "step_time_s"};
   const std::vector<std::string> declared = metric_paths();
   EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), names);

@@ -213,6 +213,17 @@ TEST(PipelineTrace, LearnedBitsMustBeThere) {
   EXPECT_EQ(none.path, "bits");
   EXPECT_EQ(none.hint.substr(0, 11), "train first");
   EXPECT_EQ(error_of(read("{\"step\":2,\"bits\":[[6,6],[6,6]]}\n")).path, "line 2, step");
+  const auto with_header = [&](const Json& patch) {
+    Json changed = Json::parse(header);
+    changed.merge_patch(patch);
+    return [text = changed.dump() + "\n{\"step\":1,\"bits\":[[6,6],[6,6]]}\n"] {
+      std::stringstream in(text);
+      read_trace(in, "trace");
+    };
+  };
+  EXPECT_EQ(error_of(with_header({{"steps", 2000000000}})).path, "line 2, bits") << "memory has an end";
+  EXPECT_EQ(error_of(with_header({{"pipeline", {{"by_bits", {{"fewest", 7}}}}}})).path,
+            "line 1, pipeline.by_bits");
   EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6]]}\n")).path, "line 2, bits");
   EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,7]]}\n")).path, "line 2, bits");
   EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,2]]}\n")).path, "line 2, bits");
