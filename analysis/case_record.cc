@@ -257,7 +257,9 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
     record["stage_wait_fraction"] = mean_and_max(stage_wait_fraction);
     record["bubble_time_s"] = mean(bubble_s);
     record["stage_wait_time_s"] = mean(stage_wait_s);
-    record["stage_bytes_per_step"] = stage_bytes_of_step(case_folder);
+    const StageBytes stage_bytes(case_folder);
+    record["stage_bytes_per_step"] = stage_bytes.of_step();
+    if (const Json bits = stage_bytes.bits(); !bits.is_null()) record["boundary_bits"] = bits;
     record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / one.steps();
   }
   if (one.workload.node) {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <set>
 #include <sstream>
 
-#include "core/plan/pipeline.h"
+#include "core/index.h"
 
 namespace longhaul {
 namespace {
@@ -48,6 +49,7 @@ const Node& header_declaration() {
 struct TraceFacts {
   std::vector<ExchangeRuleFacts> rules;
   std::int64_t steps = kMostOfACount, workers = kMostReplicas, stage_bytes = 0;
+  bool learns_bits = false;
 };
 
 TraceFacts facts_of(const Json& header) {
@@ -59,7 +61,9 @@ TraceFacts facts_of(const Json& header) {
   facts.workers = header.value("replicas", facts.workers);
   if (const Json pipeline = member(header, "pipeline"); !pipeline.is_null()) {
     facts.workers *= pipeline.value("stages", std::int64_t{1});
-    facts.stage_bytes = pipeline_from(pipeline, header.at("parameters")).bytes_of_step();
+    const PipelinePlan plan = pipeline_from(pipeline, header.at("parameters"));
+    facts.stage_bytes = plan.bytes_of_step();
+    facts.learns_bits = plan.by_bits.has_value();
   }
   return facts;
 }
@@ -73,8 +77,44 @@ TraceFacts trace_facts(const std::string& case_folder) {
 
 }  // namespace
 
-std::int64_t stage_bytes_of_step(const std::string& case_folder) {
-  return trace_facts(case_folder).stage_bytes;
+StageBytes::StageBytes(const std::string& case_folder) {
+  const TraceFacts facts = trace_facts(case_folder);
+  of_step_ = facts.stage_bytes;
+  if (!facts.learns_bits) return;
+  const std::string file = trace_file(case_folder);
+  std::ifstream in(file);
+  learned_ = read_trace(in, file);
+  const int replicas = learned_->context.replicas;
+  sums_.assign(1, std::vector<std::int64_t>(as_index(replicas)));
+  for (int step = 1; step <= learned_->context.steps; ++step) {
+    sums_.push_back(sums_.back());
+    for (int replica = 0; replica < replicas; ++replica)
+      sums_.back()[as_index(replica)] += learned_->stage_bytes(step, replica);
+  }
+}
+
+std::int64_t StageBytes::until(std::int64_t step, int replica) const {
+  return learned_ ? sums_.at(as_index(step)).at(as_index(replica)) : step * of_step_;
+}
+
+Json StageBytes::of_step() const {
+  if (!learned_) return of_step_;
+  const std::vector<std::int64_t>& all = sums_.back();
+  return static_cast<double>(std::accumulate(all.begin(), all.end(), std::int64_t{0})) /
+         (static_cast<double>(all.size()) * static_cast<double>(sums_.size() - 1));
+}
+
+Json StageBytes::bits() const {
+  if (!learned_) return nullptr;
+  const auto mean_of = [](auto first, auto last) {
+    double sum = 0, count = 0;
+    for (; first != last; ++first)
+      for (const std::vector<int>& of_replica : *first)
+        for (const int bits : of_replica) sum += bits, ++count;
+    return sum / count;
+  };
+  const auto& bits = learned_->bits;
+  return {{"mean", mean_of(bits.begin(), bits.end())}, {"last", mean_of(bits.end() - 1, bits.end())}};
 }
 
 std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {

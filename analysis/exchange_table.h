@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/run_files.h"
 #include "core/options.h"
+#include "core/plan/trace.h"
 
 namespace longhaul {
 
@@ -21,8 +23,25 @@ struct ExchangeRuleFacts {
 // The rules of CASE_FOLDER/trace.jsonl; empty without a trace.
 std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder);
 
-// What passes between the stages of a replica in a step, bytes, as the trace says; 0 without stages.
-std::int64_t stage_bytes_of_step(const std::string& case_folder);
+// What passes between the stages of a replica, bytes, as the trace says; 0 without stages. It is the same at
+// every step and for all replicas, but where bits were learned.
+class StageBytes {
+ public:
+  explicit StageBytes(const std::string& case_folder);  // throws InputError for a damaged trace
+
+  // Of a replica in the steps up to this one.
+  std::int64_t until(std::int64_t step, int replica) const;
+  // Of one step: a whole number, or the mean over steps and replicas of what was learned.
+  Json of_step() const;
+  // Bits of a hop, {mean, last}, over steps, replicas and hops, and at the last step alone. Null where none
+  // were learned.
+  Json bits() const;
+
+ private:
+  std::optional<Trace> learned_;
+  std::vector<std::vector<std::int64_t>> sums_;  // of learned_: [step][replica], up to the step
+  std::int64_t of_step_ = 0;
+};
 
 class ExchangeTable {
  public:

@@ -66,11 +66,13 @@ void read_clocks(const std::string& file, int replicas, int stages, Moments& mom
   }
 }
 
-// What passes between stages is the same at every step.
-void add_stage_bytes(std::int64_t of_step, Moments& moments) {
+void add_stage_bytes(const StageBytes& stage_bytes, Moments& moments) {
   for (auto& [step, of_replicas] : moments)
-    for (Moment& moment : of_replicas)
-      for (std::int64_t* bytes : {&moment.bytes_before, &moment.bytes_after}) *bytes += step * of_step;
+    for (std::size_t replica = 0; replica < of_replicas.size(); ++replica) {
+      const std::int64_t passed = stage_bytes.until(step, static_cast<int>(replica));
+      Moment& moment = of_replicas[replica];
+      for (std::int64_t* bytes : {&moment.bytes_before, &moment.bytes_after}) *bytes += passed;
+    }
 }
 
 void read_bytes(const std::string& case_folder, int replicas, int stages, Moments& moments) {
@@ -186,7 +188,7 @@ void write_case_metrics(const Case& one, const std::string& case_folder, const s
   Moments moments = evaluated_steps(metrics, one.replicas);
   read_clocks(steps, one.replicas, one.pipeline.stages, moments);
   read_bytes(case_folder, one.replicas, one.pipeline.stages, moments);
-  add_stage_bytes(stage_bytes_of_step(case_folder), moments);
+  add_stage_bytes(StageBytes(case_folder), moments);
   CsvWriter out(case_folder + "/metrics.csv", {"step", "phase", "replica", "simulated_s", "loss",
                                                "loss_of_mean", "weight_spread", "bytes_sent"});
   CsvStream rows(metrics, kMetricColumns);

@@ -167,6 +167,7 @@ class Run {
   void write_trace_of(const Case& one, const std::string& folder) const {
     Trace trace = trace_of(one);
     if (one.workload.step_time.kind == StepTime::Kind::kMeasured) trace.measured_s = measured_times(one);
+    if (trace.plan.pipeline.by_bits) trace.bits = learned_bits(one, trace.plan.pipeline.hop_count());
     std::ostringstream text;
     write_trace(trace, text);
     write_file(folder + "/trace.jsonl", text.str());
@@ -180,6 +181,18 @@ class Run {
       times[as_index(rows.integer(0, 1, one.steps()) - 1)][as_index(rows.integer(1, 0, replicas - 1))] =
           rows.number(2);
     return times;
+  }
+
+  // [step − 1][replica][hop]
+  std::vector<std::vector<std::vector<int>>> learned_bits(const Case& one, int hops) const {
+    CsvStream rows(layout_.training_folder(one) + "/boundary_bits.csv", {"step", "replica", "hop", "bits"});
+    std::vector<std::vector<std::vector<int>>> bits(
+        as_index(one.steps()),
+        std::vector<std::vector<int>>(as_index(one.replicas), std::vector<int>(as_index(hops))));
+    while (rows.next())
+      bits.at(as_index(rows.integer(0) - 1)).at(as_index(rows.integer(1))).at(as_index(rows.integer(2))) =
+          static_cast<int>(rows.integer(3));
+    return bits;
   }
 
   Job replay_job(const Case& one) const {

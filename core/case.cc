@@ -198,6 +198,20 @@ void check_microbatches(const Case& one) {
                    "a divisor of train.batch");
 }
 
+// Gates are trained in the loop's own arithmetic (trainer/model/cpu_decoder.h).
+void check_learned_bits(const Case& one) {
+  if (!one.pipeline.boundary.learned) return;
+  const std::string path = "pipeline.activations", found = "found \"learned\"";
+  if (!one.train)
+    throw InputError(path, found + ", but nothing is trained", "a train section, or formats that are given",
+                     "the bits, and so the bytes of a replay, are those of a training");
+  if (one.train->device == "cuda")
+    throw InputError(path, found + " with train.device \"cuda\"", "train.device \"cpu\"",
+                     "the gradient of the gates has no kernel yet");
+  if (one.train->precision != Precision::kFloat32)
+    throw InputError(path, found + " with train.precision \"bf16\"", "train.precision \"float32\"");
+}
+
 // A list of places is read without knowledge of stages: what it lacks with them are workers.
 void check_placed_workers(const Case& one, const Json& network) {
   const Json order = member(network, "rank_order");
@@ -270,6 +284,7 @@ Case parse_case(const Json& written) {
   if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
   check_counts(one);
   check_microbatches(one);
+  check_learned_bits(one);
   one.workload = parse_workload(resolved.at("workload"), one.train);
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.workers());
   check_together(one);

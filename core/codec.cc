@@ -1,6 +1,7 @@
 #include "core/codec.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,9 @@ struct QuantizerFacts {
   const char* name;
   int bits, shared;
 };
-constexpr QuantizerFacts kQuantizers[] = {
-    {"int8", 8, 4}, {"int4", 4, 4}, {"e3m0", 4, 4}, {"two_bit", 2, 8}, {"sign", 1, 4}};
+constexpr QuantizerFacts kQuantizers[] = {{"int8", 8, 4}, {"int4", 4, 4}, {"e3m0", 4, 4}, {"two_bit", 2, 8},
+                                          {"sign", 1, 4}, {"int7", 7, 4}, {"int6", 6, 4}, {"int5", 5, 4},
+                                          {"int3", 3, 4}, {"int2", 2, 4}};
 
 const QuantizerFacts& facts_of(Quantizer quantizer) {
   return kQuantizers[static_cast<int>(quantizer)];
@@ -182,9 +184,10 @@ Wire wire_in(const Json& json, const std::string& key) {
 }
 
 Quantizer quantizer_in(const Json& json) {
-  for (int i = 0; i < static_cast<int>(std::size(kQuantizers)); ++i)
-    if (json["quantizer"] == kQuantizers[i].name) return static_cast<Quantizer>(i);
-  refuse("quantizer", json["quantizer"], "int8, int4, e3m0, two_bit or sign");
+  const Json& name = json["quantizer"];
+  const auto found = name.is_string() ? quantizer_named(name) : std::nullopt;
+  if (!found) refuse("quantizer", name, fmt::format("one of {}", fmt::join(quantizer_names(), ", ")));
+  return *found;
 }
 
 Numbers numbers_in(const Json& json) {
@@ -292,6 +295,33 @@ int bytes_per_parameter(Wire wire) {
 
 std::string to_string(Quantizer quantizer) {
   return facts_of(quantizer).name;
+}
+
+const std::vector<std::string>& quantizer_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const QuantizerFacts& one : kQuantizers) all.emplace_back(one.name);
+    return all;
+  }();
+  return names;
+}
+
+std::optional<Quantizer> quantizer_named(const std::string& name) {
+  const std::vector<std::string>& names = quantizer_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Quantizer>(found - names.begin());
+}
+
+Quantizer whole_quantizer(int bits) {
+  const std::optional<Quantizer> found = quantizer_named(fmt::format("int{}", bits));
+  if (!found) throw std::logic_error(fmt::format("no whole numbers of {} bits", bits));
+  return *found;
+}
+
+int largest_whole(Quantizer quantizer) {
+  const bool is_whole = std::string(facts_of(quantizer).name).rfind("int", 0) == 0;
+  return is_whole ? (1 << (code_bits(quantizer) - 1)) - 1 : 0;
 }
 
 int code_bits(Quantizer quantizer) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -23,7 +24,9 @@ int bytes_per_parameter(Wire wire);
 
 // Numbers of a block together: what they share (a scale, or levels), then a code of a few bits each.
 //
-//   kInt8, kInt4  code = round(x / s), ties to even, in ±127 and ±7; s = max |x| / 127, or / 7, in fp32
+//   kInt8 … kInt2 code = round(x / s), ties to even, in ±L, L = 2^(bits − 1) − 1: ±127, ±63, ±31, ±15, ±7,
+//   ±3,
+//                 ±1; s = max |x| / L in fp32
 //   kE3m0         a sign, three bits of exponent, no mantissa: 0 and ±s·2^-6 … ±s·2^0, the nearest in value,
 //                 a tie to the larger magnitude; s = max |x| in fp32. The format is Streaming DiLoCo's (arXiv
 //                 2501.18512), which does not say how it is scaled: the scale is ours
@@ -32,11 +35,20 @@ int bytes_per_parameter(Wire wire);
 //   kSign         ±s, s = mean |x| in fp32 (EF-SignSGD, arXiv 1901.09847)
 //
 // A block with a NaN or an infinity is decoded as NaN throughout.
-enum class Quantizer { kInt8, kInt4, kE3m0, kTwoBit, kSign };
+enum class Quantizer { kInt8, kInt4, kE3m0, kTwoBit, kSign, kInt7, kInt6, kInt5, kInt3, kInt2 };
 
-std::string to_string(Quantizer quantizer);  // "int8", "int4", "e3m0", "two_bit", "sign"
+std::string to_string(Quantizer quantizer);  // "int8", "int4", "e3m0", "two_bit", "sign", "int7", …
+// In the order of the enumeration.
+const std::vector<std::string>& quantizer_names();
+std::optional<Quantizer> quantizer_named(const std::string& name);
 int code_bits(Quantizer quantizer);
 int shared_bytes(Quantizer quantizer);  // of what a block shares
+
+// Whole numbers of so many bits.
+constexpr int kFewestWholeBits = 2, kMostWholeBits = 8;
+Quantizer whole_quantizer(int bits);  // throws std::logic_error beyond these
+// L of the whole numbers; 0: the codes of this format are none.
+int largest_whole(Quantizer quantizer);
 
 // A row in blocks of so many columns, the last one maybe shorter. At 1024, what readers take at a time
 // (trainer/codecs/message.h), a scale adds 0.03 bits a column, and an outlier spoils no more than its block.

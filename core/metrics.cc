@@ -138,6 +138,8 @@ std::vector<Metric> declared() {
       Declared("node_comm_fraction", Unit::kFraction).lower().at("max"),
       seconds("node_comm_time_s").lower(),
       bytes("node_bytes_per_step"),
+      Declared("boundary_bits", Unit::kNone).lower().at("mean"),
+      Declared("boundary_bits", Unit::kNone).lower().at("last"),
       seconds("compute_time_s"),
       seconds("bubble_time_s").lower(),
       seconds("stage_wait_time_s").lower().network_time(),

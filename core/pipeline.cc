@@ -10,19 +10,42 @@
 namespace longhaul {
 namespace {
 
-// In the order of Quantizer.
-std::vector<std::string> number_formats() {
-  std::vector<std::string> names;
-  for (const Quantizer one :
-       {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit, Quantizer::kSign})
-    names.push_back(to_string(one));
-  return names;
+constexpr const char* kLearned = "learned";
+
+// A word for all hops, or a list of formats.
+Node boundary_option(const char* key, const std::vector<std::string>& words, const char* meaning) {
+  std::vector<std::string> of_all = words, of_one = quantizer_names();
+  of_all.insert(of_all.end(), of_one.begin(), of_one.end());
+  of_one.insert(of_one.begin(), "wire");
+  return either(key, {choice("", of_all), list_of("", choice("", of_one)).not_empty()})
+      .by_default(words.front())
+      .means(meaning);
 }
 
-Node boundary_option(const char* key, const std::string& alike, const char* meaning) {
-  std::vector<std::string> names = number_formats();
-  names.insert(names.begin(), alike);
-  return choice(key, names).by_default(alike).means(meaning);
+Node learned_bits_option() {
+  return section("learned_bits",
+                 {integer("floor")
+                      .at_least(kFewestWholeBits)
+                      .at_most(kMostWholeBits)
+                      .by_default(2)
+                      .in("bits")
+                      .means("fewest bits of a number"),
+                  integer("ceiling")
+                      .at_least(kFewestWholeBits)
+                      .at_most(kMostWholeBits)
+                      .by_default(8)
+                      .in("bits")
+                      .means("most bits"),
+                  number("penalty").at_least(0).by_default(0.01).in("nats").means(
+                      "β: the loss gets β times the mean over hops of the square of σ(q)"),
+                  number("lr").at_least(0).by_default(0.02).means(
+                      "learning rate of the gates (Adam, without warm-up or decay); 0: they stay"),
+                  number("gate").at_least(-20).at_most(20).by_default(2.5).means(
+                      "q before the first step: 2.5 is eleven twelfths of the way from floor to ceiling"),
+                  integer("first_step").at_least(1).by_default(1).means("step at which gates begin to move")})
+      .means(
+          "with activations \"learned\": bits = floor + (ceiling − floor) σ(q), rounded, with a gate q for "
+          "each hop of each replica (AMAQ, arXiv 2510.05468)");
 }
 
 std::vector<Node> keys() {
@@ -88,10 +111,14 @@ std::vector<Node> keys() {
           .in("bytes")
           .means("with rebalance_every: what a worker that moves downloads for each parameter of its new "
                  "stage; default 12: weights and AdamW's two moments in float32"),
-      boundary_option("activations", "wire",
-                      "what passes forward between stages: wire: in the numbers of workload.wire; else "
-                      "quantized in blocks of `block`, in the training too"),
-      boundary_option("gradients", "as-activations", "the same of what passes back"),
+      boundary_option(
+          "activations", {"wire", kLearned},
+          "what passes forward between stages: wire: in the numbers of workload.wire; learned: in "
+          "so many bits as learned_bits comes to; else quantized in blocks of `block`, in the "
+          "training too. A list: a format for each hop, from the first part on"),
+      boundary_option("gradients", {"as-activations", "wire"},
+                      "the same of what passes back; a list is in the order of the hops too"),
+      learned_bits_option(),
       integer("block").at_least(1).by_default(1024).in("numbers").means(
           "numbers that share a scale, where activations or gradients are quantized"),
       integer("subspace")
@@ -111,23 +138,66 @@ std::vector<Node> keys() {
 }
 
 std::optional<Quantized> quantized(const std::string& name, int block) {
-  const std::vector<std::string> names = number_formats();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return std::nullopt;
-  return Quantized{static_cast<Quantizer>(found - names.begin()), block};
+  const std::optional<Quantizer> found = quantizer_named(name);
+  if (!found) return std::nullopt;
+  return Quantized{*found, block};
 }
 
-BoundarySpec parse_boundary(const Json& json) {
+// `parts` of the model have one hop less.
+HopFormats hop_formats(const Json& json, int block, int parts, const char* key) {
+  if (json.is_string()) {
+    if (const auto of_all = quantized(json, block)) return *of_all;
+    return std::nullopt;
+  }
+  if (static_cast<int>(json.size()) != parts - 1)
+    throw InputError(fmt::format("pipeline.{}", key), fmt::format("found a list of {} formats", json.size()),
+                     parts == 1
+                         ? "a word: one part has no hops"
+                         : fmt::format("a list of {}, one for each hop between {} parts", parts - 1, parts),
+                     "or one word for all hops");
+  std::vector<std::optional<Quantized>> by_hop;
+  for (const Json& one : json) by_hop.push_back(quantized(one, block));
+  return HopFormats(std::move(by_hop));
+}
+
+LearnedBits parse_learned(const Json& json) {
+  LearnedBits learned;
+  learned.floor = json.at("floor");
+  learned.ceiling = json.at("ceiling");
+  learned.penalty = json.at("penalty");
+  learned.lr = json.at("lr");
+  learned.gate = json.at("gate");
+  learned.first_step = json.at("first_step");
+  if (learned.floor > learned.ceiling)
+    throw InputError("pipeline.learned_bits.floor",
+                     fmt::format("found {} with ceiling {}", learned.floor, learned.ceiling),
+                     fmt::format("at most {}", learned.ceiling));
+  return learned;
+}
+
+BoundarySpec parse_boundary(const Json& json, int parts) {
   BoundarySpec boundary;
   const int block = json.at("block");
-  const std::string forward = json.at("activations"), back = json.at("gradients");
-  boundary.activations = quantized(forward, block);
-  boundary.gradients = quantized(back == "as-activations" ? forward : back, block);
+  const Json &forward = json.at("activations"), &back = json.at("gradients");
+  const bool is_learned = forward == kLearned, as_activations = back == "as-activations";
+  if (json.contains("learned_bits") != is_learned)
+    throw InputError("pipeline.learned_bits", "found beside activations " + forward.dump(),
+                     "activations \"learned\", or no such section");
+  boundary.activations = hop_formats(forward, block, parts, "activations");
+  boundary.gradients = as_activations ? boundary.activations : hop_formats(back, block, parts, "gradients");
+  if (is_learned) {
+    boundary.learned = parse_learned(json.at("learned_bits"));
+    boundary.learned->block = block;
+    boundary.learned->gradients = as_activations;
+  }
   boundary.subspace = json.value("subspace", 0);
   boundary.bytes_per_token = json.value("bytes_per_token", 0.);
-  if (boundary.subspace > 0 && (boundary.activations || boundary.gradients))
+  if (boundary.subspace > 0 && (is_learned || boundary.activations.any() || boundary.gradients.any()))
     throw InputError("pipeline.subspace", "found beside quantized activations or gradients", "one of them",
                      "coordinates travel in the numbers of workload.wire");
+  if (is_learned && boundary.bytes_per_token > 0)
+    throw InputError("pipeline.bytes_per_token", "found beside activations \"learned\"", "one of them",
+                     "the bytes of learned bits follow from the training");
   return boundary;
 }
 
@@ -173,6 +243,11 @@ void check_without_order(const PipelineSpec& spec) {
   if (is_by_throughput && spec.is_partial())
     throw InputError("pipeline.routing", "found \"throughput\" with skip or reorder",
                      "\"straight\" or \"random\"", "paths that leave parts out are planned before a step");
+  const BoundarySpec& boundary = spec.boundary;
+  if (spec.is_partial() &&
+      (boundary.learned || boundary.activations.is_list() || boundary.gradients.is_list()))
+    throw InputError(fmt::format("pipeline.{}", key), "found beside a format for each hop",
+                     "one format for all hops", "a hop may then begin at any part");
   if (spec.skip > 0 && spec.skip > spec.parts() - 2)
     throw InputError("pipeline.skip", fmt::format("found {} with {} stages", spec.skip, spec.stages),
                      fmt::format("at most {}", std::max(0, spec.parts() - 2)),
@@ -180,6 +255,16 @@ void check_without_order(const PipelineSpec& spec) {
 }
 
 }  // namespace
+
+const std::optional<Quantized>& HopFormats::at(int hop) const {
+  static const std::optional<Quantized> none;
+  if (formats_.empty()) return none;
+  return formats_.size() == 1 ? formats_.front() : formats_.at(as_index(hop));
+}
+
+bool HopFormats::any() const {
+  return std::any_of(formats_.begin(), formats_.end(), [](const auto& one) { return one.has_value(); });
+}
 
 Node pipeline_options() {
   return section("pipeline", keys())
@@ -201,6 +286,9 @@ Json with_effective_pipeline(Json resolved) {
   Json written = resolved.value("pipeline", Json::object());
   if (!own.is_null())
     for (const auto& [key, value] : own.items()) written[key] = value;
+  // A case says all that its training depends on.
+  if (written.value("activations", Json()) == kLearned && !written.contains("learned_bits"))
+    written["learned_bits"] = Json::object();
   resolved["pipeline"] = resolve(pipeline_options(), written, "pipeline");
   return resolved;
 }
@@ -229,9 +317,12 @@ PipelineSpec parse_pipeline(const Json& resolved) {
   spec.blocks = json.at("sends") == "blocking";
   spec.rebalance_every = json.value("rebalance_every", 0);
   spec.state_bytes = json.value("state_bytes", spec.state_bytes);
-  spec.boundary = parse_boundary(json);
+  spec.boundary = parse_boundary(json, spec.parts());
   check_interleaved(spec, schedule);
   check_without_order(spec);
+  if (spec.boundary.learned && spec.routing != MicrobatchRouting::kStraight)
+    throw InputError("pipeline.routing", fmt::format("found \"{}\" beside activations \"learned\"", routing),
+                     "\"straight\"", "a gate is of one worker and the one that it always sends to");
   if (spec.rebalance_every > 0 && spec.routing != MicrobatchRouting::kThroughput)
     throw InputError("pipeline.rebalance_every",
                      fmt::format("found {} with routing \"{}\"", spec.rebalance_every, routing),

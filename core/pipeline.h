@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/codec.h"
@@ -37,10 +38,42 @@ enum class PipelineCut { kLayers, kCost, kGiven };
 // a worker together (core/plan/paths.h), the same at each step; kRandom: drawn for each.
 enum class PartialPaths { kScheduled, kRandom };
 
+// How what passes one way travels at each hop, from part p to p + 1 (or back): quantized, or, without a
+// format, in the numbers of workload.wire. One format for all hops, or a list by hop.
+class HopFormats {
+ public:
+  HopFormats() = default;
+  HopFormats(std::nullopt_t) {}
+  HopFormats(const Quantized& of_all) : formats_(1, of_all) {}
+  explicit HopFormats(std::vector<std::optional<Quantized>> by_hop) : formats_(std::move(by_hop)) {}
+
+  const std::optional<Quantized>& at(int hop) const;
+  bool any() const;  // whether a hop has a format
+  bool is_list() const { return formats_.size() > 1; }
+
+ private:
+  std::vector<std::optional<Quantized>> formats_;  // empty: of no hop; one: of all
+};
+
+// Bits of a hop that are trained (AMAQ, arXiv 2510.05468): b = floor + (ceiling − floor) σ(q), used rounded,
+// with a gate q of each worker that sends (trainer/pipeline/bit_gates.h).
+struct LearnedBits {
+  int floor = 2, ceiling = 8;
+  double penalty = 0;      // β: the loss gets β · the mean over hops of σ(q)²
+  double lr = 0;           // of the gates
+  double gate = 0;         // q before the first step
+  int first_step = 1;      // at which gates move
+  int block = 1024;        // numbers that share a scale
+  bool gradients = false;  // gradients travel with the bits of the activations that they belong to
+
+  std::optional<Quantized> format_of(int bits) const { return Quantized{whole_quantizer(bits), block}; }
+};
+
 // How what passes from part to part travels. Without a codec in the numbers of workload.wire, and the
 // training does not round: that is train.precision's.
 struct BoundarySpec {
-  std::optional<Quantized> activations, gradients;
+  HopFormats activations, gradients;
+  std::optional<LearnedBits> learned;  // of activations, which then have no format above
   // > 0: the model is constrained so that so many coordinates of a token pass a boundary without loss
   // (Protocol Models, arXiv 2506.01260; trainer/pipeline/subspace.h), and forward its id too.
   int subspace = 0;

@@ -2,11 +2,11 @@
 
 #include "core/device_node.h"
 #include "core/errors.h"
+#include "core/faults.h"
 #include "core/inner_optimizer.h"
 #include "core/limits.h"
 #include "core/metrics.h"
 #include "core/model_shape.h"
-#include "core/faults.h"
 #include "core/pipeline.h"
 
 namespace longhaul {

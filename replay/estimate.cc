@@ -156,14 +156,20 @@ void check_senders(const Case& one, const OperationRule& rule) {
                    "network.tcp.accept_error");
 }
 
-// What passes between stages; connections that go on do not start again.
+// What passes between stages; connections that go on do not start again. Of learned bits an upper bound, as
+// long as they are not known.
 void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
   std::int64_t batches = 0, transfers = 0;
   add_product(batches, trace.context.steps, trace.context.replicas);
-  add_product(transfers, batches, 2 * std::int64_t{plan.microbatches} * plan.hops());
-  add_product(estimate.payload_bytes, batches, plan.bytes_of_step());
+  add_product(transfers, batches, 2 * std::int64_t{plan.microbatches} * plan.hops_of_microbatch());
+  if (trace.bits.empty())
+    add_product(estimate.payload_bytes, batches, plan.bytes_of_step());
+  else
+    for (int step = 1; step <= trace.context.steps; ++step)
+      for (int replica = 0; replica < trace.context.replicas; ++replica)
+        add_product(estimate.payload_bytes, 1, trace.stage_bytes(step, replica));
   add_product(estimate.transfers, transfers, 1);
   if (one.network.fidelity == "flow")
     for (int way = 0; way < 2; ++way) add_product(estimate.events, transfers, channels(one.network.tcp));

@@ -216,8 +216,8 @@ void PipelineRun::send(int index, const Input& input) {
   } else {
     to = taker_of(input, stop.part);
   }
-  const std::int64_t bytes = task.is_forward ? plan().forward_bytes[as_index(task.part)]
-                                             : plan().backward_bytes[as_index(stop.part)];
+  const std::int64_t bytes = task.is_forward ? trace_.forward_bytes(step_, input.home, task.part)
+                                             : trace_.backward_bytes(step_, input.home, stop.part);
   sender.times.bytes_sent += bytes;
   ++sender.under_way;
   ++transfers_;

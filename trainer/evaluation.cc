@@ -71,7 +71,8 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase) {
   evaluation.step = step;
   evaluation.phase = phase;
   const auto replicas = as_index(arena_.replicas());
-  if (rows_are_equal(ranks_, arena_, weights_)) {  // the same weights have the same loss
+  // The same weights have the same loss, if what passes between their parts has the same format.
+  if (!boundaries_of_ && rows_are_equal(ranks_, arena_, weights_)) {
     const std::vector<double> partial =
         batch_losses_of({{arena_.row(weights_, arena_.held().first), kEveryone}});
     evaluation.loss_of_mean = losses_of_rows(partial)[0];
@@ -101,7 +102,9 @@ double Evaluator::ensemble_loss(const ModelShape& shape, const Boundaries& bound
     const std::size_t count = as_index(batch.sequences) * as_index(shape.context);
     std::vector<double> mine(as_index(held.size()) * count);
     backend_.for_each(held.size(), [&](int at) {
-      const std::vector<double> losses = decoder.token_losses(arena_.row(weights_, held.first + at), batch);
+      const int replica = held.first + at;
+      const std::vector<double> losses = decoder.token_losses(
+          arena_.row(weights_, replica), batch, boundaries_of_ ? boundaries_of_(replica) : boundaries);
       std::copy(losses.begin(), losses.end(),
                 mine.begin() + static_cast<std::ptrdiff_t>(as_index(at) * count));
     });
@@ -119,7 +122,12 @@ double Evaluator::ensemble_loss(const ModelShape& shape, const Boundaries& bound
 
 Evaluator::Row Evaluator::row_of(int replica) const {
   return {arena_.held().contains(replica) ? arena_.row(weights_, replica) : nullptr,
-          holder_of(ranks_, arena_.replicas(), replica)};
+          holder_of(ranks_, arena_.replicas(), replica), replica};
+}
+
+double Evaluator::loss_of(const Row& row, const Batch& batch) const {
+  if (!boundaries_of_) return decoder_.loss(row.weights, batch);
+  return decoder_.loss(row.weights, batch, boundaries_of_(row.replica));
 }
 
 int Evaluator::worker(const Row& row, std::size_t batch) const {
@@ -138,7 +146,7 @@ std::vector<double> Evaluator::batch_losses_of(const std::vector<Row>& rows) con
   const std::vector<std::size_t>& my_tasks = tasks[as_index(ranks_.rank())];
   backend_.for_each(static_cast<int>(my_tasks.size()), [&](int at) {
     const std::size_t task = my_tasks[as_index(at)];
-    mine[as_index(at)] = decoder_.loss(rows[task / batches].weights, validation_[task % batches]);
+    mine[as_index(at)] = loss_of(rows[task / batches], validation_[task % batches]);
   });
   const std::vector<double> all = gather(ranks_, mine);
   std::vector<double> partial(rows.size() * batches);

@@ -2,6 +2,7 @@
 // far the replicas are apart.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ class Evaluator {
   // 2208.03306). In float32 on the host, wherever the replicas train. The same on all ranks.
   double ensemble_loss(const ModelShape& shape, const Boundaries& boundaries = {}) const;
 
+  // What passes between parts depends on the replica; less than 0: of the mean of all. One rank alone.
+  using BoundariesOf = std::function<Boundaries(int replica)>;
+  void use_boundaries(BoundariesOf boundaries_of) { boundaries_of_ = std::move(boundaries_of); }
+
   // The same on all ranks. Throws RunError that names step and replica for a loss that is not finite.
   Evaluation evaluate(int step, const std::string& phase);
 
@@ -53,6 +58,7 @@ class Evaluator {
   struct Row {
     const float* weights;  // null where the row is elsewhere
     int holder;            // the rank that has it; kEveryone: each has it, and they share its batches
+    int replica = -1;      // less than 0: of all
   };
   static constexpr int kEveryone = -1;
 
@@ -64,6 +70,7 @@ class Evaluator {
   std::optional<double> sampling_error(const std::vector<double>& partial, std::size_t rows) const;
   Row row_of(int replica) const;
   int worker(const Row& row, std::size_t batch) const;
+  double loss_of(const Row& row, const Batch& batch) const;
 
   const Decoder& decoder_;
   std::vector<Batch> validation_;
@@ -73,6 +80,7 @@ class Evaluator {
   Ranks& ranks_;
   Slot weights_;
   std::vector<float> mean_;
+  BoundariesOf boundaries_of_;  // empty: the decoder's own
 };
 
 }  // namespace longhaul

@@ -44,8 +44,10 @@ int Training::inner_steps(int first) {
     while (!meet_after(last) && last - first + 1 < kMostStepsAlone) ++last;
   struct Results {
     std::vector<double> losses, seconds;
+    std::vector<std::vector<float>> gates;
   };
-  std::vector<Results> results(as_index(last - first + 1), {losses_, std::vector<double>(seconds_.size())});
+  std::vector<Results> results(as_index(last - first + 1), {losses_, std::vector<double>(seconds_.size()),
+                                                            std::vector<std::vector<float>>(losses_.size())});
   const RowBlock held = arena_.held();
   int done = first;
   backend_->for_each_round(
@@ -53,12 +55,14 @@ int Training::inner_steps(int first) {
       [&](int round, int at) {
         Results& of_step = results[as_index(round)];
         const auto replica = as_index(held.first + at);
-        inner_step(first + round, held.first + at, of_step.losses[replica], of_step.seconds[replica]);
+        inner_step(first + round, held.first + at, of_step.losses[replica], of_step.seconds[replica],
+                   of_step.gates[replica]);
       },
       [&](int round) {
         done = first + round;
         losses_ = results[as_index(round)].losses;
         seconds_ = results[as_index(round)].seconds;
+        used_gates_ = results[as_index(round)].gates;
         meet_ranks();
         check_losses(done);
         if (meet_after(done)) return true;
@@ -68,19 +72,26 @@ int Training::inner_steps(int first) {
   return done;
 }
 
-void Training::inner_step(int step, int replica, double& loss, double& seconds) {
+void Training::inner_step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates) {
   {
     const Stopwatch watch(seconds);
     const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
     const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
     const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
     const PipelinePlan& plan = plan_.pipeline;
+    LearnedPass* learned = gates_ ? &learned_passes_[as_index(replica)] : nullptr;
+    if (learned) {
+      gates.assign(gates_->gates(replica), gates_->gates(replica) + gates_->hops());
+      std::fill(learned->rounding.begin(), learned->rounding.end(), 0);
+    }
+    const MicrobatchPass<float>& pass = learned ? *learned->pass : microbatches_;
     clear_for_partial(plan, arena_.parameters(), gradients.row(replica));
     loss = 0;
     for (int microbatch = 0; microbatch < plan.microbatches; ++microbatch) {
       const Route path = straight_path(plan, case_.seed, step, microbatch, replica);
-      loss += microbatches_.run(path, microbatch, batch, weights, gradients) / plan.microbatches;
+      loss += pass.run(path, microbatch, batch, weights, gradients) / plan.microbatches;
     }
+    if (learned) gates_->step(step, replica, learned->rounding);
   }
   if (!exchanges_gradients_) optimize(step, replica, seconds);
 }

@@ -54,6 +54,20 @@ PlanContext trained_context(const Case& one) {
 // What activations of a stacked back-end may take on a CPU, bytes.
 constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
 
+// Their moments too.
+void restore_gates(const Checkpoint& checkpoint, BitGates& gates) {
+  SafetensorsFile file(checkpoint.tensors_file);
+  for (const auto& [name, values] : gates.tables()) {
+    const SafetensorsFile::Entry& entry = file.entry(name);
+    const auto bytes = static_cast<std::int64_t>(values->size() * sizeof(float));
+    if (entry.bytes != bytes)
+      throw InputError({checkpoint.tensors_file, name, fmt::format("has {} bytes", entry.bytes),
+                        fmt::format("{}", bytes), "the checkpoint is of another training"});
+    file.read(entry, 0, bytes, values->data());
+  }
+  gates.restored();
+}
+
 bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
   return std::any_of(plan.rules.begin(), plan.rules.end(), is_so);
 }
@@ -124,6 +138,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks.size()),
                      "\"straight\", or one rank",
                      "micro-batches would pass replicas that other processes hold");
+  make_gates();
   std::vector<float> weights = initial_weights(train_.model, case_.seed);
   if (const int rank = case_.pipeline.boundary.subspace; rank > 0 && plan_.pipeline.has_stages()) {
     if (device == Device::kCuda)
@@ -151,6 +166,36 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
 
 Training::~Training() = default;
 
+void Training::make_gates() {
+  if (!case_.pipeline.boundary.learned || plan_.pipeline.hop_count() == 0) return;
+  const auto refuse = [](const std::string& found, const std::string& allowed) {
+    throw InputError("pipeline.activations", "found \"learned\" with " + found, allowed,
+                     "the gradient of the gates is computed there alone");
+  };
+  if (device_ == Device::kCuda) refuse("train.device \"cuda\"", "train.device \"cpu\"");
+  if (backend_->stacks()) refuse("the stacked back-end", "--backend loop or threads");
+  if (ranks_.size() > 1) refuse(fmt::format("{} ranks", ranks_.size()), "one rank");
+  gates_.emplace(*case_.pipeline.boundary.learned, boundaries_, case_.replicas);
+  learned_passes_.resize(as_index(case_.replicas));
+  for (int replica = 0; replica < case_.replicas; ++replica) {
+    LearnedPass& learned = learned_passes_[as_index(replica)];
+    learned.rounding.resize(as_index(gates_->hops()));
+    learned.pass = std::make_unique<MicrobatchPass<float>>(
+        plan_.pipeline, arena_.parameters(),
+        [this, replica, &sum = learned.rounding](const float* weights, float* gradient, const Batch& batch) {
+          RoundingEffects rounding;
+          const double loss =
+              decoder_.loss_and_gradient(weights, gradient, batch, gates_->boundaries(replica), &rounding);
+          for (std::size_t hop = 0; hop < sum.size(); ++hop)
+            sum[hop] += rounding[hop] / plan_.pipeline.microbatches;
+          return loss;
+        });
+  }
+  evaluator_.use_boundaries([this](int replica) {
+    return replica < 0 ? gates_->boundaries_of_mean() : gates_->boundaries(replica);
+  });
+}
+
 int Training::resume(std::vector<std::string>& refused) {
   if (ranks_.is_first()) resumed_ = checkpoints_.newest(refused);
   share_checkpoint(ranks_, resumed_);
@@ -160,6 +205,7 @@ int Training::resume(std::vector<std::string>& refused) {
   if (resumed_->step > 0)
     restore_tensors(*resumed_, replicas_, operations_, pending_after(resumed_->step),
                     resumed_->step == train_.steps);
+  if (gates_ && resumed_->step > 0) restore_gates(*resumed_, *gates_);
   if (accelerator_) accelerator_->upload();
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
   if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
@@ -252,9 +298,11 @@ void Training::save_checkpoint(int step) {
                 {"files", files_.save()}};
   if (update_->product() != Slot::kWeights) state["product"] = update_->product().name;
   if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
-  const std::vector<TensorView> tensors =
-      step == 0 ? std::vector<TensorView>{}
-                : tensors_to_keep(replicas_, operations_, pending_after(step), step == train_.steps);
+  std::vector<TensorView> tensors;
+  if (step > 0) tensors = tensors_to_keep(replicas_, operations_, pending_after(step), step == train_.steps);
+  if (step > 0 && gates_)
+    for (const auto& [name, values] : gates_->tables())
+      tensors.push_back({name, "F32", {case_.replicas, gates_->hops()}, values->data()});
   if (ranks_.is_first())
     checkpoints_.write(step, std::move(state), tensors);
   else
@@ -287,6 +335,7 @@ bool Training::has_local_step(int step) const {
 void Training::finish_step(int step) {
   follow_program(step);
   files_.write_step_times(step, seconds_);
+  if (gates_) write_bits(step);
   if (is_kept(step)) save_checkpoint(step);
   report(step);
 }
@@ -330,6 +379,14 @@ void Training::follow_program(int step) {
         break;
     }
   if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");
+}
+
+void Training::write_bits(int step) {
+  for (int replica = 0; replica < case_.replicas; ++replica)
+    for (int hop = 0; hop < gates_->hops(); ++hop) {
+      const double gate = double{used_gates_[as_index(replica)][as_index(hop)]};
+      files_.write_bits(step, replica, hop, used_bits(*case_.pipeline.boundary.learned, gate), gate);
+    }
 }
 
 std::vector<Operation> Training::posted_at(int step) const {

@@ -18,6 +18,7 @@
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/operations/operation_runner.h"
 #include "trainer/optimizer/muon.h"
+#include "trainer/pipeline/bit_gates.h"
 #include "trainer/pipeline/microbatches.h"
 #include "trainer/pipeline/subspace.h"
 #include "trainer/training_files.h"
@@ -30,7 +31,8 @@ class Training {
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
   // Loads the data and initializes the replicas. `schedule` says who takes part in the operations in which
   // times decide that. Throws InputError for data that is not there, or is not that of the other ranks, and
-  // for micro-batches that would leave their rank.
+  // for micro-batches that would leave their rank, and for learned bits anywhere but in the loop or its
+  // threads on one CPU.
   Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
            ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {});
   ~Training();
@@ -64,7 +66,9 @@ class Training {
   bool is_evaluated(int step) const;
   bool is_kept(int step) const;
   // Gradient, and the optimizer where it does not wait for an exchange; adds its wall time to `seconds`.
-  void inner_step(int step, int replica, double& loss, double& seconds);
+  void inner_step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates);
+  // Of learned bits: the gates of the model's hops, and what takes a replica's micro-batches through them.
+  void make_gates();
   void finish_step(int step);  // what follows the inner steps: operations, evaluation, files, checkpoint
   void follow_program(int step);
   // Of the plan, with the groups of the schedule: posted at `step`, due there, and pending when it is over.
@@ -96,6 +100,7 @@ class Training {
   void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;
   void evaluate(int step, const std::string& phase);
+  void write_bits(int step);
   void report(int step);
   void save_checkpoint(int step);
   void check_same_run(const Json& state) const;
@@ -127,6 +132,13 @@ class Training {
   std::unique_ptr<Update> update_;
   Arena arena_;
   MicrobatchPass<float> microbatches_;
+  std::optional<BitGates> gates_;
+  // Of a replica with gates: it adds up what rounding does to the losses of a step's micro-batches.
+  struct LearnedPass {
+    std::unique_ptr<MicrobatchPass<float>> pass;
+    RoundingEffects rounding;  // by hop
+  };
+  std::vector<LearnedPass> learned_passes_;  // by replica
   ExchangeLog log_;
   Replicas replicas_;
   OperationRunner operations_;
@@ -137,8 +149,9 @@ class Training {
   std::vector<float> composed_, partial_;
   std::unique_ptr<Accelerator> accelerator_;  // on a GPU: holds the rows that are at work
 
-  std::vector<double> losses_, seconds_;  // of the step, by replica
-  bool is_asked_to_stop_ = false;         // by a signal to one of the ranks
+  std::vector<double> losses_, seconds_;        // of the step, by replica
+  std::vector<std::vector<float>> used_gates_;  // by the step, by replica and hop
+  bool is_asked_to_stop_ = false;               // by a signal to one of the ranks
   Evaluation last_;
   double best_loss_;
 

@@ -10,7 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMetrics[] = "metrics.csv", kStepTimes[] = "step_times.csv", kExchanges[] = "exchanges.jsonl";
+constexpr char kMetrics[] = "metrics.csv", kStepTimes[] = "step_times.csv", kExchanges[] = "exchanges.jsonl",
+               kBits[] = "boundary_bits.csv";
 
 void write_whole(const std::string& file, const std::string& text) {
   DurableFile out(file);
@@ -45,6 +46,7 @@ void TrainingFiles::continue_from(const Json& sizes) {
   }
   metrics_.emplace(path(kMetrics));
   step_times_.emplace(path(kStepTimes));
+  if (sizes.contains(kBits)) bits_.emplace(path(kBits));
   open_exchanges(std::ios::app);
 }
 
@@ -52,13 +54,19 @@ Json TrainingFiles::save() {
   if (!writes_) return {};
   flush();
   Json sizes = Json::object();
-  for (const char* file : {kMetrics, kStepTimes, kExchanges}) {
+  for (const char* file : tables()) {
     force_to_disk(path(file));
     std::error_code error;
     sizes[file] = fs::file_size(path(file), error);
     if (error) throw RunError(path(file) + ": cannot be written: " + error.message());
   }
   return sizes;
+}
+
+std::vector<const char*> TrainingFiles::tables() const {
+  std::vector<const char*> files = {kMetrics, kStepTimes, kExchanges};
+  if (bits_) files.push_back(kBits);
+  return files;
 }
 
 // A folder that says it is done while it is being written would be believed.
@@ -92,6 +100,12 @@ void TrainingFiles::write_step_times(int step, const std::vector<double>& second
     step_times_->cell(step).cell(static_cast<int>(r)).cell(seconds[r]).end_row();
 }
 
+void TrainingFiles::write_bits(int step, int replica, int hop, int bits, double gate) {
+  if (!writes_) return;
+  if (!bits_) bits_.emplace(path(kBits), std::vector<std::string>{"step", "replica", "hop", "bits", "gate"});
+  bits_->cell(step).cell(replica).cell(hop).cell(bits).cell(gate).end_row();
+}
+
 void TrainingFiles::finish(const Json& training) {
   if (!writes_) return;
   flush();
@@ -102,6 +116,7 @@ void TrainingFiles::finish(const Json& training) {
 void TrainingFiles::flush() {
   metrics_->flush();
   step_times_->flush();
+  if (bits_) bits_->flush();
   if (!exchanges_.flush()) throw RunError(path(kExchanges) + ": cannot be written (is the disk full?)");
 }
 

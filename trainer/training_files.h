@@ -31,11 +31,14 @@ class TrainingFiles {
 
   void write(const Evaluation& evaluation);  // and flushes all files: a killed run leaves what it had
   void write_step_times(int step, const std::vector<double>& seconds);  // by replica
+  // Of a hop with learned bits: those that a replica used in the step, and its gate.
+  void write_bits(int step, int replica, int hop, int bits, double gate);
   std::ostream& exchanges() { return writes_ ? exchanges_ : discarded_; }
   // training.json, and last of all `done`.
   void finish(const Json& training);
 
  private:
+  std::vector<const char*> tables() const;  // that there are
   std::string path(const std::string& file) const { return folder_ + "/" + file; }
   void remove_result();
   void open_exchanges(std::ios::openmode mode);
@@ -44,6 +47,7 @@ class TrainingFiles {
   std::string folder_;
   bool writes_;
   std::optional<CsvWriter> metrics_, step_times_;
+  std::optional<CsvWriter> bits_;  // from the first row on
   std::ofstream exchanges_, discarded_;
 };
 

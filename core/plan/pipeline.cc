@@ -179,13 +179,31 @@ std::vector<PipelineTask> in_turn(int count, int warm_up, const Forward& forward
   return tasks;
 }
 
+PipelinePlan::BytesByBits by_bits_from(const Json& json, std::size_t hops) {
+  using Tables = std::vector<std::vector<std::int64_t>>;
+  PipelinePlan::BytesByBits by_bits;
+  const std::int64_t fewest = number_at(json, "fewest");
+  by_bits.fewest = fewest >= kFewestWholeBits && fewest <= kMostWholeBits ? static_cast<int>(fewest) : 0;
+  by_bits.forward = json.at("forward_bytes").get<Tables>();
+  by_bits.backward = json.at("backward_bytes").get<Tables>();
+  bool is_whole = !by_bits.forward.empty() && by_bits.forward.size() == by_bits.backward.size() &&
+                  by_bits.fewest >= kFewestWholeBits && by_bits.forward.size() <= as_index(kMostWholeBits) &&
+                  by_bits.most() <= kMostWholeBits;
+  for (const Tables* tables : {&by_bits.forward, &by_bits.backward})
+    for (const auto& of_hops : *tables) is_whole &= of_hops.size() == hops;
+  if (!is_whole)
+    throw InputError("pipeline.by_bits", "found " + json.dump(),
+                     "bytes for each hop, by bits from 2 to 8, both ways");
+  return by_bits;
+}
+
 }  // namespace
 
 std::int64_t PipelinePlan::bytes_of_step() const {
   std::int64_t bytes = 0;
   for (const auto* of_hops : {&forward_bytes, &backward_bytes})
     if (skip > 0)  // all hops have as many
-      bytes += std::int64_t{microbatches} * hops() * of_hops->front();
+      bytes += std::int64_t{microbatches} * hops_of_microbatch() * of_hops->front();
     else
       for (const std::int64_t of_one : *of_hops) bytes += microbatches * of_one;
   return bytes;
@@ -233,6 +251,19 @@ void check_partial(const PipelinePlan& plan) {
                      "each works in its neighbour's place; pipeline.cut says the layers of each");
 }
 
+// Of each number of bits; `bytes`: of a hop in that format.
+template <typename Bytes>
+void add_learned(const LearnedBits& learned, const Bytes& bytes, PipelinePlan& plan) {
+  plan.by_bits.emplace();
+  plan.by_bits->fewest = learned.floor;
+  for (int bits = learned.floor; bits <= learned.ceiling; ++bits) {
+    plan.forward_bytes.assign(as_index(plan.hop_count()), bytes(learned.format_of(bits)));
+    if (learned.gradients) plan.backward_bytes = plan.forward_bytes;
+    plan.by_bits->forward.push_back(plan.forward_bytes);
+    plan.by_bits->backward.push_back(plan.backward_bytes);
+  }
+}
+
 PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelShape>& shape,
                            std::int64_t parameters, std::int64_t tokens, Wire wire) {
   PipelinePlan plan{spec.stages, spec.microbatches, spec.schedule, spec.routing, spec.backward, spec.blocks};
@@ -242,11 +273,15 @@ PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelSh
                      fmt::format("at most {} for each part of the model", kMostTasks / spec.parts()));
   const std::int64_t of_one = tokens_of_microbatch(spec, tokens);
   plan.parts = shape ? parts_of_model(spec, *shape) : equal_parts(spec, parameters);
-  for (int part = 0; part + 1 < plan.part_count(); ++part) {
-    plan.forward_bytes.push_back(hop_bytes(spec.boundary, spec.boundary.activations, shape, of_one, wire) +
-                                 id_bytes(spec.boundary, shape, of_one));
-    plan.backward_bytes.push_back(hop_bytes(spec.boundary, spec.boundary.gradients, shape, of_one, wire));
+  const BoundarySpec& boundary = spec.boundary;
+  const auto bytes = [&](const std::optional<Quantized>& codec) {
+    return hop_bytes(boundary, codec, shape, of_one, wire);
+  };
+  for (int hop = 0; hop < plan.hop_count(); ++hop) {
+    plan.forward_bytes.push_back(bytes(boundary.activations.at(hop)) + id_bytes(boundary, shape, of_one));
+    plan.backward_bytes.push_back(bytes(boundary.gradients.at(hop)));
   }
+  if (boundary.learned && plan.hop_count() > 0) add_learned(*boundary.learned, bytes, plan);
   plan.skip = spec.skip;
   plan.reorders = spec.reorders;
   check_partial(plan);
@@ -300,6 +335,10 @@ Json to_json(const PipelinePlan& plan) {
     json["parts"].push_back({{"layers", {part.first_layer, part.end_layer}},
                              {"columns", {part.columns.begin, part.columns.end}},
                              {"share", part.share}});
+  if (plan.by_bits)
+    json["by_bits"] = {{"fewest", plan.by_bits->fewest},
+                       {"forward_bytes", plan.by_bits->forward},
+                       {"backward_bytes", plan.by_bits->backward}};
   return json;
 }
 
@@ -388,6 +427,7 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
     throw InputError(
         "pipeline", "found " + json.dump(),
         "stages with as many parts each, that have all columns together, and bytes for each hop");
+  if (json.contains("by_bits")) plan.by_bits = by_bits_from(json["by_bits"], hops);
   return plan;
 }
 

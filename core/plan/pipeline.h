@@ -27,19 +27,29 @@ struct PipelinePlan {
   double backward = 2;
   bool blocks = false;
   std::vector<PipelinePart> parts = {};  // in the order of the model; part p is on stage p mod stages
-  // Of one micro-batch: what passes forward from part p to part p + 1, and back. One less than parts.
+  // Of one micro-batch: what passes forward from part p to part p + 1, and back. One less than parts. Of
+  // learned bits these are upper bounds, with the most bits; trace.h has what was learned.
   std::vector<std::int64_t> forward_bytes = {}, backward_bytes = {};
   int skip = 0;  // parts that each micro-batch leaves out
   bool reorders = false;
   // By micro-batch and place the part that is met there, -1: none (core/plan/paths.h). Empty where all are
   // met, and where that is drawn.
   std::vector<std::vector<int>> orders = {};
+  // Of learned bits: the same by bits, from the fewest on, and by hop.
+  struct BytesByBits {
+    int fewest = 0;
+    std::vector<std::vector<std::int64_t>> forward = {}, backward = {};
+
+    int most() const { return fewest + static_cast<int>(forward.size()) - 1; }
+  };
+  std::optional<BytesByBits> by_bits = {};
 
   bool is_partial() const { return skip > 0 || reorders; }
   bool has_stages() const { return stages > 1; }
   int part_count() const { return static_cast<int>(parts.size()); }
   int stage_of(int part) const { return part % stages; }
-  int hops() const { return part_count() - 1 - skip; }  // of each micro-batch, one way
+  int hop_count() const { return part_count() - 1; }
+  int hops_of_microbatch() const { return hop_count() - skip; }  // one way
   // Activations and gradients that a replica's workers send in a step: micro-batches x hops x bytes, both
   // ways.
   std::int64_t bytes_of_step() const;

@@ -310,6 +310,47 @@ std::pair<int, int> operation_in(const Json& json, const Trace& trace) {
   return {static_cast<int>(rule), static_cast<int>(step)};
 }
 
+// Of steps x replicas x hops: they are held one by one.
+constexpr std::int64_t kMostBits = 1 << 27;
+
+// Of a step and all after it up to the next such line.
+void read_bits(const Json& json, Trace& trace) {
+  const auto& by_bits = trace.plan.pipeline.by_bits;
+  if (!by_bits) throw InputError("bits", "found without pipeline.by_bits in the header", "no such line");
+  const std::int64_t of_step =
+      std::int64_t{trace.context.replicas} * std::max(1, trace.plan.pipeline.hop_count());
+  if (of_step > kMostBits / std::max(1, trace.context.steps))
+    throw InputError("bits", fmt::format("found those of {} steps, {} each", trace.context.steps, of_step),
+                     fmt::format("at most {} together", kMostBits));
+  const std::int64_t step = number_at(json, "step"), last = static_cast<std::int64_t>(trace.bits.size());
+  if (step < 1 || step > trace.context.steps || step <= last || (last == 0 && step != 1))
+    throw InputError("step", fmt::format("found {} after {}", step, last),
+                     "the steps in order, from 1 to the last one");
+  const auto found = json.at("bits").get<std::vector<std::vector<std::int64_t>>>();
+  bool fits = static_cast<int>(found.size()) == trace.context.replicas;
+  std::vector<std::vector<int>> bits;
+  for (const std::vector<std::int64_t>& of_replica : found) {
+    fits &= static_cast<int>(of_replica.size()) == trace.plan.pipeline.hop_count();
+    for (const std::int64_t one : of_replica) fits &= one >= by_bits->fewest && one <= by_bits->most();
+    bits.emplace_back(of_replica.begin(), of_replica.end());
+  }
+  if (!fits)
+    throw InputError("bits", "found " + json["bits"].dump(),
+                     fmt::format("for each of {} replicas {} numbers from {} to {}", trace.context.replicas,
+                                 trace.plan.pipeline.hop_count(), by_bits->fewest, by_bits->most()));
+  if (last > 0) trace.bits.resize(as_index(step - 1), trace.bits.back());
+  trace.bits.push_back(bits);
+}
+
+// Those of the last line hold to the end.
+void check_bits(Trace& trace) {
+  if (!trace.plan.pipeline.by_bits) return;
+  if (trace.bits.empty())
+    throw InputError("bits", "there is no such line", "the bits of each step, as a training has learned them",
+                     "train first: longhaul run writes what the training used");
+  trace.bits.resize(as_index(trace.context.steps), trace.bits.back());
+}
+
 void read_line(const Json& json, Trace& trace) {
   using Lists = std::vector<std::vector<int>>;
   if (json.contains("groups")) {
@@ -320,6 +361,8 @@ void read_line(const Json& json, Trace& trace) {
     const Lists targets = json["targets"];
     check_targets(targets, trace.context.replicas);
     trace.targets[operation_in(json, trace)] = targets;
+  } else if (json.contains("bits")) {
+    read_bits(json, trace);
   } else if (json.contains("compute_s")) {
     const std::size_t step = json.at("step").get<std::size_t>();
     if (step != trace.measured_s.size() + 1)
@@ -327,7 +370,7 @@ void read_line(const Json& json, Trace& trace) {
     trace.measured_s.push_back(json["compute_s"].get<std::vector<double>>());
     check_times(trace.measured_s.back(), trace);
   } else {
-    throw InputError("", "found a line without groups, targets or compute_s", "one of them");
+    throw InputError("", "found a line without groups, targets, bits or compute_s", "one of them");
   }
 }
 
@@ -342,6 +385,28 @@ std::vector<Operation> Trace::operations_at(int step) const {
     if (const auto found = targets.find(key); found != targets.end()) operation.targets = found->second;
   }
   return operations;
+}
+
+std::int64_t Trace::forward_bytes(int step, int replica, int hop) const {
+  const PipelinePlan& pipeline = plan.pipeline;
+  if (bits.empty()) return pipeline.forward_bytes.at(as_index(hop));
+  const int used = bits.at(as_index(step - 1)).at(as_index(replica)).at(as_index(hop));
+  return pipeline.by_bits->forward.at(as_index(used - pipeline.by_bits->fewest)).at(as_index(hop));
+}
+
+std::int64_t Trace::backward_bytes(int step, int replica, int hop) const {
+  const PipelinePlan& pipeline = plan.pipeline;
+  if (bits.empty()) return pipeline.backward_bytes.at(as_index(hop));
+  const int used = bits.at(as_index(step - 1)).at(as_index(replica)).at(as_index(hop));
+  return pipeline.by_bits->backward.at(as_index(used - pipeline.by_bits->fewest)).at(as_index(hop));
+}
+
+std::int64_t Trace::stage_bytes(int step, int replica) const {
+  if (bits.empty()) return plan.pipeline.bytes_of_step();
+  std::int64_t bytes = 0;
+  for (int hop = 0; hop < plan.pipeline.hop_count(); ++hop)
+    bytes += forward_bytes(step, replica, hop) + backward_bytes(step, replica, hop);
+  return plan.pipeline.microbatches * bytes;
 }
 
 Trace make_trace(OperationPlan plan, const PlanContext& context) {
@@ -378,6 +443,9 @@ void write_trace(const Trace& trace, std::ostream& out) {
     out << Json{{"rule", key.first}, {"step", key.second}, {"groups", groups}}.dump() << '\n';
   for (const auto& [key, targets] : trace.targets)
     out << Json{{"rule", key.first}, {"step", key.second}, {"targets", targets}}.dump() << '\n';
+  for (std::size_t i = 0; i < trace.bits.size(); ++i)
+    if (i == 0 || trace.bits[i] != trace.bits[i - 1])
+      out << Json{{"step", i + 1}, {"bits", trace.bits[i]}}.dump() << '\n';
   for (std::size_t i = 0; i < trace.measured_s.size(); ++i)
     out << Json{{"step", i + 1}, {"compute_s", trace.measured_s[i]}}.dump() << '\n';
 }
@@ -397,6 +465,11 @@ Trace read_trace(std::istream& in, const std::string& file) {
   }
   if (trace.context.replicas == 0)
     throw InputError({file, "", "is empty", "a trace written by longhaul", ""});
+  try {
+    check_bits(trace);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
   return trace;
 }
 

@@ -25,7 +25,16 @@ struct Trace {
   std::map<std::pair<int, int>, std::vector<std::vector<int>>> groups;
   // Of rules whose replicas send to targets: those of each replica, likewise.
   std::map<std::pair<int, int>, std::vector<std::vector<int>>> targets;
+  // Of learned bits (PipelinePlan::by_bits): what the training used, [step − 1][replica][hop]; empty before
+  // it.
+  std::vector<std::vector<std::vector<int>>> bits;
   std::vector<std::vector<double>> measured_s;  // [step - 1][replica]; empty: the case's step_time decides
+
+  // Of one micro-batch of a replica that stays there: what passes from part `hop` to the next one, and back.
+  std::int64_t forward_bytes(int step, int replica, int hop) const;
+  std::int64_t backward_bytes(int step, int replica, int hop) const;
+  // What the workers of a replica send each other in a step.
+  std::int64_t stage_bytes(int step, int replica) const;
 
   // The operations posted at `step`, as operations_at, with the groups and targets written in the trace. They
   // point into `plan`.

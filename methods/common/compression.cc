@@ -9,19 +9,9 @@
 namespace longhaul {
 namespace {
 
-const std::vector<std::string>& quantizers() {
-  static const std::vector<std::string> names = {"int8", "int4", "e3m0", "two_bit", "sign"};
-  return names;
-}
-
-Quantizer quantizer_named(const std::string& name) {
-  const auto& names = quantizers();
-  return static_cast<Quantizer>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 Numbers numbers_of(const std::string& name, Wire wire) {
   if (name == "wire") return wire;
-  return quantizer_named(name);
+  return *quantizer_named(name);
 }
 
 // Whether the sum of two messages has the length of one: blocks of all columns, or of those that were drawn
@@ -34,7 +24,7 @@ bool adds_up(const Codec& codec) {
 }  // namespace
 
 Node numbers_option(const char* key, std::string fallback) {
-  std::vector<std::string> names = quantizers();
+  std::vector<std::string> names = quantizer_names();
   names.insert(names.begin(), "wire");
   return choice(key, names)
       .by_default(std::move(fallback))
@@ -43,11 +33,11 @@ Node numbers_option(const char* key, std::string fallback) {
 
 std::variant<Wire, Quantized> row_of(const std::string& name, Wire wire) {
   if (name == "wire") return wire;
-  return Quantized{quantizer_named(name)};
+  return Quantized{*quantizer_named(name)};
 }
 
 std::vector<Node> compression_options(const CompressionDefaults& defaults) {
-  std::vector<std::string> words = quantizers();
+  std::vector<std::string> words = quantizer_names();
   words.insert(words.begin(), "wire");
   return {
       either(
@@ -55,7 +45,7 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults) {
           {choice("", words),
            one_of("",
                   {section("quantized",
-                           {choice("numbers", quantizers()).required().means("the format of a number"),
+                           {choice("numbers", quantizer_names()).required().means("the format of a number"),
                             integer("block").at_least(1).by_default(1024).in("columns").means(
                                 "columns that share a scale")})
                        .means("all columns, in blocks"),
@@ -83,7 +73,7 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults) {
           .by_default(defaults.codec)
           .later()
           .means("how outer gradients travel: in the numbers of workload.wire, quantized in blocks of 1024 "
-                 "columns (int8, int4, e3m0, two_bit, sign), or as an object says (docs/methods.md)"),
+                 "columns (int8 to int2, e3m0, two_bit, sign), or as an object says (docs/methods.md)"),
       choice("error_feedback", {"none", "classic", "ef21"})
           .by_default(defaults.error_feedback)
           .later()
@@ -100,10 +90,10 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults) {
 Codec codec_of(const Json& options, const PlannedModel& model, const Columns& columns) {
   Codec codec{model.wire};
   const Json& given = options.at("codec");
-  if (given.is_string() && given != "wire") codec.format = Quantized{quantizer_named(given)};
+  if (given.is_string() && given != "wire") codec.format = Quantized{*quantizer_named(given)};
   if (given.is_object() && given.contains("quantized"))
     codec.format =
-        Quantized{quantizer_named(given["quantized"].at("numbers")), given["quantized"].at("block")};
+        Quantized{*quantizer_named(given["quantized"].at("numbers")), given["quantized"].at("block")};
   if (given.is_object() && given.contains("top_k")) {
     const Json& top = given["top_k"];
     codec.format = TopK{top.at("chunk"), top.at("kept"), numbers_of(top.at("numbers"), model.wire)};

@@ -41,6 +41,21 @@ void check_routing(const Case& one, const OperationPlan& plan) {
         "have the same weights; without train it is replayed with every method");
 }
 
+// The replay takes its bytes from the training, and each replica's.
+void check_learned_bits(const Case& one, const OperationPlan& plan) {
+  if (!one.pipeline.boundary.learned) return;
+  if (plan.takes_whole_batch)
+    throw InputError(
+        "pipeline.activations", fmt::format("found \"learned\" with method \"{}\"", one.method.label),
+        "a method that trains all replicas", "one worker trains for all, so that the others have no gates");
+  if (timing_matters(plan))
+    throw InputError("pipeline.activations",
+                     fmt::format("found \"learned\", but in method \"{}\" times decide who takes part in an "
+                                 "operation, so that the replay comes before the training",
+                                 one.method.label),
+                     "formats that are given");
+}
+
 }  // namespace
 
 PlannedModel planned_model(const ModelShape& shape, Wire wire) {
@@ -84,6 +99,7 @@ OperationPlan trained_plan_of(const Case& one) {
       with_stages(method_named(one.method.name).plan(one.method, model),
                   pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire), model);
   check_routing(one, plan);
+  check_learned_bits(one, plan);
   return plan;
 }
 

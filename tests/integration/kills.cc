@@ -79,6 +79,9 @@ pid_t start_training(const WholeTraining& whole, const std::string& out, bool re
 void expect_same_training(const std::string& out, const WholeTraining& whole) {
   for (const char* table : {"metrics.csv", "exchanges.jsonl", "training.json"})
     EXPECT_EQ(read_text(out + "/" + table), read_text(whole.folder + "/" + table)) << whole.folder << table;
+  if (const std::string bits = "/boundary_bits.csv"; fs::exists(whole.folder + bits)) {
+    EXPECT_EQ(read_text(out + bits), read_text(whole.folder + bits)) << whole.folder;
+  }
   const std::string times = read_text(out + "/step_times.csv");
   const std::string expected = read_text(whole.folder + "/step_times.csv");
   EXPECT_EQ(std::count(times.begin(), times.end(), '\n'), std::count(expected.begin(), expected.end(), '\n'));

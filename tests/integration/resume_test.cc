@@ -33,6 +33,12 @@ INSTANTIATE_TEST_SUITE_P(
              {"pattern", "presend"},
              {"pipeline",
               {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"activations", "int8"}}}},
+        Json{{"name", "diloco"},
+             {"inner_steps", 5},
+             {"pipeline",
+              {{"stages", 2},
+               {"activations", "learned"},
+               {"learned_bits", {{"penalty", 0.05}, {"lr", 0.2}, {"gate", 0}}}}}},
         Json{{"name", "co2"}, {"inner_steps", 5}, {"pipeline", {{"stages", 2}}}}));
 
 TEST_P(Resume, AfterKillsAtRandomMoments) {

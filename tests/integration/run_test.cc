@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "core/csv.h"
@@ -213,6 +214,54 @@ TEST(Run, ACaseThatFailsLeavesTheOthers) {
   EXPECT_EQ(summary["cases"][0]["status"], "done");
   EXPECT_EQ(summary["cases"][1]["status"], "failed");
   EXPECT_GT(read_text(folder + "/run/metrics.csv").size(), 500u);
+}
+
+// Of each step and replica: two micro-batches, two hops, both ways, each of tokens · hidden numbers in blocks
+// of 100 with a scale of 4 bytes, in the bits that the training says it used there.
+TEST(Run, ReplaysTheBitsThatItsTrainingLearned) {
+  const std::string folder = fresh_folder("learned");
+  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  scenario["methods"] = {{{"name", "noloco"}, {"inner_steps", 5}}};
+  scenario["train"]["model"]["layers"] = 3;
+  scenario["train"]["batch"] = 4;
+  scenario["network"] = {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "20ms"}}}}},
+                         {"fidelity", "analytic"}};
+  scenario["pipeline"] = {{"stages", 3},
+                          {"microbatches", 2},
+                          {"activations", "learned"},
+                          {"block", 100},
+                          {"learned_bits", {{"penalty", 2}, {"lr", 0.3}, {"gate", 1}}}};
+  write_text(folder + "/learned.json", scenario.dump());
+  const CommandResult result =
+      longhaul({"run", folder + "/learned.json", "--out", folder + "/run", "--quiet"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json one =
+      Json::parse(read_text(fs::directory_iterator(folder + "/run/cases")->path() / "case.json"));
+  const Json& model = one["train"]["model"];
+  const std::int64_t numbers =
+      4 / 2 * model["context"].get<std::int64_t>() * model["hidden"].get<std::int64_t>();
+  const auto bytes_of = [&](std::int64_t bits) {
+    std::int64_t bytes = 0;
+    for (std::int64_t left = numbers; left > 0; left -= 100)
+      bytes += 4 + (std::min<std::int64_t>(left, 100) * bits + 7) / 8;
+    return bytes;
+  };
+  std::map<std::pair<std::string, int>, std::int64_t> expected, found;  // by step and replica
+  std::set<std::string> bits_seen;
+  const CsvTable bits = read_csv(fs::directory_iterator(folder + "/run/train")->path() / "boundary_bits.csv");
+  for (const auto& row : bits.rows) {
+    expected[{row[0], std::stoi(row[1])}] += 2 * 2 * bytes_of(std::stoll(row[3]));
+    bits_seen.insert(row[3]);
+  }
+  const CsvTable sent = read_csv(fs::directory_iterator(folder + "/run/cases")->path() / "pipeline.csv");
+  const std::size_t bytes = sent.column("bytes");
+  for (const auto& row : sent.rows) found[{row[0], std::stoi(row[1]) / 3}] += std::stoll(row[bytes]);
+  EXPECT_EQ(found, expected);
+  EXPECT_GT(bits_seen.size(), 3u);
+  double sum = 0;
+  for (const auto& [at, of_step] : expected) sum += static_cast<double>(of_step);
+  EXPECT_NEAR(summary_of(folder + "/run")["cases"][0]["stage_bytes_per_step"],
+              sum / static_cast<double>(expected.size()), 1e-6);
 }
 
 TEST(Run, AFolderThatHoldsARunIsNotOverwritten) {

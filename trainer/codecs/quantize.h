@@ -2,7 +2,7 @@
 // bits on the host and on a GPU: sums go in the order of the columns, in float64, and nothing is contracted.
 //
 // A block in a message: what its columns share (a scale in fp32, or four levels in bf16), little end first,
-// then the codes, the lowest bit first, filled up to a whole byte. int8 and int4 are in two's complement; a
+// then the codes, the lowest bit first, filled up to a whole byte. int8 to int2 are in two's complement; a
 // code of e3m0 is the exponent, 1 … 7 for 2^-6 … 2^0 and 0 for zero, below the sign; of two_bit it is the
 // number of quartiles that the value has reached; of sign it is 1 where the value is negative.
 #pragma once
@@ -23,7 +23,8 @@ struct NumberCode {
   explicit NumberCode(const Numbers& numbers)
       : numbers(numbers),
         shared(numbers.is_quantized ? shared_bytes(numbers.quantizer) : 0),
-        bits(numbers.is_quantized ? code_bits(numbers.quantizer) : 8 * bytes_per_parameter(numbers.wire)) {}
+        bits(numbers.is_quantized ? code_bits(numbers.quantizer) : 8 * bytes_per_parameter(numbers.wire)),
+        largest(numbers.is_quantized ? largest_whole(numbers.quantizer) : 0) {}
 
   LONGHAUL_HOST_DEVICE std::int64_t bytes(std::int64_t count) const {
     return count == 0 ? 0 : shared + (count * bits + 7) / 8;
@@ -31,6 +32,7 @@ struct NumberCode {
 
   Numbers numbers;
   int shared, bits;
+  std::int32_t largest;  // of whole numbers; 0: the codes are something else
 };
 
 // The numbers of a block as they lie in memory.
@@ -146,30 +148,29 @@ LONGHAUL_HOST_DEVICE void encode_quartiles(const Values& at, std::int64_t count,
 
 // out: NumberCode::bytes(count) bytes.
 template <typename Values>
-LONGHAUL_HOST_DEVICE void quantize_block(Quantizer quantizer, const Values& at, std::int64_t count,
+LONGHAUL_HOST_DEVICE void quantize_block(const NumberCode& code, const Values& at, std::int64_t count,
                                          std::uint8_t* out) {
+  const Quantizer quantizer = code.numbers.quantizer;
   const bool finite = is_all_finite(at, count);
   if (quantizer == Quantizer::kTwoBit) return encode_quartiles(at, count, finite, out);
   float scale = quantizer == Quantizer::kSign ? mean_magnitude(at, count) : largest_magnitude(at, count);
-  if (quantizer == Quantizer::kInt8) scale /= 127;
-  if (quantizer == Quantizer::kInt4) scale /= 7;
+  if (code.largest > 0) scale /= static_cast<float>(code.largest);
   if (!finite) scale = float_of(0x7fc00000);
   write_float(out, scale);
   BitWriter codes(out + 4);
   for (std::int64_t i = 0; i < count; ++i) {
     const float value = at(i);
     switch (quantizer) {
-      case Quantizer::kInt8:
-        codes.put(static_cast<std::uint32_t>(whole_code(value, scale, 127)) & 0xff, 8);
-        break;
-      case Quantizer::kInt4:
-        codes.put(static_cast<std::uint32_t>(whole_code(value, scale, 7)) & 0xf, 4);
-        break;
       case Quantizer::kE3m0:
         codes.put(e3m0_code(value, scale), 4);
         break;
-      default:
+      case Quantizer::kSign:
         codes.put(value < 0, 1);
+        break;
+      default:
+        codes.put(static_cast<std::uint32_t>(whole_code(value, scale, code.largest)) &
+                      ((std::uint32_t{1} << code.bits) - 1),
+                  code.bits);
     }
   }
   codes.finish();
@@ -180,7 +181,7 @@ template <typename Values>
 LONGHAUL_HOST_DEVICE void write_numbers(const NumberCode& code, const Values& at, std::int64_t count,
                                         std::uint8_t* out) {
   if (count == 0) return;
-  if (code.numbers.is_quantized) return quantize_block(code.numbers.quantizer, at, count, out);
+  if (code.numbers.is_quantized) return quantize_block(code, at, count, out);
   for (std::int64_t i = 0; i < count; ++i) {
     if (code.numbers.wire == Wire::kFp32)
       write_float(out + 4 * i, at(i));
@@ -217,8 +218,13 @@ class NumberReader {
         return e3m0_value(codes_[i / 2] >> i % 2 * 4 & 0xf, scale);
       case Quantizer::kTwoBit:
         return shared_[codes_[i / 4] >> i % 4 * 2 & 3];
-      default:
+      case Quantizer::kSign:
         return codes_[i / 8] >> i % 8 & 1 ? -scale : scale;
+      default: {
+        const auto whole = static_cast<std::int32_t>(code_at(codes_, i, code_.bits));
+        return static_cast<float>(whole > code_.largest ? whole - (std::int32_t{1} << code_.bits) : whole) *
+               scale;
+      }
     }
   }
 

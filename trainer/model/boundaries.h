@@ -16,16 +16,31 @@
 
 namespace longhaul {
 
-struct Boundaries {
-  // In ascending order the layers before which the stream passes from one part to the next; the number of
-  // layers stands for the last norm.
-  std::vector<int> before;
-  std::optional<Quantized> activations, gradients;
-
-  // How many parts begin at this layer, the first part not counted: parts without layers are passed too.
-  std::int64_t count_before(int layer) const { return std::count(before.begin(), before.end(), layer); }
-  bool any() const { return !before.empty() && (activations || gradients); }
+// Hops [first, end).
+struct HopRange {
+  int first = 0, end = 0;
 };
+
+struct Boundaries {
+  // By hop, in ascending order, the layers before which the stream passes from one part to the next; the
+  // number of layers stands for the last norm.
+  std::vector<int> before;
+  HopFormats activations, gradients;
+
+  // Of the parts that begin at this layer, the first part not counted: parts without layers are passed too.
+  HopRange hops_before(int layer) const {
+    const auto [first, end] = std::equal_range(before.begin(), before.end(), layer);
+    return {static_cast<int>(first - before.begin()), static_cast<int>(end - before.begin())};
+  }
+  bool any() const { return !before.empty() && (activations.any() || gradients.any()); }
+};
+
+// What the backward pass of a call finds out about the quantizers of its activations: by hop the sum over the
+// stream of g · (x̂ − x), x̂ what is read of x, g the gradient that comes back for it as the sender reads it.
+// It is what the rounding adds to the loss, to first order. LSQ (arXiv 1902.08153, equation 3) takes
+// dx̂/ds = round(x/s) − x/s = (x̂ − x)/s for a step size s where nothing is clipped, so that
+// dL/ds = rounding / s.
+using RoundingEffects = std::vector<double>;
 
 Boundaries boundaries_of(const PipelinePlan& plan, const BoundarySpec& spec);
 

@@ -77,6 +77,7 @@ struct CpuDecoder::Workspace {
   Buffer x, scale, logits;  // after the last layer
   Buffer normed, active;    // [M, h], [M, ffn] of the layer at hand, rows of the latter row_stride(ffn) apart
   Buffer d_x, d_normed, d_mixed, d_qkv, d_weights;
+  std::vector<Buffer> rounding;  // [hops] of [M, h], where it is asked for: what is read, less what was sent
 
   void fit(const ModelShape& s, std::int64_t wanted) {
     if (sequences == wanted) return;
@@ -127,8 +128,10 @@ struct CpuDecoder::Borrowed {
 // Forward and backward over one batch.
 class CpuDecoder::Pass {
  public:
-  Pass(const CpuDecoder& decoder, const Scalar* weights, const Batch& batch, Workspace& workspace)
+  Pass(const CpuDecoder& decoder, const Scalar* weights, const Batch& batch, const Boundaries& boundaries,
+       Workspace& workspace)
       : decoder_(decoder),
+        boundaries_(boundaries),
         shape_(decoder.shape_),
         weights_(weights, decoder.shape_),
         batch_(batch),
@@ -139,6 +142,14 @@ class CpuDecoder::Pass {
         f_(shape_.ffn),
         v_(shape_.vocabulary),
         feed_forward_{m_, f_, row_stride(2 * f_), row_stride(f_)} {}
+
+  // Before forward(): what backward() writes there (boundaries.h).
+  void ask_for(RoundingEffects* rounding) {
+    rounding_ = rounding;
+    if (!rounding) return;
+    rounding->assign(boundaries_.before.size(), 0);
+    work_.rounding.resize(boundaries_.before.size());
+  }
 
   // The mean loss; the logits become their gradient.
   double forward() {
@@ -199,12 +210,28 @@ class CpuDecoder::Pass {
   Scalar* output_of(int layer) { return input_of(layer + 1).data(); }
 
   // From one part of the model to the next, where it is before this layer; and the gradient's way back.
-  void cross(int layer) { cross(layer, decoder_.boundaries_.activations, input_of(layer)); }
-  void cross_back(int layer) { cross(layer, decoder_.boundaries_.gradients, work_.d_x); }
-  void cross(int layer, const std::optional<Quantized>& codec, Buffer& stream) {
-    if (!codec) return;
-    for (std::int64_t i = decoder_.boundaries_.count_before(layer); i > 0; --i)
-      requantize(*codec, stream.data(), m_ * h_);
+  void cross(int layer) {
+    const HopRange hops = boundaries_.hops_before(layer);
+    Buffer& stream = input_of(layer);
+    for (int hop = hops.first; hop < hops.end; ++hop) {
+      Buffer* sent = rounding_ ? &work_.rounding[as_index(hop)] : nullptr;
+      if (sent) *sent = stream;
+      if (const auto& codec = boundaries_.activations.at(hop)) requantize(*codec, stream.data(), m_ * h_);
+      if (sent)
+        for (std::size_t i = 0; i < stream.size(); ++i) (*sent)[i] = stream[i] - (*sent)[i];
+    }
+  }
+  void cross_back(int layer) {
+    const HopRange hops = boundaries_.hops_before(layer);
+    for (int hop = hops.end - 1; hop >= hops.first; --hop) {
+      if (const auto& codec = boundaries_.gradients.at(hop)) requantize(*codec, work_.d_x.data(), m_ * h_);
+      if (rounding_) (*rounding_)[as_index(hop)] = product(work_.d_x, work_.rounding[as_index(hop)]);
+    }
+  }
+  static double product(const Buffer& a, const Buffer& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += double{a[i]} * double{b[i]};
+    return sum;
   }
 
   const std::int64_t* tokens(std::int64_t sequence) const {
@@ -338,6 +365,8 @@ class CpuDecoder::Pass {
   }
 
   const CpuDecoder& decoder_;
+  const Boundaries& boundaries_;
+  RoundingEffects* rounding_ = nullptr;
   const ModelShape& shape_;
   RowParts<const Scalar> weights_;
   const Batch& batch_;
@@ -360,19 +389,22 @@ CpuDecoder::CpuDecoder(const ModelShape& shape, Boundaries boundaries)
 
 CpuDecoder::~CpuDecoder() = default;
 
-double CpuDecoder::loss(const Scalar* weights, const Batch& batch) const {
+double CpuDecoder::loss(const Scalar* weights, const Batch& batch, const Boundaries& boundaries) const {
   const Borrowed borrowed(*this, batch.sequences);
-  return Pass(*this, weights, batch, *borrowed.workspace).forward();
+  return Pass(*this, weights, batch, boundaries, *borrowed.workspace).forward();
 }
 
-std::vector<double> CpuDecoder::token_losses(const Scalar* weights, const Batch& batch) const {
+std::vector<double> CpuDecoder::token_losses(const Scalar* weights, const Batch& batch,
+                                             const Boundaries& boundaries) const {
   const Borrowed borrowed(*this, batch.sequences);
-  return Pass(*this, weights, batch, *borrowed.workspace).token_losses();
+  return Pass(*this, weights, batch, boundaries, *borrowed.workspace).token_losses();
 }
 
-double CpuDecoder::loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch) const {
+double CpuDecoder::loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch,
+                                     const Boundaries& boundaries, RoundingEffects* rounding) const {
   const Borrowed borrowed(*this, batch.sequences);
-  Pass pass(*this, weights, batch, *borrowed.workspace);
+  Pass pass(*this, weights, batch, boundaries, *borrowed.workspace);
+  pass.ask_for(rounding);
   const double loss = pass.forward();
   pass.backward(gradient);
   return loss;

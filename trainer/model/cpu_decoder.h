@@ -22,10 +22,21 @@ class CpuDecoder {
   ~CpuDecoder();
 
   // As Decoder's; from several threads at once: each call takes a workspace of its own.
-  double loss(const Scalar* weights, const Batch& batch) const;
+  double loss(const Scalar* weights, const Batch& batch) const { return loss(weights, batch, boundaries_); }
   // −log p of each predicted token, [sequences, context].
-  std::vector<double> token_losses(const Scalar* weights, const Batch& batch) const;
-  double loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch) const;
+  std::vector<double> token_losses(const Scalar* weights, const Batch& batch) const {
+    return token_losses(weights, batch, boundaries_);
+  }
+  double loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch) const {
+    return loss_and_gradient(weights, gradient, batch, boundaries_, nullptr);
+  }
+
+  // The same with boundaries of the call. `rounding` may be null, else it is overwritten.
+  double loss(const Scalar* weights, const Batch& batch, const Boundaries& boundaries) const;
+  std::vector<double> token_losses(const Scalar* weights, const Batch& batch,
+                                   const Boundaries& boundaries) const;
+  double loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch,
+                           const Boundaries& boundaries, RoundingEffects* rounding) const;
 
  private:
   class Pass;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/index.h"
 #include "core/model_shape.h"
@@ -251,6 +252,20 @@ double Decoder::loss_and_gradient(const float* weights, float* gradient, const B
   if (stack_) return stack_->run(weights, gradient, batch);
   return cpu_ ? cpu_->loss_and_gradient(weights, gradient, batch)
               : network_->loss_and_gradient(weights, gradient, batch);
+}
+
+double Decoder::loss(const float* weights, const Batch& batch, const Boundaries& boundaries) const {
+  return on_cpu().loss(weights, batch, boundaries);
+}
+
+double Decoder::loss_and_gradient(const float* weights, float* gradient, const Batch& batch,
+                                  const Boundaries& boundaries, std::vector<double>* rounding) const {
+  return on_cpu().loss_and_gradient(weights, gradient, batch, boundaries, rounding);
+}
+
+const CpuDecoder& Decoder::on_cpu() const {
+  if (!cpu_) throw std::logic_error("boundaries of one call on operators that know none");
+  return *cpu_;
 }
 
 std::vector<float> initial_weights(const ModelShape& shape, std::uint64_t seed) {

@@ -43,11 +43,19 @@ class Decoder {
   // The same, and its gradient: `gradient` [P] is overwritten. Rows are in host memory.
   double loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const;
 
+  // With what passes between parts in this call; of fused operators on a CPU in float32 alone, else a
+  // std::logic_error. `rounding`: RoundingEffects, or null.
+  double loss(const float* weights, const Batch& batch, const Boundaries& boundaries) const;
+  double loss_and_gradient(const float* weights, float* gradient, const Batch& batch,
+                           const Boundaries& boundaries, std::vector<double>* rounding) const;
+
  private:
   class Network;
   class OneOfAStack;
 
   void fuse(const ModelShape& shape, Device device, Precision precision, const Boundaries& boundaries);
+
+  const CpuDecoder& on_cpu() const;
 
   std::unique_ptr<CpuDecoder> cpu_;  // or
   std::unique_ptr<OneOfAStack> stack_;

@@ -220,17 +220,24 @@ class Pass {
   // From one part of the model to the next, where it is before this layer: x becomes x + added as the next
   // part reads it. And the gradient's way back.
   void cross(int layer, Tensor& x, Tensor& added) {
-    const std::int64_t times = setting_.boundaries.count_before(layer);
-    if (!setting_.boundaries.activations || times == 0) return;
-    if (added.defined()) x = at::add(x, added);
-    added = Tensor();
-    for (std::int64_t i = 0; i < times; ++i) pass(*setting_.boundaries.activations, x);
+    const HopRange hops = setting_.boundaries.hops_before(layer);
+    for (int hop = hops.first; hop < hops.end; ++hop) {
+      const auto& codec = setting_.boundaries.activations.at(hop);
+      if (!codec) continue;
+      if (added.defined()) x = at::add(x, added);
+      added = Tensor();
+      pass(*codec, x);
+    }
   }
   void cross_back(int layer) {
-    const std::int64_t times = setting_.boundaries.count_before(layer);
-    if (!setting_.boundaries.gradients || times == 0) return;
-    for (std::int64_t i = 0; i < times; ++i) pass(*setting_.boundaries.gradients, dx_);
-    narrow_dx_.copy_(dx_);
+    const HopRange hops = setting_.boundaries.hops_before(layer);
+    bool has_changed = false;
+    for (int hop = hops.end - 1; hop >= hops.first; --hop)
+      if (const auto& codec = setting_.boundaries.gradients.at(hop)) {
+        pass(*codec, dx_);
+        has_changed = true;
+      }
+    if (has_changed) narrow_dx_.copy_(dx_);
   }
   // stream [N, h] float32, each replica's rows in blocks of their own.
   void pass(const Quantized& codec, const Tensor& stream) {
@@ -396,13 +403,14 @@ class StackedDecoder::Implementation {
     if (!setting_.boundaries.any() || piece.sequences >= batch.sequences) return;
     const std::int64_t numbers =
         std::int64_t{piece.sequences} * setting_.shape.context * setting_.shape.hidden;
-    for (const auto* codec : {&setting_.boundaries.activations, &setting_.boundaries.gradients})
-      if (*codec && numbers % (*codec)->block != 0)
-        throw InputError("pipeline.block",
-                         fmt::format("found {}, where memory is enough for {} of {} sequences at a time",
-                                     (*codec)->block, piece.sequences, batch.sequences),
-                         fmt::format("a divisor of {} (sequences · context · hidden)", numbers),
-                         "or take more micro-batches, which are smaller");
+    for (const auto* formats : {&setting_.boundaries.activations, &setting_.boundaries.gradients})
+      for (int hop = 0; hop < static_cast<int>(setting_.boundaries.before.size()); ++hop)
+        if (const auto& codec = formats->at(hop); codec && numbers % codec->block != 0)
+          throw InputError("pipeline.block",
+                           fmt::format("found {}, where memory is enough for {} of {} sequences at a time",
+                                       codec->block, piece.sequences, batch.sequences),
+                           fmt::format("a divisor of {} (sequences · context · hidden)", numbers),
+                           "or take more micro-batches, which are smaller");
   }
 
   template <typename Number>

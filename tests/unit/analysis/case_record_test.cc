@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "analysis/exchange_table.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
 #include "analysis/table.h"
@@ -153,8 +154,38 @@ TEST_F(CaseRecordOfMoves, CountsMoves) {
   EXPECT_EQ(json["state_bytes_moved"], 10800);
 }
 
+// The two stages' hop: 100 bytes at 4 bits, 10 more for each bit, 30 back, of three micro-batches; four
+// steps.
+class CaseRecordOfLearnedBits : public CaseRecordOfMoves {
+ protected:
+  CaseRecordOfLearnedBits() {
+    const std::string file = case_folder + "/trace.jsonl";
+    Json header = Json::parse(read_text(file));
+    header["pipeline"]["by_bits"] = {
+        {"fewest", 4}, {"forward_bytes", {{100}, {110}, {120}}}, {"backward_bytes", {{30}, {30}, {30}}}};
+    write_text(file, header.dump() +
+                         "\n{\"step\":1,\"bits\":[[6]]}\n{\"step\":3,\"bits\":[[5]]}\n"
+                         "{\"step\":4,\"bits\":[[4]]}\n");
+  }
+};
+
+TEST_F(CaseRecordOfLearnedBits, TakesBytesFromWhatWasUsed) {
+  const Json json = record();
+  EXPECT_DOUBLE_EQ(json["stage_bytes_per_step"], 3 * (120 + 120 + 110 + 100 + 4 * 30) / 4.);
+  EXPECT_DOUBLE_EQ(json["boundary_bits"]["mean"], (6 + 6 + 5 + 4) / 4.);
+  EXPECT_DOUBLE_EQ(json["boundary_bits"]["last"], 4);
+  const StageBytes bytes(case_folder);
+  EXPECT_EQ(bytes.until(0, 0), 0);
+  EXPECT_EQ(bytes.until(3, 0), 3 * (120 + 120 + 110 + 3 * 30));
+}
+
+TEST_F(CaseRecordOfStages, HasNoBitsWhereNoneAreLearned) {
+  EXPECT_FALSE(record().contains("boundary_bits"));
+  EXPECT_EQ(StageBytes(case_folder).until(3, 0), 3 * 240);
+}
+
 // What a claim may name must be a number in the record of a case that trained and reached its target.
-TEST_F(CaseRecordOfMoves, HoldsEveryMetric) {
+TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
 }

@@ -79,6 +79,8 @@ TEST(PipelineCheck, PartialPathsThatCannotBe) {
   EXPECT_EQ(error({{"stages", 3}, {"skip", 1}, {"routing", "throughput"}}).path, "pipeline.routing");
   EXPECT_EQ(error({{"stages", 3}, {"reorder", true}}).path, "pipeline.reorder");
   EXPECT_EQ(error({{"stages", 3}, {"skip", -1}}).path, "pipeline.skip");
+  EXPECT_EQ(error({{"stages", 3}, {"skip", 1}, {"activations", {"int8", "int4"}}}).found,
+            "found beside a format for each hop");
 }
 
 // Of the trained model all parts in the middle have a layer, of the one that travels some have two.
@@ -88,6 +90,60 @@ TEST(PipelineCheck, NeighboursThatAreNotAlikeInTheModelThatTravels) {
   const InputErrorParts error = error_of(scenario);
   EXPECT_EQ(error.path, "pipeline.reorder");
   EXPECT_EQ(error.found, "found true, with parts that are not alike");
+}
+
+TEST(PipelineCheck, AListOfFormatsThatIsTooShortOrTooLong) {
+  const InputErrorParts few = error_of(scenario_of({{"stages", 3}, {"activations", Json::array({"int8"})}}));
+  EXPECT_EQ(few.path, "pipeline.activations");
+  EXPECT_EQ(few.found, "found a list of 1 formats");
+  EXPECT_EQ(few.allowed, "a list of 2, one for each hop between 3 parts");
+  const InputErrorParts many = error_of(scenario_of({{"stages", 2}, {"gradients", {"int8", "wire"}}}));
+  EXPECT_EQ(many.path, "pipeline.gradients");
+  EXPECT_EQ(many.allowed, "a list of 1, one for each hop between 2 parts");
+  EXPECT_EQ(error_of(scenario_of({{"stages", 1}, {"activations", Json::array({"int8"})}})).allowed,
+            "a word: one part has no hops");
+  EXPECT_EQ(error_of(scenario_of({{"stages", 3}, {"activations", {"int8", "int9"}}})).path,
+            "pipeline.activations[1]");
+  EXPECT_EQ(error_of(scenario_of({{"stages", 2}, {"activations", Json::array({"learned"})}})).path,
+            "pipeline.activations[0]");
+  EXPECT_EQ(error_of(scenario_of({{"stages", 2}, {"gradients", "learned"}})).path, "pipeline.gradients");
+}
+
+InputErrorParts error_of_learned(const Json& more, const Json& method = {{"name", "ddp"}}) {
+  Json pipeline = {{"stages", 2}, {"activations", "learned"}};
+  pipeline.update(more);
+  return error_of(scenario_of(pipeline, method));
+}
+
+TEST(PipelineCheck, LearnedBitsBesideWhatTheyCannotBeTrainedWith) {
+  const InputErrorParts random = error_of_learned({{"routing", "random"}});
+  EXPECT_EQ(random.path, "pipeline.routing");
+  EXPECT_EQ(random.found, "found \"random\" beside activations \"learned\"");
+  EXPECT_EQ(error_of_learned({{"routing", "throughput"}}).path, "pipeline.routing");
+  EXPECT_EQ(error_of_learned({{"subspace", 8}}).path, "pipeline.subspace");
+  EXPECT_EQ(error_of_learned({{"bytes_per_token", 8}}).path, "pipeline.bytes_per_token");
+  const InputErrorParts floor = error_of_learned({{"learned_bits", {{"floor", 6}, {"ceiling", 4}}}});
+  EXPECT_EQ(floor.path, "pipeline.learned_bits.floor");
+  EXPECT_EQ(floor.found, "found 6 with ceiling 4");
+  EXPECT_EQ(error_of_learned({{"learned_bits", {{"ceiling", 9}}}}).path, "pipeline.learned_bits.ceiling");
+  EXPECT_EQ(error_of_learned({{"activations", "int8"}, {"learned_bits", Json::object()}}).path,
+            "pipeline.learned_bits");
+  EXPECT_EQ(error_of_learned(Json::object(), {{"name", "single"}}).path, "pipeline.activations");
+  Json scenario = scenario_of({{"stages", 2}, {"activations", "learned"}});
+  scenario["train"]["device"] = "cuda";
+  EXPECT_EQ(error_of(scenario).found, "found \"learned\" with train.device \"cuda\"");
+  scenario["train"]["device"] = "cpu";
+  scenario["train"]["precision"] = "bf16";
+  EXPECT_EQ(error_of(scenario).found, "found \"learned\" with train.precision \"bf16\"");
+}
+
+TEST(PipelineCheck, LearnedBitsWithoutATraining) {
+  Json scenario = scenario_of({{"stages", 2}, {"activations", "learned"}});
+  scenario.erase("train");
+  scenario["workload"].update({{"steps", 10}, {"tokens", 64}});
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "pipeline.activations");
+  EXPECT_EQ(error.found, "found \"learned\", but nothing is trained");
 }
 
 TEST(PipelineCheck, UnitsOfAllLayersAreNotStaged) {

@@ -18,9 +18,26 @@ TEST(Codec, QuantizedBlocksAreAsLongAsWorkedOutByHand) {
   EXPECT_EQ(bytes(Quantizer::kE3m0, 1024, 2048), 2 * (4 + 512));
   EXPECT_EQ(bytes(Quantizer::kTwoBit, 1024, 1024), 4 * 2 + 256);
   EXPECT_EQ(bytes(Quantizer::kSign, 1024, 1024 + 9), 4 + 128 + 4 + 2);
-  for (const Quantizer one :
-       {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit, Quantizer::kSign})
-    EXPECT_EQ(bytes(one, 7, 0), 0);
+  EXPECT_EQ(bytes(Quantizer::kInt7, 1024, 1024), 4 + 896);
+  EXPECT_EQ(bytes(Quantizer::kInt6, 1024, 1024), 4 + 768);
+  EXPECT_EQ(bytes(Quantizer::kInt5, 1024, 1024 + 3), 4 + 640 + 4 + 2) << "15 bits are filled up";
+  EXPECT_EQ(bytes(Quantizer::kInt3, 1024, 1024), 4 + 384);
+  EXPECT_EQ(bytes(Quantizer::kInt2, 1024, 1024), 4 + 256);
+  for (const std::string& name : quantizer_names()) EXPECT_EQ(bytes(*quantizer_named(name), 7, 0), 0) << name;
+}
+
+TEST(Codec, WholeNumbersByTheirBits) {
+  const int largest[] = {1, 3, 7, 15, 31, 63, 127};
+  for (int bits = kFewestWholeBits; bits <= kMostWholeBits; ++bits) {
+    const Quantizer one = whole_quantizer(bits);
+    EXPECT_EQ(to_string(one), "int" + std::to_string(bits));
+    EXPECT_EQ(code_bits(one), bits);
+    EXPECT_EQ(largest_whole(one), largest[bits - kFewestWholeBits]);
+  }
+  EXPECT_EQ(largest_whole(Quantizer::kTwoBit), 0);
+  EXPECT_EQ(largest_whole(Quantizer::kSign), 0);
+  EXPECT_THROW(whole_quantizer(9), std::logic_error);
+  EXPECT_THROW(whole_quantizer(1), std::logic_error);
 }
 
 // SparseLoCo: 64 of 4096 with 2 bits each, 12 bits for each place.
@@ -119,7 +136,7 @@ TEST(Codec, RefusesWhatIsNone) {
   EXPECT_EQ(path_of(R"("bf16")"), "codec");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","quantizer":"int8"})"), "codec");
   EXPECT_EQ(path_of(R"({"numbers":7})"), "codec.numbers");
-  EXPECT_EQ(path_of(R"({"quantizer":"int5","block":8})"), "codec.quantizer");
+  EXPECT_EQ(path_of(R"({"quantizer":"int1","block":8})"), "codec.quantizer");
   EXPECT_EQ(path_of(R"({"quantizer":"int4"})"), "codec.block");
   EXPECT_EQ(path_of(R"({"quantizer":"int4","block":0})"), "codec.block");
   EXPECT_EQ(path_of(R"({"quantizer":"int4","block":1.5})"), "codec.block");

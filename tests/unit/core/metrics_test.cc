@@ -63,6 +63,8 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
                                        "node_comm_fraction.max",
                                        "node_comm_time_s",
                                        "node_bytes_per_step",
+                                       "boundary_bits.mean",
+                                       "boundary_bits.last",
                                        "step_time_s"};
   const std::vector<std::string> declared = metric_paths();
   EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), names);

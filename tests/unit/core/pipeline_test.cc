@@ -142,6 +142,94 @@ TEST(PipelineBytes, MicroBatchesTimesHopsTimesNumbers) {
   EXPECT_EQ(plan_of(spec, 4).forward_bytes, (std::vector<std::int64_t>(3, 40)));
 }
 
+// Per micro-batch 128 numbers. A row of blocks of 64: int6 2 · (4 + 48), int3 2 · (4 + 24), wire 2 · 128.
+TEST(PipelineBytes, AListHasAFormatForEachHop) {
+  PipelineSpec spec = spec_of(4, 4);
+  const Quantized int6{Quantizer::kInt6, 64}, int3{Quantizer::kInt3, 64};
+  spec.boundary.activations = HopFormats({int6, std::nullopt, int3});
+  spec.boundary.gradients = HopFormats({int3, int6, std::nullopt});
+  const PipelinePlan plan = plan_of(spec, 4);
+  EXPECT_EQ(plan.forward_bytes, (std::vector<std::int64_t>{104, 256, 56}));
+  EXPECT_EQ(plan.backward_bytes, (std::vector<std::int64_t>{56, 104, 256}));
+  EXPECT_EQ(plan.bytes_of_step(), 4 * (104 + 256 + 56) * 2);
+  EXPECT_FALSE(plan.by_bits);
+}
+
+PipelineSpec learned_spec(int floor, int ceiling, bool with_gradients) {
+  PipelineSpec spec = spec_of(3, 4);
+  spec.boundary.learned.emplace();
+  spec.boundary.learned->floor = floor;
+  spec.boundary.learned->ceiling = ceiling;
+  spec.boundary.learned->block = 64;
+  spec.boundary.learned->gradients = with_gradients;
+  return spec;
+}
+
+// 128 numbers in two blocks: 8 bytes of scales and 16 bytes a bit.
+TEST(PipelineBytes, OfLearnedBitsFollowFromWhatWasUsed) {
+  OperationPlan plan;
+  plan.pipeline = plan_of(learned_spec(3, 6, true), 4);
+  EXPECT_EQ(plan.pipeline.forward_bytes, (std::vector<std::int64_t>(2, 8 + 16 * 6))) << "before it is known";
+  EXPECT_EQ(plan.pipeline.bytes_of_step(), 4 * 2 * 2 * 104);
+  Trace trace = make_trace(plan, {1, 2, 5, shape_of(4).parameters()});
+  EXPECT_EQ(trace.stage_bytes(5, 1), 4 * 2 * 2 * 104);
+  trace.bits = {{{6, 6}, {6, 5}}, {{6, 6}, {6, 5}}, {{4, 6}, {6, 3}}, {{4, 6}, {6, 3}}, {{3, 3}, {3, 3}}};
+  std::stringstream text;
+  write_trace(trace, text);
+  const std::string written = text.str();
+  EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 1 + 3) << "what is as before is not repeated";
+  const Trace back = read_trace(text, "trace");
+  EXPECT_EQ(back.bits, trace.bits);
+  EXPECT_EQ(back.forward_bytes(2, 1, 1), 8 + 16 * 5);
+  EXPECT_EQ(back.forward_bytes(3, 0, 0), 8 + 16 * 4);
+  EXPECT_EQ(back.backward_bytes(3, 1, 1), 8 + 16 * 3);
+  EXPECT_EQ(back.stage_bytes(3, 1), 4 * 2 * (8 + 16 * 6 + 8 + 16 * 3));
+}
+
+TEST(PipelineBytes, GradientsOfLearnedHopsMayHaveAFormatOfTheirOwn) {
+  PipelineSpec spec = learned_spec(2, 8, false);
+  spec.boundary.gradients = Quantized{Quantizer::kInt7, 64};
+  OperationPlan plan;
+  plan.pipeline = plan_of(spec, 4);
+  Trace trace = make_trace(plan, {1, 1, 1, shape_of(4).parameters()});
+  trace.bits = {{{2, 8}}};
+  EXPECT_EQ(trace.forward_bytes(1, 0, 0), 8 + 32);
+  EXPECT_EQ(trace.forward_bytes(1, 0, 1), 8 + 128);
+  EXPECT_EQ(trace.backward_bytes(1, 0, 0), 8 + 112);
+}
+
+TEST(PipelineTrace, LearnedBitsMustBeThere) {
+  OperationPlan plan;
+  plan.pipeline = plan_of(learned_spec(3, 6, true), 4);
+  std::stringstream text;
+  write_trace(make_trace(plan, {1, 2, 5, shape_of(4).parameters()}), text);
+  const std::string header = text.str();
+  const auto read = [&](const std::string& lines) {
+    return [=] {
+      std::stringstream in(header + lines);
+      read_trace(in, "trace");
+    };
+  };
+  const InputErrorParts none = error_of(read(""));
+  EXPECT_EQ(none.path, "bits");
+  EXPECT_EQ(none.hint.substr(0, 11), "train first");
+  EXPECT_EQ(error_of(read("{\"step\":2,\"bits\":[[6,6],[6,6]]}\n")).path, "line 2, step");
+  const auto with_header = [&](const Json& patch) {
+    Json changed = Json::parse(header);
+    changed.merge_patch(patch);
+    return [text = changed.dump() + "\n{\"step\":1,\"bits\":[[6,6],[6,6]]}\n"] {
+      std::stringstream in(text);
+      read_trace(in, "trace");
+    };
+  };
+  EXPECT_EQ(error_of(with_header({{"steps", 1000000000}})).path, "line 2, bits") << "memory has an end";
+  EXPECT_EQ(error_of(with_header({{"pipeline", {{"by_bits", {{"fewest", 7}}}}}})).path,
+            "line 1, pipeline.by_bits");
+  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6]]}\n")).path, "line 2, bits");
+  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,7]]}\n")).path, "line 2, bits");
+  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,2]]}\n")).path, "line 2, bits");
+}
+
 TEST(PipelineErrors, SayWhatWouldBeAllowed) {
   EXPECT_EQ(error_of([] { plan_of(spec_of(4, 1), 3); }).path, "pipeline.stages");
   EXPECT_EQ(error_of([] { plan_of(spec_of(4, 1), 3); }).found, "found 4 parts of a model with 3 layers");
@@ -180,6 +268,47 @@ TEST(PipelineSection, ChunksBelongToTheInterleavedSchedule) {
       error_of(parse({{"stages", 2}, {"schedule", "interleaved"}, {"chunks", 2}, {"microbatches", 3}})).path,
       "pipeline.microbatches");
   EXPECT_EQ(error_of(parse({{"stages", 2}, {"cut", {1, 2, 3}}})).path, "pipeline.cut");
+}
+
+TEST(PipelineSection, FormatsByHop) {
+  const auto boundary = [](Json pipeline) {
+    return parse_pipeline(pipeline_case(std::move(pipeline))).boundary;
+  };
+  const BoundarySpec list =
+      boundary({{"stages", 4}, {"activations", {"int8", "wire", "int3"}}, {"block", 32}});
+  for (const HopFormats* formats : {&list.activations, &list.gradients}) {
+    EXPECT_EQ(formats->at(0), (Quantized{Quantizer::kInt8, 32}));
+    EXPECT_EQ(formats->at(1), std::nullopt);
+    EXPECT_EQ(formats->at(2), (Quantized{Quantizer::kInt3, 32}));
+  }
+  const BoundarySpec back =
+      boundary({{"stages", 3}, {"activations", "int5"}, {"gradients", {"wire", "e3m0"}}});
+  EXPECT_EQ(back.activations.at(1), (Quantized{Quantizer::kInt5, 1024}));
+  EXPECT_EQ(back.gradients.at(0), std::nullopt);
+  EXPECT_EQ(back.gradients.at(1), (Quantized{Quantizer::kE3m0, 1024}));
+  EXPECT_FALSE(boundary({{"stages", 2}, {"activations", "int5"}, {"gradients", "wire"}}).gradients.any());
+  EXPECT_TRUE(boundary({{"stages", 4},
+                        {"chunks", 2},
+                        {"schedule", "interleaved"},
+                        {"microbatches", 4},
+                        {"activations", std::vector<std::string>(7, "int4")}})
+                  .activations.any());
+}
+
+TEST(PipelineSection, LearnedBitsHaveDefaultsThatTheCaseSays) {
+  const Json resolved = pipeline_case({{"stages", 2}, {"activations", "learned"}});
+  EXPECT_EQ(
+      resolved["pipeline"]["learned_bits"],
+      (Json{
+          {"floor", 2}, {"ceiling", 8}, {"penalty", 0.01}, {"lr", 0.02}, {"gate", 2.5}, {"first_step", 1}}));
+  const BoundarySpec boundary = parse_pipeline(resolved).boundary;
+  EXPECT_FALSE(boundary.activations.any());
+  EXPECT_TRUE(boundary.learned->gradients);
+  EXPECT_FALSE(
+      parse_pipeline(pipeline_case({{"stages", 2}, {"activations", "learned"}, {"gradients", "wire"}}))
+          .boundary.learned->gradients);
+  EXPECT_FALSE(pipeline_case({{"stages", 2}, {"activations", "int8"}})["pipeline"].contains("learned_bits"))
+      << "nothing new where nothing new is used";
 }
 
 TEST(PipelineTrace, ComesBackAsItWasWritten) {

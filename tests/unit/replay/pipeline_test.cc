@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "core/index.h"
+#include "replay/estimate.h"
 #include "replay/pipeline_run.h"
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
@@ -54,6 +56,23 @@ struct StagesRun {
   std::map<std::pair<int, int>, WorkerStep> steps;  // by step and worker
 };
 
+// pipeline.csv.
+std::map<std::pair<int, int>, WorkerStep> rows_of(const Replayed& replayed, int stages) {
+  std::map<std::pair<int, int>, WorkerStep> rows;
+  std::istringstream lines(replayed.files.at("pipeline.csv"));
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream cells(line);
+    int step, worker, stage;
+    WorkerStep row;
+    cells >> step >> worker >> stage >> row.compute_s >> row.bubble_s >> row.network_s >> row.bytes;
+    EXPECT_EQ(stage, worker % stages);
+    rows[{step, worker}] = row;
+  }
+  return rows;
+}
+
 StagesRun run(const Stages& setup) {
   Case one = drawn_case(setup.replicas, setup.message_s, 0);
   one.network.barrier = false;
@@ -66,17 +85,7 @@ StagesRun run(const Stages& setup) {
   StagesRun run;
   run.replayed = run_with(analytic_replay, one, trace);
   run.clock_s = run.replayed.report.at("simulated_s");
-  std::istringstream lines(run.replayed.files.at("pipeline.csv"));
-  std::string line;
-  for (std::getline(lines, line); std::getline(lines, line);) {
-    std::replace(line.begin(), line.end(), ',', ' ');
-    std::istringstream cells(line);
-    int step, worker, stage;
-    WorkerStep row;
-    cells >> step >> worker >> stage >> row.compute_s >> row.bubble_s >> row.network_s >> row.bytes;
-    EXPECT_EQ(stage, worker % setup.stages);
-    run.steps[{step, worker}] = row;
-  }
+  run.steps = rows_of(run.replayed, setup.stages);
   return run;
 }
 
@@ -209,6 +218,36 @@ TEST(Pipeline, SendsWhatThePlanSays) {
       EXPECT_EQ(row.bytes, 5 * 10 * (stage == 0 || stage == 3 ? 1 : 2));
     }
   }
+}
+
+// Three parts on as many stages, two micro-batches, bytes by bits 20, 30 and 40 forward, 7 back: what each
+// worker sends in each step by what its replica used then.
+TEST(Pipeline, SendsInTheBitsThatWereLearned) {
+  Stages setup;
+  setup.replicas = 2;
+  setup.stages = 3;
+  setup.steps = 3;
+  Trace trace = make_trace({}, {1, setup.replicas, setup.steps, 1000});
+  trace.plan.pipeline = equal_plan(setup);
+  trace.plan.pipeline.by_bits =
+      PipelinePlan::BytesByBits{4, {{20, 20}, {30, 30}, {40, 40}}, {{7, 7}, {7, 7}, {7, 7}}};
+  trace.bits = {{{6, 6}, {6, 5}}, {{5, 4}, {6, 4}}, {{4, 4}, {5, 4}}};
+  Case one = drawn_case(setup.replicas, 0, 0);
+  one.pipeline.stages = setup.stages;
+  one.workload.steps = setup.steps;
+  one.workload.step_time.seconds = 1;
+  const Replayed replayed = run_with(analytic_replay, one, trace);
+  std::int64_t all = 0;
+  for (const auto& [key, row] : rows_of(replayed, setup.stages)) {
+    const auto [step, worker] = key;
+    const std::vector<int>& bits = trace.bits[as_index(step - 1)][as_index(worker / 3)];
+    const int stage = worker % 3;
+    const int forward = stage < 2 ? 20 + 10 * (bits[as_index(stage)] - 4) : 0, back = stage > 0 ? 7 : 0;
+    EXPECT_EQ(row.bytes, 2 * (forward + back)) << "step " << step << ", worker " << worker;
+    all += row.bytes;
+  }
+  EXPECT_EQ(all, 2 * (12 * 7 + 40 + 40 + 40 + 30 + 30 + 20 + 40 + 20 + 20 + 20 + 30 + 20));
+  EXPECT_EQ(estimate(one, trace).payload_bytes, all);
 }
 
 // Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.

@@ -99,6 +99,20 @@ TEST_F(Gpu, PartialPathsAreTheCpusInFloat32) {
     }
 }
 
+TEST_F(Gpu, FormatsByHopAreTheCpus) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
+  scenario["workload"] = {{"wire", "fp32"}};
+  scenario["train"]["evaluate_every"] = 1;
+  scenario["train"]["model"]["layers"] = 3;
+  scenario["pipeline"] = {{"stages", 3}, {"activations", {"wire", "sign"}}, {"gradients", {"sign", "wire"}}};
+  const Trained cpu = on_cpu(scenario);
+  expect_near(stacked_on_gpu(scenario), cpu, 1e-4, "stacked");
+  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-4, "the loop");
+  Json all = scenario;
+  all["pipeline"]["activations"] = "sign";
+  EXPECT_NE(on_cpu(all).metrics, cpu.metrics);
+}
+
 TEST_F(Gpu, SameBitsAgain) {
   for (const char* precision : {"float32", "bf16"})
     for (const char* method : {"noloco", "muloco"}) {

@@ -291,6 +291,31 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   EXPECT_NEAR(train(ensemble).summary["final_loss_of_ensemble"], quantized, 1e-5);
 }
 
+// Three stages of one layer: a list of what the word says for all hops is that word, and one that is not, on
+// each back-end, is not.
+TEST(PipelineTraining, FormatsByHop) {
+  const auto scenario_with = [](const Json& activations, const Json& gradients) {
+    Json scenario = scenario_of({{"name", "diloco"}, {"inner_steps", 4}}, 8,
+                                {{"stages", 3}, {"microbatches", 2}, {"routing", "random"}});
+    scenario["train"]["model"]["layers"] = 3;
+    scenario["pipeline"]["activations"] = activations;
+    scenario["pipeline"]["gradients"] = gradients;
+    return scenario;
+  };
+  const Json int4_int3 = {"int4", "int3"}, int3_int4 = {"int3", "int4"}, wire_int8 = {"wire", "int8"};
+  EXPECT_EQ(train(scenario_with({"int5", "int5"}, "as-activations")).metrics,
+            train(scenario_with("int5", {"int5", "int5"})).metrics);
+  EXPECT_EQ(train(scenario_with({"wire", "wire"}, "as-activations")).metrics,
+            train(scenario_with("wire", "wire")).metrics);
+  const Trained loop = train(scenario_with(int4_int3, wire_int8));
+  EXPECT_EQ(train(scenario_with(int4_int3, wire_int8), 3).metrics, loop.metrics);
+  EXPECT_NE(train(scenario_with(int3_int4, wire_int8)).metrics, loop.metrics);
+  EXPECT_NE(train(scenario_with(int4_int3, {"int8", "wire"})).metrics, loop.metrics);
+  const Json sign_wire = {"sign", "wire"};
+  expect_losses(stacked(scenario_with(sign_wire, "wire")), train(scenario_with(sign_wire, "wire")), 1e-3,
+                "a sign and a scale, stacked");
+}
+
 // Stopped after so many rounds of the back-end, and gone on with from the last checkpoint.
 void expect_resumes(Json scenario, const std::vector<int>& calls) {
   scenario["train"]["checkpoint_every"] = 5;

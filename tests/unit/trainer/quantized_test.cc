@@ -8,7 +8,8 @@ namespace longhaul {
 namespace {
 
 constexpr Quantizer kAll[] = {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit,
-                              Quantizer::kSign};
+                              Quantizer::kSign, Quantizer::kInt7, Quantizer::kInt6, Quantizer::kInt5,
+                              Quantizer::kInt3, Quantizer::kInt2};
 
 // Of the candidates the nearest; of two as near the later one.
 double nearest_of(const std::vector<double>& candidates, double value) {
@@ -67,8 +68,17 @@ std::vector<double> reference(Quantizer quantizer, const std::vector<double>& bl
       case Quantizer::kE3m0:
         decoded.push_back(sign * nearest_of(magnitudes, std::abs(value)));
         break;
-      default:
+      case Quantizer::kSign:
         decoded.push_back(sign * sum / static_cast<double>(block.size()));
+        break;
+      default: {  // whole numbers of 7, 6, 5, 3 or 2 bits
+        const int levels = quantizer == Quantizer::kInt7   ? 63
+                           : quantizer == Quantizer::kInt6 ? 31
+                           : quantizer == Quantizer::kInt5 ? 15
+                           : quantizer == Quantizer::kInt3 ? 3
+                                                           : 1;
+        decoded.push_back(whole_reference(value, static_cast<float>(largest / levels), levels));
+      }
     }
   }
   return decoded;
@@ -102,6 +112,12 @@ TEST(Quantized, HasTheBytesWorkedOutByHand) {
   // 127 is a scale of 1, 0x3f800000; a tie at 2.5 goes to 2, one at 3.5 to 4.
   EXPECT_EQ(bytes(Quantizer::kInt8, {127, 2.5f, -3.5f}), (Bytes{0, 0, 0x80, 0x3f, 127, 2, 0xfc}));
   EXPECT_EQ(bytes(Quantizer::kInt4, {7, 2.5f, -3.5f}), (Bytes{0, 0, 0x80, 0x3f, 0x27, 0x0c}));
+  // 31 + 2 · 2^6 + 60 · 2^12 = 0x3c09f; -4 is 60 of 64.
+  EXPECT_EQ(bytes(Quantizer::kInt6, {31, 2.5f, -3.5f}), (Bytes{0, 0, 0x80, 0x3f, 0x9f, 0xc0, 0x03}));
+  // 3 + 6 · 2^3 + 5 · 2^9 = 0xa33; -2 is 6 of 8, -3 is 5.
+  EXPECT_EQ(bytes(Quantizer::kInt3, {3, -1.5f, 0.5f, -3}), (Bytes{0, 0, 0x80, 0x3f, 0b00110011, 0b1010}));
+  // 1 + 3 · 2^4 + 3 · 2^6 + 2^8 = 0x1f1; a tie at 0.5 goes to 0.
+  EXPECT_EQ(bytes(Quantizer::kInt2, {1, 0.5f, -1, -0.75f, 1}), (Bytes{0, 0, 0x80, 0x3f, 0b11110001, 0b01}));
   // Codes 7, 7 (0.75 is a tie of 0.5 and 1), 6, 5 (0.3 is nearer to 0.25) and 13 for -0.25.
   EXPECT_EQ(bytes(Quantizer::kE3m0, {1, 0.75f, 0.5f, 0.3f, -0.25f}),
             (Bytes{0, 0, 0x80, 0x3f, 0x77, 0x56, 0x0d}));

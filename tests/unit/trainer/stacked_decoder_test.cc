@@ -55,9 +55,10 @@ TEST_P(StackedDecoderInFloat32, LossesAndGradientsAreThoseOfTheLoop) {
 
 // A sign and a scale for each block: what rounding does before the boundary does not change them much. Pieces
 // of two replicas, and of one sequence.
-TEST(StackedDecoder, QuantizedBoundariesAreThoseOfTheLoop) {
-  const Quantized sign{Quantizer::kSign, 42};
-  const Boundaries boundaries{{0, 1, 2}, sign, sign};
+class StackedDecoderBoundaries : public testing::TestWithParam<std::pair<HopFormats, HopFormats>> {};
+
+TEST_P(StackedDecoderBoundaries, AreThoseOfTheLoop) {
+  const Boundaries boundaries{{0, 1, 2}, GetParam().first, GetParam().second};
   const Replicas replicas(kSmall, 5, 3, 0.3);
   const CpuDecoder loop(kSmall, boundaries);
   testing_stacked::Result expected{std::vector<double>(5), std::vector<float>(replicas.weights.size())};
@@ -77,8 +78,16 @@ TEST(StackedDecoder, QuantizedBoundariesAreThoseOfTheLoop) {
   }
 }
 
+constexpr Quantized kSign{Quantizer::kSign, 42};
+
+INSTANTIATE_TEST_SUITE_P(ForAllHopsAndByHop, StackedDecoderBoundaries,
+                         testing::Values(std::pair{HopFormats(kSign), HopFormats(kSign)},
+                                         std::pair{HopFormats({std::nullopt, kSign, std::nullopt}),
+                                                   HopFormats({kSign, std::nullopt, kSign})}));
+
 TEST(StackedDecoder, PiecesThatCutABlockAreRefused) {
-  const Boundaries boundaries{{1}, Quantized{Quantizer::kInt8, 1024}, std::nullopt};
+  const HopFormats by_hop({std::nullopt, Quantized{Quantizer::kInt8, 1024}});
+  const Boundaries boundaries{{1, 2}, by_hop, std::nullopt};
   const Replicas replicas(kSmall, 1, 3, 0.3);
   try {
     run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, memory_for(kSmall, 1, 1), boundaries),

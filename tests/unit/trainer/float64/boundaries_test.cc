@@ -130,5 +130,60 @@ TEST(Float64Boundaries, APartWithoutLayersIsPassedToo) {
   EXPECT_GT(std::abs(loss({1, 2}) - loss({1})), 1e-4);
 }
 
+// A hop without a format is no boundary.
+TEST(Float64Boundaries, EachHopHasItsFormatOfAList) {
+  const Quantized int3{Quantizer::kInt3, 64}, int8{Quantizer::kInt8, 16};
+  const Batch batch = random_batch(kShape, kSequences);
+  const std::vector<double> weights = random_weights<double>(kShape, 6);
+  const auto pass = [&](const Boundaries& boundaries) {
+    std::vector<double> gradient(weights.size() + 1);
+    gradient.back() =
+        float64::CpuDecoder(kShape, boundaries).loss_and_gradient(weights.data(), gradient.data(), batch);
+    return gradient;
+  };
+  const auto list = [](std::vector<std::optional<Quantized>> formats) {
+    return HopFormats(std::move(formats));
+  };
+  const std::nullopt_t none = std::nullopt;
+  EXPECT_EQ(pass({{1, 2}, list({int3, none}), none}), pass({{1}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, list({none, int3}), none}), pass({{2}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, none, list({int3, none})}), pass({{1}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, none, list({none, int3})}), pass({{2}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, list({int3, int3}), list({int8, int8})}), pass({{1, 2}, int3, int8}));
+  EXPECT_NE(pass({{1, 2}, list({int3, int8}), none}), pass({{1, 2}, list({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 2}, none, list({int3, int8})}), pass({{1, 2}, none, list({int8, int3})}));
+  // At one place the first of two hops comes first, and its gradient's last.
+  EXPECT_NE(pass({{1, 1}, list({int3, int8}), none}), pass({{1, 1}, list({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 1}, none, list({int3, int8})}), pass({{1, 1}, none, list({int8, int3})}));
+}
+
+// By hop the sum of g (x̂ − x), from the plain parts: their stream, what a plain quantizer makes of it, and
+// finite differences of the second part.
+TEST(Float64Boundaries, RoundingEffectsAreThoseOfThePlainParts) {
+  const Quantized int8{Quantizer::kInt8, static_cast<int>(kBlock)};
+  const Batch batch = random_batch(kShape, kSequences);
+  std::vector<double> weights = random_weights<double>(kShape, 6), gradient(weights.size());
+  for (const bool quantizes_gradients : {false, true}) {
+    const Boundaries boundaries{{kLayersBefore}, int8, quantizes_gradients ? HopFormats(int8) : HopFormats()};
+    RoundingEffects found = {1, 2, 3};
+    const float64::CpuDecoder decoder(kShape);
+    decoder.loss_and_gradient(weights.data(), gradient.data(), batch, boundaries, &found);
+    const Stream sent = first_part(weights, batch);
+    Stream read = as_int8(sent), back(sent.size());
+    for (std::size_t i = 0; i < read.size(); ++i)
+      back[i] = slope(read[i], [&] { return second_part(weights, batch, read); });
+    if (quantizes_gradients) back = as_int8(back);
+    double expected = 0;
+    for (std::size_t i = 0; i < read.size(); ++i) expected += back[i] * (read[i] - sent[i]);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_GT(std::abs(expected), 1e-6);
+    EXPECT_NEAR(found[0], expected, 1e-6 * std::abs(expected));
+    std::vector<double> same(gradient.size());
+    EXPECT_EQ(decoder.loss_and_gradient(weights.data(), same.data(), batch, boundaries, nullptr),
+              float64::CpuDecoder(kShape, boundaries).loss(weights.data(), batch));
+    EXPECT_EQ(same, gradient) << "asking for it changes nothing";
+  }
+}
+
 }  // namespace
 }  // namespace longhaul

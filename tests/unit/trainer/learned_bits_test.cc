@@ -1,0 +1,261 @@
+// Whole trainings whose boundaries have learned bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "core/errors.h"
+#include "tests/unit/trainer/compared_trainings.h"
+#include "tests/unit/trainer/thread_ranks.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/data/dataset.h"
+
+namespace longhaul {
+namespace {
+
+const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 3}};
+
+// Three stages of one layer, so two hops; four replicas.
+Json scenario_of(const Json& learned_bits, int steps = 9, const Json& method = kNoloco) {
+  Json scenario = small_scenario(method, steps);
+  scenario["workload"] = {{"wire", "fp32"}};
+  scenario["train"]["batch"] = 4;
+  scenario["train"]["model"]["layers"] = 3;
+  scenario["pipeline"] = {{"stages", 3},
+                          {"microbatches", 2},
+                          {"activations", "learned"},
+                          {"block", 100},
+                          {"learned_bits", learned_bits}};
+  return scenario;
+}
+
+struct BitsRow {
+  int bits;
+  double gate;
+};
+using Bits = std::map<std::tuple<int, int, int>, BitsRow>;  // by step, replica and hop
+
+Bits bits_in(const TemporaryFolder& folder) {
+  const CsvTable table = read_csv(folder.file("out/boundary_bits.csv"));
+  EXPECT_EQ(table.header, (std::vector<std::string>{"step", "replica", "hop", "bits", "gate"}));
+  Bits bits;
+  for (const auto& row : table.rows)
+    bits[{std::stoi(row[0]), std::stoi(row[1]), std::stoi(row[2])}] = {std::stoi(row[3]), std::stod(row[4])};
+  EXPECT_EQ(bits.size(), table.rows.size());
+  return bits;
+}
+
+// A gate at 0 is 5 of 2 to 8 bits.
+TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
+  const Json frozen = {{"lr", 0}, {"penalty", 0}, {"gate", 0}};
+  for (const Json& method : {kNoloco, Json{{"name", "ddp"}}, Json{{"name", "co2"}, {"inner_steps", 3}}}) {
+    Json learned = scenario_of(frozen, 9, method), given = learned;
+    given["pipeline"].erase("learned_bits");
+    given["pipeline"]["activations"] = "int5";
+    const Trained expected = train(given);
+    EXPECT_EQ(train(learned).metrics, expected.metrics) << method;
+    EXPECT_EQ(train(learned, 3).metrics, expected.metrics) << method;
+    for (Json* one : {&learned, &given}) (*one)["pipeline"]["gradients"] = {"int8", "wire"};
+    EXPECT_EQ(train(learned).metrics, train(given).metrics) << method;
+    EXPECT_NE(train(learned).metrics, expected.metrics);
+  }
+}
+
+TEST(LearnedBits, AFrozenGateWhateverThePenaltyStays) {
+  const TemporaryFolder folder;
+  train(only_case(scenario_of({{"lr", 0}, {"penalty", 5}, {"gate", 0}}), folder), folder);
+  const Bits bits = bits_in(folder);
+  EXPECT_EQ(bits.size(), 9u * 4 * 2);
+  for (const auto& [at, row] : bits) {
+    EXPECT_EQ(row.bits, 5);
+    EXPECT_EQ(row.gate, 0);
+  }
+}
+
+TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
+  const Json pressed = {{"penalty", 1000}, {"lr", 0.5}, {"floor", 3}, {"ceiling", 7}, {"first_step", 4}};
+  const TemporaryFolder folder;
+  train(only_case(scenario_of(pressed, 30), folder), folder);
+  const Bits bits = bits_in(folder);
+  std::set<int> seen;
+  for (int replica = 0; replica < 4; ++replica)
+    for (int hop = 0; hop < 2; ++hop) {
+      for (int step = 1; step <= 4; ++step) EXPECT_EQ(bits.at({step, replica, hop}).gate, 2.5);
+      EXPECT_EQ(bits.at({1, replica, hop}).bits, 7) << "6.70";
+      EXPECT_EQ(bits.at({30, replica, hop}).bits, 3);
+      for (int step = 2; step <= 30; ++step) {
+        EXPECT_LE(bits.at({step, replica, hop}).bits, bits.at({step - 1, replica, hop}).bits);
+        seen.insert(bits.at({step, replica, hop}).bits);
+      }
+    }
+  EXPECT_EQ(seen, (std::set<int>{3, 4, 5, 6, 7}));
+}
+
+// Without a penalty what rounding adds to the loss pulls two bits up.
+TEST(LearnedBits, TheLossAsksForMoreBits) {
+  const TemporaryFolder folder;
+  train(only_case(scenario_of({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60), folder),
+        folder);
+  const Bits bits = bits_in(folder);
+  double rise = 0;
+  for (int replica = 0; replica < 4; ++replica)
+    for (int hop = 0; hop < 2; ++hop) {
+      EXPECT_EQ(bits.at({1, replica, hop}).bits, 2);
+      rise += bits.at({60, replica, hop}).gate + 4;
+    }
+  EXPECT_GT(rise / 8, 1);
+}
+
+// The gates after the first step, from the decoder and the definition: Adam's first step is g/(|g| + 1e-8).
+TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
+  const double lr = 0.125, penalty = 0.02;
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}}), folder);
+  train(one, folder, 2);
+  const Bits bits = bits_in(folder);
+  const Dataset data = load_dataset(one);
+  const Decoder decoder(one.train->model, Device::kCpu);
+  const Quantized int3{Quantizer::kInt3, 100};  // 2 + 6 σ(−1.5) = 3.09
+  const Boundaries boundaries{{1, 2}, int3, int3};
+  const std::vector<float> weights = initial_weights(one.train->model, one.seed);
+  std::vector<float> gradient(weights.size());
+  const double open = 1 / (1 + std::exp(1.5)), kappa = 4 * std::log(2.) / 3;
+  std::set<bool> signs;
+  for (int replica = 0; replica < 4; ++replica) {
+    const Batch all = training_batch(data.training, *one.train, one.seed, replica, 1);
+    std::vector<double> mean(2);
+    for (int m = 0; m < 2; ++m) {
+      RoundingEffects rounding;
+      decoder.loss_and_gradient(weights.data(), gradient.data(), microbatch_of(all, m, 2), boundaries,
+                                &rounding);
+      for (std::size_t hop = 0; hop < 2; ++hop) mean[hop] += rounding[hop] / 2;
+    }
+    for (int hop = 0; hop < 2; ++hop) {
+      const double g =
+          (-kappa * mean[static_cast<std::size_t>(hop)] * 6 + penalty / 2 * 2 * open) * open * (1 - open);
+      EXPECT_EQ(bits.at({1, replica, hop}).bits, 3);
+      EXPECT_NEAR(bits.at({2, replica, hop}).gate, -1.5 - lr * g / (std::abs(g) + 1e-8), 1e-5)
+          << replica << hop;
+      signs.insert(g > 0);
+    }
+  }
+  EXPECT_EQ(signs.size(), 2u) << "else any rule would do";
+}
+
+std::vector<float> floats_of(const StoredTensor& tensor) {
+  std::vector<float> values(tensor.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
+}
+
+TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
+  Json scenario = scenario_of({{"penalty", 0.02}, {"lr", 0.3}, {"gate", 0}}, 10);
+  scenario["train"]["evaluate_ensemble"] = true;
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  const Trained trained = train(one, folder);
+  const StoredTensors tensors = read_safetensors(folder.file("out/checkpoints/step-10.safetensors"));
+  EXPECT_EQ(tensors.at("bit_gates").shape, (std::vector<std::int64_t>{4, 2}));
+  const std::vector<float> weights = floats_of(tensors.at("weights")),
+                           gates = floats_of(tensors.at("bit_gates"));
+  const std::size_t columns = weights.size() / 4;
+  const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+  ASSERT_EQ(batches.size(), 1u);
+  const Decoder decoder(one.train->model, Device::kCpu);
+  const auto format = [](float gate) {
+    return Quantized{whole_quantizer(static_cast<int>(std::nearbyint(2 + 6 / (1 + std::exp(-double{gate}))))),
+                     100};
+  };
+  double sum = 0;
+  std::set<std::pair<int, int>> used;
+  for (std::size_t r = 0; r < 4; ++r) {
+    const Quantized first = format(gates[2 * r]), second = format(gates[2 * r + 1]);
+    used.insert({code_bits(first.numbers), code_bits(second.numbers)});
+    const Boundaries boundaries{{1, 2}, HopFormats({first, second}), std::nullopt};
+    sum += decoder.loss(weights.data() + r * columns, batches[0], boundaries);
+  }
+  EXPECT_GT(used.size(), 1u) << "replicas' own";
+  EXPECT_NEAR(trained.summary["final_loss"], sum / 4, 1e-6);
+  EXPECT_LT(trained.summary["final_loss_of_ensemble"].get<double>(), sum / 4 + 1e-6);
+}
+
+TEST(LearnedBits, ResumeToTheSameBytes) {
+  Json scenario = scenario_of({{"penalty", 0.05}, {"lr", 0.2}, {"gate", 0}}, 12,
+                              {{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}});
+  scenario["train"]["checkpoint_every"] = 5;
+  scenario["train"]["evaluate_ensemble"] = true;
+  const TemporaryFolder undisturbed;
+  const Trained whole = train(only_case(scenario, undisturbed), undisturbed);
+  const std::string bits = read_text(undisturbed.file("out/boundary_bits.csv"));
+  std::set<int> steps;
+  for (const int calls : {3, 20, 45, 60, 80, 1000}) {
+    const TemporaryFolder folder;
+    const Case one = only_case(scenario, folder);
+    if (calls < 1000) {
+      EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(calls)), std::runtime_error)
+          << calls;
+    } else {
+      train(one, folder);
+    }
+    const Trained resumed = train(one, folder, 1, true);
+    EXPECT_EQ(resumed.metrics, whole.metrics) << calls;
+    EXPECT_EQ(resumed.summary, whole.summary) << calls;
+    EXPECT_EQ(read_text(folder.file("out/boundary_bits.csv")), bits) << calls;
+  }
+}
+
+InputErrorParts refused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "let through";
+  return {};
+}
+
+TEST(LearnedBits, WhereGatesCannotBeTrainedIsSaid) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of(Json::object()), folder);
+  const InputErrorParts stack = refused([&] {
+    train_with(one, folder, Device::kCpu, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
+  });
+  EXPECT_EQ(stack.path, "pipeline.activations");
+  EXPECT_EQ(stack.found, "found \"learned\" with the stacked back-end");
+  std::string of_ranks;
+  ThreadRanks::run(2, [&](Ranks& ranks) {
+    use_one_torch_thread();
+    ProgressReporter silent("test", -1, true);
+    TrainingFiles files(folder.file("out"), ranks.is_first());
+    try {
+      Training training(one, Device::kCpu, make_loop_backend(), files, silent, ranks);
+    } catch (const InputError& error) {
+      if (ranks.is_first()) of_ranks = error.parts().found;
+    }
+  });
+  EXPECT_EQ(of_ranks, "found \"learned\" with 2 ranks");
+}
+
+// Where there is one part there is no hop, and no gate.
+TEST(LearnedBits, OneStageIsTheWholeModel) {
+  Json learned = scenario_of(Json::object()), plain = learned;
+  learned["pipeline"]["stages"] = 1;
+  plain["pipeline"] = {{"stages", 1}, {"microbatches", 2}};
+  const TemporaryFolder folder;
+  EXPECT_EQ(train(only_case(learned, folder), folder).metrics, train(plain).metrics);
+  EXPECT_FALSE(std::filesystem::exists(folder.file("out/boundary_bits.csv")));
+}
+
+TEST(LearnedBits, AreInTheKey) {
+  const auto key = [](const Json& learned_bits) {
+    const TemporaryFolder folder;
+    return training_key(only_case(scenario_of(learned_bits), folder));
+  };
+  EXPECT_EQ(key(Json::object()), key({{"floor", 2}, {"penalty", 0.01}}));
+  EXPECT_NE(key(Json::object()), key({{"penalty", 0.02}}));
+}
+
+}  // namespace
+}  // namespace longhaul
