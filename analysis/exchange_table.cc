@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "core/index.h"
+#include "core/plan/lines.h"
+#include "core/plan/pipeline.h"
 
 namespace longhaul {
 namespace {
@@ -72,7 +74,14 @@ TraceFacts trace_facts(const std::string& case_folder) {
   std::ifstream in(trace_file(case_folder));
   std::string line;
   if (!std::getline(in, line)) return {};
-  return reading(trace_file(case_folder) + ": line 1", [&] { return facts_of(parse_json(line)); });
+  const std::string file = trace_file(case_folder);
+  return reading(file, [&] {
+    try {
+      return facts_of(parse_json(line));
+    } catch (const InputError& error) {
+      throw of_line(error, file, 1, "the header of a trace (docs/formats.md)");
+    }
+  });
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ std::vector<CurvePoint> mean_rows(const std::string& file, bool replayed) {
   };
   while (rows.next())
     if (rows.text(1) == "mean")
-      points.push_back({rows.integer(0), cell(5), cell(6), cell(2), cell(3), cell(4)});
+      points.push_back({rows.step(0), cell(5), cell(6), six_digits(rows.number(2)), cell(3), cell(4)});
   return points;
 }
 

@@ -12,7 +12,7 @@ std::string queue_setting(const TcpSpec& tcp) {
 }
 
 double network_residual(const Json& record) {
-  if (record.at("fidelity") != "flow" || record.contains("message_time_s")) return 0;
+  if (record.value("fidelity", "") != "flow" || record.contains("message_time_s")) return 0;
   // docs/model.md, "The validation grid": single flows, collectives and trunks together. What was not
   // measured decides nothing: it widens an interval to everything.
   static const std::map<std::string, double> measured = {

@@ -34,7 +34,7 @@ const Node& scenario_declaration() {
 
 Node verdict() {
   return section("", {text("id").required(), text("statement").required(), text("what").required(),
-                      text("bound").required(), text("verdict").required(), number("measured"),
+                      text("bound").required(), text("verdict").required(), anything("measured"),
                       list_of("interval", anything("")), table_of("point", anything("")).required(),
                       integer("seeds").at_least(0).required(), integer("missing_cases").at_least(0)});
 }
@@ -60,6 +60,7 @@ std::vector<Node> record_keys() {
                             text("label"),
                             text("training"),
                             text("fidelity"),
+                            text("queue"),
                             text("error"),
                             large_integer("seed"),
                             integer("number").at_least(0),
@@ -68,7 +69,8 @@ std::vector<Node> record_keys() {
                             table_of("swept", anything("")),
                             table_of("parameters", anything("")),
                             number("target_loss"),
-                            number("final_loss_sampling_error")};
+                            number("final_loss_sampling_error"),
+                            large_integer("evaluated_sequences").at_most(1e18)};
   std::set<std::string> known;
   for (const Node& key : keys) known.insert(key.key);
   for (const std::string& path : metric_paths())
@@ -107,10 +109,11 @@ const Node& record_declaration() {
 }
 
 const Node& training_declaration() {
-  static const Node declaration = section(
-      "", {number("final_loss"), number("final_loss_of_ensemble"), number("final_loss_sampling_error"),
-           number("evaluated_sequences"), number("best_loss"), number("weight_spread"), number("tokens"),
-           number("unigram_entropy"), number("source_entropy"), number("parameters"), text("corpus_hash")});
+  static const Node declaration =
+      section("", {number("final_loss"), number("final_loss_of_ensemble"),
+                   number("final_loss_sampling_error"), large_integer("evaluated_sequences").at_most(1e18),
+                   number("best_loss"), number("weight_spread"), number("tokens"), number("unigram_entropy"),
+                   number("source_entropy"), number("parameters"), text("corpus_hash")});
   return declaration;
 }
 

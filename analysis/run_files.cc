@@ -33,8 +33,22 @@ Json read_json_or_null(const std::string& file) {
 }
 
 Json read_json_or_null(const std::string& file, const Node& declaration) {
-  Json json = read_json_or_null(file);
+  Json json = without_null_numbers(declaration, read_json_or_null(file));
   if (!json.is_null()) reading(file, [&] { check_declared(declaration, json, ""); });
+  return json;
+}
+
+Json without_null_numbers(const Node& section, Json json) {
+  if (!json.is_object()) return json;
+  for (const Node& child : section.children) {
+    const auto found = json.find(child.key);
+    if (found == json.end()) continue;
+    const bool is_section = child.kind == NodeKind::kSection;
+    if (found->is_null() && (is_section || child.kind == NodeKind::kNumber))
+      json.erase(found);
+    else if (is_section)
+      *found = without_null_numbers(child, std::move(*found));
+  }
   return json;
 }
 

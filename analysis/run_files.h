@@ -14,9 +14,12 @@
 namespace longhaul {
 
 // A JSON file; null where it does not exist. Throws DamagedFile, with the place in the file, where it is no
-// JSON or not as declared.
+// JSON or not as declared. Declared numbers that are null are left out of it.
 Json read_json_or_null(const std::string& file);
 Json read_json_or_null(const std::string& file, const Node& declaration);
+
+// A number that is not finite is null in JSON: as if it were not there, in the section and those inside it.
+Json without_null_numbers(const Node& section, Json json);
 
 // What `read` returns. What it has against its input is said of `file`, and damages it: throws DamagedFile.
 template <typename Read>

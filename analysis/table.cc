@@ -126,7 +126,7 @@ struct Competition {
 
 std::optional<double> competing_value(const Json& record, const Metric& metric) {
   if (!metric.lower_is_better || record.value("status", "") != "done") return std::nullopt;
-  if (metric.of_exchanges && record.value("exchanges", 0) == 0) return std::nullopt;
+  if (metric.of_exchanges && value_at(record, "exchanges").value_or(0) == 0) return std::nullopt;
   return value_at(record, metric.path);
 }
 
@@ -208,8 +208,9 @@ std::string sampling_note(const std::vector<Json>& records) {
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max(), most = 0;
   for (const Json& record : records) {
-    if (!record.contains("final_loss_sampling_error")) continue;
-    const double error = record["final_loss_sampling_error"];
+    const std::optional<double> known = value_at(record, "final_loss_sampling_error");
+    if (!known || !record.contains("evaluated_sequences")) continue;
+    const double error = *known;
     lowest = std::min(lowest, error);
     highest = std::max(highest, error);
     const std::int64_t windows = record["evaluated_sequences"];

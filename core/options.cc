@@ -353,8 +353,7 @@ void check_declared(const Node& node, const Json& value, const std::string& path
     case NodeKind::kSection:
       if (!value.is_object()) reject(node, value, path);
       for (const Node& child : node.children)
-        if (const Json::const_iterator found = value.find(child.key);
-            found != value.end() && !found->is_null())
+        if (const Json::const_iterator found = value.find(child.key); found != value.end())
           check_declared(child, *found, child_path(path, child.key));
         else if (child.is_required)
           throw InputError(child_path(path, child.key), "this key is missing", allowed(child));
@@ -377,8 +376,7 @@ void check_declared(const Node& node, const Json& value, const std::string& path
     case NodeKind::kOneOf:
       if (!value.is_object() || value.empty()) reject(node, value, path);
       for (const Node& child : node.children)
-        if (const Json::const_iterator found = value.find(child.key);
-            found != value.end() && !found->is_null())
+        if (const Json::const_iterator found = value.find(child.key); found != value.end())
           check_declared(child, *found, child_path(path, child.key));
       return;
     case NodeKind::kTagged: {

@@ -36,8 +36,12 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+// "" where neither is a text: what is wrong then, resolve() says.
 std::string label_of(const Json& method) {
-  return method.value("label", method.value("name", std::string()));
+  for (const char* key : {"label", "name"})
+    if (const Json word = member(method, key); !word.is_null())
+      return word.is_string() ? word.get<std::string>() : "";
+  return "";
 }
 
 // The method that a dotted key "methods.LABEL.key" addresses; null if there is none.

@@ -91,12 +91,12 @@ void add_record(const Json& record, const std::string& label, Configuration& con
 void share_optimizer(const RunDirectory& run, const Json& resolved, Configuration& configuration) {
   if (!run.written.is_object()) return;
   const Json swept = resolved.value("swept", Json::object());
+  const Json written = member(member(run.written, "train"), "optimizer");
   const std::string section = "train.optimizer.";
   for (const std::string& path : configuration.keys()) {
     if (path.rfind(section, 0) != 0 || swept.contains(path)) continue;
-    const Json::json_pointer place("/train/optimizer/" + path.substr(section.size()));
-    if (run.written.contains(place))
-      configuration.set(path, run.written[place]);
+    if (const Json value = member(written, path.substr(section.size())); !value.is_null())
+      configuration.set(path, value);
     else
       configuration.erase(path);
   }

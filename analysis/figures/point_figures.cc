@@ -194,7 +194,10 @@ std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& cont
     std::vector<double> ends;  // of the curves, where they are not at 0
     const std::vector<FigureSeries> all = series_of(row, context);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (curves[i].empty() || !has_values(curves[i][0][axis.key])) continue;
+      const bool is_known =
+          !curves[i].empty() && std::all_of(curves[i].begin(), curves[i].end(),
+                                            [&](const Json& one) { return has_values(one[axis.key]); });
+      if (!is_known) continue;
       groups.push_back(i);
       if (const double end = mean_at(curves[i], axis.key, curves[i][0]["step"].size() - 1); end > 0)
         ends.push_back(end);

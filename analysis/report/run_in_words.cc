@@ -30,6 +30,7 @@ std::string values_in(const std::vector<Json>& records, const std::string& key) 
 std::string codec_in_words(const Json& codec) {
   if (codec.is_null() || codec == "wire") return "";
   if (codec.is_string()) return codec;
+  if (!codec.is_object() || codec.empty()) return codec.dump();
   const auto chosen = codec.items().begin();
   std::vector<std::string> details;
   for (const auto& [key, value] : chosen.value().items())

@@ -181,6 +181,7 @@ std::int64_t LinkTrace::next_change_ns(std::int64_t time_ns) const {
   const std::int64_t within = period_ns_ > 0 ? time_ns % period_ns_ : time_ns, begin = time_ns - within;
   const auto later = std::upper_bound(rows_.begin(), rows_.end(), within,
                                       [](std::int64_t time, const Row& row) { return time < row.time_ns; });
+  if (begin > kNever - period_ns_) return kNever;  // after 292 years
   if (later != rows_.end()) return begin + later->time_ns;
   return period_ns_ > 0 ? begin + period_ns_ : kNever;
 }

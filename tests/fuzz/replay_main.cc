@@ -1,23 +1,101 @@
-// Gives a fuzz target every file of its corpus, and each cut to half and with each 97th byte turned: what the
-// fuzzer has found once stays found in every build, without libFuzzer.
+// A fuzz target without libFuzzer: it gets every file of its corpus, each also cut to half and with each 97th
+// byte turned, so that what the fuzzer has found once stays found in every build.
+//
+//   NAME_fuzz FOLDER...                     that
+//   NAME_fuzz --mutate SECONDS SEED FOLDER...   and for so long changed ones (mutations.h); the one at work
+//   stands in
+//                                           NAME_fuzz.input of the temporary folder, where a signal leaves it
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstring>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutations.h"
+
+namespace {
+
+// Memory that is a file: it outlives the process.
+class InputAtWork {
+ public:
+  explicit InputAtWork(const std::string& file) : descriptor_(open(file.c_str(), O_RDWR | O_CREAT, 0600)) {
+    if (descriptor_ < 0 || ftruncate(descriptor_, kSize) != 0) return;
+    void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (memory != MAP_FAILED) text_ = static_cast<char*>(memory);
+  }
+  ~InputAtWork() { close(descriptor_); }
+
+  void keep(const std::string& input) {
+    if (!text_) return;
+    const std::size_t length = std::min(input.size(), kSize - 32);
+    std::snprintf(text_, 32, "%zu bytes:\n", length);
+    std::memcpy(text_ + 32, input.data(), length);
+  }
+
+ private:
+  static constexpr std::size_t kSize = 1 << 20;
+  int descriptor_;
+  char* text_ = nullptr;
+};
+
+void give(const std::string& input) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+}
+
+std::vector<std::string> files_of(int count, char** folders) {
+  std::vector<std::filesystem::path> paths;
+  for (int i = 0; i < count; ++i)
+    for (const auto& entry : std::filesystem::directory_iterator(folders[i])) paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> texts;
+  for (const auto& path : paths) texts.push_back(longhaul::read_text(path.string()));
+  return texts;
+}
+
+long long give_corpus(const std::vector<std::string>& corpus) {
+  for (std::string bytes : corpus) {
+    give(bytes);
+    give(bytes.substr(0, bytes.size() / 2));
+    for (std::size_t k = 0; k < bytes.size(); k += 97) bytes[k] = static_cast<char>(bytes[k] ^ 1);
+    give(bytes);
+  }
+  return 3 * static_cast<long long>(corpus.size());
+}
+
+long long give_mutations(const std::vector<std::string>& corpus, double seconds, std::uint64_t seed,
+                         const std::string& kept) {
+  using Clock = std::chrono::steady_clock;
+  InputAtWork at_work(kept);
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  long long count = 0;
+  for (std::string input; Clock::now() < end; ++count) {
+    // A change of a right input, or one more of what has been changed already.
+    if (count % 4 == 0) input = corpus[static_cast<std::size_t>(count / 4) % corpus.size()];
+    input = longhaul::mutated(input, seed + static_cast<std::uint64_t>(count));
+    at_work.keep(input);
+    alarm(30);
+    give(input);
+  }
+  alarm(0);
+  return count;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  int inputs = 0;
-  for (int i = 1; i < argc; ++i)
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      std::string bytes = longhaul::read_text(entry.path().string());
-      const auto give = [&](const std::string& one) {
-        LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(one.data()), one.size());
-        ++inputs;
-      };
-      give(bytes);
-      give(bytes.substr(0, bytes.size() / 2));
-      for (std::size_t k = 0; k < bytes.size(); k += 97) bytes[k] = static_cast<char>(bytes[k] ^ 1);
-      give(bytes);
-    }
-  std::printf("%d inputs\n", inputs);
+  const bool mutates = argc > 4 && std::string(argv[1]) == "--mutate";
+  const std::vector<std::string> corpus =
+      mutates ? files_of(argc - 4, argv + 4) : files_of(argc - 1, argv + 1);
+  long long inputs = give_corpus(corpus);
+  if (mutates && !corpus.empty())
+    inputs += give_mutations(corpus, std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10),
+                             (std::filesystem::temp_directory_path() /
+                              (std::filesystem::path(argv[0]).filename().string() + ".input"))
+                                 .string());
+  std::printf("%lld inputs\n", inputs);
   return inputs > 0 ? 0 : 1;
 }

@@ -45,6 +45,8 @@ class HostileFiles : public testing::Test {
 
 TEST_F(HostileFiles, ATrainingSaysNumbers) {
   EXPECT_EQ(error_of_training(R"({"final_loss": 2.5, "loss_of_tomorrow": []})"), "");
+  EXPECT_EQ(error_of_training(R"({"final_loss": null})"), "") << "it was not finite";
+  EXPECT_EQ(error_of_training(R"({"corpus_hash": null})").substr(0, 40), "training.json: corpus_hash: found null; ");
   EXPECT_EQ(error_of_training(R"({"final_loss": "low"})"),
             "training.json: final_loss: found \"low\"; allowed: a number");
   EXPECT_EQ(error_of_training(std::string(100000, '[')),
@@ -71,12 +73,12 @@ TEST_F(HostileFiles, RowsAreOfStepsAndReplicasThatThereAre) {
 TEST_F(HostileFiles, ATraceHeaderIsCheckedBeforeItCounts) {
   const std::string row = "1,0,outer,1,2,3,100,1";
   EXPECT_EQ(error_of_rows(row, R"({"replicas": 1000000000})").substr(0, 41),
-            "trace.jsonl: line 1: replicas: found 1000");
+            "trace.jsonl: line 1, replicas: found 1000");
   EXPECT_EQ(error_of_rows(row, R"({"rules": [{"name": 3}]})").substr(0, 47),
-            "trace.jsonl: line 1: rules[0].name: found 3; al");
+            "trace.jsonl: line 1, rules[0].name: found 3; al");
   EXPECT_EQ(error_of_rows(row, R"({"rules": [{"overlap_steps": 4294967296}]})").substr(0, 56),
-            "trace.jsonl: line 1: rules[0].overlap_steps: found 42949");
-  EXPECT_EQ(error_of_rows(row, std::string(200, '{')).substr(0, 34), "trace.jsonl: line 1: line 1, colum");
+            "trace.jsonl: line 1, rules[0].overlap_steps: found 42949");
+  EXPECT_EQ(error_of_rows(row, std::string(200, '{')).substr(0, 28), "trace.jsonl: line 1, column ");
 }
 
 }  // namespace

@@ -328,5 +328,20 @@ TEST(Scenario, LongNamesThatDifferAtTheEndStayApart) {
   EXPECT_EQ(seen.size(), 4u);
 }
 
+// The words were the JSON library's: the sweep looks for the method before the scenario is resolved.
+TEST(Scenario, ALabelThatIsNoTextIsNamedBesideASweepOfAMethod) {
+  Json json = base();
+  json["sweep"] = {{"methods.pairs.inner_steps", {1, 2}}};
+  json["methods"][0]["label"] = Json::array();
+  try {
+    load(json);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("methods[0].label: found []; allowed: a text"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace longhaul

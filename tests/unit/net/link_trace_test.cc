@@ -87,6 +87,14 @@ TEST(LinkTrace, RepeatsWithAPeriodAndTheLinksOwnValuesFirst) {
   EXPECT_EQ(trace.next_change_ns(5 * kSecond), 7 * kSecond);
 }
 
+// 64 bits of nanoseconds are 292 years: behind them nothing changes.
+TEST(LinkTrace, DoesNotRepeatBehindTheEndOfTime) {
+  const LinkTrace trace = trace_of("time_s,rate_bps\n1,1e6\n2,1e7\n", repeating(2e8));
+  const std::int64_t period_ns = 200'000'000'000'000'000, last = LinkTrace::kNever / period_ns;
+  EXPECT_EQ(trace.next_change_ns((last - 1) * period_ns), (last - 1) * period_ns + 1'000'000'000);
+  EXPECT_EQ(trace.next_change_ns(last * period_ns + 3'000'000'000), LinkTrace::kNever);
+}
+
 TEST(LinkTrace, KnowsWhenAnOutageEnds) {
   EXPECT_EQ(trace_of("time_s,rate_bps\n1,0\n3,0\n5,1e6\n").outage_end_ns(kSecond), 5 * kSecond);
   EXPECT_EQ(trace_of("time_s,rate_bps\n1,1e6\n3,0\n").outage_end_ns(4 * kSecond), LinkTrace::kNever);

@@ -1,0 +1,14 @@
+// Inputs that are near to right ones: one value of a JSON text, or one cell of a table, becomes another that
+// a reader may not expect. Bytes that are turned at random make hardly ever a text that is JSON, and so never
+// reach what is behind the parser.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace longhaul {
+
+// Of an input of several files (fuzz.h) one is changed, of JSON lines one line. The same for the same seed.
+std::string mutated(const std::string& input, std::uint64_t seed);
+
+}  // namespace longhaul
