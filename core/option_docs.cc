@@ -171,7 +171,8 @@ const Node* element_of(const Node* list, const Json& element) {
   if (!list || list->kind != NodeKind::kList) return nullptr;
   const Node& node = list->children[0];
   if (node.kind != NodeKind::kTagged) return &node;
-  return element.is_object() && element.contains(node.tag) ? node.child(element[node.tag]) : nullptr;
+  const Json tag = member(element, node.tag);
+  return tag.is_string() ? node.child(tag.get<std::string>()) : nullptr;
 }
 
 bool has_children(const Node* node) {

@@ -90,8 +90,8 @@ std::string allowed(const Node& node);
 // ("train.optimizer"). Throws InputError (without a file) at the first thing wrong.
 Json resolve(const Node& node, const Json& value, const std::string& path);
 
-// The same for a file that an older or newer program may have written: keys that are not declared pass, null
-// stands for a missing key, nothing is filled in.
+// The same for a file that an older or newer program may have written: keys that are not declared pass, and
+// nothing is filled in.
 void check_declared(const Node& node, const Json& value, const std::string& path);
 
 }  // namespace longhaul

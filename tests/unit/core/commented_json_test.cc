@@ -36,6 +36,11 @@ TEST(CommentedJson, HasTheDeclaredMeaningsAboveTheKeys) {
   EXPECT_NE(text.find("  \"free\": {\"a\": [1, 2]}\n}\n"), std::string::npos) << text;
 }
 
+TEST(CommentedJson, TakesATagThatIsNoTextForNone) {
+  const Json value = {{"methods", {{{"name", 4}}}}};
+  EXPECT_EQ(parse_json(commented_json(declaration(), value), JsonComments::kAllowed), value);
+}
+
 // A word longer than the line stands alone.
 TEST(CommentedJson, WrapsLongMeanings) {
   const std::string text = commented_json(declaration(), kValue);
