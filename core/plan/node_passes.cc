@@ -44,6 +44,8 @@ NodePasses::NodePasses(const DeviceNodeSpec& node, const PipelinePlan& plan,
   for (const PipelinePart& part : plan.parts) {
     const int layers = part.end_layer - part.first_layer;
     shares_.push_back(part.share);
+    const bool is_inner = met_.size() > 0 && static_cast<int>(met_.size()) + 1 < plan.part_count();
+    met_.push_back(is_inner ? 1 - static_cast<double>(plan.skip) / (plan.part_count() - 2) : 1);
     if (is_tensor) {
       const double activations = static_cast<double>(tokens / plan.microbatches) * shape->hidden * b;
       forward_.push_back(talk(2. * layers * 2 * others * activations, 2. * layers * 2 * others));
@@ -72,9 +74,10 @@ NodePass NodePasses::step(double one_device_s) const {
     for (const bool is_forward : {true, false}) {
       const double share = shares_[part] / microbatches_ * (is_forward ? 1 : backward_) / (1 + backward_);
       const NodePass one = pass(static_cast<int>(part), is_forward, one_device_s * share);
-      all.seconds += microbatches_ * one.seconds;
-      all.exposed_s += microbatches_ * one.exposed_s;
-      all.bytes += microbatches_ * one.bytes;
+      const double passes = microbatches_ * met_[part];
+      all.seconds += passes * one.seconds;
+      all.exposed_s += passes * one.exposed_s;
+      all.bytes += passes * one.bytes;
     }
   return all;
 }

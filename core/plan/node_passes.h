@@ -46,7 +46,8 @@ class NodePasses {
   bool are_of_nodes() const { return devices_ > 1; }
   // Of a micro-batch; `one_device_s`: what one device would compute.
   NodePass pass(int part, bool is_forward, double one_device_s) const;
-  // All passes of a replica's step together, one after another. `one_device_s`: of the step.
+  // All passes of a replica's step together, one after another; of parts that micro-batches leave out as many
+  // as on average. `one_device_s`: of the step, were none left out.
   NodePass step(double one_device_s) const;
 
  private:
@@ -58,6 +59,7 @@ class NodePasses {
   double overlap_ = 0;
   int microbatches_ = 1;
   double backward_ = 2;
+  std::vector<double> met_;           // by part: of the micro-batches, the share that takes it
   std::vector<double> shares_;        // of the work, by part
   std::vector<Talk> forward_, back_;  // by part
 };

@@ -55,6 +55,21 @@ TEST(NodePasses, AStageHasItsOwnLayers) {
   EXPECT_EQ(stages.step(2).bytes, whole.step(2).bytes);
 }
 
+// Of six parts the four inner ones are met by half of the micro-batches: what six have becomes what four
+// have.
+TEST(NodePasses, PartsThatAreLeftOutAreNotGathered) {
+  PipelineSpec spec;
+  spec.stages = 6;
+  spec.microbatches = 4;
+  spec.boundary.bytes_per_token = 1;
+  PipelinePlan plan = pipeline_plan(spec, std::nullopt, 6000, 4, Wire::kBf16);
+  const DeviceNodeSpec node = node_of(NodeParallelism::kSharded, 2, 8e9, 0);
+  const double part = 2 * 1000, all = 4 * 3 * 6 * part;
+  EXPECT_EQ(NodePasses(node, plan, std::nullopt, 4).step(1).bytes, all);
+  plan.skip = 2;
+  EXPECT_EQ(NodePasses(node, plan, std::nullopt, 4).step(1).bytes, all * (2 + 4 / 2.) / 6);
+}
+
 // 10^9 parameters in bf16 on four devices at 100 GB/s: three quarters of 2 GB take 15 ms, and three messages
 // of 5 µs. Once forward and twice back, for each of two micro-batches.
 TEST(NodePasses, ShardedGathersForEachPass) {
