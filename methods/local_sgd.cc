@@ -22,10 +22,11 @@ void check(const Case& one) {
   check_inner_steps(one);
   check_waiting(one);
   const Json& options = one.method.options;
-  if (options.contains("grace") && !options.contains("quorum"))
+  const bool has_quorum = options.value("quorum", Json("all")) != "all";
+  if (!has_quorum && options.value("grace", Json("0s")) != "0s")
     throw InputError("method.grace", "found without quorum", "quorum and grace",
                      "a deadline is a quorum of 1");
-  if (options.contains("quorum") && options.at("overlap_backward").get<double>() > 0)
+  if (has_quorum && options.at("overlap_backward").get<double>() > 0)
     throw InputError("method.quorum", "found with overlap_backward", "one of them",
                      "buckets would go before it is known who takes part");
 }

@@ -66,7 +66,7 @@ void check(const Case& one) {
   check_inner_steps(one);
   check_whole_groups(one);
   check_waiting(one);
-  if (one.method.options.contains("grace") && one.method.options.at("pattern") == "presend")
+  if (one.method.options.value("grace", Json("unlimited")) != "unlimited" && one.method.options.at("pattern") == "presend")
     throw InputError("method.grace", "found with pattern \"presend\"", "exchange, root, serial",
                      "φ would go ahead to a partner that may be passed by");
 }

@@ -14,7 +14,7 @@ Node grace_option();
 // `quorum` and `grace`: everyone waits until so many are there, and so long after that.
 std::vector<Node> quorum_options();
 
-// Of these options; without them all wait for all.
+// Of these options; all wait for all with quorum "all" and with grace "unlimited".
 Completion completion_of(const Json& options);
 
 // Throws InputError: with stages, where replicas are several workers; for a quorum above the replicas.

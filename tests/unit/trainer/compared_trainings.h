@@ -1,5 +1,5 @@
-// What tests that hold two trainings against each other share: the losses of a training, and a back-end that
-// ends one in the middle.
+// What tests that hold two trainings against each other share: the losses of a training, one on two ranks,
+// and a back-end that ends one in the middle.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "core/csv.h"
+#include "core/errors.h"
 #include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/thread_ranks.h"
 
 namespace longhaul {
 
@@ -29,6 +31,26 @@ inline void expect_losses(const Trained& found, const Trained& expected, double 
   ASSERT_EQ(a.size(), b.size()) << what;
   for (std::size_t i = 0; i < a.size(); ++i)
     EXPECT_NEAR(a[i], b[i], relative * b[i]) << what << ", line " << i;
+}
+
+// metrics.csv of a training on two ranks, each with half of the replicas; or path and words of what it
+// refuses.
+inline std::string metrics_of_two_ranks(const Json& scenario) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  std::string refused;
+  ThreadRanks::run(2, [&](Ranks& ranks) {
+    use_one_torch_thread();
+    ProgressReporter silent("test", -1, true);
+    TrainingFiles files(folder.file("out"), ranks.is_first());
+    try {
+      Training training(one, Device::kCpu, make_loop_backend(), files, silent, ranks);
+      files.finish(training.run());
+    } catch (const InputError& error) {
+      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
+    }
+  });
+  return refused.empty() ? read_text(folder.file("out/metrics.csv")) : refused;
 }
 
 // `host`, which ends a training after so many calls: that may be in the middle of a step.

@@ -8,7 +8,6 @@
 
 #include "core/errors.h"
 #include "tests/unit/trainer/compared_trainings.h"
-#include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
 
@@ -224,18 +223,8 @@ TEST(LearnedBits, WhereGatesCannotBeTrainedIsSaid) {
   });
   EXPECT_EQ(stack.path, "pipeline.activations");
   EXPECT_EQ(stack.found, "found \"learned\" with the stacked back-end");
-  std::string of_ranks;
-  ThreadRanks::run(2, [&](Ranks& ranks) {
-    use_one_torch_thread();
-    ProgressReporter silent("test", -1, true);
-    TrainingFiles files(folder.file("out"), ranks.is_first());
-    try {
-      Training training(one, Device::kCpu, make_loop_backend(), files, silent, ranks);
-    } catch (const InputError& error) {
-      if (ranks.is_first()) of_ranks = error.parts().found;
-    }
-  });
-  EXPECT_EQ(of_ranks, "found \"learned\" with 2 ranks");
+  EXPECT_EQ(metrics_of_two_ranks(scenario_of(Json::object())),
+            "pipeline.activations found \"learned\" with 2 ranks");
 }
 
 // Where there is one part there is no hop, and no gate.

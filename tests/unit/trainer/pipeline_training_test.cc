@@ -10,7 +10,6 @@
 #include "core/errors.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
-#include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
 #include "trainer/optimizer/adamw.h"
@@ -371,25 +370,6 @@ TEST(PipelineTraining, WhatCannotBeIsSaid) {
   EXPECT_EQ(refused(scenario_of({{"name", "ist"}, {"inner_steps", 2}}, 4, kStraight)).path,
             "pipeline.stages");
   EXPECT_EQ(refused(scenario_of(ddp, 4, kRandom)).path, "");
-}
-
-// Two ranks hold two replicas each.
-std::string metrics_of_two_ranks(const Json& scenario) {
-  const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  std::string refused;
-  ThreadRanks::run(2, [&](Ranks& ranks) {
-    use_one_torch_thread();
-    ProgressReporter silent("test", -1, true);
-    TrainingFiles files(folder.file("out"), ranks.is_first());
-    try {
-      Training training(one, Device::kCpu, make_loop_backend(), files, silent, ranks);
-      files.finish(training.run());
-    } catch (const InputError& error) {
-      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
-    }
-  });
-  return refused.empty() ? read_text(folder.file("out/metrics.csv")) : refused;
 }
 
 TEST(PipelineTraining, RanksTakeStraightRoutesAlone) {
