@@ -11,6 +11,7 @@
 #include "core/case.h"
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
+#include "replay/lag_history.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
 
@@ -34,6 +35,8 @@ struct ExchangeContext {
   Network& network;
   std::vector<int> site_of = {};  // of each replica of the topology, or empty
   SendingRules sending = {};
+  // What operations with an adaptive grace have seen.
+  std::unique_ptr<LagHistories> lags = std::make_unique<LagHistories>();
 };
 
 // One exchange, or one bucket of it: every member walks through the rounds of the collective.

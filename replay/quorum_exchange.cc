@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace longhaul {
@@ -15,17 +16,41 @@ QuorumExchange::QuorumExchange(const ExchangeContext& context, const Operation& 
 
 void QuorumExchange::release(int replica) {
   ready_s_[replica] = context_.clock.now_s();
-  if (has_begun()) return;
-  const Completion& completion = rule().completion;
+  if (has_begun()) {
+    if (number_ >= 0) history().add_late(number_, ready_s_[replica] - quorum_s_);
+    return;
+  }
+  if (static_cast<int>(ready_s_.size()) == rule().completion.quorum) quorum_s_ = ready_s_[replica];
   if (ready_s_.size() == group().size()) return begin();
-  if (static_cast<int>(ready_s_.size()) != completion.quorum) return;
-  context_.clock.after(completion.grace_s, [this, lives = std::weak_ptr<bool>(lives_)] {
+  if (static_cast<int>(ready_s_.size()) != rule().completion.quorum) return;
+  const double grace = grace_s();
+  if (std::isinf(grace)) return;
+  context_.clock.after(grace, [this, lives = std::weak_ptr<bool>(lives_)] {
     if (!lives.expired() && !has_begun()) begin();
   });
 }
 
+double QuorumExchange::grace_s() {
+  const Completion& completion = rule().completion;
+  return completion.adaptive ? history().grace_s(*completion.adaptive) : completion.grace_s;
+}
+
+LagHistory& QuorumExchange::history() {
+  return context_.lags->try_emplace(rule_index(), rule().completion.adaptive->window).first->second;
+}
+
+std::vector<double> QuorumExchange::lags_s() const {
+  std::vector<double> lags;
+  for (const auto& [replica, ready] : ready_s_) lags.push_back(ready - quorum_s_);
+  std::sort(lags.begin(), lags.end());
+  lags.erase(lags.begin(), lags.begin() + std::min<std::ptrdiff_t>(rule().completion.quorum,
+                                                                   static_cast<std::ptrdiff_t>(lags.size())));
+  return lags;
+}
+
 void QuorumExchange::begin() {
   begun_s_ = context_.clock.now_s();
+  if (rule().completion.adaptive) number_ = history().add(lags_s());
   for (const int replica : group())
     if (ready_s_.count(replica)) participants_.push_back(replica);
   if (participants_.size() == 1) return on_member_done_(participants_[0]);

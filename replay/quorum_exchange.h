@@ -1,6 +1,8 @@
 // An operation that does not wait for all of its group (Completion): it begins with the members that are
 // ready when the quorum was there for the grace time, or with all as soon as all are. It passes the others
-// by: they send nothing and wait for nothing.
+// by: they send nothing and wait for nothing. An adaptive grace time is fixed when the quorum is there, from
+// the lags of operations of its rule that have begun by then; those that were passed by count once they are
+// ready.
 #pragma once
 
 #include <map>
@@ -33,11 +35,15 @@ class QuorumExchange : public GroupOperation {
   bool has_begun() const { return begun_s_ >= 0; }
   bool takes_part(int replica) const;
   void begin();
+  double grace_s();
+  LagHistory& history();
+  std::vector<double> lags_s() const;  // behind the quorum
 
   const ExchangeContext& context_;
   MemberDone on_member_done_;
   std::map<int, double> ready_s_;  // by replica
-  double begun_s_ = -1;
+  double quorum_s_ = 0, begun_s_ = -1;
+  std::int64_t number_ = -1;  // in the history, of an adaptive grace
   std::vector<int> participants_;
   std::unique_ptr<BucketedExchange> run_;  // of the participants; null where one takes part alone
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for the end of the grace time

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,9 +66,21 @@ Payload whole(const std::vector<std::string>& tensors, Wire wire);
 //
 // A member that posts later takes no part, and waits for nothing. Who took part is known once the operation
 // has a time: the replay writes it (schedule.h).
+
+// A grace time that follows the lags seen so far: median + mads · MAD, the median of their absolute
+// deviations from the median. A lag is how long after the quorum was there (of a quorum of 1, after the first
+// member) a later member of an operation of the rule posted.
+struct AdaptiveGrace {
+  double mads = 0;
+  int window = 1;         // operations whose lags count, the last ones that have begun
+  double at_least_s = 0;  // never a shorter one
+  double start_s = 0;     // while no lag is known; infinite: until all have posted
+};
+
 struct Completion {
-  int quorum = 0;  // 0: all
-  double grace_s = 0;
+  int quorum = 0;      // 0: all
+  double grace_s = 0;  // where it is fixed
+  std::optional<AdaptiveGrace> adaptive = {};
 
   bool is_all() const { return quorum == 0; }
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
+#include <limits>
 #include <ostream>
 #include <set>
 
@@ -25,6 +26,8 @@ constexpr const char* kKinds[] = {"all-reduce",     "group-average", "all-gather
                                   "reduce-scatter", "send",          "all-to-all"};
 
 constexpr const char* kMachines[] = {"one", "all"};  // of whole_batch: as fast as one replica's, or as all
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The place of `word` in `words`.
 template <std::size_t kCount>
@@ -86,6 +89,15 @@ HiddenUnits units_from(const Json& json, std::int64_t parameters) {
   return units;
 }
 
+// An infinite start is not there.
+Json to_json(const Completion& completion) {
+  if (!completion.adaptive) return {{"quorum", completion.quorum}, {"grace_s", completion.grace_s}};
+  const AdaptiveGrace& adaptive = *completion.adaptive;
+  Json json = {{"mads", adaptive.mads}, {"window", adaptive.window}, {"at_least_s", adaptive.at_least_s}};
+  if (std::isfinite(adaptive.start_s)) json["start_s"] = adaptive.start_s;
+  return {{"quorum", completion.quorum}, {"adaptive", json}};
+}
+
 Json to_json(const OperationRule& rule) {
   Json json = {{"name", rule.name},
                {"kind", kKinds[static_cast<int>(rule.kind)]},
@@ -108,8 +120,7 @@ Json to_json(const OperationRule& rule) {
   if (rule.posts_first) json["posts_first"] = true;
   if (rule.stage >= 0) json["stage"] = rule.stage;
   if (!rule.releases.empty()) json["releases"] = rule.releases;
-  if (!rule.completion.is_all())
-    json["completion"] = {{"quorum", rule.completion.quorum}, {"grace_s", rule.completion.grace_s}};
+  if (!rule.completion.is_all()) json["completion"] = to_json(rule.completion);
   return json;
 }
 
@@ -171,9 +182,20 @@ void check_bytes(const OperationRule& rule, const PlanContext& context) {
                      fmt::format("at most {:.0e} bytes sent", kMost));
 }
 
+AdaptiveGrace adaptive_from(const Json& json) {
+  const AdaptiveGrace adaptive{json.at("mads"), json.at("window"), json.value("at_least_s", 0.),
+                               json.value("start_s", kInfinity)};
+  if (!(adaptive.mads >= 0) || adaptive.window < 1 || adaptive.window > kMostOfACount ||
+      !(adaptive.at_least_s >= 0) || !(adaptive.start_s >= 0))
+    throw InputError("adaptive", "found " + json.dump(),
+                     "a window of 1 or more, and mads, at_least_s and start_s of 0 or more");
+  return adaptive;
+}
+
 Completion completion_from(const Json& json, const OperationRule& rule) {
-  const Completion completion{json.at("quorum"), json.value("grace_s", 0.)};
-  if (completion.quorum < 1 || completion.grace_s < 0)
+  Completion completion{json.at("quorum"), json.value("grace_s", 0.)};
+  if (json.contains("adaptive")) completion.adaptive = adaptive_from(json["adaptive"]);
+  if (completion.quorum < 1 || !(completion.grace_s >= 0))
     throw InputError("completion", "found " + json.dump(),
                      "a quorum of 1 or more, and a grace_s of 0 or more");
   if (rule.buckets > 1)

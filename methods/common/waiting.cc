@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <limits>
+
 #include "core/errors.h"
 #include "core/units.h"
 
@@ -9,11 +11,40 @@ namespace longhaul {
 
 namespace {
 
+constexpr double kLongest_s = 1e9;
+
+// The time to wait follows what was seen.
+Node adaptive_grace() {
+  return section("",
+                 {number("mads").at_least(0).required().in("MADs").means(
+                      "the time to wait is the median of the lags seen so far and so many times their median "
+                      "absolute deviation; a lag is how long after the quorum was there, or after the first "
+                      "of a group, a later member was ready"),
+                  integer("window")
+                      .at_least(1)
+                      .by_default(64)
+                      .in("operations")
+                      .means("lags of the last so many averages count, those of all groups"),
+                  duration("at_least")
+                      .at_least(0)
+                      .at_most(kLongest_s)
+                      .by_default("1s")
+                      .means("the shortest time to wait"),
+                  either("start", {choice("", {"unlimited"}), duration("").at_least(0).at_most(kLongest_s)})
+                      .by_default("unlimited")
+                      .means("the time to wait while no lag is known")});
+}
+
 Node grace(const char* fallback, const char* meaning) {
-  return either("grace", {choice("", {"unlimited"}), duration("").at_least(0).at_most(1e9)})
+  return either("grace",
+                {choice("", {"unlimited"}), duration("").at_least(0).at_most(kLongest_s), adaptive_grace()})
       .by_default(fallback)
       .later()
       .means(meaning);
+}
+
+double start_s(const Json& start) {
+  return start == "unlimited" ? std::numeric_limits<double>::infinity() : parse_duration(start);
 }
 
 }  // namespace
@@ -21,7 +52,8 @@ Node grace(const char* fallback, const char* meaning) {
 Node grace_option() {
   return grace("unlimited",
                "how long the first of a group waits for the others: who is later is passed by, goes on with "
-               "its own weights, and waits for nothing; who is left alone likewise");
+               "its own weights, and waits for nothing; who is left alone likewise. An object: median + "
+               "mads · MAD of what was seen");
 }
 
 std::vector<Node> quorum_options() {
@@ -31,13 +63,18 @@ std::vector<Node> quorum_options() {
               .in("replicas")
               .means("the average begins with those who are there when so many were for the time of grace; "
                      "who is later is passed by, goes on with its own weights, and waits for nothing"),
-          grace("0s", "with quorum: how long it waits for the others then; a deadline is a quorum of 1")};
+          grace("0s",
+                "with quorum: how long it waits for the others then; a deadline is a quorum of 1. An object: "
+                "median + mads · MAD of what was seen")};
 }
 
 Completion completion_of(const Json& options) {
   const Json quorum = options.value("quorum", Json(1)), grace = options.value("grace", Json("unlimited"));
   if (quorum == "all" || grace == "unlimited") return {};
-  return {quorum.get<int>(), parse_duration(grace)};
+  if (!grace.is_object()) return {quorum.get<int>(), parse_duration(grace)};
+  return {quorum.get<int>(), 0,
+          AdaptiveGrace{grace.at("mads"), grace.at("window"), parse_duration(grace.at("at_least")),
+                        start_s(grace.at("start"))}};
 }
 
 void check_waiting(const Case& one) {

@@ -14,7 +14,7 @@ namespace {
 // Every message takes 0.3 s and a step 0.4 s, of replica r r tenths longer.
 class Waiting : public testing::Test {
  protected:
-  std::string run(const std::string& out, const Json& methods, bool has_barrier = false) {
+  std::string run(const std::string& out, const Json& methods, bool has_barrier = false, int jobs = 1) {
     Json json = Json::parse(read_text(scenario_file("small.json")));
     json["methods"] = methods;
     json["workload"] = {{"step_time", {{"constant", "400ms"}}}};
@@ -24,7 +24,8 @@ class Waiting : public testing::Test {
                        {"barrier", has_barrier}};
     const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
     write_text(file, json.dump());
-    const CommandResult result = longhaul({"run", file, "--out", folder, "--quiet"});
+    const CommandResult result =
+        longhaul({"run", file, "--out", folder, "--quiet", "--jobs", std::to_string(jobs)});
     EXPECT_EQ(result.status, 0) << result.err;
     return folder;
   }
@@ -113,6 +114,36 @@ TEST_F(Waiting, ADeadlinePassesTheLateOneBy) {
   EXPECT_NE(loss_of("local-sgd", "after", "2"), loss_of("independent", "plain", "2"));
 }
 
+// After five steps of 0.4 to 0.52 s lags are 0.2, 0.4, 0.6 s: median 0.4 s, MAD 0.2 s. All wait for all at
+// first, with half a MAD at the next time for 0.5 s, which passes the fourth by.
+TEST_F(Waiting, AnAdaptiveGraceFollowsWhatWasSeen) {
+  const Json grace = {{"mads", 0.5}, {"at_least", "0s"}};
+  const Json methods = {{{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 1}, {"grace", grace}},
+                        {{"name", "noloco"}, {"inner_steps", 5}, {"grace", grace}},
+                        {{"name", "gossip"}, {"inner_steps", 5}, {"grace", grace}}};
+  const std::string out = run("adaptive", methods), again = run("adaptive-jobs", methods, false, 2);
+  std::istringstream schedule(table(out, "local-sgd", "schedule.jsonl"));
+  std::string line;
+  std::getline(schedule, line);
+  std::getline(schedule, line);
+  EXPECT_EQ(Json::parse(line)["group"], (std::vector<int>{0, 1, 2, 3}));
+  std::getline(schedule, line);
+  EXPECT_EQ(Json::parse(line)["group"], (std::vector<int>{0, 1, 2}));
+  const CsvTable rows =
+      read_csv(out + "/cases/" + record(out, "local-sgd")["case"].get<std::string>() + "/exchanges.csv");
+  const double first = 5 * 0.52 + 6 * 0.3;
+  for (const auto& row : rows.rows) {
+    if (row[rows.column("step")] != "10") continue;
+    const bool is_late = row[rows.column("replica")] == "3";
+    EXPECT_NEAR(std::stod(row[rows.column("done_s")]), first + (is_late ? 2.6 : 2 + 0.5 + 4 * 0.3), 1e-9);
+  }
+  for (const char* method : {"local-sgd", "noloco", "gossip"}) {
+    EXPECT_EQ(losses(out, method), losses(again, method)) << method;
+    for (const char* file : {"exchanges.csv", "steps.csv", "schedule.jsonl"})
+      EXPECT_EQ(table(out, method, file), table(again, method, file)) << method << " " << file;
+  }
+}
+
 TEST_F(Waiting, WhatCannotBeIsSaid) {
   const auto refusal = [&](const Json& method, const Json& pipeline = Json()) {
     Json json = Json::parse(read_text(scenario_file("small.json")));
@@ -129,6 +160,12 @@ TEST_F(Waiting, WhatCannotBeIsSaid) {
   Json ahead = noloco;
   ahead["pattern"] = "presend";
   EXPECT_NE(refusal(ahead).find("found with pattern \"presend\""), std::string::npos);
+  Json adaptive = noloco;
+  adaptive["grace"] = {{"window", 4}};
+  EXPECT_NE(refusal(adaptive).find("methods[0].grace.mads: this key is missing"), std::string::npos);
+  EXPECT_NE(refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"grace", {{"mads", 3}}}})
+                .find("found without quorum"),
+            std::string::npos);
   EXPECT_NE(refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 5}}).find("at most 4"),
             std::string::npos);
   EXPECT_NE(

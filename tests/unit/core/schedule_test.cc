@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 
 #include "core/errors.h"
@@ -103,6 +104,31 @@ TEST(Completion, IsKeptByATrace) {
   EXPECT_EQ(read.plan.rules[1].completion.quorum, 2);
   EXPECT_EQ(read.plan.rules[1].completion.grace_s, 0.5);
   EXPECT_TRUE(timing_matters(read.plan));
+}
+
+TEST(Completion, ItsAdaptiveGraceIsKeptByATrace) {
+  for (const double start_s : {12.5, std::numeric_limits<double>::infinity()}) {
+    OperationPlan adaptive = plan();
+    adaptive.rules[1].completion = {1, 0, AdaptiveGrace{2.5, 32, 0.25, start_s}};
+    std::stringstream text;
+    write_trace(make_trace(adaptive, kContext), text);
+    const Trace read = read_trace(text, "trace.jsonl");
+    const Completion& completion = read.plan.rules[1].completion;
+    EXPECT_EQ(completion.quorum, 1);
+    ASSERT_TRUE(completion.adaptive);
+    EXPECT_EQ(completion.adaptive->mads, 2.5);
+    EXPECT_EQ(completion.adaptive->window, 32);
+    EXPECT_EQ(completion.adaptive->at_least_s, 0.25);
+    EXPECT_EQ(completion.adaptive->start_s, start_s);
+  }
+}
+
+TEST(Completion, AnEmptyWindowIsRefused) {
+  OperationPlan adaptive = plan();
+  adaptive.rules[1].completion = {1, 0, AdaptiveGrace{2.5, 0, 0.25, 1}};
+  std::stringstream text;
+  write_trace(make_trace(adaptive, kContext), text);
+  EXPECT_THROW(read_trace(text, "trace.jsonl"), InputError);
 }
 
 TEST(Completion, AQuorumOfNobodyIsRefused) {

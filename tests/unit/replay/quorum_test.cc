@@ -2,6 +2,8 @@
 // 2 (n − 1) · 0.3 s, and a step takes 1 s times the replica's factor.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -91,6 +93,46 @@ TEST(Quorum, TheSlowOneIsPassedByAtEveryStep) {
   const std::vector<Json> schedule = schedule_of(result);
   ASSERT_EQ(schedule.size(), 3u);
   for (const Json& row : schedule) EXPECT_EQ(row["group"], (std::vector<int>{0, 1, 2}));
+}
+
+// Median + 3 MAD of the lags, and all of them while there are none. Step 1: all wait for the last, at 1.9 s;
+// lags 0.1, 0.2, 0.9, so median 0.2, MAD 0.1. Step 2 waits for 0.5 s and passes the fourth by, which is ready
+// 0.9 s after the first: the same three lags again, and the same 0.5 s. Since it did not exchange, at step 3
+// it is ready in time.
+TEST(Quorum, AnAdaptiveGraceFollowsTheLags) {
+  Completion completion{1, 0, AdaptiveGrace{3, 64, 0, std::numeric_limits<double>::infinity()}};
+  const Replayed result = replayed(completion, {1, 1.1, 1.2, 1.9}, 3);
+  const double first = 1.9 + ring_s(4), second = first + 1 + 0.5 + ring_s(3);
+  for (int replica = 0; replica < 4; ++replica) EXPECT_NEAR(result.row(1, replica).done_s, first, 1e-9);
+  for (int replica = 0; replica < 3; ++replica) EXPECT_NEAR(result.row(2, replica).done_s, second, 1e-9);
+  EXPECT_NEAR(result.row(2, 3).done_s, first + 1.9, 1e-9);
+  for (int replica = 0; replica < 4; ++replica)
+    EXPECT_NEAR(result.row(3, replica).done_s, second + 1.2 + ring_s(4), 1e-9);
+  const std::vector<Json> schedule = schedule_of(result);
+  ASSERT_EQ(schedule.size(), 3u);
+  EXPECT_EQ(schedule[0]["group"], (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(schedule[1]["group"], (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(schedule[2]["group"], (std::vector<int>{0, 1, 2, 3}));
+}
+
+// A lag counts from when the quorum was there: of the third member on, 0.1 and 0.6 s after the second one.
+// Median 0.35, MAD 0.25: at step 2 it waits from then for 0.4 s with 0.2 MADs, and for 0.65 s, so for
+// all, with 1.2.
+TEST(Quorum, LagsCountFromTheQuorum) {
+  for (const double mads : {0.2, 1.2}) {
+    Completion completion{2, 0, AdaptiveGrace{mads, 64, 0, std::numeric_limits<double>::infinity()}};
+    const Replayed result = replayed(completion, {1, 1.5, 1.6, 2.1}, 2);
+    const double first = 2.1 + ring_s(4);
+    const double expected = mads < 1 ? first + 1.5 + 0.4 + ring_s(3) : first + 2.1 + ring_s(4);
+    EXPECT_NEAR(result.row(2, 0).done_s, expected, 1e-9) << mads;
+  }
+}
+
+// 0.3 s to begin with: the fourth, 0.9 s after the first, is passed by at once.
+TEST(Quorum, AnAdaptiveGraceMayStartWithATime) {
+  const Replayed result = replayed({1, 0, AdaptiveGrace{3, 64, 0, 0.3}}, {1, 1.1, 1.2, 1.9});
+  EXPECT_NEAR(result.row(1, 0).done_s, 1.3 + ring_s(3), 1e-9);
+  EXPECT_NEAR(result.row(1, 3).done_s, 1.9, 1e-9);
 }
 
 }  // namespace
