@@ -25,9 +25,17 @@ double training_seconds(const Case& one) {
   return 6. * static_cast<double>(train.model.parameters()) * tokens / kTrainingFlops;
 }
 
+// Rows of late gradients, 4 bytes a parameter and replica each.
+int late_rows(const Case& one) {
+  int most = 0;
+  for (const GradientDelay& delay : trained_plan_of(one).delays) most = std::max(most, delay.steps);
+  return most;
+}
+
 double training_bytes(const Case& one) {
   const TrainSpec& train = *one.train;
-  const double arena = 24. * static_cast<double>(train.model.parameters()) * one.replicas;
+  const double arena =
+      (24. + 4. * late_rows(one)) * static_cast<double>(train.model.parameters()) * one.replicas;
   const double token_bytes = 4. * (train.model.layers * (12. * train.model.hidden + 3. * train.model.ffn +
                                                          2. * train.model.heads * train.model.context) +
                                    3. * train.model.vocabulary);
@@ -37,7 +45,8 @@ double training_bytes(const Case& one) {
 // Of a training that runs: two checkpoints and the one that is being written, 20 bytes a parameter and
 // replica each. Once it is done the weights stay.
 double checkpoint_bytes(const Case& one, bool is_done) {
-  return (is_done ? 4. : 60.) * static_cast<double>(one.train->model.parameters()) * one.replicas;
+  return (is_done ? 4. : 60. + 12. * late_rows(one)) * static_cast<double>(one.train->model.parameters()) *
+         one.replicas;
 }
 
 double disk_bytes(const Case& one) {

@@ -145,6 +145,12 @@ struct LocalStep {
   int every = 1, phase = 0, first_step = 1, last_step = 0;
 };
 
+// Columns whose gradients the optimizer gets so many steps after they were computed.
+struct GradientDelay {
+  int steps = 0;
+  Columns columns;
+};
+
 struct OperationPlan {
   std::vector<OperationRule> rules;
   std::vector<LocalStep> local = {};  // after the optimizer, before blocking operations. It takes no time.
@@ -155,6 +161,7 @@ struct OperationPlan {
   bool has_own_data = false;  // each replica draws from its own part of the text
   // One part, where the case has no pipeline. With stages each rule is of one of them.
   PipelinePlan pipeline = {};
+  std::vector<GradientDelay> delays = {};  // of all columns; empty: no delay. They take no time.
 };
 
 // How many of the replicas have something to do.

@@ -33,6 +33,8 @@ inline std::vector<Json> every_method(int inner_steps) {
       outer("noloco", {{"pattern", "root"}}),
       outer("noloco", {{"group_size", 4}}),
       outer("local-sgd"),
+      outer("ravnest", {{"stages", 2}}),
+      outer("ravnest", {{"delay", 3}}),
       outer("gossip"),
       outer("moshpit"),
       outer("hierarchical", {{"across_every", 2}}),

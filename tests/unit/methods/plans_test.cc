@@ -257,6 +257,48 @@ TEST(Plans, UnitsThatCannotBeDealtAreRefused) {
   EXPECT_EQ(warned(30), 1u) << "the last ten steps end no round";
 }
 
+// Of stage s of S the gradient is S − 1 − s steps late; consecutive layers, equal parts where none are known.
+TEST(Plans, RavnestsStagesAreLateByWhatIsBehindThem) {
+  const auto delays = [](Json method) {
+    method["name"] = "ravnest";
+    return plan_of(make_case(method)).delays;
+  };
+  const std::vector<GradientDelay> three = delays({{"stages", 3}});
+  ASSERT_EQ(three.size(), 3u);
+  for (int stage = 0; stage < 3; ++stage) {
+    EXPECT_EQ(three[static_cast<std::size_t>(stage)].steps, 2 - stage);
+    const Columns& columns = three[static_cast<std::size_t>(stage)].columns;
+    ASSERT_EQ(columns.size(), 1u);
+    EXPECT_EQ(columns[0].begin, stage * 1000 / 3);
+    EXPECT_EQ(columns[0].end, (stage + 1) * 1000 / 3);
+  }
+  const std::vector<GradientDelay> all = delays({{"delay", 4}});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].steps, 4);
+  EXPECT_EQ(all[0].columns[0].size(), 1000);
+  EXPECT_TRUE(plan_of(make_case({{"name", "local-sgd"}})).delays.empty());
+}
+
+TEST(Plans, WhatRavnestCannotDo) {
+  const Json model = {{"hidden", 16}, {"layers", 2},   {"heads", 2},
+                      {"ffn", 24},    {"context", 12}, {"vocabulary", 16}};
+  const auto refused = [&](Json method, int stages = 1) {
+    method["name"] = "ravnest";
+    Case one = make_case_with(method, {{"model", model}, {"steps", 100}}, 4);
+    one.pipeline.stages = stages;
+    try {
+      method_named("ravnest").check(one);
+    } catch (const InputError& error) {
+      return error.parts().path + ": " + error.parts().found;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused({{"stages", 2}}), "");
+  EXPECT_EQ(refused({{"stages", 3}}), "method.stages: found 3 with a model of 2 layers");
+  EXPECT_EQ(refused({{"stages", 3}, {"delay", 1}}), "") << "stages are not asked for";
+  EXPECT_EQ(refused({{"stages", 2}}, 2), "pipeline.stages: found 2 with method \"ravnest\"");
+}
+
 TEST(Methods, EachIsInTheListOfTheTestsThatHoldForAll) {
   std::set<std::string> listed, there;
   for (const Json& method : every_method(4)) listed.insert(method["name"].get<std::string>());

@@ -1,0 +1,78 @@
+// Ravnest (arXiv 2401.01728): clusters of devices. Inside a cluster the model is cut into stages that never
+// wait for each other (zero-bubble asynchronous model parallelism), so that updates are late; between
+// clusters weights are averaged every H steps. A cluster is a replica here.
+//
+// Lateness, as in its authors' code, which keeps a version of a stage's weights for each micro-batch under
+// way: with S stages, stage s = 0 … S − 1 has taken S − 1 − s updates between the forward pass of a
+// micro-batch and its update, and the backward pass uses the weights of the forward pass (PipeDream's weight
+// stashing, arXiv 1806.03377).
+#include <fmt/core.h>
+
+#include "core/errors.h"
+#include "core/index.h"
+#include "methods/common/method.h"
+
+namespace longhaul {
+namespace {
+
+constexpr int kMostDelay = 64;
+
+std::vector<Node> options() {
+  return with_all_reduce(
+      {inner_steps_option(50),
+       integer("stages")
+           .at_least(1)
+           .at_most(kMostDelay + 1)
+           .by_default(3)
+           .means("devices of a cluster, each with consecutive layers (S); with delay stages"),
+       either("delay", {choice("", {"stages"}), integer("").at_least(0).at_most(kMostDelay)})
+           .by_default("stages")
+           .in("steps")
+           .means("updates that a stage has taken between the forward pass of a batch and the update with "
+                  "its gradient; stages: the first stage stages - 1, the last none; a number: all stages so "
+                  "many")});
+}
+
+std::vector<GradientDelay> delays(const Json& options, const PlannedModel& model) {
+  if (options.at("delay").is_number()) return {{options["delay"], {{0, model.parameters}}}};
+  const int stages = options.at("stages");
+  const std::vector<Columns> parts = fragments(model, stages, FragmentPattern::kConsecutive);
+  std::vector<GradientDelay> all;
+  for (int stage = 0; stage < stages; ++stage) all.push_back({stages - 1 - stage, parts[as_index(stage)]});
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationPlan plan{{all_reduce_rule("average", "weights", method.options, model)}};
+  plan.delays = delays(method.options, model);
+  return plan;
+}
+
+void check_stages(const Case& one, const ModelShape& model) {
+  const int stages = one.method.options.at("stages");
+  if (one.method.options.at("delay") == "stages" && stages > model.layers)
+    throw InputError("method.stages", fmt::format("found {} with a model of {} layers", stages, model.layers),
+                     fmt::format("at most {}", model.layers), "each stage has a layer at least");
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_own_optimizer(one);
+  if (one.pipeline.has_stages())
+    throw InputError("pipeline.stages",
+                     fmt::format("found {} with method \"{}\"", one.pipeline.stages, one.method.label), "1",
+                     "a replica is a cluster, whose stages are the method's own; workload.step_time says "
+                     "what a step of it takes");
+  if (one.train) check_stages(one, one.train->model);
+  if (one.workload.model) check_stages(one, *one.workload.model);
+}
+
+}  // namespace
+
+Method ravnest_method() {
+  return {"ravnest", "stages with late updates inside clusters, averages between them (arXiv 2401.01728)",
+          options(), plan,
+          check,     overlap_warnings};
+}
+
+}  // namespace longhaul
