@@ -28,6 +28,7 @@ inline std::vector<Json> every_method(int inner_steps) {
       outer("diloco"),
       outer("diloco", {{"nesterov", false}}),
       outer("muloco"),
+      outer("delayed-nesterov", {{"momentum_every", 2}}),
       outer("noloco"),
       outer("noloco", {{"pattern", "presend"}}),
       outer("noloco", {{"pattern", "root"}}),

@@ -61,6 +61,12 @@ TEST(MethodRelations, EagerDilocoWithoutDelayIsDiloco) {
   expect_same_bits(renamed("eager-diloco", {{"delay", 0}}), kDiloco);
 }
 
+TEST(MethodRelations, DelayedNesterovWithMomentumAtEachOuterStepIsDiloco) {
+  expect_same_bits(renamed("delayed-nesterov", {{"momentum_every", 1}}), kDiloco);
+  EXPECT_NE(with_wire(renamed("delayed-nesterov", {{"momentum_every", 2}}), "fp32").metrics,
+            with_wire(kDiloco, "fp32").metrics);
+}
+
 // Both take a late mean; without momentum it does not matter which kind of momentum.
 TEST(MethodRelations, Co2WithoutPenaltyClipAndMomentumIsDilocox) {
   for (const double outer_lr : {0.4, 1.}) {

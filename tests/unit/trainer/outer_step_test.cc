@@ -91,6 +91,47 @@ TEST(StreamingDiloco, IsTheOneWorkedOutByHand) {
   }
 }
 
+TEST(DelayedNesterov, IsTheOneWorkedOutByHand) {
+  const Json history = golden("delayed_nesterov.json");
+  Bench bench(method_spec(history["method"]), 2, 1);
+  OperationRule rule = rule_for({"delta"});
+  rule.every = 4;
+  int step = 0;
+  for (const Json& round : history["rounds"]) {
+    bench.set_column(Slot::kWeights, round["theta"]);
+    bench.run(rule, step += 4);
+    expect_near(bench.column(Slot::kSlowWeights), round["phi"], "phi");
+    expect_near(bench.column(Slot::kOuterMomentum), round["momentum"], "momentum");
+    EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
+  }
+}
+
+// Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ (what its paper's section on
+// it says): against SGD with Nesterov momentum in double, K at a time.
+TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
+  constexpr double kLr = 0.7, kMomentum = 0.9;
+  for (const int every : {1, 3, 5}) {
+    Bench bench(method_spec({{"name", "delayed-nesterov"},
+                             {"outer_lr", kLr},
+                             {"outer_momentum", kMomentum},
+                             {"momentum_every", every}}),
+                2, 1);
+    const OperationRule rule = rule_for({"delta"});
+    double phi = 0, momentum = 0, sum = 0;
+    for (int step = 1; step <= 4 * every; ++step) {
+      const double before = bench.column(Slot::kSlowWeights)[0], delta = std::sin(step);
+      bench.set_column(Slot::kWeights, {before + delta + 0.25, before + delta - 0.25});
+      bench.run(rule, step);
+      sum += delta;
+      if (step % every != 0) continue;
+      momentum = kMomentum * momentum + sum / every;
+      phi += kLr * (sum / every + kMomentum * momentum);
+      sum = 0;
+      EXPECT_NEAR(bench.column(Slot::kSlowWeights)[0], phi, 1e-5) << every << ", step " << step;
+    }
+  }
+}
+
 TEST(EagerDiloco, IsTheOneWorkedOutByHand) {
   const Json history = golden("eager_diloco.json");
   Bench bench(method_spec(history["method"]), 2, 1);
