@@ -16,6 +16,7 @@
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"
+#include "replay/membership.h"
 #include "replay/optimized_order.h"
 #include "replay/rebalance.h"
 
@@ -71,6 +72,7 @@ void check_case(const Case& one, std::set<std::string>& networks_seen) {
   if (one.train) trained_plan_of(one);  // its model may have fewer layers than the one that travels
   node_passes(one);                     // throws where the node does not fit the model
   check_rebalancing(one, plan_of(one));
+  check_crashes(one, plan_of(one));
   check_data(one);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
                               std::to_string(one.workload.parameters) + one.method.options.dump() +

@@ -292,6 +292,8 @@ Case parse_case(const Json& written) {
   one.network = parse_network(resolved.at("network"), one.workers(), one.folder);
   FaultsSpec faults = parse_faults(resolved, one.workers());
   one.slow = std::move(faults.slow);
+  one.crashes = std::move(faults.crashes);
+  one.recovery = parse_recovery(resolved);
   one.network.variation.faults = std::move(faults.links);
   check_link_faults(one.network);
   return one;

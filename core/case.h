@@ -95,6 +95,8 @@ struct Case {
   WorkloadSpec workload;
   NetworkSpec network;
   std::vector<SlowFault> slow;  // of `faults`; those of links are in network.variation
+  std::vector<CrashFault> crashes;
+  RecoverySpec recovery;
   // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
   // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
   // of case.json.

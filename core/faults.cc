@@ -86,6 +86,12 @@ Node fault_options() {
                                  number("factor").above(1).at_most(1e6).required().means(
                                      "its compute takes so many times as long")},
                                 "a replica is slow"),
+                  kind_of_fault("crash",
+                                {text("replicas")
+                                     .required()
+                                     .means("a replica or a range of them, as \"0-3\", each by itself")},
+                                "a replica is gone, and what it computed since its last step is lost; the "
+                                "section recovery says what follows"),
                   kind_of_fault(
                       "link",
                       {text("link").required().means("name of a link, or a glob of names, each by itself"),
@@ -112,9 +118,55 @@ FaultsSpec parse_faults(const Json& resolved, int workers) {
     if (json.at("kind") == "slow")
       spec.slow.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
                            json.at("factor"), parse_times(json, path)});
+    else if (json.at("kind") == "crash")
+      spec.crashes.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
+                              parse_times(json, path)});
     else
       spec.links.push_back(parse_link_fault(json, number, path));
   }
+  return spec;
+}
+
+Node recovery_options() {
+  return section(
+             "recovery",
+             {choice("on_failure", {"retry", "discard", "wait"})
+                  .by_default("retry")
+                  .means(
+                      "what becomes of an operation that lacks a member: retry: it begins anew among those "
+                      "who are left, and who has no partner left goes on alone; discard: it fails for all "
+                      "of its group, and where it averages gradients their step is thrown away; wait: all "
+                      "wait until the member is back and has done its step again"),
+              duration("detect").at_least(0).by_default("10s").means(
+                  "how long it takes until the others know that a replica is gone"),
+              choice("start", {"peer", "own"})
+                  .by_default("peer")
+                  .means("what a replica begins with that is back: the state of one who is there, drawn from "
+                         "the seed, which it downloads, or its own as it left it"),
+              choice("partners", {"drawn", "redrawn"})
+                  .by_default("drawn")
+                  .means("of groups that are drawn: who lacks a partner goes on alone, or meets others who "
+                         "lack one"),
+              number("state_bytes")
+                  .above(0)
+                  .at_most(1000)
+                  .means(
+                      "what a replica downloads, bytes a parameter; default 12, weights and two moments in "
+                      "fp32, and 8 more where the method has an outer step")})
+      .means("what follows when a replica is gone (faults of kind crash)");
+}
+
+RecoverySpec parse_recovery(const Json& resolved) {
+  RecoverySpec spec;
+  const Json json = resolved.value("recovery", Json::object());
+  const std::string policy = json.value("on_failure", "retry");
+  spec.on_failure = policy == "wait"      ? RecoverySpec::OnFailure::kWait
+                    : policy == "discard" ? RecoverySpec::OnFailure::kDiscard
+                                          : RecoverySpec::OnFailure::kRetry;
+  if (json.contains("detect")) spec.detect_s = parse_duration(json["detect"]);
+  spec.downloads_state = json.value("start", "peer") == "peer";
+  spec.redraws_partners = json.value("partners", "drawn") == "redrawn";
+  if (json.contains("state_bytes")) spec.state_bytes = json["state_bytes"].get<double>();
   return spec;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,13 +42,37 @@ struct LinkFault {
   FaultTimes times;
 };
 
+// A replica is gone: what it computed since its last step is lost, and its exchanges lack it.
+struct CrashFault {
+  int number = 0;
+  std::pair<int, int> replicas{0, -1};  // first and last; each by itself
+  FaultTimes times;
+};
+
 struct FaultsSpec {
   std::vector<SlowFault> slow;
   std::vector<LinkFault> links;
+  std::vector<CrashFault> crashes;
 };
 
-// The declaration of `faults`.
+// The section `recovery`: what the others do about a replica that is gone, and what it begins with when it is
+// back.
+struct RecoverySpec {
+  // Of an operation that lacks a member. retry: begun anew among those who are left; who has no partner left
+  // goes on alone. discard: it fails for all of its group, and with gradients their step. wait: all wait for
+  // it; it does its step again from its own state.
+  enum class OnFailure { kRetry, kDiscard, kWait };
+  OnFailure on_failure = OnFailure::kRetry;
+  double detect_s = 10;                    // until the others know that it is gone
+  bool downloads_state = true;             // of one who is there, drawn; else it has its own
+  bool redraws_partners = false;           // of drawn groups: those whose group lacks a member form new ones
+  std::optional<double> state_bytes = {};  // a parameter; none: as the method's state needs (state_bytes_of)
+};
+
+// The declarations of `faults` and `recovery`.
 Node fault_options();
+Node recovery_options();
+RecoverySpec parse_recovery(const Json& resolved);
 
 // Of a resolved case, for so many workers; without the section none. Throws InputError where values
 // contradict each other.

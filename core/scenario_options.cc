@@ -433,6 +433,7 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
            .required()
            .means("what is compared"),
        pipeline_options(), train_options(), workload_options(), network_options(topologies), fault_options(),
+       recovery_options(),
        anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
                                "is the union of their products; methods.LABEL.key addresses one method"),
        list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),

@@ -170,6 +170,7 @@ void ExchangeRun::cut_chain(SyncParts& chain) const {
 }
 
 void ExchangeRun::arrive(UnderWay* message) {
+  if (is_given_up_) return;
   const std::size_t from = message->from, to = message->to;
   if (!message->is_counted) cut_chain(message->chain);
   // The last member to be done may be the end of this run: nothing of it is touched after that.

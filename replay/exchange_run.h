@@ -37,6 +37,9 @@ struct ExchangeContext {
   SendingRules sending = {};
   // What operations with an adaptive grace have seen.
   std::unique_ptr<LagHistories> lags = std::make_unique<LagHistories>();
+  // Exchanges that were given up: what they had under way still arrives.
+  std::unique_ptr<std::vector<std::shared_ptr<void>>> given_up =
+      std::make_unique<std::vector<std::shared_ptr<void>>>();
 };
 
 // One exchange, or one bucket of it: every member walks through the rounds of the collective.
@@ -63,6 +66,8 @@ class ExchangeRun {
               std::vector<int> group, std::int64_t bytes, MemberDone on_member_done, int bucket = 0,
               const std::vector<std::vector<int>>& targets = {}, const std::vector<std::int64_t>& parts = {});
 
+  // Nothing is sent any more, and nobody will be done.
+  void give_up() { is_given_up_ = true; }
   // The member of this replica is ready and starts; `chain` leads to that.
   void post(int replica, const SyncParts& chain = {});
   // Chains count from now on: all members are ready. In an exchange of one bucket that is when the
@@ -141,7 +146,7 @@ class ExchangeRun {
   std::vector<Walk> walks_;
   std::size_t left_;
   std::map<std::pair<std::size_t, std::size_t>, double> pushed_;  // bytes, from one member to another
-  bool is_counting_ = false;
+  bool is_counting_ = false, is_given_up_ = false;
   double start_s_ = 0;
   std::deque<UnderWay> messages_;  // under way, or free
   std::vector<UnderWay*> free_;
@@ -173,6 +178,10 @@ class GroupOperation {
 
   // The next bucket of this replica's contribution may go; with the last one the replica is ready.
   virtual void release(int replica) = 0;
+  // Nothing is sent any more, and nobody will be done. It must outlive what is under way (given_up).
+  virtual void give_up() = 0;
+  // Whether it is settled who takes part.
+  virtual bool has_begun() const { return true; }
   // Those of the group that take part. Once it has begun.
   virtual const std::vector<int>& participants() const { return group_; }
   virtual MemberTimes times(int replica) const = 0;
@@ -205,6 +214,9 @@ class BucketedExchange : public GroupOperation {
                    std::vector<int> group, MemberDone on_member_done);
 
   void release(int replica) override;
+  void give_up() override {
+    for (const auto& run : runs_) run->give_up();
+  }
   MemberTimes times(int replica) const override;
   bool is_done(int replica) const override { return runs_.back()->is_done(replica); }
   bool is_finished() const override { return runs_.back()->is_finished(); }

@@ -21,6 +21,10 @@ FaultWindows windows_of(const SlowFault& fault, std::uint64_t seed, int worker) 
 
 }  // namespace
 
+FaultWindows crash_windows(const CrashFault& fault, std::uint64_t seed, int replica) {
+  return {fault.times, seed, fault.number, name_of(replica)};
+}
+
 SlowReplicas::SlowReplicas(const std::vector<SlowFault>& faults, std::uint64_t seed, int workers) {
   if (!faults.empty()) faults_.resize(as_index(workers));
   for (const SlowFault& fault : faults)
@@ -60,6 +64,9 @@ std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, do
   for (const SlowFault& fault : one.slow)
     for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
       add(fault.number, "slow", name_of(worker), windows_of(fault, one.seed, worker));
+  for (const CrashFault& fault : one.crashes)
+    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
+      add(fault.number, "crash", name_of(replica), crash_windows(fault, one.seed, replica));
   for (const LinkFault& fault : one.network.variation.faults)
     for (const StruckLinks& struck : struck_by(fault, topology))
       add(fault.number, fault.site.empty() ? "link" : "site", struck.subject,

@@ -29,6 +29,9 @@ class SlowReplicas {
   std::vector<std::vector<Fault>> faults_;  // by worker; empty: none of all
 };
 
+// When a crash strikes one of its replicas.
+FaultWindows crash_windows(const CrashFault& fault, std::uint64_t seed, int replica);
+
 // One time in which one fault struck one subject, up to the end of the replay.
 struct FaultRow {
   int fault = 0;  // number in the scenario's list

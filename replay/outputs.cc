@@ -109,11 +109,37 @@ void ReplayOutputs::add_move(const MoveRow& row) {
   moves_->cell(row.bytes).cell(row.begin_s).cell(row.done_s).end_row();
 }
 
+void ReplayOutputs::expect_absences() {
+  absences_.emplace(folder_ + "/absences.csv",
+                    std::vector<std::string>{"replica", "left_step", "left_s", "back_s", "source",
+                                             "copied_step", "bytes", "state_s", "joined_s", "first_step"});
+}
+
+void ReplayOutputs::close(int step) {
+  step_rows_.close([&](int of) { return of < step; });
+  exchange_rows_.close([&](const std::pair<int, int>& of) {
+    return of.first + plan_.rules[as_index(of.second)].overlap_steps < step;
+  });
+}
+
+void ReplayOutputs::add_absence(const AbsenceRow& row) {
+  const auto time = [&](double seconds) {
+    seconds < 0 ? absences_->cell(std::string()) : absences_->cell(seconds);
+  };
+  absences_->cell(row.replica).cell(row.left_step).cell(row.left_s);
+  time(row.back_s);
+  absences_->cell(row.source).cell(row.copied_step).cell(row.bytes);
+  time(row.state_s);
+  time(row.joined_s);
+  absences_->cell(row.first_step).end_row();
+}
+
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   const bool has_stages = plan_.pipeline.has_stages();
   std::vector<std::string> columns = {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"stage", "bubble_s", "stage_wait_s"});
   if (has_nodes_) columns.insert(columns.end(), {"node_s", "node_bytes"});
+  if (absences_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     out.cell(static_cast<std::int64_t>(i))
@@ -126,6 +152,10 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
           .cell(to_picoseconds(totals[i].bubble_s))
           .cell(to_picoseconds(totals[i].stage_wait_s));
     if (has_nodes_) out.cell(to_picoseconds(totals[i].node_s)).cell(totals[i].node_bytes);
+    if (absences_)
+      out.cell(totals[i].useful_steps)
+          .cell(to_picoseconds(totals[i].lost_s))
+          .cell(to_picoseconds(totals[i].gone_s));
     out.end_row();
   }
   out.flush();
@@ -173,6 +203,7 @@ void ReplayOutputs::write_report(const Json& report) {
   if (pipeline_) pipeline_->flush();
   if (tasks_) tasks_->flush();
   if (moves_) moves_->flush();
+  if (absences_) absences_->flush();
   schedule_.flush();
   std::ofstream out(folder_ + "/replay.json");
   out << report.dump(2) << '\n';
@@ -186,7 +217,8 @@ Json ReplayOutputs::finish(const std::vector<ReplicaTotals>& totals, const Topol
   write_replicas(totals);
   write_links(topology, loads);
   write_network(topology, loads);
-  const Json report = {{"transfers", transfers}, {"events", events}, {"simulated_s", latest_s}};
+  Json report = {{"transfers", transfers}, {"events", events}, {"simulated_s", latest_s}};
+  if (absences_) report["discarded"] = discarded_, report["thrown_away_steps"] = thrown_away_;
   write_report(report);
   return report;
 }

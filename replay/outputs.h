@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -46,7 +47,15 @@ class OrderedRows {
 
   void add(const Key& key, const Row& row) {
     blocks_.at(key).rows.push_back(row);
-    while (!blocks_.empty() && is_complete(blocks_.begin()->second)) write_first();
+    write_complete();
+  }
+
+  // Blocks of an unknown number of rows, kUnknown, end where `is_over` says so of their key.
+  static constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
+  void close(const std::function<bool(const Key&)>& is_over) {
+    for (auto& [key, block] : blocks_)
+      if (is_over(key)) block.expected = block.rows.size();
+    write_complete();
   }
 
  private:
@@ -56,6 +65,10 @@ class OrderedRows {
   };
 
   static bool is_complete(const Block& block) { return block.rows.size() == block.expected; }
+
+  void write_complete() {
+    while (!blocks_.empty() && is_complete(blocks_.begin()->second)) write_first();
+  }
 
   void write_first() {
     auto& [key, block] = *blocks_.begin();
@@ -111,6 +124,21 @@ struct ReplicaTotals {
   int stage = 0;                          // that it served at the end
   // Of workers that are nodes: what their devices say to each other, of compute_s what shows, and bytes.
   double node_s = 0, node_bytes = 0;
+  // Where replicas may be gone: steps that went into the model, compute that did not, and time without taking
+  // part.
+  std::int64_t useful_steps = 0;
+  double lost_s = 0, gone_s = 0;
+};
+
+// A replica that was gone: the first step that it did not take, where its state came from (-1: its own), and
+// the first step that it took again; 0: none. Seconds since training began, negative: not.
+struct AbsenceRow {
+  int replica = 0, left_step = 0;
+  double left_s = 0, back_s = -1;
+  int source = -1, copied_step = 0;
+  std::int64_t bytes = 0;
+  double state_s = -1, joined_s = -1;
+  int first_step = 0;
 };
 
 // When one exchange of one group was begun (the last member posted it) and over, since training began.
@@ -134,9 +162,13 @@ class ReplayOutputs {
   ReplayOutputs(const std::string& folder, const OperationPlan& plan, std::vector<NamedPart> parts,
                 int replicas, bool has_nodes);
 
-  void open_exchange(int step, int rule, std::size_t rows) { exchange_rows_.open({step, rule}, rows); }
+  void open_exchange(int step, int rule, std::size_t rows) {
+    exchange_rows_.open({step, rule}, absences_ ? decltype(exchange_rows_)::kUnknown : rows);
+  }
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
-  void open_step(int step, std::size_t rows) { step_rows_.open(step, rows); }
+  void open_step(int step, std::size_t rows) {
+    step_rows_.open(step, absences_ ? decltype(step_rows_)::kUnknown : rows);
+  }
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
   void add_schedule(const ScheduleRow& row);
   // Of a plan with stages.
@@ -146,6 +178,14 @@ class ReplayOutputs {
   // Where workers may change their stages: moves.csv, in the order of the moves.
   void open_moves();
   void add_move(const MoveRow& row);
+
+  // Where replicas may be gone: tables have rows of those who are there, up to close(), which says that no
+  // more come of steps below `step`, and of operations that were awaited below it.
+  void expect_absences();
+  void close(int step);
+  void add_absence(const AbsenceRow& row);
+  // An operation that failed for all of its group.
+  void note_discarded(bool is_of_gradients) { ++discarded_, thrown_away_ += is_of_gradients ? 1 : 0; }
 
   // faults.csv, of a case with faults.
   void write_faults(const std::vector<FaultRow>& rows);
@@ -168,7 +208,9 @@ class ReplayOutputs {
   bool has_nodes_;
   CsvWriter exchanges_, breakdown_, steps_;
   std::optional<CsvWriter> pipeline_, tasks_, moves_;
+  std::optional<CsvWriter> absences_;
   std::int64_t tasks_written_ = 0;
+  std::int64_t discarded_ = 0, thrown_away_ = 0;  // operations, of them those of gradients
   std::ofstream schedule_;
   OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;
   OrderedRows<int, StepRow> step_rows_;

@@ -59,6 +59,11 @@ void QuorumExchange::begin() {
   for (const int replica : participants_) run_->release(replica);
 }
 
+void QuorumExchange::give_up() {
+  lives_.reset();
+  if (run_) run_->give_up();
+}
+
 bool QuorumExchange::takes_part(int replica) const {
   return std::find(participants_.begin(), participants_.end(), replica) != participants_.end();
 }

@@ -21,6 +21,8 @@ class QuorumExchange : public GroupOperation {
                  std::vector<int> group, MemberDone on_member_done);
 
   void release(int replica) override;
+  void give_up() override;
+  bool has_begun() const override { return begun_s_ >= 0; }
   const std::vector<int>& participants() const override { return participants_; }
   // Of a member that it passed by: done when it was ready, with nothing sent.
   MemberTimes times(int replica) const override;
@@ -32,7 +34,6 @@ class QuorumExchange : public GroupOperation {
   std::vector<std::string> waiting() const override;
 
  private:
-  bool has_begun() const { return begun_s_ >= 0; }
   bool takes_part(int replica) const;
   void begin();
   double grace_s();

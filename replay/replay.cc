@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "replay/exchange_run.h"
 #include "replay/faults.h"
 #include "replay/logged_network.h"
+#include "replay/membership.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
 #include "replay/optimized_order.h"
@@ -36,7 +38,7 @@ struct Closing {
   ~Closing() { clock.close(); }
 };
 
-class Replay {
+class Replay : public Membership::Host {
  public:
   Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
          Clock& clock, const NetworkMaker& network_of)
@@ -57,6 +59,10 @@ class Replay {
                  one.workload.node.has_value()),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
+    if (!one.crashes.empty()) {
+      outputs_.expect_absences();
+      membership_.emplace(one, trace_, context_, outputs_, *this);
+    }
     if (one.pipeline.rebalance_every == 0) return;
     outputs_.open_moves();
     rebalancing_.emplace(one.pipeline, context_, trace_, crews_, wiring_,
@@ -68,9 +74,10 @@ class Replay {
     origin_s_ = network_.ready_s();
     clock_.after(origin_s_, [this] {
       for (int replica = 0; replica < count(); ++replica) compute(replica);
+      if (membership_) membership_->start();
     });
     clock_.run();
-    if (finished_ < count()) throw RunError(deadlock());
+    if (membership_ ? finished_ == 0 || !at_step_.empty() : finished_ < count()) throw RunError(deadlock());
     return write_results();
   }
 
@@ -89,13 +96,28 @@ class Replay {
     std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
     WorkerClocks clocks;             // with stages
     ReplicaTotals totals;
+    // Where replicas may be gone.
+    int life = 0;  // what was scheduled in an earlier one is void
+    bool is_computed = false, has_ended = false;
+    double begun_s = 0, planned_s = 0;  // the compute of its step
+    double unshared_s = 0;              // compute since it last contributed to an operation
+    std::int64_t unshared_steps = 0;
   };
+
+  // Not where the replica has crashed since.
+  template <typename Action>
+  std::function<void()> in_this_life(int replica, Action action) {
+    return [this, replica, life = at(replica).life, action = std::move(action)] {
+      if (at(replica).life == life) action();
+    };
+  }
 
   int count() const { return static_cast<int>(replicas_.size()); }
 
   // Workers that change their stages may talk to all others.
   std::vector<std::pair<int, int>> connections(const Case& one) const {
-    if (one.pipeline.rebalance_every == 0) return used_connections(trace_, topology_.site_of());
+    if (one.pipeline.rebalance_every == 0 && one.crashes.empty())
+      return used_connections(trace_, topology_.site_of());
     std::vector<std::pair<int, int>> all;
     for (int from = 0; from < count(); ++from)
       for (int to = 0; to < count(); ++to)
@@ -117,15 +139,112 @@ class Replay {
       seconds += last_step = step.seconds;
       state.totals.node_s += step.exposed_s;
       state.totals.node_bytes += step.bytes;
-    } while (!is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
+    } while (!membership_ && !is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
     state.next = 0;
     if (releases_during_compute(trace_, state.step)) release_backward(replica, seconds, last_step);
     seconds = slow_.stretched_s(replica, now(), seconds);
     state.totals.compute_s += seconds;
-    clock_.after(seconds, [this, replica] {
-      begin_waits(replica);
-      follow_program(replica);
-    });
+    state.begun_s = now();
+    state.planned_s = seconds;
+    state.is_computed = false;
+    if (membership_) ++at_step_[state.step];
+    clock_.after(seconds, in_this_life(replica, [this, replica] {
+                   begin_waits(replica);
+                   follow_program(replica);
+                 }));
+  }
+
+  // What Membership asks for and tells (membership.h).
+  int step_of(int replica) const override { return replicas_[as_index(replica)].step; }
+  bool has_ended(int replica) const override { return replicas_[as_index(replica)].has_ended; }
+  int lowest_step() const override {
+    return std::max(latest_lowest_, at_step_.empty() ? 0 : at_step_.begin()->first);
+  }
+  double since_origin_s() const override { return now(); }
+  std::map<int, std::shared_ptr<StepPlan>> open_plans() const override { return open_plans_; }
+  void fail() const override { throw RunError(deadlock()); }
+
+  int stop(int replica) override {
+    Replica& state = at(replica);
+    ++state.life;
+    ReplicaTotals& totals = state.totals;
+    if (!state.is_computed) {
+      const double done_s = std::clamp(now() - state.begun_s, 0., state.planned_s);
+      totals.compute_s -= state.planned_s - done_s;
+      state.unshared_s += done_s;
+      totals.lost_s += membership_->waits() ? done_s : 0;
+    } else {
+      totals.idle_s += now() - state.computed_s;
+      totals.lost_s += membership_->waits() ? state.planned_s : 0;
+      if (membership_->waits() && state.unshared_steps > 0) --state.unshared_steps;
+    }
+    if (!membership_->waits()) {
+      totals.lost_s += state.unshared_s;
+      state.unshared_s = 0;
+      state.unshared_steps = 0;
+      state.overlapped.clear();
+    } else {
+      const auto is_of_this_step = [&](const Waited& waited) { return waited.run->step() == state.step; };
+      state.overlapped.erase(
+          std::remove_if(state.overlapped.begin(), state.overlapped.end(), is_of_this_step),
+          state.overlapped.end());
+    }
+    state.blocking.clear();
+    state.plan.reset();
+    state.is_waiting = false;
+    if (!membership_->waits()) leave_count(state.step);
+    return state.is_computed ? state.step + 1 : state.step;
+  }
+
+  void begin(int replica, int step) override {
+    at(replica).step = step - 1;
+    compute(replica);
+  }
+
+  void redo(int replica) override {
+    const int step = at(replica).step--;
+    compute(replica);
+    leave_count(step);
+  }
+
+  void leave_count(int step) {
+    const auto found = at_step_.find(step);
+    if (--found->second == 0) at_step_.erase(found);
+  }
+
+  // Rows and plans of steps that nobody is at any more.
+  void close_steps() {
+    if (!at_step_.empty()) latest_lowest_ = at_step_.begin()->first;
+    outputs_.close(latest_lowest_);
+    for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < latest_lowest_;) {
+      if (!plan->second->is_finished()) {
+        ++plan;
+        continue;
+      }
+      clock_.after(0, [last = plan->second] {});  // it may be what called us
+      plan = open_plans_.erase(plan);
+    }
+  }
+
+  void end_step_among_others(int replica) {
+    Replica& state = at(replica);
+    const int step = state.step;
+    leave_count(step);
+    if (step < trace_.context.steps) {
+      compute(replica);
+    } else {
+      state.totals.clock_s = now();
+      state.has_ended = true;
+      ++finished_;
+    }
+    membership_->left_step(replica, step);
+    close_steps();
+    stop_if_all_ended();
+  }
+
+  // Who is gone is not waited for, if there is nobody left but those who have ended.
+  void stop_if_all_ended() {
+    if (finished_ == count() || (finished_ > 0 && at_step_.empty() && !membership_->waits())) clock_.stop();
   }
 
   void enter_pipeline(int worker) {
@@ -212,9 +331,11 @@ class Replay {
       if (one.kind == Instruction::Kind::kCompute)
         after_s = std::max(0., end_s - one.left * step_s);
       else
-        clock_.after(slow_.stretched_s(replica, now(), after_s), [this, replica, rule = one.rule] {
-          if (GroupOperation* run = plan_at(at(replica).step)->run_of(replica, rule)) run->release(replica);
-        });
+        clock_.after(slow_.stretched_s(replica, now(), after_s),
+                     in_this_life(replica, [this, replica, rule = one.rule] {
+                       if (GroupOperation* run = plan_at(at(replica).step)->run_of(replica, rule))
+                         run->release(replica);
+                     }));
     }
   }
 
@@ -222,6 +343,9 @@ class Replay {
   void begin_waits(int replica) {
     Replica& state = at(replica);
     state.computed_s = now();
+    state.is_computed = true;
+    state.unshared_s += state.planned_s;
+    ++state.unshared_steps;
     state.plan = plan_at(state.step);
     if (!state.plan) return;
     const std::vector<Instruction>& program = state.plan->program().instructions;
@@ -281,15 +405,43 @@ class Replay {
     if (!has_exchange(trace_, step)) return nullptr;
     const auto on_member_done = [this](GroupOperation& run, int replica) {
       if (run.is_finished()) note_finished(run);
+      if (replica < 0) return;
+      if (membership_) note_contribution(run, replica);
       if (at(replica).is_waiting) follow_program(replica);
     };
-    auto plan = std::make_shared<StepPlan>(context_, trace_, crews_, step, on_member_done);
+    auto plan = membership_ ? std::make_shared<StepPlan>(context_, trace_, membership_->attendance(step),
+                                                         step, on_member_done)
+                            : std::make_shared<StepPlan>(context_, trace_, crews_, step, on_member_done);
     for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
-    return open_plans_[step] = plan;
+    open_plans_[step] = plan;
+    if (membership_) membership_->made(*plan, step);
+    return plan;
+  }
+
+  // What it computed so far is in the model now; or, where gradients were thrown away, its step is not.
+  void note_contribution(const GroupOperation& run, int replica) {
+    Replica& state = at(replica);
+    const std::vector<int>& contributors = run.participants();
+    if (std::find(contributors.begin(), contributors.end(), replica) != contributors.end()) {
+      state.totals.useful_steps += state.unshared_steps;
+    } else if (run.rule().before_optimizer && state.unshared_steps > 0 && state.step == run.step()) {
+      state.totals.lost_s += state.unshared_s;
+    } else {
+      return;
+    }
+    state.unshared_s = 0;
+    state.unshared_steps = 0;
   }
 
   void note_finished(const GroupOperation& run) {
     transfers_ += run.transfers();
+    if (membership_) {
+      const bool is_discarded = static_cast<const RestartableExchange&>(run).is_discarded();
+      if (is_discarded) outputs_.note_discarded(run.rule().before_optimizer);
+      if (run.participants().empty() && !is_discarded) return;
+      return outputs_.add_schedule({run.rule_index(), run.step(), &run.participants(),
+                                    since_origin(run.start_s()), since_origin(run.done_s())});
+    }
     const bool is_everyone = run.rule().is_of_everyone() && run.rule().completion.is_all() &&
                              crews_.is_original(run.rule().stage, run.step());
     outputs_.add_schedule({run.rule_index(), run.step(), is_everyone ? nullptr : &run.participants(),
@@ -347,13 +499,14 @@ class Replay {
   void leave_step(int replica) {
     Replica& state = at(replica);
     state.plan.reset();
+    if (++steps_left_ % 256 == 0) beat();
+    if (membership_) return end_step_among_others(replica);
     const auto plan = open_plans_.find(state.step);
     if (plan != open_plans_.end() && plan->second->leave()) {
       // Its last run may be what called us: it goes when this event is over.
       clock_.after(0, [last = plan->second] {});
       open_plans_.erase(plan);
     }
-    if (++steps_left_ % 256 == 0) beat();
     if (state.step < trace_.context.steps) return compute(replica);
     state.totals.clock_s = now();
     if (++finished_ == count()) clock_.stop();
@@ -388,8 +541,21 @@ class Replay {
     return text;
   }
 
+  // Clocks of those who are gone stand where they went.
+  void end_absences() {
+    outputs_.close(std::numeric_limits<int>::max());
+    membership_->finish();
+    for (int replica = 0; replica < count(); ++replica) {
+      Replica& state = at(replica);
+      if (!state.has_ended) state.totals.clock_s = state.is_computed ? state.computed_s : state.begun_s;
+      state.totals.gone_s = membership_->gone_s(replica);
+      state.totals.useful_steps += state.unshared_steps;
+    }
+  }
+
   Json write_results() {
     std::vector<ReplicaTotals> totals;
+    if (membership_) end_absences();
     for (int worker = 0; worker < count(); ++worker) {
       totals.push_back(at(worker).totals);
       totals.back().stage = crews_.stage_of(worker, trace_.context.steps);
@@ -416,6 +582,9 @@ class Replay {
   ExchangeContext context_;
   std::optional<Rebalancing> rebalancing_;
   ReplayOutputs outputs_;
+  std::optional<Membership> membership_;  // where replicas may crash
+  std::map<int, int> at_step_;            // there: replicas at work, by their step
+  int latest_lowest_ = 0;
   ProgressReporter& reporter_;
   std::map<int, std::shared_ptr<PipelineRun>> pipelines_;  // by step; until every worker has left it
   std::map<int, std::shared_ptr<StepPlan>> open_plans_;    // by step; until every replica has left it
@@ -484,6 +653,7 @@ Json replay(const Case& one, const Trace& trace, const std::string& folder, Prog
         "the trace of this case");
   check_collectives(one, trace.plan);
   check_rebalancing(one, trace.plan);
+  check_crashes(one, trace.plan);
   return Replay(one, trace, folder, reporter, clock, network_of).run();
 }
 

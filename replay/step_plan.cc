@@ -124,6 +124,103 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Cre
   }
 }
 
+namespace {
+
+bool is_there(const Attendance& attendance, int replica) {
+  return attendance.roles[as_index(replica)] == Attendance::Role::kMember;
+}
+
+// The drawn groups without those who are absent. Groups that lack a member stay as they are, or their members
+// form new ones in the order of the draw.
+std::vector<std::vector<int>> attended(const std::vector<std::vector<int>>& drawn,
+                                       const Attendance& attendance) {
+  std::vector<std::vector<int>> groups;
+  std::vector<int> left;
+  std::size_t size = 2;
+  for (const std::vector<int>& group : drawn) {
+    std::vector<int> there;
+    for (const int replica : group)
+      if (is_there(attendance, replica)) there.push_back(replica);
+    if (there.size() < group.size() && attendance.redraws_partners) {
+      left.insert(left.end(), there.begin(), there.end());
+      size = std::max(size, group.size());
+    } else {
+      groups.push_back(std::move(there));
+    }
+  }
+  for (std::size_t at = 0; at < left.size(); at += size)
+    groups.emplace_back(left.begin() + static_cast<std::ptrdiff_t>(at),
+                        left.begin() + static_cast<std::ptrdiff_t>(std::min(left.size(), at + size)));
+  return groups;
+}
+
+}  // namespace
+
+StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
+                   const MemberDone& on_member_done)
+    : program_(program_of_step(trace.plan, trace.context.steps, step)),
+      runs_of_(as_index(worker_count(trace))),
+      workers_left_(0) {
+  for (const Operation& exchange : trace.operations_at(step)) {
+    const int rule = rule_index(trace.plan, exchange);
+    if (exchange.rule->is_of_everyone()) {
+      std::vector<int> there;
+      for (int replica = 0; replica < trace.context.replicas; ++replica)
+        if (attendance.roles[as_index(replica)] != Attendance::Role::kAbsent) there.push_back(replica);
+      add_restartable(context, exchange, rule, there, attendance, on_member_done);
+      continue;
+    }
+    for (const auto& group : attended(groups_of(exchange, trace.context.replicas), attendance))
+      if (group.size() > 1) add_restartable(context, exchange, rule, group, attendance, on_member_done);
+  }
+}
+
+void StepPlan::add_restartable(const ExchangeContext& context, const Operation& exchange, int rule,
+                               const std::vector<int>& group, const Attendance& attendance,
+                               const MemberDone& on_member_done) {
+  row_counts_[rule] += group.size();
+  const std::size_t index = runs_.size();
+  const auto done = [this, index, on_member_done](int worker) { on_member_done(*runs_[index], worker); };
+  std::vector<int> listeners;
+  for (const int replica : group)
+    if (!is_there(attendance, replica)) listeners.push_back(replica);
+  auto run = std::make_unique<RestartableExchange>(context, exchange, rule, group, listeners,
+                                                   attendance.discards, done);
+  restartable_.push_back(run.get());
+  runs_.push_back(std::move(run));
+  for (const int worker : group) runs_of_[as_index(worker)].push_back(runs_.back().get());
+}
+
+void StepPlan::lose(int replica) {
+  for (RestartableExchange* run : restartable_) run->lose(replica);
+  runs_of_[as_index(replica)].clear();
+}
+
+void StepPlan::admit(int replica, bool listens) {
+  for (RestartableExchange* run : restartable_)
+    if (run->rule().is_of_everyone() && run->admit(replica, listens))
+      runs_of_[as_index(replica)].push_back(run);
+}
+
+void StepPlan::promote(int replica) {
+  for (RestartableExchange* run : restartable_) run->promote(replica);
+}
+
+void StepPlan::release(int replica) {
+  const std::vector<GroupOperation*> runs = runs_of_[as_index(replica)];
+  for (GroupOperation* run : runs)
+    for (int bucket = 0; bucket < run->rule().buckets; ++bucket) run->release(replica);
+}
+
+void StepPlan::redo(int replica, int step) {
+  for (RestartableExchange* run : restartable_) run->redo(replica, run->step() < step);
+}
+
+bool StepPlan::is_finished() const {
+  return std::all_of(restartable_.begin(), restartable_.end(),
+                     [](const RestartableExchange* run) { return run->is_finished(); });
+}
+
 void StepPlan::add_run(const ExchangeContext& context, const Operation& exchange, int rule,
                        std::vector<int> group, const MemberDone& on_member_done) {
   row_counts_[rule] += group.size();

@@ -15,6 +15,7 @@
 #include "core/plan/trace.h"
 #include "replay/exchange_run.h"
 #include "replay/rebalance.h"
+#include "replay/restartable_exchange.h"
 
 namespace longhaul {
 
@@ -43,6 +44,18 @@ class StepTimes {
   const Trace& trace_;
 };
 
+// Who is there when a step's operations are made, where replicas may be gone.
+struct Attendance {
+  enum class Role : char {
+    kAbsent,
+    kMember,
+    kListener,  // of operations among everyone: it gets their results and contributes nothing
+  };
+  std::vector<Role> roles;        // by replica
+  bool discards = false;          // operations that lack a member fail
+  bool redraws_partners = false;  // of drawn groups
+};
+
 // Made when the first worker gets to the step. Operations are among workers: of each replica of a group the
 // one that has the rule's stage; of everyone all that serve it, wherever they were at first.
 class StepPlan {
@@ -52,6 +65,18 @@ class StepPlan {
   // `context` must outlive it. Throws InputError for invalid groups.
   StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
            const MemberDone& on_member_done);
+  // Of those who are there; `on_member_done` may be called with -1 (RestartableExchange).
+  StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
+           const MemberDone& on_member_done);
+
+  // Of a plan with an attendance: what RestartableExchange does, in all operations. Listeners are admitted to
+  // those among everyone alone.
+  void lose(int replica);
+  void admit(int replica, bool listens);
+  void promote(int replica);
+  void release(int replica);         // all of a listener's contribution
+  void redo(int replica, int step);  // it does this step anew
+  bool is_finished() const;
 
   const Program& program() const { return program_; }
   // The run of a rule that the worker takes part in; null: none.
@@ -66,8 +91,13 @@ class StepPlan {
   void add_run(const ExchangeContext& context, const Operation& exchange, int rule, std::vector<int> group,
                const MemberDone& on_member_done);
 
+  void add_restartable(const ExchangeContext& context, const Operation& exchange, int rule,
+                       const std::vector<int>& group, const Attendance& attendance,
+                       const MemberDone& on_member_done);
+
   Program program_;
   std::vector<std::unique_ptr<GroupOperation>> runs_;
+  std::vector<RestartableExchange*> restartable_;      // of runs_
   std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
   std::map<int, std::size_t> row_counts_;
   int workers_left_;

@@ -1,0 +1,294 @@
+#include "replay/membership.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.h"
+#include "core/hash.h"
+#include "core/index.h"
+#include "core/plan/program.h"
+#include "core/random.h"
+#include "replay/faults.h"
+
+namespace longhaul {
+namespace {
+
+constexpr int kMostIdleEvents = 1000000;
+
+}  // namespace
+
+bool keeps_replicas_alike(const OperationPlan& plan) {
+  if (plan.rules.empty()) return false;
+  return std::none_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return std::any_of(rule.payload.begin(), rule.payload.end(), [](const PayloadPart& part) {
+      return part.tensor == "weights" || part.tensor == "phi";
+    });
+  });
+}
+
+RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan) {
+  const bool has_its_own = std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return rule.sharded || rule.kind == OperationKind::kAllToAll;
+  });
+  return has_its_own || plan.takes_whole_batch ? RecoverySpec::OnFailure::kWait : recovery.on_failure;
+}
+
+double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
+  if (recovery.state_bytes) return *recovery.state_bytes;
+  const bool has_outer_step =
+      std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+        const std::vector<std::string> tensors = rule.tensors();
+        return std::count(tensors.begin(), tensors.end(), "delta") > 0;
+      });
+  return has_outer_step ? 20 : 12;
+}
+
+void check_crashes(const Case& one, const OperationPlan& plan) {
+  if (one.crashes.empty()) return;
+  const std::string path = element_path("faults", as_index(one.crashes.front().number)) + ".kind";
+  if (one.pipeline.has_stages())
+    throw InputError(path, fmt::format("found \"crash\" with {} pipeline stages", one.pipeline.stages),
+                     "one stage", "what other stages of a replica do without one of them is not modelled");
+  if (one.train && on_failure_of(one.recovery, plan) != RecoverySpec::OnFailure::kWait)
+    throw InputError(path,
+                     fmt::format("found \"crash\" with train, and replicas that go on without each other "
+                                 "(recovery.on_failure of method \"{}\")",
+                                 one.method.label),
+                     "recovery.on_failure \"wait\", or no train section",
+                     "a training does not follow yet who was there; without train the network is replayed");
+}
+
+Membership::Membership(const Case& one, const Trace& trace, const ExchangeContext& context,
+                       ReplayOutputs& outputs, Host& host)
+    : case_(one),
+      trace_(trace),
+      context_(context),
+      outputs_(outputs),
+      host_(host),
+      on_failure_(on_failure_of(one.recovery, trace.plan)),
+      listens_(keeps_replicas_alike(trace.plan)),
+      state_bytes_(std::max<std::int64_t>(1, std::llround(state_bytes_of(one.recovery, trace.plan) *
+                                                          static_cast<double>(one.workload.parameters)))),
+      members_(as_index(trace.context.replicas)),
+      faults_(members_.size()) {
+  for (const CrashFault& fault : one.crashes)
+    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
+      faults_[as_index(replica)].push_back(crash_windows(fault, one.seed, replica));
+}
+
+void Membership::start() {
+  origin_ns_ = context_.clock.now_ns();
+  for (std::size_t replica = 0; replica < members_.size(); ++replica)
+    if (!faults_[replica].empty()) follow_faults(static_cast<int>(replica), -1);
+}
+
+bool Membership::is_struck(int replica, std::int64_t time_ns) const {
+  const std::vector<FaultWindows>& faults = faults_[as_index(replica)];
+  return std::any_of(faults.begin(), faults.end(),
+                     [time_ns](const FaultWindows& fault) { return fault.is_on(time_ns); });
+}
+
+// The next change after `since_ns`, and on from there.
+void Membership::follow_faults(int replica, std::int64_t since_ns) {
+  std::int64_t next_ns = FaultWindows::kNever;
+  if (since_ns < 0 && is_struck(replica, 0)) next_ns = 0;
+  for (const FaultWindows& fault : faults_[as_index(replica)])
+    next_ns = std::min(next_ns, fault.next_change_ns(std::max<std::int64_t>(0, since_ns)));
+  if (next_ns == FaultWindows::kNever) return;
+  context_.clock.after_ns(origin_ns_ + next_ns - context_.clock.now_ns(), [this, replica, next_ns] {
+    const bool is_struck_now = is_struck(replica, next_ns);
+    if (is_struck_now == at(replica).is_up) {
+      if (++idle_events_ > kMostIdleEvents) host_.fail();
+      at(replica).is_up = !is_struck_now;
+      is_struck_now ? crash(replica) : come_back(replica);
+    }
+    follow_faults(replica, next_ns);
+  });
+}
+
+void Membership::crash(int replica) {
+  Member& member = at(replica);
+  ++member.crashes;
+  if (member.is_joining) {  // it had not begun
+    member.is_joining = member.has_state = false;
+    --joining_;
+    member.row.back_s = member.row.state_s = -1;
+    return detect(replica);
+  }
+  member.is_there = false;
+  if (host_.has_ended(replica)) return;
+  member.row = AbsenceRow{};
+  member.row.replica = replica;
+  member.row.left_s = host_.since_origin_s();
+  member.row.left_step = host_.stop(replica);
+  if (waits()) return;
+  context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
+    if (at(replica).crashes == crashes && !at(replica).is_missed && !at(replica).is_there) detect(replica);
+  });
+}
+
+void Membership::detect(int replica) {
+  at(replica).is_missed = true;
+  for (const auto& [step, plan] : host_.open_plans()) plan->lose(replica);
+  for (int other = 0; joining_ > 0 && other < static_cast<int>(members_.size()); ++other) {
+    const Member joining = at(other);
+    if (!joining.is_joining) continue;
+    if (!joining.has_state && joining.source == replica)
+      join(other);
+    else if (joining.has_state && !is_anybody_there())
+      begin(other, std::max(joining.copied_step + 1, host_.lowest_step()), joining.source,
+            joining.copied_step);
+  }
+}
+
+bool Membership::is_anybody_there() const {
+  for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
+    if (is_there(replica) && !host_.has_ended(replica)) return true;
+  return false;
+}
+
+void Membership::come_back(int replica) {
+  Member& member = at(replica);
+  if (host_.has_ended(replica)) return;
+  member.row.back_s = host_.since_origin_s();
+  if (waits()) {
+    member.row.joined_s = member.row.back_s;
+    member.row.first_step = host_.step_of(replica);
+    member.gone_s += member.row.joined_s - member.row.left_s;
+    outputs_.add_absence(member.row);
+    member.is_there = true;
+    for (const auto& [step, plan] : host_.open_plans()) plan->redo(replica, host_.step_of(replica));
+    return host_.redo(replica);
+  }
+  if (!member.is_missed) detect(replica);
+  join(replica);
+}
+
+int Membership::draw_source(int replica) {
+  std::vector<int> there;
+  for (int other = 0; other < static_cast<int>(members_.size()); ++other)
+    if (is_there(other) && !host_.has_ended(other)) there.push_back(other);
+  if (there.empty()) return -1;
+  RandomStream stream(case_.seed ^ fnv1a("source of a download"), Purpose::kFaults,
+                      static_cast<std::uint32_t>(replica),
+                      static_cast<std::uint32_t>(at(replica).downloads++));
+  return there[as_index(static_cast<int>(stream.uniform() * static_cast<double>(there.size())))];
+}
+
+void Membership::join(int replica) {
+  Member& member = at(replica);
+  const int source = draw_source(replica);
+  const int step = source < 0
+                       ? std::min(std::max(host_.lowest_step(), member.row.left_step), trace_.context.steps)
+                       : host_.step_of(source);
+  if (source < 0 || !case_.recovery.downloads_state) {
+    if (listens_ && !member.is_joining)
+      for (const auto& [of, plan] : host_.open_plans())
+        if (of >= step) plan->admit(replica, false);
+    return begin(replica, step, -1, 0);
+  }
+  const bool is_first = !member.is_joining;
+  if (is_first) ++joining_;
+  member.is_joining = true;
+  member.source = source;
+  member.copied_step = step - 1;
+  if (is_first && listens_) {
+    member.listens_from = step;
+    for (const auto& [of, plan] : host_.open_plans())
+      if (of >= step) plan->admit(replica, true);
+  }
+  member.row.bytes += state_bytes_;
+  const int rule = static_cast<int>(trace_.plan.rules.size()) + 2;  // "state" (row_names)
+  context_.network.send({source, replica, state_bytes_, {step, rule, source, member.downloads}},
+                        [this, replica, source, crashes = member.crashes, downloads = member.downloads,
+                         of_source = at(source).crashes] {
+                          const Member& now = at(replica);
+                          if (now.crashes != crashes || now.downloads != downloads) return;
+                          if (at(source).crashes != of_source) return;  // detect() draws another
+                          state_arrived(replica);
+                        });
+}
+
+void Membership::state_arrived(int replica) {
+  Member& member = at(replica);
+  member.has_state = true;
+  member.row.state_s = host_.since_origin_s();
+  if (!listens_) {
+    const int source_step = host_.step_of(member.source);
+    return begin(replica, source_step, member.source, member.copied_step);
+  }
+  for (const auto& [step, plan] : host_.open_plans())
+    if (step >= member.listens_from && at(replica).is_joining) plan->release(replica);
+}
+
+Attendance Membership::attendance(int step) const {
+  Attendance attendance;
+  attendance.discards = on_failure_ == RecoverySpec::OnFailure::kDiscard;
+  attendance.redraws_partners = case_.recovery.redraws_partners;
+  for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica) {
+    const Member& member = members_[as_index(replica)];
+    Attendance::Role role = Attendance::Role::kAbsent;
+    const bool is_expected = member.is_there || waits() || (!member.is_missed && !member.is_joining);
+    if (is_expected && !host_.has_ended(replica) && host_.step_of(replica) <= step)
+      role = Attendance::Role::kMember;
+    if (member.is_joining && listens_ && step >= member.listens_from) role = Attendance::Role::kListener;
+    attendance.roles.push_back(role);
+  }
+  return attendance;
+}
+
+void Membership::made(StepPlan& plan, int step) {
+  if (joining_ == 0) return;
+  for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
+    if (at(replica).is_joining && at(replica).has_state && listens_ && step >= at(replica).listens_from)
+      plan.release(replica);
+}
+
+void Membership::left_step(int replica, int step) {
+  idle_events_ = 0;
+  if (!listens_ || joining_ == 0 || step == trace_.context.steps) return;
+  const Program program = program_of_step(trace_.plan, trace_.context.steps, step);
+  const bool ends_one =
+      std::any_of(program.instructions.begin(), program.instructions.end(),
+                  [](const Instruction& one) { return one.kind == Instruction::Kind::kAwait; });
+  if (!ends_one) return;
+  for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
+    const Member& joining = at(other);
+    if (!joining.is_joining || !joining.has_state || step < joining.listens_from) continue;
+    begin(other, step + 1, replica, step);
+  }
+}
+
+void Membership::begin(int replica, int step, int source, int copied_step) {
+  Member& member = at(replica);
+  const bool listened = member.is_joining && listens_;
+  if (member.is_joining) --joining_;
+  member.is_joining = member.has_state = member.is_missed = false;
+  member.is_there = true;
+  member.row.source = source;
+  member.row.copied_step = copied_step;
+  member.row.joined_s = host_.since_origin_s();
+  member.row.first_step = step;
+  member.gone_s += member.row.joined_s - member.row.left_s;
+  outputs_.add_absence(member.row);
+  if (listened)
+    for (const auto& [of, plan] : host_.open_plans())
+      if (of >= step) plan->promote(replica);
+  host_.begin(replica, step);
+}
+
+double Membership::gone_s(int replica) const {
+  const Member& member = members_[as_index(replica)];
+  const bool is_gone = !member.is_there && !host_.has_ended(replica);
+  return member.gone_s + (is_gone ? host_.since_origin_s() - member.row.left_s : 0);
+}
+
+void Membership::finish() {
+  for (std::size_t replica = 0; replica < members_.size(); ++replica)
+    if (!members_[replica].is_there && !host_.has_ended(static_cast<int>(replica)))
+      outputs_.add_absence(members_[replica].row);
+}
+
+}  // namespace longhaul

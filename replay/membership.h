@@ -1,0 +1,118 @@
+// Who is there: replicas crash and come back (faults of kind crash), and what follows is what the section
+// `recovery` says (core/faults.h).
+//
+// A crash. The others know of it `detect` later; operations that lack the replica then go on as on_failure
+// says. With "wait" nobody is told: it does its step again when it is back, from its own state.
+//
+// A return. It downloads the state of one who is there, drawn from (seed, replica, number of the download),
+// over the network. Where the replicas of a method are all alike behind an operation (keeps_replicas_alike),
+// it also listens to the operations that are made from its return on, which wait until it has the state, and
+// begins after the first step that ended one. Otherwise it begins with the step that its source is at when
+// the state has come. If the source crashes first, it draws another. Where nobody is there, it goes on with
+// what it has.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/case.h"
+#include "core/faults.h"
+#include "core/plan/trace.h"
+#include "replay/exchange_run.h"
+#include "replay/outputs.h"
+#include "replay/step_plan.h"
+
+namespace longhaul {
+
+// Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among
+// everyone. Not where weights are averaged, which brings replicas together that were apart.
+bool keeps_replicas_alike(const OperationPlan& plan);
+
+// The policy of a case: a method whose replicas hold what no other has (shards, units of their own, the one
+// that trains for all) always waits.
+RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan);
+
+// What a replica downloads, a parameter: `recovery.state_bytes`; or 12 (weights, two moments in fp32), and 8
+// more (slow weights, momentum) for a plan with an operation behind the optimizer.
+double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan);
+
+// Throws InputError: crashes with stages; with a training that would have to follow them.
+void check_crashes(const Case& one, const OperationPlan& plan);
+
+class Membership {
+ public:
+  // What it asks of the replay and tells it. Steps count from 1.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    virtual int step_of(int replica) const = 0;     // that it is at, or was at last
+    virtual bool has_ended(int replica) const = 0;  // its last step is over
+    // The replica is gone. Returns the first step that it has not computed.
+    virtual int stop(int replica) = 0;
+    virtual void begin(int replica, int step) = 0;                            // with this step
+    virtual void redo(int replica) = 0;                                       // the step that it was at
+    virtual std::map<int, std::shared_ptr<StepPlan>> open_plans() const = 0;  // by step
+    virtual int lowest_step() const = 0;  // that anybody is at: rows of those below are written
+    virtual double since_origin_s() const = 0;
+    virtual void fail() const = 0;  // nothing happens any more but crashes and returns: throws RunError
+  };
+
+  // All must outlive it.
+  Membership(const Case& one, const Trace& trace, const ExchangeContext& context, ReplayOutputs& outputs,
+             Host& host);
+
+  void start();  // now training begins
+  bool waits() const { return on_failure_ == RecoverySpec::OnFailure::kWait; }
+  bool is_there(int replica) const { return members_[as_index(replica)].is_there; }
+  // Who is in the operations of `step`, which are made now.
+  Attendance attendance(int step) const;
+  // Operations of `step` were made: listeners that have the state release theirs.
+  void made(StepPlan& plan, int step);
+  // A replica goes on to the next step.
+  void left_step(int replica, int step);
+  double gone_s(int replica) const;  // until now
+  void finish();                     // rows of those who have not come back
+
+ private:
+  struct Member {
+    bool is_there = true;    // takes part
+    bool is_up = true;       // not struck by a crash
+    bool is_missed = false;  // gone, and the others know
+    int crashes = 0;         // so far; what was under way for an earlier life is void
+    int downloads = 0;
+    bool is_joining = false, has_state = false;
+    int source = -1, copied_step = 0, listens_from = 0;
+    AbsenceRow row;
+    double gone_s = 0;
+  };
+
+  Member& at(int replica) { return members_[as_index(replica)]; }
+  void follow_faults(int replica, std::int64_t since_ns);
+  bool is_struck(int replica, std::int64_t time_ns) const;
+  void crash(int replica);
+  void detect(int replica);
+  void come_back(int replica);
+  void join(int replica);
+  int draw_source(int replica);
+  void state_arrived(int replica);
+  void begin(int replica, int step, int source, int copied_step);
+  bool is_anybody_there() const;
+
+  const Case& case_;
+  const Trace& trace_;
+  const ExchangeContext& context_;
+  ReplayOutputs& outputs_;
+  Host& host_;
+  RecoverySpec::OnFailure on_failure_;
+  bool listens_;
+  std::int64_t state_bytes_;
+  std::vector<Member> members_;
+  std::vector<std::vector<FaultWindows>> faults_;  // by replica
+  std::int64_t origin_ns_ = 0;
+  int idle_events_ = 0;  // crashes and returns since a replica last ended a step
+  int joining_ = 0;      // members
+};
+
+}  // namespace longhaul

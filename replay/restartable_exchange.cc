@@ -1,0 +1,230 @@
+#include "replay/restartable_exchange.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/index.h"
+#include "replay/quorum_exchange.h"
+
+namespace longhaul {
+
+RestartableExchange::RestartableExchange(const ExchangeContext& context, const Operation& exchange,
+                                         int rule_index, std::vector<int> group,
+                                         const std::vector<int>& listeners, bool discards,
+                                         MemberDone on_member_done)
+    : GroupOperation(exchange, rule_index, group),
+      context_(context),
+      discards_(discards && exchange.rule->completion.is_all()),
+      on_member_done_(std::move(on_member_done)),
+      order_(std::move(group)) {
+  for (const int replica : order_)
+    members_[replica].listens = std::find(listeners.begin(), listeners.end(), replica) != listeners.end();
+  make_run();
+}
+
+void RestartableExchange::make_run() {
+  participants_.clear();
+  for (const int replica : order_)
+    if (!members_.at(replica).listens) participants_.push_back(replica);
+  run_.reset();
+  if (order_.size() < 2) return;
+  // Targets are numbers of members (net/collectives/collective.h).
+  Operation exchange = exchange_;
+  if (!exchange.targets.empty()) {
+    std::map<int, int> place;
+    for (std::size_t i = 0; i < order_.size(); ++i) place[order_[i]] = static_cast<int>(i);
+    exchange.targets.assign(order_.size(), {});
+    for (std::size_t i = 0; i < order_.size(); ++i)
+      for (const int target : exchange_.targets[as_index(order_[i])])
+        if (place.count(target)) exchange.targets[i].push_back(place[target]);
+  }
+  const auto done = [this](int replica) { end(replica); };
+  if (rule().completion.is_all())
+    run_ = std::make_unique<BucketedExchange>(context_, exchange, rule_index(), order_, done);
+  else
+    run_ = std::make_unique<QuorumExchange>(context_, exchange, rule_index(), order_, done);
+}
+
+void RestartableExchange::give_up() {
+  if (!run_) return;
+  for (const int replica : run_->group())
+    if (const auto member = members_.find(replica); member != members_.end())
+      member->second.wasted_bytes += run_->times(replica).bytes_sent;
+  run_->give_up();
+  transfers_given_up_ += run_->transfers();
+  context_.given_up->push_back(std::shared_ptr<GroupOperation>(std::move(run_)));
+}
+
+bool RestartableExchange::all_released() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [&](const auto& one) { return one.second.released >= rule().buckets; });
+}
+
+void RestartableExchange::begin_anew() {
+  give_up();
+  make_run();
+  const std::vector<int> order = order_;  // a release may be the end of it
+  for (const int replica : order)
+    for (int bucket = 0; bucket < members_.at(replica).released; ++bucket) {
+      if (run_)
+        run_->release(replica);
+      else if (bucket + 1 == rule().buckets)
+        end(replica);
+    }
+}
+
+void RestartableExchange::end(int replica) {
+  Member& member = members_.at(replica);
+  if (member.done_s >= 0) return;
+  member.done_s = context_.clock.now_s();
+  if (settled_s_ < 0) settled_s_ = member.done_s;
+  on_member_done_(replica);
+}
+
+void RestartableExchange::release(int replica) {
+  const auto found = members_.find(replica);
+  if (found == members_.end() || found->second.done_s >= 0) return;
+  Member& member = found->second;
+  if (++member.released == rule().buckets && member.ready_s < 0) member.ready_s = context_.clock.now_s();
+  if (is_fetched_) return;
+  if (run_) return run_->release(replica);
+  if (member.released == rule().buckets) end(replica);
+}
+
+void RestartableExchange::lose(int replica) {
+  const auto found = members_.find(replica);
+  if (found == members_.end() || is_done(replica) || is_finished()) return;
+  const bool contributed = !found->second.listens;
+  // One that a quorum has passed by is not missed.
+  const bool is_missed = !run_ || !run_->has_begun() || rule().completion.is_all() ||
+                         std::count(run_->participants().begin(), run_->participants().end(), replica) > 0;
+  members_.erase(found);
+  order_.erase(std::find(order_.begin(), order_.end(), replica));
+  if (is_missed && !is_discarded_ && !is_fetched_) {
+    const bool has_result =
+        std::any_of(members_.begin(), members_.end(), [](const auto& one) { return one.second.done_s >= 0; });
+    if (has_result && rule().kind != OperationKind::kSend) {
+      fetch_result();
+    } else if (contributed && discards_) {
+      give_up();
+      is_discarded_ = true;
+      participants_.clear();
+      settled_s_ = context_.clock.now_s();
+      const std::vector<int> order = order_;
+      for (const int member : order)
+        if (members_.at(member).released >= rule().buckets) end(member);
+    } else {
+      // Of sends to targets who is done keeps what it has.
+      const std::vector<int> all = order_;
+      order_.erase(std::remove_if(order_.begin(), order_.end(),
+                                  [&](int member) { return members_.at(member).done_s >= 0; }),
+                   order_.end());
+      if (!order_.empty()) begin_anew();
+      participants_.clear();
+      for (const int member : all)
+        if (!members_.at(member).listens) participants_.push_back(member);
+      order_ = all;
+    }
+  }
+  if (is_finished()) on_member_done_(-1);
+}
+
+void RestartableExchange::fetch_result() {
+  std::vector<int> contributors;
+  if (run_)
+    for (const int replica : run_->group()) {
+      const auto member = members_.find(replica);
+      if (member == members_.end() || !member->second.listens) contributors.push_back(replica);
+    }
+  int source = -1;
+  for (const int replica : order_)
+    if (members_.at(replica).done_s >= 0 &&
+        (source < 0 || members_.at(replica).done_s < members_.at(source).done_s))
+      source = replica;
+  give_up();
+  is_fetched_ = true;
+  participants_ = std::move(contributors);
+  for (const int replica : order_) {
+    if (members_.at(replica).done_s >= 0) continue;
+    ++transfers_given_up_;
+    members_.at(source).wasted_bytes += exchange_.bytes;
+    context_.network.send({source,
+                           replica,
+                           std::max<std::int64_t>(1, exchange_.bytes),
+                           {step(), rule_index(), source, static_cast<int>(transfers_given_up_)}},
+                          [this, replica, lives = std::weak_ptr<bool>(lives_)] {
+                            if (!lives.expired() && members_.count(replica)) end(replica);
+                          });
+  }
+}
+
+bool RestartableExchange::admit(int replica, bool listens) {
+  if (is_member(replica) || is_discarded_ || is_fetched_) return false;
+  if (!members_.empty() && (is_finished() || all_released())) return false;
+  order_.insert(std::lower_bound(order_.begin(), order_.end(), replica), replica);
+  members_[replica].listens = listens;
+  begin_anew();
+  return true;
+}
+
+void RestartableExchange::promote(int replica) {
+  const auto found = members_.find(replica);
+  if (found == members_.end() || !found->second.listens || is_finished()) return;
+  found->second.listens = false;
+  redo(replica, false);
+}
+
+void RestartableExchange::redo(int replica, bool has_row) {
+  const auto found = members_.find(replica);
+  if (found == members_.end() || is_done(replica) || is_finished()) return;
+  if (!has_row) found->second.released = 0, found->second.ready_s = -1;
+  begin_anew();
+}
+
+GroupOperation::MemberTimes RestartableExchange::times(int replica) const {
+  const auto found = members_.find(replica);
+  if (found == members_.end()) return {};
+  const Member& member = found->second;
+  MemberTimes times{member.ready_s, member.done_s, 0, {}};
+  if (run_ && std::count(run_->group().begin(), run_->group().end(), replica)) times = run_->times(replica);
+  if (member.ready_s >= 0) times.ready_s = member.ready_s;
+  times.bytes_sent += member.wasted_bytes;
+  return times;
+}
+
+bool RestartableExchange::is_done(int replica) const {
+  const auto found = members_.find(replica);
+  if (found == members_.end()) return true;
+  if (found->second.done_s >= 0) return true;
+  return run_ && !rule().completion.is_all() && run_->is_done(replica);  // passed by
+}
+
+bool RestartableExchange::is_finished() const {
+  if (run_) return run_->is_finished();
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const auto& one) { return one.second.done_s >= 0; });
+}
+
+double RestartableExchange::start_s() const {
+  return run_ ? run_->start_s() : settled_s_;
+}
+
+double RestartableExchange::done_s() const {
+  double last = settled_s_;
+  for (const auto& [replica, member] : members_) last = std::max(last, member.done_s);
+  return last;
+}
+
+std::int64_t RestartableExchange::transfers() const {
+  return transfers_given_up_ + (run_ ? run_->transfers() : 0);
+}
+
+std::vector<std::string> RestartableExchange::waiting() const {
+  if (run_) return run_->waiting();
+  return {fmt::format("exchange {} of step {}: {} members have not posted it", rule().name, step(),
+                      members_.size())};
+}
+
+}  // namespace longhaul
