@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
+.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -66,6 +66,12 @@ fuzz:
 	    build-fuzz/found/$$target tests/fuzz/corpus/$$target || exit; \
 	done
 
+# Random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS): docs/fuzzing.md. What differs stays in build/soak.
+SOAK_SECONDS := 3600
+SOAK_SEED := 1
+soak: programs
+	tests/soak/soak.py $(BUILD)/bin $(BUILD)/soak --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED)
+
 # Rings of eight processes over the Linux kernel's TCP beside both fidelities (docs/validation/kernel-ring.md): as root, on a
 # quiet machine, twenty minutes.
 kernel-ring: setup-tests all
@@ -108,5 +114,6 @@ help:
 	@echo "make test-long    the checks that take many minutes"
 	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"
 	@echo "make fuzz         every fuzz target for a minute (FUZZ_SECONDS=60)"
+	@echo "make soak         random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS=3600)"
 	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"
 	@echo "make setup|all|schema|format|tidy|clean"
