@@ -39,11 +39,13 @@ test-long: setup-tests all
 	$(BUILD)/bin/long_test
 	$(BUILD)/bin/residuals 60
 
-# The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers.
+# The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers; the build is that of
+# make fuzz.
 asan: setup-tests
-	cmake --preset asan
-	cmake --build build-asan -j $(JOBS)
-	ctest --preset asan -j $(JOBS) -E 'browser|report_lint'
+	scripts/setup.sh --fuzz
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS)
+	ctest --preset fuzz -j $(JOBS) -E 'browser|report_lint|schema_agreement'
 
 # What runs in several threads, with the thread sanitizer: the back-ends, and ranks as threads. (The job pool has no threads: it is one
 # loop over the messages of its children.)
@@ -58,7 +60,7 @@ FUZZ_TARGETS := units json csv scenario matrix graphml link_trace shards safeten
 fuzz:
 	scripts/setup.sh --fuzz
 	cmake --preset fuzz
-	cmake --build build-fuzz -j $(JOBS)
+	cmake --build build-fuzz -j $(JOBS) --target $(FUZZ_TARGETS:=_fuzz)
 	for target in $(FUZZ_TARGETS); do \
 	  mkdir -p build-fuzz/found/$$target && echo "== $$target" && \
 	  build-fuzz/bin/$${target}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=3000 -verbosity=0 \
