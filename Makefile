@@ -45,7 +45,7 @@ asan: setup-tests
 	scripts/setup.sh --fuzz
 	cmake --preset fuzz
 	cmake --build build-fuzz -j $(JOBS)
-	ctest --preset fuzz -j $(JOBS) -E 'browser|report_lint|schema_agreement'
+	ctest --preset fuzz -j $(JOBS) -E 'browser|report_lint'
 
 # What runs in several threads, with the thread sanitizer: the back-ends, and ranks as threads. (The job pool has no threads: it is one
 # loop over the messages of its children.)
