@@ -234,6 +234,20 @@ TEST(Plans, AnAllToAllIsReadBackFromATrace) {
   }
 }
 
+// The square of a large side of the grid is no int: the words do not name it.
+TEST(Plans, TheWordsOfAGridNamePowersThatCanBe) {
+  for (const auto& [side, words] :
+       {std::pair(2, "a power of 2: 2, 4, 8"), std::pair(1000, "a power of 1000: 1000, 1000000"),
+        std::pair(1 << 20, "a power of 1048576: 1048576")})
+    try {
+      const Json method = {{"name", "moshpit"}, {"inner_steps", 5}, {"group_size", side}};
+      method_named("moshpit").check(make_case_with(method, {{"parameters", 1000}, {"steps", 10}}, 6));
+      ADD_FAILURE() << side;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.parts().allowed, words);
+    }
+}
+
 TEST(Plans, UnitsThatCannotBeDealtAreRefused) {
   const Json method = {{"name", "ist"}, {"inner_steps", 20}};
   const auto refused = [](const Json& of, const Json& workload, int replicas) {
