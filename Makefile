@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
+.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -39,11 +39,13 @@ test-long: setup-tests all
 	$(BUILD)/bin/long_test
 	$(BUILD)/bin/residuals 60
 
-# The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers.
+# The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers; the build is that of
+# make fuzz.
 asan: setup-tests
-	cmake --preset asan
-	cmake --build build-asan -j $(JOBS)
-	ctest --preset asan -j $(JOBS) -E 'browser|report_lint'
+	scripts/setup.sh --fuzz
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS)
+	ctest --preset fuzz -j $(JOBS) -E 'browser|report_lint'
 
 # What runs in several threads, with the thread sanitizer: the back-ends, and ranks as threads. (The job pool has no threads: it is one
 # loop over the messages of its children.)
@@ -58,13 +60,19 @@ FUZZ_TARGETS := units json csv scenario matrix graphml link_trace shards safeten
 fuzz:
 	scripts/setup.sh --fuzz
 	cmake --preset fuzz
-	cmake --build build-fuzz -j $(JOBS)
+	cmake --build build-fuzz -j $(JOBS) --target $(FUZZ_TARGETS:=_fuzz)
 	for target in $(FUZZ_TARGETS); do \
 	  mkdir -p build-fuzz/found/$$target && echo "== $$target" && \
 	  build-fuzz/bin/$${target}_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=3000 -verbosity=0 \
 	    -print_final_stats=1 -artifact_prefix=build-fuzz/found/$$target- \
 	    build-fuzz/found/$$target tests/fuzz/corpus/$$target || exit; \
 	done
+
+# Random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS): docs/fuzzing.md. What differs stays in build/soak.
+SOAK_SECONDS := 3600
+SOAK_SEED := 1
+soak: programs
+	tests/soak/soak.py $(BUILD)/bin $(BUILD)/soak --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED)
 
 # Rings of eight processes over the Linux kernel's TCP beside both fidelities (docs/validation/kernel-ring.md): as root, on a
 # quiet machine, twenty minutes.
@@ -108,5 +116,6 @@ help:
 	@echo "make test-long    the checks that take many minutes"
 	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"
 	@echo "make fuzz         every fuzz target for a minute (FUZZ_SECONDS=60)"
+	@echo "make soak         random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS=3600)"
 	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"
 	@echo "make setup|all|schema|format|tidy|clean"

@@ -24,9 +24,30 @@ void count_interrupt(int) {
   interrupts = interrupts + 1;
 }
 
+// Signals wait while it lives: from before fork until the child no longer has our handlers, which only count.
+// A child of that moment would lose the signal that is to end it, and outlive its parent.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsWait() { restore(); }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
 // After fork: only what is safe there.
-[[noreturn]] void become(char* const* arguments, const char* folder, int log, int null, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, const char* folder, int log, int null, pid_t parent,
+                         const SignalsWait& signals) {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
   setpgid(0, 0);
+  signals.restore();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(kRunFailed);  // it died before we asked
   if (*folder && chdir(folder) != 0) _exit(127);
@@ -47,8 +68,9 @@ pid_t start_process(std::vector<std::string> arguments, const std::string& log_f
   const int log = open(log_file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
   if (log < 0) throw RunError(log_file + ": cannot be written: " + std::strerror(errno));
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const SignalsWait signals;
   const pid_t parent = getpid(), child = fork();
-  if (child == 0) become(raw.data(), folder.c_str(), log, null, parent);
+  if (child == 0) become(raw.data(), folder.c_str(), log, null, parent, signals);
   const std::string reason = std::strerror(errno);
   for (int fd : {log, null}) close(fd);
   if (child < 0) throw RunError("no process: " + reason);

@@ -38,6 +38,16 @@ bool needs_simulator(const Case& one) {
   return one.network.fidelity != "analytic";
 }
 
+// Whether a run may begin in it: new, empty, or with nothing but what a run leaves that was killed before it
+// had written its scenario.
+bool is_free(const fs::path& folder) {
+  if (!fs::exists(folder)) return true;
+  if (!fs::is_directory(folder)) return false;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().filename() != ".lock" && entry.path().filename() != "scenario.json.part") return false;
+  return true;
+}
+
 // A directory that is free, or that holds the same scenario and is to be continued.
 std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   std::string folder = options.out;
@@ -48,7 +58,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   }
   const std::string old = folder + "/scenario.json";
   if (!fs::exists(old)) {
-    if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
+    if (!is_free(folder))
       throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
     return folder;
   }

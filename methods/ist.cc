@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "core/errors.h"
+#include "core/plan/unit_limit.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -70,7 +71,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{shared, units}};
 }
 
-// Every replica has a unit of each family.
+// Every replica has a unit of each family, and there are not more than can be dealt.
 void check_units(const Case& one, const ModelShape& model, const std::string& path) {
   const auto check = [&](const char* key, int count) {
     if (count < one.replicas)
@@ -79,7 +80,15 @@ void check_units(const Case& one, const ModelShape& model, const std::string& pa
                        "method \"ist\" deals the units of a layer to all replicas; see method.units");
   };
   check("ffn", model.ffn);
-  if (one.method.options.at("units") == "ffn_and_heads") check("heads", model.heads);
+  std::int64_t units = std::int64_t{model.layers} * model.ffn;
+  if (one.method.options.at("units") == "ffn_and_heads") {
+    check("heads", model.heads);
+    units += std::int64_t{model.layers} * model.heads;
+  }
+  if (units > kMostUnits)
+    throw InputError(path, fmt::format("found {} hidden units in {} layers", units, model.layers),
+                     fmt::format("at most {} together", kMostUnits),
+                     "method \"ist\" deals them one by one in each round; see method.units");
 }
 
 void check(const Case& one) {

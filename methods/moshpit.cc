@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "core/errors.h"
+#include "core/limits.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -28,6 +29,15 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
+// The first three that can be replicas: the square of a large base is no int.
+std::string powers_of(std::int64_t base) {
+  std::string words = fmt::format("a power of {0}: {0}", base);
+  for (std::int64_t power = base * base, count = 1; count < 3 && power <= kMostReplicas;
+       power *= base, ++count)
+    words += fmt::format(", {}", power);
+  return words;
+}
+
 void check(const Case& one) {
   check_inner_steps(one);
   const int base = one.method.options.at("group_size");
@@ -35,8 +45,7 @@ void check(const Case& one) {
     throw InputError("replicas",
                      fmt::format("found {} with a grid of {} in each dimension (method \"{}\")", one.replicas,
                                  base, one.method.label),
-                     fmt::format("a power of {0}: {0}, {1}, {2}, …", base, base * base, base * base * base),
-                     "or another method.group_size");
+                     powers_of(base), "or another method.group_size");
 }
 
 }  // namespace

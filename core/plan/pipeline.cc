@@ -254,7 +254,8 @@ void check_partial(const PipelinePlan& plan) {
 // Of each number of bits; `bytes`: of a hop in that format.
 template <typename Bytes>
 void add_learned(const LearnedBits& learned, const Bytes& bytes, PipelinePlan& plan) {
-  plan.by_bits.emplace();
+  // Not emplace(): clang 14 takes the nested class for incomplete.
+  plan.by_bits = PipelinePlan::BytesByBits{};
   plan.by_bits->fewest = learned.floor;
   for (int bits = learned.floor; bits <= learned.ceiling; ++bits) {
     plan.forward_bytes.assign(as_index(plan.hop_count()), bytes(learned.format_of(bits)));

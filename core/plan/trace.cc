@@ -15,6 +15,7 @@
 #include "core/json.h"
 #include "core/limits.h"
 #include "core/plan/lines.h"
+#include "core/plan/unit_limit.h"
 
 namespace longhaul {
 namespace {
@@ -223,6 +224,10 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
   take("sharded", rule.sharded);
   for (const Json& units : json.value("units", Json::array()))
     rule.units.push_back(units_from(units, context.parameters));
+  std::int64_t units = 0;
+  for (const HiddenUnits& one : rule.units) units += one.count;
+  if (units > kMostUnits)
+    throw InputError("units", fmt::format("found {} together", units), fmt::format("at most {}", kMostUnits));
   if (rule.kind == OperationKind::kAllToAll && rule.units.empty())
     throw InputError("units", "this key is missing", "the units that an all-to-all passes on");
   if (rule.kind == OperationKind::kAllToAll) check_all_to_all(context.replicas);

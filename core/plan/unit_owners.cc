@@ -49,9 +49,12 @@ std::vector<std::int64_t> passed_columns(std::uint64_t seed, const std::vector<H
 
 std::int64_t most_owned_columns(const std::vector<HiddenUnits>& families, int replicas) {
   std::vector<std::int64_t> owned(as_index(replicas));
-  for (std::size_t family = 0; family < families.size(); ++family)
-    for (int place = 0; place < families[family].count; ++place)
-      owned[(as_index(place) + family) % as_index(replicas)] += families[family].columns();
+  for (std::size_t family = 0; family < families.size(); ++family) {
+    const int each = families[family].count / replicas, over = families[family].count % replicas;
+    for (int place = 0; place < replicas; ++place)
+      owned[(as_index(place) + family) % as_index(replicas)] +=
+          (each + (place < over)) * families[family].columns();
+  }
   return *std::max_element(owned.begin(), owned.end());
 }
 

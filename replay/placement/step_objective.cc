@@ -37,7 +37,7 @@ class StepObjective::StageExchange {
 
   StageExchange(const OperationPlan& plan, const PlanContext& context, const OperationRule& rule,
                 const std::vector<int>& posted)
-      : rule_(rule), collective_(find_collective(rule.collective)), replicas_(context.replicas) {
+      : rule_(rule), collective_(find_collective(rule.collective)) {
     const int rounds = rule.grouping == Grouping::kGrid ? kMostGridRounds : 1;
     for (const int step : posted) {
       if (static_cast<int>(groups_.size()) == rounds) break;
@@ -140,7 +140,6 @@ class StepObjective::StageExchange {
 
   const OperationRule& rule_;
   const Collective& collective_;
-  int replicas_;
   std::int64_t bytes_ = 0;                             // of a bucket
   std::vector<std::vector<std::vector<int>>> groups_;  // of a grid, by round
   std::map<int, ExchangeWalk> walks_;                  // by members

@@ -71,5 +71,27 @@ TEST(SuiteInterrupt, AKilledOneResumesToo) {
   expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
 }
 
+// Killed before scenario.json had its name: what it left is no reason to refuse the folder.
+TEST(SuiteInterrupt, OneThatWasKilledBeforeItHadAScenarioResumes) {
+  const std::string folder = fresh_folder("begun"), scenario = write_suite(folder);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--resume"}}) {
+    const std::string run = folder + "/run" + std::to_string(more.size());
+    write_text(run + "/.lock", "");
+    write_text(run + "/scenario.json.part", "{\"name\": ");
+    EXPECT_EQ(run_suite(scenario, run, more), 0);
+    EXPECT_EQ(cases_done(run), kSuiteCases);
+    EXPECT_FALSE(fs::exists(run + "/scenario.json.part"));
+  }
+}
+
+TEST(SuiteInterrupt, AFolderWithOtherFilesIsRefused) {
+  const std::string folder = fresh_folder("taken"), scenario = write_suite(folder);
+  write_text(folder + "/run/.lock", "");
+  write_text(folder + "/run/notes.txt", "mine");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--resume"}})
+    EXPECT_EQ(run_suite(scenario, folder + "/run", more), 2);
+  EXPECT_FALSE(fs::exists(folder + "/run/scenario.json"));
+}
+
 }  // namespace
 }  // namespace longhaul

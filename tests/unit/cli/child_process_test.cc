@@ -2,6 +2,7 @@
 #include "cli/child_process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "core/errors.h"
@@ -52,6 +53,24 @@ TEST(ChildProcess, AKilledOneIs128PlusTheSignal) {
 
 TEST(ChildProcess, AnUnwritableLogIsARunError) {
   EXPECT_THROW(ChildProcess(shell("true"), "/no/such/folder/log.txt"), RunError);
+}
+
+// Between fork and exec a child has the handlers of longhaul run, which only count: a signal of that moment,
+// as that of a parent that has just died, must not be lost.
+TEST(ChildProcess, ASignalBeforeItsProgramBeginsEndsItToo) {
+  struct sigaction old_interrupt {
+  }, old_termination{};
+  sigaction(SIGINT, nullptr, &old_interrupt);
+  sigaction(SIGTERM, nullptr, &old_termination);
+  count_interrupts();
+  for (int i = 0; i < 20; ++i)
+    for (const int signal : {SIGINT, SIGTERM}) {
+      const pid_t child = start_process({"/bin/sleep", "1"}, log_file());
+      kill(child, signal);
+      EXPECT_EQ(wait_for(child), 128 + signal);
+    }
+  sigaction(SIGINT, &old_interrupt, nullptr);
+  sigaction(SIGTERM, &old_termination, nullptr);
 }
 
 }  // namespace

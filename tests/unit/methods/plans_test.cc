@@ -221,6 +221,31 @@ TEST(Plans, AnAllToAllIsReadBackFromATrace) {
     std::istringstream in(wrong.replace(wrong.find(from), std::string(from).size(), to));
     EXPECT_THROW(read_trace(in, "trace"), InputError) << to;
   }
+  std::string many = units;
+  many.replace(many.find("\"count\":13"), 10, "\"count\":20000000");
+  const std::size_t number = many.find("\"parameters\":") + 13;
+  many.replace(number, many.find(',', number) - number, "1000000000000");
+  std::istringstream in(many);
+  try {
+    read_trace(in, "trace");
+    ADD_FAILURE() << "twenty million units are not refused";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("20000017 together"), std::string::npos) << error.what();
+  }
+}
+
+// The square of a large side of the grid is no int: the words do not name it.
+TEST(Plans, TheWordsOfAGridNamePowersThatCanBe) {
+  for (const auto& [side, words] :
+       {std::pair(2, "a power of 2: 2, 4, 8"), std::pair(1000, "a power of 1000: 1000, 1000000"),
+        std::pair(1 << 20, "a power of 1048576: 1048576")})
+    try {
+      const Json method = {{"name", "moshpit"}, {"inner_steps", 5}, {"group_size", side}};
+      method_named("moshpit").check(make_case_with(method, {{"parameters", 1000}, {"steps", 10}}, 6));
+      ADD_FAILURE() << side;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.parts().allowed, words);
+    }
 }
 
 TEST(Plans, UnitsThatCannotBeDealtAreRefused) {
@@ -245,6 +270,15 @@ TEST(Plans, UnitsThatCannotBeDealtAreRefused) {
   EXPECT_EQ(refused(heads, workload, 2), "");
   EXPECT_EQ(refused(heads, workload, 3), "workload.model.heads: found 2 for 3 replicas");
   EXPECT_EQ(refused(method, workload, 1), "replicas: found 1 with method \"ist\", which exchanges");
+  Json wide = shape;
+  wide["layers"] = 4;
+  wide["ffn"] = 1 << 22;
+  EXPECT_EQ(refused(method, {{"model", wide}, {"steps", 100}}, 4), "");
+  EXPECT_EQ(refused(heads, {{"model", wide}, {"steps", 100}}, 2),
+            "workload.model: found 16777224 hidden units in 4 layers");
+  wide["ffn"] = 1'000'000'000;
+  EXPECT_EQ(refused(method, {{"model", wide}, {"steps", 100}}, 4),
+            "workload.model: found 4000000000 hidden units in 4 layers");
   EXPECT_EQ(refused(none, {{"parameters", 1000}, {"steps", 100}}, 4), "");
   EXPECT_EQ(refused(method, {{"parameters", 1000}, {"steps", 100}}, 4),
             "workload.model: this key is missing, with method \"ist\"");

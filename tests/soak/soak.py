@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Random scenarios, killed and resumed at random, end with the bytes of undisturbed ones.
+
+    tests/soak/soak.py BUILD/bin FOLDER [--seconds 3600] [--scenarios N] [--seed 1]
+
+Each scenario runs once undisturbed, with one job, and once with `--jobs 2`, with a signal (SIGKILL, SIGINT or SIGTERM to the
+command, to one of its children or to all of them) at a random moment, resumed until its end. Every file of the two run
+directories is compared, but for those that hold wall times. No process may be left over after the end of a command.
+FOLDER gets scenario and run directories of what differs, a line a scenario in `soak.jsonl`, and `summary.json`. The peaks of
+the command's memory are compared too: the last third of the hour with the first one.
+Exit status 1 where something was found.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+from disturbed import Command, disturbance, gone
+from scenarios import Draw, declared_methods
+
+LEFT_OUT = {"log.txt", ".lock"}
+MANIFEST_OF_THE_COMMAND = ("command", "started", "finished", "wall_s", "wall_times_s", "options")
+LONGEST_S = 180
+
+
+class Found(Exception):
+    """Something that should not be."""
+
+
+def files_of(folder):
+    return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name not in LEFT_OUT}
+
+
+def content(path):
+    """What has to be the same: bytes, less the wall times that docs/formats.md names and what follows from them."""
+    raw = path.read_bytes()
+    if path.name == "manifest.json":
+        return without_wall_times(json.loads(raw))
+    if path.name == "report.html":
+        return report(raw.decode())
+    if path.name == "step_times.csv":
+        return [row.split(b",")[:2] for row in raw.splitlines()]
+    if path.parent.name == "checkpoints" and path.suffix == ".json":
+        checkpoint = json.loads(raw)
+        del checkpoint["hash"], checkpoint["files"]["step_times.csv"]
+        return checkpoint
+    return raw
+
+
+def without_wall_times(manifest):
+    return {key: value for key, value in manifest.items() if key not in MANIFEST_OF_THE_COMMAND}
+
+
+def report(page):
+    """The page, and its data without the folder and the manifest's wall times."""
+    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    parsed = json.loads(data.group(1))
+    for run in parsed["runs"]:
+        del run["folder"]
+        run["manifest"] = without_wall_times(run["manifest"])
+    return page[:data.start()] + page[data.end():], parsed
+
+
+def differences(undisturbed, disturbed):
+    ones, others = files_of(undisturbed), files_of(disturbed)
+    found = [f"{name}: only undisturbed" for name in ones.keys() - others.keys()]
+    found += [f"{name}: only disturbed" for name in others.keys() - ones.keys()]
+    found += [name for name in ones.keys() & others.keys() if content(ones[name]) != content(others[name])]
+    return sorted(found)
+
+
+class Soak:
+    def __init__(self, programs, folder, seed):
+        self.longhaul, self.folder, self.seed = str(programs / "longhaul"), folder, seed
+        self.methods = declared_methods(self.longhaul)
+        self.counts = collections.Counter()
+        self.found, self.peaks = [], []  # peaks: (seconds since the start, kB)
+        self.start = time.monotonic()
+
+    def drawn(self, number):
+        """A scenario that `longhaul check` takes, in a file of its own folder."""
+        folder = self.folder / f"{number:05}"
+        folder.mkdir(parents=True)
+        for attempt in range(1000):
+            scenario = Draw(self.methods, self.seed, f"{number}/{attempt}").scenario()
+            (folder / "scenario.json").write_text(json.dumps(scenario, indent=1))
+            check = subprocess.run([self.longhaul, "check", str(folder / "scenario.json")], capture_output=True, text=True)
+            if check.returncode == 0:
+                return folder
+            self.counts["refused"] += 1
+            if check.returncode != 2:
+                raise Found(f"check ended with {check.returncode}: {check.stderr[-500:]}")
+        raise Found("no scenario that check takes")
+
+    def run(self, folder, out, more, moment_s=None, disturb=None):
+        word = f"{os.getpid()}-{self.counts['commands']}"
+        self.counts["commands"] += 1
+        command = Command([self.longhaul, "run", str(folder / "scenario.json"), "--out", str(folder / out), "--quiet", *more], word)
+        status = command.wait(LONGEST_S, moment_s, disturb)
+        left = gone(word, 0 if status is None else 30)
+        if status is None:
+            raise Found(f"{out} did not end within {LONGEST_S} s: processes {left}")
+        if left:
+            raise Found(f"{out} left processes over: {left}, status {status}, sent {command.sent}")
+        self.peaks.append((time.monotonic() - self.start, command.peak_kb))
+        command.finish()
+        return command, status
+
+    def whole(self, folder, out, more):
+        command, status = self.run(folder, out, more)
+        if status != 0:
+            raise Found(f"{out} ended with {status}: {command.words[-1000:]}")
+        return command.seconds
+
+    def disturbed(self, folder, seconds, draw):
+        """Runs and resumes until it has ended by itself."""
+        for attempt in range(draw.choice([1, 2, 3, 5, 8])):
+            more = ["--jobs", "2"] + (["--resume"] if attempt else [])
+            moment = draw.uniform(0, draw.choice([0.1, 0.4, 0.8]) * seconds)
+            command, status = self.run(folder, "disturbed", more, moment, disturbance(draw))
+            sent = command.sent
+            if sent:
+                self.counts[" to ".join(sent)] += 1
+                self.counts["signals"] += 1
+            if status == 0:
+                break
+            allowed = {130, -9, -2, -15} if not sent or sent[1] != "child" else {1, 130}
+            if sent and sent[1] == "all":
+                allowed.add(1)
+            if not sent or status not in allowed:
+                raise Found(f"ended with {status} after {sent}: {command.words[-1000:]}")
+        self.whole(folder, "disturbed", ["--jobs", "2", "--resume"])
+
+    def one(self, number):
+        folder = self.drawn(number)
+        draw = random.Random(f"{self.seed}/{number}/signals")
+        seconds = self.whole(folder, "undisturbed", ["--jobs", "1"])
+        self.disturbed(folder, seconds, draw)
+        differing = differences(folder / "undisturbed", folder / "disturbed")
+        if differing:
+            raise Found(f"{len(differing)} files differ: {differing[:20]}")
+        self.counts["files"] += len(files_of(folder / "undisturbed"))
+        self.counts["cases"] += len(list((folder / "undisturbed/cases").iterdir()))
+        self.counts["trainings"] += len(list((folder / "undisturbed").glob("train/*")))
+        shutil.rmtree(folder)
+
+    def memory(self):
+        """Medians and largest of the peaks in the first and last third of the time, in MB."""
+        end = self.peaks[-1][0] if self.peaks else 0
+        first = [kb / 1024 for at, kb in self.peaks if at <= end / 3]
+        last = [kb / 1024 for at, kb in self.peaks if at >= end * 2 / 3]
+        if len(first) < 20 or len(last) < 20:
+            return {}
+        figures = {}
+        for name, of in (("median", statistics.median), ("largest", max)):
+            figures[name] = {"first_third_mb": round(of(first), 1), "last_third_mb": round(of(last), 1)}
+            if of(last) > 1.1 * of(first):
+                self.found.append({"what": f"memory grows: {name} of the peaks {of(first):.1f} MB, then {of(last):.1f} MB"})
+        return figures
+
+    def go(self, seconds, scenarios):
+        number = 0
+        while number < scenarios and time.monotonic() - self.start < seconds:
+            started, what = time.monotonic(), None
+            try:
+                self.one(number)
+            except Found as found:
+                what = str(found)
+                self.found.append({"scenario": number, "what": what})
+            line = {"scenario": number, "seconds": round(time.monotonic() - started, 1), "found": what}
+            with open(self.folder / "soak.jsonl", "a") as out:
+                out.write(json.dumps(line) + "\n")
+            print(f"{number}: {line['seconds']} s{', FOUND: ' + what if what else ''}", flush=True)
+            number += 1
+        memory = self.memory()
+        summary = {"scenarios": number, "seconds": round(time.monotonic() - self.start), **dict(sorted(self.counts.items())),
+                   "memory": memory, "found": self.found}
+        (self.folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+        print(json.dumps(summary, indent=1))
+        return 1 if self.found or number == 0 or self.counts["signals"] == 0 else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--scenarios", type=int, default=10**9)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for old in options.folder.iterdir():
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
+    return Soak(options.programs.resolve(), options.folder.resolve(), options.seed).go(options.seconds, options.scenarios)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
