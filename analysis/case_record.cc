@@ -279,6 +279,44 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   record["compute_time_s"] = mean(compute_s);
 }
 
+// Of a case whose replicas may crash: what took part, what was lost, what coming back took.
+void add_absences(const Case& one, const std::string& case_folder, Json& record) {
+  if (one.crashes.empty()) return;
+  double useful_steps = 0, lost_s = 0, gone_s = 0, compute_s = 0, latest_s = 0;
+  for (CsvStream rows(case_folder + "/replicas.csv",
+                      {"compute_s", "clock_s", "useful_steps", "lost_s", "gone_s"});
+       rows.next();) {
+    compute_s += rows.number(0);
+    latest_s = std::max(latest_s, rows.number(1));
+    useful_steps += rows.number(2);
+    lost_s += rows.number(3);
+    gone_s += rows.number(4);
+  }
+  std::vector<double> recovery_s;
+  double bytes = 0;
+  int crashes = 0;
+  for (CsvStream rows(case_folder + "/absences.csv", {"back_s", "bytes", "joined_s"}); rows.next();
+       ++crashes) {
+    bytes += rows.number(1);
+    if (!rows.empty(2)) recovery_s.push_back(rows.number(2) - rows.number(0));
+  }
+  const Json report = read_json_or_null(case_folder + "/replay.json", replay_declaration());
+  record["crashes"] = crashes;
+  record["participation"] = latest_s > 0 ? Json(1 - gone_s / (one.replicas * latest_s)) : Json();
+  record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
+  record["committed_fraction"] = 1 - report.value("thrown_away_steps", 0.) / one.steps();
+  record["discarded_exchanges"] = report.value("discarded", 0);
+  record["recovery_s"] = to_json(recovery_s);
+  record["recovery_bytes"] = bytes;
+  record["useful_steps"] = useful_steps;
+  if (latest_s > 0) {
+    record["useful_steps_per_s"] = useful_steps / latest_s;
+    if (one.workload.tokens > 0)
+      record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(one.workload.tokens) / latest_s;
+    record["step_time_s"] = latest_s / one.steps();
+  }
+}
+
 // From the rows `mean` of the case's metrics: the last one is the end of the training.
 void add_curve(const Case& one, const std::string& case_folder, Json& record) {
   record["time_to_target_s"] = nullptr;
@@ -329,6 +367,7 @@ Json case_record(const Case& one, const std::string& case_folder, const std::str
   };
   add([&] { add_exchanges(one, case_folder, record); });
   add([&] { add_totals(one, case_folder, record); });
+  add([&] { add_absences(one, case_folder, record); });
   if (!one.train || train_folder.empty()) return record;
   add([&] { add_curve(one, case_folder, record); });
   add_training(train_folder, training, record);

@@ -125,10 +125,31 @@ std::vector<Metric> declared() {
           .lower()
           .network_time()
           .column(15, "step", "Step time")
-          .means("with stages: simulated time over steps, exchanges between replicas included"),
+          .means("with stages or crashes: simulated time over steps, exchanges between replicas included"),
       bytes("stage_bytes_per_step"),
       count("stage_moves"),
       bytes("state_bytes_moved"),
+      Declared("useful_steps_per_s", Unit::kNone)
+          .network_time()
+          .column(17, "useful steps/s", "Useful steps")
+          .means("where replicas may crash: steps of replicas a simulated second that went into the model"),
+      Declared("goodput_tokens_per_s", Unit::kNone).network_time(),
+      Declared("participation", Unit::kFraction)
+          .column(18, "there", "Participation")
+          .means("where replicas may crash: share of the time in which a replica takes part, on average"),
+      Declared("lost_fraction", Unit::kFraction)
+          .lower()
+          .column(19, "lost", "Lost compute")
+          .means("where replicas may crash: share of all compute that went into no model"),
+      Declared("committed_fraction", Unit::kFraction),
+      count("crashes"),
+      count("useful_steps"),
+      count("discarded_exchanges"),
+      seconds("recovery_s").lower().network_time().at("mean"),
+      seconds("recovery_s").lower().network_time().at("p50"),
+      seconds("recovery_s").lower().network_time().at("p95"),
+      seconds("recovery_s").lower().network_time().at("max"),
+      bytes("recovery_bytes"),
       Declared("node_comm_fraction", Unit::kFraction)
           .lower()
           .at("mean")

@@ -15,7 +15,8 @@
 namespace longhaul {
 namespace {
 
-constexpr int kMostIdleEvents = 1000000;
+// Exchanges that crash after crash cuts short are kept until the end.
+constexpr int kMostIdleEvents = 5000;
 
 }  // namespace
 
@@ -123,6 +124,7 @@ void Membership::crash(int replica) {
   member.row.replica = replica;
   member.row.left_s = host_.since_origin_s();
   member.row.left_step = host_.stop(replica);
+  for (const auto& [step, plan] : host_.open_plans()) plan->cut(replica);
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
     if (at(replica).crashes == crashes && !at(replica).is_missed && !at(replica).is_there) detect(replica);
@@ -138,15 +140,25 @@ void Membership::detect(int replica) {
     if (!joining.has_state && joining.source == replica)
       join(other);
     else if (joining.has_state && !is_anybody_there())
-      begin(other, std::max(joining.copied_step + 1, host_.lowest_step()), joining.source,
-            joining.copied_step);
+      begin(other, first_step(joining, joining.copied_step + 1), joining.source, joining.copied_step);
   }
+}
+
+bool Membership::has_anybody_ended() const {
+  for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
+    if (host_.has_ended(replica)) return true;
+  return false;
+}
+
+// None that it has taken before, and none whose rows are written.
+int Membership::first_step(const Member& member, int wanted) const {
+  return std::min(std::max({wanted, host_.lowest_step(), member.row.left_step}), trace_.context.steps);
 }
 
 bool Membership::is_anybody_there() const {
   for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
-    if (is_there(replica) && !host_.has_ended(replica)) return true;
-  return false;
+    if (is_there(replica)) return true;
+  return has_anybody_ended();
 }
 
 void Membership::come_back(int replica) {
@@ -180,6 +192,7 @@ int Membership::draw_source(int replica) {
 void Membership::join(int replica) {
   Member& member = at(replica);
   const int source = draw_source(replica);
+  if (source < 0 && has_anybody_ended()) return;  // nobody is left to train with
   const int step = source < 0
                        ? std::min(std::max(host_.lowest_step(), member.row.left_step), trace_.context.steps)
                        : host_.step_of(source);
@@ -187,7 +200,7 @@ void Membership::join(int replica) {
     if (listens_ && !member.is_joining)
       for (const auto& [of, plan] : host_.open_plans())
         if (of >= step) plan->admit(replica, false);
-    return begin(replica, step, -1, 0);
+    return begin(replica, first_step(member, step), -1, 0);
   }
   const bool is_first = !member.is_joining;
   if (is_first) ++joining_;
@@ -216,11 +229,20 @@ void Membership::state_arrived(int replica) {
   member.has_state = true;
   member.row.state_s = host_.since_origin_s();
   if (!listens_) {
-    const int source_step = host_.step_of(member.source);
-    return begin(replica, source_step, member.source, member.copied_step);
+    const int step = host_.step_of(member.source);
+    if (step >= member.row.left_step) begin(replica, step, member.source, member.copied_step);
+    return;  // else left_step() begins it
   }
   for (const auto& [step, plan] : host_.open_plans())
     if (step >= member.listens_from && at(replica).is_joining) plan->release(replica);
+}
+
+// Who takes part is agreed on when a step begins, so that one that went in its compute fails its operations,
+// even if the others know before they come to these.
+bool Membership::went_in(int replica, int step) const {
+  const Member& member = members_[as_index(replica)];
+  return on_failure_ == RecoverySpec::OnFailure::kDiscard && !member.is_there &&
+         member.row.left_step == step && host_.step_of(replica) == step;
 }
 
 Attendance Membership::attendance(int step) const {
@@ -234,12 +256,16 @@ Attendance Membership::attendance(int step) const {
     if (is_expected && !host_.has_ended(replica) && host_.step_of(replica) <= step)
       role = Attendance::Role::kMember;
     if (member.is_joining && listens_ && step >= member.listens_from) role = Attendance::Role::kListener;
+    if (went_in(replica, step)) role = Attendance::Role::kMember;  // made() loses it
     attendance.roles.push_back(role);
   }
   return attendance;
 }
 
 void Membership::made(StepPlan& plan, int step) {
+  if (on_failure_ == RecoverySpec::OnFailure::kDiscard)
+    for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
+      if (went_in(replica, step) && at(replica).is_missed) plan.lose(replica);
   if (joining_ == 0) return;
   for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
     if (at(replica).is_joining && at(replica).has_state && listens_ && step >= at(replica).listens_from)
@@ -257,6 +283,7 @@ void Membership::left_step(int replica, int step) {
   for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
     const Member& joining = at(other);
     if (!joining.is_joining || !joining.has_state || step < joining.listens_from) continue;
+    if (step + 1 < joining.row.left_step) continue;  // it has taken that step
     begin(other, step + 1, replica, step);
   }
 }

@@ -8,8 +8,9 @@
 // over the network. Where the replicas of a method are all alike behind an operation (keeps_replicas_alike),
 // it also listens to the operations that are made from its return on, which wait until it has the state, and
 // begins after the first step that ended one. Otherwise it begins with the step that its source is at when
-// the state has come. If the source crashes first, it draws another. Where nobody is there, it goes on with
-// what it has.
+// the state has come. It takes no step twice: one that
+// was ahead of the others waits for them. If the source crashes first, it draws another. Where nobody is
+// there, it goes on with what it has.
 #pragma once
 
 #include <functional>
@@ -99,6 +100,9 @@ class Membership {
   void state_arrived(int replica);
   void begin(int replica, int step, int source, int copied_step);
   bool is_anybody_there() const;
+  bool went_in(int replica, int step) const;
+  bool has_anybody_ended() const;
+  int first_step(const Member& member, int wanted) const;
 
   const Case& case_;
   const Trace& trace_;

@@ -162,7 +162,12 @@ class Replay : public Membership::Host {
   }
   double since_origin_s() const override { return now(); }
   std::map<int, std::shared_ptr<StepPlan>> open_plans() const override { return open_plans_; }
-  void fail() const override { throw RunError(deadlock()); }
+  void fail() const override {
+    throw RunError(fmt::format(
+        "replicas crash so often that nobody ends a step: of {} replicas {} have ended, {} are at work, at "
+        "steps {} and above, after {}; rarer faults, shorter steps or another recovery.on_failure may help",
+        count(), finished_, at_step_.size(), lowest_step(), human_duration(now())));
+  }
 
   int stop(int replica) override {
     Replica& state = at(replica);
@@ -193,6 +198,7 @@ class Replay : public Membership::Host {
     state.plan.reset();
     state.is_waiting = false;
     if (!membership_->waits()) leave_count(state.step);
+    clock_.after(0, [this] { stop_if_all_ended(); });
     return state.is_computed ? state.step + 1 : state.step;
   }
 
@@ -424,6 +430,9 @@ class Replay : public Membership::Host {
     const std::vector<int>& contributors = run.participants();
     if (std::find(contributors.begin(), contributors.end(), replica) != contributors.end()) {
       state.totals.useful_steps += state.unshared_steps;
+      // Then a step that was done twice was the same.
+      if (membership_->waits())
+        state.totals.useful_steps = state.has_ended ? trace_.context.steps : state.step - 1;
     } else if (run.rule().before_optimizer && state.unshared_steps > 0 && state.step == run.step()) {
       state.totals.lost_s += state.unshared_s;
     } else {
@@ -550,6 +559,9 @@ class Replay : public Membership::Host {
       if (!state.has_ended) state.totals.clock_s = state.is_computed ? state.computed_s : state.begun_s;
       state.totals.gone_s = membership_->gone_s(replica);
       state.totals.useful_steps += state.unshared_steps;
+      // Then a step that was done twice was the same.
+      if (membership_->waits())
+        state.totals.useful_steps = state.has_ended ? trace_.context.steps : state.step - 1;
     }
   }
 

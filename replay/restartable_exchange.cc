@@ -62,8 +62,22 @@ bool RestartableExchange::all_released() const {
                      [&](const auto& one) { return one.second.released >= rule().buckets; });
 }
 
+const std::vector<int>& RestartableExchange::participants() const {
+  return run_ && !rule().completion.is_all() ? run_->participants() : participants_;
+}
+
+void RestartableExchange::cut(int replica) {
+  const auto found = members_.find(replica);
+  if (found == members_.end() || found->second.released == 0 || is_done(replica) || is_finished()) return;
+  if (is_fetched_ || is_discarded_) return;
+  participants_ = participants();
+  cut_.insert(replica);
+  give_up();
+}
+
 void RestartableExchange::begin_anew() {
   give_up();
+  if (!cut_.empty()) return;
   make_run();
   const std::vector<int> order = order_;  // a release may be the end of it
   for (const int replica : order)
@@ -80,6 +94,12 @@ void RestartableExchange::end(int replica) {
   if (member.done_s >= 0) return;
   member.done_s = context_.clock.now_s();
   if (settled_s_ < 0) settled_s_ = member.done_s;
+  tell(replica);
+}
+
+// Its end is told once.
+void RestartableExchange::tell(int replica) {
+  has_told_end_ = has_told_end_ || is_finished();
   on_member_done_(replica);
 }
 
@@ -88,7 +108,7 @@ void RestartableExchange::release(int replica) {
   if (found == members_.end() || found->second.done_s >= 0) return;
   Member& member = found->second;
   if (++member.released == rule().buckets && member.ready_s < 0) member.ready_s = context_.clock.now_s();
-  if (is_fetched_) return;
+  if (is_fetched_ || !cut_.empty()) return;
   if (run_) return run_->release(replica);
   if (member.released == rule().buckets) end(replica);
 }
@@ -101,6 +121,7 @@ void RestartableExchange::lose(int replica) {
   const bool is_missed = !run_ || !run_->has_begun() || rule().completion.is_all() ||
                          std::count(run_->participants().begin(), run_->participants().end(), replica) > 0;
   members_.erase(found);
+  cut_.erase(replica);
   order_.erase(std::find(order_.begin(), order_.end(), replica));
   if (is_missed && !is_discarded_ && !is_fetched_) {
     const bool has_result =
@@ -110,6 +131,7 @@ void RestartableExchange::lose(int replica) {
     } else if (contributed && discards_) {
       give_up();
       is_discarded_ = true;
+      cut_.clear();
       participants_.clear();
       settled_s_ = context_.clock.now_s();
       const std::vector<int> order = order_;
@@ -128,24 +150,19 @@ void RestartableExchange::lose(int replica) {
       order_ = all;
     }
   }
-  if (is_finished()) on_member_done_(-1);
+  if (is_finished() && !has_told_end_) tell(-1);
 }
 
 void RestartableExchange::fetch_result() {
-  std::vector<int> contributors;
-  if (run_)
-    for (const int replica : run_->group()) {
-      const auto member = members_.find(replica);
-      if (member == members_.end() || !member->second.listens) contributors.push_back(replica);
-    }
   int source = -1;
   for (const int replica : order_)
     if (members_.at(replica).done_s >= 0 &&
         (source < 0 || members_.at(replica).done_s < members_.at(source).done_s))
       source = replica;
+  participants_ = participants();
   give_up();
   is_fetched_ = true;
-  participants_ = std::move(contributors);
+  cut_.clear();
   for (const int replica : order_) {
     if (members_.at(replica).done_s >= 0) continue;
     ++transfers_given_up_;
@@ -179,6 +196,7 @@ void RestartableExchange::promote(int replica) {
 void RestartableExchange::redo(int replica, bool has_row) {
   const auto found = members_.find(replica);
   if (found == members_.end() || is_done(replica) || is_finished()) return;
+  cut_.erase(replica);
   if (!has_row) found->second.released = 0, found->second.ready_s = -1;
   begin_anew();
 }
@@ -203,6 +221,7 @@ bool RestartableExchange::is_done(int replica) const {
 
 bool RestartableExchange::is_finished() const {
   if (run_) return run_->is_finished();
+  if (!cut_.empty()) return false;
   return std::all_of(members_.begin(), members_.end(),
                      [](const auto& one) { return one.second.done_s >= 0; });
 }

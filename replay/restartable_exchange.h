@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ class RestartableExchange : public GroupOperation {
                       std::vector<int> group, const std::vector<int>& listeners, bool discards,
                       MemberDone on_member_done);
 
-  // This replica is gone; nothing where it is no member, or done.
+  // This replica has crashed, and nobody knows: where it had begun, nothing goes on until lose() or redo().
+  void cut(int replica);
+  // This replica is gone, as the others know now; nothing where it is no member, or done.
   void lose(int replica);
   // It takes part from now on, as a listener or not. False, and nothing happens, once all have released.
   bool admit(int replica, bool listens);
@@ -40,7 +43,7 @@ class RestartableExchange : public GroupOperation {
 
   void release(int replica) override;
   void give_up() override;
-  const std::vector<int>& participants() const override { return participants_; }
+  const std::vector<int>& participants() const override;
   MemberTimes times(int replica) const override;
   bool is_done(int replica) const override;
   bool is_finished() const override;
@@ -62,6 +65,7 @@ class RestartableExchange : public GroupOperation {
   void begin_anew();
   void fetch_result();
   void end(int replica);
+  void tell(int replica);
 
   const ExchangeContext& context_;
   bool discards_;
@@ -71,7 +75,8 @@ class RestartableExchange : public GroupOperation {
   std::vector<int> participants_;
   std::unique_ptr<GroupOperation>
       run_;  // null where one member is left, and once it has failed or is fetched
-  bool is_discarded_ = false, is_fetched_ = false;
+  bool is_discarded_ = false, is_fetched_ = false, has_told_end_ = false;
+  std::set<int> cut_;      // members that have crashed with what they released, which nobody knows yet
   double settled_s_ = -1;  // when it failed, or was fetched, or its only member was ready
   std::int64_t transfers_given_up_ = 0;
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for what is fetched

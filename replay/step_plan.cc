@@ -191,6 +191,10 @@ void StepPlan::add_restartable(const ExchangeContext& context, const Operation& 
   for (const int worker : group) runs_of_[as_index(worker)].push_back(runs_.back().get());
 }
 
+void StepPlan::cut(int replica) {
+  for (RestartableExchange* run : restartable_) run->cut(replica);
+}
+
 void StepPlan::lose(int replica) {
   for (RestartableExchange* run : restartable_) run->lose(replica);
   runs_of_[as_index(replica)].clear();

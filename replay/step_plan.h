@@ -71,6 +71,7 @@ class StepPlan {
 
   // Of a plan with an attendance: what RestartableExchange does, in all operations. Listeners are admitted to
   // those among everyone alone.
+  void cut(int replica);
   void lose(int replica);
   void admit(int replica, bool listens);
   void promote(int replica);

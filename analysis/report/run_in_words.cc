@@ -228,8 +228,9 @@ std::string faults_in_words(const Json& faults) {
     const std::string kind = fault.value("kind", "");
     std::string text = kind == "slow" ? fmt::format("replicas {} {} times slower", text_of(fault, "replicas"),
                                                     text_of(fault, "factor"))
-                       : kind == "site" ? fmt::format("site {} cut off", text_of(fault, "site"))
-                                        : fmt::format("links {}", text_of(fault, "link"));
+                       : kind == "crash" ? fmt::format("replicas {} crash", text_of(fault, "replicas"))
+                       : kind == "site"  ? fmt::format("site {} cut off", text_of(fault, "site"))
+                                         : fmt::format("links {}", text_of(fault, "link"));
     if (fault.contains("rate")) text += fmt::format(" with {} of their rate", text_of(fault, "rate"));
     if (fault.contains("delay")) text += fmt::format(" with {} times their delay", text_of(fault, "delay"));
     if (fault.contains("every"))

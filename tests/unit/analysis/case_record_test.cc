@@ -154,6 +154,42 @@ TEST_F(CaseRecordOfMoves, CountsMoves) {
   EXPECT_EQ(json["state_bytes_moved"], 10800);
 }
 
+// Two of four replicas were gone, one for good.
+class CaseRecordOfCrashes : public CaseRecordOfNodes {
+ protected:
+  CaseRecordOfCrashes() {
+    one.crashes.resize(1);
+    one.replicas = 4;
+    one.pipeline = {};
+    one.workload.node.reset();
+    one.workload.steps = 10;
+    one.workload.tokens = 100;
+    write_text(case_folder + "/replicas.csv",
+               "replica,compute_s,idle_s,clock_s,bytes_sent,useful_steps,lost_s,gone_s\n"
+               "0,10,2,20,100,8,2,0\n1,8,2,20,100,7,1,5\n2,10,0,20,100,9,0,0\n3,4,0,8,100,2,2,13\n");
+    write_text(case_folder + "/absences.csv",
+               "replica,left_step,left_s,back_s,source,copied_step,bytes,state_s,joined_s,first_step\n"
+               "1,3,4,6,0,4,1000,8,9,6\n3,5,7,,-1,0,500,,,0\n");
+    write_text(case_folder + "/replay.json",
+               R"({"transfers": 1, "events": 1, "simulated_s": 20, "discarded": 3, "thrown_away_steps": 2})");
+  }
+};
+
+TEST_F(CaseRecordOfCrashes, CountsWhatWentIntoTheModel) {
+  const Json json = record();
+  EXPECT_EQ(json["crashes"], 2);
+  EXPECT_DOUBLE_EQ(json["participation"], 1 - 18 / 80.);
+  EXPECT_DOUBLE_EQ(json["lost_fraction"], 5 / 32.);
+  EXPECT_DOUBLE_EQ(json["committed_fraction"], 0.8);
+  EXPECT_EQ(json["discarded_exchanges"], 3);
+  EXPECT_DOUBLE_EQ(json["recovery_s"]["mean"], 3) << "of the one that came back";
+  EXPECT_DOUBLE_EQ(json["recovery_bytes"], 1500);
+  EXPECT_DOUBLE_EQ(json["useful_steps"], 26);
+  EXPECT_DOUBLE_EQ(json["useful_steps_per_s"], 1.3);
+  EXPECT_DOUBLE_EQ(json["goodput_tokens_per_s"], 130);
+  EXPECT_DOUBLE_EQ(json["step_time_s"], 2);
+}
+
 // The two stages' hop: 100 bytes at 4 bits, 10 more for each bit, 30 back, of three micro-batches; four
 // steps.
 class CaseRecordOfLearnedBits : public CaseRecordOfMoves {

@@ -1,0 +1,183 @@
+// Crashes by the dozen among replicas, with every method, as a user runs them (make test-long: a thousand
+// among 64): each run ends, everybody is accounted for, and twice the same.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/csv.h"
+#include "core/json.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef LONGHAUL_LONG_STORM
+constexpr int kReplicas = 64, kSteps = 240;
+#else
+constexpr int kReplicas = 16, kSteps = 60;
+#endif
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file);
+  EXPECT_TRUE(in) << file;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string scenario(const std::string& on_failure, const std::string& partners) {
+  Json json = Json::parse(R"({
+    "name": "storm", "seed": 5, "replicas": 64,
+    "methods": [
+      {"name": "co2", "inner_steps": 6}, {"name": "ddp"}, {"name": "ddp", "label": "buckets", "overlap_backward": 0.5, "buckets": 3},
+      {"name": "delayed-nesterov", "inner_steps": 6}, {"name": "demo"}, {"name": "dgc"},
+      {"name": "diloco", "inner_steps": 6}, {"name": "dilocox", "inner_steps": 6}, {"name": "eager-diloco", "inner_steps": 6},
+      {"name": "epidemic", "inner_steps": 6}, {"name": "fsdp"}, {"name": "gossip", "inner_steps": 6},
+      {"name": "gossip", "label": "graceful", "inner_steps": 6, "grace": "300ms"},
+      {"name": "hierarchical", "inner_steps": 6}, {"name": "independent"}, {"name": "ist", "inner_steps": 6},
+      {"name": "local-sgd", "inner_steps": 6}, {"name": "local-sgd", "label": "quorum", "inner_steps": 6, "quorum": 10, "grace": "100ms"},
+      {"name": "moshpit", "inner_steps": 6, "group_size": 4}, {"name": "muloco", "inner_steps": 6},
+      {"name": "noloco", "inner_steps": 6}, {"name": "noloco", "label": "presend", "inner_steps": 6, "pattern": "presend"},
+      {"name": "one-bit-adam", "freeze_step": 20}, {"name": "ravnest", "inner_steps": 6}, {"name": "single", "machine": "all"},
+      {"name": "sparseloco", "inner_steps": 6}, {"name": "sparta", "inner_steps": 6},
+      {"name": "streaming-diloco", "inner_steps": 12} ],
+    "workload": {"model": {"hidden": 64, "layers": 16, "heads": 4, "ffn": 256, "context": 64, "vocabulary": 256},
+                 "steps": 240, "tokens": 1000, "step_time": {"lognormal": {"mean": "1s", "sigma": 0.2}}},
+    "network": {"fidelity": "analytic", "topology": {"hierarchical": {"sites": 2, "inside": {"rate": "10Gbps", "rtt": "500us"}, "trunk": {"rate": "10Gbps", "rtt": "500us"}}}},
+    "faults": [{"kind": "crash", "replicas": "0-15", "every": "12s", "for": "2s", "for_sigma": 1}]
+  })");
+  json["replicas"] = kReplicas;
+  json["workload"]["steps"] = kSteps;
+  json["faults"][0]["replicas"] = "0-" + std::to_string(kReplicas - 1);
+  json["recovery"] = {{"on_failure", on_failure}, {"detect", "500ms"}, {"partners", partners}};
+  return json.dump();
+}
+
+// Columns of a table, by row.
+class Rows {
+ public:
+  Rows(const std::string& file, const std::vector<std::string>& columns) : table_(read_csv(file)) {
+    for (const std::string& column : columns) places_.push_back(table_.column(column));
+  }
+
+  bool next() { return at_++ < table_.rows.size(); }
+  double number(std::size_t column) const { return std::stod(table_.rows[at_ - 1].at(places_[column])); }
+  std::int64_t integer(std::size_t column) const {
+    return std::stoll(table_.rows[at_ - 1].at(places_[column]));
+  }
+
+ private:
+  CsvTable table_;
+  std::vector<std::size_t> places_;
+  std::size_t at_ = 0;
+};
+
+class Storm : public testing::TestWithParam<std::pair<const char*, const char*>> {
+ protected:
+  Storm() : folder_(fresh_folder("storm")) {}
+
+  fs::path run(const std::string& name) {
+    const fs::path file = folder_ / "storm.json", out = folder_ / name;
+    std::ofstream(file) << scenario(GetParam().first, GetParam().second);
+    const CommandResult result =
+        longhaul({"run", file, "--out", out, "--jobs", "2", "--timeline", "none", "--quiet"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return out;
+  }
+
+  const fs::path folder_;
+};
+
+// Who is there at each step, from absences.csv alone.
+std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, int& crashes) {
+  std::vector<std::vector<bool>> there(kReplicas, std::vector<bool>(kSteps + 1, true));
+  const std::string file = folder / "absences.csv";
+  Rows rows(file, {"replica", "left_step", "first_step", "bytes"});
+  for (; rows.next(); ++crashes) {
+    const auto replica = static_cast<std::size_t>(rows.integer(0));
+    const std::int64_t first = rows.integer(2) > 0 ? rows.integer(2) : kSteps + 1;
+    for (std::int64_t step = 1; step <= kSteps; ++step)
+      if (step >= rows.integer(1)) there[replica][static_cast<std::size_t>(step)] = step >= first;
+    bytes += rows.number(3);
+  }
+  return there;
+}
+
+TEST_P(Storm, EndsForEveryMethod) {
+  const bool is_repeated = std::string(GetParam().second) == "redrawn";
+  const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
+  const Json summary = Json::parse(read(once / "summary.json"));
+  for (const Json& record : summary.at("cases")) {
+    const std::string name = record.at("case");
+    ASSERT_EQ(record.at("status"), "done") << name;
+    const fs::path folder = once / "cases" / name;
+    for (const char* file : {"exchanges.csv", "steps.csv", "replicas.csv", "absences.csv", "schedule.jsonl",
+                             "links.csv", "replay.json", "faults.csv"})
+      EXPECT_EQ(read(folder / file), read(twice / "cases" / name / file)) << name << " " << file;
+
+    double bytes = 0;
+    int crashes = 0;
+    const auto there = presence(folder, bytes, crashes);
+    EXPECT_EQ(record.at("crashes"), crashes);
+    EXPECT_DOUBLE_EQ(record.at("recovery_bytes").get<double>(), bytes);
+    const bool waits = std::string(GetParam().first) == "wait" || name.find("fsdp") == 0 ||
+                       name.find("ist") == 0 || name.find("single") == 0;
+    EXPECT_GT(crashes, kReplicas * 2) << name;
+
+    // Nobody has a row of a step or an operation while it is gone, and everybody else has one of each step.
+    std::vector<std::set<std::int64_t>> stepped(kReplicas);
+    Rows steps(folder / "steps.csv", {"step", "replica"});
+    while (steps.next())
+      EXPECT_TRUE(stepped[static_cast<std::size_t>(steps.integer(1))].insert(steps.integer(0)).second)
+          << name;
+    for (int replica = 0; replica < kReplicas; ++replica)
+      for (int step = 1; step <= kSteps; ++step) {
+        const bool has_row = stepped[static_cast<std::size_t>(replica)].count(step) > 0;
+        const bool is_there =
+            waits || there[static_cast<std::size_t>(replica)][static_cast<std::size_t>(step)];
+        if (!is_there) {
+          EXPECT_FALSE(has_row) << name << " " << replica << " " << step;
+        }
+      }
+
+    // Who is in an operation computed its step; nobody is in two of a rule and step.
+    std::istringstream lines(read(folder / "schedule.jsonl"));
+    std::string line;
+    std::getline(lines, line);
+    std::set<std::array<int, 3>> members;
+    while (std::getline(lines, line)) {
+      const Json json = Json::parse(line);
+      const std::vector<int> group = json.at("group");
+      for (const int replica : group)
+        EXPECT_TRUE(members.insert({json.at("rule").get<int>(), json.at("step").get<int>(), replica}).second)
+            << name << " " << line;
+    }
+
+    // Tokens: what is in the model and what is lost is what was computed.
+    Rows totals(folder / "replicas.csv", {"compute_s", "useful_steps", "lost_s", "clock_s", "gone_s"});
+    double useful = 0;
+    while (totals.next()) {
+      EXPECT_GE(totals.number(0), totals.number(2) - 1e-6) << name;
+      EXPECT_LE(totals.number(1), kSteps) << name;
+      useful += totals.number(1);
+    }
+    EXPECT_DOUBLE_EQ(record.at("useful_steps").get<double>(), useful);
+    // One that would only wait for nobody may be gone at the end.
+    if (waits && name.find("independent") != 0 && name.find("single") != 0) {
+      EXPECT_EQ(useful, kReplicas * kSteps) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Storm,
+                         testing::Values(std::make_pair("retry", "drawn"), std::make_pair("retry", "redrawn"),
+                                         std::make_pair("discard", "drawn"),
+                                         std::make_pair("wait", "drawn")));
+
+}  // namespace
+}  // namespace longhaul

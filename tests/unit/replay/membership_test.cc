@@ -1,0 +1,231 @@
+// Replicas that crash and come back, by hand: steps of 1 s on a mesh on which messages take no time, but for
+// the download of a state.
+#include "replay/membership.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "core/csv.h"
+#include "core/errors.h"
+#include "replay/replay.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kFraming = 1538. / 1448;  // of Ethernet
+
+using OnFailure = RecoverySpec::OnFailure;
+
+CrashFault crash_of(int replica, double at_s, double for_s) {
+  return {0, {replica, replica}, {at_s, 0, for_s}};
+}
+
+// Replica 0 crashes at `at_s` and is back `for_s` later; the others know of it after 0.25 s.
+Case with_crash(int replicas, int steps, OnFailure on_failure, double at_s, double for_s) {
+  Case one = drawn_case(replicas, 0, 0);
+  one.network.barrier = false;
+  one.workload.steps = steps;
+  one.workload.step_time.seconds = 1;
+  one.crashes = {crash_of(0, at_s, for_s)};
+  one.recovery.on_failure = on_failure;
+  one.recovery.detect_s = 0.25;
+  one.resolved["faults"] = Json::array();
+  return one;
+}
+
+OperationRule gradients() {
+  OperationRule rule = rule_of("ring");
+  rule.payload = whole({"gradient"}, Wire::kInt8);
+  rule.before_optimizer = true;
+  return rule;
+}
+
+OperationRule weights_in_pairs() {
+  OperationRule rule = rule_of("pair", 1, 2);
+  rule.kind = OperationKind::kGroupAverage;
+  rule.payload = whole({"weights"}, Wire::kInt8);
+  return rule;
+}
+
+Trace trace_of_rule(const OperationRule& rule, int replicas, int steps) {
+  return make_trace({{rule}}, {1, replicas, steps, 1000});
+}
+
+double simulated_s(const Replayed& replayed) {
+  return replayed.report.at("simulated_s");
+}
+
+std::vector<std::vector<std::string>> rows_of(const Replayed& replayed, const std::string& file) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream in(replayed.files.at(file));
+  std::string line, cell;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    rows.emplace_back();
+    std::istringstream cells(line);
+    while (std::getline(cells, cell, ',')) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+// By step, of the schedule.
+std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed) {
+  std::map<int, std::vector<int>> groups;
+  std::istringstream in(replayed.files.at("schedule.jsonl"));
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    const Json json = Json::parse(line);
+    groups[json.at("step")] = json.at("group").get<std::vector<int>>();
+  }
+  return groups;
+}
+
+// It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
+// before the others are ready.
+TEST(Membership, OthersGoOnWithoutIt) {
+  const Case one = with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6);
+  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 5));
+  EXPECT_NEAR(simulated_s(replayed), 5, 1e-6);
+  const auto groups = groups_of_steps(replayed);
+  EXPECT_EQ(groups.at(2), (std::vector<int>{0, 1, 2}));
+  for (const int step : {3, 4, 5}) EXPECT_EQ(groups.at(step), (std::vector<int>{1, 2})) << step;
+  EXPECT_EQ(replayed.files.at("absences.csv").substr(replayed.files.at("absences.csv").find('\n')),
+            "\n0,3,2.5,,-1,0,0,,,0\n");
+  const auto totals = rows_of(replayed, "replicas.csv");
+  EXPECT_EQ(totals[0][1], "2.5") << "computed";
+  EXPECT_EQ(totals[0][5], "2") << "steps in the model";
+  EXPECT_EQ(totals[0][6], "0.5") << "lost";
+  EXPECT_EQ(totals[0][7], "2.5") << "gone";
+  EXPECT_EQ(totals[1][5], "5");
+}
+
+// It goes when the others wait for it at the end of step 3: they know at 2.95 + 0.25.
+TEST(Membership, OthersWaitUntilTheyKnow) {
+  Case one = with_crash(3, 4, OnFailure::kRetry, 2.95, 1e6);
+  const Replayed retried = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  EXPECT_NEAR(retried.row(3, 1).done_s, 3.2, 1e-6);
+  EXPECT_NEAR(simulated_s(retried), 4.2, 1e-6);
+
+  one.recovery.on_failure = OnFailure::kDiscard;
+  const Replayed discarded = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  EXPECT_NEAR(simulated_s(discarded), 4.2, 1e-6);
+  EXPECT_EQ(discarded.report.at("thrown_away_steps"), 1);
+  EXPECT_EQ(groups_of_steps(discarded).at(3), std::vector<int>());
+  EXPECT_EQ(groups_of_steps(discarded).at(4), (std::vector<int>{1, 2}));
+  EXPECT_EQ(rows_of(discarded, "replicas.csv")[1][5], "3");
+  EXPECT_EQ(rows_of(discarded, "replicas.csv")[1][6], "1");
+}
+
+// Back at 4.5 s it does step 3 once more: all end it at 5.5 s.
+TEST(Membership, OrWaitUntilItIsBack) {
+  const Case one = with_crash(3, 4, OnFailure::kWait, 2.5, 2);
+  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  EXPECT_NEAR(replayed.row(3, 1).done_s, 5.5, 1e-6);
+  EXPECT_NEAR(simulated_s(replayed), 6.5, 1e-6);
+  for (const auto& [step, group] : groups_of_steps(replayed)) EXPECT_EQ(group.size(), 3u) << step;
+  EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][1], "4.5") << "half a step twice";
+  EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][6], "0.5");
+}
+
+// Back at 4.5 s, in step 5 of the others, it downloads 1000 parameters of 12 bytes on a link of 9600 bytes a
+// second: 1.25 s, up to 5.75. Step 5's gradients, ready at 5 s, wait for that; it takes part from step 6 on.
+TEST(Membership, OneWhoIsBackListensFirst) {
+  Case one = with_crash(3, 7, OnFailure::kRetry, 2.5, 2);
+  one.network.message_time.reset();
+  one.network.topology = mesh_spec(76800 * kFraming, 0);
+  one.workload.parameters = 1000;
+  OperationRule rule = gradients();
+  rule.payload[0].columns = {{0, 1}};  // a byte
+  const Trace trace = trace_of_rule(rule, 3, 7);
+  const Replayed replayed = run_with(analytic_replay, one, trace);
+  EXPECT_NEAR(replayed.row(5, 1).done_s, 5.75, 0.01);
+  EXPECT_NEAR(simulated_s(replayed), 7.75, 0.02);
+  const auto groups = groups_of_steps(replayed);
+  EXPECT_EQ(groups.at(5), (std::vector<int>{1, 2})) << "listening is not contributing";
+  EXPECT_EQ(groups.at(6), (std::vector<int>{0, 1, 2}));
+  const auto absence = rows_of(replayed, "absences.csv").at(0);
+  EXPECT_EQ(absence[1], "3");
+  EXPECT_EQ(absence[3], "4.5");
+  EXPECT_EQ(absence[5], "5") << "the state behind step 5";
+  EXPECT_EQ(absence[6], "12000");
+  EXPECT_NEAR(std::stod(absence[7]), 5.75, 0.01);
+  EXPECT_EQ(absence[9], "6");
+}
+
+// Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
+TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
+  Case one = with_crash(4, 8, OnFailure::kRetry, 2.5, 2);
+  one.network.message_time.reset();
+  one.network.topology = mesh_spec(76800 * kFraming, 0);
+  one.workload.parameters = 1000;
+  OperationRule rule = weights_in_pairs();
+  rule.payload[0].columns = {{0, 1}};
+  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(rule, 4, 8));
+  const auto absence = rows_of(replayed, "absences.csv").at(0);
+  EXPECT_EQ(absence[5], "4") << "the state that its source had at 4.5 s";
+  EXPECT_NEAR(std::stod(absence[8]), 5.75, 0.01);
+  EXPECT_EQ(absence[9], "6");
+}
+
+// All of them at once: the first who is back goes on with what it has, the others download from it.
+TEST(Membership, NobodyIsThere) {
+  Case one = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
+  one.crashes = {{0, {0, 2}, {1.5, 0, 1}}};
+  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  EXPECT_NEAR(simulated_s(replayed), 2.5 + 3, 1e-6) << "steps 2 to 4";
+  const auto absences = rows_of(replayed, "absences.csv");
+  ASSERT_EQ(absences.size(), 3u);
+  EXPECT_EQ(absences[0][4], "-1");
+  EXPECT_EQ(absences[0][9], "2");
+  for (const int later : {1, 2}) EXPECT_EQ(absences[as_index(later)][4], "0") << "from the one who is there";
+}
+
+TEST(Membership, AFaultAfterTheEndChangesNoTime) {
+  Case one = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
+  for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
+    const Trace trace = trace_of_rule(rule, 4, 5);
+    Replayed with = run_with(analytic_replay, one, trace);
+    Case without = one;
+    without.crashes.clear();
+    const Replayed plain = run_with(analytic_replay, without, trace);
+    for (const char* file : {"exchanges.csv", "steps.csv", "links.csv", "breakdown.csv", "transfers.csv"})
+      EXPECT_EQ(with.files.at(file), plain.files.at(file)) << file;
+    EXPECT_EQ(rows_of(with, "absences.csv").size(), 0u);
+  }
+}
+
+TEST(Membership, WhatCannotFollowIsRefused) {
+  Case one = with_crash(4, 5, OnFailure::kRetry, 2.5, 1);
+  const OperationPlan plan{{gradients()}};
+  EXPECT_NO_THROW(check_crashes(one, plan));
+  one.train.emplace();
+  EXPECT_THROW(check_crashes(one, plan), InputError);
+  one.recovery.on_failure = OnFailure::kWait;
+  EXPECT_NO_THROW(check_crashes(one, plan)) << "losses are those without crashes";
+  one.train.reset();
+  one.pipeline.stages = 2;
+  EXPECT_THROW(check_crashes(one, plan), InputError);
+}
+
+// Shards are nowhere else.
+TEST(Membership, WhoHoldsWhatNobodyElseHasIsWaitedFor) {
+  const RecoverySpec retry;
+  OperationRule shards = gradients();
+  shards.sharded = true;
+  EXPECT_EQ(on_failure_of(retry, {{gradients()}}), OnFailure::kRetry);
+  EXPECT_EQ(on_failure_of(retry, {{shards}}), OnFailure::kWait);
+}
+
+TEST(Membership, WhatKeepsReplicasAlike) {
+  EXPECT_TRUE(keeps_replicas_alike({{gradients()}}));
+  EXPECT_TRUE(keeps_replicas_alike({{rule_of("ring", 10)}})) << "of Δ";
+  EXPECT_FALSE(keeps_replicas_alike({{weights_in_pairs()}}));
+  EXPECT_FALSE(keeps_replicas_alike({}));
+}
+
+}  // namespace
+}  // namespace longhaul
