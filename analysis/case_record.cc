@@ -301,11 +301,12 @@ void add_absences(const Case& one, const std::string& case_folder, Json& record)
     if (!rows.empty(2)) recovery_s.push_back(rows.number(2) - rows.number(0));
   }
   const Json report = read_json_or_null(case_folder + "/replay.json", replay_declaration());
+  const auto said = [&](const char* key) { return report.is_object() ? report.value(key, 0) : 0; };
   record["crashes"] = crashes;
   record["participation"] = latest_s > 0 ? Json(1 - gone_s / (one.replicas * latest_s)) : Json();
   record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
-  record["committed_fraction"] = 1 - report.value("thrown_away_steps", 0.) / one.steps();
-  record["discarded_exchanges"] = report.value("discarded", 0);
+  record["committed_fraction"] = 1 - static_cast<double>(said("thrown_away_steps")) / one.steps();
+  record["discarded_exchanges"] = said("discarded");
   record["recovery_s"] = to_json(recovery_s);
   record["recovery_bytes"] = bytes;
   record["useful_steps"] = useful_steps;

@@ -154,22 +154,21 @@ TEST_F(CaseRecordOfMoves, CountsMoves) {
   EXPECT_EQ(json["state_bytes_moved"], 10800);
 }
 
-// Two of four replicas were gone, one for good.
+// One of two replicas was gone twice, the second time for good.
 class CaseRecordOfCrashes : public CaseRecordOfNodes {
  protected:
   CaseRecordOfCrashes() {
     one.crashes.resize(1);
-    one.replicas = 4;
     one.pipeline = {};
     one.workload.node.reset();
     one.workload.steps = 10;
     one.workload.tokens = 100;
     write_text(case_folder + "/replicas.csv",
                "replica,compute_s,idle_s,clock_s,bytes_sent,useful_steps,lost_s,gone_s\n"
-               "0,10,2,20,100,8,2,0\n1,8,2,20,100,7,1,5\n2,10,0,20,100,9,0,0\n3,4,0,8,100,2,2,13\n");
+               "0,10,2,20,100,8,2,0\n1,8,2,12,100,7,1,5\n");
     write_text(case_folder + "/absences.csv",
                "replica,left_step,left_s,back_s,source,copied_step,bytes,state_s,joined_s,first_step\n"
-               "1,3,4,6,0,4,1000,8,9,6\n3,5,7,,-1,0,500,,,0\n");
+               "1,3,4,6,0,4,1000,8,9,6\n1,5,17,,-1,0,500,,,0\n");
     write_text(case_folder + "/replay.json",
                R"({"transfers": 1, "events": 1, "simulated_s": 20, "discarded": 3, "thrown_away_steps": 2})");
   }
@@ -178,15 +177,15 @@ class CaseRecordOfCrashes : public CaseRecordOfNodes {
 TEST_F(CaseRecordOfCrashes, CountsWhatWentIntoTheModel) {
   const Json json = record();
   EXPECT_EQ(json["crashes"], 2);
-  EXPECT_DOUBLE_EQ(json["participation"], 1 - 18 / 80.);
-  EXPECT_DOUBLE_EQ(json["lost_fraction"], 5 / 32.);
+  EXPECT_DOUBLE_EQ(json["participation"], 1 - 5 / 40.);
+  EXPECT_DOUBLE_EQ(json["lost_fraction"], 3 / 18.);
   EXPECT_DOUBLE_EQ(json["committed_fraction"], 0.8);
   EXPECT_EQ(json["discarded_exchanges"], 3);
   EXPECT_DOUBLE_EQ(json["recovery_s"]["mean"], 3) << "of the one that came back";
   EXPECT_DOUBLE_EQ(json["recovery_bytes"], 1500);
-  EXPECT_DOUBLE_EQ(json["useful_steps"], 26);
-  EXPECT_DOUBLE_EQ(json["useful_steps_per_s"], 1.3);
-  EXPECT_DOUBLE_EQ(json["goodput_tokens_per_s"], 130);
+  EXPECT_DOUBLE_EQ(json["useful_steps"], 15);
+  EXPECT_DOUBLE_EQ(json["useful_steps_per_s"], 0.75);
+  EXPECT_DOUBLE_EQ(json["goodput_tokens_per_s"], 75);
   EXPECT_DOUBLE_EQ(json["step_time_s"], 2);
 }
 
@@ -222,6 +221,13 @@ TEST_F(CaseRecordOfStages, HasNoBitsWhereNoneAreLearned) {
 
 // What a claim may name must be a number in the record of a case that trained and reached its target.
 TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
+  one.crashes.resize(1);
+  one.workload.tokens = 100;
+  write_text(case_folder + "/replicas.csv",
+             "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,node_s,node_bytes,"
+             "useful_steps,lost_s,gone_s\n0,5,3,8,100,0,1,1,2,4000,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,1.7,"
+             "2000,4,0,0\n");
+  write_text(case_folder + "/absences.csv", "back_s,bytes,joined_s\n6,1000,9\n");
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
 }
