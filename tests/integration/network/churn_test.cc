@@ -19,9 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 #ifdef LONGHAUL_LONG_STORM
-constexpr int kReplicas = 64, kSteps = 240;
+constexpr int kReplicas = 64, kSteps = 1200;
+constexpr const char *kBetweenCrashes = "80s", *kGone = "500ms";
 #else
 constexpr int kReplicas = 16, kSteps = 60;
+constexpr const char *kBetweenCrashes = "12s", *kGone = "2s";
 #endif
 
 std::string read(const fs::path& file) {
@@ -54,6 +56,8 @@ std::string scenario(const std::string& on_failure, const std::string& partners)
   json["replicas"] = kReplicas;
   json["workload"]["steps"] = kSteps;
   json["faults"][0]["replicas"] = "0-" + std::to_string(kReplicas - 1);
+  json["faults"][0]["every"] = kBetweenCrashes;
+  json["faults"][0]["for"] = kGone;
   json["recovery"] = {{"on_failure", on_failure}, {"detect", "500ms"}, {"partners", partners}};
   return json.dump();
 }
