@@ -81,7 +81,7 @@ class Rows {
   std::size_t at_ = 0;
 };
 
-class Storm : public testing::TestWithParam<std::pair<const char*, const char*>> {
+class Storm : public testing::TestWithParam<std::pair<std::string, std::string>> {
  protected:
   Storm() : folder_(fresh_folder("storm")) {}
 
@@ -113,7 +113,7 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
 }
 
 TEST_P(Storm, EndsForEveryMethod) {
-  const bool is_repeated = std::string(GetParam().second) == "redrawn";
+  const bool is_repeated = GetParam().second == "redrawn";
   const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
   const Json summary = Json::parse(read(once / "summary.json"));
   for (const Json& record : summary.at("cases")) {
@@ -129,8 +129,8 @@ TEST_P(Storm, EndsForEveryMethod) {
     const auto there = presence(folder, bytes, crashes);
     EXPECT_EQ(record.at("crashes"), crashes);
     EXPECT_DOUBLE_EQ(record.at("recovery_bytes").get<double>(), bytes);
-    const bool waits = std::string(GetParam().first) == "wait" || name.find("fsdp") == 0 ||
-                       name.find("ist") == 0 || name.find("single") == 0;
+    const bool waits = GetParam().first == "wait" || name.find("fsdp") == 0 || name.find("ist") == 0 ||
+                       name.find("single") == 0;
     EXPECT_GT(crashes, kReplicas * 2) << name;
 
     // Nobody has a row of a step or an operation while it is gone, and everybody else has one of each step.
@@ -178,10 +178,11 @@ TEST_P(Storm, EndsForEveryMethod) {
   }
 }
 
+using Policy = std::pair<std::string, std::string>;
 INSTANTIATE_TEST_SUITE_P(Policies, Storm,
-                         testing::Values(std::make_pair("retry", "drawn"), std::make_pair("retry", "redrawn"),
-                                         std::make_pair("discard", "drawn"),
-                                         std::make_pair("wait", "drawn")));
+                         testing::Values(Policy("retry", "drawn"), Policy("retry", "redrawn"),
+                                         Policy("discard", "drawn"), Policy("wait", "drawn")),
+                         [](const auto& one) { return one.param.first + "_" + one.param.second; });
 
 }  // namespace
 }  // namespace longhaul

@@ -159,7 +159,9 @@ class CaseRecordOfCrashes : public CaseRecordOfNodes {
  protected:
   CaseRecordOfCrashes() {
     one.crashes.resize(1);
+    one.replicas = 2;
     one.pipeline = {};
+    std::filesystem::remove(case_folder + "/trace.jsonl");  // it is of two stages
     one.workload.node.reset();
     one.workload.steps = 10;
     one.workload.tokens = 100;
