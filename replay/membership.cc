@@ -137,7 +137,7 @@ void Membership::detect(int replica) {
   for (int other = 0; joining_ > 0 && other < static_cast<int>(members_.size()); ++other) {
     const Member joining = at(other);
     if (!joining.is_joining) continue;
-    if (!joining.has_state && joining.source == replica)
+    if (joining.source == replica && (!joining.has_state || !listens_))
       join(other);
     else if (joining.has_state && !is_anybody_there())
       begin(other, first_step(joining, joining.copied_step + 1), joining.source, joining.copied_step);
@@ -193,24 +193,24 @@ void Membership::join(int replica) {
   Member& member = at(replica);
   const int source = draw_source(replica);
   if (source < 0 && has_anybody_ended()) return;  // nobody is left to train with
-  const int step = source < 0
-                       ? std::min(std::max(host_.lowest_step(), member.row.left_step), trace_.context.steps)
-                       : host_.step_of(source);
+  const int step = source < 0 ? first_step(member, 1) : host_.step_of(source);
   if (source < 0 || !case_.recovery.downloads_state) {
+    const int first = first_step(member, step);
     if (listens_ && !member.is_joining)
       for (const auto& [of, plan] : host_.open_plans())
-        if (of >= step) plan->admit(replica, false);
-    return begin(replica, first_step(member, step), -1, 0);
+        if (of >= first) plan->admit(replica, false);
+    return begin(replica, first, -1, 0);
   }
   const bool is_first = !member.is_joining;
   if (is_first) ++joining_;
   member.is_joining = true;
+  member.has_state = false;
   member.source = source;
   member.copied_step = step - 1;
   if (is_first && listens_) {
     member.listens_from = step;
     for (const auto& [of, plan] : host_.open_plans())
-      if (of >= step) plan->admit(replica, true);
+      if (listens_at(member, of)) plan->admit(replica, true);
   }
   member.row.bytes += state_bytes_;
   const int rule = static_cast<int>(trace_.plan.rules.size()) + 2;  // "state" (row_names)
@@ -234,7 +234,12 @@ void Membership::state_arrived(int replica) {
     return;  // else left_step() begins it
   }
   for (const auto& [step, plan] : host_.open_plans())
-    if (step >= member.listens_from && at(replica).is_joining) plan->release(replica);
+    if (at(replica).is_joining && listens_at(member, step)) plan->release(replica);
+}
+
+// Behind the last step nobody begins any more.
+bool Membership::listens_at(const Member& member, int step) const {
+  return listens_ && step >= member.listens_from && step < trace_.context.steps;
 }
 
 // Who takes part is agreed on when a step begins, so that one that went in its compute fails its operations,
@@ -255,7 +260,7 @@ Attendance Membership::attendance(int step) const {
     const bool is_expected = member.is_there || waits() || (!member.is_missed && !member.is_joining);
     if (is_expected && !host_.has_ended(replica) && host_.step_of(replica) <= step)
       role = Attendance::Role::kMember;
-    if (member.is_joining && listens_ && step >= member.listens_from) role = Attendance::Role::kListener;
+    if (member.is_joining && listens_at(member, step)) role = Attendance::Role::kListener;
     if (went_in(replica, step)) role = Attendance::Role::kMember;  // made() loses it
     attendance.roles.push_back(role);
   }
@@ -268,24 +273,27 @@ void Membership::made(StepPlan& plan, int step) {
       if (went_in(replica, step) && at(replica).is_missed) plan.lose(replica);
   if (joining_ == 0) return;
   for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
-    if (at(replica).is_joining && at(replica).has_state && listens_ && step >= at(replica).listens_from)
+    if (at(replica).is_joining && at(replica).has_state && listens_at(at(replica), step))
       plan.release(replica);
 }
 
 void Membership::left_step(int replica, int step) {
   idle_events_ = 0;
-  if (!listens_ || joining_ == 0 || step == trace_.context.steps) return;
-  const Program program = program_of_step(trace_.plan, trace_.context.steps, step);
-  const bool ends_one =
-      std::any_of(program.instructions.begin(), program.instructions.end(),
-                  [](const Instruction& one) { return one.kind == Instruction::Kind::kAwait; });
-  if (!ends_one) return;
+  if (joining_ == 0 || step == trace_.context.steps) return;
+  if (listens_ && !ends_an_operation(step)) return;
   for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
     const Member& joining = at(other);
     if (!joining.is_joining || !joining.has_state || step < joining.listens_from) continue;
-    if (step + 1 < joining.row.left_step) continue;  // it has taken that step
+    if (step + 1 < joining.row.left_step) continue;        // it has taken that step
+    if (!listens_ && joining.source != replica) continue;  // it waits for its source
     begin(other, step + 1, replica, step);
   }
+}
+
+bool Membership::ends_an_operation(int step) const {
+  const Program program = program_of_step(trace_.plan, trace_.context.steps, step);
+  return std::any_of(program.instructions.begin(), program.instructions.end(),
+                     [](const Instruction& one) { return one.kind == Instruction::Kind::kAwait; });
 }
 
 void Membership::begin(int replica, int step, int source, int copied_step) {

@@ -7,10 +7,10 @@
 // A return. It downloads the state of one who is there, drawn from (seed, replica, number of the download),
 // over the network. Where the replicas of a method are all alike behind an operation (keeps_replicas_alike),
 // it also listens to the operations that are made from its return on, which wait until it has the state, and
-// begins after the first step that ended one. Otherwise it begins with the step that its source is at when
-// the state has come. It takes no step twice: one that
-// was ahead of the others waits for them. If the source crashes first, it draws another. Where nobody is
-// there, it goes on with what it has.
+// begins after the first step that ended one; not behind the last step. Otherwise it begins with the step
+// that its source is at when the state has come. It takes no step twice: one that was ahead of its source
+// waits for it. If the source crashes first, it draws another. Where nobody is there, it goes on with what it
+// has. Once somebody has ended its last step and nobody is at work, training is over.
 #pragma once
 
 #include <functional>
@@ -102,6 +102,8 @@ class Membership {
   bool is_anybody_there() const;
   bool went_in(int replica, int step) const;
   bool has_anybody_ended() const;
+  bool listens_at(const Member& member, int step) const;
+  bool ends_an_operation(int step) const;
   int first_step(const Member& member, int wanted) const;
 
   const Case& case_;

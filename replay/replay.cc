@@ -163,10 +163,12 @@ class Replay : public Membership::Host {
   double since_origin_s() const override { return now(); }
   std::map<int, std::shared_ptr<StepPlan>> open_plans() const override { return open_plans_; }
   void fail() const override {
+    int at_work = 0;
+    for (const auto& [step, replicas] : at_step_) at_work += replicas;
     throw RunError(fmt::format(
         "replicas crash so often that nobody ends a step: of {} replicas {} have ended, {} are at work, at "
         "steps {} and above, after {}; rarer faults, shorter steps or another recovery.on_failure may help",
-        count(), finished_, at_step_.size(), lowest_step(), human_duration(now())));
+        count(), finished_, at_work, lowest_step(), human_duration(now())));
   }
 
   int stop(int replica) override {
@@ -430,9 +432,6 @@ class Replay : public Membership::Host {
     const std::vector<int>& contributors = run.participants();
     if (std::find(contributors.begin(), contributors.end(), replica) != contributors.end()) {
       state.totals.useful_steps += state.unshared_steps;
-      // Then a step that was done twice was the same.
-      if (membership_->waits())
-        state.totals.useful_steps = state.has_ended ? trace_.context.steps : state.step - 1;
     } else if (run.rule().before_optimizer && state.unshared_steps > 0 && state.step == run.step()) {
       state.totals.lost_s += state.unshared_s;
     } else {

@@ -32,7 +32,8 @@ std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string scenario(const std::string& on_failure, const std::string& partners) {
+// `joining`: partners "drawn" or "redrawn"; or "own", who is back begins with its own state.
+std::string scenario(const std::string& on_failure, const std::string& joining) {
   Json json = Json::parse(R"({
     "name": "storm", "seed": 5, "replicas": 64,
     "methods": [
@@ -58,7 +59,11 @@ std::string scenario(const std::string& on_failure, const std::string& partners)
   json["faults"][0]["replicas"] = "0-" + std::to_string(kReplicas - 1);
   json["faults"][0]["every"] = kBetweenCrashes;
   json["faults"][0]["for"] = kGone;
-  json["recovery"] = {{"on_failure", on_failure}, {"detect", "500ms"}, {"partners", partners}};
+  json["recovery"] = {{"on_failure", on_failure}, {"detect", "500ms"}};
+  if (joining == "own")
+    json["recovery"]["start"] = "own";
+  else
+    json["recovery"]["partners"] = joining;
   return json.dump();
 }
 
@@ -181,7 +186,8 @@ TEST_P(Storm, EndsForEveryMethod) {
 using Policy = std::pair<std::string, std::string>;
 INSTANTIATE_TEST_SUITE_P(Policies, Storm,
                          testing::Values(Policy("retry", "drawn"), Policy("retry", "redrawn"),
-                                         Policy("discard", "drawn"), Policy("wait", "drawn")),
+                                         Policy("discard", "drawn"), Policy("retry", "own"),
+                                         Policy("wait", "drawn")),
                          [](const auto& one) { return one.param.first + "_" + one.param.second; });
 
 }  // namespace

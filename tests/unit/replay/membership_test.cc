@@ -84,6 +84,17 @@ std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed) {
   return groups;
 }
 
+// Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
+// a second; operations of `rule` carry a byte.
+Replayed with_download(OperationRule rule, int replicas, int steps) {
+  Case one = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
+  one.network.message_time.reset();
+  one.network.topology = mesh_spec(76800 * kFraming, 0);
+  one.workload.parameters = 1000;
+  rule.payload[0].columns = {{0, 1}};
+  return run_with(analytic_replay, one, trace_of_rule(rule, replicas, steps));
+}
+
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
 // before the others are ready.
 TEST(Membership, OthersGoOnWithoutIt) {
@@ -131,17 +142,10 @@ TEST(Membership, OrWaitUntilItIsBack) {
   EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][6], "0.5");
 }
 
-// Back at 4.5 s, in step 5 of the others, it downloads 1000 parameters of 12 bytes on a link of 9600 bytes a
-// second: 1.25 s, up to 5.75. Step 5's gradients, ready at 5 s, wait for that; it takes part from step 6 on.
+// Back in step 5 of the others it has the state after 1.25 s, at 5.75. Step 5's gradients, ready at 5 s, wait
+// for that; it takes part from step 6 on.
 TEST(Membership, OneWhoIsBackListensFirst) {
-  Case one = with_crash(3, 7, OnFailure::kRetry, 2.5, 2);
-  one.network.message_time.reset();
-  one.network.topology = mesh_spec(76800 * kFraming, 0);
-  one.workload.parameters = 1000;
-  OperationRule rule = gradients();
-  rule.payload[0].columns = {{0, 1}};  // a byte
-  const Trace trace = trace_of_rule(rule, 3, 7);
-  const Replayed replayed = run_with(analytic_replay, one, trace);
+  const Replayed replayed = with_download(gradients(), 3, 7);
   EXPECT_NEAR(replayed.row(5, 1).done_s, 5.75, 0.01);
   EXPECT_NEAR(simulated_s(replayed), 7.75, 0.02);
   const auto groups = groups_of_steps(replayed);
@@ -158,13 +162,7 @@ TEST(Membership, OneWhoIsBackListensFirst) {
 
 // Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
 TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
-  Case one = with_crash(4, 8, OnFailure::kRetry, 2.5, 2);
-  one.network.message_time.reset();
-  one.network.topology = mesh_spec(76800 * kFraming, 0);
-  one.workload.parameters = 1000;
-  OperationRule rule = weights_in_pairs();
-  rule.payload[0].columns = {{0, 1}};
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(rule, 4, 8));
+  const Replayed replayed = with_download(weights_in_pairs(), 4, 8);
   const auto absence = rows_of(replayed, "absences.csv").at(0);
   EXPECT_EQ(absence[5], "4") << "the state that its source had at 4.5 s";
   EXPECT_NEAR(std::stod(absence[8]), 5.75, 0.01);
