@@ -105,7 +105,7 @@ TEST(Membership, OthersGoOnWithoutIt) {
   EXPECT_EQ(groups.at(2), (std::vector<int>{0, 1, 2}));
   for (const int step : {3, 4, 5}) EXPECT_EQ(groups.at(step), (std::vector<int>{1, 2})) << step;
   EXPECT_EQ(replayed.files.at("absences.csv").substr(replayed.files.at("absences.csv").find('\n')),
-            "\n0,3,2.5,,-1,0,0,,,0\n");
+            "\n0,3,2.5,,-1,0,0,,,0,2\n");
   const auto totals = rows_of(replayed, "replicas.csv");
   EXPECT_EQ(totals[0][1], "2.5") << "computed";
   EXPECT_EQ(totals[0][5], "2") << "steps in the model";
@@ -201,9 +201,15 @@ TEST(Membership, WhatCannotFollowIsRefused) {
   const OperationPlan plan{{gradients()}};
   EXPECT_NO_THROW(check_crashes(one, plan));
   one.train.emplace();
-  EXPECT_THROW(check_crashes(one, plan), InputError);
+  EXPECT_NO_THROW(check_crashes(one, plan)) << "the training follows";
+  OperationPlan changes = plan;
+  changes.rules[0].payload[0].codec.feedback = Feedback::kEf21;
+  OperationPlan late = plan;
+  late.delays = {{1, {}}};
+  for (const OperationPlan& other : {changes, late}) EXPECT_THROW(check_crashes(one, other), InputError);
   one.recovery.on_failure = OnFailure::kWait;
-  EXPECT_NO_THROW(check_crashes(one, plan)) << "losses are those without crashes";
+  for (const OperationPlan& other : {changes, late})
+    EXPECT_NO_THROW(check_crashes(one, other)) << "losses are those without crashes";
   one.train.reset();
   one.pipeline.stages = 2;
   EXPECT_THROW(check_crashes(one, plan), InputError);
