@@ -21,9 +21,8 @@ constexpr int kMostIdleEvents = 5000;
 // EF21.
 bool feeds_back_changes(const OperationPlan& plan) {
   return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-    return std::any_of(rule.payload.begin(), rule.payload.end(), [](const PayloadPart& part) {
-      return part.codec.feedback == Feedback::kEf21;
-    });
+    return std::any_of(rule.payload.begin(), rule.payload.end(),
+                       [](const PayloadPart& part) { return part.codec.feedback == Feedback::kEf21; });
   });
 }
 
@@ -47,8 +46,9 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
                      "one stage", "what other stages of a replica do without one of them is not modelled");
   if (!one.train || on_failure_of(one.recovery, plan) == RecoverySpec::OnFailure::kWait) return;
   const auto refuse = [&](const char* found, const char* why) {
-    throw InputError(path, fmt::format("found \"crash\" with train and {} (method \"{}\")", found, one.method.label),
-                     "recovery.on_failure \"wait\", or no train section", why);
+    throw InputError(
+        path, fmt::format("found \"crash\" with train and {} (method \"{}\")", found, one.method.label),
+        "recovery.on_failure \"wait\", or no train section", why);
   };
   if (feeds_back_changes(plan))
     refuse("error_feedback \"ef21\"", "its mean of what all have sent holds for the same members alone");

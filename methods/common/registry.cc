@@ -128,8 +128,7 @@ Trace trace_of(const Case& one) {
 }
 
 bool has_absences(const Case& one) {
-  return !one.crashes.empty() &&
-         on_failure_of(one.recovery, plan_of(one)) != RecoverySpec::OnFailure::kWait;
+  return !one.crashes.empty() && on_failure_of(one.recovery, plan_of(one)) != RecoverySpec::OnFailure::kWait;
 }
 
 bool times_decide(const Case& one) {
