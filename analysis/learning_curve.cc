@@ -119,12 +119,12 @@ Cost cost_of(const Moment& moment, bool before) {
           static_cast<double>(before ? moment.bytes_before : moment.bytes_after)};
 }
 
-// The clocks are those of the replicas that were evaluated; bytes have been sent by the others too.
+// Who has a clock there; bytes have been sent by those too who are gone.
 Cost mean_cost(const std::vector<Moment>& moments, bool before) {
   Cost all;
   for (const Moment& moment : moments) {
     const Cost one = cost_of(moment, before);
-    if (moment.evaluated) all.simulated_s = std::max(all.simulated_s, one.simulated_s);
+    if (moment.replayed) all.simulated_s = std::max(all.simulated_s, one.simulated_s);
     all.bytes_sent += one.bytes_sent;
   }
   all.bytes_sent /= static_cast<double>(moments.size());

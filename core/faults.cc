@@ -81,17 +81,19 @@ Node fault_options() {
              "faults",
              tagged(
                  "", "kind",
-                 {kind_of_fault("slow",
-                                {text("replicas").required().means("a worker or a range of them, as \"0-3\""),
-                                 number("factor").above(1).at_most(1e6).required().means(
-                                     "its compute takes so many times as long")},
-                                "a replica is slow"),
-                  kind_of_fault("crash",
-                                {text("replicas")
-                                     .required()
-                                     .means("a replica or a range of them, as \"0-3\", each by itself")},
-                                "a replica is gone, and what it computed since its last step is lost; the "
-                                "section recovery says what follows"),
+                 {kind_of_fault(
+                      "slow",
+                      {text("replicas").required().means("a worker, a range of them, as \"0-3\", or \"all\""),
+                       number("factor").above(1).at_most(1e6).required().means(
+                           "its compute takes so many times as long")},
+                      "a replica is slow"),
+                  kind_of_fault(
+                      "crash",
+                      {text("replicas")
+                           .required()
+                           .means("a replica, a range of them, as \"0-3\", or \"all\"; each by itself")},
+                      "a replica is gone, and what it computed since its last step is lost; the "
+                      "section recovery says what follows"),
                   kind_of_fault(
                       "link",
                       {text("link").required().means("name of a link, or a glob of names, each by itself"),

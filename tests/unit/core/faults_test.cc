@@ -6,11 +6,21 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/network_spec.h"
 
 namespace longhaul {
 namespace {
 
 constexpr std::int64_t kSecond = 1000000000;
+
+TEST(ReplicaRange, IsOneOrSeveralOrAll) {
+  using Range = std::pair<int, int>;
+  EXPECT_EQ(parse_replica_range("3", 8, ""), Range(3, 3));
+  EXPECT_EQ(parse_replica_range("3-5", 8, ""), Range(3, 5));
+  EXPECT_EQ(parse_replica_range("all", 8, ""), Range(0, 7));
+  EXPECT_THROW(parse_replica_range("0-8", 8, ""), InputError);
+  EXPECT_THROW(parse_replica_range("everyone", 8, ""), InputError);
+}
 
 TEST(FaultWindows, OnceFromATimeOnForAsLongAsItSays) {
   const FaultWindows windows({10, 0, 5}, 1, 0, "replica 0");
