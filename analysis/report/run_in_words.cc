@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 
 #include "analysis/record_values.h"
@@ -243,6 +244,17 @@ std::string faults_in_words(const Json& faults) {
   return join(parts, "; ");
 }
 
+// What is left out has its default (core/faults.cc).
+std::string recovery_in_words(const Json& recovery) {
+  const std::string on_failure = recovery.value("on_failure", "retry"),
+                    detect = recovery.contains("detect") ? text_of(recovery, "detect") : "10s";
+  if (on_failure == "wait") return "all wait for those who are gone";
+  return fmt::format(
+      "{} after a crash an exchange that lacks a replica {}; who is back {}", detect,
+      on_failure == "retry" ? "begins anew without it" : "fails for its group",
+      recovery.value("start", "peer") == "own" ? "has its own state" : "downloads a peer's state");
+}
+
 std::string sweep_in_words(const std::vector<Json>& records) {
   std::vector<std::string> parts;
   for (const std::string& key : swept_keys(records)) parts.push_back(key + ": " + values_in(records, key));
@@ -264,6 +276,11 @@ Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
   say("What travels", workload_in_words(scenario, records));
   if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"], records));
   if (!member(scenario, "faults").is_null()) say("Faults", faults_in_words(scenario["faults"]));
+  const bool any_crash = std::any_of(records.begin(), records.end(),
+                                     [](const Json& record) { return record.contains("crashes"); });
+  if (any_crash)
+    say("Recovery",
+        recovery_in_words(member(scenario, "recovery").is_null() ? Json::object() : scenario["recovery"]));
   say("Swept", sweep_in_words(records));
   say("Seeds", values_in(records, "seed"));
   return words;
