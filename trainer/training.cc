@@ -54,10 +54,11 @@ PlanContext trained_context(const Case& one) {
 // What activations of a stacked back-end may take on a CPU, bytes.
 constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
 
-// Their moments too.
-void restore_gates(const Checkpoint& checkpoint, BitGates& gates) {
+// Of gates, or of rows that are copied.
+template <typename Tables>
+void restore_tables(const Checkpoint& checkpoint, const Tables& tables) {
   SafetensorsFile file(checkpoint.tensors_file);
-  for (const auto& [name, values] : gates.tables()) {
+  for (const auto& [name, values] : tables) {
     const SafetensorsFile::Entry& entry = file.entry(name);
     const auto bytes = static_cast<std::int64_t>(values->size() * sizeof(float));
     if (entry.bytes != bytes)
@@ -65,7 +66,6 @@ void restore_gates(const Checkpoint& checkpoint, BitGates& gates) {
                         fmt::format("{}", bytes), "the checkpoint is of another training"});
     file.read(entry, 0, bytes, values->data());
   }
-  gates.restored();
 }
 
 bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
@@ -233,13 +233,17 @@ int Training::resume(std::vector<std::string>& refused) {
   if (resumed_->step > 0)
     restore_tensors(*resumed_, replicas_, operations_, pending_after(resumed_->step),
                     resumed_->step == train_.steps);
-  if (gates_ && resumed_->step > 0) restore_gates(*resumed_, *gates_);
+  if (gates_ && resumed_->step > 0) {
+    restore_tables(*resumed_, gates_->tables());
+    gates_->restored();
+  }
   if (resumed_->step > 0 && resumed_->step < train_.steps) {
     // Without absences all replicas have taken all steps.
     std::fill(optimizer_steps_.begin(), optimizer_steps_.end(), resumed_->step);
     if (schedule_.has_all) {
       optimizer_steps_ = state.at("optimizer_steps").get<std::vector<int>>();
-      copied_.restore(resumed_->step, resumed_->tensors_file, state.at("copied_optimizer_steps"));
+      copied_.expect(resumed_->step, state.at("copied_optimizer_steps"));
+      restore_tables(*resumed_, copied_.tables());
     }
   }
   if (accelerator_) accelerator_->upload();
@@ -345,7 +349,8 @@ void Training::save_checkpoint(int step) {
     for (const auto& [name, values] : gates_->tables())
       tensors.push_back({name, "F32", {case_.replicas, gates_->hops()}, values->data()});
   if (step > 0 && step < train_.steps)
-    for (TensorView& tensor : copied_.tensors()) tensors.push_back(std::move(tensor));
+    for (const auto& [name, row] : copied_.tables())
+      tensors.push_back({name, "F32", {arena_.parameters()}, row->data()});
   if (ranks_.is_first())
     checkpoints_.write(step, std::move(state), tensors);
   else

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/errors.h"
 #include "core/index.h"
 
 namespace longhaul {
@@ -45,12 +44,12 @@ std::string CopiedRows::name_of(std::size_t copy, Slot slot) const {
   return "copied." + std::to_string(copy) + "." + slot.name;
 }
 
-std::vector<TensorView> CopiedRows::tensors() const {
-  std::vector<TensorView> views;
-  for (const auto& [copy, rows] : waiting_)
+std::vector<std::pair<std::string, std::vector<float>*>> CopiedRows::tables() {
+  std::vector<std::pair<std::string, std::vector<float>*>> tables;
+  for (auto& [copy, rows] : waiting_)
     for (std::size_t i = 0; i < slots_.size(); ++i)
-      views.push_back({name_of(copy, slots_[i]), "F32", {arena_.parameters()}, rows.values[i].data()});
-  return views;
+      tables.emplace_back(name_of(copy, slots_[i]), &rows.values[i]);
+  return tables;
 }
 
 Json CopiedRows::optimizer_steps() const {
@@ -59,23 +58,14 @@ Json CopiedRows::optimizer_steps() const {
   return counts;
 }
 
-void CopiedRows::restore(int step, const std::string& tensors_file, const Json& optimizer_steps) {
+void CopiedRows::expect(int step, const Json& optimizer_steps) {
   waiting_.clear();
-  SafetensorsFile file(tensors_file);
   const std::vector<Absences::Copy>& copies = absences_.copies();
   for (std::size_t i = 0; i < copies.size(); ++i) {
     if (copies[i].copied_step > step || copies[i].step <= step) continue;
     Rows& rows = waiting_[i];
+    rows.values.assign(slots_.size(), std::vector<float>(as_index(arena_.parameters())));
     rows.optimizer_steps = optimizer_steps.at(waiting_.size() - 1);
-    for (const Slot slot : slots_) {
-      const SafetensorsFile::Entry& entry = file.entry(name_of(i, slot));
-      const std::int64_t bytes = arena_.parameters() * std::int64_t{sizeof(float)};
-      if (entry.bytes != bytes)
-        throw InputError({tensors_file, name_of(i, slot), std::to_string(entry.bytes) + " bytes",
-                          std::to_string(bytes), "the checkpoint is of another training"});
-      rows.values.emplace_back(as_index(arena_.parameters()));
-      file.read(entry, 0, bytes, rows.values.back().data());
-    }
   }
 }
 

@@ -4,11 +4,12 @@
 #pragma once
 
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/json.h"
 #include "core/plan/absences.h"
-#include "trainer/checkpoint/safetensors.h"
 #include "trainer/replicas/arena.h"
 
 namespace longhaul {
@@ -21,12 +22,12 @@ class CopiedRows {
   // When all of `step` is over and nothing of the next one has begun; 0: before the first.
   void after(int step);
 
-  // Of a checkpoint: what was read and does not stand in a replica's rows yet. The tensors are good until
-  // after() is called.
-  std::vector<TensorView> tensors() const;
+  // What was read and does not stand in a replica's rows yet, as a checkpoint keeps it: rows [P] by name,
+  // good until after() is called, and counts.
+  std::vector<std::pair<std::string, std::vector<float>*>> tables();
   Json optimizer_steps() const;
-  // The reverse, after `step`. Throws InputError where a tensor is missing or of another size.
-  void restore(int step, const std::string& tensors_file, const Json& optimizer_steps);
+  // After `step` of a training that is resumed: makes room for these rows.
+  void expect(int step, const Json& optimizer_steps);
 
  private:
   struct Rows {
