@@ -10,6 +10,7 @@
 #include "core/index.h"
 #include "core/plan/program.h"
 #include "core/random.h"
+#include "replay/absence_trace.h"
 #include "replay/faults.h"
 
 namespace longhaul {
@@ -59,6 +60,8 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
                                  one.method.label),
                      "recovery.on_failure \"wait\", or no train section",
                      "a training does not follow yet who was there; without train the network is replayed");
+  for (const CrashFault& fault : one.crashes)
+    if (!fault.file.empty()) read_absences(fault, one.replicas);
 }
 
 Membership::Membership(const Case& one, const Trace& trace, const ExchangeContext& context,
@@ -75,8 +78,8 @@ Membership::Membership(const Case& one, const Trace& trace, const ExchangeContex
       members_(as_index(trace.context.replicas)),
       faults_(members_.size()) {
   for (const CrashFault& fault : one.crashes)
-    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      faults_[as_index(replica)].push_back(crash_windows(fault, one.seed, replica));
+    for (const auto& [replica, windows] : absence_windows(fault, one))
+      faults_[as_index(replica)].push_back(windows);
 }
 
 void Membership::start() {
