@@ -10,6 +10,7 @@
 #include "core/index.h"
 #include "core/plan/program.h"
 #include "core/random.h"
+#include "replay/absence_trace.h"
 #include "replay/faults.h"
 
 namespace longhaul {
@@ -44,6 +45,8 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
   if (one.pipeline.has_stages())
     throw InputError(path, fmt::format("found \"crash\" with {} pipeline stages", one.pipeline.stages),
                      "one stage", "what other stages of a replica do without one of them is not modelled");
+  for (const CrashFault& fault : one.crashes)
+    if (!fault.file.empty()) read_absences(fault, one.replicas);
   if (!one.train || on_failure_of(one.recovery, plan) == RecoverySpec::OnFailure::kWait) return;
   const auto refuse = [&](const char* found, const char* why) {
     throw InputError(
@@ -70,8 +73,8 @@ Membership::Membership(const Case& one, const Trace& trace, const ExchangeContex
       members_(as_index(trace.context.replicas)),
       faults_(members_.size()) {
   for (const CrashFault& fault : one.crashes)
-    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      faults_[as_index(replica)].push_back(crash_windows(fault, one.seed, replica));
+    for (const auto& [replica, windows] : absence_windows(fault, one))
+      faults_[as_index(replica)].push_back(windows);
 }
 
 void Membership::start() {

@@ -223,23 +223,32 @@ std::string pipeline_in_words(const Json& pipeline) {
   return text;
 }
 
+std::string struck_in_words(const Json& fault) {
+  const std::string kind = fault.value("kind", "");
+  if (kind == "site") return fmt::format("site {} cut off", text_of(fault, "site"));
+  if (kind == "link") return fmt::format("links {}", text_of(fault, "link"));
+  const std::string replicas = fault.contains("replicas") ? " " + text_of(fault, "replicas") : "";
+  if (kind == "slow") return fmt::format("replicas{} {} times slower", replicas, text_of(fault, "factor"));
+  if (kind == "exchange") return fmt::format("connections of replicas{} reset", replicas);
+  return fmt::format("replicas{} {}", replicas, kind);
+}
+
+std::string times_in_words(const Json& fault) {
+  if (fault.contains("file")) return fmt::format(" as {} says", text_of(fault, "file"));
+  const std::string last = fault.contains("for") ? " for " + text_of(fault, "for") : "";
+  if (fault.contains("every")) return fmt::format(" every {}{} on average", text_of(fault, "every"), last);
+  const std::string at = fault.contains("at") ? text_of(fault, "at") : "the beginning";
+  if (fault.value("kind", "") == "exchange") return " at " + at;
+  return fmt::format(" from {}{}", at, last.empty() ? " on" : last);
+}
+
 std::string faults_in_words(const Json& faults) {
   std::vector<std::string> parts;
   for (const Json& fault : faults) {
-    const std::string kind = fault.value("kind", "");
-    std::string text = kind == "slow" ? fmt::format("replicas {} {} times slower", text_of(fault, "replicas"),
-                                                    text_of(fault, "factor"))
-                       : kind == "crash" ? fmt::format("replicas {} crash", text_of(fault, "replicas"))
-                       : kind == "site"  ? fmt::format("site {} cut off", text_of(fault, "site"))
-                                         : fmt::format("links {}", text_of(fault, "link"));
+    std::string text = struck_in_words(fault);
     if (fault.contains("rate")) text += fmt::format(" with {} of their rate", text_of(fault, "rate"));
     if (fault.contains("delay")) text += fmt::format(" with {} times their delay", text_of(fault, "delay"));
-    if (fault.contains("every"))
-      text += fmt::format(" every {} for {} on average", text_of(fault, "every"), text_of(fault, "for"));
-    else
-      text += fmt::format(" from {} {}", fault.contains("at") ? text_of(fault, "at") : "the beginning",
-                          fault.contains("for") ? "for " + text_of(fault, "for") : "on");
-    parts.push_back(text);
+    parts.push_back(text + times_in_words(fault));
   }
   return join(parts, "; ");
 }

@@ -10,6 +10,7 @@
 #include "core/csv.h"
 #include "core/errors.h"
 #include "replay/replay.h"
+#include "tests/support/files.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul {
@@ -180,6 +181,31 @@ TEST(Membership, NobodyIsThere) {
   EXPECT_EQ(absences[0][4], "-1");
   EXPECT_EQ(absences[0][9], "2");
   for (const int later : {1, 2}) EXPECT_EQ(absences[as_index(later)][4], "0") << "from the one who is there";
+}
+
+// Replica 0 is gone from 2.5 to 4.5 s, replica 2 from 6.25 s on: a file says that, or two faults.
+TEST(Membership, AFileOfAbsences) {
+  const TemporaryFolder folder;
+  Case one = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
+  one.crashes.push_back({0, {2, 2}, {6.25}});
+  const Trace trace = trace_of_rule(gradients(), 3, 8);
+  const Replayed drawn = run_with(analytic_replay, one, trace);
+  write_text(folder.file("spot.csv"), "replica,left_s,back_s\n0,2.5,4.5\n2,6.25,\n");
+  one.crashes = {{0, {0, -1}, {}, CrashFault::Manner::kCrash, folder.file("spot.csv")}};
+  const Replayed read = run_with(analytic_replay, one, trace);
+  EXPECT_EQ(read.files, drawn.files);
+  EXPECT_EQ(groups_of_steps(read).at(4), (std::vector<int>{1, 2}));
+  EXPECT_EQ(groups_of_steps(read).at(6), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(groups_of_steps(read).at(8), (std::vector<int>{0, 1}));
+  const auto faults = rows_of(read, "faults.csv");
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[0], (std::vector<std::string>{"0", "crash", "replica 0", "2.5", "4.5"}));
+  EXPECT_EQ(faults[1][2], "replica 2");
+
+  write_text(folder.file("spot.csv"), "replica,left_s,back_s\n3,2.5,4.5\n");
+  EXPECT_THROW(check_crashes(one, {{gradients()}}), InputError) << "there are three";
+  one.crashes[0].file = folder.file("nothing.csv");
+  EXPECT_THROW(check_crashes(one, {{gradients()}}), InputError);
 }
 
 TEST(Membership, AFaultAfterTheEndChangesNoTime) {
