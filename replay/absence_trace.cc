@@ -62,7 +62,7 @@ FaultWindows::Window absence_in(const TraceLine& line, const TraceLine& header) 
 
 }  // namespace
 
-Absences parse_absences(const std::string& text, const std::string& name, int replicas) {
+AbsenceTrace parse_absences(const std::string& text, const std::string& name, int replicas) {
   const std::vector<TraceLine> lines = trace_lines(text, name);
   if (lines.size() < 2)
     throw InputError({name, "", "has no rows", "a header line, replica,left_s,back_s, and rows", ""});
@@ -71,7 +71,7 @@ Absences parse_absences(const std::string& text, const std::string& name, int re
   for (const std::string& column : kColumns)
     if (!has_column(header, column))
       header.refuse("", "found the columns " + join(header.cells), join(kColumns));
-  Absences absences;
+  AbsenceTrace absences;
   std::map<int, int> latest_line;  // by replica
   for (std::size_t i = 1; i < lines.size(); ++i) {
     check_trace_cells(lines[i], header);
@@ -92,7 +92,7 @@ Absences parse_absences(const std::string& text, const std::string& name, int re
   return absences;
 }
 
-Absences read_absences(const CrashFault& fault, int replicas) {
+AbsenceTrace read_absence_trace(const CrashFault& fault, int replicas) {
   const std::optional<std::string> text = read_file(fault.file);
   if (!text)
     throw InputError(element_path("faults", as_index(fault.number)) + ".file",

@@ -13,12 +13,12 @@
 
 namespace longhaul {
 
-using Absences = std::map<int, std::vector<FaultWindows::Window>>;  // by replica, ascending
+using AbsenceTrace = std::map<int, std::vector<FaultWindows::Window>>;  // by replica, ascending
 
 // `text` of the file `name`, for so many replicas. Throws InputError of that file that names line and column.
-Absences parse_absences(const std::string& text, const std::string& name, int replicas);
+AbsenceTrace parse_absences(const std::string& text, const std::string& name, int replicas);
 
 // Reads the file of `fault`. Throws InputError, of its path in the scenario if it cannot be read.
-Absences read_absences(const CrashFault& fault, int replicas);
+AbsenceTrace read_absence_trace(const CrashFault& fault, int replicas);
 
 }  // namespace longhaul

@@ -25,7 +25,7 @@ FaultWindows windows_of(const SlowFault& fault, std::uint64_t seed, int worker) 
 std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& one) {
   std::map<int, FaultWindows> windows;
   if (!fault.file.empty()) {
-    for (auto& [replica, absences] : read_absences(fault, one.replicas))
+    for (auto& [replica, absences] : read_absence_trace(fault, one.replicas))
       windows.emplace(replica, FaultWindows(absences));
     return windows;
   }

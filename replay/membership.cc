@@ -46,7 +46,7 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
     throw InputError(path, fmt::format("found \"crash\" with {} pipeline stages", one.pipeline.stages),
                      "one stage", "what other stages of a replica do without one of them is not modelled");
   for (const CrashFault& fault : one.crashes)
-    if (!fault.file.empty()) read_absences(fault, one.replicas);
+    if (!fault.file.empty()) read_absence_trace(fault, one.replicas);
   if (!one.train || on_failure_of(one.recovery, plan) == RecoverySpec::OnFailure::kWait) return;
   const auto refuse = [&](const char* found, const char* why) {
     throw InputError(

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1000000000;
 
-Absences absences_of(const std::string& text) {
+AbsenceTrace absences_of(const std::string& text) {
   return parse_absences(text, "spot.csv", 4);
 }
 
@@ -27,7 +27,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(AbsenceTrace, ARowIsAnAbsence) {
-  const Absences absences =
+  const AbsenceTrace absences =
       absences_of("# made up\nleft_s, replica, back_s\n\n90, 2, 2min\r\n1.5,0,\n2min,2,0.1h\n");
   ASSERT_EQ(absences.size(), 2u) << "replicas 1 and 3 stay";
   ASSERT_EQ(absences.at(0).size(), 1u);
