@@ -154,27 +154,37 @@ void RestartableExchange::lose(int replica) {
 }
 
 void RestartableExchange::fetch_result() {
-  int source = -1;
-  for (const int replica : order_)
-    if (members_.at(replica).done_s >= 0 &&
-        (source < 0 || members_.at(replica).done_s < members_.at(source).done_s))
-      source = replica;
   participants_ = participants();
   give_up();
   is_fetched_ = true;
   cut_.clear();
-  for (const int replica : order_) {
-    if (members_.at(replica).done_s >= 0) continue;
-    ++transfers_given_up_;
-    members_.at(source).wasted_bytes += exchange_.bytes;
-    context_.network.send({source,
-                           replica,
-                           std::max<std::int64_t>(1, exchange_.bytes),
-                           {step(), rule_index(), source, static_cast<int>(transfers_given_up_)}},
-                          [this, replica, lives = std::weak_ptr<bool>(lives_)] {
-                            if (!lives.expired() && members_.count(replica)) end(replica);
-                          });
-  }
+  std::vector<int> sources;
+  for (const int replica : order_)
+    if (is_done(replica))
+      sources.push_back(replica);
+    else
+      to_be_served_.push_back(replica);
+  for (const int source : sources) serve(source);
+}
+
+void RestartableExchange::serve(int source) {
+  while (!to_be_served_.empty() && !is_member(to_be_served_.front())) to_be_served_.pop_front();  // gone
+  if (to_be_served_.empty() || !is_member(source)) return;
+  const int target = to_be_served_.front();
+  to_be_served_.pop_front();
+  ++transfers_given_up_;
+  members_.at(source).wasted_bytes += exchange_.bytes;
+  context_.network.send({source,
+                         target,
+                         std::max<std::int64_t>(1, exchange_.bytes),
+                         {step(), rule_index(), source, static_cast<int>(transfers_given_up_)}},
+                        [this, source, target, lives = std::weak_ptr<bool>(lives_)] {
+                          if (lives.expired()) return;
+                          if (is_member(target)) end(target);
+                          if (lives.expired()) return;
+                          serve(source);
+                          serve(target);
+                        });
 }
 
 bool RestartableExchange::admit(int replica, bool listens) {

@@ -2,10 +2,12 @@
 // come back (RecoverySpec, core/faults.h).
 //
 // While nobody is done it begins anew, from the first byte, among those who are left. Once somebody is done
-// it has its result: who is not done fetches that from the first who is. What was under way when it began
-// anew still arrives.
+// it has its result: who is not done fetches that from one who is, each of whom serves one after another, as
+// do those who have fetched it. What was under way when it began anew still arrives, and who has the result
+// goes on serving after a crash.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,6 +66,7 @@ class RestartableExchange : public GroupOperation {
   void make_run();
   void begin_anew();
   void fetch_result();
+  void serve(int source);  // the next one who waits for it
   void end(int replica);
   void tell(int replica);
 
@@ -76,8 +79,9 @@ class RestartableExchange : public GroupOperation {
   std::unique_ptr<GroupOperation>
       run_;  // null where one member is left, and once it has failed or is fetched
   bool is_discarded_ = false, is_fetched_ = false, has_told_end_ = false;
-  std::set<int> cut_;      // members that have crashed with what they released, which nobody knows yet
-  double settled_s_ = -1;  // when it failed, or was fetched, or its only member was ready
+  std::set<int> cut_;             // members that have crashed with what they released, which nobody knows yet
+  std::deque<int> to_be_served_;  // once it is fetched: who has nobody that sends it
+  double settled_s_ = -1;         // when it failed, or was fetched, or its only member was ready
   std::int64_t transfers_given_up_ = 0;
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for what is fetched
 };

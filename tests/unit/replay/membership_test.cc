@@ -132,6 +132,35 @@ TEST(Membership, OthersWaitUntilTheyKnow) {
   EXPECT_EQ(rows_of(discarded, "replicas.csv")[1][6], "1");
 }
 
+// Messages take a second. When somebody has the result and a replica goes that has not, the others know a
+// quarter of a second later; then each who has it serves another in a second, and those serve too: `rounds`
+// seconds until each of those left has it.
+TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
+  constexpr int kReplicas = 24;
+  Case one = with_crash(kReplicas, 1, OnFailure::kRetry, 1e6, 1e6);
+  one.network.message_time = MessageTimeSpec{1, 0};
+  OperationRule rule = gradients();
+  rule.collective = "tree";
+  const Trace trace = trace_of_rule(rule, kReplicas, 1);
+  const Replayed undisturbed = run_with(analytic_replay, one, trace);
+  std::multiset<double> done;
+  int last = 0;
+  for (const ExchangeRecord& row : undisturbed.exchanges) {
+    done.insert(row.done_s);
+    if (row.done_s > undisturbed.row(1, last, rule.name).done_s) last = row.replica;
+  }
+  const double crash_s = *done.begin() + 0.5;
+  const auto have = static_cast<int>(std::distance(done.begin(), done.upper_bound(crash_s)));
+  ASSERT_GT(have, 0);
+  ASSERT_LT(have, 12) << "most do not have it yet";
+  int rounds = 0;
+  for (int with_it = have; with_it < kReplicas - 1; with_it *= 2) ++rounds;
+  one.crashes = {crash_of(last, crash_s, 1e6)};
+  const Replayed served = run_with(analytic_replay, one, trace);
+  EXPECT_NEAR(simulated_s(served), crash_s + 0.25 + rounds, 1e-6) << have << " had it";
+  EXPECT_EQ(served.exchanges.size(), kReplicas - 1u);
+}
+
 // Back at 4.5 s it does step 3 once more: all end it at 5.5 s.
 TEST(Membership, OrWaitUntilItIsBack) {
   const Case one = with_crash(3, 4, OnFailure::kWait, 2.5, 2);
