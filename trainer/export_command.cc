@@ -1,3 +1,6 @@
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -58,18 +61,26 @@ int replicas_of(const Checkpoint& checkpoint, std::int64_t parameters) {
   return replicas;
 }
 
-// The sum of rows [first, last) in double, a row at a time, over their number.
-std::vector<float> mean_of_rows(const Checkpoint& checkpoint, std::int64_t parameters, int first, int last) {
+// Replicas that are not gone after the checkpoint's step, ascending.
+std::vector<int> replicas_there(const Checkpoint& checkpoint, int replicas) {
+  if (checkpoint.state.contains("there")) return checkpoint.state["there"].get<std::vector<int>>();
+  return RowBlock{0, replicas}.replicas();
+}
+
+// The sum of their rows in double, a row at a time, over their number.
+std::vector<float> mean_of_rows(const Checkpoint& checkpoint, std::int64_t parameters,
+                                const std::vector<int>& replicas) {
   SafetensorsFile file(checkpoint.tensors_file);
   const SafetensorsFile::Entry entry = file.entry(product_of(checkpoint));
   const std::int64_t bytes = parameters * static_cast<std::int64_t>(sizeof(float));
   std::vector<float> row(as_index(parameters));
   std::vector<double> sum(row.size());
-  for (int replica = first; replica < last; ++replica) {
+  for (const int replica : replicas) {
     file.read(entry, replica * bytes, bytes, row.data());
     for (std::size_t i = 0; i < row.size(); ++i) sum[i] += static_cast<double>(row[i]);
   }
-  for (std::size_t i = 0; i < row.size(); ++i) row[i] = static_cast<float>(sum[i] / (last - first));
+  for (std::size_t i = 0; i < row.size(); ++i)
+    row[i] = static_cast<float>(sum[i] / static_cast<double>(replicas.size()));
   return row;
 }
 
@@ -79,11 +90,20 @@ std::vector<float> chosen_weights(const ExportArguments& arguments, const Checkp
   if (arguments.mean == arguments.replica.has_value())
     throw InputError("--replica", "found " + std::string(arguments.mean ? "both" : "none"),
                      "either --replica N or --mean");
-  if (arguments.mean) return mean_of_rows(checkpoint, parameters, 0, replicas);
+  const std::vector<int> there = replicas_there(checkpoint, replicas);
+  if (there.empty())
+    throw InputError("--run", fmt::format("nobody was there after step {}", checkpoint.step),
+                     "another checkpoint");
+  if (arguments.mean) return mean_of_rows(checkpoint, parameters, there);
   if (*arguments.replica < 0 || *arguments.replica >= replicas)
     throw InputError("--replica", "found " + std::to_string(*arguments.replica),
                      "0 … " + std::to_string(replicas - 1));
-  return mean_of_rows(checkpoint, parameters, *arguments.replica, *arguments.replica + 1);
+  if (!std::binary_search(there.begin(), there.end(), *arguments.replica))
+    throw InputError(
+        "--replica",
+        fmt::format("found {}, which was gone after step {}", *arguments.replica, checkpoint.step),
+        "one of " + Json(there).dump() + ", or --mean");
+  return mean_of_rows(checkpoint, parameters, {*arguments.replica});
 }
 
 Json config_of(const ModelShape& shape) {

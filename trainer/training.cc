@@ -340,6 +340,7 @@ void Training::save_checkpoint(int step) {
   if (schedule_.has_all) {
     state["optimizer_steps"] = optimizer_steps_;
     state["copied_optimizer_steps"] = copied_.optimizer_steps();
+    state["there"] = evaluated(step);
   }
   if (update_->product() != Slot::kWeights) state["product"] = update_->product().name;
   if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
