@@ -52,6 +52,10 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
   if (one.pipeline.has_stages())
     throw InputError(path, fmt::format("found \"crash\" with {} pipeline stages", one.pipeline.stages),
                      "one stage", "what other stages of a replica do without one of them is not modelled");
+  if (has_merges(plan))
+    throw InputError(path, fmt::format("found \"crash\" with method \"{}\"", one.method.label),
+                     "another method, or another kind of fault",
+                     "what a synchronizer does without a replica that has crashed is not modelled yet");
   if (one.train && on_failure_of(one.recovery, plan) != RecoverySpec::OnFailure::kWait)
     throw InputError(path,
                      fmt::format("found \"crash\" with train, and replicas that go on without each other "

@@ -262,13 +262,16 @@ void Training::take_optimizer_step(int step, int replica) {
 }
 
 void Training::check_losses(int step) const {
-  for (std::size_t r = 0; r < losses_.size(); ++r)
-    if (!std::isfinite(losses_[r]))
-      throw RunError(
-          "step " + std::to_string(step) + ": the loss of replica " + std::to_string(r) +
-          " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help); "
-          "the checkpoint before it is of step " +
-          std::to_string(saved_step_));
+  for (int replica = 0; replica < case_.replicas; ++replica) check_loss(step, replica);
+}
+
+void Training::check_loss(int step, int replica) const {
+  if (!std::isfinite(losses_[as_index(replica)]))
+    throw RunError(
+        "step " + std::to_string(step) + ": the loss of replica " + std::to_string(replica) +
+        " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help); "
+        "the checkpoint before it is of step " +
+        std::to_string(saved_step_));
 }
 
 }  // namespace longhaul
