@@ -24,7 +24,7 @@ struct Clock {
 // What the replay says of one replica at the step of an evaluation.
 struct Moment {
   Clock clock;
-  bool replayed = false;
+  bool evaluated = false, replayed = false;
   std::int64_t bytes_before = 0;  // sent without the exchanges posted at this step
   std::int64_t bytes_after = 0;
 };
@@ -36,19 +36,25 @@ enum MetricColumn { kStep, kPhase, kReplica, kLoss, kLossOfMean, kWeightSpread }
 const std::vector<std::string> kMetricColumns = {"step", "phase",        "replica",
                                                  "loss", "loss_of_mean", "weight_spread"};
 
+void check_replica(std::int64_t replica, int replicas, const std::string& file) {
+  if (replica < 0 || replica >= replicas)
+    throw DamagedFile(fmt::format("{}: has replica {}, the case has {}", file, replica, replicas));
+}
+
 Moments evaluated_steps(const std::string& metrics, int replicas) {
   Moments moments;
-  CsvStream rows(metrics, {"step"});
-  while (rows.next()) moments[rows.step(0)].resize(replicas);
+  CsvStream rows(metrics, {"step", "replica"});
+  while (rows.next()) {
+    std::vector<Moment>& of_step = moments[rows.step(0)];
+    of_step.resize(replicas);
+    if (rows.text(1) == "mean") continue;
+    check_replica(rows.integer(1), replicas, metrics);
+    of_step[rows.integer(1)].evaluated = true;
+  }
   const auto start = moments.find(0);  // before the first step all clocks are 0 and nothing is sent
   if (start != moments.end())
     for (Moment& moment : start->second) moment.replayed = true;
   return moments;
-}
-
-void check_replica(std::int64_t replica, int replicas, const std::string& file) {
-  if (replica < 0 || replica >= replicas)
-    throw DamagedFile(fmt::format("{}: has replica {}, the case has {}", file, replica, replicas));
 }
 
 // With stages rows are of workers; a replica's clock is that of its last worker.
@@ -113,11 +119,12 @@ Cost cost_of(const Moment& moment, bool before) {
           static_cast<double>(before ? moment.bytes_before : moment.bytes_after)};
 }
 
+// Who has a clock there; bytes have been sent by those too who are gone.
 Cost mean_cost(const std::vector<Moment>& moments, bool before) {
   Cost all;
   for (const Moment& moment : moments) {
     const Cost one = cost_of(moment, before);
-    all.simulated_s = std::max(all.simulated_s, one.simulated_s);
+    if (moment.replayed) all.simulated_s = std::max(all.simulated_s, one.simulated_s);
     all.bytes_sent += one.bytes_sent;
   }
   all.bytes_sent /= static_cast<double>(moments.size());
@@ -137,9 +144,9 @@ void write_row(const CsvStream& row, const Moments& moments, const std::string& 
   const bool before = row.text(kPhase) == "before", is_mean = row.text(kReplica) == "mean";
   if (!is_mean) check_replica(row.integer(kReplica), static_cast<int>(all.size()), "metrics.csv");
   for (const Moment& moment : all)
-    if (!moment.replayed)
-      throw RunError(fmt::format("{}: has no clock of every replica for the evaluation at step {}",
-                                 steps_file, row.text(kStep)));
+    if (moment.evaluated && !moment.replayed)
+      throw RunError(fmt::format("{}: has no clock of every replica for the evaluation at step {}", steps_file,
+                                 row.text(kStep)));
   const Cost cost = is_mean ? mean_cost(all, before) : cost_of(all[row.integer(kReplica)], before);
   out.cell(row.integer(kStep)).cell(std::string(row.text(kPhase)));
   out.cell(std::string(row.text(kReplica))).cell(cost.simulated_s);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -170,6 +171,7 @@ std::string formatted(const Metric& metric, const std::optional<double>& value) 
     case Metric::Unit::kNats:
       return fmt::format("{:.3f}", *value);
     case Metric::Unit::kNone:
+      if (std::abs(*value) >= 0.1 && std::abs(*value) < 1e4) return fmt::format("{:.4g}", *value);
       return *value == 0 ? "0" : fmt::format("{:.2e}", *value);
     case Metric::Unit::kSeconds:
       return *value == 0 ? "0 s" : human_duration(*value);

@@ -140,6 +140,9 @@ class Run {
     if (is_replayed_first(*training.example))
       job.arguments.insert(job.arguments.end(),
                            {"--schedule", layout_.case_folder(*training.example) + "/schedule.jsonl"});
+    if (has_absences(*training.example))
+      job.arguments.insert(job.arguments.end(),
+                           {"--absences", layout_.case_folder(*training.example) + "/absences.csv"});
     if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;
@@ -222,7 +225,7 @@ class Run {
   }
 
   // Its training follows who took part in the operations of its replay. Such a training is of one case alone.
-  static bool is_replayed_first(const Case& one) { return one.train && timing_matters(plan_of(one)); }
+  static bool is_replayed_first(const Case& one) { return one.train && times_decide(one); }
   std::string replayed_mark(const Case& one) const { return layout_.case_folder(one) + "/replayed"; }
 
   bool can_train(const Training& training) {

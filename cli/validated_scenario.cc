@@ -47,12 +47,12 @@ void check_data(const Case& one) {
 
 // Such a case is replayed before it is trained.
 void check_timing(const Case& one) {
-  if (one.workload.step_time.kind == StepTime::Kind::kMeasured && timing_matters(plan_of(one)))
-    throw InputError("workload.step_time",
-                     fmt::format("found \"measured\", but in method \"{}\" times decide who takes part in an "
-                                 "operation, so that the replay comes before the training",
-                                 one.method.name),
-                     "constant, lognormal or flops");
+  if (one.workload.step_time.kind != StepTime::Kind::kMeasured || !times_decide(one)) return;
+  throw InputError("workload.step_time",
+                   fmt::format("found \"measured\", but in method \"{}\"{} times decide who takes part in an "
+                               "operation, so that the replay comes before the training",
+                               one.method.name, has_absences(one) ? " with faults of kind \"crash\"" : ""),
+                   "constant, lognormal or flops");
 }
 
 // Cases that differ in nothing that an order is found from share it: it is looked for once.

@@ -293,6 +293,7 @@ Case parse_case(const Json& written) {
   FaultsSpec faults = parse_faults(resolved, one.workers());
   one.slow = std::move(faults.slow);
   one.crashes = std::move(faults.crashes);
+  one.exchange_faults = std::move(faults.exchanges);
   one.recovery = parse_recovery(resolved);
   one.network.variation.faults = std::move(faults.links);
   check_link_faults(one.network);

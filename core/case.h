@@ -96,6 +96,7 @@ struct Case {
   NetworkSpec network;
   std::vector<SlowFault> slow;  // of `faults`; those of links are in network.variation
   std::vector<CrashFault> crashes;
+  std::vector<ExchangeFault> exchange_faults;
   RecoverySpec recovery;
   // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
   // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
@@ -108,6 +109,8 @@ struct Case {
   // What has a place in the network: every stage of every replica (core/pipeline.h). Without stages the
   // replicas.
   int workers() const { return replicas * pipeline.stages; }
+  // Operations may lack a member, or break.
+  bool operations_may_fail() const { return !crashes.empty() || !exchange_faults.empty(); }
 };
 
 // Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,

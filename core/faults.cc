@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <utility>
 
 #include "core/errors.h"
 #include "core/hash.h"
@@ -18,40 +20,62 @@ namespace {
 constexpr double kShortest_s = 1e-3;
 constexpr double kLongest_s = 1e9;  // thirty years: sums stay within 63 bits of nanoseconds
 
-Node kind_of_fault(const char* kind, std::vector<Node> own, const char* meaning) {
+std::vector<Node> moments() {
+  return {duration("at").at_least(0).means("when it begins; default the beginning of the training"),
+          duration("every")
+              .at_least(kShortest_s)
+              .means("instead of at: mean of the exponential times between the end of one and the begin of "
+                     "the next, for each replica, link or site by itself")};
+}
+
+Node kind_of_fault(const char* kind, std::vector<Node> own, const std::vector<Node>& times,
+                   const char* meaning) {
   std::vector<Node> keys = {text("kind").required().means("what goes wrong")};
   keys.insert(keys.end(), own.begin(), own.end());
-  const std::vector<Node> times = {
-      duration("at").at_least(0).means("when it begins; default the beginning of the training"),
-      duration("every")
-          .at_least(kShortest_s)
-          .means("instead of at: mean of the exponential times between the end of one and the begin of the "
-                 "next, "
-                 "for each replica, link or site by itself"),
-      duration("for")
-          .at_least(kShortest_s)
-          .means("how long it lasts; default for ever. With every the mean of exponential times"),
-      number("for_sigma")
-          .above(0)
-          .at_most(3)
-          .means("with every: these times are log-normal instead, with this standard deviation of the "
-                 "logarithm")};
   keys.insert(keys.end(), times.begin(), times.end());
   return section(kind, std::move(keys)).means(meaning);
 }
 
+std::vector<Node> spans() {
+  std::vector<Node> times = moments();
+  times.push_back(
+      duration("for")
+          .at_least(kShortest_s)
+          .means("how long it lasts; default for ever. With every the mean of exponential times"));
+  times.push_back(
+      number("for_sigma")
+          .above(0)
+          .at_most(3)
+          .means("with every: these times are log-normal instead, with this standard deviation of the "
+                 "logarithm"));
+  return times;
+}
+
+Node whose_absences() {
+  return text("replicas").means("a replica, a range of them, as \"0-3\", or \"all\"; each by itself");
+}
+Node file_of_absences() {
+  return text("file").means(
+      "instead of replicas and times: a CSV file with columns replica,left_s,back_s, relative to the "
+      "scenario's folder; replicas that it does not name stay");
+}
+
+constexpr double kMoment_s = 1e-9;  // the clock's
+
 FaultTimes parse_times(const Json& json, const std::string& path) {
   FaultTimes times;
+  const bool is_moment = json.at("kind") == "exchange";
   if (json.contains("at") && json.contains("every"))
     throw InputError(path, "found both at and every", "one of them",
                      "at: once; every: again and again, with draws from the seed");
-  if (json.contains("every") && !json.contains("for"))
+  if (json.contains("every") && !json.contains("for") && !is_moment)
     throw InputError(path + ".for", "this key is missing", "a duration", "faults that come again must end");
   if (json.contains("for_sigma") && !json.contains("every"))
     throw InputError(path + ".for_sigma", "found without every", "every and for, or a fixed time");
   if (json.contains("at")) times.at_s = parse_duration(json["at"]);
   if (json.contains("every")) times.every_s = parse_duration(json["every"]);
   if (json.contains("for")) times.for_s = parse_duration(json["for"]);
+  if (is_moment) times.for_s = kMoment_s;
   times.for_sigma = json.value("for_sigma", 0.);
   return times;
 }
@@ -70,6 +94,29 @@ LinkFault parse_link_fault(const Json& json, int number, const std::string& path
   return fault;
 }
 
+CrashFault parse_absence(const Json& json, int number, int workers, const std::string& folder,
+                         const std::string& path) {
+  CrashFault fault;
+  fault.number = number;
+  if (json["kind"] == "leave")
+    fault.manner = json.at("after") == "step" ? CrashFault::Manner::kLeaveAfterStep
+                                              : CrashFault::Manner::kLeaveAfterExchange;
+  if (!json.contains("file")) {
+    if (!json.contains("replicas"))
+      throw InputError(path + ".replicas", "this key is missing",
+                       "a replica or a range of them, as \"0-3\", or a file");
+    fault.replicas = parse_replica_range(json["replicas"], workers, path + ".replicas");
+    fault.times = parse_times(json, path);
+    return fault;
+  }
+  for (const char* key : {"replicas", "at", "every", "for", "for_sigma"})
+    if (json.contains(key))
+      throw InputError(path, fmt::format("found both file and {}", key), "one of them",
+                       "the file says who is gone, and when");
+  fault.file = (std::filesystem::path(folder) / json["file"].get<std::string>()).string();
+  return fault;
+}
+
 std::int64_t nanoseconds_of(double seconds) {
   return std::max<std::int64_t>(1, std::llround(std::min(seconds, kLongest_s) * 1e9));
 }
@@ -81,15 +128,13 @@ Node fault_options() {
              "faults",
              tagged(
                  "", "kind",
-                 {kind_of_fault("slow",
-                                {text("replicas").required().means("a worker or a range of them, as \"0-3\""),
-                                 number("factor").above(1).at_most(1e6).required().means(
-                                     "its compute takes so many times as long")},
-                                "a replica is slow"),
-                  kind_of_fault("crash",
-                                {text("replicas")
-                                     .required()
-                                     .means("a replica or a range of them, as \"0-3\", each by itself")},
+                 {kind_of_fault(
+                      "slow",
+                      {text("replicas").required().means("a worker, a range of them, as \"0-3\", or \"all\""),
+                       number("factor").above(1).at_most(1e6).required().means(
+                           "its compute takes so many times as long")},
+                      spans(), "a replica is slow"),
+                  kind_of_fault("crash", {whose_absences(), file_of_absences()}, spans(),
                                 "a replica is gone, and what it computed since its last step is lost; the "
                                 "section recovery says what follows"),
                   kind_of_fault(
@@ -99,12 +144,12 @@ Node fault_options() {
                            "it has so many times its rate; 0: it carries nothing; default 1"),
                        number("delay").at_least(1).at_most(1000).means(
                            "it has so many times its delay; default 1")},
-                      "a link fails or is worse than it was"),
+                      spans(), "a link fails or is worse than it was"),
                   kind_of_fault("site",
                                 {text("site").required().means(
                                     "name of a router: all its links but those to its own replicas carry "
                                     "nothing")},
-                                "a site is cut off")}))
+                                spans(), "a site is cut off")}))
       .means("what goes wrong, the same for every method that is compared");
 }
 
@@ -119,8 +164,7 @@ FaultsSpec parse_faults(const Json& resolved, int workers) {
       spec.slow.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
                            json.at("factor"), parse_times(json, path)});
     else if (json.at("kind") == "crash")
-      spec.crashes.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
-                              parse_times(json, path)});
+      spec.crashes.push_back(parse_absence(json, number, workers, resolved.value("folder", ""), path));
     else
       spec.links.push_back(parse_link_fault(json, number, path));
   }
@@ -177,6 +221,10 @@ FaultWindows::FaultWindows(const FaultTimes& times, std::uint64_t seed, int numb
   const std::int64_t begin_ns = std::llround(std::min(times_.at_s, kLongest_s) * 1e9);
   const bool ends = std::isfinite(times_.for_s);
   windows_ = {{begin_ns, ends ? begin_ns + nanoseconds_of(times_.for_s) : kNever}, {kNever, kNever}};
+}
+
+FaultWindows::FaultWindows(std::vector<Window> windows) : windows_(std::move(windows)) {
+  windows_.push_back({kNever, kNever});
 }
 
 // Each time is a draw of its own, so that it does not matter when the fault is looked at.

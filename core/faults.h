@@ -42,17 +42,32 @@ struct LinkFault {
   FaultTimes times;
 };
 
-// A replica is gone: what it computed since its last step is lost, and its exchanges lack it.
+// A replica is gone. A crash: what it computed since its last step is lost, and its exchanges lack it. Who
+// leaves goes behind its step, or behind the next step that ends with an exchange, and all know.
 struct CrashFault {
+  enum class Manner { kCrash, kLeaveAfterStep, kLeaveAfterExchange };
   int number = 0;
   std::pair<int, int> replicas{0, -1};  // first and last; each by itself
   FaultTimes times;
+  Manner manner = Manner::kCrash;
+  std::string file = {};  // that has replicas and times instead (replay/absence_trace.h)
+
+  bool is_orderly() const { return manner != Manner::kCrash; }
+};
+
+// The connections of a replica are reset, and with them the operations that it sends or receives in; all
+// stay.
+struct ExchangeFault {
+  int number = 0;
+  std::pair<int, int> replicas{0, -1};  // first and last; each by itself
+  FaultTimes times;                     // moments: each for a nanosecond
 };
 
 struct FaultsSpec {
   std::vector<SlowFault> slow;
   std::vector<LinkFault> links;
   std::vector<CrashFault> crashes;
+  std::vector<ExchangeFault> exchanges;
 };
 
 // The section `recovery`: what the others do about a replica that is gone, and what it begins with when it is
@@ -83,11 +98,13 @@ class FaultWindows {
  public:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-  FaultWindows(const FaultTimes& times, std::uint64_t seed, int number, const std::string& subject);
-
   struct Window {
     std::int64_t begin_ns = 0, end_ns = 0;  // at least a nanosecond; end kNever: for ever
   };
+
+  FaultWindows(const FaultTimes& times, std::uint64_t seed, int number, const std::string& subject);
+  // These, ascending; none begins before the one before is over.
+  explicit FaultWindows(std::vector<Window> windows);
 
   bool is_on(std::int64_t time_ns) const;
   // The next begin or end after `time_ns`; kNever if none comes.
@@ -103,8 +120,8 @@ class FaultWindows {
   std::int64_t drawn_ns(double mean_s, double sigma) const;
 
   FaultTimes times_;
-  std::uint64_t seed_;
-  std::uint32_t number_;
+  std::uint64_t seed_ = 0;
+  std::uint32_t number_ = 0;
   // Drawn when they are asked for: ascending, and one that begins after all times so far.
   mutable std::vector<Window> windows_;
   mutable std::uint32_t draws_ = 0;

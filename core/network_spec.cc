@@ -294,12 +294,13 @@ VariationSpec parse_variation(const Json& network, const std::string& folder) {
 }
 
 std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path) {
+  if (text == "all") return {0, replicas - 1};
   const std::size_t dash = text.find('-');
   const int first = parse_index(text.substr(0, dash)),
             last = dash == std::string::npos ? first : parse_index(text.substr(dash + 1));
   if (first < 0 || last < first || last >= replicas)
     throw InputError(path, fmt::format("found \"{}\"", text),
-                     fmt::format("a replica, 0 … {}, or a range as \"0-3\"", replicas - 1));
+                     fmt::format("a replica, 0 … {}, a range as \"0-3\", or \"all\"", replicas - 1));
   return {first, last};
 }
 

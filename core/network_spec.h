@@ -129,7 +129,7 @@ RankOrderSpec parse_rank_order(const Json& json, int replicas);
 // Of it, what changes with time; `network` is the whole section, because its other keys restrict it.
 VariationSpec parse_variation(const Json& network, const std::string& folder);
 
-// "3" or "3-7": the first and the last replica.
+// "3", "3-7" or "all": the first and the last replica.
 std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path);
 
 }  // namespace longhaul

@@ -7,6 +7,7 @@
 
 #include "core/index.h"
 #include "net/variation/struck_links.h"
+#include "replay/absence_trace.h"
 
 namespace longhaul {
 namespace {
@@ -21,8 +22,16 @@ FaultWindows windows_of(const SlowFault& fault, std::uint64_t seed, int worker) 
 
 }  // namespace
 
-FaultWindows crash_windows(const CrashFault& fault, std::uint64_t seed, int replica) {
-  return {fault.times, seed, fault.number, name_of(replica)};
+std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& one) {
+  std::map<int, FaultWindows> windows;
+  if (!fault.file.empty()) {
+    for (auto& [replica, absences] : read_absence_trace(fault, one.replicas))
+      windows.emplace(replica, FaultWindows(absences));
+    return windows;
+  }
+  for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
+    windows.emplace(replica, FaultWindows(fault.times, one.seed, fault.number, name_of(replica)));
+  return windows;
 }
 
 SlowReplicas::SlowReplicas(const std::vector<SlowFault>& faults, std::uint64_t seed, int workers) {
@@ -65,8 +74,8 @@ std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, do
     for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
       add(fault.number, "slow", name_of(worker), windows_of(fault, one.seed, worker));
   for (const CrashFault& fault : one.crashes)
-    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      add(fault.number, "crash", name_of(replica), crash_windows(fault, one.seed, replica));
+    for (const auto& [replica, windows] : absence_windows(fault, one))
+      add(fault.number, "crash", name_of(replica), windows);
   for (const LinkFault& fault : one.network.variation.faults)
     for (const StruckLinks& struck : struck_by(fault, topology))
       add(fault.number, fault.site.empty() ? "link" : "site", struck.subject,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ class SlowReplicas {
   std::vector<std::vector<Fault>> faults_;  // by worker; empty: none of all
 };
 
-// When a crash strikes one of its replicas.
-FaultWindows crash_windows(const CrashFault& fault, std::uint64_t seed, int replica);
+// When the replicas of a case are gone by one fault, ascending. Throws InputError of its file.
+std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& one);
 
 // One time in which one fault struck one subject, up to the end of the replay.
 struct FaultRow {

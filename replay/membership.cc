@@ -10,6 +10,7 @@
 #include "core/index.h"
 #include "core/plan/program.h"
 #include "core/random.h"
+#include "replay/absence_trace.h"
 #include "replay/faults.h"
 
 namespace longhaul {
@@ -18,23 +19,15 @@ namespace {
 // Exchanges that crash after crash cuts short are kept until the end.
 constexpr int kMostIdleEvents = 5000;
 
+// EF21.
+bool feeds_back_changes(const OperationPlan& plan) {
+  return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return std::any_of(rule.payload.begin(), rule.payload.end(),
+                       [](const PayloadPart& part) { return part.codec.feedback == Feedback::kEf21; });
+  });
+}
+
 }  // namespace
-
-bool keeps_replicas_alike(const OperationPlan& plan) {
-  if (plan.rules.empty()) return false;
-  return std::none_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-    return std::any_of(rule.payload.begin(), rule.payload.end(), [](const PayloadPart& part) {
-      return part.tensor == "weights" || part.tensor == "phi";
-    });
-  });
-}
-
-RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan) {
-  const bool has_its_own = std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-    return rule.sharded || rule.kind == OperationKind::kAllToAll;
-  });
-  return has_its_own || plan.takes_whole_batch ? RecoverySpec::OnFailure::kWait : recovery.on_failure;
-}
 
 double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
   if (recovery.state_bytes) return *recovery.state_bytes;
@@ -56,13 +49,18 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
     throw InputError(path, fmt::format("found \"crash\" with method \"{}\"", one.method.label),
                      "another method, or another kind of fault",
                      "what a synchronizer does without a replica that has crashed is not modelled yet");
-  if (one.train && on_failure_of(one.recovery, plan) != RecoverySpec::OnFailure::kWait)
-    throw InputError(path,
-                     fmt::format("found \"crash\" with train, and replicas that go on without each other "
-                                 "(recovery.on_failure of method \"{}\")",
-                                 one.method.label),
-                     "recovery.on_failure \"wait\", or no train section",
-                     "a training does not follow yet who was there; without train the network is replayed");
+  for (const CrashFault& fault : one.crashes)
+    if (!fault.file.empty()) read_absence_trace(fault, one.replicas);
+  if (!one.train || on_failure_of(one.recovery, plan) == RecoverySpec::OnFailure::kWait) return;
+  const auto refuse = [&](const char* found, const char* why) {
+    throw InputError(
+        path, fmt::format("found \"crash\" with train and {} (method \"{}\")", found, one.method.label),
+        "recovery.on_failure \"wait\", or no train section", why);
+  };
+  if (feeds_back_changes(plan))
+    refuse("error_feedback \"ef21\"", "its mean of what all have sent holds for the same members alone");
+  if (!plan.delays.empty())
+    refuse("late gradients", "one who comes back lacks those of the steps that it did not take");
 }
 
 Membership::Membership(const Case& one, const Trace& trace, const ExchangeContext& context,
@@ -79,8 +77,8 @@ Membership::Membership(const Case& one, const Trace& trace, const ExchangeContex
       members_(as_index(trace.context.replicas)),
       faults_(members_.size()) {
   for (const CrashFault& fault : one.crashes)
-    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      faults_[as_index(replica)].push_back(crash_windows(fault, one.seed, replica));
+    for (const auto& [replica, windows] : absence_windows(fault, one))
+      faults_[as_index(replica)].push_back(windows);
 }
 
 void Membership::start() {
@@ -127,6 +125,7 @@ void Membership::crash(int replica) {
   member.row = AbsenceRow{};
   member.row.replica = replica;
   member.row.left_s = host_.since_origin_s();
+  member.row.ended_step = host_.step_of(replica) - 1;
   member.row.left_step = host_.stop(replica);
   for (const auto& [step, plan] : host_.open_plans()) plan->cut(replica);
   if (waits()) return;

@@ -20,6 +20,7 @@
 
 #include "core/case.h"
 #include "core/faults.h"
+#include "core/plan/absences.h"
 #include "core/plan/trace.h"
 #include "replay/exchange_run.h"
 #include "replay/outputs.h"
@@ -27,19 +28,11 @@
 
 namespace longhaul {
 
-// Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among
-// everyone. Not where weights are averaged, which brings replicas together that were apart.
-bool keeps_replicas_alike(const OperationPlan& plan);
-
-// The policy of a case: a method whose replicas hold what no other has (shards, units of their own, the one
-// that trains for all) always waits.
-RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan);
-
 // What a replica downloads, a parameter: `recovery.state_bytes`; or 12 (weights, two moments in fp32), and 8
 // more (slow weights, momentum) for a plan with an operation behind the optimizer.
 double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
-// Throws InputError: crashes with stages; with a training that would have to follow them.
+// Throws InputError: crashes with stages; with a training whose rows would mean nothing once members change.
 void check_crashes(const Case& one, const OperationPlan& plan);
 
 class Membership {

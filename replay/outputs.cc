@@ -122,7 +122,8 @@ void ReplayOutputs::add_move(const MoveRow& row) {
 void ReplayOutputs::expect_absences() {
   absences_.emplace(folder_ + "/absences.csv",
                     std::vector<std::string>{"replica", "left_step", "left_s", "back_s", "source",
-                                             "copied_step", "bytes", "state_s", "joined_s", "first_step"});
+                                             "copied_step", "bytes", "state_s", "joined_s", "first_step",
+                                             "ended_step"});
 }
 
 void ReplayOutputs::close(int step) {
@@ -141,7 +142,7 @@ void ReplayOutputs::add_absence(const AbsenceRow& row) {
   absences_->cell(row.source).cell(row.copied_step).cell(row.bytes);
   time(row.state_s);
   time(row.joined_s);
-  absences_->cell(row.first_step).end_row();
+  absences_->cell(row.first_step).cell(row.ended_step).end_row();
 }
 
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {

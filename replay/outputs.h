@@ -139,7 +139,7 @@ struct AbsenceRow {
   int source = -1, copied_step = 0;
   std::int64_t bytes = 0;
   double state_s = -1, joined_s = -1;
-  int first_step = 0;
+  int first_step = 0, ended_step = 0;
 };
 
 // When one exchange of one group was begun (the last member posted it) and over, since training began.

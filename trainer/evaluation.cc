@@ -17,7 +17,7 @@ void check_finite(const Evaluation& evaluation) {
     if (!std::isfinite(evaluation.losses[r]))
       throw RunError(
           "step " + std::to_string(evaluation.step) + ": the validation loss of replica " +
-          std::to_string(r) +
+          std::to_string(evaluation.replicas[r]) +
           " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help)");
 }
 
@@ -38,6 +38,7 @@ double Evaluation::mean_loss() const {
 Json to_json(const Evaluation& evaluation) {
   return {{"step", evaluation.step},
           {"phase", evaluation.phase},
+          {"replicas", evaluation.replicas},
           {"losses", evaluation.losses},
           {"loss_of_mean", evaluation.loss_of_mean},
           {"weight_spread", evaluation.weight_spread},
@@ -49,6 +50,9 @@ Evaluation evaluation_from(const Json& json) {
   evaluation.step = json.at("step");
   evaluation.phase = json.at("phase").get<std::string>();
   evaluation.losses = json.at("losses").get<std::vector<double>>();
+  evaluation.replicas.resize(evaluation.losses.size());
+  std::iota(evaluation.replicas.begin(), evaluation.replicas.end(), 0);  // as before any could be gone
+  if (json.contains("replicas")) evaluation.replicas = json["replicas"].get<std::vector<int>>();
   evaluation.loss_of_mean = json.at("loss_of_mean");
   evaluation.weight_spread = json.at("weight_spread");
   if (!json.at("sampling_error").is_null()) evaluation.sampling_error = json["sampling_error"].get<double>();
@@ -66,26 +70,26 @@ Evaluator::Evaluator(const Decoder& decoder, std::vector<Batch> validation, bool
       weights_(weights),
       mean_(as_index(arena.parameters())) {}
 
-Evaluation Evaluator::evaluate(int step, const std::string& phase) {
+Evaluation Evaluator::evaluate(int step, const std::string& phase, const std::vector<int>& replicas) {
   Evaluation evaluation;
   evaluation.step = step;
   evaluation.phase = phase;
-  const auto replicas = as_index(arena_.replicas());
+  evaluation.replicas = replicas;
   // The same weights have the same loss, if what passes between their parts has the same format.
-  if (!boundaries_of_ && rows_are_equal(ranks_, arena_, weights_)) {
+  if (!boundaries_of_ && rows_are_equal(ranks_, arena_, weights_, replicas)) {
     const std::vector<double> partial =
-        batch_losses_of({{arena_.row(weights_, arena_.held().first), kEveryone}});
+        batch_losses_of({{arena_.row(weights_, first_held(replicas)), kEveryone}});
     evaluation.loss_of_mean = losses_of_rows(partial)[0];
-    evaluation.losses.assign(replicas, evaluation.loss_of_mean);
+    evaluation.losses.assign(replicas.size(), evaluation.loss_of_mean);
     evaluation.sampling_error = sampling_error(partial, 1);
   } else {
-    evaluation.weight_spread = weight_spread(ranks_, arena_, weights_, backend_, mean_.data());
+    evaluation.weight_spread = weight_spread(ranks_, arena_, weights_, replicas, backend_, mean_.data());
     std::vector<Row> rows;
-    for (int r = 0; r < arena_.replicas(); ++r) rows.push_back(row_of(r));
+    for (const int replica : replicas) rows.push_back(row_of(replica));
     rows.push_back({mean_.data(), kEveryone});
     const std::vector<double> partial = batch_losses_of(rows);
     evaluation.losses = losses_of_rows(partial);
-    evaluation.sampling_error = sampling_error(partial, replicas);
+    evaluation.sampling_error = sampling_error(partial, replicas.size());
     evaluation.loss_of_mean = evaluation.losses.back();
     evaluation.losses.pop_back();
   }
@@ -93,23 +97,30 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase) {
   return evaluation;
 }
 
-double Evaluator::ensemble_loss(const ModelShape& shape, const Boundaries& boundaries) const {
+int Evaluator::first_held(const std::vector<int>& replicas) const {
+  return *std::lower_bound(replicas.begin(), replicas.end(), arena_.held().first);
+}
+
+double Evaluator::ensemble_loss(const ModelShape& shape, const std::vector<int>& replicas,
+                                const Boundaries& boundaries) const {
   const CpuDecoder decoder(shape, boundaries);
-  const RowBlock held = arena_.held();
+  std::vector<int> held;
+  for (const int replica : replicas)
+    if (arena_.held().contains(replica)) held.push_back(replica);
   double total = 0;
   std::size_t tokens = 0;
   for (const Batch& batch : validation_) {
     const std::size_t count = as_index(batch.sequences) * as_index(shape.context);
-    std::vector<double> mine(as_index(held.size()) * count);
-    backend_.for_each(held.size(), [&](int at) {
-      const int replica = held.first + at;
+    std::vector<double> mine(held.size() * count);
+    backend_.for_each(static_cast<int>(held.size()), [&](int at) {
+      const int replica = held[as_index(at)];
       const std::vector<double> losses = decoder.token_losses(
           arena_.row(weights_, replica), batch, boundaries_of_ ? boundaries_of_(replica) : boundaries);
       std::copy(losses.begin(), losses.end(),
                 mine.begin() + static_cast<std::ptrdiff_t>(as_index(at) * count));
     });
     const std::vector<double> all = gather(ranks_, mine);  // in the order of the replicas
-    std::vector<double> of_token(as_index(arena_.replicas()));
+    std::vector<double> of_token(replicas.size());
     for (std::size_t token = 0; token < count; ++token) {
       for (std::size_t replica = 0; replica < of_token.size(); ++replica)
         of_token[replica] = all[replica * count + token];

@@ -19,7 +19,8 @@ namespace longhaul {
 struct Evaluation {
   int step = 0;
   std::string phase;           // plain; before or after an outer step
-  std::vector<double> losses;  // by replica; nats per token
+  std::vector<int> replicas;   // that were evaluated, ascending
+  std::vector<double> losses;  // of these; nats per token
   double loss_of_mean = 0;     // of mean θ
   // Standard error of mean_loss() as an estimate of the loss on the whole held-out part: from the spread of
   // the means of its batches of kValidationBatch windows; none with fewer than two whole batches, and none
@@ -43,15 +44,18 @@ class Evaluator {
             Backend& backend, Ranks& ranks = one_rank(), Slot weights = Slot::kWeights);
 
   // Of the mean of the replicas' predicted probabilities, a token at a time (Branch-Train-Merge, arXiv
-  // 2208.03306). In float32 on the host, wherever the replicas train. The same on all ranks.
-  double ensemble_loss(const ModelShape& shape, const Boundaries& boundaries = {}) const;
+  // 2208.03306); `replicas` as in evaluate(). In float32 on the host, wherever they train. The same on all
+  // ranks.
+  double ensemble_loss(const ModelShape& shape, const std::vector<int>& replicas,
+                       const Boundaries& boundaries = {}) const;
 
   // What passes between parts depends on the replica; less than 0: of the mean of all. One rank alone.
   using BoundariesOf = std::function<Boundaries(int replica)>;
   void use_boundaries(BoundariesOf boundaries_of) { boundaries_of_ = std::move(boundaries_of); }
 
-  // The same on all ranks. Throws RunError that names step and replica for a loss that is not finite.
-  Evaluation evaluate(int step, const std::string& phase);
+  // Of the replicas, ascending: of all, wherever there are several ranks. The same on all ranks. Throws
+  // RunError that names step and replica for a loss that is not finite.
+  Evaluation evaluate(int step, const std::string& phase, const std::vector<int>& replicas);
 
  private:
   // Weights [P] of which a loss is wanted.
@@ -69,6 +73,7 @@ class Evaluator {
   std::vector<double> losses_of_rows(const std::vector<double>& partial) const;
   std::optional<double> sampling_error(const std::vector<double>& partial, std::size_t rows) const;
   Row row_of(int replica) const;
+  int first_held(const std::vector<int>& replicas) const;
   int worker(const Row& row, std::size_t batch) const;
   double loss_of(const Row& row, const Batch& batch) const;
 

@@ -73,6 +73,7 @@ int Training::inner_steps(int first) {
 }
 
 void Training::inner_step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates) {
+  if (!schedule_.absences.computes(replica, step)) return;
   {
     const Stopwatch watch(seconds);
     const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
@@ -129,8 +130,10 @@ void Training::clear_gradients_for_partial() {
 }
 
 void Training::optimize_all_unless_exchanged(int step) {
-  if (!exchanges_gradients_)
-    for_each_held([&](int replica) { optimize(step, replica, seconds_[as_index(replica)]); });
+  if (exchanges_gradients_) return;
+  for_each_held([&](int replica) {
+    if (schedule_.absences.computes(replica, step)) optimize(step, replica, seconds_[as_index(replica)]);
+  });
 }
 
 void Training::compute_along_paths(int step) {
@@ -238,7 +241,7 @@ void Training::optimize_on_gpu(int step) {
     if (update_->has_own_optimizer())
       accelerator_->on_host([&] {
         for (int replica = arena_.held().first; replica < arena_.held().end; ++replica)
-          is_taken = update_->optimize(inner_step_facts(step), replica, arena_);
+          is_taken = update_->optimize(inner_step_facts(step, step), replica, arena_);
       });
     if (!is_taken) accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
   }
@@ -252,17 +255,19 @@ void Training::optimize(int step, int replica, double& seconds) {
 }
 
 void Training::take_optimizer_step(int step, int replica) {
-  if (update_->has_own_optimizer() && update_->optimize(inner_step_facts(step), replica, arena_)) return;
+  const int updates = ++optimizer_steps_[as_index(replica)];
+  if (update_->has_own_optimizer() && update_->optimize(inner_step_facts(step, updates), replica, arena_))
+    return;
   const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
                        arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};
   const double scale = clip_factor(row_norm(rows.gradient, arena_.parameters()), train_.optimizer.clip);
   const double lr = learning_rate(train_.optimizer, step, train_.steps);
-  adamw_step(train_.optimizer, lr, step, scale, decay_, rows);
+  adamw_step(train_.optimizer, lr, updates, scale, decay_, rows);
   muon_step(train_.optimizer, lr, scale, muon_, {rows.weights, rows.gradient, rows.first_moment});
 }
 
 void Training::check_losses(int step) const {
-  for (int replica = 0; replica < case_.replicas; ++replica) check_loss(step, replica);
+  for (const int replica : computing(step)) check_loss(step, replica);
 }
 
 void Training::check_loss(int step, int replica) const {

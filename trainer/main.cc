@@ -20,7 +20,7 @@ namespace longhaul {
 namespace {
 
 struct Arguments {
-  std::string case_file, schedule_file, out, device, backend;
+  std::string case_file, schedule_file, absences_file, out, device, backend;
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
   int rank_timeout_s = 600;
@@ -49,10 +49,27 @@ void keep_freed_memory() {
   mallopt(M_ARENA_MAX, 1);
 }
 
+// Of the replay of this case.
+Absences absences_of(const Case& one, const std::string& file) {
+  if (!has_absences(one)) {
+    if (!file.empty())
+      throw InputError("--absences", "found " + file + ", but nobody goes on without another",
+                       "leave it out");
+    return {};
+  }
+  const char* allowed = "absences.csv of the replay of this case";
+  if (file.empty())
+    throw InputError("--absences", "missing: replicas crash, and the others go on without them", allowed,
+                     "longhaul run replays such a case first");
+  if (!std::ifstream(file)) throw InputError("--absences", file + " cannot be read", allowed);
+  return read_absences(file, trained_plan_of(one), plan_context(one));
+}
+
 // Needed where times decide who takes part in an operation, and wrong elsewhere.
-Schedule schedule_of(const Case& one, const std::string& file) {
+Schedule schedule_of(const Case& one, const std::string& file, const std::string& absences_file) {
   const OperationPlan plan = trained_plan_of(one);
-  if (!timing_matters(plan)) {
+  Absences absences = absences_of(one, absences_file);
+  if (!times_decide(one)) {
     if (!file.empty())
       throw InputError("--schedule",
                        "found " + file + ", but every operation of method \"" + one.method.name +
@@ -68,7 +85,9 @@ Schedule schedule_of(const Case& one, const std::string& file) {
   std::ifstream in(file);
   if (!in)
     throw InputError("--schedule", file + " cannot be read", "schedule.jsonl of the replay of this case");
-  return read_schedule(in, file, plan, plan_context(one));
+  Schedule schedule = read_schedule(in, file, plan, plan_context(one), has_absences(one));
+  schedule.absences = std::move(absences);
+  return schedule;
 }
 
 // Ranks of one machine take its GPUs in turn.
@@ -116,7 +135,8 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
   TrainingFiles files(arguments.out, ranks.is_first());
   try {
     Training training(one, device, backend_for(arguments.backend, device, arguments.threads, environment),
-                      files, reporter, ranks, schedule_of(one, arguments.schedule_file));
+                      files, reporter, ranks,
+                      schedule_of(one, arguments.schedule_file, arguments.absences_file));
     if (arguments.resume) resume(training, ranks.is_first());
     const Json result = training.run();
     files.finish(result);
@@ -159,6 +179,8 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option(
       "--schedule", arguments.schedule_file,
       "who took part in operations that do not wait for everyone: schedule.jsonl of the case's replay");
+  app.add_option("--absences", arguments.absences_file,
+                 "who was gone when, where replicas crash and others go on: absences.csv of that replay");
   app.add_option("--device", arguments.device, "instead of the case's train.device")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--backend", arguments.backend,

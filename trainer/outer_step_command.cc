@@ -144,7 +144,7 @@ class OuterStep {
     plan_.rules.erase(std::remove_if(plan_.rules.begin(), plan_.rules.end(), is_of_another_step),
                       plan_.rules.end());
     seed_ = arguments.seed;
-    inner_.step = arguments.step;
+    inner_.step = inner_.updates = arguments.step;
     inner_.lr = arguments.lr;
     if (plan_.rules.empty())
       throw InputError("--method", "\"" + method.name + "\" exchanges nothing", "a method that does");
@@ -275,7 +275,7 @@ class OuterStep {
   std::uint64_t seed_ = 1;
   const OptimizerSpec spec_;
   std::vector<DecayRange> decay_;
-  InnerStep inner_{1, 0, 1, spec_, decay_};
+  InnerStep inner_{1, 1, 0, 1, spec_, decay_};
 };
 
 }  // namespace

@@ -54,10 +54,11 @@ PlanContext trained_context(const Case& one) {
 // What activations of a stacked back-end may take on a CPU, bytes.
 constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
 
-// Their moments too.
-void restore_gates(const Checkpoint& checkpoint, BitGates& gates) {
+// Of gates, or of rows that are copied.
+template <typename Tables>
+void restore_tables(const Checkpoint& checkpoint, const Tables& tables) {
   SafetensorsFile file(checkpoint.tensors_file);
-  for (const auto& [name, values] : gates.tables()) {
+  for (const auto& [name, values] : tables) {
     const SafetensorsFile::Entry& entry = file.entry(name);
     const auto bytes = static_cast<std::int64_t>(values->size() * sizeof(float));
     if (entry.bytes != bytes)
@@ -65,7 +66,6 @@ void restore_gates(const Checkpoint& checkpoint, BitGates& gates) {
                         fmt::format("{}", bytes), "the checkpoint is of another training"});
     file.read(entry, 0, bytes, values->data());
   }
-  gates.restored();
 }
 
 bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
@@ -117,6 +117,8 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       log_(&files.exchanges()),
       replicas_{arena_, *backend_, log_, ranks},
       operations_(*update_, replicas_),
+      optimizer_steps_(as_index(case_.replicas)),
+      copied_(schedule_.absences, arena_, optimizer_steps_),
       evaluator_(decoder_, validation_batches(data_.validation, train_), train_.evaluate_sequences > 0,
                  arena_, *backend_, ranks, update_->product()),
       losses_(as_index(case_.replicas)),
@@ -138,6 +140,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks.size()),
                      "\"straight\", or one rank",
                      "micro-batches would pass replicas that other processes hold");
+  check_absences();
   if (has_merges(plan_)) {
     if (device == Device::kCuda)
       throw InputError("train.device", "found \"cuda\" with method \"" + case_.method.name + "\"",
@@ -178,6 +181,31 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
 
 Training::~Training() = default;
 
+void Training::check_absences() const {
+  if (!schedule_.has_all) return;
+  const auto refuse = [](const std::string& found, const std::string& allowed) {
+    throw InputError("faults", "found kind \"crash\" with " + found, allowed,
+                     "replicas that come back get rows of others there alone");
+  };
+  if (device_ == Device::kCuda) refuse("train.device \"cuda\"", "train.device \"cpu\"");
+  if (ranks_.size() > 1) refuse(fmt::format("{} ranks", ranks_.size()), "one rank");
+}
+
+std::vector<int> Training::computing(int step) const {
+  std::vector<int> replicas;
+  for (int replica = 0; replica < case_.replicas; ++replica)
+    if (schedule_.absences.computes(replica, step)) replicas.push_back(replica);
+  return replicas;
+}
+
+// Where all went in the exchange of the last step, those that had computed it.
+std::vector<int> Training::evaluated(int step) const {
+  std::vector<int> replicas;
+  for (const int replica : computing(step))
+    if (schedule_.absences.ends(replica, step)) replicas.push_back(replica);
+  return replicas.empty() && step == train_.steps ? computing(step) : replicas;
+}
+
 void Training::make_gates() {
   if (!case_.pipeline.boundary.learned || plan_.pipeline.hop_count() == 0) return;
   const auto refuse = [](const std::string& found, const std::string& allowed) {
@@ -217,10 +245,23 @@ int Training::resume(std::vector<std::string>& refused) {
   if (resumed_->step > 0)
     restore_tensors(*resumed_, replicas_, operations_, pending_after(resumed_->step),
                     resumed_->step == train_.steps);
-  if (gates_ && resumed_->step > 0) restore_gates(*resumed_, *gates_);
-  if (pace_ && resumed_->step > 0 && resumed_->step < train_.steps) {
-    SafetensorsFile file(resumed_->tensors_file);
-    pace_->restore(state.at("own_pace"), file, arena_.parameters());
+  if (gates_ && resumed_->step > 0) {
+    restore_tables(*resumed_, gates_->tables());
+    gates_->restored();
+  }
+  if (resumed_->step > 0 && resumed_->step < train_.steps) {
+    // Without absences all replicas have taken all steps.
+    std::fill(optimizer_steps_.begin(), optimizer_steps_.end(), resumed_->step);
+    if (schedule_.has_all) {
+      optimizer_steps_ = state.at("optimizer_steps").get<std::vector<int>>();
+      copied_.expect(resumed_->step, state.at("copied_optimizer_steps"));
+      restore_tables(*resumed_, copied_.tables());
+    }
+    if (pace_) {
+      SafetensorsFile file(resumed_->tensors_file);
+      pace_->restore(state.at("own_pace"), file, arena_.parameters());
+      optimizer_steps_ = pace_->computed;
+    }
   }
   if (accelerator_) accelerator_->upload();
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
@@ -277,6 +318,7 @@ Json Training::run() {
     files_.begin();
     save_checkpoint(0);
   }
+  if (saved_step_ == 0) copied_.after(0);
   if (pace_) run_at_own_pace();
   for (int step = saved_step_; step < train_.steps;) {
     if (is_asked_to_stop_ || (ranks_.size() == 1 && interrupted())) {
@@ -313,6 +355,10 @@ void Training::save_checkpoint(int step) {
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
+  if (schedule_.has_all) {
+    state["optimizer_steps"] = optimizer_steps_;
+    state["copied_optimizer_steps"] = copied_.optimizer_steps();
+  }
   if (update_->product() != Slot::kWeights) state["product"] = update_->product().name;
   if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
   std::vector<TensorView> tensors;
@@ -324,6 +370,9 @@ void Training::save_checkpoint(int step) {
     state["own_pace"] = pace_->state();
     for (TensorView& tensor : pace_->tensors()) tensors.push_back(std::move(tensor));
   }
+  if (step > 0 && step < train_.steps)
+    for (const auto& [name, row] : copied_.tables())
+      tensors.push_back({name, "F32", {arena_.parameters()}, row->data()});
   if (ranks_.is_first())
     checkpoints_.write(step, std::move(state), tensors);
   else
@@ -345,6 +394,7 @@ bool Training::meet_after(int step) const {
            is_posted_at(rule, train_.steps, step - rule.overlap_steps);
   };
   return is_evaluated(step) || is_kept(step) || update_->has_own_optimizer() ||
+         schedule_.absences.has_copy_at(step) ||
          std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation) || has_local_step(step);
 }
 
@@ -355,7 +405,8 @@ bool Training::has_local_step(int step) const {
 
 void Training::finish_step(int step) {
   follow_program(step);
-  files_.write_step_times(step, seconds_);
+  files_.write_step_times(step, computing(step), seconds_);
+  copied_.after(step);
   if (gates_) write_bits(step);
   if (is_kept(step)) save_checkpoint(step);
   report(step);
@@ -371,7 +422,7 @@ void Training::follow_program(int step) {
     for (const std::vector<Operation>* operations : {&posted, &due})
       for (const Operation& operation : *operations)
         if (operation.rule == &rule && operation.post_step == one.post_step) return &operation;
-    if (!rule.completion.is_all()) return nullptr;
+    if (schedule_.decides(rule)) return nullptr;
     throw std::logic_error("the program of step " + std::to_string(step) + " names an operation it has not");
   };
   const bool has_outer_step = !due.empty() || has_local_step(step) ||
@@ -383,11 +434,11 @@ void Training::follow_program(int step) {
         if (one.left == 0 && update_->has_own_optimizer()) prepare_all(step);
         break;
       case Instruction::Kind::kOptimize:
-        if (exchanges_gradients_) optimize_all(step);
+        if (exchanges_gradients_) optimize_all(step, posted);
         if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
         break;
       case Instruction::Kind::kLocal:
-        take(plan_.local[as_index(one.rule)]);
+        take(plan_.local[as_index(one.rule)], step);
         break;
       case Instruction::Kind::kPost:
         // The numbers are those of the end of the step, whenever the replay lets them go.
@@ -411,11 +462,27 @@ void Training::write_bits(int step) {
 }
 
 std::vector<Operation> Training::posted_at(int step) const {
-  return followed(schedule_, plan_, operations_at(plan_, context_, step));
+  std::vector<Operation> posted = followed(schedule_, plan_, operations_at(plan_, context_, step));
+  if (schedule_.absences.copies().empty()) return posted;
+  for (Operation& operation : posted)
+    for (const OperationRule& ahead : plan_.rules)
+      if (operation.rule->is_blocking() && is_posted_at(ahead, train_.steps, step - ahead.overlap_steps))
+        for (const int replica : computing(step))
+          if (schedule_.absences.contributor(replica, step - ahead.overlap_steps, step) != replica)
+            operation.sends_anew.push_back(replica);
+  return posted;
 }
 
 std::vector<Operation> Training::due_at(int step) const {
-  return followed(schedule_, plan_, operations_due(plan_, context_, step));
+  std::vector<Operation> due = followed(schedule_, plan_, operations_due(plan_, context_, step));
+  if (!schedule_.has_all) return due;
+  for (Operation& operation : due) {
+    operation.takers.emplace();
+    for (const int replica : computing(step))
+      operation.takers->push_back(
+          {replica, schedule_.absences.contributor(replica, operation.post_step, step)});
+  }
+  return due;
 }
 
 std::vector<Operation> Training::pending_after(int step) const {
@@ -431,18 +498,22 @@ void Training::apply(const Operation& operation) {
   accelerator_ ? accelerator_->apply(operation) : operations_.apply(operation);
 }
 
-void Training::take(const LocalStep& local) {
-  accelerator_ ? accelerator_->take(local) : operations_.take(local);
+void Training::take(const LocalStep& local, int step) {
+  if (accelerator_) return accelerator_->take(local);
+  std::vector<int> replicas = arena_.held().replicas();
+  if (schedule_.has_all) replicas = computing(step);
+  operations_.take(local, replicas);
 }
 
-InnerStep Training::inner_step_facts(int step) const {
-  return {step, learning_rate(train_.optimizer, step, train_.steps), 1, train_.optimizer, decay_};
+InnerStep Training::inner_step_facts(int step, int updates) const {
+  return {step, updates, learning_rate(train_.optimizer, step, train_.steps), 1, train_.optimizer, decay_};
 }
 
 void Training::prepare_all(int step) {
   const auto prepare = [&] {
     for_each_held([&](int replica) {
-      InnerStep facts = inner_step_facts(step);
+      if (!schedule_.absences.computes(replica, step)) return;
+      InnerStep facts = inner_step_facts(step, optimizer_steps_[as_index(replica)] + 1);
       facts.clip = clip_factor(row_norm(arena_.row(Slot::kGradient, replica), arena_.parameters()),
                                train_.optimizer.clip);
       update_->prepare(facts, replica, arena_);
@@ -451,23 +522,50 @@ void Training::prepare_all(int step) {
   accelerator_ ? accelerator_->on_host(prepare) : prepare();
 }
 
-void Training::optimize_all(int step) {
+void Training::optimize_all(int step, const std::vector<Operation>& posted) {
   if (accelerator_)
     optimize_on_gpu(step);
   else
-    for_each_held([&](int replica) { optimize(step, replica, seconds_[as_index(replica)]); });
+    for_each_held([&](int replica) {
+      if (has_exchanged(step, replica, posted)) optimize(step, replica, seconds_[as_index(replica)]);
+    });
   meet_ranks();
 }
 
+// Of a group that was drawn, one who is left over goes on with its own gradients, unless the group's exchange
+// fails without it.
+bool Training::has_exchanged(int step, int replica, const std::vector<Operation>& posted) const {
+  if (!schedule_.absences.computes(replica, step)) return false;
+  if (!schedule_.has_all) return true;
+  const bool discards = on_failure_of(case_.recovery, plan_) == RecoverySpec::OnFailure::kDiscard;
+  const auto is_in = [replica](const Operation& operation) {
+    return std::any_of(operation.groups.begin(), operation.groups.end(), [replica](const auto& group) {
+      return std::find(group.begin(), group.end(), replica) != group.end();
+    });
+  };
+  return std::all_of(plan_.rules.begin(), plan_.rules.end(), [&](const OperationRule& rule) {
+    if (!rule.before_optimizer || !is_posted_at(rule, train_.steps, step)) return true;
+    if (!rule.is_of_everyone() && !discards) return true;
+    return std::any_of(posted.begin(), posted.end(), [&](const Operation& operation) {
+      return operation.rule == &rule && is_in(operation);
+    });
+  });
+}
+
 void Training::evaluate(int step, const std::string& phase) {
+  const std::vector<int> replicas = evaluated(step);
+  if (replicas.empty()) return;
   if (accelerator_) accelerator_->download(update_->product());
-  last_ = evaluator_.evaluate(step, phase);
+  last_ = evaluator_.evaluate(step, phase, replicas);
   best_loss_ = std::min(best_loss_, last_.mean_loss());
   files_.write(last_);
 }
 
 void Training::report(int step) {
-  const double mean = std::accumulate(losses_.begin(), losses_.end(), 0.) / case_.replicas;
+  double mean = 0;
+  const std::vector<int> replicas = computing(step);
+  for (const int replica : replicas)
+    mean += losses_[as_index(replica)] / static_cast<double>(replicas.size());
   char text[64];
   std::snprintf(text, sizeof text, last_.step > 0 ? "loss %.3f, spread %.2e" : "loss %.3f", mean,
                 last_.weight_spread);
@@ -479,8 +577,11 @@ std::size_t Training::evaluated_sequences() const {
 }
 
 Json Training::summary() const {
+  std::int64_t replica_steps = 0;
+  for (int step = 1; step <= train_.steps; ++step)
+    replica_steps += static_cast<std::int64_t>(computing(step).size());
   Json json = {{"parameters", arena_.parameters()},
-               {"tokens", std::int64_t{train_.steps} * train_.batch * train_.model.context * case_.replicas},
+               {"tokens", replica_steps * train_.batch * train_.model.context},
                {"train_tokens_in_corpus", data_.training.size()},
                {"corpus_hash", hex64(data_.hash)},
                {"validation_tokens", data_.validation.size()},
@@ -495,7 +596,8 @@ Json Training::summary() const {
   json["final_loss"] = last_.mean_loss();
   if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
   if (train_.evaluate_ensemble)
-    json["final_loss_of_ensemble"] = evaluator_.ensemble_loss(train_.model, boundaries_);
+    json["final_loss_of_ensemble"] =
+        evaluator_.ensemble_loss(train_.model, evaluated(train_.steps), boundaries_);
   json["best_loss"] = best_loss_;
   json["weight_spread"] = last_.weight_spread;
   json["blas"] = blas_name();

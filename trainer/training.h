@@ -22,6 +22,7 @@
 #include "trainer/pipeline/bit_gates.h"
 #include "trainer/pipeline/microbatches.h"
 #include "trainer/pipeline/subspace.h"
+#include "trainer/replicas/copied_rows.h"
 #include "trainer/training_files.h"
 
 namespace longhaul {
@@ -31,9 +32,9 @@ class Training {
   // `one` has a train section and has passed its method's check; `device` is where the replicas compute. With
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
   // Loads the data and initializes the replicas. `schedule` says who takes part in the operations in which
-  // times decide that. Throws InputError for data that is not there, or is not that of the other ranks, and
-  // for micro-batches that would leave their rank, and for learned bits anywhere but in the loop or its
-  // threads on one CPU.
+  // times decide that, and who is gone when. Throws InputError for data that is not there, or is not that of
+  // the other ranks, and for micro-batches that would leave their rank, for learned bits anywhere but in the
+  // loop or its threads on one CPU, and for absences anywhere but in one process on a CPU.
   Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
            ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {});
   ~Training();
@@ -62,6 +63,11 @@ class Training {
   // The inner steps from `first` on to one after which the replicas meet, or to an interrupt before that; no
   // replica waits for another in between. Returns the last step that all have taken.
   int inner_steps(int first);
+  // Replicas, ascending: those that take the step; those that are evaluated at its end, which have come
+  // through its exchanges too.
+  std::vector<int> computing(int step) const;
+  std::vector<int> evaluated(int step) const;
+  void check_absences() const;      // that they can be followed here
   bool meet_after(int step) const;  // for an exchange, an evaluation or a checkpoint
   bool has_local_step(int step) const;
   bool is_evaluated(int step) const;
@@ -89,12 +95,15 @@ class Training {
   std::vector<Operation> pending_after(int step) const;
   void post(const Operation& operation);
   void apply(const Operation& operation);
-  void take(const LocalStep& local);
+  void take(const LocalStep& local, int step);
   // Of a method with an optimizer of its own.
   void prepare_all(int step);
-  InnerStep inner_step_facts(int step) const;
-  // The optimizer, where gradients are exchanged before it.
-  void optimize_all(int step);
+  InnerStep inner_step_facts(int step, int updates) const;
+  // The optimizer, where gradients are exchanged before it, in `posted`.
+  void optimize_all(int step, const std::vector<Operation>& posted);
+  // Whether the gradients of its step have been exchanged, as far as they should be; else the step is thrown
+  // away.
+  bool has_exchanged(int step, int replica, const std::vector<Operation>& posted) const;
   // Gradients of a step whose micro-batches leave their replica: the ones of each number m meet before those
   // of m + 1, and the optimizers come after all of them.
   void compute_along_paths(int step);
@@ -155,6 +164,8 @@ class Training {
   ExchangeLog log_;
   Replicas replicas_;
   OperationRunner operations_;
+  std::vector<int> optimizer_steps_;  // by replica, so far
+  CopiedRows copied_;
   Evaluator evaluator_;
   std::optional<Subspace> subspace_;         // that the weights are kept in
   std::unique_ptr<StackedDecoder> stacked_;  // of a stacked back-end on a CPU

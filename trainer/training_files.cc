@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/errors.h"
+#include "core/index.h"
 #include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {
@@ -85,7 +86,7 @@ void TrainingFiles::write(const Evaluation& evaluation) {
   for (std::size_t r = 0; r < evaluation.losses.size(); ++r) {
     metrics_->cell(evaluation.step)
         .cell(evaluation.phase)
-        .cell(static_cast<int>(r))
+        .cell(evaluation.replicas[r])
         .cell(evaluation.losses[r]);
     metrics_->cell("").cell("").end_row();
   }
@@ -94,10 +95,11 @@ void TrainingFiles::write(const Evaluation& evaluation) {
   flush();
 }
 
-void TrainingFiles::write_step_times(int step, const std::vector<double>& seconds) {
+void TrainingFiles::write_step_times(int step, const std::vector<int>& replicas,
+                                     const std::vector<double>& seconds) {
   if (!writes_) return;
-  for (std::size_t r = 0; r < seconds.size(); ++r)
-    step_times_->cell(step).cell(static_cast<int>(r)).cell(seconds[r]).end_row();
+  for (const int replica : replicas)
+    step_times_->cell(step).cell(replica).cell(seconds[as_index(replica)]).end_row();
 }
 
 void TrainingFiles::write_bits(int step, int replica, int hop, int bits, double gate) {

@@ -30,7 +30,8 @@ class TrainingFiles {
   Json save();
 
   void write(const Evaluation& evaluation);  // and flushes all files: a killed run leaves what it had
-  void write_step_times(int step, const std::vector<double>& seconds);  // by replica
+  // Of these replicas; `seconds` by replica, of all.
+  void write_step_times(int step, const std::vector<int>& replicas, const std::vector<double>& seconds);
   // Of a hop with learned bits: those that a replica used in the step, and its gate.
   void write_bits(int step, int replica, int hop, int bits, double gate);
   std::ostream& exchanges() { return writes_ ? exchanges_ : discarded_; }

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 
 #include "analysis/record_values.h"
@@ -222,25 +223,45 @@ std::string pipeline_in_words(const Json& pipeline) {
   return text;
 }
 
+std::string struck_in_words(const Json& fault) {
+  const std::string kind = fault.value("kind", "");
+  if (kind == "site") return fmt::format("site {} cut off", text_of(fault, "site"));
+  if (kind == "link") return fmt::format("links {}", text_of(fault, "link"));
+  const std::string replicas = fault.contains("replicas") ? " " + text_of(fault, "replicas") : "";
+  if (kind == "slow") return fmt::format("replicas{} {} times slower", replicas, text_of(fault, "factor"));
+  if (kind == "exchange") return fmt::format("connections of replicas{} reset", replicas);
+  return fmt::format("replicas{} {}", replicas, kind);
+}
+
+std::string times_in_words(const Json& fault) {
+  if (fault.contains("file")) return fmt::format(" as {} says", text_of(fault, "file"));
+  const std::string last = fault.contains("for") ? " for " + text_of(fault, "for") : "";
+  if (fault.contains("every")) return fmt::format(" every {}{} on average", text_of(fault, "every"), last);
+  const std::string at = fault.contains("at") ? text_of(fault, "at") : "the beginning";
+  if (fault.value("kind", "") == "exchange") return " at " + at;
+  return fmt::format(" from {}{}", at, last.empty() ? " on" : last);
+}
+
 std::string faults_in_words(const Json& faults) {
   std::vector<std::string> parts;
   for (const Json& fault : faults) {
-    const std::string kind = fault.value("kind", "");
-    std::string text = kind == "slow" ? fmt::format("replicas {} {} times slower", text_of(fault, "replicas"),
-                                                    text_of(fault, "factor"))
-                       : kind == "crash" ? fmt::format("replicas {} crash", text_of(fault, "replicas"))
-                       : kind == "site"  ? fmt::format("site {} cut off", text_of(fault, "site"))
-                                         : fmt::format("links {}", text_of(fault, "link"));
+    std::string text = struck_in_words(fault);
     if (fault.contains("rate")) text += fmt::format(" with {} of their rate", text_of(fault, "rate"));
     if (fault.contains("delay")) text += fmt::format(" with {} times their delay", text_of(fault, "delay"));
-    if (fault.contains("every"))
-      text += fmt::format(" every {} for {} on average", text_of(fault, "every"), text_of(fault, "for"));
-    else
-      text += fmt::format(" from {} {}", fault.contains("at") ? text_of(fault, "at") : "the beginning",
-                          fault.contains("for") ? "for " + text_of(fault, "for") : "on");
-    parts.push_back(text);
+    parts.push_back(text + times_in_words(fault));
   }
   return join(parts, "; ");
+}
+
+// What is left out has its default (core/faults.cc).
+std::string recovery_in_words(const Json& recovery) {
+  const std::string on_failure = recovery.value("on_failure", "retry"),
+                    detect = recovery.contains("detect") ? text_of(recovery, "detect") : "10s";
+  if (on_failure == "wait") return "all wait for those who are gone";
+  return fmt::format(
+      "{} after a crash an exchange that lacks a replica {}; who is back {}", detect,
+      on_failure == "retry" ? "begins anew without it" : "fails for its group",
+      recovery.value("start", "peer") == "own" ? "has its own state" : "downloads a peer's state");
 }
 
 std::string sweep_in_words(const std::vector<Json>& records) {
@@ -264,6 +285,11 @@ Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
   say("What travels", workload_in_words(scenario, records));
   if (!member(scenario, "network").is_null()) say("Network", network_in_words(scenario["network"], records));
   if (!member(scenario, "faults").is_null()) say("Faults", faults_in_words(scenario["faults"]));
+  const bool any_crash = std::any_of(records.begin(), records.end(),
+                                     [](const Json& record) { return record.contains("crashes"); });
+  if (any_crash)
+    say("Recovery",
+        recovery_in_words(member(scenario, "recovery").is_null() ? Json::object() : scenario["recovery"]));
   say("Swept", sweep_in_words(records));
   say("Seeds", values_in(records, "seed"));
   return words;

@@ -198,6 +198,15 @@ struct Operation {
   std::vector<std::vector<int>> targets = {};  // of kSend, by replica; else empty
   std::uint64_t draw = 0;                // for random masks (RandomMask), from the seed and the post step
   std::vector<std::int64_t> parts = {};  // of kAllToAll: bytes from replica i to j, [i · replicas + j]
+  // Where replicas have gone and come back since it was posted: who takes its result, and the member whose
+  // contribution is its own (Absences::contributor). Else each member does, with its own.
+  struct Taker {
+    int replica = 0, contributor = 0;
+  };
+  std::optional<std::vector<Taker>> takers = {};
+  // Of a blocking one: the members whose rows have become another's since they sent something ahead for it,
+  // which therefore does not count.
+  std::vector<int> sends_anew = {};
 };
 
 // What a plan needs to know of a case to become operations.

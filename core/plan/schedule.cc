@@ -71,7 +71,7 @@ void read_line(const Json& json, const OperationPlan& plan, const PlanContext& c
     throw InputError("rule", fmt::format("found {}", rule), "the number of a rule of the method's plan");
   if (step < 1 || step > context.steps)
     throw InputError("step", fmt::format("found {}", step), fmt::format("1 to {}", context.steps));
-  if (plan.rules[as_index(rule)].completion.is_all()) return;
+  if (!schedule.decides(plan.rules[as_index(rule)])) return;
   const std::vector<int> group = json.at("group");
   std::vector<bool> seen(as_index(context.replicas));
   for (const int replica : group) {
@@ -83,10 +83,25 @@ void read_line(const Json& json, const OperationPlan& plan, const PlanContext& c
   schedule.groups[{rule, step}].push_back(group);
 }
 
-void drop_lone_members(std::vector<std::vector<int>>& groups) {
+void drop_small_groups(std::vector<std::vector<int>>& groups, std::size_t least) {
   groups.erase(std::remove_if(groups.begin(), groups.end(),
-                              [](const std::vector<int>& group) { return group.size() < 2; }),
+                              [least](const std::vector<int>& group) { return group.size() < least; }),
                groups.end());
+}
+
+// Who took no part neither sends nor is sent to.
+void keep_targets_among(const std::vector<std::vector<int>>& groups, std::vector<std::vector<int>>& targets) {
+  std::vector<bool> is_there(targets.size());
+  for (const std::vector<int>& group : groups)
+    for (const int replica : group)
+      if (as_index(replica) < is_there.size()) is_there[as_index(replica)] = true;
+  for (std::size_t replica = 0; replica < targets.size(); ++replica) {
+    std::vector<int>& of_replica = targets[replica];
+    if (!is_there[replica]) of_replica.clear();
+    of_replica.erase(std::remove_if(of_replica.begin(), of_replica.end(),
+                                    [&](int target) { return !is_there[as_index(target)]; }),
+                     of_replica.end());
+  }
 }
 
 }  // namespace
@@ -107,9 +122,10 @@ Schedule synchronous_merges(const OperationPlan& plan, const PlanContext& contex
 }
 
 Schedule read_schedule(std::istream& in, const std::string& file, const OperationPlan& plan,
-                       const PlanContext& context) {
+                       const PlanContext& context, bool has_all) {
   Schedule schedule;
   MergesSoFar merges;
+  schedule.has_all = has_all;
   std::string line;
   int number = 0;
   while (std::getline(in, line)) {
@@ -130,18 +146,23 @@ Schedule read_schedule(std::istream& in, const std::string& file, const Operatio
 std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& plan,
                                 std::vector<Operation> operations) {
   for (Operation& operation : operations) {
-    if (operation.rule->completion.is_all()) continue;
+    if (!schedule.decides(*operation.rule)) continue;
     const auto found = schedule.groups.find({rule_index(plan, operation), operation.post_step});
+    if (found == schedule.groups.end() && schedule.has_all) {
+      operation.groups.clear();
+      continue;
+    }
     if (found == schedule.groups.end())
       throw InputError("--schedule",
                        fmt::format("does not say who took part in {} of step {}", operation.rule->name,
                                    operation.post_step),
                        "the schedule of a replay of this case to its end");
     operation.groups = found->second;
-    if (!operation.rule->is_of_everyone()) drop_lone_members(operation.groups);
+    drop_small_groups(operation.groups, operation.rule->is_of_everyone() ? 1 : 2);
+    keep_targets_among(operation.groups, operation.targets);
   }
-  const auto has_nobody = [](const Operation& operation) {
-    return !operation.rule->completion.is_all() && operation.groups.empty();
+  const auto has_nobody = [&](const Operation& operation) {
+    return schedule.decides(*operation.rule) && operation.groups.empty();
   };
   operations.erase(std::remove_if(operations.begin(), operations.end(), has_nobody), operations.end());
   return operations;

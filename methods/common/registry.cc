@@ -7,6 +7,7 @@
 
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/plan/absences.h"
 #include "core/scenario_options.h"
 #include "methods/common/stages.h"
 
@@ -126,11 +127,19 @@ Trace trace_of(const Case& one) {
   return trace;
 }
 
+bool has_absences(const Case& one) {
+  return !one.crashes.empty() && on_failure_of(one.recovery, plan_of(one)) != RecoverySpec::OnFailure::kWait;
+}
+
+bool times_decide(const Case& one) {
+  return timing_matters(plan_of(one)) || has_absences(one);
+}
+
 std::string training_key(const Case& one) {
   Json method = one.method.options;
   method.erase("label");
-  const bool times_decide = timing_matters(plan_of(one));
-  if (!times_decide) keep_numerics(method_named(one.method.name).options, method);
+  const bool do_times_decide = times_decide(one);
+  if (!do_times_decide) keep_numerics(method_named(one.method.name).options, method);
   // As before there was a choice: without sites a training keeps its name.
   if (method.value("pairing", "random") == "random")
     for (const char* key : {"pairing", "across_every"}) method.erase(key);
@@ -149,9 +158,10 @@ std::string training_key(const Case& one) {
     key["pipeline"] = pipeline;
     keep_numerics(pipeline_options().children, key["pipeline"]);
   }
-  if (times_decide)  // who takes part depends on all that takes time
+  if (do_times_decide)  // who takes part depends on all that takes time
     for (const char* section : {"workload", "network", "faults"})
       if (one.resolved.contains(section)) key[section] = one.resolved[section];
+  if (has_absences(one)) key["recovery"] = member(one.resolved, "recovery");
   return one.method.name + "-" + hex64(fnv1a(key.dump()));
 }
 

@@ -28,6 +28,12 @@ Case trained_case(Case one);
 PlanContext plan_context(const Case& one);  // of the workload
 Trace trace_of(const Case& one);
 
+// Whether replicas crash and the others go on without them, so that a training has to follow who was there.
+bool has_absences(const Case& one);
+// Whether times decide who takes part in an operation, and with it the numerics of a training: then the
+// replay comes first, and the training is of one case alone.
+bool times_decide(const Case& one);
+
 // The name of a training: cases that train the same bits share one, so that a sweep over networks trains
 // once. METHOD and a hash of all that the numerics depend on. Network, step times and options that are
 // declared timing_only (core/options.h) are not in it: which collective, which pattern of messages, what

@@ -3,20 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <boost/algorithm/string/trim.hpp>
-#include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "core/errors.h"
 #include "core/files.h"
-#include "core/index.h"
+#include "core/trace_lines.h"
 #include "core/units.h"
 
 namespace longhaul {
 namespace {
-
-using boost::algorithm::trim_copy;
 
 const std::vector<std::string> kColumns = {"time_s", "rate_bps", "delay_s"};
 constexpr double kLongest_s = 4e9;  // nanoseconds in 63 bits, with room
@@ -25,79 +20,23 @@ double seconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
-// A line of the file with its number, for messages.
-struct Line {
-  std::string file;
-  int number = 0;
-  std::vector<std::string> cells;
-
-  [[noreturn]] void refuse(const std::string& column, const std::string& found,
-                           const std::string& allowed) const {
-    const std::string place = fmt::format("line {}", number);
-    throw InputError({file, column.empty() ? place : place + ", column " + column, found, allowed, ""});
-  }
-};
-
-// All lines but blank ones and comments.
-std::vector<Line> lines_of(const std::string& text, const std::string& file) {
-  std::vector<Line> lines;
-  std::istringstream in(text);
-  int number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (trim_copy(line).empty() || trim_copy(line)[0] == '#') continue;
-    lines.push_back({file, number, {}});
-    std::size_t begin = 0;
-    for (std::size_t comma; (comma = line.find(',', begin)) != std::string::npos; begin = comma + 1)
-      lines.back().cells.push_back(trim_copy(line.substr(begin, comma - begin)));
-    lines.back().cells.push_back(trim_copy(line.substr(begin)));
-  }
-  return lines;
-}
-
-void check_header(const Line& header) {
-  for (std::size_t i = 0; i < header.cells.size(); ++i) {
-    const std::string& name = header.cells[i];
-    if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
-      header.refuse("", fmt::format("found the column \"{}\"", name), join(kColumns));
-    if (std::find(header.cells.begin(), header.cells.begin() + static_cast<std::ptrdiff_t>(i), name) !=
-        header.cells.begin() + static_cast<std::ptrdiff_t>(i))
-      header.refuse("", fmt::format("found the column \"{}\" twice", name), "each column once");
-  }
-  const auto has = [&](const std::string& name) {
-    return std::find(header.cells.begin(), header.cells.end(), name) != header.cells.end();
-  };
-  if (!has("time_s") || !(has("rate_bps") || has("delay_s")))
+void check_header(const TraceLine& header) {
+  check_trace_header(header, kColumns);
+  if (!has_column(header, "time_s") || !(has_column(header, "rate_bps") || has_column(header, "delay_s")))
     header.refuse("", "found the columns " + join(header.cells), "time_s and rate_bps, delay_s or both");
 }
 
-// The number in a column; nothing where the cell is empty or the column is not there.
-std::optional<double> number_in(const Line& line, const Line& header, const std::string& column) {
-  const auto place = std::find(header.cells.begin(), header.cells.end(), column);
-  if (place == header.cells.end()) return std::nullopt;
-  const std::string& cell = line.cells[as_index(place - header.cells.begin())];
-  if (cell.empty()) return std::nullopt;
-  double value = 0;
-  const char* end = cell.data() + cell.size();
-  const auto [rest, error] = std::from_chars(cell.data(), end, value);
-  if (error != std::errc() || rest != end || !std::isfinite(value))
-    line.refuse(column, "found \"" + cell + "\"", "a number");
-  return value;
-}
-
-LinkTrace::Row row_of(const Line& line, const Line& header) {
-  if (line.cells.size() != header.cells.size())
-    line.refuse("", fmt::format("has {} cells", line.cells.size()),
-                fmt::format("as many as the header: {}", header.cells.size()));
-  const std::optional<double> time_s = number_in(line, header, "time_s");
+LinkTrace::Row row_of(const TraceLine& line, const TraceLine& header) {
+  check_trace_cells(line, header);
+  const std::optional<double> time_s = trace_number(line, header, "time_s");
   if (!time_s) line.refuse("time_s", "the cell is empty", "a time in seconds");
   if (*time_s < 0 || *time_s > kLongest_s)
     line.refuse("time_s", "found " + format_number(*time_s),
                 "seconds from 0 to " + format_number(kLongest_s));
   LinkTrace::Row row;
   row.time_ns = std::llround(*time_s * 1e9);
-  row.rate = number_in(line, header, "rate_bps");
-  row.delay_s = number_in(line, header, "delay_s");
+  row.rate = trace_number(line, header, "rate_bps");
+  row.delay_s = trace_number(line, header, "delay_s");
   if (row.rate && *row.rate != 0 && *row.rate < 1)
     line.refuse("rate_bps", "found " + format_number(*row.rate), "at least 1 bit/s, or 0 for an outage");
   if (row.delay_s && (*row.delay_s < 0 || *row.delay_s > kLongest_s))
@@ -106,7 +45,7 @@ LinkTrace::Row row_of(const Line& line, const Line& header) {
 }
 
 // Cells that are empty hold what the row before said.
-std::vector<LinkTrace::Row> rows_of(const std::vector<Line>& lines) {
+std::vector<LinkTrace::Row> rows_of(const std::vector<TraceLine>& lines) {
   std::vector<LinkTrace::Row> rows;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     LinkTrace::Row row = row_of(lines[i], lines[0]);
@@ -131,7 +70,7 @@ bool says_something_new(const std::vector<LinkTrace::Row>& rows) {
   return !says_the_same(rows.front()) && (rows.size() < 2 || !says_the_same(rows[rows.size() - 2]));
 }
 
-std::int64_t period_of(const std::vector<LinkTrace::Row>& rows, const TraceSpec& spec, const Line& last,
+std::int64_t period_of(const std::vector<LinkTrace::Row>& rows, const TraceSpec& spec, const TraceLine& last,
                        const std::string& path) {
   constexpr std::int64_t kShortest_ns = 1000000;
   if (!spec.repeats) return 0;
@@ -154,7 +93,7 @@ std::int64_t period_of(const std::vector<LinkTrace::Row>& rows, const TraceSpec&
 
 LinkTrace LinkTrace::parse(const std::string& text, const std::string& name, const TraceSpec& spec,
                            const std::string& path) {
-  const std::vector<Line> lines = lines_of(text, name);
+  const std::vector<TraceLine> lines = trace_lines(text, name);
   if (lines.size() < 2)
     throw InputError({name, "", "has no rows", "a header line, time_s,rate_bps,delay_s, and rows", ""});
   check_header(lines[0]);

@@ -106,7 +106,7 @@ class GpuAccelerator : public Accelerator {
     std::vector<Slot> slots = operations_.update().rows();
     slots.push_back(Slot::kWeights);
     for (const Slot slot : slots) download(slot);
-    operations_.take(local);
+    operations_.take(local, replicas_.arena.held().replicas());
     for (const Slot slot : slots) upload(slot);
   }
 

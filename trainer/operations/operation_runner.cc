@@ -50,18 +50,32 @@ bool has_one_mean(const Operation& operation, const GroupSplit& group, int repli
          operation.targets.empty();
 }
 
-// Whose messages each of `members` takes the mean of, in ascending order: those of the group, once for all;
-// or for each its own and of those that send to it.
-std::vector<std::vector<int>> heard_by(const Operation& operation, const std::vector<int>& members,
+// Whose messages each taker takes the mean of, in ascending order: those of the group, once for all; or for
+// each its own and of those that send to it.
+std::vector<std::vector<int>> heard_by(const Operation& operation,
+                                       const std::vector<Operation::Taker>& takers,
                                        const std::vector<int>& group) {
   if (operation.targets.empty()) return {group};
   const std::vector<std::vector<int>> senders = senders_of(operation.targets);
   std::vector<std::vector<int>> heard;
-  for (const int member : members) {
+  for (const Operation::Taker& taker : takers) {
+    const int member = taker.contributor;
     heard.push_back(senders[as_index(member)]);
     heard.back().insert(std::lower_bound(heard.back().begin(), heard.back().end(), member), member);
   }
   return heard;
+}
+
+// Of a group whose members `here` are held by this process.
+std::vector<Operation::Taker> takers_of(const Operation& operation, const GroupSplit& group) {
+  std::vector<Operation::Taker> takers;
+  if (!operation.takers) {
+    for (const int replica : group.here) takers.push_back({replica, replica});
+    return takers;
+  }
+  for (const Operation::Taker& taker : *operation.takers)
+    if (std::binary_search(group.here.begin(), group.here.end(), taker.contributor)) takers.push_back(taker);
+  return takers;
 }
 
 std::vector<const Message*> in_order(const std::vector<int>& group, const std::map<int, Message>& messages) {
@@ -138,16 +152,16 @@ void OperationRunner::apply(const Operation& operation) {
       step_over_ranks(operation, parts);
     else
       step_group(operation, group, parts);
-    finish(operation, parts);
+    finish(operation, takers_of(operation, parts));
   }
   if (is_logged) replicas_.log.end();
   posted_.erase(key_of(operation));
 }
 
-void OperationRunner::take(const LocalStep& local) {
+void OperationRunner::take(const LocalStep& local, const std::vector<int>& replicas) {
   Arena& arena = replicas_.arena;
-  replicas_.backend.for_each(arena.held().size(), [&](int at) {
-    update_.take(local, arena.held().first + at, {0, arena.parameters()}, arena);
+  replicas_.backend.for_each(static_cast<int>(replicas.size()), [&](int at) {
+    update_.take(local, replicas[as_index(at)], {0, arena.parameters()}, arena);
   });
 }
 
@@ -190,6 +204,8 @@ GroupMessages OperationRunner::send(const GroupSplit& group, const std::map<int,
 OperationRunner::Posted* OperationRunner::ahead_of(const Operation& operation, const std::string& tensor,
                                                    int replica) {
   if (operation.rule->is_blocking() && find_part(operation, tensor)) return nullptr;
+  const std::vector<int>& anew = operation.sends_anew;
+  if (std::find(anew.begin(), anew.end(), replica) != anew.end()) return nullptr;
   for (auto& [key, posted] : posted_)
     if (posted.await_step == operation.await_step && posted.stage == operation.rule->stage &&
         posted.messages.count({tensor, replica}) &&
@@ -256,13 +272,16 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (const std::string& tensor : tensors)
       messages[tensor].merge(from_elsewhere(operation, tensor, parts, messages[tensor]));
 
-  const std::vector<std::vector<int>> heard = heard_by(operation, parts.here, group);
+  const std::vector<Operation::Taker> takers = takers_of(operation, parts);
+  const std::vector<std::vector<int>> heard = heard_by(operation, takers, group);
   std::vector<std::vector<std::vector<const Message*>>> of_heard;  // by tensor, then as `heard`
   std::vector<std::vector<const Message*>> own;                    // by tensor
   for (const std::string& tensor : tensors) {
     of_heard.emplace_back();
     for (const std::vector<int>& those : heard) of_heard.back().push_back(in_order(those, messages[tensor]));
-    own.push_back(in_order(parts.here, messages[tensor]));
+    own.emplace_back();
+    for (const Operation::Taker& taker : takers)
+      own.back().push_back(&messages[tensor].at(taker.contributor));
   }
   // All means of a block come before any step on it: messages may be views of the rows.
   const auto step = [&](std::int64_t begin, std::int64_t end) {
@@ -274,15 +293,15 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
       for (std::size_t i = 0; i < tensors.size(); ++i)
         for (std::size_t k = 0; k < heard.size(); ++k)
           mean_of(of_heard[i][k], at, to, means[i * heard.size() + k].data());
-      for (std::size_t member = 0; member < parts.here.size(); ++member) {
-        const std::size_t k = std::min(member, heard.size() - 1);
+      for (std::size_t taker = 0; taker < takers.size(); ++taker) {
+        const int replica = takers[taker].replica;
+        const std::size_t k = std::min(taker, heard.size() - 1);
         for (std::size_t i = 0; i < tensors.size(); ++i) {
-          arrived[i].own = own[i][member];
-          arrived[i].mean =
-              add_up(*own[i][member], parts.here[member], at, to, means[i * heard.size() + k].data());
+          arrived[i].own = own[i][taker];
+          arrived[i].mean = add_up(*own[i][taker], replica, at, to, means[i * heard.size() + k].data());
         }
-        update_.apply(operation, parts.here[member],
-                      Arrived(at, to, static_cast<int>(heard[k].size()), arrived), replicas_.arena);
+        update_.apply(operation, replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived),
+                      replicas_.arena);
       }
     }
   };
@@ -292,9 +311,9 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     });
 }
 
-void OperationRunner::finish(const Operation& operation, const GroupSplit& group) {
-  replicas_.backend.for_each(static_cast<int>(group.here.size()), [&](int at) {
-    update_.finish(operation, group.here[as_index(at)], replicas_.arena);
+void OperationRunner::finish(const Operation& operation, const std::vector<Operation::Taker>& takers) {
+  replicas_.backend.for_each(static_cast<int>(takers.size()), [&](int at) {
+    update_.finish(operation, takers[as_index(at)].replica, replicas_.arena);
   });
 }
 

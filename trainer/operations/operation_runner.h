@@ -56,7 +56,8 @@ class OperationRunner {
   void apply(const Operation& operation);
   // Both at once.
   void run(const Operation& operation);
-  void take(const LocalStep& local);
+  // Of these replicas, which are held here.
+  void take(const LocalStep& local, const std::vector<int>& replicas);
 
   // What of these operations, posted and not applied, a checkpoint has to keep: the messages of all members,
   // in the same order on all ranks, with their names there: "pending.RULE.STEP.TENSOR.REPLICA".
@@ -108,7 +109,7 @@ class OperationRunner {
   void step_group(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
   void step_over_ranks(const Operation& operation, const GroupSplit& group);
   void pass_on(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
-  void finish(const Operation& operation, const GroupSplit& group);
+  void finish(const Operation& operation, const std::vector<Operation::Taker>& takers);
 
   const Update& update_;
   Replicas& replicas_;

@@ -83,6 +83,7 @@ class DeviceSteps;
 // What a method with an optimizer of its own needs to know of an inner step.
 struct InnerStep {
   int step = 0;
+  int updates = 0;  // of the replica's optimizer, this one included: fewer than steps where it skipped some
   double lr = 0;
   double clip =
       1;  // what a replica's own gradient is multiplied with (optimizer/adamw.h); of prepare() alone

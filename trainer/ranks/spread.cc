@@ -12,11 +12,18 @@
 namespace longhaul {
 namespace {
 
-bool held_rows_are_equal(const Arena& arena, Slot slot) {
+std::vector<int> held_of(const Arena& arena, std::vector<int> replicas) {
+  replicas.erase(std::remove_if(replicas.begin(), replicas.end(),
+                                [&](int replica) { return !arena.held().contains(replica); }),
+                 replicas.end());
+  return replicas;
+}
+
+bool held_rows_are_equal(const Arena& arena, Slot slot, const std::vector<int>& held) {
   const std::size_t bytes = as_index(arena.parameters()) * sizeof(float);
-  for (int r = arena.held().first + 1; r < arena.held().end; ++r)
-    if (std::memcmp(arena.row(slot, r - 1), arena.row(slot, r), bytes) != 0) return false;
-  return true;
+  return std::all_of(held.begin(), held.end(), [&](int replica) {
+    return std::memcmp(arena.row(slot, held.front()), arena.row(slot, replica), bytes) == 0;
+  });
 }
 
 // Whether the first row here has the bits of the last row of the rank before.
@@ -41,10 +48,13 @@ bool continues_rank_before(Ranks& ranks, const Arena& arena, Slot slot) {
 // The columns `first` … first + count of the rows, in double, summed block by block.
 class Chunk {
  public:
-  Chunk(Ranks& ranks, const Arena& arena, Slot slot, Backend& backend, std::int64_t first)
+  Chunk(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas, Backend& backend,
+        std::int64_t first)
       : ranks_(ranks),
         arena_(arena),
         slot_(slot),
+        replicas_(replicas.size()),
+        held_(held_of(arena, replicas)),
         backend_(backend),
         first_(first),
         count_(std::min(arena.parameters() - first, kChunk)),
@@ -54,7 +64,7 @@ class Chunk {
   void find_center(float* mean) {
     sum_rows(center_, [](double value, double) { return value; });
     if (ranks_.is_last())
-      for (double& value : center_) value /= arena_.replicas();
+      for (double& value : center_) value /= static_cast<double>(replicas_);
     broadcast(ranks_, ranks_.size() - 1, center_.data(), center_.size() * sizeof(double));
     for (std::size_t i = 0; i < center_.size(); ++i) mean[i] = static_cast<float>(center_[i]);
   }
@@ -76,7 +86,7 @@ class Chunk {
     chained_sum(ranks_, count_, sizeof(double), sums.data(), [&](std::int64_t begin, std::int64_t end) {
       backend_.for_each(static_cast<int>((end - begin + kBlock - 1) / kBlock), [&](int block) {
         const std::int64_t from = begin + block * kBlock, to = std::min(end, from + kBlock);
-        for (int r = arena_.held().first; r < arena_.held().end; ++r) {
+        for (const int r : held_) {
           const float* row = arena_.row(slot_, r) + first_;
           for (std::int64_t i = from; i < to; ++i) {
             const auto at = as_index(i);
@@ -90,6 +100,8 @@ class Chunk {
   Ranks& ranks_;
   const Arena& arena_;
   Slot slot_;
+  std::size_t replicas_;
+  std::vector<int> held_;
   Backend& backend_;
   std::int64_t first_, count_;
   std::vector<double> center_, squares_;
@@ -97,20 +109,21 @@ class Chunk {
 
 }  // namespace
 
-bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot) {
-  if (!all_of(ranks, held_rows_are_equal(arena, slot))) return false;
+bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas) {
+  if (!all_of(ranks, held_rows_are_equal(arena, slot, held_of(arena, replicas)))) return false;
   return ranks.size() == 1 || all_of(ranks, continues_rank_before(ranks, arena, slot));
 }
 
-double weight_spread(Ranks& ranks, const Arena& arena, Slot slot, Backend& backend, float* mean) {
+double weight_spread(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas,
+                     Backend& backend, float* mean) {
   double total = 0;
   for (std::int64_t first = 0; first < arena.parameters(); first += kChunk) {
-    Chunk chunk(ranks, arena, slot, backend, first);
+    Chunk chunk(ranks, arena, slot, replicas, backend, first);
     chunk.find_center(mean + first);
     chunk.add_deviations(total);
   }
   broadcast(ranks, ranks.size() - 1, &total, sizeof total);
-  return std::sqrt(total / (static_cast<double>(arena.replicas()) * static_cast<double>(arena.parameters())));
+  return std::sqrt(total / (static_cast<double>(replicas.size()) * static_cast<double>(arena.parameters())));
 }
 
 }  // namespace longhaul

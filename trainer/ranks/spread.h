@@ -1,18 +1,23 @@
 // How far apart the replicas' weights are.
 #pragma once
 
+#include <vector>
+
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 
 namespace longhaul {
 
-// Whether all rows are the same bits, on whatever ranks they are.
-bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot);
+// In both `replicas`, ascending, says of whose rows: of all, wherever there are several ranks.
+
+// Whether the rows are the same bits, on whatever ranks they are.
+bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas);
 
 // sqrt(mean over replicas and parameters of (θ_i − mean θ)²), in double (NoLoCo, arXiv 2506.10911, section
 // 4); exactly 0 where all rows are equal. `mean` [P] receives mean θ. Every rank gets the same bits, those of
 // one process.
-double weight_spread(Ranks& ranks, const Arena& arena, Slot slot, Backend& backend, float* mean);
+double weight_spread(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas,
+                     Backend& backend, float* mean);
 
 }  // namespace longhaul

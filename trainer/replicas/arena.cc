@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "core/errors.h"
@@ -10,6 +11,12 @@
 #include "core/units.h"
 
 namespace longhaul {
+
+std::vector<int> RowBlock::replicas() const {
+  std::vector<int> all(as_index(size()));
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
 
 std::vector<Slot> slots_with(const std::vector<Slot>& more) {
   std::vector<Slot> slots = {Slot::kWeights, Slot::kGradient, Slot::kFirstMoment, Slot::kSecondMoment};

@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-
 namespace longhaul {
 
 // What a table holds, by its name, which is also the one in checkpoints. Those that every replica has stand
@@ -48,6 +47,7 @@ struct RowBlock {
 
   int size() const { return end - first; }
   bool contains(int replica) const { return replica >= first && replica < end; }
+  std::vector<int> replicas() const;  // ascending
 };
 
 class Arena {

@@ -5,6 +5,7 @@
 // Bias correction and decoupled decay are those of the first stage (optimizer/adamw.h), so that the stages
 // meet without a jump: m̂ = m/(1 − β1^t), v̂ = v/(1 − β2^w). The paper compresses the mean once more on its way
 // back from the servers that add it up; here all messages go to everyone, who add them up in float32.
+#include <algorithm>
 #include <cmath>
 
 #include "trainer/operations/update.h"
@@ -42,8 +43,9 @@ class OneBitAdam : public Update {
 
   bool optimize(const InnerStep& inner, int replica, Arena& arena) const override {
     if (inner.step <= freeze_step_) return false;
-    StepScalars scalars = step_scalars(inner.optimizer, inner.lr, inner.step);
-    scalars.correction2 = step_scalars(inner.optimizer, inner.lr, freeze_step_).correction2;
+    StepScalars scalars = step_scalars(inner.optimizer, inner.lr, inner.updates);
+    const int frozen = std::min(freeze_step_, inner.updates);
+    scalars.correction2 = step_scalars(inner.optimizer, inner.lr, frozen).correction2;
     const AdamwConstants constants = adamw_constants(inner.optimizer);
     const float *momentum = arena.row(Slot::kFirstMoment, replica),
                 *variance = arena.row(Slot::kSecondMoment, replica);

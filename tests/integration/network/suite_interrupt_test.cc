@@ -5,10 +5,10 @@
 
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <thread>
 
 #include "tests/integration/command.h"
+#include "tests/integration/network/run_contents.h"
 #include "tests/integration/network/suite.h"
 
 namespace longhaul {
@@ -22,18 +22,6 @@ int cases_done(const std::string& run) {
     for (const auto& entry : fs::directory_iterator(run + "/cases"))
       done += fs::exists(entry.path() / "done") ? 1 : 0;
   return done;
-}
-
-// Every file of the run without wall times in it, by its path.
-std::map<std::string, std::string> bytes_of(const std::string& run) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(run)) {
-    const std::string name = entry.path().filename();
-    if (!entry.is_regular_file() || name == "manifest.json" || name == "log.txt" || name == "report.html")
-      continue;
-    files[fs::relative(entry.path(), run)] = read_text(entry.path());
-  }
-  return files;
 }
 
 // Locks of what was killed are free at once; its children take a moment.
@@ -60,7 +48,7 @@ void expect_resumed_as_undisturbed(int signal, int expected_status) {
   ASSERT_EQ(resumed_status(scenario, run), 0);
   ASSERT_EQ(run_suite(scenario, whole), 0);
   EXPECT_EQ(cases_done(run), kSuiteCases);
-  EXPECT_EQ(bytes_of(run), bytes_of(whole));
+  EXPECT_EQ(differences_of(run, whole), "");
 }
 
 TEST(SuiteInterrupt, CtrlCExitsWith130AndResumes) {

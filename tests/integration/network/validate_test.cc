@@ -116,7 +116,7 @@ TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
 TEST(Validate, ThePublishedFiguresOfTheTree) {
   std::vector<std::string> arguments = {"validate", "--jobs", "2"};
   for (const auto& entry : std::filesystem::directory_iterator(scenario_file("validation")))
-    arguments.push_back(entry.path().string());
+    if (entry.path().extension() == ".json") arguments.push_back(entry.path().string());
   ASSERT_GT(arguments.size(), 10u);
   const CommandResult result = longhaul(arguments);
   EXPECT_EQ(result.status, 0) << result.err;

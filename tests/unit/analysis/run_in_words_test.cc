@@ -61,6 +61,24 @@ TEST(Words, FaultsSayWhomTheyStrikeAndWhen) {
       "5min on average; site tokyo cut off from the beginning on");
 }
 
+TEST(Words, RecoverySaysWhatFollowsACrash) {
+  const auto recovery = [](const Json& section, const std::vector<Json>& records) -> std::string {
+    for (const Json& one : run_in_words({{"recovery", section}}, records))
+      if (one["term"] == "Recovery") return one["text"];
+    return "";
+  };
+  EXPECT_EQ(recovery(Json::object(), {}), "") << "nobody crashes";
+  const std::vector<Json> crashes = {{{"crashes", 2}}};
+  EXPECT_EQ(
+      recovery(Json::object(), crashes),
+      "10s after a crash an exchange that lacks a replica begins anew without it; who is back downloads "
+      "a peer's state");
+  EXPECT_EQ(recovery({{"on_failure", "discard"}, {"detect", "1s"}, {"start", "own"}}, crashes),
+            "1s after a crash an exchange that lacks a replica fails for its group; who is back has its own "
+            "state");
+  EXPECT_EQ(recovery({{"on_failure", "wait"}}, crashes), "all wait for those who are gone");
+}
+
 TEST(Words, AMethodSaysHowItsMessagesTravel) {
   const auto words = [](const char* method) -> std::string {
     for (const Json& one : run_in_words({{"methods", {Json::parse(method)}}}, {}))

@@ -52,6 +52,16 @@ TEST(SummaryTable, ShowsWhatDidNotFinish) {
   EXPECT_EQ(text.find('*'), std::string::npos);  // nobody to be compared with
 }
 
+// As many digits as a reader uses; small ones with their power of ten.
+TEST(SummaryTable, WritesPlainNumbersAsPeopleDo) {
+  for (const auto& [value, text] : std::vector<std::pair<double, std::string>>{
+           {24.2, " 24.2"}, {0.3871234, " 0.3871"}, {1234.5, " 1234"}, {0.00157, " 1.57e-03"}}) {
+    Json one = record("diloco", 1, 2.5, 3.5);
+    one["useful_steps_per_s"] = value;
+    EXPECT_NE(summary_table(summary_of({one}), 0).find(text + " "), std::string::npos) << text;
+  }
+}
+
 TEST(SummaryTable, OfARunWithoutCases) {
   EXPECT_EQ(summary_table(summary_of({}), 80), "no cases\n");
 }

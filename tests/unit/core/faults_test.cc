@@ -6,11 +6,21 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/network_spec.h"
 
 namespace longhaul {
 namespace {
 
 constexpr std::int64_t kSecond = 1000000000;
+
+TEST(ReplicaRange, IsOneOrSeveralOrAll) {
+  using Range = std::pair<int, int>;
+  EXPECT_EQ(parse_replica_range("3", 8, ""), Range(3, 3));
+  EXPECT_EQ(parse_replica_range("3-5", 8, ""), Range(3, 5));
+  EXPECT_EQ(parse_replica_range("all", 8, ""), Range(0, 7));
+  EXPECT_THROW(parse_replica_range("0-8", 8, ""), InputError);
+  EXPECT_THROW(parse_replica_range("everyone", 8, ""), InputError);
+}
 
 TEST(FaultWindows, OnceFromATimeOnForAsLongAsItSays) {
   const FaultWindows windows({10, 0, 5}, 1, 0, "replica 0");
@@ -131,6 +141,35 @@ TEST(Faults, WhatCannotBeIsSaid) {
   EXPECT_EQ(error_of(Json::array({{{"kind", "link"}, {"link", "x"}}})).found, "found neither rate nor delay");
   EXPECT_THROW(resolved(with({{"factor", 1}})), InputError);
   EXPECT_THROW(resolved(Json::array({{{"kind", "crsh"}}})), InputError);
+}
+
+TEST(FaultWindows, OfAFileAreThoseThatItSays) {
+  const FaultWindows windows({{2 * kSecond, 5 * kSecond}, {7 * kSecond, FaultWindows::kNever}});
+  EXPECT_FALSE(windows.is_on(2 * kSecond - 1));
+  EXPECT_TRUE(windows.is_on(2 * kSecond));
+  EXPECT_FALSE(windows.is_on(5 * kSecond));
+  EXPECT_TRUE(windows.is_on(1000000 * kSecond));
+  EXPECT_EQ(windows.next_change_ns(0), 2 * kSecond);
+  EXPECT_EQ(windows.next_change_ns(5 * kSecond), 7 * kSecond);
+  EXPECT_EQ(windows.next_change_ns(7 * kSecond), FaultWindows::kNever);
+  EXPECT_EQ(windows.until(6 * kSecond).size(), 1u);
+}
+
+TEST(Faults, AbsencesHaveReplicasOrAFile) {
+  Json json = resolved({{{"kind", "crash"}, {"file", "spot.csv"}}});
+  json["folder"] = "/scenarios";
+  const FaultsSpec spec = parse_faults(json, 4);
+  ASSERT_EQ(spec.crashes.size(), 1u);
+  EXPECT_EQ(spec.crashes[0].file, "/scenarios/spot.csv");
+  EXPECT_FALSE(spec.crashes[0].is_orderly());
+  EXPECT_EQ(error_of({{{"kind", "crash"}}}).path, "faults[0].replicas");
+  for (const Json& more :
+       {Json{{"replicas", "0"}}, Json{{"at", "1s"}}, Json{{"every", "1s"}}, Json{{"for", "1s"}}}) {
+    Json fault = {{"kind", "crash"}, {"file", "spot.csv"}};
+    fault.update(more);
+    EXPECT_EQ(error_of(Json::array({fault})).path, "faults[0]") << more;
+    EXPECT_EQ(error_of(Json::array({fault})).allowed, "one of them") << more;
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/csv.h"
 #include "core/errors.h"
 #include "replay/replay.h"
+#include "tests/support/files.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul {
@@ -105,7 +106,7 @@ TEST(Membership, OthersGoOnWithoutIt) {
   EXPECT_EQ(groups.at(2), (std::vector<int>{0, 1, 2}));
   for (const int step : {3, 4, 5}) EXPECT_EQ(groups.at(step), (std::vector<int>{1, 2})) << step;
   EXPECT_EQ(replayed.files.at("absences.csv").substr(replayed.files.at("absences.csv").find('\n')),
-            "\n0,3,2.5,,-1,0,0,,,0\n");
+            "\n0,3,2.5,,-1,0,0,,,0,2\n");
   const auto totals = rows_of(replayed, "replicas.csv");
   EXPECT_EQ(totals[0][1], "2.5") << "computed";
   EXPECT_EQ(totals[0][5], "2") << "steps in the model";
@@ -182,6 +183,31 @@ TEST(Membership, NobodyIsThere) {
   for (const int later : {1, 2}) EXPECT_EQ(absences[as_index(later)][4], "0") << "from the one who is there";
 }
 
+// Replica 0 is gone from 2.5 to 4.5 s, replica 2 from 6.25 s on: a file says that, or two faults.
+TEST(Membership, AFileOfAbsences) {
+  const TemporaryFolder folder;
+  Case one = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
+  one.crashes.push_back({0, {2, 2}, {6.25}});
+  const Trace trace = trace_of_rule(gradients(), 3, 8);
+  const Replayed drawn = run_with(analytic_replay, one, trace);
+  write_text(folder.file("spot.csv"), "replica,left_s,back_s\n0,2.5,4.5\n2,6.25,\n");
+  one.crashes = {{0, {0, -1}, {}, CrashFault::Manner::kCrash, folder.file("spot.csv")}};
+  const Replayed read = run_with(analytic_replay, one, trace);
+  EXPECT_EQ(read.files, drawn.files);
+  EXPECT_EQ(groups_of_steps(read).at(4), (std::vector<int>{1, 2}));
+  EXPECT_EQ(groups_of_steps(read).at(6), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(groups_of_steps(read).at(8), (std::vector<int>{0, 1}));
+  const auto faults = rows_of(read, "faults.csv");
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[0], (std::vector<std::string>{"0", "crash", "replica 0", "2.5", "4.5"}));
+  EXPECT_EQ(faults[1][2], "replica 2");
+
+  write_text(folder.file("spot.csv"), "replica,left_s,back_s\n3,2.5,4.5\n");
+  EXPECT_THROW(check_crashes(one, {{gradients()}}), InputError) << "there are three";
+  one.crashes[0].file = folder.file("nothing.csv");
+  EXPECT_THROW(check_crashes(one, {{gradients()}}), InputError);
+}
+
 TEST(Membership, AFaultAfterTheEndChangesNoTime) {
   Case one = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
   for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
@@ -201,9 +227,15 @@ TEST(Membership, WhatCannotFollowIsRefused) {
   const OperationPlan plan{{gradients()}};
   EXPECT_NO_THROW(check_crashes(one, plan));
   one.train.emplace();
-  EXPECT_THROW(check_crashes(one, plan), InputError);
+  EXPECT_NO_THROW(check_crashes(one, plan)) << "the training follows";
+  OperationPlan changes = plan;
+  changes.rules[0].payload[0].codec.feedback = Feedback::kEf21;
+  OperationPlan late = plan;
+  late.delays = {{1, {}}};
+  for (const OperationPlan& other : {changes, late}) EXPECT_THROW(check_crashes(one, other), InputError);
   one.recovery.on_failure = OnFailure::kWait;
-  EXPECT_NO_THROW(check_crashes(one, plan)) << "losses are those without crashes";
+  for (const OperationPlan& other : {changes, late})
+    EXPECT_NO_THROW(check_crashes(one, other)) << "losses are those without crashes";
   one.train.reset();
   one.pipeline.stages = 2;
   EXPECT_THROW(check_crashes(one, plan), InputError);

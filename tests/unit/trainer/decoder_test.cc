@@ -108,7 +108,7 @@ TEST(Evaluator, TheEnsemblesLossIsThatOfTheMeanProbability) {
   const Decoder decoder(kShape, Device::kCpu);
   const std::unique_ptr<Backend> backend = make_loop_backend();
   const Evaluator evaluator(decoder, {batch}, false, arena, *backend);
-  EXPECT_NEAR(evaluator.ensemble_loss(kShape), expected, 2e-6);
+  EXPECT_NEAR(evaluator.ensemble_loss(kShape, {0, 1}), expected, 2e-6);
   EXPECT_LT(expected, (sums[0].back() + sums[1].back()) / 2 / kShape.context);
 }
 

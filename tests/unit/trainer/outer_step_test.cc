@@ -140,7 +140,7 @@ TEST(EagerDiloco, IsTheOneWorkedOutByHand) {
   const Operation of_first{&rule, 4, 8, {}, 0}, of_second{&rule, 8, 12, {}, 0};
   bench.set_column(Slot::kWeights, first["theta"]);
   bench.runner.post(of_first);
-  bench.runner.take({"first", 4, 0, 4, 4});
+  bench.runner.take({"first", 4, 0, 4, 4}, bench.arena.held().replicas());
   const auto expect = [&](const Json& round) {
     expect_near(bench.column(Slot::kSlowWeights), round["phi"], "phi");
     expect_near(bench.column(Slot::kOuterMomentum), round["momentum"], "momentum");
@@ -166,7 +166,7 @@ TEST(Co2, IsTheOneWorkedOutByHand) {
     bench.set_column(Slot::kWeights, round["theta"]);
     bench.runner.post({&rule, step, step + 4, {}, 0});
     if (step == 4)
-      bench.runner.take({"first", 4, 0, 4, 4});
+      bench.runner.take({"first", 4, 0, 4, 4}, bench.arena.held().replicas());
     else
       bench.runner.apply({&rule, step - 4, step, {}, 0});
     const std::vector<double> phi(2, round["phi"]), momentum(2, round["momentum"]);

@@ -96,12 +96,14 @@ void expect_same_spread(int ranks_in_all, int replicas, std::int64_t columns) {
   const Arena whole = filled(replicas, columns, {0, replicas});
   const auto backend = make_loop_backend();
   std::vector<float> expected(static_cast<std::size_t>(columns));
-  const double spread = weight_spread(one_rank(), whole, Slot::kWeights, *backend, expected.data());
+  const double spread =
+      weight_spread(one_rank(), whole, Slot::kWeights, whole.held().replicas(), *backend, expected.data());
   ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
     const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
     const auto own = make_loop_backend();
     std::vector<float> mean(expected.size());
-    EXPECT_EQ(weight_spread(ranks, arena, Slot::kWeights, *own, mean.data()), spread);
+    EXPECT_EQ(weight_spread(ranks, arena, Slot::kWeights, whole.held().replicas(), *own, mean.data()),
+              spread);
     EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0);
   });
 }
@@ -121,7 +123,7 @@ TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
         fill_row(arena.row(Slot::kWeights, r), kColumns, 0);
         if (r == other) arena.row(Slot::kWeights, r)[kColumns - 1] += 1;
       }
-      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights), other == -1);
+      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, {0, 1, 2, 3, 4, 5}), other == -1);
     });
 }
 

@@ -49,7 +49,7 @@ TEST(Ravnest, IsTheOneWorkedOutByHand) {
   int step = 0;
   for (const Json& row : history["steps"]) {
     *bench.arena.row(Slot::kGradient, 0) = *weight;
-    EXPECT_TRUE(bench.update->optimize({++step, optimizer.lr, 1, optimizer, decay}, 0, bench.arena));
+    EXPECT_TRUE(bench.update->optimize({++step, step, optimizer.lr, 1, optimizer, decay}, 0, bench.arena));
     EXPECT_NEAR(*weight, row["theta"].get<double>(), 1e-6) << step;
   }
 }
@@ -137,7 +137,7 @@ void expect_as_with_versions(const MethodSpec& spec, const std::vector<int>& bou
     const Row of_step = gradient_of(Row(weights, weights + kColumns), step);
     std::copy(of_step.begin(), of_step.end(), gradient);
     if (!bench.update->has_own_optimizer()) FAIL() << "without delay it is the replica's AdamW";
-    ASSERT_TRUE(bench.update->optimize({step, lr_at(step), 1, optimizer, decay}, 0, bench.arena));
+    ASSERT_TRUE(bench.update->optimize({step, step, lr_at(step), 1, optimizer, decay}, 0, bench.arena));
     for (const Stage& stage : stages)
       for (int i = stage.begin; i < stage.end; ++i)
         ASSERT_NEAR(weights[i],

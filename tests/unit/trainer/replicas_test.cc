@@ -199,10 +199,25 @@ TEST(Spread, IsTheRootOfTheMeanSquaredDeviation) {
   arena.row(Slot::kWeights, 0)[0] = -1;
   arena.row(Slot::kWeights, 1)[0] = 3;
   float mean[2];
-  EXPECT_DOUBLE_EQ(weight_spread(one_rank(), arena, Slot::kWeights, *make_loop_backend(), mean),
+  EXPECT_DOUBLE_EQ(weight_spread(one_rank(), arena, Slot::kWeights, {0, 1}, *make_loop_backend(), mean),
                    std::sqrt(2.));
   EXPECT_EQ(mean[0], 1.f);
-  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights));
+  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}));
+}
+
+// Of three, the first and the last: -1 and 3 again, whatever the second holds.
+TEST(Spread, IsOfThoseWhoAreAskedFor) {
+  Arena arena({Slot::kWeights}, 3, 2);
+  arena.row(Slot::kWeights, 0)[0] = -1;
+  arena.row(Slot::kWeights, 1)[1] = 1000;
+  arena.row(Slot::kWeights, 2)[0] = 3;
+  float mean[2];
+  EXPECT_DOUBLE_EQ(weight_spread(one_rank(), arena, Slot::kWeights, {0, 2}, *make_loop_backend(), mean),
+                   std::sqrt(2.));
+  EXPECT_EQ(mean[1], 0.f);
+  arena.row(Slot::kWeights, 2)[0] = -1;
+  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 2}));
+  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}));
 }
 
 TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
@@ -210,8 +225,9 @@ TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
   for (int r = 0; r < 7; ++r)
     for (int i = 0; i < 3000; ++i) arena.row(Slot::kWeights, r)[i] = 0.1f * static_cast<float>(i);
   std::vector<float> mean(3000);
-  EXPECT_EQ(weight_spread(one_rank(), arena, Slot::kWeights, *make_thread_backend(2), mean.data()), 0);
-  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights));
+  const std::vector<int> all = arena.held().replicas();
+  EXPECT_EQ(weight_spread(one_rank(), arena, Slot::kWeights, all, *make_thread_backend(2), mean.data()), 0);
+  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, all));
   EXPECT_EQ(mean[2999], arena.row(Slot::kWeights, 3)[2999]);
 }
 

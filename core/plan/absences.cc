@@ -1,0 +1,139 @@
+#include "core/plan/absences.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/csv.h"
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+
+RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan) {
+  const bool has_its_own = std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return rule.sharded || rule.kind == OperationKind::kAllToAll;
+  });
+  return has_its_own || plan.takes_whole_batch ? RecoverySpec::OnFailure::kWait : recovery.on_failure;
+}
+
+bool keeps_replicas_alike(const OperationPlan& plan) {
+  if (plan.rules.empty()) return false;
+  return std::none_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return std::any_of(rule.payload.begin(), rule.payload.end(), [](const PayloadPart& part) {
+      return part.tensor == "weights" || part.tensor == "phi";
+    });
+  });
+}
+
+namespace {
+
+// Before the last step a replica takes no step twice. One that went in the exchange of the last step takes
+// that once more in the replay; its numbers are those of the first time.
+bool comes_back(const Absence& absence) {
+  return absence.first_step >= absence.left_step;
+}
+
+void check(const Absence& absence, const PlanContext& context) {
+  const auto refuse = [](const char* column, int found, const std::string& allowed) {
+    throw InputError(column, fmt::format("found {}", found), allowed);
+  };
+  const int last = context.steps;
+  if (absence.replica < 0 || absence.replica >= context.replicas)
+    refuse("replica", absence.replica, fmt::format("0 to {}", context.replicas - 1));
+  if (absence.left_step < 1 || absence.left_step > last + 1)
+    refuse("left_step", absence.left_step, fmt::format("1 to {}", last + 1));
+  if (absence.ended_step != absence.left_step - 1 && absence.ended_step != absence.left_step - 2)
+    refuse("ended_step", absence.ended_step, "left_step − 1 or left_step − 2");
+  if (absence.first_step < 0 || absence.first_step > last)
+    refuse("first_step", absence.first_step, fmt::format("0 to {}", last));
+  if (absence.first_step == 0) return;
+  if (!comes_back(absence) && absence.first_step != last)
+    refuse("first_step", absence.first_step, "not before left_step, or the last step");
+  if (absence.source < -1 || absence.source >= context.replicas || absence.source == absence.replica)
+    refuse("source", absence.source, "−1, or another replica");
+  if (absence.source >= 0 && (absence.copied_step < 0 || absence.copied_step >= absence.first_step))
+    refuse("copied_step", absence.copied_step, "0 to first_step − 1");
+}
+
+}  // namespace
+
+Absences::Absences(std::vector<Absence> absences, const PlanContext& context, bool listeners_inherit)
+    : of_(as_index(context.replicas)), listeners_inherit_(listeners_inherit) {
+  for (const Absence& absence : absences) {
+    check(absence, context);
+    std::vector<Absence>& of_replica = of_[as_index(absence.replica)];
+    if (!of_replica.empty() && of_replica.back().first_step > 0 && !comes_back(of_replica.back())) continue;
+    if (!of_replica.empty() && of_replica.back().first_step > absence.left_step)
+      throw InputError(
+          "left_step", fmt::format("found {}", absence.left_step),
+          fmt::format("{} or later, when the absence before it was over", of_replica.back().first_step));
+    if (!of_replica.empty() && of_replica.back().first_step == 0)
+      throw InputError("replica", fmt::format("found {}", absence.replica), "one that had come back");
+    of_replica.push_back(absence);
+    if (comes_back(absence) && absence.source >= 0)
+      copies_.push_back({absence.replica, absence.source, absence.copied_step,
+                         std::max(absence.copied_step, absence.left_step - 1)});
+  }
+}
+
+bool Absences::computes(int replica, int step) const {
+  if (of_.empty()) return true;
+  for (const Absence& absence : of_[as_index(replica)])
+    if (step >= absence.left_step && (!comes_back(absence) || step < absence.first_step)) return false;
+  return true;
+}
+
+bool Absences::ends(int replica, int step) const {
+  if (!computes(replica, step)) return false;
+  if (of_.empty()) return true;
+  for (const Absence& absence : of_[as_index(replica)])
+    if (step > absence.ended_step && step < absence.left_step) return false;
+  return true;
+}
+
+bool Absences::has_copy_at(int step) const {
+  return std::any_of(copies_.begin(), copies_.end(),
+                     [step](const Copy& copy) { return copy.step == step || copy.copied_step == step; });
+}
+
+int Absences::contributor(int replica, int post_step, int step) const {
+  // The last copy that the replica's rows have had since then.
+  const Copy* last = nullptr;
+  for (const Copy& copy : copies_)
+    if (copy.replica == replica && copy.step >= post_step && copy.step < step) last = &copy;
+  if (!last) return computes(replica, post_step) ? replica : -1;
+  if (!listeners_inherit_ || last->copied_step < post_step) return -1;
+  return contributor(last->source, post_step, last->copied_step + 1);
+}
+
+namespace {
+
+int integer(const std::string& cell, const std::string& column) {
+  int value = 0;
+  const char* end = cell.data() + cell.size();
+  const auto [rest, error] = std::from_chars(cell.data(), end, value);
+  if (error != std::errc() || rest != end)
+    throw InputError(column, "found \"" + cell + "\"", "a whole number");
+  return value;
+}
+
+}  // namespace
+
+Absences read_absences(const std::string& file, const OperationPlan& plan, const PlanContext& context) {
+  const CsvTable table = read_csv(file);
+  std::vector<Absence> absences;
+  try {
+    for (const std::vector<std::string>& row : table.rows) {
+      const auto cell = [&](const char* name) { return integer(row.at(table.column(name)), name); };
+      absences.push_back({cell("replica"), cell("left_step"), cell("ended_step"), cell("source"),
+                          cell("copied_step"), cell("first_step")});
+    }
+    return Absences(std::move(absences), context, keeps_replicas_alike(plan));
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+}
+
+}  // namespace longhaul

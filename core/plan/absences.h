@@ -1,0 +1,67 @@
+// Which replicas are gone for which steps, where the others go on without them (faults of kind crash, section
+// `recovery`, core/faults.h). The replay writes it (absences.csv, docs/formats.md), and the training follows
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/faults.h"
+#include "core/plan/operations.h"
+
+namespace longhaul {
+
+// The policy of a case: a method whose replicas hold what no other has (shards, units of their own, the one
+// that trains for all) always waits.
+RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan);
+
+// Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among
+// everyone. Not where weights are averaged, which brings replicas together that were apart.
+bool keeps_replicas_alike(const OperationPlan& plan);
+
+// One absence of one replica. Steps count from 1.
+struct Absence {
+  int replica = 0;
+  int left_step = 1;    // the first that it has not computed
+  int ended_step = 0;   // the last whose exchanges were over for it: left_step − 1, or one before that
+  int source = -1;      // whose state it begins with; −1: its own
+  int copied_step = 0;  // what the source held after this step
+  int first_step = 0;   // that it takes when it is back; 0: it did not come back
+};
+
+class Absences {
+ public:
+  Absences() = default;  // all are there all the time
+  // In the order in which they ended. Throws InputError for those that no replay can have written.
+  Absences(std::vector<Absence> absences, const PlanContext& context, bool listeners_inherit);
+
+  // Whether it computes the step.
+  bool computes(int replica, int step) const;
+  // Whether it computed the step and was there at its end: what an evaluation is of.
+  bool ends(int replica, int step) const;
+
+  // What a replica that comes back begins with. It is read after `copied_step`, and stands in the replica's
+  // rows after `step`, when its last step before is over.
+  struct Copy {
+    int replica = 0, source = 0, copied_step = 0, step = 0;
+  };
+  // In the order in which they are made.
+  const std::vector<Copy>& copies() const { return copies_; }
+  bool has_copy_at(int step) const;  // read or made after this step
+
+  // Of an operation posted at `post_step`, for one who is there at `step`: whose contribution is its own
+  // then. A replica that came back in between has what its source had sent, where it also gets the results of
+  // what was under way (keeps_replicas_alike); else −1: it takes no part.
+  int contributor(int replica, int post_step, int step) const;
+
+ private:
+  std::vector<std::vector<Absence>> of_;  // by replica, in their order; empty: all are there
+  std::vector<Copy> copies_;
+  bool listeners_inherit_ = false;
+};
+
+// absences.csv of the replay of a case with this context. Throws RunError where it cannot be read, and
+// InputError for what it may not say.
+Absences read_absences(const std::string& file, const OperationPlan& plan, const PlanContext& context);
+
+}  // namespace longhaul

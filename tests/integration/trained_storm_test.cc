@@ -1,0 +1,186 @@
+// Trainings of every method among replicas that crash and come back, as a user runs them: they end, are
+// evaluated on whom the replay says is there, twice the same, and the same when they are killed in between.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "core/csv.h"
+#include "core/json.h"
+#include "tests/integration/command.h"
+#include "tests/support/every_method.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSteps = 20;
+
+// Ravnest's late gradients and EF21's mean are refused.
+std::vector<Json> followed_methods() {
+  std::vector<Json> methods;
+  for (Json method : every_method(4)) {
+    if (method["name"] == "ravnest" || method.value("error_feedback", "") == "ef21") continue;
+    method["label"] = method["name"].get<std::string>() + " " + std::to_string(methods.size());
+    methods.push_back(method);
+  }
+  return methods;
+}
+
+Json storm(const Json& recovery, const std::vector<Json>& methods = followed_methods()) {
+  Json json = Json::parse(read_text(scenario_file("small.json")));
+  json["replicas"] = 8;
+  json["methods"] = methods;
+  json["train"]["steps"] = kSteps;
+  json["train"]["checkpoint_every"] = 3;
+  json["network"] = {{"fidelity", "analytic"},
+                     {"topology",
+                      {{"hierarchical",
+                        {{"sites", 2},
+                         {"inside", {{"rate", "1Gbps"}, {"rtt", "2ms"}}},
+                         {"trunk", {{"rate", "1Gbps"}, {"rtt", "10ms"}}}}}}}};
+  json["faults"] = {{{"kind", "crash"}, {"replicas", "0-7"}, {"every", "2.5s"}, {"for", "300ms"}}};
+  json["recovery"] = recovery;
+  json["recovery"]["detect"] = "100ms";
+  json["recovery"]["state_bytes"] = 4;
+  return json;
+}
+
+class TrainedStorm : public testing::TestWithParam<std::string> {
+ protected:
+  std::string scenario() {
+    const std::map<std::string, Json> recoveries = {
+        {"retry", {{"on_failure", "retry"}, {"partners", "redrawn"}}},
+        {"discard", {{"on_failure", "discard"}}},
+        {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
+    write_text(folder_ + "/storm.json", storm(recoveries.at(GetParam())).dump());
+    return folder_ + "/storm.json";
+  }
+
+  const std::string folder_ = fresh_folder("trained_storm");
+};
+
+// Of a table: by step, the replicas that have a row.
+std::map<std::string, std::set<std::string>> replicas_by_step(const std::string& file) {
+  const CsvTable table = read_csv(file);
+  std::map<std::string, std::set<std::string>> found;
+  for (const auto& row : table.rows)
+    if (row[table.column("replica")] != "mean")
+      found[row[table.column("step")]].insert(row[table.column("replica")]);
+  return found;
+}
+
+void expect_same_run(const std::string& found, const std::string& expected) {
+  for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
+    EXPECT_EQ(read_text(found + "/" + table), read_text(expected + "/" + table)) << table;
+}
+
+TEST_P(TrainedStorm, EndsForEveryMethod) {
+  const std::string file = scenario(), out = folder_ + "/whole";
+  const CommandResult result = longhaul({"run", file, "--out", out, "--quiet", "--jobs", "2"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  int crashes = 0;
+  const Json summary = Json::parse(read_text(out + "/summary.json"));
+  for (const Json& record : summary["cases"]) {
+    const std::string name = record.at("case"), folder = out + "/cases/" + name;
+    EXPECT_EQ(record.at("status"), "done") << name;
+    EXPECT_TRUE(record.at("final_loss").is_number()) << name;
+    EXPECT_LT(record.at("final_loss").get<double>(), 1.02 * std::log(256.)) << name << ": than a guess";
+    crashes += record.at("crashes").get<int>();
+    auto evaluated = replicas_by_step(folder + "/metrics.csv"),
+         there = replicas_by_step(folder + "/steps.csv");
+    EXPECT_FALSE(evaluated[std::to_string(kSteps)].empty()) << name;
+    if (record.at("method") == "single") continue;  // one trains for all
+    for (const auto& [step, replicas] : evaluated) {
+      if (step == std::to_string(kSteps))  // who does that twice is not evaluated
+        for (const std::string& replica : replicas) EXPECT_EQ(there[step].count(replica), 1u) << name;
+      else
+        EXPECT_EQ(replicas, there[step]) << name << ", step " << step;
+    }
+  }
+  EXPECT_GT(crashes, 60) << "that is what the test is about";
+
+  // Killed three times, wherever it was.
+  const std::string again = folder_ + "/killed";
+  std::mt19937 random(7);
+  for (int kills = 0; kills < 3; ++kills) {
+    std::vector<std::string> arguments = {"run", file, "--out", again, "--quiet", "--jobs", "2"};
+    if (kills > 0) arguments.push_back("--resume");
+    const pid_t child = start_command("longhaul", arguments);
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(std::uniform_int_distribution<int>(300, 2500)(random)));
+    kill(child, SIGKILL);
+    wait_for(child);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // its children see that it is gone
+  }
+  CommandResult resumed;
+  for (int tries = 0; tries < 50; ++tries) {
+    resumed = longhaul({"run", file, "--out", again, "--quiet", "--jobs", "2", "--resume"});
+    if (resumed.status == 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  expect_same_run(again, out);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, TrainedStorm, testing::Values("retry", "discard", "own"),
+                         [](const auto& one) { return one.param; });
+
+// Who waits for those who are gone trains as if nobody went; with faults that strike nobody all others do.
+TEST(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
+  const std::string folder = fresh_folder("no_storm");
+  const std::vector<Json> methods = {{{"name", "ddp"}},
+                                     {{"name", "diloco"}, {"inner_steps", 5}},
+                                     {{"name", "streaming-diloco"}, {"inner_steps", 6}, {"fragments", 2}},
+                                     {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "presend"}}};
+  const auto losses = [&](const std::string& name, const Json& scenario) {
+    write_text(folder + "/" + name + ".json", scenario.dump());
+    const std::string out = folder + "/" + name;
+    const CommandResult result = longhaul({"run", folder + "/" + name + ".json", "--out", out, "--quiet"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    std::map<std::string, std::string> tables;
+    const Json summary = Json::parse(read_text(out + "/summary.json"));
+    for (const Json& record : summary["cases"])
+      tables[record["label"]] =
+          read_text(out + "/train/" + record["training"].get<std::string>() + "/metrics.csv");
+    return tables;
+  };
+  Json without = storm({{"on_failure", "retry"}}, methods), far = without;
+  without.erase("faults");
+  without.erase("recovery");
+  far["faults"][0]["every"] = "1000h";
+  const auto expected = losses("without", without);
+  EXPECT_EQ(expected.size(), 4u);
+  EXPECT_EQ(losses("far", far), expected);
+  EXPECT_EQ(losses("wait", storm({{"on_failure", "wait"}}, methods)), expected);
+}
+
+TEST(TrainedStormAlone, WhatATrainingCannotFollowIsRefused) {
+  const std::string folder = fresh_folder("refused_storm");
+  const auto refusal = [&](const Json& method, const Json& changes) {
+    Json scenario = storm({{"on_failure", "retry"}}, {method});
+    scenario.merge_patch(changes);
+    write_text(folder + "/storm.json", scenario.dump());
+    const CommandResult result = longhaul({"check", folder + "/storm.json"});
+    EXPECT_EQ(result.status, 2) << result.out;
+    return result.err;
+  };
+  EXPECT_NE(
+      refusal({{"name", "ravnest"}, {"inner_steps", 5}, {"delay", 2}}, Json::object()).find("late gradients"),
+      std::string::npos);
+  EXPECT_NE(refusal({{"name", "diloco"}, {"inner_steps", 5}, {"codec", "int4"}, {"error_feedback", "ef21"}},
+                    Json::object())
+                .find("ef21"),
+            std::string::npos);
+  EXPECT_NE(refusal({{"name", "ddp"}}, {{"workload", {{"step_time", "measured"}}}}).find("measured"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace longhaul

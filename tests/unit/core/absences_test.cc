@@ -1,0 +1,145 @@
+// Who is gone for which steps, and what replicas that come back begin with: rows written by hand.
+#include "core/plan/absences.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/errors.h"
+#include "core/plan/schedule.h"
+#include "tests/support/files.h"
+
+namespace longhaul {
+namespace {
+
+const PlanContext kContext{1, 4, 20, 100};
+
+// Replica, left_step, ended_step, source, copied_step, first_step.
+Absences absences(const std::vector<Absence>& rows, bool listeners_inherit = true) {
+  return Absences(rows, kContext, listeners_inherit);
+}
+
+TEST(Absences, NobodyIsGoneWithoutAny) {
+  const Absences none, empty = absences({});
+  for (const Absences& one : {none, empty}) {
+    EXPECT_TRUE(one.computes(3, 20));
+    EXPECT_TRUE(one.ends(3, 20));
+    EXPECT_FALSE(one.has_copy_at(0));
+    EXPECT_EQ(one.contributor(3, 5, 10), 3);
+  }
+}
+
+// It went in the exchange of step 4, which it had computed, and is back for step 9.
+TEST(Absences, AStepIsComputedOrEndedToo) {
+  const Absences one = absences({{2, 5, 3, 0, 8, 9}});
+  for (const int step : {1, 4, 9, 20}) EXPECT_TRUE(one.computes(2, step)) << step;
+  for (const int step : {5, 8}) EXPECT_FALSE(one.computes(2, step)) << step;
+  for (const int step : {1, 3, 9, 20}) EXPECT_TRUE(one.ends(2, step)) << step;
+  for (const int step : {4, 5, 8}) EXPECT_FALSE(one.ends(2, step)) << step;
+  EXPECT_TRUE(one.computes(1, 5)) << "another";
+}
+
+TEST(Absences, WhoDoesNotComeBackIsGone) {
+  const Absences one = absences({{0, 5, 4, -1, 0, 0}});
+  EXPECT_TRUE(one.ends(0, 4));
+  for (const int step : {5, 20}) EXPECT_FALSE(one.computes(0, step)) << step;
+  EXPECT_TRUE(one.copies().empty());
+}
+
+// Only the last step can be taken twice: its numbers are those of the first time.
+TEST(Absences, WhoWentInTheLastExchangeHasComputedItsStep) {
+  const Absences one = absences({{0, 21, 19, 1, 19, 20}, {0, 20, 19, 1, 19, 20}});
+  EXPECT_TRUE(one.computes(0, 20));
+  EXPECT_FALSE(one.ends(0, 20));
+  EXPECT_TRUE(one.copies().empty());
+}
+
+TEST(Absences, RowsAreCopiedOnceTheOldOnesAreNotNeeded) {
+  const Absences one = absences({{1, 9, 8, 0, 4, 9}, {2, 5, 4, 1, 11, 12}, {3, 5, 4, -1, 0, 7}});
+  ASSERT_EQ(one.copies().size(), 2u) << "one begins with its own";
+  EXPECT_EQ(one.copies()[0].copied_step, 4);
+  EXPECT_EQ(one.copies()[0].step, 8) << "it was ahead of its source";
+  EXPECT_EQ(one.copies()[1].step, 11);
+  for (const int step : {4, 8, 11}) EXPECT_TRUE(one.has_copy_at(step)) << step;
+  for (const int step : {5, 9, 12}) EXPECT_FALSE(one.has_copy_at(step)) << step;
+}
+
+// Posted at step 6, due at 10. Replica 1 was away from 7 to 8 and has what 0 had after 8. Replica 2 copied 1
+// after that, 3 copied 0 as it was before.
+TEST(Absences, WhoComesBackInheritsWhatItsSourceHadSent) {
+  const std::vector<Absence> rows = {{1, 7, 6, 0, 8, 9}, {2, 7, 6, 1, 9, 10}, {3, 7, 6, 0, 5, 8}};
+  const Absences one = absences(rows);
+  EXPECT_EQ(one.contributor(0, 6, 10), 0);
+  EXPECT_EQ(one.contributor(1, 6, 10), 0);
+  EXPECT_EQ(one.contributor(2, 6, 10), 0) << "by way of 1";
+  EXPECT_EQ(one.contributor(3, 6, 10), -1) << "that was sent later";
+  EXPECT_EQ(one.contributor(1, 9, 12), 1) << "posted when it was back";
+  EXPECT_EQ(absences(rows, false).contributor(1, 6, 10), -1) << "of pairs, the other gets the result";
+  EXPECT_EQ(absences({{1, 5, 4, -1, 0, 8}}).contributor(1, 6, 10), -1) << "it posted nothing";
+  EXPECT_EQ(absences({{1, 7, 6, -1, 0, 8}}).contributor(1, 6, 10), 1) << "back with its own state";
+}
+
+TEST(Absences, WhatNoReplayWritesIsRefused) {
+  const auto refusal = [](const std::vector<Absence>& rows) -> std::string {
+    try {
+      absences(rows);
+    } catch (const InputError& error) {
+      return error.parts().path;
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal({{4, 5, 4, 0, 8, 9}}), "replica");
+  EXPECT_EQ(refusal({{0, 0, -1, 1, 8, 9}}), "left_step");
+  EXPECT_EQ(refusal({{0, 5, 5, 1, 8, 9}}), "ended_step");
+  EXPECT_EQ(refusal({{0, 5, 4, 1, 8, 21}}), "first_step");
+  EXPECT_EQ(refusal({{0, 5, 4, 1, 3, 4}}), "first_step");
+  EXPECT_EQ(refusal({{0, 5, 4, 0, 8, 9}}), "source");
+  EXPECT_EQ(refusal({{0, 5, 4, 1, 9, 9}}), "copied_step");
+  EXPECT_EQ(refusal({{0, 5, 4, 1, 8, 9}, {0, 8, 7, 1, 9, 10}}), "left_step") << "gone while it is gone";
+  EXPECT_EQ(refusal({{0, 5, 4, 1, 0, 0}, {0, 8, 7, 1, 9, 10}}), "replica") << "it never came back";
+}
+
+TEST(Absences, AreReadFromTheReplaysTable) {
+  const TemporaryFolder folder;
+  OperationRule rule;
+  rule.payload = whole({"delta"}, Wire::kBf16);
+  const std::string file = folder.file("absences.csv"),
+                    header =
+                        "replica,left_step,left_s,back_s,source,copied_step,bytes,state_s,joined_s,"
+                        "first_step,ended_step\n";
+  write_text(file, header + "1,7,6.5,8,0,8,12000,8.5,9,9,6\n3,5,4.5,,-1,0,0,,,0,4\n");
+  const Absences found = read_absences(file, {{rule}}, kContext);
+  EXPECT_FALSE(found.computes(1, 8));
+  EXPECT_TRUE(found.computes(1, 9));
+  EXPECT_FALSE(found.computes(3, 20));
+  EXPECT_EQ(found.contributor(1, 6, 10), 0) << "Δ is averaged among all";
+  write_text(file, header + "1,7,6.5,8,0,8,12000,8.5,9,x,6\n");
+  EXPECT_THROW(read_absences(file, {{rule}}, kContext), InputError);
+}
+
+// With absences every operation is as the schedule has it, sends too.
+TEST(Absences, OperationsAreAmongThoseWhoWereThere) {
+  OperationRule everyone, sends;
+  everyone.name = "outer", sends.name = "send";
+  everyone.every = sends.every = 5;
+  everyone.payload = sends.payload = whole({"weights"}, Wire::kBf16);
+  sends.kind = OperationKind::kSend;
+  sends.grouping = Grouping::kRegularTargets;
+  sends.group_size = 3;  // to all others
+  const OperationPlan plan{{everyone, sends}};
+  Schedule schedule;
+  schedule.has_all = true;
+  schedule.groups[{0, 5}] = {{0, 2, 3}};
+  schedule.groups[{0, 10}] = {{}};  // it failed
+  schedule.groups[{1, 5}] = {{0, 2, 3}};
+  const auto posted = [&](int step) { return followed(schedule, plan, operations_at(plan, kContext, step)); };
+  ASSERT_EQ(posted(5).size(), 2u);
+  EXPECT_EQ(posted(5)[0].groups, (std::vector<std::vector<int>>{{0, 2, 3}}));
+  const std::vector<std::vector<int>> targets = posted(5)[1].targets;
+  EXPECT_TRUE(targets[1].empty());
+  EXPECT_EQ(std::set<int>(targets[0].begin(), targets[0].end()), (std::set<int>{2, 3}));
+  EXPECT_TRUE(posted(10).empty()) << "nobody";
+}
+
+}  // namespace
+}  // namespace longhaul

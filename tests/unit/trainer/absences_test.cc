@@ -1,0 +1,410 @@
+// Trainings of replicas that go and come back, against a reference that keeps each replica in vectors of its
+// own and takes the steps as the methods' equations have them.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/errors.h"
+#include "core/index.h"
+#include "tests/unit/trainer/compared_trainings.h"
+#include "trainer/data/dataset.h"
+#include "trainer/optimizer/adamw.h"
+
+namespace longhaul {
+namespace {
+
+constexpr int kSteps = 12, kReplicas = 3;
+
+Json scenario_of(const Json& method) {
+  Json scenario = small_scenario(method, kSteps);
+  scenario["replicas"] = kReplicas;
+  scenario["workload"] = {{"wire", "fp32"}};
+  scenario["train"]["data"]["synthetic"]["tokens"] = 4000;
+  scenario["train"]["checkpoint_every"] = 1;
+  scenario["train"]["optimizer"]["weight_decay"] = 0;
+  return scenario;
+}
+
+// Who took part in operation `rule` of a step; of the others everyone who computed it.
+using Groups = std::map<std::pair<int, int>, std::vector<std::vector<int>>>;
+
+Schedule schedule_of(const Case& one, const std::vector<Absence>& rows, const Groups& groups) {
+  const OperationPlan plan = trained_plan_of(one);
+  Schedule schedule;
+  schedule.has_all = true;
+  schedule.groups = groups;
+  schedule.absences = Absences(rows, plan_context(one), keeps_replicas_alike(plan));
+  return schedule;
+}
+
+struct Followed {
+  std::string metrics, exchanges;
+  Json summary;
+  std::vector<std::vector<float>> weights;  // by replica
+};
+
+Followed follow(const Case& one, const Schedule& schedule, const TemporaryFolder& folder,
+                std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false) {
+  ProgressReporter silent("test", -1, true);
+  use_one_torch_thread();
+  Followed followed;
+  {
+    TrainingFiles files(folder.file("out"));
+    Training training(one, Device::kCpu, std::move(backend), files, silent, one_rank(), schedule);
+    std::vector<std::string> refused;
+    if (resume) training.resume(refused);
+    followed.summary = training.run();
+    files.finish(followed.summary);
+    for (int replica = 0; replica < one.replicas; ++replica) {
+      const float* row = training.arena().row(Slot::kWeights, replica);
+      followed.weights.emplace_back(row, row + training.arena().parameters());
+    }
+  }
+  followed.metrics = read_text(folder.file("out/metrics.csv"));
+  followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
+  return followed;
+}
+
+using Row = std::vector<float>;
+
+struct Replica {
+  Row weights, gradient, first, second, phi, momentum;
+  int updates = 0;
+};
+
+class Reference {
+ public:
+  explicit Reference(const Case& one)
+      : case_(trained_case(one)),
+        train_(*case_.train),
+        data_(load_dataset(case_)),
+        decoder_(train_.model, Device::kCpu) {
+    const Row weights = initial_weights(train_.model, case_.seed), zero(weights.size());
+    replicas.assign(kReplicas, {weights, zero, zero, zero, weights, zero});
+  }
+
+  void gradient(int replica, int step) {
+    Replica& one = replicas[as_index(replica)];
+    decoder_.loss_and_gradient(one.weights.data(), one.gradient.data(),
+                               training_batch(data_.training, train_, case_.seed, replica, step));
+  }
+
+  void adam(int replica, int step) {
+    Replica& one = replicas[as_index(replica)];
+    const double scale = clip_factor(
+        row_norm(one.gradient.data(), static_cast<std::int64_t>(one.gradient.size())), train_.optimizer.clip);
+    const double lr = learning_rate(train_.optimizer, step, kSteps), b1 = train_.optimizer.beta1,
+                 b2 = train_.optimizer.beta2;
+    ++one.updates;
+    for (std::size_t i = 0; i < one.weights.size(); ++i) {
+      const double g = scale * double{one.gradient[i]};
+      const double m = b1 * double{one.first[i]} + (1 - b1) * g,
+                   v = b2 * double{one.second[i]} + (1 - b2) * g * g;
+      one.first[i] = static_cast<float>(m), one.second[i] = static_cast<float>(v);
+      const double corrected = m / (1 - std::pow(b1, one.updates)),
+                   root = std::sqrt(v / (1 - std::pow(b2, one.updates)));
+      one.weights[i] = static_cast<float>(double{one.weights[i]} - lr * corrected / (root + 1e-8));
+    }
+  }
+
+  void step(const std::vector<int>& computing, int step) {
+    for (const int replica : computing) gradient(replica, step), adam(replica, step);
+  }
+
+  Row delta(int replica) const {
+    const Replica& one = replicas[as_index(replica)];
+    Row row = one.weights;
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] -= one.phi[i];
+    return row;
+  }
+
+  void outer(int replica, const Row& delta, float lr, float mu) {
+    Replica& one = replicas[as_index(replica)];
+    for (std::size_t i = 0; i < delta.size(); ++i) {
+      one.momentum[i] = mu * one.momentum[i] + delta[i];
+      one.phi[i] += lr * (delta[i] + mu * one.momentum[i]);
+      one.weights[i] = one.phi[i];
+    }
+  }
+
+  static Row mean(const std::vector<Row>& rows) {
+    Row mean(rows[0].size());
+    for (const Row& row : rows)
+      for (std::size_t i = 0; i < row.size(); ++i) mean[i] += row[i] / static_cast<float>(rows.size());
+    return mean;
+  }
+
+  std::vector<Replica> replicas;
+
+ private:
+  const Case case_;
+  const TrainSpec& train_;
+  Dataset data_;
+  Decoder decoder_;
+};
+
+void expect_weights(const Followed& found, const Reference& reference) {
+  for (std::size_t replica = 0; replica < kReplicas; ++replica) {
+    double largest = 0;
+    for (std::size_t i = 0; i < found.weights[replica].size(); ++i)
+      largest = std::max(largest, std::abs(double{found.weights[replica][i]} -
+                                           double{reference.replicas[replica].weights[i]}));
+    EXPECT_LT(largest, 2e-5) << "replica " << replica;
+  }
+}
+
+// The same whatever works on it, and when it is stopped after each of its checkpoints.
+void expect_same_bytes(const Case& one, const Schedule& schedule, const Followed& expected) {
+  const auto compare = [&](const Followed& found, const std::string& what) {
+    EXPECT_EQ(found.metrics, expected.metrics) << what;
+    EXPECT_EQ(found.exchanges, expected.exchanges) << what;
+    EXPECT_EQ(found.weights, expected.weights) << what;
+  };
+  const TemporaryFolder threads;
+  compare(follow(one, schedule, threads, make_thread_backend(2, use_one_torch_thread)), "threads");
+  for (int calls = 1; calls < 60; calls += 6) {
+    const TemporaryFolder folder;
+    try {
+      follow(one, schedule, folder, std::make_unique<Stops>(calls));
+      EXPECT_GT(calls, kSteps) << "it was hardly stopped";
+      return;
+    } catch (const std::runtime_error&) {
+    }
+    compare(follow(one, schedule, folder, make_loop_backend(), true),
+            "stopped after " + std::to_string(calls));
+  }
+}
+
+// Replica 1 was ahead of 0, whose rows after step 4 it gets at the end of its own step 7; replica 2 copies
+// what 1 has become after step 9, and does not come back from its second absence.
+TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"name", "independent"}}), folder);
+  const Schedule schedule =
+      schedule_of(one, {{1, 8, 7, 0, 4, 9}, {2, 3, 2, 1, 9, 10}, {2, 12, 11, -1, 0, 0}}, {});
+  const Followed found = follow(one, schedule, folder);
+  Reference reference(one);
+  for (int step = 1; step <= 2; ++step) reference.step({0, 1, 2}, step);
+  for (int step = 3; step <= 4; ++step) reference.step({0, 1}, step);
+  const Replica after_4 = reference.replicas[0];
+  for (int step = 5; step <= 7; ++step) reference.step({0, 1}, step);
+  reference.replicas[1] = after_4;
+  reference.step({0}, 8);
+  reference.step({0, 1}, 9);
+  reference.replicas[2] = reference.replicas[1];
+  for (int step = 10; step <= 11; ++step) reference.step({0, 1, 2}, step);
+  reference.step({0, 1}, 12);
+  expect_weights(found, reference);
+  EXPECT_EQ(found.summary["tokens"], (2 * 3 + 5 * 2 + 1 + 2 + 2 * 3 + 2) * 2 * 12) << "steps that were taken";
+  expect_same_bytes(one, schedule, found);
+}
+
+// An evaluation is of those who are there: at step 4 of 0 and 1, at step 8 of 0 alone.
+TEST(TrainedAbsences, ThoseWhoAreGoneAreNotEvaluated) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"name", "independent"}}), folder);
+  follow(one, schedule_of(one, {{2, 3, 2, 0, 9, 10}, {1, 9, 7, 0, 10, 11}}, {}), folder);
+  std::map<std::string, std::vector<std::string>> evaluated;
+  std::map<std::pair<std::string, std::string>, double> losses;
+  for (const auto& row : read_csv(folder.file("out/metrics.csv")).rows) {
+    evaluated[row[0]].push_back(row[2]);
+    losses[{row[0], row[2]}] = std::stod(row[3]);
+  }
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(evaluated["4"], (Words{"0", "1", "mean"}));
+  EXPECT_EQ(evaluated["8"], (Words{"0", "mean"})) << "1 went in the exchange of the step";
+  EXPECT_EQ(evaluated["12"], (Words{"0", "1", "2", "mean"}));
+  const double mean_of_4 = losses[{"4", "mean"}];
+  EXPECT_DOUBLE_EQ(mean_of_4, (losses[{"4", "0"}] + losses[{"4", "1"}]) / 2);
+}
+
+// Replica 1 misses steps 6 and 7; the step whose exchange fails moves nobody.
+TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
+  Json scenario = scenario_of({{"name", "ddp"}});
+  scenario["recovery"] = {{"on_failure", "discard"}};
+  scenario["faults"] = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "1s"}}};
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario, folder);
+  Groups groups;
+  std::map<int, std::vector<int>> group_of;
+  for (int step = 1; step <= kSteps; ++step)
+    group_of[step] = step == 6 || step == 7 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
+  group_of[4] = {};
+  for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
+  const Schedule schedule = schedule_of(one, {{1, 6, 5, 0, 7, 8}}, groups);
+  const Followed found = follow(one, schedule, folder);
+  Reference reference(one);
+  for (int step = 1; step <= kSteps; ++step) {
+    const std::vector<int>& group = group_of[step];
+    std::vector<Row> gradients;
+    for (const int replica : group) {
+      reference.gradient(replica, step);
+      gradients.push_back(reference.replicas[as_index(replica)].gradient);
+    }
+    for (const int replica : group) {
+      reference.replicas[as_index(replica)].gradient = Reference::mean(gradients);
+      reference.adam(replica, step);
+    }
+    if (step == 7) reference.replicas[1] = reference.replicas[0];
+  }
+  EXPECT_EQ(reference.replicas[1].updates, kSteps - 1) << "one step was thrown away";
+  expect_weights(found, reference);
+  expect_same_bytes(one, schedule, found);
+}
+
+// H = 3. Replica 2 is not in the round of step 6, and begins with what 0 has after it.
+TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
+  const TemporaryFolder folder;
+  const Case one = only_case(
+      scenario_of({{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}}),
+      folder);
+  const std::map<int, std::vector<int>> group_of = {
+      {3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}, {12, {1, 2}}};
+  Groups groups;
+  for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
+  const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
+  const Followed found = follow(one, schedule, folder);
+  Reference reference(one);
+  for (int step = 1; step <= kSteps; ++step) {
+    reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
+    const auto group = group_of.find(step);
+    if (group == group_of.end()) continue;
+    std::vector<Row> deltas;
+    for (const int replica : group->second) deltas.push_back(reference.delta(replica));
+    for (const int replica : group->second) reference.outer(replica, Reference::mean(deltas), 0.5f, 0.8f);
+    if (step == 6) reference.replicas[2] = reference.replicas[0];
+  }
+  expect_weights(found, reference);
+  expect_same_bytes(one, schedule, found);
+}
+
+// Eager updates: what was posted at 3, 6 and 9 is due a round later. Replica 2 is away from 5 to 7 and
+// inherits what 0 posted at 6; replica 1 posted at 9, goes, and inherits what 2 did.
+TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
+  const TemporaryFolder folder;
+  const Case one = only_case(
+      scenario_of({{"name", "eager-diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}}),
+      folder);
+  const std::map<int, std::vector<int>> posted_by = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}};
+  Groups groups;
+  for (const auto& [step, group] : posted_by) groups[{0, step}] = {group};
+  const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, groups);
+  const Followed found = follow(one, schedule, folder);
+  Reference reference(one);
+  std::map<int, std::vector<Row>> sent;  // by post step, [replica]
+  std::map<int, std::vector<int>> own;   // by step that it is due at: whose message is each replica's
+  own[6] = {0, 1, 2};
+  own[9] = {0, 1, 0};
+  own[12] = {0, 2, 2};
+  for (int step = 1; step <= kSteps; ++step) {
+    std::vector<int> computing = {0};
+    if (step != 10) computing.push_back(1);
+    if (step < 5 || step > 7) computing.push_back(2);
+    reference.step(computing, step);
+    if (posted_by.count(step))
+      for (int replica = 0; replica < kReplicas; ++replica) sent[step].push_back(reference.delta(replica));
+    if (step == 3)
+      for (int replica = 0; replica < kReplicas; ++replica) {
+        Row third = reference.delta(replica);
+        for (float& value : third) value /= kReplicas;
+        reference.outer(replica, third, 0.5f, 0.8f);
+      }
+    if (own.count(step)) {
+      const std::vector<int>& members = posted_by.at(step - 3);
+      std::vector<Row> deltas;
+      for (const int member : members) deltas.push_back(sent[step - 3][as_index(member)]);
+      const Row mean = Reference::mean(deltas);
+      for (const int replica : computing) {
+        Row eager = reference.delta(replica);
+        const Row& mine = sent[step - 3][as_index(own[step][as_index(replica)])];
+        for (std::size_t i = 0; i < eager.size(); ++i)
+          eager[i] = mean[i] + (eager[i] - mine[i]) / static_cast<float>(members.size());
+        reference.outer(replica, eager, 0.5f, 0.8f);
+      }
+    }
+    if (step == 7) reference.replicas[2] = reference.replicas[0];
+    if (step == 10) reference.replicas[1] = reference.replicas[2];
+  }
+  expect_weights(found, reference);
+  expect_same_bytes(one, schedule, found);
+}
+
+// φ sent ahead is the φ of the exchange, but where a replica came back in between: it sends its new one.
+TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
+  const auto followed = [](const char* pattern) {
+    const TemporaryFolder folder;
+    Json scenario = scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}});
+    scenario["replicas"] = 4;
+    const Case one = only_case(scenario, folder);
+    Groups groups = {{{0, 3}, {{0, 1}, {2, 3}}},
+                     {{0, 6}, {{0, 2}}},
+                     {{0, 9}, {{0, 3}, {1, 2}}},
+                     {{0, 12}, {{0, 1}, {2, 3}}}};
+    if (std::string(pattern) == "presend") {
+      groups[{1, 3}] = {{0, 2}, {1, 3}};
+      groups[{1, 6}] = {{0}, {1, 2}};  // 3 was not there
+      groups[{1, 9}] = {{0, 1}, {2, 3}};
+    }
+    const Schedule schedule =
+        schedule_of(one, {{1, 5, 3, 3, 5, 6}, {3, 6, 5, 0, 6, 7}, {1, 8, 7, 2, 7, 9}}, groups);
+    const Followed found = follow(one, schedule, folder);
+    expect_same_bytes(one, schedule, found);
+    return found;
+  };
+  EXPECT_EQ(followed("presend").weights, followed("exchange").weights);
+}
+
+// With nobody gone and all in all groups it is the training without a schedule.
+TEST(TrainedAbsences, WithoutAnyNothingChanges) {
+  for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "eager-diloco"}, {"inner_steps", 3}},
+                             Json{{"name", "diloco"}, {"inner_steps", 3}}}) {
+    const TemporaryFolder folder, other;
+    const Case one = only_case(scenario_of(method), folder);
+    Groups groups;
+    const OperationPlan plan = trained_plan_of(one);
+    for (int step = 1; step <= kSteps; ++step)
+      for (const Operation& operation : operations_at(plan, plan_context(one), step))
+        groups[{rule_index(plan, operation), step}] = {{0, 1, 2}};
+    const Followed found = follow(one, schedule_of(one, {}, groups), folder), plain = follow(one, {}, other);
+    EXPECT_EQ(found.metrics, plain.metrics) << method;
+    EXPECT_EQ(found.exchanges, plain.exchanges) << method;
+    EXPECT_EQ(found.weights, plain.weights) << method;
+  }
+}
+
+// A stacked back-end computes the rows of those who are gone too, and does nothing with them.
+TEST(TrainedAbsences, AStackFollowsThem) {
+  const TemporaryFolder folder, other;
+  const Case one = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 3}}), folder);
+  const Groups groups = {
+      {{0, 3}, {{0, 1, 2}}}, {{0, 6}, {{0, 1}}}, {{0, 9}, {{0, 1, 2}}}, {{0, 12}, {{1, 2}}}};
+  const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
+  const Followed stacked =
+      follow(one, schedule, folder, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
+  const Followed loop = follow(one, schedule, other);
+  for (std::size_t replica = 0; replica < kReplicas; ++replica)
+    for (std::size_t i = 0; i < loop.weights[replica].size(); ++i)
+      ASSERT_NEAR(stacked.weights[replica][i], loop.weights[replica][i], 2e-4) << replica << " " << i;
+}
+
+TEST(TrainedAbsences, SeveralRanksAreRefused) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"name", "ddp"}}), folder);
+  std::string refused;
+  ThreadRanks::run(3, [&](Ranks& ranks) {
+    use_one_torch_thread();
+    ProgressReporter silent("test", -1, true);
+    TrainingFiles files(folder.file("out"), ranks.is_first());
+    try {
+      Training(one, Device::kCpu, make_loop_backend(), files, silent, ranks, schedule_of(one, {}, {}));
+    } catch (const InputError& error) {
+      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
+    }
+  });
+  EXPECT_EQ(refused, "faults found kind \"crash\" with 3 ranks");
+}
+
+}  // namespace
+}  // namespace longhaul
