@@ -1,15 +1,16 @@
 // Streaming DiLoCo (arXiv 2501.18512): the model is cut into fragments of layers, each with an outer step of
 // its own every H steps, one fragment after the other; its outer gradient is compressed, is under way while τ
 // inner steps go on, and what arrives is mixed with what the replica has meanwhile become.
+#include "methods/streaming_diloco.h"
+
 #include <fmt/core.h>
 
 #include "core/errors.h"
 #include "methods/common/compression.h"
 
 namespace longhaul {
-namespace {
 
-std::vector<Node> options() {
+std::vector<Node> fragment_options(int least_overlap) {
   std::vector<Node> all = {
       inner_steps_option(100),
       integer("fragment_layers")
@@ -26,23 +27,86 @@ std::vector<Node> options() {
           .by_default("strided")
           .means("strided: layer l is in fragment l mod F (the paper's choice); consecutive: neighbouring "
                  "layers are together"),
-      integer("overlap").at_least(0).by_default(5).in("steps").means(
-          "inner steps that go on while a fragment is under way (τ); 0: none"),
+      integer("overlap")
+          .at_least(least_overlap)
+          .by_default(5)
+          .in("steps")
+          .means(least_overlap == 0 ? "inner steps that go on while a fragment is under way (τ); 0: none"
+                                    : "inner steps that go on while a fragment is under way (τ), at least"),
       number("mixing").at_least(0).at_most(1).by_default(0.5).means(
           "share α of its own weights that a replica keeps when a fragment has arrived"),
       number("outer_lr").above(0).by_default(0.4).means("outer learning rate η"),
       number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ (Nesterov)")};
   for (Node& option : compression_options({"e3m0"})) all.push_back(std::move(option));
-  for (Node& option : all_reduce_options())
-    if (option.key != "buckets") all.push_back(std::move(option));
   return all;
 }
 
-// Of a model of so many layers; 0: it cannot be told.
 int fragment_count(const Json& options, int layers) {
   if (const int given = options.at("fragments"); given > 0) return given;
   const int each = options.at("fragment_layers");
   return (layers + each - 1) / each;
+}
+
+FragmentPattern fragment_pattern(const Json& options) {
+  return options.at("pattern") == "strided" ? FragmentPattern::kStrided : FragmentPattern::kConsecutive;
+}
+
+std::vector<OperationRule> fragment_rules(const Json& options, const PlannedModel& model) {
+  const int count = fragment_count(options, static_cast<int>(model.layers.size())),
+            every = options.at("inner_steps");
+  const std::vector<Columns> parts = fragments(model, count, fragment_pattern(options));
+  std::vector<OperationRule> rules;
+  for (int part = 0; part < count; ++part) {
+    OperationRule rule;
+    rule.name = fmt::format("fragment-{}", part);
+    rule.every = every;
+    rule.phase = static_cast<int>(std::int64_t{part} * every / count);
+    rule.overlap_steps = options.at("overlap");
+    rule.payload = whole({"delta"}, model.wire);
+    if (count > 1) rule.payload[0].columns = parts[static_cast<std::size_t>(part)];
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+void check_fragments(const Case& one) {
+  check_inner_steps(one);
+  check_compression(one);
+  const Json& options = one.method.options;
+  if (!one.workload.model && options.at("fragments") == 0)
+    throw InputError("method.fragments", "found 0 without a model", "the number of fragments",
+                     "workload.parameters says nothing of layers; or give workload.model");
+  for (const auto& [model, path] :
+       {std::pair(one.workload.model, "workload.model"),
+        std::pair(one.train ? std::optional(one.train->model) : std::nullopt, "train.model")})
+    if (model && fragment_count(options, model->layers) > model->layers)
+      throw InputError(
+          "method.fragments",
+          fmt::format("found {} with {} layers ({})", options["fragments"].dump(), model->layers, path),
+          fmt::format("at most {}", model->layers), "a fragment has at least one layer");
+  const int inner = options.at("inner_steps"), overlap = options.at("overlap");
+  if (overlap >= inner)
+    throw InputError("method.overlap", fmt::format("found {} with inner_steps {}", overlap, inner),
+                     fmt::format("below {}", inner), "a fragment arrives before its next outer step begins");
+}
+
+std::vector<std::string> fragment_warnings(const Case& one) {
+  if (!one.train || !one.workload.model) return {};
+  const Json& options = one.method.options;
+  const int trained = fragment_count(options, one.train->model.layers),
+            carried = fragment_count(options, one.workload.model->layers);
+  if (trained == carried) return {};
+  return {fmt::format("{}: {} fragments are trained, but the network carries {}: give method.fragments",
+                      one.name, trained, carried)};
+}
+
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all = fragment_options(0);
+  for (Node& option : all_reduce_options())
+    if (option.key != "buckets") all.push_back(std::move(option));
+  return all;
 }
 
 // The backward pass, the last share f of a step, goes from the last layer L − 1 to layer 0 and releases each
@@ -59,61 +123,24 @@ void release_by_layers(const Json& options, int layers, int part, int count, Fra
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
-  const int count = fragment_count(options, static_cast<int>(model.layers.size())),
-            every = options.at("inner_steps");
-  const FragmentPattern pattern =
-      options.at("pattern") == "strided" ? FragmentPattern::kStrided : FragmentPattern::kConsecutive;
-  const std::vector<Columns> parts = fragments(model, count, pattern);
-  OperationPlan plan;
+  const int layers = static_cast<int>(model.layers.size()), count = fragment_count(options, layers);
+  OperationPlan plan{fragment_rules(options, model)};
   for (int part = 0; part < count; ++part) {
-    OperationRule rule;
-    rule.name = fmt::format("fragment-{}", part);
+    OperationRule& rule = plan.rules[static_cast<std::size_t>(part)];
     rule.collective = options.at("all_reduce");
-    rule.every = every;
-    rule.phase = static_cast<int>(std::int64_t{part} * every / count);
-    rule.overlap_steps = options.at("overlap");
-    rule.payload = whole({"delta"}, model.wire);
-    if (count > 1) rule.payload[0].columns = parts[static_cast<std::size_t>(part)];
     compress(options, model, rule);
-    release_by_layers(options, static_cast<int>(model.layers.size()), part, count, pattern, rule);
-    plan.rules.push_back(rule);
+    release_by_layers(options, layers, part, count, fragment_pattern(options), rule);
   }
   return plan;
 }
 
 void check(const Case& one) {
-  check_inner_steps(one);
-  check_compression(one);
+  check_fragments(one);
   const Json& options = one.method.options;
-  if (!one.workload.model && options.at("fragments") == 0)
-    throw InputError("method.fragments", "found 0 without a model", "the number of fragments",
-                     "workload.parameters says nothing of layers; or give workload.model");
-  for (const auto& [model, path] :
-       {std::pair(one.workload.model, "workload.model"),
-        std::pair(one.train ? std::optional(one.train->model) : std::nullopt, "train.model")})
-    if (model && fragment_count(options, model->layers) > model->layers)
-      throw InputError(
-          "method.fragments",
-          fmt::format("found {} with {} layers ({})", options["fragments"].dump(), model->layers, path),
-          fmt::format("at most {}", model->layers), "a fragment has at least one layer");
   if (!one.workload.model && options.at("overlap_backward") != 0)
     throw InputError("method.overlap_backward",
                      fmt::format("found {} without a model", options["overlap_backward"].dump()), "0",
                      "workload.parameters says nothing of layers; give workload.model");
-  const int inner = options.at("inner_steps"), overlap = options.at("overlap");
-  if (overlap >= inner)
-    throw InputError("method.overlap", fmt::format("found {} with inner_steps {}", overlap, inner),
-                     fmt::format("below {}", inner), "a fragment arrives before its next outer step begins");
-}
-
-std::vector<std::string> warnings(const Case& one) {
-  if (!one.train || !one.workload.model) return {};
-  const Json& options = one.method.options;
-  const int trained = fragment_count(options, one.train->model.layers),
-            carried = fragment_count(options, one.workload.model->layers);
-  if (trained == carried) return {};
-  return {fmt::format("{}: {} fragments are trained, but the network carries {}: give method.fragments",
-                      one.name, trained, carried)};
 }
 
 }  // namespace
@@ -124,7 +151,7 @@ Method streaming_diloco_method() {
           options(),
           plan,
           check,
-          warnings};
+          fragment_warnings};
 }
 
 }  // namespace longhaul

@@ -50,6 +50,10 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
   if (one.pipeline.has_stages())
     throw InputError(path, fmt::format("{} with {} pipeline stages", found, one.pipeline.stages), "one stage",
                      "what other stages of a replica do without one of them is not modelled");
+  if (has_merges(plan))
+    throw InputError(path, fmt::format("{} with method \"{}\"", found, one.method.label),
+                     "another method, or another kind of fault",
+                     "what a synchronizer does without a replica that has crashed is not modelled yet");
   for (const CrashFault& fault : one.crashes)
     if (!fault.file.empty()) read_absence_trace(fault, one.replicas);
   if (!one.train || !may_lack_members(one, plan)) return;

@@ -93,6 +93,16 @@ void ReplayOutputs::add_schedule(const ScheduleRow& row) {
   if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
 }
 
+void ReplayOutputs::add_schedule(const MergeRow& row) {
+  Json line = {{"rule", row.merge.rule}, {"merge", row.merge.number}};
+  for (const Merge::Contribution& one : row.merge.contributions)
+    line["contributions"].push_back({one.replica, one.post_step, one.taken_step});
+  line["start_s"] = row.start_s;
+  line["done_s"] = row.done_s;
+  schedule_ << line.dump() << '\n';
+  if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
+}
+
 void ReplayOutputs::add_task(int step, const TaskRow& row) {
   if (tasks_written_++ >= kMostTaskRows) return;
   tasks_->cell(step).cell(row.worker).cell(row.task.part).cell(row.task.microbatch);

@@ -18,6 +18,7 @@
 #include "core/csv.h"
 #include "core/json.h"
 #include "core/plan/operations.h"
+#include "core/plan/schedule.h"
 #include "core/plan/trace.h"
 #include "net/topology.h"
 #include "replay/faults.h"
@@ -148,6 +149,13 @@ struct ScheduleRow {
   double start_s = 0, done_s = 0;
 };
 
+// A merge of contributions, in the words of core/plan/schedule.h; since training began: when the last of them
+// was posted, and when it was made.
+struct MergeRow {
+  Merge merge;
+  double start_s = 0, done_s = 0;
+};
+
 // Above this many rows steps.csv holds the steps with an evaluation and the last one only.
 constexpr std::int64_t kMostStepRows = 1000000;
 
@@ -171,6 +179,7 @@ class ReplayOutputs {
   }
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
   void add_schedule(const ScheduleRow& row);
+  void add_schedule(const MergeRow& row);
   // Of a plan with stages.
   void open_pipeline(int step, std::size_t rows) { pipeline_rows_.open(step, rows); }
   void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }

@@ -29,6 +29,7 @@
 #include "replay/pipeline_run.h"
 #include "replay/rebalance.h"
 #include "replay/step_plan.h"
+#include "replay/synchronizer.h"
 
 namespace longhaul {
 namespace {
@@ -65,6 +66,13 @@ class Replay : public Membership::Host {
       outputs_.expect_absences();
       membership_.emplace(one, trace_, context_, outputs_, *this);
     }
+    if (has_merges(trace.plan))
+      synchronizer_.emplace(
+          context_, trace_,
+          [this](int step, int rule, const ExchangeRow& row) { write_merged(step, rule, row); },
+          [this](int replica) {
+            if (at(replica).is_waiting) follow_program(replica);
+          });
     if (one.pipeline.rebalance_every == 0) return;
     outputs_.open_moves();
     rebalancing_.emplace(one.pipeline, context_, trace_, crews_, wiring_,
@@ -432,7 +440,7 @@ class Replay : public Membership::Host {
       if (state.next == program.waits_end) end_waits(replica);
       const Instruction& one = program.instructions[state.next];
       if (one.kind == Instruction::Kind::kPost) {
-        post(replica, plan, one);
+        synchronizer_ ? synchronizer_->post(replica, one.rule, state.step) : post(replica, plan, one);
       } else if (one.kind == Instruction::Kind::kAwait && !is_done(replica, one)) {
         state.is_waiting = true;
         return;
@@ -454,6 +462,7 @@ class Replay : public Membership::Host {
   // Whoever takes no part in it has nothing to wait for.
   bool is_done(int replica, const Instruction& await) {
     const Replica& state = at(replica);
+    if (synchronizer_) return synchronizer_->take_up(replica, await.rule, state.step);
     for (const std::vector<Waited>* posted : {&state.blocking, &state.overlapped})
       for (const Waited& waited : *posted)
         if (waited.run->rule_index() == await.rule && waited.run->step() == await.post_step)
@@ -549,6 +558,23 @@ class Replay : public Membership::Host {
     }
   }
 
+  // Of what a replica posted for a merge: the row's times are the clock's.
+  void write_merged(int step, int rule, ExchangeRow row) {
+    at(row.replica).totals.bytes_sent += row.bytes;
+    for (double* time_s : {&row.ready_s, &row.start_s, &row.done_s, &row.awaited_s})
+      *time_s = since_origin(*time_s);
+    outputs_.add_exchange(step, rule, row);
+  }
+
+  void finish_merges() {
+    for (MergeRow& merge : synchronizer_->finish()) {
+      merge.start_s = since_origin(merge.start_s);
+      merge.done_s = since_origin(merge.done_s);
+      outputs_.add_schedule(merge);
+    }
+    transfers_ += synchronizer_->transfers();
+  }
+
   void write_row(int replica, const GroupOperation& run, double done_s, double awaited_s) {
     const GroupOperation::MemberTimes times = run.times(replica);
     at(replica).totals.bytes_sent += times.bytes_sent;
@@ -577,6 +603,7 @@ class Replay : public Membership::Host {
     }
     if (state.step < trace_.context.steps) return compute(replica);
     state.totals.clock_s = now();
+    if (synchronizer_) synchronizer_->end(replica);
     if (++finished_ == count()) clock_.stop();
   }
 
@@ -601,6 +628,8 @@ class Replay : public Membership::Host {
       for (const std::string& line : plan->waiting()) lines.push_back(line);
     for (const auto& [step, run] : pipelines_)
       for (const std::string& line : run->waiting()) lines.push_back(line);
+    if (synchronizer_)
+      for (const std::string& line : synchronizer_->waiting()) lines.push_back(line);
     std::string text =
         fmt::format("the simulation ran out of events while exchanges are open ({} of {} replicas wait):",
                     count() - finished_, count());
@@ -627,6 +656,7 @@ class Replay : public Membership::Host {
   Json write_results() {
     std::vector<ReplicaTotals> totals;
     if (membership_) end_absences();
+    if (synchronizer_) finish_merges();
     for (int worker = 0; worker < count(); ++worker) {
       totals.push_back(at(worker).totals);
       totals.back().stage = crews_.stage_of(worker, trace_.context.steps);
@@ -653,8 +683,9 @@ class Replay : public Membership::Host {
   ExchangeContext context_;
   std::optional<Rebalancing> rebalancing_;
   ReplayOutputs outputs_;
-  std::optional<Membership> membership_;  // where replicas may crash
-  std::map<int, int> at_step_;            // there: replicas at work, by their step
+  std::optional<Membership> membership_;      // where replicas may crash
+  std::optional<Synchronizer> synchronizer_;  // of a plan with merges
+  std::map<int, int> at_step_;                // there: replicas at work, by their step
   int latest_lowest_ = 0;
   int going_ = 0;  // replicas that leave and have taken their last step
   ProgressReporter& reporter_;

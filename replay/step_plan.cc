@@ -12,12 +12,21 @@
 #include "core/random.h"
 #include "net/collectives/collective.h"
 #include "replay/quorum_exchange.h"
+#include "replay/synchronizer.h"
 
 namespace longhaul {
 namespace {
 
 void add_connections(const Operation& exchange, const std::vector<int>& group,
                      const std::vector<int>& site_of, std::set<std::pair<int, int>>& found) {
+  if (exchange.rule->kind == OperationKind::kMerge) {
+    for (const int replica : group)
+      if (replica != Synchronizer::kPlace) {
+        found.insert({replica, Synchronizer::kPlace});
+        found.insert({Synchronizer::kPlace, replica});
+      }
+    return;
+  }
   // Any two members may be neighbours: by who is in time, or in another round.
   if (!exchange.rule->completion.is_all() || !exchange.parts.empty())
     for (const int source : group)
@@ -114,6 +123,10 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Cre
       runs_of_(as_index(worker_count(trace))),
       workers_left_(worker_count(trace)) {
   for (const Operation& exchange : trace.operations_at(step)) {
+    if (exchange.rule->kind == OperationKind::kMerge) {  // synchronizer.h
+      row_counts_[rule_index(trace.plan, exchange)] = as_index(trace.context.replicas);
+      continue;
+    }
     for (const auto& group : groups_of(exchange, trace.context.replicas)) {
       std::vector<int> workers = workers_of(trace.plan, *exchange.rule, group);
       if (!crews.is_original(exchange.rule->stage, step))
@@ -280,7 +293,8 @@ std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std:
 bool has_exchange(const Trace& trace, int step) {
   const std::vector<OperationRule>& rules = trace.plan.rules;
   return std::any_of(rules.begin(), rules.end(), [&](const OperationRule& rule) {
-    return is_posted_at(rule, trace.context.steps, step) ||
+    const bool may_take_up = rule.kind == OperationKind::kMerge && step > rule.overlap_steps;
+    return may_take_up || is_posted_at(rule, trace.context.steps, step) ||
            is_posted_at(rule, trace.context.steps, step - rule.overlap_steps);
   });
 }

@@ -267,13 +267,16 @@ void Training::take_optimizer_step(int step, int replica) {
 }
 
 void Training::check_losses(int step) const {
-  for (const int replica : computing(step))
-    if (!std::isfinite(losses_[as_index(replica)]))
-      throw RunError(
-          "step " + std::to_string(step) + ": the loss of replica " + std::to_string(replica) +
-          " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help); "
-          "the checkpoint before it is of step " +
-          std::to_string(saved_step_));
+  for (const int replica : computing(step)) check_loss(step, replica);
+}
+
+void Training::check_loss(int step, int replica) const {
+  if (!std::isfinite(losses_[as_index(replica)]))
+    throw RunError(
+        "step " + std::to_string(step) + ": the loss of replica " + std::to_string(replica) +
+        " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help); "
+        "the checkpoint before it is of step " +
+        std::to_string(saved_step_));
 }
 
 }  // namespace longhaul

@@ -141,6 +141,14 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
                      "\"straight\", or one rank",
                      "micro-batches would pass replicas that other processes hold");
   check_absences();
+  if (has_merges(plan_)) {
+    if (device == Device::kCuda)
+      throw InputError("train.device", "found \"cuda\" with method \"" + case_.method.name + "\"",
+                       "train.device \"cpu\"", "merges have no kernel yet");
+    if (ranks.size() > 1)
+      throw InputError("--ranks", fmt::format("found {} with method \"{}\"", ranks.size(), case_.method.name),
+                       "one rank", "a synchronizer's merges are made in one process yet");
+  }
   make_gates();
   std::vector<float> weights = initial_weights(train_.model, case_.seed);
   if (const int rank = case_.pipeline.boundary.subspace; rank > 0 && plan_.pipeline.has_stages()) {
@@ -154,6 +162,10 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
   update_->follow(plan_, context_);
   update_->start(replicas_);
+  if (has_merges(plan_)) {
+    if (!timing_matters(plan_)) schedule_ = synchronous_merges(plan_, context_);
+    pace_ = std::make_unique<OwnPace>(plan_, context_, schedule_, *update_, replicas_);
+  }
   if (device == Device::kCuda) {
     accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks()},
                                      replicas_, operations_);
@@ -245,6 +257,11 @@ int Training::resume(std::vector<std::string>& refused) {
       copied_.expect(resumed_->step, state.at("copied_optimizer_steps"));
       restore_tables(*resumed_, copied_.tables());
     }
+    if (pace_) {
+      SafetensorsFile file(resumed_->tensors_file);
+      pace_->restore(state.at("own_pace"), file, arena_.parameters());
+      optimizer_steps_ = pace_->computed;
+    }
   }
   if (accelerator_) accelerator_->upload();
   if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
@@ -302,6 +319,7 @@ Json Training::run() {
     save_checkpoint(0);
   }
   if (saved_step_ == 0) copied_.after(0);
+  if (pace_) run_at_own_pace();
   for (int step = saved_step_; step < train_.steps;) {
     if (is_asked_to_stop_ || (ranks_.size() == 1 && interrupted())) {
       save_checkpoint(step);
@@ -349,6 +367,10 @@ void Training::save_checkpoint(int step) {
   if (step > 0 && gates_)
     for (const auto& [name, values] : gates_->tables())
       tensors.push_back({name, "F32", {case_.replicas, gates_->hops()}, values->data()});
+  if (pace_ && step > 0 && step < train_.steps) {
+    state["own_pace"] = pace_->state();
+    for (TensorView& tensor : pace_->tensors()) tensors.push_back(std::move(tensor));
+  }
   if (step > 0 && step < train_.steps)
     for (const auto& [name, row] : copied_.tables())
       tensors.push_back({name, "F32", {arena_.parameters()}, row->data()});
@@ -465,6 +487,7 @@ std::vector<Operation> Training::due_at(int step) const {
 }
 
 std::vector<Operation> Training::pending_after(int step) const {
+  if (pace_) return {};  // Merges keeps what is under way
   return followed(schedule_, plan_, operations_pending(plan_, context_, step));
 }
 

@@ -18,6 +18,7 @@
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/operations/operation_runner.h"
 #include "trainer/optimizer/muon.h"
+#include "trainer/own_pace.h"
 #include "trainer/pipeline/bit_gates.h"
 #include "trainer/pipeline/microbatches.h"
 #include "trainer/pipeline/subspace.h"
@@ -77,6 +78,17 @@ class Training {
   void make_gates();
   void finish_step(int step);  // what follows the inner steps: operations, evaluation, files, checkpoint
   void follow_program(int step);
+  // own_pace.cc: the same where no replica waits for another.
+
+  void run_at_own_pace();
+  void compute_alone();
+  void step_alone(int step, int replica);
+  bool stops_after(int step, int replica) const;
+  bool has_merge_due(int step) const;
+  bool finish_steps_alone();
+  void finish_alone(int step, int replica);
+  void evaluate_kept();
+
   // Of the plan, with the groups of the schedule: posted at `step`, due there, and pending when it is over.
   std::vector<Operation> posted_at(int step) const;
   std::vector<Operation> due_at(int step) const;
@@ -108,6 +120,7 @@ class Training {
   void optimize_on_gpu(int step);
   void meet_ranks();  // they tell each other losses, times, and whether one was interrupted
   void check_losses(int step) const;
+  void check_loss(int step, int replica) const;
   void evaluate(int step, const std::string& phase);
   void write_bits(int step);
   void report(int step);
@@ -160,6 +173,7 @@ class Training {
   std::vector<float> composed_, partial_;
   std::unique_ptr<Accelerator> accelerator_;  // on a GPU: holds the rows that are at work
 
+  std::unique_ptr<OwnPace> pace_;               // of a plan with merges
   std::vector<double> losses_, seconds_;        // of the step, by replica
   std::vector<std::vector<float>> used_gates_;  // by the step, by replica and hop
   bool is_asked_to_stop_ = false;               // by a signal to one of the ranks

@@ -163,8 +163,15 @@ int training_replicas(const OperationPlan& plan, int replicas) {
 }
 
 bool timing_matters(const OperationPlan& plan) {
+  return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    const bool goes_on = rule.kind == OperationKind::kMerge && rule.slack_steps != 0;
+    return !rule.completion.is_all() || goes_on;
+  });
+}
+
+bool has_merges(const OperationPlan& plan) {
   return std::any_of(plan.rules.begin(), plan.rules.end(),
-                     [](const OperationRule& rule) { return !rule.completion.is_all(); });
+                     [](const OperationRule& rule) { return rule.kind == OperationKind::kMerge; });
 }
 
 bool needs_sites(const OperationPlan& plan) {
@@ -238,6 +245,21 @@ std::vector<Operation> operations_pending(const OperationPlan& plan, const PlanC
 std::int64_t bucket_bytes(const Operation& operation, int bucket) {
   const std::int64_t buckets = operation.rule->buckets, each = operation.bytes / buckets;
   return each + (bucket >= buckets - operation.bytes % buckets);
+}
+
+std::int64_t answer_bytes(const OperationRule& rule, std::int64_t parameters) {
+  std::int64_t bytes = 0;
+  for (const PayloadPart& part : rule.answer)
+    bytes += encoded_bytes(part.codec, column_count(part.columns, parameters));
+  return bytes;
+}
+
+int last_post_step(const OperationRule& rule, int steps) {
+  int last = steps - rule.overlap_steps;
+  if (rule.last_step > 0) last = std::min(last, rule.last_step);
+  if (last < rule.phase) return 0;
+  last -= (last - rule.phase) % rule.every;
+  return is_posted_at(rule, steps, last) ? last : 0;
 }
 
 int round_at(const OperationRule& rule, int step) {

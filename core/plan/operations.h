@@ -43,6 +43,7 @@ enum class OperationKind {
   kReduceScatter,  // its part of their mean
   kSend,           // the mean of its own and those that were sent to it; of a grouping with targets
   kAllToAll,       // of each contribution the part that is for it: the units that become its own
+  kMerge,          // the model that a synchronizer keeps, after a step with contributions as they come
 };
 
 // One row that each participant contributes, or columns of it.
@@ -66,6 +67,14 @@ Payload whole(const std::vector<std::string>& tensors, Wire wire);
 //
 // A member that posts later takes no part, and waits for nothing. Who took part is known once the operation
 // has a time: the replay writes it (schedule.h).
+//
+// Merges (kMerge, overlapped, among everyone) have other members. No replica waits for another: what is
+// posted after step s goes to a synchronizer, beside replica 0, and is in the merge of its rule that is open
+// when it arrives, whichever step the others are at. A merge is over as soon as all that can still contribute
+// to it have; or the grace time after the quorum had. Those that contributed get the merged model, in
+// `answer`, and take it up at the end of the first step from s + overlap_steps on at which it is there,
+// before they post. Until then they post nothing of the rule. A merge is named by its rule and its number, 0,
+// 1, …
 
 // A grace time that follows the lags seen so far: median + mads · MAD, the median of their absolute
 // deviations from the median. A lag is how long after the quorum was there (of a quorum of 1, after the first
@@ -116,12 +125,15 @@ struct OperationRule {
   int across_every = 0;  // of kSites and kTwoLevel, in postings
 
   Completion completion;  // of a rule with one bucket
+  // Of kMerge: how many steps after s + overlap_steps a replica waits for what it contributed to; -1: never.
+  int slack_steps = -1;
 
   // The stage of a pipeline that it is of: its payload has columns of that stage alone, and of each replica
   // in its groups that stage's worker takes part. -1: no pipeline, or none of the plan's rules.
   int stage = -1;
 
   Payload payload;
+  Payload answer = {};   // of kMerge: what comes back to each that contributed
   bool sharded = false;  // each participant contributes its 1/n of the columns, padded to ceil(columns/n)
   // Of kAllToAll, a blocking rule among everyone in plain numbers: the units that pass from their owners of
   // one round to those of the next (unit_owners.h). A contribution is what its owner has of them, padded to
@@ -169,6 +181,9 @@ int training_replicas(const OperationPlan& plan, int replicas);
 
 // Whether times decide who takes part in an operation, and with it the numerics of a training.
 bool timing_matters(const OperationPlan& plan);
+
+// Whether it has rules of kind kMerge: then all are.
+bool has_merges(const OperationPlan& plan);
 
 // Whether its groups depend on which replica is at which site.
 bool needs_sites(const OperationPlan& plan);
@@ -228,6 +243,12 @@ std::vector<std::vector<int>> groups_of(const Operation& operation, int replicas
 
 // Bytes of bucket 0 … buckets − 1 of one participant's contribution; they add up to `bytes`.
 std::int64_t bucket_bytes(const Operation& operation, int bucket);
+
+// Bytes of the answer of a merge.
+std::int64_t answer_bytes(const OperationRule& rule, std::int64_t parameters);
+
+// The last step at which the rule posts an operation in a training of so many steps; 0: none.
+int last_post_step(const OperationRule& rule, int steps);
 
 // Rounds that end with the operation of this rule at `step`: 1 for the first that an uninterrupted rule
 // posts.

@@ -27,7 +27,9 @@ class Builder {
     for (std::size_t i = 0; i < plan_.rules.size(); ++i) {
       const OperationRule& rule = plan_.rules[i];
       const int posted = step_ - rule.overlap_steps;
-      if (!rule.is_blocking() && is_posted_at(rule, steps_, posted)) await(static_cast<int>(i), posted);
+      const bool may_come = rule.kind == OperationKind::kMerge && posted > 0;  // whatever was posted by then
+      if (may_come || (!rule.is_blocking() && is_posted_at(rule, steps_, posted)))
+        await(static_cast<int>(i), posted);
     }
     post_overlapped(false);
     return std::move(program_);

@@ -32,7 +32,8 @@ struct Program {
 // In this order: the backward pass with the buckets that it releases; the operations before the optimizer,
 // one after another; the optimizer; what is posted first; local steps; the blocking operations, one after
 // another; what was posted earlier and is due; what else is posted now and awaited later. A worker that takes
-// no part in an operation passes over it.
+// no part in an operation passes over it. A rule of merges has a kAwait in each step from which on something
+// could be there, for what was posted by `post_step`.
 Program program_of_step(const OperationPlan& plan, int steps, int step);
 
 }  // namespace longhaul

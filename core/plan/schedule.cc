@@ -20,7 +20,52 @@ void check_header(const Json& json, const PlanContext& context) {
                      fmt::format("{}, as the case has", context.replicas));
 }
 
-void read_line(const Json& json, const OperationPlan& plan, const PlanContext& context, Schedule& schedule) {
+// What was said before of the rules of merges.
+struct MergesSoFar {
+  std::map<int, int> count;                       // by rule
+  std::map<std::pair<int, int>, int> taken_step;  // by rule and replica, of its last contribution
+};
+
+void read_merge(const Json& json, const OperationPlan& plan, const PlanContext& context, MergesSoFar& so_far,
+                Schedule& schedule) {
+  Merge merge{json.at("rule"), json.at("merge"), {}};
+  if (merge.rule < 0 || merge.rule >= static_cast<int>(plan.rules.size()) ||
+      plan.rules[as_index(merge.rule)].kind != OperationKind::kMerge)
+    throw InputError("rule", fmt::format("found {}", merge.rule),
+                     "the number of a rule of merges of the method's plan");
+  const OperationRule& rule = plan.rules[as_index(merge.rule)];
+  int& count = so_far.count[merge.rule];
+  if (merge.number != count)
+    throw InputError("merge", fmt::format("found {}", merge.number), fmt::format("{}, the next one", count));
+  ++count;
+  int last = -1;
+  for (const Json& one : json.at("contributions")) {
+    const Merge::Contribution made{one.at(0), one.at(1), one.at(2)};
+    if (made.replica <= last || made.replica >= context.replicas)
+      throw InputError("contributions", fmt::format("found replica {}", made.replica),
+                       fmt::format("ascending, 0 to {}, each at most once", context.replicas - 1));
+    last = made.replica;
+    const auto before = so_far.taken_step.find({merge.rule, made.replica});
+    const bool is_free =
+        before == so_far.taken_step.end() || (before->second > 0 && before->second <= made.post_step);
+    if (!is_free || made.post_step < 1 || made.post_step > context.steps ||
+        !is_posted_at(rule, context.steps, made.post_step))
+      throw InputError("contributions", fmt::format("found step {}", made.post_step),
+                       "a step at which the rule is posted and the replica has taken up what was before");
+    if (made.taken_step != 0 &&
+        (made.taken_step < made.post_step + rule.overlap_steps || made.taken_step > context.steps))
+      throw InputError("contributions", fmt::format("found that it was taken up at step {}", made.taken_step),
+                       fmt::format("0, or {} to {}", made.post_step + rule.overlap_steps, context.steps));
+    so_far.taken_step[{merge.rule, made.replica}] = made.taken_step;
+    merge.contributions.push_back(made);
+  }
+  if (merge.contributions.empty()) throw InputError("contributions", "found none", "one or more of a merge");
+  schedule.merges.push_back(std::move(merge));
+}
+
+void read_line(const Json& json, const OperationPlan& plan, const PlanContext& context, MergesSoFar& so_far,
+               Schedule& schedule) {
+  if (json.contains("merge")) return read_merge(json, plan, context, so_far, schedule);
   const int rule = json.at("rule"), step = json.at("step");
   if (rule < 0 || rule >= static_cast<int>(plan.rules.size()))
     throw InputError("rule", fmt::format("found {}", rule), "the number of a rule of the method's plan");
@@ -61,9 +106,25 @@ void keep_targets_among(const std::vector<std::vector<int>>& groups, std::vector
 
 }  // namespace
 
+Schedule synchronous_merges(const OperationPlan& plan, const PlanContext& context) {
+  Schedule schedule;
+  std::vector<int> counts(plan.rules.size());
+  for (int step = 1; step <= context.steps; ++step)
+    for (std::size_t i = 0; i < plan.rules.size(); ++i) {
+      const OperationRule& rule = plan.rules[i];
+      if (rule.kind != OperationKind::kMerge || !is_posted_at(rule, context.steps, step)) continue;
+      Merge merge{static_cast<int>(i), counts[i]++, {}};
+      for (int replica = 0; replica < context.replicas; ++replica)
+        merge.contributions.push_back({replica, step, step + rule.overlap_steps});
+      schedule.merges.push_back(std::move(merge));
+    }
+  return schedule;
+}
+
 Schedule read_schedule(std::istream& in, const std::string& file, const OperationPlan& plan,
                        const PlanContext& context, bool has_all) {
   Schedule schedule;
+  MergesSoFar merges;
   schedule.has_all = has_all;
   std::string line;
   int number = 0;
@@ -71,7 +132,7 @@ Schedule read_schedule(std::istream& in, const std::string& file, const Operatio
     ++number;
     try {
       const Json json = parse_json(line);
-      number == 1 ? check_header(json, context) : read_line(json, plan, context, schedule);
+      number == 1 ? check_header(json, context) : read_line(json, plan, context, merges, schedule);
     } catch (const Json::exception& error) {
       throw of_line(in_our_words(error), file, number, "a line of a schedule (docs/formats.md)");
     } catch (const InputError& error) {

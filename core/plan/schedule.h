@@ -14,7 +14,19 @@
 
 namespace longhaul {
 
+// One that a synchronizer made (OperationKind::kMerge).
+struct Merge {
+  struct Contribution {
+    int replica = 0, post_step = 0;
+    int taken_step = 0;  // at the end of which the replica took up the merged model; 0: it ended before
+  };
+
+  int rule = 0, number = 0;
+  std::vector<Contribution> contributions;  // by replica, ascending
+};
+
 struct Schedule {
+  std::vector<Merge> merges = {};  // in the order in which they were made; of a rule by number
   // By (number of the rule in the plan, post step): the groups that met, of those replicas alone that took
   // part.
   std::map<std::pair<int, int>, std::vector<std::vector<int>>> groups;
@@ -26,9 +38,15 @@ struct Schedule {
   bool decides(const OperationRule& rule) const { return has_all || !rule.completion.is_all(); }
 };
 
+// That of merges which wait for all replicas, and for which all replicas wait (a slack of no steps): it
+// follows from the plan.
+Schedule synchronous_merges(const OperationPlan& plan, const PlanContext& context);
+
 // Of all lines those of the plan's rules whose completion is not `all`; every line where the schedule
 // `has_all`. Throws InputError with the line number for a line that is no schedule, and for a schedule of
-// another number of replicas; `file` only names it.
+// another number of replicas; `file` only names it. Merges must be ones that replicas can have made: numbers
+// without a gap, steps at which the rule is posted, each replica with one contribution of a rule under way at
+// a time, taken up no sooner than the plan says.
 Schedule read_schedule(std::istream& in, const std::string& file, const OperationPlan& plan,
                        const PlanContext& context, bool has_all = false);
 

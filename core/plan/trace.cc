@@ -23,8 +23,8 @@ namespace {
 // Both in the order of their enumerations.
 constexpr const char* kGroupings[] = {"everyone", "random",  "sites",          "two-level",
                                       "grid",     "targets", "regular-targets"};
-constexpr const char* kKinds[] = {"all-reduce",     "group-average", "all-gather",
-                                  "reduce-scatter", "send",          "all-to-all"};
+constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "reduce-scatter",
+                                  "send",       "all-to-all",    "merge"};
 
 constexpr const char* kMachines[] = {"one", "all"};  // of whole_batch: as fast as one replica's, or as all
 
@@ -122,6 +122,8 @@ Json to_json(const OperationRule& rule) {
   if (rule.stage >= 0) json["stage"] = rule.stage;
   if (!rule.releases.empty()) json["releases"] = rule.releases;
   if (!rule.completion.is_all()) json["completion"] = to_json(rule.completion);
+  if (rule.slack_steps >= 0) json["slack_steps"] = rule.slack_steps;
+  for (const PayloadPart& part : rule.answer) json["answer"].push_back(to_json(part));
   return json;
 }
 
@@ -142,6 +144,7 @@ void check_numbers(const OperationRule& rule, const PlanContext& context) {
   check("first_step", rule.first_step, 0, kMostOfACount);
   check("last_step", rule.last_step, 0, kMostOfACount);
   check("overlap_steps", rule.overlap_steps, 0, kMostOfACount);
+  check("slack_steps", rule.slack_steps, -1, kMostOfACount);
   check("buckets", rule.buckets, 1, kMostBuckets);
   if (!(rule.overlap_backward >= 0 && rule.overlap_backward <= 1))
     throw InputError("overlap_backward", fmt::format("found {}", rule.overlap_backward), "0 to 1");
@@ -205,6 +208,16 @@ Completion completion_from(const Json& json, const OperationRule& rule) {
   return completion;
 }
 
+// What merges take for granted.
+void check_merge(const OperationRule& rule) {
+  if (rule.kind != OperationKind::kMerge) return;
+  if (rule.is_blocking() || rule.grouping != Grouping::kEveryone || rule.buckets > 1 || rule.sharded ||
+      rule.stage >= 0 || rule.before_optimizer || rule.payload.empty() || rule.answer.empty())
+    throw InputError("kind", "found \"merge\" of rule \"" + rule.name + "\"",
+                     "an overlapped rule of everyone, after the optimizer, with one bucket, a payload and an "
+                     "answer, whole and without stages");
+}
+
 // What a rule does not say is as in OperationRule.
 OperationRule rule_from(const Json& json, const PlanContext& context) {
   OperationRule rule;
@@ -243,7 +256,10 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
     throw InputError("releases", "found " + json["releases"].dump(),
                      "a share of the step for each bucket, from 1 down to 0");
   if (json.contains("completion")) rule.completion = completion_from(json["completion"], rule);
+  take("slack_steps", rule.slack_steps);
+  for (const Json& part : json.value("answer", Json::array())) rule.answer.push_back(part_from(part));
   check_numbers(rule, context);
+  check_merge(rule);
   return rule;
 }
 
@@ -287,7 +303,8 @@ void read_header(const Json& json, Trace& trace) {
       throw InputError("stage", fmt::format("found {} with {} stages", stage, stages),
                        "the stage of each rule, where there are several");
     const OperationRule& last = trace.plan.rules.back();
-    for (const PayloadPart& part : last.payload) check_columns(part.columns, trace.context.parameters);
+    for (const Payload* payload : {&last.payload, &last.answer})
+      for (const PayloadPart& part : *payload) check_columns(part.columns, trace.context.parameters);
     check_bytes(last, trace.context);
   }
 }

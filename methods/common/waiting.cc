@@ -68,6 +68,22 @@ std::vector<Node> quorum_options() {
                 "median + mads · MAD of what was seen")};
 }
 
+std::vector<Node> merge_options() {
+  return {either("quorum", {choice("", {"all"}), integer("").at_least(1)})
+              .by_default("all")
+              .in("replicas")
+              .means("a merge of a fragment is made with those whose contributions have arrived when so many "
+                     "were there for the time of grace (K); what arrives later is in the next one"),
+          grace("0s",
+                "with quorum: how long a merge waits for the others then. An object: median + mads · MAD of "
+                "what was seen"),
+          either("slack", {choice("", {"unlimited"}), integer("").at_least(0)})
+              .by_default("unlimited")
+              .in("steps")
+              .means("with quorum all: how many steps after overlap a replica waits for the merge that it "
+                     "contributed to; unlimited: it never waits; 0: this is streaming-diloco")};
+}
+
 Completion completion_of(const Json& options) {
   const Json quorum = options.value("quorum", Json(1)), grace = options.value("grace", Json("unlimited"));
   if (quorum == "all" || grace == "unlimited") return {};

@@ -14,6 +14,9 @@ Node grace_option();
 // `quorum` and `grace`: everyone waits until so many are there, and so long after that.
 std::vector<Node> quorum_options();
 
+// `quorum` and `grace` of merges (OperationKind::kMerge), and `slack`.
+std::vector<Node> merge_options();
+
 // Of these options; all wait for all with quorum "all" and with grace "unlimited".
 Completion completion_of(const Json& options);
 

@@ -1,4 +1,4 @@
-// Schedules of a plan with one rule that times decide and one that they do not.
+// Schedules of a plan with one rule that times decide, one that they do not, and one of merges.
 #include <sstream>
 
 #include "core/plan/schedule.h"
@@ -9,10 +9,14 @@ using namespace longhaul;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const OperationPlan plan = [] {
     OperationPlan made;
-    made.rules.resize(2);
+    made.rules.resize(3);
     made.rules[0].name = "plain";
     made.rules[1].name = "outer";
     made.rules[1].completion = {2, 0.5};
+    made.rules[2].name = "fragment-0";
+    made.rules[2].kind = OperationKind::kMerge;
+    made.rules[2].every = 2;
+    made.rules[2].overlap_steps = 1;
     return made;
   }();
   const PlanContext context{1, 4, 8, 100, {}};

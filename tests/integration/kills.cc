@@ -32,10 +32,15 @@ WholeTraining whole_training(const Json& method, int steps, int checkpoint_every
   scenario["train"]["steps"] = steps;
   scenario["train"]["checkpoint_every"] = checkpoint_every;
   write_text(folder + "/scenario.json", scenario.dump());
-  const CommandResult result =
-      longhaul({"run", folder + "/scenario.json", "--out", folder + "/run", "--only", "train", "--quiet"});
+  std::vector<std::string> arguments = {"run", folder + "/scenario.json", "--out", folder + "/run",
+                                        "--quiet"};
+  const bool do_times_decide = method.contains("quorum");  // then the replay comes first
+  if (!do_times_decide) arguments.insert(arguments.end(), {"--only", "train"});
+  const CommandResult result = longhaul(arguments);
   EXPECT_EQ(result.status, 0) << result.err;
   WholeTraining whole{fs::directory_iterator(folder + "/run/train")->path().string()};
+  if (do_times_decide)
+    whole.schedule = fs::directory_iterator(folder + "/run/cases")->path().string() + "/schedule.jsonl";
   const Clock::time_point start = Clock::now();
   const std::string out = fresh_folder("timed");
   EXPECT_EQ(wait_for(start_training(whole, out, false)), 0);
@@ -72,6 +77,7 @@ int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937
 pid_t start_training(const WholeTraining& whole, const std::string& out, bool resume) {
   std::vector<std::string> arguments = {
       "--case", whole.folder + "/case.json", "--out", out, "--quiet", "--threads", "2"};
+  if (!whole.schedule.empty()) arguments.insert(arguments.end(), {"--schedule", whole.schedule});
   if (resume) arguments.push_back("--resume");
   return start_command("longhaul-train", arguments);
 }

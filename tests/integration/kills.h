@@ -11,8 +11,9 @@ namespace longhaul {
 
 // A training of the small scenario that ran to its end undisturbed.
 struct WholeTraining {
-  std::string folder;  // train/KEY of a run: case.json and its tables
-  double seconds = 0;  // that it takes
+  std::string folder;         // train/KEY of a run: case.json and its tables
+  double seconds = 0;         // that it takes
+  std::string schedule = {};  // file; empty where times decide nothing
 };
 
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every);

@@ -24,6 +24,15 @@ class Resume : public testing::TestWithParam<Json> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Methods, Resume, testing::ValuesIn(every_method(5)));
+// Each replica at a step of its own, with contributions and merges under way.
+INSTANTIATE_TEST_SUITE_P(Merges, Resume,
+                         testing::Values(Json{{"name", "decoupled-diloco"},
+                                              {"inner_steps", 5},
+                                              {"fragments", 2},
+                                              {"overlap", 1},
+                                              {"quorum", 2},
+                                              {"grace", "0s"},
+                                              {"error_feedback", "classic"}}));
 // In stages; anchors of each are under way at most checkpoints.
 INSTANTIATE_TEST_SUITE_P(
     Stages, Resume,

@@ -17,7 +17,7 @@ inline std::vector<Json> every_method(int inner_steps) {
     return more;
   };
   const int overlap = std::min(2, inner_steps - 1);
-  return {
+  std::vector<Json> methods = {
       {{"name", "ddp"}},
       {{"name", "fsdp"}},
       {{"name", "independent"}},
@@ -53,13 +53,18 @@ inline std::vector<Json> every_method(int inner_steps) {
       outer("co2", {{"codec", "int4"}, {"error_feedback", "classic"}}),
       outer("sparseloco", {{"codec", {{"dct_top_k", {{"tile", 8}, {"kept", 4}}}}}}),
       outer("sparseloco", {{"codec", {{"top_k", {{"chunk", 256}, {"kept", 16}, {"numbers", "two_bit"}}}}}})};
+  if (overlap > 0)  // without slack: times do not decide
+    methods.push_back(outer("decoupled-diloco", {{"fragments", 2}, {"overlap", overlap}, {"slack", 0}}));
+  return methods;
 }
 
 // Those whose replicas may live in several processes.
 inline std::vector<Json> every_method_of_replicas(int inner_steps) {
   std::vector<Json> methods = every_method(inner_steps);
   methods.erase(std::remove_if(methods.begin(), methods.end(),
-                               [](const Json& method) { return method["name"] == "single"; }),
+                               [](const Json& method) {
+                                 return method["name"] == "single" || method["name"] == "decoupled-diloco";
+                               }),
                 methods.end());
   return methods;
 }

@@ -182,4 +182,14 @@ void mean_of(const std::vector<const Message*>& messages, std::int64_t begin, st
   for (std::int64_t i = 0; i < end - begin; ++i) out[i] /= count;
 }
 
+void weighted_mean_of(const std::vector<const Message*>& messages, const std::vector<float>& weights,
+                      std::int64_t begin, std::int64_t end, float* out) {
+  float next[kBlock];
+  std::fill(out, out + (end - begin), 0.F);
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    messages[m]->read(begin, end, next);
+    for (std::int64_t i = 0; i < end - begin; ++i) out[i] += weights[m] * next[i];
+  }
+}
+
 }  // namespace longhaul

@@ -75,4 +75,8 @@ class Message {
 // group computes the same bits, in whichever process it lives.
 void mean_of(const std::vector<const Message*>& messages, std::int64_t begin, std::int64_t end, float* out);
 
+// The same with weights that add up to one: out = w0 m0 + w1 m1 + …
+void weighted_mean_of(const std::vector<const Message*>& messages, const std::vector<float>& weights,
+                      std::int64_t begin, std::int64_t end, float* out);
+
 }  // namespace longhaul

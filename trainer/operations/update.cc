@@ -42,6 +42,14 @@ ColumnHolders Update::holders(const Operation& operation) const {
                          "\", and the method's update does not say whose the columns are");
 }
 
+void Update::merge(std::int64_t, const float*, float*, float*) const {
+  throw std::logic_error("the plan has merges, and the method's update has no step for them");
+}
+
+void Update::take_up(std::int64_t, const float*, float*, float*) const {
+  throw std::logic_error("the plan has merges, and the method's update takes up none");
+}
+
 void Update::take(const LocalStep& local, int, ColumnRange, Arena&) const {
   throw std::logic_error("the plan has a local step \"" + local.name +
                          "\", and the method's update has none");

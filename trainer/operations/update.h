@@ -134,6 +134,12 @@ class Update {
   // False: the replica's AdamW or Muon takes this step, on its gradient.
   virtual bool optimize(const InnerStep&, int, Arena&) const { return false; }
 
+  // Of merges (OperationKind::kMerge), over `count` columns, in which they are independent of each other. The
+  // synchronizer's step on its model φ, with the mean Δ̄ of what was contributed; and what a replica does with
+  // the φ that comes back, to its weights and to what its next Δ is a difference from.
+  virtual void merge(std::int64_t count, const float* mean, float* phi, float* momentum) const;
+  virtual void take_up(std::int64_t count, const float* merged, float* theta, float* anchor) const;
+
   // A local step of the plan, on columns [begin, end) of the replica's rows. Columns are independent of each
   // other.
   virtual void take(const LocalStep& local, int replica, ColumnRange columns, Arena& arena) const;

@@ -95,6 +95,130 @@ TEST(Schedule, RefusalsNameTheLine) {
   EXPECT_NE(refusal(std::string(kHeader) + "nonsense\n").find("line 2"), std::string::npos);
 }
 
+// Merges every five steps, two steps late.
+OperationPlan merging_plan() {
+  OperationRule rule;
+  rule.name = "fragment-0";
+  rule.kind = OperationKind::kMerge;
+  rule.collective = "parameter-server";
+  rule.payload = whole({"delta"}, Wire::kBf16);
+  rule.answer = whole({"phi"}, Wire::kFp32);
+  rule.every = 5;
+  rule.overlap_steps = 2;
+  rule.completion = {3, 0.5};
+  return {{rule}};
+}
+
+const PlanContext kLonger{1, 4, 20, 100};
+
+Schedule merges_in(const std::string& text) {
+  std::istringstream in(text);
+  return read_schedule(in, "schedule.jsonl", merging_plan(), kLonger);
+}
+
+std::string refused_merges(const std::string& lines) {
+  try {
+    merges_in(kHeader + lines);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Schedule, OfMergesSaysWhoContributedAndTookUpWhen) {
+  const Schedule schedule = merges_in(std::string(kHeader) +
+                                      R"({"rule": 0, "merge": 0, "contributions": [[0, 5, 8], [2, 5, 7]]}
+{"rule": 0, "merge": 1, "contributions": [[0, 10, 0], [3, 5, 9]]}
+)");
+  ASSERT_EQ(schedule.merges.size(), 2u);
+  const std::vector<Merge::Contribution>& second = schedule.merges[1].contributions;
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(second[0].replica, 0);
+  EXPECT_EQ(second[0].post_step, 10);
+  EXPECT_EQ(second[0].taken_step, 0);
+  EXPECT_EQ(second[1].replica, 3);
+  EXPECT_EQ(second[1].taken_step, 9);
+}
+
+TEST(Schedule, OfMergesThatCannotBeIsRefused) {
+  const std::string first = R"({"rule": 0, "merge": 0, "contributions": [[0, 5, 12]]})";
+  const auto found = [&](const std::string& second, const char* words) {
+    return refused_merges(first + "\n" + second).find(words) != std::string::npos;
+  };
+  EXPECT_EQ(refused_merges(first), "");
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 2, "contributions": [[1, 5, 7]]})", "line 3, merge: found 2"));
+  EXPECT_TRUE(found(R"({"rule": 1, "merge": 1, "contributions": [[1, 5, 7]]})", "rule: found 1"));
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": []})", "found none"));
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[4, 5, 7]]})", "found replica 4"));
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[2, 5, 7], [1, 5, 7]]})", "ascending"));
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 6, 8]]})", "found step 6"));
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 20, 0]]})", "found step 20"))
+      << "it would be taken up after the last step";
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 5, 6]]})", "taken up at step 6"));
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 5, 21]]})", "taken up at step 21"));
+  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[0, 10, 15]]})", "found step 10"))
+      << "the first is under way until step 12";
+  EXPECT_EQ(refused_merges(first + "\n" + R"({"rule": 0, "merge": 1, "contributions": [[0, 15, 17]]})"), "");
+}
+
+TEST(Schedule, OfSynchronousMergesFollowsFromThePlan) {
+  const Schedule schedule = synchronous_merges(merging_plan(), kLonger);
+  ASSERT_EQ(schedule.merges.size(), 3u) << "after 5, 10 and 15 steps; after 20 nothing would come back";
+  for (int number = 0; number < 3; ++number) {
+    const Merge& merge = schedule.merges[static_cast<std::size_t>(number)];
+    EXPECT_EQ(merge.number, number);
+    ASSERT_EQ(merge.contributions.size(), 4u);
+    for (const Merge::Contribution& one : merge.contributions) {
+      EXPECT_EQ(one.post_step, 5 * (number + 1));
+      EXPECT_EQ(one.taken_step, one.post_step + 2);
+    }
+  }
+}
+
+TEST(Merges, AreKeptByATrace) {
+  OperationPlan waiting = merging_plan();
+  waiting.rules[0].completion = {};
+  waiting.rules[0].slack_steps = 1;
+  for (const OperationPlan& of_method : {merging_plan(), waiting}) {
+    std::stringstream text;
+    write_trace(make_trace(of_method, kLonger), text);
+    const OperationRule read = read_trace(text, "trace.jsonl").plan.rules.at(0);
+    EXPECT_EQ(read.kind, OperationKind::kMerge);
+    EXPECT_EQ(read.slack_steps, of_method.rules[0].slack_steps);
+    EXPECT_EQ(read.completion.quorum, of_method.rules[0].completion.quorum);
+    EXPECT_EQ(answer_bytes(read, 100), 400);
+  }
+}
+
+TEST(Merges, OfABlockingRuleAreRefused) {
+  OperationPlan blocking = merging_plan();
+  blocking.rules[0].overlap_steps = 0;
+  std::stringstream text;
+  write_trace(make_trace(blocking, kLonger), text);
+  EXPECT_THROW(read_trace(text, "trace.jsonl"), InputError);
+}
+
+TEST(Merges, LetTimesDecideUnlessAllWaitForAll) {
+  OperationPlan of_method = merging_plan();
+  EXPECT_TRUE(timing_matters(of_method));
+  of_method.rules[0].completion = {};
+  EXPECT_TRUE(timing_matters(of_method)) << "no replica waits";
+  of_method.rules[0].slack_steps = 1;
+  EXPECT_TRUE(timing_matters(of_method));
+  of_method.rules[0].slack_steps = 0;
+  EXPECT_FALSE(timing_matters(of_method));
+}
+
+TEST(Merges, AreNotPostedWhereTheyWouldComeBackTooLate) {
+  OperationRule rule = merging_plan().rules[0];
+  EXPECT_EQ(last_post_step(rule, 20), 15);
+  EXPECT_EQ(last_post_step(rule, 22), 20);
+  EXPECT_EQ(last_post_step(rule, 6), 0);
+  rule.phase = 3;
+  EXPECT_EQ(last_post_step(rule, 20), 18);
+  EXPECT_EQ(last_post_step(rule, 4), 0);
+}
+
 // It travels in the trace, and a trace says so where it is impossible.
 TEST(Completion, IsKeptByATrace) {
   std::stringstream text;

@@ -78,7 +78,7 @@ TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
 }
 
 TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTraceInStages) {
-  if (GetParam()["name"] == "ist") GTEST_SKIP() << "is not cut";
+  if (GetParam()["name"] == "ist" || GetParam()["name"] == "decoupled-diloco") GTEST_SKIP() << "is not cut";
   Json scenario = small_scenario(GetParam(), 14);
   scenario["workload"] = {{"wire", "fp16"}};
   scenario["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};

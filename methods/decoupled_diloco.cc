@@ -1,0 +1,82 @@
+// Decoupled DiLoCo (arXiv 2604.21428): replicas ("learners") that never wait. Each sends the outer gradient
+// of a fragment, when it is due at its own step, to a synchronizer, which makes a merge of what has arrived
+// when a quorum is there and a grace time is over; contributions count by the tokens behind them. The merged
+// fragment goes back to those that contributed and is mixed in when it has come.
+#include <fmt/core.h>
+
+#include "core/errors.h"
+#include "methods/common/compression.h"
+#include "methods/common/waiting.h"
+#include "methods/streaming_diloco.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<Node> options() {
+  std::vector<Node> all = fragment_options(1);
+  for (Node& option : merge_options()) all.push_back(std::move(option));
+  return all;
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  const Json& options = method.options;
+  OperationPlan plan{fragment_rules(options, model)};
+  for (OperationRule& rule : plan.rules) {
+    rule.kind = OperationKind::kMerge;
+    rule.collective = "parameter-server";
+    rule.completion = completion_of(options);
+    if (options.at("slack") != "unlimited") rule.slack_steps = options["slack"];
+    rule.answer = whole({"phi"}, model.wire);
+    rule.answer[0].columns = rule.payload[0].columns;
+    rule.payload[0].codec = codec_of(options, model, rule.payload[0].columns);
+  }
+  return plan;
+}
+
+void check_quorum(const Case& one) {
+  const Json& options = one.method.options;
+  const Json& quorum = options.at("quorum");
+  if (quorum.is_number() && quorum.get<int>() > one.replicas)
+    throw InputError("method.quorum", fmt::format("found {}", quorum.get<int>()),
+                     fmt::format("at most {}, the replicas", one.replicas));
+  if (options.at("slack") == "unlimited") return;
+  if (!completion_of(options).is_all())
+    throw InputError("method.slack",
+                     fmt::format("found {} with quorum {}", options["slack"].dump(), quorum.dump()),
+                     "\"unlimited\", or quorum \"all\"",
+                     "replicas that wait for merges of others, which wait for them, could wait for ever");
+  const int inner = options.at("inner_steps"), overlap = options.at("overlap"), slack = options["slack"];
+  if (slack >= inner - overlap)
+    throw InputError("method.slack",
+                     fmt::format("found {} with inner_steps {} and overlap {}", slack, inner, overlap),
+                     fmt::format("\"unlimited\", or below {}", inner - overlap),
+                     "a fragment comes back before it is due again");
+}
+
+void check(const Case& one) {
+  check_fragments(one);
+  check_quorum(one);
+  if (one.pipeline.has_stages())
+    throw InputError("pipeline.stages",
+                     fmt::format("found {} with method \"{}\"", one.pipeline.stages, one.method.label), "1",
+                     "stages of one replica would take up merges at different steps");
+  if (one.method.options.at("error_feedback") == "ef21")
+    throw InputError("method.error_feedback", "found \"ef21\"", "none or classic",
+                     "the mean that it adds up is one of all replicas, equally weighted");
+  if (const std::vector<std::string> differ = fragment_warnings(one); !differ.empty())
+    throw InputError("method.fragments", "found 0 where " + differ.front(), "the number of fragments",
+                     "the training follows the merges of the fragments that the network carries");
+}
+
+}  // namespace
+
+Method decoupled_diloco_method() {
+  return {"decoupled-diloco",
+          "merges of fragments by quorum, for which no replica waits (arXiv 2604.21428)",
+          options(),
+          plan,
+          check,
+          no_warnings};
+}
+
+}  // namespace longhaul

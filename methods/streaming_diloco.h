@@ -1,0 +1,28 @@
+// Fragments that are synchronized in turn, as Streaming DiLoCo (arXiv 2501.18512) has them: what methods with
+// such fragments share of options, plan and checks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "methods/common/method.h"
+
+namespace longhaul {
+
+// `inner_steps`, how the model is cut, `overlap` of at least `least_overlap` steps, `mixing`, the outer
+// optimizer, and compression.
+std::vector<Node> fragment_options(int least_overlap);
+
+// How many fragments a model of so many layers has; 0: it cannot be told.
+int fragment_count(const Json& options, int layers);
+FragmentPattern fragment_pattern(const Json& options);
+
+// A rule for each fragment, which posts its Δ every `inner_steps` steps, at another step than the others.
+std::vector<OperationRule> fragment_rules(const Json& options, const PlannedModel& model);
+
+// Throws InputError.
+void check_fragments(const Case& one);
+// Whether the network carries other fragments than are trained, in words.
+std::vector<std::string> fragment_warnings(const Case& one);
+
+}  // namespace longhaul

@@ -1,0 +1,183 @@
+// decoupled-diloco from end to end: the replay says who contributed to which merge, the training follows it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/csv.h"
+#include "core/json.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Json kFragments = {{"inner_steps", 8}, {"fragments", 2}, {"overlap", 3}};
+
+Json method(const char* name, const char* label, const Json& more = Json::object()) {
+  Json json = kFragments;
+  json["name"] = name;
+  json["label"] = label;
+  json.update(more);
+  return json;
+}
+
+class Decoupled : public testing::Test {
+ protected:
+  Json scenario(const Json& methods, const Json& step_time, const char* rate = "1Gbps") const {
+    Json json = Json::parse(read_text(scenario_file("small.json")));
+    json["methods"] = methods;
+    json["train"]["steps"] = 40;
+    json["workload"] = {{"step_time", step_time}};
+    json["network"] = {{"topology", {{"star", {{"rate", rate}, {"rtt", "50ms"}}}}}};
+    return json;
+  }
+  std::string run(const std::string& out, const Json& scenario, int jobs = 1) {
+    const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
+    write_text(file, scenario.dump());
+    const CommandResult result =
+        longhaul({"run", file, "--out", folder, "--quiet", "--jobs", std::to_string(jobs)});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return folder;
+  }
+  // By label.
+  static Json record(const std::string& run, const std::string& label) {
+    const Json summary = Json::parse(read_text(run + "/summary.json"));
+    for (const Json& one : summary["cases"])
+      if (one["label"] == label) return one;
+    throw std::runtime_error("no case " + label);
+  }
+  static std::string training(const std::string& run, const std::string& label) {
+    return run + "/train/" + record(run, label)["training"].get<std::string>();
+  }
+  static std::string losses(const std::string& run, const std::string& label) {
+    return read_text(training(run, label) + "/metrics.csv");
+  }
+  static std::string case_folder(const std::string& run, const std::string& label) {
+    return run + "/cases/" + record(run, label)["case"].get<std::string>();
+  }
+
+  const std::string folder_ = fresh_folder("decoupled");
+};
+
+const Json kConstant = {{"constant", "400ms"}},
+           kDrawn = {{"lognormal", {{"mean", "400ms"}, {"sigma", 0.05}}}},
+           kUneven = {{"lognormal", {{"mean", "400ms"}, {"sigma", 0.5}}}};
+const Json kSlow =
+    Json::array({{{"kind", "slow"}, {"replicas", "3"}, {"factor", 5}, {"at", "2s"}, {"for", "8s"}}});
+
+// Three steps are longer than a fragment's way and what the replicas are apart: no replica of
+// streaming-diloco waits, and merges of all contributions are its means. The same bits come out of replicas
+// that are each at a step of their own.
+TEST_F(Decoupled, OfAllContributionsIsStreamingWhereNobodyWaits) {
+  for (const Json& step_time : {kConstant, kDrawn}) {
+    const std::string out =
+        run(step_time.dump(),
+            scenario({method("streaming-diloco", "streaming"), method("decoupled-diloco", "all"),
+                      method("decoupled-diloco", "endless", {{"quorum", 2}, {"grace", "1000000s"}})},
+                     step_time));
+    EXPECT_EQ(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
+    for (const char* label : {"all", "endless"}) {
+      EXPECT_EQ(losses(out, label), losses(out, "streaming")) << label << " " << step_time;
+      EXPECT_EQ(record(out, label)["simulated_time_s"], record(out, "streaming")["simulated_time_s"]);
+    }
+  }
+}
+
+// Where replicas of streaming-diloco do wait, those without slack do so too.
+TEST_F(Decoupled, WithoutSlackIsStreamingWhateverTheTimes) {
+  const std::string out = run("uneven", scenario({method("streaming-diloco", "streaming"),
+                                                  method("decoupled-diloco", "no slack", {{"slack", 0}}),
+                                                  method("decoupled-diloco", "all")},
+                                                 kUneven, "20Mbps"));
+  EXPECT_GT(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
+  EXPECT_EQ(losses(out, "no slack"), losses(out, "streaming"));
+  EXPECT_NE(losses(out, "all"), losses(out, "streaming"));
+  EXPECT_EQ(record(out, "all")["exposed_s"]["max"], 0) << "no replica waits";
+  EXPECT_EQ(record(out, "all")["idle_fraction"]["max"], 0);
+}
+
+// The same bytes again with two jobs; and of the training with one thread, three, and the loop. Stacked sums
+// have another order.
+TEST_F(Decoupled, FollowsTheSeedWhateverThreadsAndJobsDo) {
+  Json json = scenario({method("decoupled-diloco", "quorum", {{"quorum", 3}, {"grace", "100ms"}}),
+                        method("decoupled-diloco", "adaptive", {{"quorum", 2}, {"grace", {{"mads", 1}}}})},
+                       kUneven);
+  json["faults"] = kSlow;
+  const std::string out = run("once", json), again = run("again", json, 2);
+  for (const char* label : {"quorum", "adaptive"}) {
+    EXPECT_EQ(losses(out, label), losses(again, label));
+    for (const char* file : {"/exchanges.csv", "/steps.csv", "/schedule.jsonl", "/replicas.csv"})
+      EXPECT_EQ(read_text(case_folder(out, label) + file), read_text(case_folder(again, label) + file));
+    const auto train = [&](const std::string& name, const std::vector<std::string>& more) {
+      std::vector<std::string> arguments = {"--case",
+                                            training(out, label) + "/case.json",
+                                            "--out",
+                                            folder_ + "/" + label + name,
+                                            "--quiet",
+                                            "--schedule",
+                                            case_folder(out, label) + "/schedule.jsonl"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      EXPECT_EQ(wait_for(start_command("longhaul-train", arguments)), 0);
+      return folder_ + "/" + label + name + "/metrics.csv";
+    };
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"--backend", "loop"}, {"--backend", "threads", "--threads", "3"}})
+      EXPECT_EQ(read_text(train(more.back(), more)), losses(out, label)) << label << " " << more.back();
+    const CsvTable stacked = read_csv(train("stacked", {"--backend", "stacked"})),
+                   loop = read_csv(training(out, label) + "/metrics.csv");
+    ASSERT_EQ(stacked.rows.size(), loop.rows.size());
+    const std::size_t loss = loop.column("loss");
+    for (std::size_t i = 0; i < loop.rows.size(); ++i)
+      EXPECT_NEAR(std::stod(stacked.rows[i][loss]), std::stod(loop.rows[i][loss]), 2e-3) << i;
+  }
+}
+
+// One replica is five times slower for a while: merges go on without it, its own contributions come later,
+// and nobody waits.
+TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
+  Json json = scenario(Json::array({method("decoupled-diloco", "quorum", {{"quorum", 3}, {"grace", "0s"}})}),
+                       kConstant);
+  json["faults"] = kSlow;
+  const std::string out = run("slow", json);
+  std::istringstream schedule(read_text(case_folder(out, "quorum") + "/schedule.jsonl"));
+  std::string line;
+  std::getline(schedule, line);
+  int without = 0, late = 0;
+  while (std::getline(schedule, line)) {
+    const Json merge = Json::parse(line);
+    int slow = 0, newest = 0;
+    for (const Json& one : merge["contributions"]) {
+      if (one[0] == 3) slow = one[1];
+      newest = std::max(newest, one[1].get<int>());
+    }
+    without += slow == 0;
+    late += slow > 0 && slow < newest;
+  }
+  EXPECT_GT(without, 0);
+  EXPECT_GT(late, 0);
+  EXPECT_EQ(record(out, "quorum")["idle_fraction"]["max"], 0);
+}
+
+TEST_F(Decoupled, WhatCannotBeIsSaid) {
+  const auto refusal = [&](const Json& more, const Json& pipeline = Json()) {
+    Json json = scenario(Json::array({method("decoupled-diloco", "wrong", more)}), kConstant);
+    if (!pipeline.is_null()) json["pipeline"] = pipeline;
+    write_text(folder_ + "/wrong.json", json.dump());
+    const CommandResult result = longhaul({"check", folder_ + "/wrong.json"});
+    EXPECT_EQ(result.status, 2) << more;
+    return result.err;
+  };
+  const auto expect_said = [&](const std::string& error, const char* words) {
+    EXPECT_NE(error.find(words), std::string::npos) << error;
+  };
+  expect_said(refusal({{"quorum", 5}}), "methods[0].quorum: found 5");
+  expect_said(refusal({{"quorum", 2}, {"slack", 1}}), "methods[0].slack: found 1 with quorum 2");
+  expect_said(refusal({{"slack", 5}}), "methods[0].slack: found 5 with inner_steps 8 and overlap 3");
+  expect_said(refusal({{"error_feedback", "ef21"}}), "methods[0].error_feedback: found \"ef21\"");
+  expect_said(refusal({{"overlap", 0}}), "methods[0].overlap");
+  expect_said(refusal(Json::object(), {{"stages", 2}}), "pipeline.stages: found 2");
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,241 @@
+// Merges in closed form, on a star: a message of 100,000 bytes at 1 MB/s of payload and 0.1 s takes 0.2 s
+// each way, none to and from replica 0, beside which the synchronizer is. A step takes 1 s times the
+// replica's factor.
+#include "replay/synchronizer.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/errors.h"
+#include "net/tcp/framing.h"
+#include "replay/membership.h"
+#include "replay/replay.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kMessage_s = 0.2;
+constexpr std::int64_t kBytes = 100000;
+
+struct Merging {
+  int every = 4, steps = 9;
+  Completion completion = {};
+  int slack_steps = -1;
+};
+
+OperationRule merge_rule(const Merging& merging) {
+  OperationRule rule = rule_of("parameter-server", merging.every);
+  rule.kind = OperationKind::kMerge;
+  rule.overlap_steps = 1;
+  rule.completion = merging.completion;
+  rule.slack_steps = merging.slack_steps;
+  rule.answer = whole({"phi"}, Wire::kInt8);
+  return rule;
+}
+
+Case merging_case(const std::vector<double>& factors) {
+  Case one = star_case(static_cast<int>(factors.size()), 8e6 / payload_share(TcpSpec().segment), 0.2);
+  one.network.fidelity = "analytic";
+  one.network.tcp.segment = TcpSpec().segment;
+  one.workload.step_time.seconds = 1;
+  one.workload.step_time_factors = factors;
+  return one;
+}
+
+Trace trace_of(const Merging& merging, int replicas) {
+  return make_trace({{merge_rule(merging)}}, {1, replicas, merging.steps, kBytes});
+}
+
+Replayed replayed(const Merging& merging, const std::vector<double>& factors) {
+  const Case one = merging_case(factors);
+  return run_with(analytic_replay, one, trace_of(merging, one.replicas));
+}
+
+struct Line {
+  std::vector<std::vector<int>> contributions;
+  double start_s, done_s;
+};
+
+std::vector<Line> merges_of(const Replayed& result) {
+  std::istringstream lines(result.files.at("schedule.jsonl"));
+  std::vector<Line> merges;
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    const Json json = Json::parse(line);
+    EXPECT_EQ(json.at("merge"), merges.size());
+    merges.push_back({json.at("contributions"), json.at("start_s"), json.at("done_s")});
+  }
+  return merges;
+}
+
+using Contributions = std::vector<std::vector<int>>;  // replica, posted after, taken up at the end of
+
+void expect_row(const Replayed& result, int step, int replica, double ready_s, double start_s,
+                double done_s) {
+  const ExchangeRecord& row = result.row(step, replica);
+  EXPECT_NEAR(row.ready_s, ready_s, 1e-9) << step << " " << replica;
+  EXPECT_NEAR(row.start_s, start_s, 1e-9) << step << " " << replica;
+  EXPECT_NEAR(row.done_s, done_s, 1e-9) << step << " " << replica;
+}
+
+std::vector<double> clocks_of(const Replayed& result) {
+  std::istringstream in(result.files.at("replicas.csv"));
+  std::vector<double> clocks;
+  std::string header, line;
+  std::getline(in, header);
+  std::istringstream names(header);
+  int column = 0;
+  for (std::string name; std::getline(names, name, ',') && name != "clock_s";) ++column;
+  while (std::getline(in, line)) {
+    std::istringstream cells(line);
+    std::string cell;
+    for (int i = 0; i <= column; ++i) std::getline(cells, cell, ',');
+    clocks.push_back(std::stod(cell));
+  }
+  return clocks;
+}
+
+// Three of four. After four steps contributions are there at 4.0 s (replica 0, no message), 4.2, 5.0 and, of
+// the slow one, 8.2 s. The first merge is made 0.3 s after the third, at 5.3 s; it is back at 5.5 s, so at
+// the end of step 6 of the first two and of step 5 of the third. At 8.2 s the slow one is in the next merge,
+// with contributions of step 8 of the first two; the third's, at 9.8 s, waits for the last of the slow
+// one, 16.2 s, since nobody else comes.
+TEST(Synchronizer, MergesWhatIsThereWhenTheGraceOfAQuorumIsOver) {
+  const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_EQ(merges.size(), 3u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 6}, {1, 4, 6}, {2, 4, 5}}));
+  EXPECT_NEAR(merges[0].start_s, 4.8, 1e-9);
+  EXPECT_NEAR(merges[0].done_s, 5.3, 1e-9);
+  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 8, 9}, {1, 8, 9}, {3, 4, 5}}));
+  EXPECT_NEAR(merges[1].start_s, 8, 1e-9);
+  EXPECT_NEAR(merges[1].done_s, 8.5, 1e-9);
+  EXPECT_EQ(merges[2].contributions, (Contributions{{2, 8, 0}, {3, 8, 9}}));
+  EXPECT_NEAR(merges[2].done_s, 16.2, 1e-9);
+  expect_row(result, 4, 0, 4, 4.8, 5.3);
+  expect_row(result, 4, 1, 4, 4.8, 5.3 + kMessage_s);
+  expect_row(result, 4, 2, 4.8, 4.8, 5.3 + kMessage_s);
+  expect_row(result, 4, 3, 8, 8, 8.5 + kMessage_s);
+  expect_row(result, 8, 2, 9.6, 9.6, 9.6);  // it ended before that came back
+}
+
+// No replica waits, however late the others are.
+TEST(Synchronizer, NoReplicaWaits) {
+  for (const Completion& completion : {Completion{3, 0.3}, Completion{}}) {
+    const Replayed result = replayed({4, 9, completion}, {1, 1, 1.2, 2});
+    const std::vector<double> clocks = clocks_of(result), expected = {9, 9, 10.8, 18};
+    ASSERT_EQ(clocks.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(clocks[i], expected[i], 1e-9);
+    for (const ExchangeRecord& row : result.exchanges) EXPECT_LE(row.done_s, row.awaited_s);
+  }
+}
+
+// What replicas send is what arrives: contributions to replica 0, and from it an answer to each that
+// contributed. In all 4 + 3 rows of contributions, one of them replica 0's twice; answers to 1, 2, 1, 3 and 2
+// and 3.
+TEST(Synchronizer, BytesAreThoseOfContributionsAndAnswers) {
+  const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
+  std::vector<std::int64_t> sent(4);
+  for (const ExchangeRecord& row : result.exchanges) sent[as_index(row.replica)] += row.bytes;
+  EXPECT_EQ(sent, (std::vector<std::int64_t>{6 * kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes}));
+  EXPECT_EQ(result.report["transfers"], 6 + 6);
+}
+
+// All of two, of which one takes 2.5 s a step. What the first posted after step 2 is merged at 5.2 s, when
+// the other's arrives: at step 4 it posts nothing, at step 6 with what it trained in four steps. After its
+// last posting it is not waited for.
+TEST(Synchronizer, WhoHasNothingBackPostsNothing) {
+  const Replayed result = replayed({2, 9}, {1, 2.5});
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_EQ(merges.size(), 4u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 2, 6}, {1, 2, 3}}));
+  EXPECT_NEAR(merges[0].done_s, 5.2, 1e-9);
+  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 6, 0}, {1, 4, 5}}));
+  EXPECT_NEAR(merges[1].done_s, 10.2, 1e-9);
+  EXPECT_EQ(merges[2].contributions, (Contributions{{1, 6, 7}}));
+  EXPECT_EQ(merges[3].contributions, (Contributions{{1, 8, 9}}));
+  expect_row(result, 4, 0, 4, 4, 4);
+  expect_row(result, 8, 0, 8, 8, 8);
+  for (const int step : {4, 8}) EXPECT_EQ(result.row(step, 0).bytes % (2 * kBytes), 0) << "answers alone";
+}
+
+// Without slack all wait for all: replica 0 from the end of step 3 to 5.2 s, then a step, posts at 6.2 s, and
+// from 7.2 s on for what the other posts at 10 s. The schedule is the one that follows from the plan.
+TEST(Synchronizer, WithoutSlackIsSynchronous) {
+  const Merging merging{2, 9, {}, 0};
+  const Replayed result = replayed(merging, {1, 2.5});
+  expect_row(result, 2, 0, 2, 5, 5.2);
+  EXPECT_NEAR(result.row(2, 0).awaited_s, 3, 1e-9);
+  expect_row(result, 4, 0, 6.2, 10, 10.2);
+  EXPECT_NEAR(result.row(4, 0).awaited_s, 7.2, 1e-9);
+  EXPECT_NEAR(result.row(2, 1).awaited_s, 7.5, 1e-9);
+  const Trace trace = trace_of(merging, 2);
+  EXPECT_FALSE(timing_matters(trace.plan));
+  const Schedule expected = synchronous_merges(trace.plan, trace.context);
+  std::istringstream lines(result.files.at("schedule.jsonl"));
+  const Schedule found = read_schedule(lines, "schedule.jsonl", trace.plan, trace.context);
+  ASSERT_EQ(found.merges.size(), expected.merges.size());
+  for (std::size_t i = 0; i < found.merges.size(); ++i) {
+    ASSERT_EQ(found.merges[i].contributions.size(), 2u);
+    for (const std::size_t replica : {0u, 1u}) {
+      EXPECT_EQ(found.merges[i].contributions[replica].post_step,
+                expected.merges[i].contributions[replica].post_step);
+      EXPECT_EQ(found.merges[i].contributions[replica].taken_step,
+                expected.merges[i].contributions[replica].taken_step);
+    }
+  }
+}
+
+// A slack of a step: replica 0 goes on to the end of step 4, 4 s, before it waits.
+TEST(Synchronizer, SlackIsStepsThatGoOn) {
+  const Replayed result = replayed({4, 9, {}, 1}, {1, 2.5});
+  expect_row(result, 4, 0, 4, 10, 10.2);
+  EXPECT_NEAR(result.row(4, 0).awaited_s, 6, 1e-9);
+}
+
+// A quorum of one. The first merge waits half a second, and passes by what comes at 5.0 s, a second after the
+// first: the next one, of that, waits a second. Replica 0 comes at 8.0 s, three after that: it waits the
+// median of both, two seconds, in which the other comes, at 9.8 s.
+TEST(Synchronizer, AnAdaptiveGraceFollowsTheLags) {
+  const Replayed result = replayed({4, 9, {1, 0, AdaptiveGrace{0, 64, 0, 0.5}}}, {1, 1.2});
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_EQ(merges.size(), 3u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 5}}));
+  EXPECT_NEAR(merges[0].done_s, 4.5, 1e-9);
+  EXPECT_EQ(merges[1].contributions, (Contributions{{1, 4, 6}}));
+  EXPECT_NEAR(merges[1].done_s, 6, 1e-9);
+  EXPECT_EQ(merges[2].contributions, (Contributions{{0, 8, 0}, {1, 8, 9}}));
+  EXPECT_NEAR(merges[2].done_s, 9.8, 1e-9);
+}
+
+// The parts of every row add up to done − start: none, or the last contribution's way from then on, the grace
+// time, and the way back.
+TEST(Synchronizer, PartsAddUp) {
+  const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
+  std::istringstream in(result.files.at("breakdown.csv"));
+  std::string header, line;
+  std::getline(in, header);
+  std::size_t row = 0;
+  for (; std::getline(in, line); ++row) {
+    std::istringstream cells(line);
+    std::vector<std::string> values;
+    for (std::string cell; std::getline(cells, cell, ',');) values.push_back(cell);
+    double sum = 0;
+    for (std::size_t i = 3; i < values.size(); ++i) sum += std::stod(values[i]);
+    const ExchangeRecord& record = result.exchanges.at(row);
+    EXPECT_NEAR(sum, record.done_s - record.start_s, 1e-8) << line;
+  }
+  EXPECT_EQ(row, result.exchanges.size());
+}
+
+TEST(Synchronizer, CrashesAreRefused) {
+  Case one = merging_case({1, 1});
+  one.crashes.emplace_back();
+  EXPECT_THROW(check_crashes(one, trace_of({}, 2).plan), InputError);
+}
+
+}  // namespace
+}  // namespace longhaul

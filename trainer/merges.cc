@@ -1,0 +1,212 @@
+#include "trainer/merges.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "core/errors.h"
+#include "core/index.h"
+
+namespace longhaul {
+namespace {
+
+std::string name_of_message(std::size_t merge, int replica) {
+  return "contribution." + std::to_string(merge) + "." + std::to_string(replica);
+}
+
+std::string name_of_result(std::size_t merge) {
+  return "merged." + std::to_string(merge);
+}
+
+constexpr const char* kPhi = "synchronizer.phi";
+constexpr const char* kMomentum = "synchronizer.momentum";
+
+void read_all(SafetensorsFile& file, const std::string& name, std::int64_t bytes, void* out) {
+  const SafetensorsFile::Entry& entry = file.entry(name);
+  if (entry.bytes != bytes)
+    throw InputError(name, "has " + std::to_string(entry.bytes) + " bytes", std::to_string(bytes),
+                     "the checkpoint is of another training");
+  file.read(entry, 0, bytes, out);
+}
+
+}  // namespace
+
+std::vector<float> token_shares(const Merge& merge, std::map<std::pair<int, int>, int>& posted) {
+  std::vector<int> steps;
+  for (const Merge::Contribution& one : merge.contributions) {
+    int& before = posted[{merge.rule, one.replica}];
+    steps.push_back(one.post_step - before);
+    before = one.post_step;
+  }
+  const double all = std::accumulate(steps.begin(), steps.end(), 0.);
+  std::vector<float> shares;
+  for (const int own : steps) shares.push_back(static_cast<float>(own / all));
+  return shares;
+}
+
+Merges::Merges(const OperationPlan& plan, const PlanContext& context, const Schedule& schedule,
+               const Update& update, Replicas& replicas)
+    : plan_(plan), context_(context), update_(update), replicas_(replicas) {
+  std::map<std::pair<int, int>, int> posted;
+  for (const Merge& merge : schedule.merges) {
+    const std::size_t number = merges_.size();
+    Plan one{&merge, token_shares(merge, posted), true, {}};
+    one.is_even = std::all_of(one.shares.begin(), one.shares.end(),
+                              [&](float share) { return share == one.shares.front(); });
+    one.columns = ranges_of(plan.rules[as_index(merge.rule)].payload.front().columns, context.parameters);
+    merges_.push_back(std::move(one));
+    for (const Merge::Contribution& made : merge.contributions) {
+      posted_[{made.replica, made.post_step}].push_back(number);
+      if (made.taken_step > 0) taken_[{made.replica, made.taken_step}].push_back(number);
+    }
+  }
+  for (auto* actions : {&taken_, &posted_})
+    for (auto& [at, numbers] : *actions)
+      std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) {
+        return merges_[a].merge->rule < merges_[b].merge->rule;
+      });
+  const float* first = replicas.arena.row(Slot::kWeights, 0);
+  phi_.assign(first, first + context.parameters);
+  momentum_.resize(phi_.size());
+}
+
+const OperationRule& Merges::rule_of(std::size_t merge) const {
+  return plan_.rules[as_index(merges_[merge].merge->rule)];
+}
+
+MessageFormat Merges::format_of(std::size_t merge, int post_step) const {
+  return MessageFormat(rule_of(merge).payload.front(), context_.parameters,
+                       mask_draw(context_.seed, post_step));
+}
+
+std::int64_t Merges::size_of(std::size_t merge) const {
+  return column_count(merges_[merge].columns, context_.parameters);
+}
+
+bool Merges::has_work(int replica, int step) const {
+  return taken_.count({replica, step}) > 0 || posted_.count({replica, step}) > 0;
+}
+
+bool Merges::is_there(int replica, int step) const {
+  const auto found = taken_.find({replica, step});
+  return found == taken_.end() || std::all_of(found->second.begin(), found->second.end(),
+                                              [this](std::size_t merge) { return merge < made_; });
+}
+
+void Merges::post(int replica, int step) {
+  const auto found = posted_.find({replica, step});
+  if (found == posted_.end()) return;
+  for (const std::size_t merge : found->second) {
+    const PayloadPart& part = rule_of(merge).payload.front();
+    const auto [slot, less] = update_.source(part.tensor);
+    Arena& arena = replicas_.arena;
+    const RowSource source{arena.row(slot, replica), less ? arena.row(*less, replica) : nullptr};
+    float* error = part.codec.feedback == Feedback::kNone ? nullptr : arena.row(Slot::kError, replica);
+    messages_[{merge, replica}] = Message(format_of(merge, step), source).encoded(error);
+  }
+}
+
+bool Merges::can_make(std::size_t merge) const {
+  const std::vector<Merge::Contribution>& all = merges_[merge].merge->contributions;
+  return std::all_of(all.begin(), all.end(), [&](const Merge::Contribution& one) {
+    return messages_.count({merge, one.replica}) > 0;
+  });
+}
+
+bool Merges::make() {
+  const std::size_t before = made_;
+  while (made_ < merges_.size() && can_make(made_)) make(made_++);
+  return made_ > before;
+}
+
+void Merges::make(std::size_t number) {
+  const Plan& plan = merges_[number];
+  std::vector<const Message*> messages;
+  std::vector<int> members;
+  int last_step = 0;
+  for (const Merge::Contribution& one : plan.merge->contributions) {
+    messages.push_back(&messages_.at({number, one.replica}));
+    members.push_back(one.replica);
+    last_step = std::max(last_step, one.post_step);
+  }
+  replicas_.log.begin(last_step, rule_of(number).name);
+  replicas_.log.group(members);
+  for (std::size_t i = 0; i < members.size(); ++i)
+    replicas_.log.sent(members[i], rule_of(number).payload.front().tensor, messages[i]->size());
+  replicas_.log.end();
+
+  for (const ColumnRange& range : plan.columns)
+    for_each_piece(replicas_.backend, range.size(), [&](std::int64_t from, std::int64_t to) {
+      float mean[kBlock];
+      for (std::int64_t begin = range.begin + from; begin < range.begin + to; begin += kBlock) {
+        const std::int64_t end = std::min(range.begin + to, begin + kBlock);
+        plan.is_even ? mean_of(messages, begin, end, mean)
+                     : weighted_mean_of(messages, plan.shares, begin, end, mean);
+        update_.merge(end - begin, mean, phi_.data() + begin, momentum_.data() + begin);
+      }
+    });
+  for (const int member : members) messages_.erase({number, member});
+  const auto takes = [](const Merge::Contribution& one) { return one.taken_step > 0; };
+  const std::vector<Merge::Contribution>& all = plan.merge->contributions;
+  takers_[number] = static_cast<int>(std::count_if(all.begin(), all.end(), takes));
+  if (takers_[number] == 0) return;
+  std::vector<float>& result = results_[number];
+  for (const ColumnRange& range : plan.columns)
+    result.insert(result.end(), phi_.begin() + range.begin, phi_.begin() + range.end);
+}
+
+void Merges::take_up(int replica, int step) {
+  const auto found = taken_.find({replica, step});
+  if (found == taken_.end()) return;
+  for (const std::size_t merge : found->second) {
+    const float* result = results_.at(merge).data();
+    for (const ColumnRange& range : merges_[merge].columns) {
+      update_.take_up(range.size(), result, replicas_.arena.row(Slot::kWeights, replica) + range.begin,
+                      replicas_.arena.row(Slot::kSlowWeights, replica) + range.begin);
+      result += range.size();
+    }
+    if (--takers_.at(merge) == 0) results_.erase(merge);
+  }
+}
+
+std::vector<TensorView> Merges::tensors() const {
+  std::vector<TensorView> views = {{kPhi, "F32", {context_.parameters}, phi_.data()},
+                                   {kMomentum, "F32", {context_.parameters}, momentum_.data()}};
+  for (const auto& [place, message] : messages_)
+    views.push_back({name_of_message(place.first, place.second),
+                     "U8",
+                     {static_cast<std::int64_t>(message.bytes().size())},
+                     message.bytes().data()});
+  for (const auto& [merge, result] : results_)
+    views.push_back({name_of_result(merge), "F32", {size_of(merge)}, result.data()});
+  return views;
+}
+
+void Merges::restore(SafetensorsFile& file, std::size_t made, const IsOver& is_over) {
+  if (made > merges_.size())
+    throw InputError("merges", "found " + std::to_string(made), "at most " + std::to_string(merges_.size()),
+                     "the checkpoint is of another schedule");
+  made_ = made;
+  const auto floats = static_cast<std::int64_t>(sizeof(float));
+  read_all(file, kPhi, floats * context_.parameters, phi_.data());
+  read_all(file, kMomentum, floats * context_.parameters, momentum_.data());
+  for (std::size_t number = 0; number < merges_.size(); ++number)
+    for (const Merge::Contribution& one : merges_[number].merge->contributions) {
+      if (number < made) {
+        takers_[number] += one.taken_step > 0 && !is_over(one.replica, one.taken_step);
+      } else if (is_over(one.replica, one.post_step)) {
+        const MessageFormat format = format_of(number, one.post_step);
+        std::vector<std::uint8_t> bytes(as_index(format.bytes()));
+        read_all(file, name_of_message(number, one.replica), format.bytes(), bytes.data());
+        messages_[{number, one.replica}] = Message(format, std::move(bytes));
+      }
+    }
+  for (const auto& [number, takers] : takers_) {
+    if (takers == 0) continue;
+    std::vector<float>& result = results_[number];
+    result.resize(as_index(size_of(number)));
+    read_all(file, name_of_result(number), floats * size_of(number), result.data());
+  }
+}
+
+}  // namespace longhaul

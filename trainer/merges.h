@@ -1,0 +1,86 @@
+// The merges of a synchronizer (OperationKind::kMerge, core/plan/schedule.h) on the rows of the replicas,
+// each of which is at a step of its own: who contributed to which merge, after which step, and when it took
+// up the result, is the schedule's.
+//
+// A contribution weighs as many tokens as its replica has trained since the one before of the same fragment
+// (arXiv 2604.21428; batches are equally long, so steps stand for them):
+//
+//   w_i = steps_i / Σ steps_j;   Δ̄ = Σ w_i Δ_i
+//
+// Where all are equal that is computed as the mean of an all-reduce is, to the bit.
+//
+// One process holds all replicas.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/plan/schedule.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/codecs/message.h"
+#include "trainer/operations/update.h"
+
+namespace longhaul {
+
+// What its members contribute, each since what it contributed before to the same rule: the shares, in the
+// order of the contributions. `posted`, by rule and replica the last post step, is brought up to date.
+std::vector<float> token_shares(const Merge& merge, std::map<std::pair<int, int>, int>& posted);
+
+class Merges {
+ public:
+  // All must outlive it. The synchronizer's model is that of the first replica.
+  Merges(const OperationPlan& plan, const PlanContext& context, const Schedule& schedule,
+         const Update& update, Replicas& replicas);
+
+  // Whether the replica posts or takes up anything at the end of `step`.
+  bool has_work(int replica, int step) const;
+  // Makes the merges that can be made, in the order of the schedule. Whether there was one.
+  bool make();
+  // Whether all that the replica takes up at the end of `step` is made.
+  bool is_there(int replica, int step) const;
+  // Behind that: the replica takes it up, then posts what the schedule says.
+  void take_up(int replica, int step);
+  void post(int replica, int step);
+
+  // What a checkpoint keeps besides the tables of the arena.
+  std::vector<TensorView> tensors() const;
+  std::size_t made() const { return made_; }
+  // The reverse, once the tables are there: of a file in which `made` merges were made and replicas had
+  // posted and taken up what `is_over(replica, step)` says.
+  using IsOver = std::function<bool(int replica, int step)>;
+  void restore(SafetensorsFile& file, std::size_t made, const IsOver& is_over);
+
+ private:
+  struct Plan {  // of a merge
+    const Merge* merge = nullptr;
+    std::vector<float> shares;
+    bool is_even = false;  // all weigh the same
+    Columns columns;
+  };
+  using At = std::pair<int, int>;             // replica, step
+  using Place = std::pair<std::size_t, int>;  // merge, replica
+
+  const OperationRule& rule_of(std::size_t merge) const;
+  MessageFormat format_of(std::size_t merge, int post_step) const;
+  std::int64_t size_of(std::size_t merge) const;
+  bool can_make(std::size_t merge) const;
+  void make(std::size_t merge);
+
+  const OperationPlan& plan_;
+  const PlanContext& context_;
+  const Update& update_;
+  Replicas& replicas_;
+  std::vector<Plan> merges_;                       // in the order of the schedule
+  std::map<At, std::vector<std::size_t>> taken_;   // merges, in the order of the rules
+  std::map<At, std::vector<std::size_t>> posted_;  // likewise
+  std::vector<float> phi_, momentum_;              // the synchronizer's
+  std::size_t made_ = 0;
+  std::map<Place, Message> messages_;                  // posted, of merges that are not made
+  std::map<std::size_t, std::vector<float>> results_;  // of merges that some have still to take up
+  std::map<std::size_t, int> takers_;                  // of results_: how many
+};
+
+}  // namespace longhaul

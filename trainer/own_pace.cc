@@ -1,0 +1,160 @@
+#include "trainer/own_pace.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/child_main.h"
+#include "core/errors.h"
+#include "trainer/training.h"
+
+namespace longhaul {
+namespace {
+
+std::string name_of(const std::pair<int, int>& at, int replica) {
+  return fmt::format("evaluated.{}.{}.{}", at.first, at.second, replica);
+}
+
+}  // namespace
+
+int OwnPace::lowest() const {
+  return *std::min_element(finished.begin(), finished.end());
+}
+
+void OwnPace::keep(int step, int phase, int replica, const float* row, std::int64_t parameters) {
+  evaluated[{step, phase}][replica].assign(row, row + parameters);
+}
+
+Json OwnPace::state() const {
+  Json rows = Json::array();
+  for (const auto& [at, of] : evaluated)
+    for (const auto& one : of) rows.push_back({at.first, at.second, one.first});
+  return {{"computed", computed}, {"finished", finished}, {"merges", merges.made()}, {"evaluated", rows}};
+}
+
+std::vector<TensorView> OwnPace::tensors() const {
+  std::vector<TensorView> views = merges.tensors();
+  for (const auto& [at, of] : evaluated)
+    for (const auto& [replica, row] : of)
+      views.push_back({name_of(at, replica), "F32", {static_cast<std::int64_t>(row.size())}, row.data()});
+  return views;
+}
+
+void OwnPace::restore(const Json& state, SafetensorsFile& file, std::int64_t parameters) {
+  computed = state.at("computed").get<std::vector<int>>();
+  finished = state.at("finished").get<std::vector<int>>();
+  merges.restore(file, state.at("merges"),
+                 [this](int replica, int step) { return finished[as_index(replica)] >= step; });
+  for (const Json& one : state.at("evaluated")) {
+    const std::pair<int, int> at(one.at(0), one.at(1));
+    const int replica = one.at(2);
+    std::vector<float>& row = evaluated[at][replica];
+    row.resize(as_index(parameters));
+    file.read(file.entry(name_of(at, replica)), 0, parameters * static_cast<std::int64_t>(sizeof(float)),
+              row.data());
+  }
+}
+
+// What one replica has to do with others, or with files, at the end of a step.
+bool Training::stops_after(int step, int replica) const {
+  return is_evaluated(step) || is_kept(step) || pace_->merges.has_work(replica, step);
+}
+
+void Training::step_alone(int step, int replica) {
+  const auto at = as_index(replica);
+  if (!stacked_) {
+    std::vector<float> no_gates;
+    inner_step(step, replica, losses_[at], seconds_[at], no_gates);
+  } else {
+    losses_[at] = 0;
+    clear_for_partial(plan_.pipeline, arena_.parameters(), arena_.row(Slot::kGradient, replica));
+    for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
+      run_stack(step, microbatch, paths_at(step, microbatch), {replica, replica + 1});
+    optimize(step, replica, seconds_[at]);
+  }
+  check_loss(step, replica);
+}
+
+// Each replica that can to the next step at whose end it has something to do.
+void Training::compute_alone() {
+  for_each_held([this](int replica) {
+    int& computed = pace_->computed[as_index(replica)];
+    if (computed > pace_->finished[as_index(replica)]) return;
+    while (computed < train_.steps) {
+      step_alone(computed + 1, replica);
+      ++computed;
+      if (stops_after(computed, replica) || interrupted()) return;
+    }
+  });
+}
+
+// Where replicas that waited for it would take something up.
+bool Training::has_merge_due(int step) const {
+  return std::any_of(plan_.rules.begin(), plan_.rules.end(), [&](const OperationRule& rule) {
+    return is_posted_at(rule, train_.steps, step - rule.overlap_steps);
+  });
+}
+
+// What follows the program of a step (core/plan/program.h): what is there of merges is taken up, then posted.
+void Training::finish_alone(int step, int replica) {
+  const auto keep = [&](int phase) {
+    pace_->keep(step, phase, replica, arena_.row(update_->product(), replica), arena_.parameters());
+  };
+  if (is_evaluated(step) && has_merge_due(step)) keep(0);
+  pace_->merges.take_up(replica, step);
+  pace_->merges.post(replica, step);
+  if (is_evaluated(step)) keep(1);
+  pace_->finished[as_index(replica)] = step;
+}
+
+// Ends the steps that can end. Whether there was one.
+bool Training::finish_steps_alone() {
+  bool any = false;
+  for (bool is_new = true; is_new;) {
+    is_new = pace_->merges.make();
+    for (int replica = 0; replica < case_.replicas; ++replica) {
+      const int step = pace_->computed[as_index(replica)];
+      if (pace_->finished[as_index(replica)] == step || !pace_->merges.is_there(replica, step)) continue;
+      finish_alone(step, replica);
+      is_new = any = true;
+    }
+  }
+  return any;
+}
+
+// With the rows in the arena that the replicas had at that step.
+void Training::evaluate_kept() {
+  while (!pace_->evaluated.empty() && pace_->evaluated.begin()->second.size() == as_index(case_.replicas)) {
+    auto& [at, rows] = *pace_->evaluated.begin();
+    const auto swap_rows = [&, of = &rows] {
+      for (auto& [replica, row] : *of)
+        std::swap_ranges(row.begin(), row.end(), arena_.row(update_->product(), replica));
+    };
+    swap_rows();
+    evaluate(at.first, at.second == 0 ? "before" : has_merge_due(at.first) ? "after" : "plain");
+    swap_rows();
+    pace_->evaluated.erase(pace_->evaluated.begin());
+  }
+}
+
+void Training::run_at_own_pace() {
+  while (saved_step_ < train_.steps) {
+    if (interrupted()) {
+      save_checkpoint(pace_->lowest());
+      throw Interrupted();
+    }
+    const int lowest = pace_->lowest();
+    compute_alone();
+    if (!finish_steps_alone())
+      throw InputError("--schedule", "has merges that wait for each other",
+                       "the schedule of a replay of this case");
+    evaluate_kept();
+    bool is_due = false;
+    for (int step = lowest + 1; step <= pace_->lowest(); ++step) is_due |= is_kept(step);
+    if (is_due) save_checkpoint(pace_->lowest());
+    report(pace_->lowest());
+  }
+}
+
+}  // namespace longhaul
