@@ -18,8 +18,7 @@ TEST(TokenShares, AreOfWhatWasTrainedSinceTheLastContribution) {
             (std::vector<float>{0.5F, 0.25F, 0.25F}));
 }
 
-// η 0.5, μ 0.8, α 0.25; φ = 10. Replicas 0 and 1 contribute Δ = 1 and 3 after two steps each; replica 2,
-// which is late, −0.3 to the second merge, after two steps, with replica 0's Δ of four.
+// Three replicas of one weight, as tests/golden/decoupled_diloco.json has them.
 class OneWeight : public testing::Test {
  protected:
   static OperationPlan plan() {
@@ -32,20 +31,40 @@ class OneWeight : public testing::Test {
     rule.answer = whole({"phi"}, Wire::kFp32);
     return {{rule}};
   }
+  static Schedule schedule(const Json& history) {
+    Schedule made;
+    for (const Json& one : history["merges"]) {
+      Merge merge{0, static_cast<int>(made.merges.size()), {}};
+      for (const Json& made_by : one["contributions"])
+        merge.contributions.push_back({made_by["replica"], made_by["post_step"], made_by["taken_step"]});
+      made.merges.push_back(merge);
+    }
+    return made;
+  }
 
   OneWeight() {
     for (int replica = 0; replica < 3; ++replica)
-      *arena_.row(Slot::kWeights, replica) = *arena_.row(Slot::kSlowWeights, replica) = 10;
+      *arena_.row(Slot::kWeights, replica) = *arena_.row(Slot::kSlowWeights, replica) =
+          history_["start"]["phi"];
     merges_ = std::make_unique<Merges>(plan_, context_, schedule_, *update_, replicas_);
   }
   float& theta(int replica) { return *arena_.row(Slot::kWeights, replica); }
   float phi(int replica) const { return *arena_.row(Slot::kSlowWeights, replica); }
+  void post(const Json& one) {
+    theta(one["replica"]) = one["posted"];
+    merges_->post(one["replica"], one["post_step"]);
+  }
+  void take_up(const Json& one) {
+    theta(one["replica"]) = one["theta"];
+    merges_->take_up(one["replica"], one["taken_step"]);
+    EXPECT_FLOAT_EQ(theta(one["replica"]), one["after"].get<float>()) << one;
+  }
 
+  const Json history_ = golden("decoupled_diloco.json");
   const OperationPlan plan_ = plan();
   const PlanContext context_{1, 3, 8, 1};
-  const Schedule schedule_{{{0, 0, {{0, 2, 3}, {1, 2, 4}}}, {0, 1, {{0, 6, 7}, {2, 2, 3}}}}, {}};
-  const std::unique_ptr<Update> update_ =
-      make_update({"decoupled-diloco", "", {{"outer_lr", 0.5}, {"outer_momentum", 0.8}, {"mixing", 0.25}}});
+  const Schedule schedule_ = schedule(history_);
+  const std::unique_ptr<Update> update_ = make_update({"decoupled-diloco", "", history_["method"]});
   Arena arena_{slots_with(update_->rows()), 3, 1};
   const std::unique_ptr<Backend> backend_ = make_loop_backend();
   ExchangeLog log_;
@@ -53,36 +72,28 @@ class OneWeight : public testing::Test {
   std::unique_ptr<Merges> merges_;
 };
 
+// The second merge is made before replica 1 takes up the first, and it gets what it contributed to.
 TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
-  theta(0) = 11;
-  merges_->post(0, 2);
+  const Json &first = history_["merges"][0], &second = history_["merges"][1];
+  post(first["contributions"][0]);
   EXPECT_FALSE(merges_->make()) << "replica 1 is not there";
   EXPECT_FALSE(merges_->is_there(0, 3));
-  theta(1) = 13;
-  merges_->post(1, 2);
+  post(first["contributions"][1]);
   EXPECT_TRUE(merges_->make());
   EXPECT_TRUE(merges_->is_there(0, 3));
   EXPECT_FALSE(merges_->is_there(2, 3));
-  theta(0) = 11.5;
-  merges_->take_up(0, 3);  // Δ̄ = 2, v = 2, φ = 10 + 0.5 (2 + 0.8 · 2) = 11.8
-  EXPECT_FLOAT_EQ(phi(0), 11.8F);
-  EXPECT_FLOAT_EQ(theta(0), 0.25F * 11.5F + 0.75F * 11.8F);
+  take_up(first["contributions"][0]);
+  EXPECT_FLOAT_EQ(phi(0), first["phi"].get<float>());
   EXPECT_EQ(phi(1), 10) << "not yet";
 
-  theta(0) = 12.8F;
-  merges_->post(0, 6);
-  theta(2) = 9.7F;
-  merges_->post(2, 2);
+  for (const Json& one : second["contributions"]) post(one);
   EXPECT_TRUE(merges_->make());
-  theta(1) = 14;
-  merges_->take_up(1, 4);
-  EXPECT_FLOAT_EQ(phi(1), 11.8F) << "what it contributed to, though there is a newer one";
-  EXPECT_FLOAT_EQ(theta(1), 0.25F * 14 + 0.75F * 11.8F);
-  theta(2) = 9.6F;
-  merges_->take_up(2, 3);
-  // Δ̄ = 2/3 · 1 − 1/3 · 0.3 = 0.56667, v = 0.8 · 2 + Δ̄ = 2.16667, φ = 11.8 + 0.5 (Δ̄ + 0.8 v) = 12.95
-  EXPECT_NEAR(phi(2), 12.95, 1e-5);
-  EXPECT_NEAR(theta(2), 0.25 * 9.6 + 0.75 * 12.95, 1e-5);
+  take_up(first["contributions"][1]);
+  EXPECT_FLOAT_EQ(phi(1), first["phi"].get<float>());
+  for (const Json& one : second["contributions"]) {
+    take_up(one);
+    EXPECT_FLOAT_EQ(phi(one["replica"]), second["phi"].get<float>());
+  }
   EXPECT_FALSE(merges_->make());
 }
 
