@@ -279,9 +279,9 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   record["compute_time_s"] = mean(compute_s);
 }
 
-// Of a case whose replicas may crash: what took part, what was lost, what coming back took.
+// Of a case whose replicas may be gone: what took part, what was lost, what coming back took.
 void add_absences(const Case& one, const std::string& case_folder, Json& record) {
-  if (one.crashes.empty()) return;
+  if (!one.operations_may_fail()) return;
   double useful_steps = 0, lost_s = 0, gone_s = 0, compute_s = 0, latest_s = 0;
   for (CsvStream rows(case_folder + "/replicas.csv",
                       {"compute_s", "clock_s", "useful_steps", "lost_s", "gone_s"});

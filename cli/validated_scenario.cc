@@ -51,7 +51,7 @@ void check_timing(const Case& one) {
   throw InputError("workload.step_time",
                    fmt::format("found \"measured\", but in method \"{}\"{} times decide who takes part in an "
                                "operation, so that the replay comes before the training",
-                               one.method.name, has_absences(one) ? " with faults of kind \"crash\"" : ""),
+                               one.method.name, has_absences(one) ? " with these faults" : ""),
                    "constant, lognormal or flops");
 }
 

@@ -138,6 +138,24 @@ Node fault_options() {
                                 "a replica is gone, and what it computed since its last step is lost; the "
                                 "section recovery says what follows"),
                   kind_of_fault(
+                      "leave",
+                      {whose_absences(), file_of_absences(),
+                       choice("after", {"exchange", "step"})
+                           .by_default("exchange")
+                           .means("it goes behind the next step that ends with an exchange, so that "
+                                  "nothing that it computed is lost, or behind the step that it is at")},
+                      spans(),
+                      "a replica tells the others and goes when its step and its exchanges are over; at 0 s "
+                      "it is not there yet"),
+                  kind_of_fault(
+                      "exchange",
+                      {text("replicas")
+                           .required()
+                           .means("a replica or a range of them, as \"0-3\", each by itself")},
+                      moments(),
+                      "the connections of a replica are reset: the operations break in which it sends or "
+                      "receives at that moment; all stay, and recovery.on_failure says what follows"),
+                  kind_of_fault(
                       "link",
                       {text("link").required().means("name of a link, or a glob of names, each by itself"),
                        number("rate").at_least(0).at_most(1).means(
@@ -163,8 +181,11 @@ FaultsSpec parse_faults(const Json& resolved, int workers) {
     if (json.at("kind") == "slow")
       spec.slow.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
                            json.at("factor"), parse_times(json, path)});
-    else if (json.at("kind") == "crash")
+    else if (json.at("kind") == "crash" || json.at("kind") == "leave")
       spec.crashes.push_back(parse_absence(json, number, workers, resolved.value("folder", ""), path));
+    else if (json.at("kind") == "exchange")
+      spec.exchanges.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
+                                parse_times(json, path)});
     else
       spec.links.push_back(parse_link_fault(json, number, path));
   }
@@ -197,7 +218,9 @@ Node recovery_options() {
                   .means(
                       "what a replica downloads, bytes a parameter; default 12, weights and two moments in "
                       "fp32, and 8 more where the method has an outer step")})
-      .means("what follows when a replica is gone (faults of kind crash)");
+      .means(
+          "what follows when a replica is gone, or an exchange breaks (faults of kind crash, leave, "
+          "exchange)");
 }
 
 RecoverySpec parse_recovery(const Json& resolved) {

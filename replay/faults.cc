@@ -22,6 +22,10 @@ FaultWindows windows_of(const SlowFault& fault, std::uint64_t seed, int worker) 
 
 }  // namespace
 
+std::string kind_of(const CrashFault& fault) {
+  return fault.is_orderly() ? "leave" : "crash";
+}
+
 std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& one) {
   std::map<int, FaultWindows> windows;
   if (!fault.file.empty()) {
@@ -61,10 +65,14 @@ double SlowReplicas::stretched_s(int worker, double begin_s, double seconds) con
   }
 }
 
+FaultWindows reset_moments(const ExchangeFault& fault, const Case& one, int replica) {
+  return {fault.times, one.seed, fault.number, name_of(replica)};
+}
+
 std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, double until_s) {
   const std::int64_t until_ns = std::llround(until_s * 1e9);
   std::vector<FaultRow> rows;
-  const auto add = [&](int number, const char* kind, const std::string& subject,
+  const auto add = [&](int number, const std::string& kind, const std::string& subject,
                        const FaultWindows& windows) {
     for (const FaultWindows::Window& one_time : windows.until(until_ns))
       rows.push_back({number, kind, subject, static_cast<double>(one_time.begin_ns) / 1e9,
@@ -75,7 +83,13 @@ std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, do
       add(fault.number, "slow", name_of(worker), windows_of(fault, one.seed, worker));
   for (const CrashFault& fault : one.crashes)
     for (const auto& [replica, windows] : absence_windows(fault, one))
-      add(fault.number, "crash", name_of(replica), windows);
+      add(fault.number, kind_of(fault), name_of(replica), windows);
+  for (const ExchangeFault& fault : one.exchange_faults)
+    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
+      for (const FaultWindows::Window& moment : reset_moments(fault, one, replica).until(until_ns)) {
+        const double at_s = static_cast<double>(moment.begin_ns) / 1e9;
+        rows.push_back({fault.number, "exchange", name_of(replica), at_s, at_s});
+      }
   for (const LinkFault& fault : one.network.variation.faults)
     for (const StruckLinks& struck : struck_by(fault, topology))
       add(fault.number, fault.site.empty() ? "link" : "site", struck.subject,

@@ -30,8 +30,13 @@ class SlowReplicas {
   std::vector<std::vector<Fault>> faults_;  // by worker; empty: none of all
 };
 
+std::string kind_of(const CrashFault& fault);  // in a scenario
+
 // When the replicas of a case are gone by one fault, ascending. Throws InputError of its file.
 std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& one);
+
+// When the connections of a replica are reset.
+FaultWindows reset_moments(const ExchangeFault& fault, const Case& one, int replica);
 
 // One time in which one fault struck one subject, up to the end of the replay.
 struct FaultRow {

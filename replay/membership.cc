@@ -18,6 +18,7 @@ namespace {
 
 // Exchanges that crash after crash cuts short are kept until the end.
 constexpr int kMostIdleEvents = 5000;
+constexpr int kMostVainEvents = 2000000;
 
 // EF21.
 bool feeds_back_changes(const OperationPlan& plan) {
@@ -40,18 +41,21 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
 }
 
 void check_crashes(const Case& one, const OperationPlan& plan) {
-  if (one.crashes.empty()) return;
-  const std::string path = element_path("faults", as_index(one.crashes.front().number)) + ".kind";
+  if (!one.operations_may_fail()) return;
+  const bool may_be_gone = !one.crashes.empty();
+  const int number = may_be_gone ? one.crashes.front().number : one.exchange_faults.front().number;
+  const std::string path = element_path("faults", as_index(number)) + ".kind";
+  const std::string found =
+      fmt::format("found \"{}\"", may_be_gone ? kind_of(one.crashes.front()) : "exchange");
   if (one.pipeline.has_stages())
-    throw InputError(path, fmt::format("found \"crash\" with {} pipeline stages", one.pipeline.stages),
-                     "one stage", "what other stages of a replica do without one of them is not modelled");
+    throw InputError(path, fmt::format("{} with {} pipeline stages", found, one.pipeline.stages), "one stage",
+                     "what other stages of a replica do without one of them is not modelled");
   for (const CrashFault& fault : one.crashes)
     if (!fault.file.empty()) read_absence_trace(fault, one.replicas);
-  if (!one.train || on_failure_of(one.recovery, plan) == RecoverySpec::OnFailure::kWait) return;
-  const auto refuse = [&](const char* found, const char* why) {
-    throw InputError(
-        path, fmt::format("found \"crash\" with train and {} (method \"{}\")", found, one.method.label),
-        "recovery.on_failure \"wait\", or no train section", why);
+  if (!one.train || !may_lack_members(one, plan)) return;
+  const auto refuse = [&](const char* what, const char* why) {
+    throw InputError(path, fmt::format("{} with train and {} (method \"{}\")", found, what, one.method.label),
+                     "recovery.on_failure \"wait\", or no train section", why);
   };
   if (feeds_back_changes(plan))
     refuse("error_feedback \"ef21\"", "its mean of what all have sent holds for the same members alone");
@@ -74,59 +78,164 @@ Membership::Membership(const Case& one, const Trace& trace, const ExchangeContex
       faults_(members_.size()) {
   for (const CrashFault& fault : one.crashes)
     for (const auto& [replica, windows] : absence_windows(fault, one))
-      faults_[as_index(replica)].push_back(windows);
+      faults_[as_index(replica)].push_back({windows, fault.manner});
+  for (const ExchangeFault& fault : one.exchange_faults)
+    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
+      resets_.push_back({replica, reset_moments(fault, one, replica)});
 }
 
 void Membership::start() {
   origin_ns_ = context_.clock.now_ns();
   for (std::size_t replica = 0; replica < members_.size(); ++replica)
     if (!faults_[replica].empty()) follow_faults(static_cast<int>(replica), -1);
+  for (const Resets& resets : resets_) follow_resets(resets, 0);
 }
 
-bool Membership::is_struck(int replica, std::int64_t time_ns) const {
-  const std::vector<FaultWindows>& faults = faults_[as_index(replica)];
-  return std::any_of(faults.begin(), faults.end(),
-                     [time_ns](const FaultWindows& fault) { return fault.is_on(time_ns); });
+// A crash before a leave.
+std::optional<CrashFault::Manner> Membership::struck(int replica, std::int64_t time_ns) const {
+  std::optional<Manner> manner;
+  for (const Fault& fault : faults_[as_index(replica)])
+    if (fault.windows.is_on(time_ns) && (!manner || fault.manner == Manner::kCrash)) manner = fault.manner;
+  return manner;
 }
 
 // The next change after `since_ns`, and on from there.
 void Membership::follow_faults(int replica, std::int64_t since_ns) {
   std::int64_t next_ns = FaultWindows::kNever;
-  if (since_ns < 0 && is_struck(replica, 0)) next_ns = 0;
-  for (const FaultWindows& fault : faults_[as_index(replica)])
-    next_ns = std::min(next_ns, fault.next_change_ns(std::max<std::int64_t>(0, since_ns)));
+  if (since_ns < 0 && struck(replica, 0)) next_ns = 0;
+  for (const Fault& fault : faults_[as_index(replica)])
+    next_ns = std::min(next_ns, fault.windows.next_change_ns(std::max<std::int64_t>(0, since_ns)));
   if (next_ns == FaultWindows::kNever) return;
   context_.clock.after_ns(origin_ns_ + next_ns - context_.clock.now_ns(), [this, replica, next_ns] {
-    const bool is_struck_now = is_struck(replica, next_ns);
-    if (is_struck_now == at(replica).is_up) {
-      if (++idle_events_ > kMostIdleEvents) host_.fail();
-      at(replica).is_up = !is_struck_now;
-      is_struck_now ? crash(replica) : come_back(replica);
-    }
+    change(replica, struck(replica, next_ns));
+    host_.let_go();
     follow_faults(replica, next_ns);
   });
 }
 
-void Membership::crash(int replica) {
+void Membership::change(int replica, std::optional<Manner> struck) {
+  Member& member = at(replica);
+  const bool crashes = struck == Manner::kCrash && (member.is_up || member.is_leaving);
+  if (!crashes && struck.has_value() != member.is_up) return note_vain_event();
+  note_idle_event();
+  member.is_up = !struck;
+  if (crashes) {
+    // Where all wait, what it shared in its last step stays.
+    if (waits() && member.is_leaving && host_.is_going(replica)) return;
+    member.is_leaving = false;
+    crash(replica);
+  } else if (struck) {
+    leave(replica, *struck);
+  } else if (!member.is_leaving) {  // else it comes back once it has gone
+    come_back(replica);
+  }
+}
+
+void Membership::note_idle_event() {
+  if (++idle_events_ > kMostIdleEvents) host_.fail();
+}
+
+void Membership::note_vain_event() {
+  if (++vain_events_ > kMostVainEvents) host_.fail();
+}
+
+void Membership::follow_resets(const Resets& resets, std::int64_t since_ns) {
+  const std::int64_t next_ns = resets.moments.next_change_ns(since_ns);
+  if (next_ns == FaultWindows::kNever) return;
+  context_.clock.after_ns(origin_ns_ + next_ns - context_.clock.now_ns(), [this, &resets, next_ns] {
+    if (resets.moments.is_on(next_ns)) reset(resets.replica);
+    follow_resets(resets, next_ns);
+  });
+}
+
+void Membership::reset(int replica) {
+  bool has_broken = false;
+  for (const auto& [step, plan] : host_.open_plans())
+    has_broken = plan->reset(replica, case_.recovery.detect_s, waits()) || has_broken;
+  if (has_broken) return note_idle_event();
+  note_vain_event();
+}
+
+// The last step that one who leaves now takes; behind the last of all nobody leaves.
+int Membership::last_step(int replica, Manner manner) const {
+  const int steps = trace_.context.steps;
+  const std::vector<OperationRule>& rules = trace_.plan.rules;
+  int step = host_.step_of(replica);
+  if (manner == Manner::kLeaveAfterStep || rules.empty()) return step;
+  const auto is_posted = [&](const OperationRule& rule) { return is_posted_at(rule, steps, step); };
+  while (step < steps && std::none_of(rules.begin(), rules.end(), is_posted)) ++step;
+  return step;
+}
+
+void Membership::leave(int replica, Manner manner) {
+  Member& member = at(replica);
+  if (host_.has_ended(replica) || member.is_leaving) return;
+  if (member.is_joining) return crash(replica);  // it had not begun
+  if (context_.clock.now_ns() == origin_ns_) {   // it was never there
+    be_gone(replica, host_.stop(replica), 0);
+    if (waits()) return;
+    member.left_in_order = true;
+    return detect(replica);
+  }
+  member.is_leaving = true;
+  member.last_step = last_step(replica, manner);
+  if (waits()) return;
+  for (const auto& [step, plan] : host_.open_plans())
+    if (step > member.last_step) plan->lose(replica);
+}
+
+bool Membership::goes_behind(int replica, int step) const {
+  const Member& member = members_[as_index(replica)];
+  return member.is_leaving && step >= member.last_step;
+}
+
+bool Membership::is_needed(int replica) const {
+  return std::any_of(members_.begin(), members_.end(), [&](const Member& other) {
+    return other.is_joining && !other.has_state && other.source == replica;
+  });
+}
+
+void Membership::has_gone(int replica) {
+  at(replica).is_leaving = false;
+  at(replica).left_in_order = true;
+  be_gone(replica, host_.step_of(replica) + 1, host_.step_of(replica));
+  if (!waits()) detect(replica);
+  if (at(replica).is_up) come_back(replica);
+}
+
+void Membership::be_gone(int replica, int left_step, int ended_step) {
   Member& member = at(replica);
   ++member.crashes;
+  member.is_there = false;
+  member.row = AbsenceRow{};
+  member.row.replica = replica;
+  member.row.left_s = host_.since_origin_s();
+  member.row.left_step = left_step;
+  member.row.ended_step = ended_step;
+}
+
+void Membership::crash(int replica) {
+  Member& member = at(replica);
   if (member.is_joining) {  // it had not begun
+    ++member.crashes;
     member.is_joining = member.has_state = false;
     --joining_;
     member.row.back_s = member.row.state_s = -1;
     return detect(replica);
   }
-  member.is_there = false;
-  if (host_.has_ended(replica)) return;
-  member.row = AbsenceRow{};
-  member.row.replica = replica;
-  member.row.left_s = host_.since_origin_s();
-  member.row.ended_step = host_.step_of(replica) - 1;
-  member.row.left_step = host_.stop(replica);
+  if (host_.has_ended(replica)) {
+    ++member.crashes;
+    member.is_there = false;
+    return;
+  }
+  const int ended_step = host_.step_of(replica) - (host_.is_going(replica) ? 0 : 1);
+  be_gone(replica, host_.stop(replica), ended_step);
   for (const auto& [step, plan] : host_.open_plans()) plan->cut(replica);
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
-    if (at(replica).crashes == crashes && !at(replica).is_missed && !at(replica).is_there) detect(replica);
+    if (at(replica).crashes != crashes || at(replica).is_missed || at(replica).is_there) return;
+    detect(replica);
+    host_.let_go();
   });
 }
 
@@ -165,11 +274,14 @@ void Membership::come_back(int replica) {
   if (host_.has_ended(replica)) return;
   member.row.back_s = host_.since_origin_s();
   if (waits()) {
+    const bool left_in_order = std::exchange(member.left_in_order, false);
     member.row.joined_s = member.row.back_s;
-    member.row.first_step = host_.step_of(replica);
+    member.row.first_step = host_.step_of(replica) + (left_in_order ? 1 : 0);
     member.gone_s += member.row.joined_s - member.row.left_s;
     outputs_.add_absence(member.row);
     member.is_there = true;
+    member.last_step = 0;
+    if (left_in_order) return host_.take_next_step(replica);
     for (const auto& [step, plan] : host_.open_plans()) plan->redo(replica, host_.step_of(replica));
     return host_.redo(replica);
   }
@@ -180,7 +292,7 @@ void Membership::come_back(int replica) {
 int Membership::draw_source(int replica) {
   std::vector<int> there;
   for (int other = 0; other < static_cast<int>(members_.size()); ++other)
-    if (is_there(other) && !host_.has_ended(other)) there.push_back(other);
+    if (is_there(other) && !host_.has_ended(other) && !host_.is_going(other)) there.push_back(other);
   if (there.empty()) return -1;
   RandomStream stream(case_.seed ^ fnv1a("source of a download"), Purpose::kFaults,
                       static_cast<std::uint32_t>(replica),
@@ -230,10 +342,11 @@ void Membership::state_arrived(int replica) {
   if (!listens_) {
     const int step = host_.step_of(member.source);
     if (step >= member.row.left_step) begin(replica, step, member.source, member.copied_step);
-    return;  // else left_step() begins it
+    return host_.let_go();  // else left_step() begins it
   }
   for (const auto& [step, plan] : host_.open_plans())
     if (at(replica).is_joining && listens_at(member, step)) plan->release(replica);
+  host_.let_go();
 }
 
 // Behind the last step nobody begins any more.
@@ -245,7 +358,7 @@ bool Membership::listens_at(const Member& member, int step) const {
 // even if the others know before they come to these.
 bool Membership::went_in(int replica, int step) const {
   const Member& member = members_[as_index(replica)];
-  return on_failure_ == RecoverySpec::OnFailure::kDiscard && !member.is_there &&
+  return on_failure_ == RecoverySpec::OnFailure::kDiscard && !member.is_there && !member.left_in_order &&
          member.row.left_step == step && host_.step_of(replica) == step;
 }
 
@@ -256,7 +369,9 @@ Attendance Membership::attendance(int step) const {
   for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica) {
     const Member& member = members_[as_index(replica)];
     Attendance::Role role = Attendance::Role::kAbsent;
-    const bool is_expected = member.is_there || waits() || (!member.is_missed && !member.is_joining);
+    const bool has_left = member.last_step > 0 && step > member.last_step;
+    const bool is_expected =
+        waits() || (!has_left && (member.is_there || (!member.is_missed && !member.is_joining)));
     if (is_expected && !host_.has_ended(replica) && host_.step_of(replica) <= step)
       role = Attendance::Role::kMember;
     if (member.is_joining && listens_at(member, step)) role = Attendance::Role::kListener;
@@ -277,7 +392,7 @@ void Membership::made(StepPlan& plan, int step) {
 }
 
 void Membership::left_step(int replica, int step) {
-  idle_events_ = 0;
+  idle_events_ = vain_events_ = 0;
   if (joining_ == 0 || step == trace_.context.steps) return;
   if (listens_ && !ends_an_operation(step)) return;
   for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
@@ -301,6 +416,8 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
   if (member.is_joining) --joining_;
   member.is_joining = member.has_state = member.is_missed = false;
   member.is_there = true;
+  member.left_in_order = false;
+  member.last_step = 0;
   member.row.source = source;
   member.row.copied_step = copied_step;
   member.row.joined_s = host_.since_origin_s();

@@ -1,8 +1,13 @@
-// Who is there: replicas crash and come back (faults of kind crash), and what follows is what the section
-// `recovery` says (core/faults.h).
+// Who is there: replicas crash, leave and come back (faults of kind crash and leave), connections are reset
+// (exchange), and what follows is what the section `recovery` says (core/faults.h).
 //
 // A crash. The others know of it `detect` later; operations that lack the replica then go on as on_failure
 // says. With "wait" nobody is told: it does its step again when it is back, from its own state.
+//
+// Who leaves in order says so: it takes its steps up to its last one, behind which it stays until all
+// operations that it is in are over, and nobody downloads from it. Operations of later steps lack it from the
+// moment in which it says so, without `detect`; with "wait" all wait for it, and it goes on with its next
+// step. One that leaves at 0 s was never there.
 //
 // A return. It downloads the state of one who is there, drawn from (seed, replica, number of the download),
 // over the network. Where the replicas of a method are all alike behind an operation (keeps_replicas_alike),
@@ -16,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/case.h"
@@ -32,7 +38,8 @@ namespace longhaul {
 // more (slow weights, momentum) for a plan with an operation behind the optimizer.
 double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
-// Throws InputError: crashes with stages; with a training whose rows would mean nothing once members change.
+// Throws InputError: crashes with stages; with a training whose rows would mean nothing once members change;
+// of files of absences.
 void check_crashes(const Case& one, const OperationPlan& plan);
 
 class Membership {
@@ -45,8 +52,13 @@ class Membership {
     virtual bool has_ended(int replica) const = 0;  // its last step is over
     // The replica is gone. Returns the first step that it has not computed.
     virtual int stop(int replica) = 0;
-    virtual void begin(int replica, int step) = 0;                            // with this step
-    virtual void redo(int replica) = 0;                                       // the step that it was at
+    virtual void begin(int replica, int step) = 0;  // with this step
+    virtual void redo(int replica) = 0;             // the step that it was at
+    // Of those who leave: whether it has taken its last step; with the next step after all; and all look
+    // whether they may go now.
+    virtual bool is_going(int replica) const = 0;
+    virtual void take_next_step(int replica) = 0;
+    virtual void let_go() = 0;
     virtual std::map<int, std::shared_ptr<StepPlan>> open_plans() const = 0;  // by step
     virtual int lowest_step() const = 0;  // that anybody is at: rows of those below are written
     virtual double since_origin_s() const = 0;
@@ -64,6 +76,10 @@ class Membership {
   Attendance attendance(int step) const;
   // Operations of `step` were made: listeners that have the state release theirs.
   void made(StepPlan& plan, int step);
+  // Whether a replica that leaves takes no step behind this one; somebody still needs it; it has gone.
+  bool goes_behind(int replica, int step) const;
+  bool is_needed(int replica) const;
+  void has_gone(int replica);
   // A replica goes on to the next step.
   void left_step(int replica, int step);
   double gone_s(int replica) const;  // until now
@@ -71,8 +87,11 @@ class Membership {
 
  private:
   struct Member {
-    bool is_there = true;    // takes part
-    bool is_up = true;       // not struck by a crash
+    bool is_there = true;     // takes part
+    bool is_up = true;        // no fault strikes it
+    bool is_leaving = false;  // it has said so, and is there
+    bool left_in_order = false;
+    int last_step = 0;       // that it takes before it leaves, until it is back; 0: it has not said
     bool is_missed = false;  // gone, and the others know
     int crashes = 0;         // so far; what was under way for an earlier life is void
     int downloads = 0;
@@ -82,10 +101,28 @@ class Membership {
     double gone_s = 0;
   };
 
+  using Manner = CrashFault::Manner;
+  struct Fault {
+    FaultWindows windows;
+    Manner manner;
+  };
+  struct Resets {
+    int replica;
+    FaultWindows moments;
+  };
+
   Member& at(int replica) { return members_[as_index(replica)]; }
   void follow_faults(int replica, std::int64_t since_ns);
-  bool is_struck(int replica, std::int64_t time_ns) const;
+  std::optional<Manner> struck(int replica, std::int64_t time_ns) const;
+  void change(int replica, std::optional<Manner> struck);
+  void follow_resets(const Resets& resets, std::int64_t since_ns);
+  void reset(int replica);
+  void note_idle_event();
+  void note_vain_event();
   void crash(int replica);
+  void leave(int replica, Manner manner);
+  int last_step(int replica, Manner manner) const;
+  void be_gone(int replica, int left_step, int ended_step);
   void detect(int replica);
   void come_back(int replica);
   void join(int replica);
@@ -108,9 +145,11 @@ class Membership {
   bool listens_;
   std::int64_t state_bytes_;
   std::vector<Member> members_;
-  std::vector<std::vector<FaultWindows>> faults_;  // by replica
+  std::vector<std::vector<Fault>> faults_;  // by replica
+  std::vector<Resets> resets_;
   std::int64_t origin_ns_ = 0;
-  int idle_events_ = 0;  // crashes and returns since a replica last ended a step
+  int idle_events_ = 0;  // crashes, returns and broken exchanges since a replica last ended a step
+  int vain_events_ = 0;  // the same, of those that change nothing
   int joining_ = 0;      // members
 };
 

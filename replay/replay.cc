@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/child_main.h"
 #include "core/errors.h"
@@ -59,7 +60,8 @@ class Replay : public Membership::Host {
                  one.workload.node.has_value()),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
-    if (!one.crashes.empty()) {
+    context_.keeps_messages = !one.exchange_faults.empty();
+    if (one.operations_may_fail()) {
       outputs_.expect_absences();
       membership_.emplace(one, trace_, context_, outputs_, *this);
     }
@@ -99,6 +101,8 @@ class Replay : public Membership::Host {
     // Where replicas may be gone.
     int life = 0;  // what was scheduled in an earlier one is void
     bool is_computed = false, has_ended = false;
+    bool is_going = false;              // it leaves, and has taken its last step
+    double left_step_s = 0;             // then: when that was over
     double begun_s = 0, planned_s = 0;  // the compute of its step
     double unshared_s = 0;              // compute since it last contributed to an operation
     std::int64_t unshared_steps = 0;
@@ -116,7 +120,7 @@ class Replay : public Membership::Host {
 
   // Workers that change their stages may talk to all others.
   std::vector<std::pair<int, int>> connections(const Case& one) const {
-    if (one.pipeline.rebalance_every == 0 && one.crashes.empty())
+    if (one.pipeline.rebalance_every == 0 && !one.operations_may_fail())
       return used_connections(trace_, topology_.site_of());
     std::vector<std::pair<int, int>> all;
     for (int from = 0; from < count(); ++from)
@@ -166,8 +170,9 @@ class Replay : public Membership::Host {
     int at_work = 0;
     for (const auto& [step, replicas] : at_step_) at_work += replicas;
     throw RunError(fmt::format(
-        "replicas crash so often that nobody ends a step: of {} replicas {} have ended, {} are at work, at "
-        "steps {} and above, after {}; rarer faults, shorter steps or another recovery.on_failure may help",
+        "faults come so often that nobody ends a step, or one that all wait for stays away: of {} replicas "
+        "{} have ended, {} are at work, at steps {} and above, after {}; rarer faults, shorter steps or "
+        "another recovery.on_failure may help",
         count(), finished_, at_work, lowest_step(), human_duration(now())));
   }
 
@@ -181,7 +186,7 @@ class Replay : public Membership::Host {
       state.unshared_s += done_s;
       totals.lost_s += membership_->waits() ? done_s : 0;
     } else {
-      totals.idle_s += now() - state.computed_s;
+      totals.idle_s += now() - (state.is_going ? state.left_step_s : state.computed_s);
       totals.lost_s += membership_->waits() ? state.planned_s : 0;
       if (membership_->waits() && state.unshared_steps > 0) --state.unshared_steps;
     }
@@ -199,6 +204,7 @@ class Replay : public Membership::Host {
     state.blocking.clear();
     state.plan.reset();
     state.is_waiting = false;
+    stop_going(state);
     if (!membership_->waits()) leave_count(state.step);
     clock_.after(0, [this] { stop_if_all_ended(); });
     return state.is_computed ? state.step + 1 : state.step;
@@ -213,6 +219,49 @@ class Replay : public Membership::Host {
     const int step = at(replica).step--;
     compute(replica);
     leave_count(step);
+  }
+
+  bool is_going(int replica) const override { return replicas_[as_index(replica)].is_going; }
+
+  void take_next_step(int replica) override {
+    Replica& state = at(replica);
+    if (state.is_going) state.totals.idle_s += now() - state.left_step_s;
+    stop_going(state);
+    const int step = state.step;
+    compute(replica);
+    leave_count(step);
+  }
+
+  void let_go() override {
+    for (int replica = 0; going_ > 0 && replica < count(); ++replica)
+      if (is_going(replica)) go_if_all_is_over(replica);
+  }
+
+  void stop_going(Replica& state) {
+    if (state.is_going) --going_;
+    state.is_going = false;
+  }
+
+  // It leaves once its operations are over for all, and nobody downloads from it.
+  void go_if_all_is_over(int replica) {
+    Replica& state = at(replica);
+    for (const auto& [step, plan] : open_plans_)
+      if (step <= state.step && !plan->is_over_for(replica)) return;
+    if (membership_->is_needed(replica)) return;
+    for (const Waited& waited : state.overlapped)
+      write_row(replica, *waited.run, since_origin(waited.run->times(replica).done_s), state.left_step_s);
+    state.overlapped.clear();
+    state.totals.idle_s += now() - state.left_step_s;
+    state.computed_s = now();  // where its clock stands
+    ++state.life;
+    stop_going(state);
+    if (!membership_->waits()) {
+      state.totals.lost_s += std::exchange(state.unshared_s, 0);
+      state.unshared_steps = 0;
+      leave_count(state.step);
+    }
+    membership_->has_gone(replica);
+    clock_.after(0, [this] { stop_if_all_ended(); });
   }
 
   void leave_count(int step) {
@@ -237,6 +286,14 @@ class Replay : public Membership::Host {
   void end_step_among_others(int replica) {
     Replica& state = at(replica);
     const int step = state.step;
+    if (step < trace_.context.steps && membership_->goes_behind(replica, step)) {
+      state.is_going = true;
+      state.left_step_s = now();
+      ++going_;
+      membership_->left_step(replica, step);
+      clock_.after(0, [this] { let_go(); });
+      return;
+    }
     leave_count(step);
     if (step < trace_.context.steps) {
       compute(replica);
@@ -413,6 +470,7 @@ class Replay : public Membership::Host {
     if (!has_exchange(trace_, step)) return nullptr;
     const auto on_member_done = [this](GroupOperation& run, int replica) {
       if (run.is_finished()) note_finished(run);
+      if (run.is_finished() && going_ > 0) clock_.after(0, [this] { let_go(); });
       if (replica < 0) return;
       if (membership_) note_contribution(run, replica);
       if (at(replica).is_waiting) follow_program(replica);
@@ -499,6 +557,9 @@ class Replay : public Membership::Host {
     parts.waiting_s += done_s - since_origin(times.done_s);
     // A member that came too late is passed by: it waits for no start.
     const double start_s = std::max(run.start_s(), times.ready_s);
+    // What is known of a chain ends where an operation began anew, failed or was fetched.
+    const double unknown_s = done_s - since_origin(start_s) - parts.total_s();
+    if (membership_ && unknown_s > 1e-9) parts.waiting_s += unknown_s;
     outputs_.add_exchange(run.step(), run.rule_index(),
                           {replica, since_origin(times.ready_s), since_origin(start_s), done_s,
                            times.bytes_sent, parts, awaited_s});
@@ -596,6 +657,7 @@ class Replay : public Membership::Host {
   std::optional<Membership> membership_;  // where replicas may crash
   std::map<int, int> at_step_;            // there: replicas at work, by their step
   int latest_lowest_ = 0;
+  int going_ = 0;  // replicas that leave and have taken their last step
   ProgressReporter& reporter_;
   std::map<int, std::shared_ptr<PipelineRun>> pipelines_;  // by step; until every worker has left it
   std::map<int, std::shared_ptr<StepPlan>> open_plans_;    // by step; until every replica has left it

@@ -123,34 +123,53 @@ void RestartableExchange::lose(int replica) {
   members_.erase(found);
   cut_.erase(replica);
   order_.erase(std::find(order_.begin(), order_.end(), replica));
-  if (is_missed && !is_discarded_ && !is_fetched_) {
-    const bool has_result =
-        std::any_of(members_.begin(), members_.end(), [](const auto& one) { return one.second.done_s >= 0; });
-    if (has_result && rule().kind != OperationKind::kSend) {
-      fetch_result();
-    } else if (contributed && discards_) {
-      give_up();
-      is_discarded_ = true;
-      cut_.clear();
-      participants_.clear();
-      settled_s_ = context_.clock.now_s();
-      const std::vector<int> order = order_;
-      for (const int member : order)
-        if (members_.at(member).released >= rule().buckets) end(member);
-    } else {
-      // Of sends to targets who is done keeps what it has.
-      const std::vector<int> all = order_;
-      order_.erase(std::remove_if(order_.begin(), order_.end(),
-                                  [&](int member) { return members_.at(member).done_s >= 0; }),
-                   order_.end());
-      if (!order_.empty()) begin_anew();
-      participants_.clear();
-      for (const int member : all)
-        if (!members_.at(member).listens) participants_.push_back(member);
-      order_ = all;
-    }
-  }
+  if (is_missed && !is_discarded_ && !is_fetched_) go_on(contributed && discards_);
   if (is_finished() && !has_told_end_) tell(-1);
+}
+
+bool RestartableExchange::reset(int replica, double detect_s, bool sends_again) {
+  if (is_finished() || !is_busy(replica)) return false;
+  if (sends_again) {
+    send_again(replica, detect_s);
+    return true;
+  }
+  participants_ = participants();
+  cut_.insert(kBroken);
+  give_up();
+  context_.clock.after(detect_s, [this, lives = std::weak_ptr<bool>(lives_)] {
+    if (lives.expired() || cut_.erase(kBroken) == 0) return;
+    go_on(discards_);
+    if (is_finished() && !has_told_end_) tell(-1);
+  });
+  return true;
+}
+
+// Without those who are lost.
+void RestartableExchange::go_on(bool fails) {
+  const bool has_result =
+      std::any_of(members_.begin(), members_.end(), [](const auto& one) { return one.second.done_s >= 0; });
+  if (has_result && rule().kind != OperationKind::kSend) return fetch_result();
+  if (fails) {
+    give_up();
+    is_discarded_ = true;
+    cut_.clear();
+    participants_.clear();
+    settled_s_ = context_.clock.now_s();
+    const std::vector<int> order = order_;
+    for (const int member : order)
+      if (members_.at(member).released >= rule().buckets) end(member);
+    return;
+  }
+  // Of sends to targets who is done keeps what it has.
+  const std::vector<int> all = order_;
+  order_.erase(std::remove_if(order_.begin(), order_.end(),
+                              [&](int member) { return members_.at(member).done_s >= 0; }),
+               order_.end());
+  if (!order_.empty()) begin_anew();
+  participants_.clear();
+  for (const int member : all)
+    if (!members_.at(member).listens) participants_.push_back(member);
+  order_ = all;
 }
 
 void RestartableExchange::fetch_result() {

@@ -18,6 +18,13 @@ RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const Operat
   return has_its_own || plan.takes_whole_batch ? RecoverySpec::OnFailure::kWait : recovery.on_failure;
 }
 
+bool may_lack_members(const Case& one, const OperationPlan& plan) {
+  const RecoverySpec::OnFailure policy = on_failure_of(one.recovery, plan);
+  if (policy == RecoverySpec::OnFailure::kWait) return false;
+  return !one.crashes.empty() ||
+         (policy == RecoverySpec::OnFailure::kDiscard && !one.exchange_faults.empty());
+}
+
 bool keeps_replicas_alike(const OperationPlan& plan) {
   if (plan.rules.empty()) return false;
   return std::none_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/case.h"
 #include "core/faults.h"
 #include "core/plan/operations.h"
 
@@ -14,6 +15,9 @@ namespace longhaul {
 // The policy of a case: a method whose replicas hold what no other has (shards, units of their own, the one
 // that trains for all) always waits.
 RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan);
+
+// Whether an operation of the case may lack a member, or fail, while the others go on.
+bool may_lack_members(const Case& one, const OperationPlan& plan);
 
 // Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among
 // everyone. Not where weights are averaged, which brings replicas together that were apart.

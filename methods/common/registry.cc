@@ -128,7 +128,7 @@ Trace trace_of(const Case& one) {
 }
 
 bool has_absences(const Case& one) {
-  return !one.crashes.empty() && on_failure_of(one.recovery, plan_of(one)) != RecoverySpec::OnFailure::kWait;
+  return may_lack_members(one, plan_of(one));
 }
 
 bool times_decide(const Case& one) {

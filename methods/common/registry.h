@@ -28,7 +28,8 @@ Case trained_case(Case one);
 PlanContext plan_context(const Case& one);  // of the workload
 Trace trace_of(const Case& one);
 
-// Whether replicas crash and the others go on without them, so that a training has to follow who was there.
+// Whether operations lack members or fail while the others go on, so that a training has to follow who was
+// there.
 bool has_absences(const Case& one);
 // Whether times decide who takes part in an operation, and with it the numerics of a training: then the
 // replay comes first, and the training is of one case alone.

@@ -1,5 +1,6 @@
 // Crashes by the dozen among replicas, with every method, as a user runs them (make test-long: a thousand
-// among 64): each run ends, everybody is accounted for, and twice the same.
+// among 64): each run ends, everybody is accounted for, and twice the same. Mixed: some leave in order, and
+// exchanges break.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,9 +22,11 @@ namespace fs = std::filesystem;
 #ifdef LONGHAUL_LONG_STORM
 constexpr int kReplicas = 64, kSteps = 1200;
 constexpr const char *kBetweenCrashes = "80s", *kGone = "500ms";
+constexpr const char *kBetweenAnyOfThree = "240s", *kBetweenResets = "20s";
 #else
 constexpr int kReplicas = 16, kSteps = 60;
 constexpr const char *kBetweenCrashes = "12s", *kGone = "2s";
+constexpr const char *kBetweenAnyOfThree = "36s", *kBetweenResets = "5s";
 #endif
 
 std::string read(const fs::path& file) {
@@ -32,7 +35,7 @@ std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// `joining`: partners "drawn" or "redrawn"; or "own", who is back begins with its own state.
+// `joining`: partners "drawn" or "redrawn"; or "own", who is back begins with its own state; or "mixed".
 std::string scenario(const std::string& on_failure, const std::string& joining) {
   Json json = Json::parse(R"({
     "name": "storm", "seed": 5, "replicas": 64,
@@ -60,10 +63,19 @@ std::string scenario(const std::string& on_failure, const std::string& joining) 
   json["faults"][0]["every"] = kBetweenCrashes;
   json["faults"][0]["for"] = kGone;
   json["recovery"] = {{"on_failure", on_failure}, {"detect", "500ms"}};
-  if (joining == "own")
+  if (joining == "own") {
     json["recovery"]["start"] = "own";
-  else
+  } else if (joining == "mixed") {
+    Json& faults = json["faults"];
+    faults.push_back(faults[0]);
+    faults[1]["kind"] = "leave";
+    faults.push_back(faults[1]);
+    faults[2]["after"] = "step";
+    for (Json& fault : faults) fault["every"] = kBetweenAnyOfThree;
+    faults.push_back({{"kind", "exchange"}, {"replicas", faults[0]["replicas"]}, {"every", kBetweenResets}});
+  } else {
     json["recovery"]["partners"] = joining;
+  }
   return json.dump();
 }
 
@@ -118,7 +130,7 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
 }
 
 TEST_P(Storm, EndsForEveryMethod) {
-  const bool is_repeated = GetParam().second == "redrawn";
+  const bool is_repeated = GetParam().second == "redrawn" || GetParam().second == "mixed";
   const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
   const Json summary = Json::parse(read(once / "summary.json"));
   for (const Json& record : summary.at("cases")) {
@@ -187,7 +199,8 @@ using Policy = std::pair<std::string, std::string>;
 INSTANTIATE_TEST_SUITE_P(Policies, Storm,
                          testing::Values(Policy("retry", "drawn"), Policy("retry", "redrawn"),
                                          Policy("discard", "drawn"), Policy("retry", "own"),
-                                         Policy("wait", "drawn")),
+                                         Policy("wait", "drawn"), Policy("retry", "mixed"),
+                                         Policy("discard", "mixed"), Policy("wait", "mixed")),
                          [](const auto& one) { return one.param.first + "_" + one.param.second; });
 
 }  // namespace

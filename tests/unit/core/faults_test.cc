@@ -172,5 +172,41 @@ TEST(Faults, AbsencesHaveReplicasOrAFile) {
   }
 }
 
+TEST(Faults, WhoLeavesGoesBehindAnExchangeOrItsStep) {
+  const FaultsSpec spec =
+      parse_faults(resolved({{{"kind", "leave"}, {"replicas", "1-2"}, {"at", "0s"}, {"for", "1h"}},
+                             {{"kind", "leave"}, {"replicas", "3"}, {"at", "10s"}, {"after", "step"}},
+                             {{"kind", "leave"}, {"file", "spot.csv"}}}),
+                   4);
+  ASSERT_EQ(spec.crashes.size(), 3u);
+  EXPECT_EQ(spec.crashes[0].manner, CrashFault::Manner::kLeaveAfterExchange);
+  EXPECT_EQ(spec.crashes[0].replicas, std::make_pair(1, 2));
+  EXPECT_EQ(spec.crashes[0].times.for_s, 3600);
+  EXPECT_EQ(spec.crashes[1].manner, CrashFault::Manner::kLeaveAfterStep);
+  EXPECT_TRUE(spec.crashes[2].is_orderly());
+  EXPECT_EQ(error_of({{{"kind", "leave"}}}).path, "faults[0].replicas");
+  EXPECT_EQ(error_of({{{"kind", "leave"}, {"replicas", "0"}, {"every", "1s"}}}).path, "faults[0].for");
+  EXPECT_THROW(resolved({{{"kind", "leave"}, {"replicas", "0"}, {"after", "dinner"}}}), InputError);
+}
+
+// Once, or again and again; never for a time.
+TEST(Faults, AnExchangeBreaksAtAMoment) {
+  const FaultsSpec spec =
+      parse_faults(resolved({{{"kind", "exchange"}, {"replicas", "1"}, {"at", "10s"}},
+                             {{"kind", "exchange"}, {"replicas", "0-3"}, {"every", "1min"}}}),
+                   4);
+  ASSERT_EQ(spec.exchanges.size(), 2u);
+  const FaultWindows once(spec.exchanges[0].times, 1, 0, "replica 1");
+  ASSERT_EQ(once.until(100 * kSecond).size(), 1u);
+  EXPECT_EQ(once.until(100 * kSecond)[0].begin_ns, 10 * kSecond);
+  EXPECT_EQ(once.until(100 * kSecond)[0].end_ns, 10 * kSecond + 1);
+  const FaultWindows often(spec.exchanges[1].times, 1, 1, "replica 1");
+  for (const FaultWindows::Window& moment : often.until(10000 * kSecond))
+    EXPECT_LE(moment.end_ns - moment.begin_ns, 20) << "nanoseconds";
+  EXPECT_EQ(error_of({{{"kind", "exchange"}, {"replicas", "4"}}}).path, "faults[0].replicas");
+  EXPECT_THROW(resolved({{{"kind", "exchange"}, {"replicas", "0"}, {"for", "1s"}}}), InputError);
+  EXPECT_THROW(resolved({{{"kind", "exchange"}}}), InputError);
+}
+
 }  // namespace
 }  // namespace longhaul

@@ -55,8 +55,7 @@ TEST(AbsenceTrace, WhatIsWrongIsSaidWithItsLine) {
   EXPECT_EQ(error_of(header + ",1,2\n"), "line 2, column replica: the cell is empty; a replica, 0 … 3");
   EXPECT_EQ(error_of(header + "0,,2\n"), "line 2, column left_s: the cell is empty; a time in seconds");
   EXPECT_EQ(error_of(header + "0,-1,2\n"), "line 2, column left_s: found -1; seconds from 0 to 1e+09");
-  EXPECT_EQ(error_of(header + "0,1,1e300\n"),
-            "line 2, column back_s: found 1e+300; seconds from 0 to 1e+09");
+  EXPECT_EQ(error_of(header + "0,1,1e300\n"), "line 2, column back_s: found 1e+300; seconds from 0 to 1e+09");
   EXPECT_EQ(error_of(header + "0,soon,\n"),
             "line 2, column left_s: found \"soon\"; seconds, or a duration as \"90min\"");
   EXPECT_EQ(error_of(header + "0,1;2,\n"), "line 2, column left_s: found \"1;2\"; a number");

@@ -11,88 +11,16 @@
 #include "core/errors.h"
 #include "replay/replay.h"
 #include "tests/support/files.h"
-#include "tests/unit/replay/replayed.h"
+#include "tests/unit/replay/membership_cases.h"
 
 namespace longhaul {
 namespace {
-
-constexpr double kFraming = 1538. / 1448;  // of Ethernet
-
-using OnFailure = RecoverySpec::OnFailure;
-
-CrashFault crash_of(int replica, double at_s, double for_s) {
-  return {0, {replica, replica}, {at_s, 0, for_s}};
-}
-
-// Replica 0 crashes at `at_s` and is back `for_s` later; the others know of it after 0.25 s.
-Case with_crash(int replicas, int steps, OnFailure on_failure, double at_s, double for_s) {
-  Case one = drawn_case(replicas, 0, 0);
-  one.network.barrier = false;
-  one.workload.steps = steps;
-  one.workload.step_time.seconds = 1;
-  one.crashes = {crash_of(0, at_s, for_s)};
-  one.recovery.on_failure = on_failure;
-  one.recovery.detect_s = 0.25;
-  one.resolved["faults"] = Json::array();
-  return one;
-}
-
-OperationRule gradients() {
-  OperationRule rule = rule_of("ring");
-  rule.payload = whole({"gradient"}, Wire::kInt8);
-  rule.before_optimizer = true;
-  return rule;
-}
-
-OperationRule weights_in_pairs() {
-  OperationRule rule = rule_of("pair", 1, 2);
-  rule.kind = OperationKind::kGroupAverage;
-  rule.payload = whole({"weights"}, Wire::kInt8);
-  return rule;
-}
-
-Trace trace_of_rule(const OperationRule& rule, int replicas, int steps) {
-  return make_trace({{rule}}, {1, replicas, steps, 1000});
-}
-
-double simulated_s(const Replayed& replayed) {
-  return replayed.report.at("simulated_s");
-}
-
-std::vector<std::vector<std::string>> rows_of(const Replayed& replayed, const std::string& file) {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream in(replayed.files.at(file));
-  std::string line, cell;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    rows.emplace_back();
-    std::istringstream cells(line);
-    while (std::getline(cells, cell, ',')) rows.back().push_back(cell);
-  }
-  return rows;
-}
-
-// By step, of the schedule.
-std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed) {
-  std::map<int, std::vector<int>> groups;
-  std::istringstream in(replayed.files.at("schedule.jsonl"));
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    const Json json = Json::parse(line);
-    groups[json.at("step")] = json.at("group").get<std::vector<int>>();
-  }
-  return groups;
-}
 
 // Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
 // a second; operations of `rule` carry a byte.
 Replayed with_download(OperationRule rule, int replicas, int steps) {
   Case one = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
-  one.network.message_time.reset();
-  one.network.topology = mesh_spec(76800 * kFraming, 0);
-  one.workload.parameters = 1000;
-  rule.payload[0].columns = {{0, 1}};
+  prepare_download(one, rule);
   return run_with(analytic_replay, one, trace_of_rule(rule, replicas, steps));
 }
 
