@@ -260,6 +260,7 @@ class Replay : public Membership::Host {
       write_row(replica, *waited.run, since_origin(waited.run->times(replica).done_s), state.left_step_s);
     state.overlapped.clear();
     state.totals.idle_s += now() - state.left_step_s;
+    state.computed_s = now();  // where its clock stands
     ++state.life;
     stop_going(state);
     if (!membership_->waits()) {

@@ -84,6 +84,7 @@ TEST(Leave, ItStaysForARunningExchange) {
   const Cells totals = rows_of(replayed, "replicas.csv")[0];
   EXPECT_EQ(totals[1], "2") << "computed";
   EXPECT_EQ(totals[2], "2") << "stood still";
+  EXPECT_EQ(totals[3], "4") << "its clock";
   EXPECT_EQ(totals[5], "2") << "steps in the model";
   EXPECT_EQ(totals[6], "0") << "lost";
 }
