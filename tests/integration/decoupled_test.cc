@@ -5,7 +5,7 @@
 
 #include "core/csv.h"
 #include "core/json.h"
-#include "tests/integration/command.h"
+#include "tests/integration/recorded_runs.h"
 
 namespace longhaul {
 namespace {
@@ -22,8 +22,10 @@ Json method(const char* name, const char* label, const Json& more = Json::object
   return json;
 }
 
-class Decoupled : public testing::Test {
+class Decoupled : public RecordedRuns {
  protected:
+  Decoupled() : RecordedRuns("decoupled") {}
+
   Json scenario(const Json& methods, const Json& step_time, const char* rate = "1Gbps") const {
     Json json = Json::parse(read_text(scenario_file("small.json")));
     json["methods"] = methods;
@@ -32,32 +34,6 @@ class Decoupled : public testing::Test {
     json["network"] = {{"topology", {{"star", {{"rate", rate}, {"rtt", "50ms"}}}}}};
     return json;
   }
-  std::string run(const std::string& out, const Json& scenario, int jobs = 1) {
-    const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
-    write_text(file, scenario.dump());
-    const CommandResult result =
-        longhaul({"run", file, "--out", folder, "--quiet", "--jobs", std::to_string(jobs)});
-    EXPECT_EQ(result.status, 0) << result.err;
-    return folder;
-  }
-  // By label.
-  static Json record(const std::string& run, const std::string& label) {
-    const Json summary = Json::parse(read_text(run + "/summary.json"));
-    for (const Json& one : summary["cases"])
-      if (one["label"] == label) return one;
-    throw std::runtime_error("no case " + label);
-  }
-  static std::string training(const std::string& run, const std::string& label) {
-    return run + "/train/" + record(run, label)["training"].get<std::string>();
-  }
-  static std::string losses(const std::string& run, const std::string& label) {
-    return read_text(training(run, label) + "/metrics.csv");
-  }
-  static std::string case_folder(const std::string& run, const std::string& label) {
-    return run + "/cases/" + record(run, label)["case"].get<std::string>();
-  }
-
-  const std::string folder_ = fresh_folder("decoupled");
 };
 
 const Json kConstant = {{"constant", "400ms"}},
@@ -72,10 +48,10 @@ const Json kSlow =
 TEST_F(Decoupled, OfAllContributionsIsStreamingWhereNobodyWaits) {
   for (const Json& step_time : {kConstant, kDrawn}) {
     const std::string out =
-        run(step_time.dump(),
-            scenario({method("streaming-diloco", "streaming"), method("decoupled-diloco", "all"),
-                      method("decoupled-diloco", "endless", {{"quorum", 2}, {"grace", "1000000s"}})},
-                     step_time));
+        run_scenario(step_time.dump(),
+                     scenario({method("streaming-diloco", "streaming"), method("decoupled-diloco", "all"),
+                               method("decoupled-diloco", "endless", {{"quorum", 2}, {"grace", "1000000s"}})},
+                              step_time));
     EXPECT_EQ(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
     for (const char* label : {"all", "endless"}) {
       EXPECT_EQ(losses(out, label), losses(out, "streaming")) << label << " " << step_time;
@@ -86,10 +62,11 @@ TEST_F(Decoupled, OfAllContributionsIsStreamingWhereNobodyWaits) {
 
 // Where replicas of streaming-diloco do wait, those without slack do so too.
 TEST_F(Decoupled, WithoutSlackIsStreamingWhateverTheTimes) {
-  const std::string out = run("uneven", scenario({method("streaming-diloco", "streaming"),
-                                                  method("decoupled-diloco", "no slack", {{"slack", 0}}),
-                                                  method("decoupled-diloco", "all")},
-                                                 kUneven, "20Mbps"));
+  const std::string out = run_scenario(
+      "uneven",
+      scenario({method("streaming-diloco", "streaming"),
+                method("decoupled-diloco", "no slack", {{"slack", 0}}), method("decoupled-diloco", "all")},
+               kUneven, "20Mbps"));
   EXPECT_GT(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
   EXPECT_EQ(losses(out, "no slack"), losses(out, "streaming"));
   EXPECT_NE(losses(out, "all"), losses(out, "streaming"));
@@ -104,7 +81,7 @@ TEST_F(Decoupled, FollowsTheSeedWhateverThreadsAndJobsDo) {
                         method("decoupled-diloco", "adaptive", {{"quorum", 2}, {"grace", {{"mads", 1}}}})},
                        kUneven);
   json["faults"] = kSlow;
-  const std::string out = run("once", json), again = run("again", json, 2);
+  const std::string out = run_scenario("once", json), again = run_scenario("again", json, 2);
   for (const char* label : {"quorum", "adaptive"}) {
     EXPECT_EQ(losses(out, label), losses(again, label));
     for (const char* file : {"/exchanges.csv", "/steps.csv", "/schedule.jsonl", "/replicas.csv"})
@@ -139,7 +116,7 @@ TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
   Json json = scenario(Json::array({method("decoupled-diloco", "quorum", {{"quorum", 3}, {"grace", "0s"}})}),
                        kConstant);
   json["faults"] = kSlow;
-  const std::string out = run("slow", json);
+  const std::string out = run_scenario("slow", json);
   std::istringstream schedule(read_text(case_folder(out, "quorum") + "/schedule.jsonl"));
   std::string line;
   std::getline(schedule, line);

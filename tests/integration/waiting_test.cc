@@ -6,14 +6,16 @@
 
 #include "core/csv.h"
 #include "core/json.h"
-#include "tests/integration/command.h"
+#include "tests/integration/recorded_runs.h"
 
 namespace longhaul {
 namespace {
 
 // Every message takes 0.3 s and a step 0.4 s, of replica r r tenths longer.
-class Waiting : public testing::Test {
+class Waiting : public RecordedRuns {
  protected:
+  Waiting() : RecordedRuns("waiting") {}
+
   std::string run(const std::string& out, const Json& methods, bool has_barrier = false, int jobs = 1) {
     Json json = Json::parse(read_text(scenario_file("small.json")));
     json["methods"] = methods;
@@ -22,28 +24,11 @@ class Waiting : public testing::Test {
     json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
                        {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}},
                        {"barrier", has_barrier}};
-    const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
-    write_text(file, json.dump());
-    const CommandResult result =
-        longhaul({"run", file, "--out", folder, "--quiet", "--jobs", std::to_string(jobs)});
-    EXPECT_EQ(result.status, 0) << result.err;
-    return folder;
-  }
-  // By label.
-  static Json record(const std::string& run, const std::string& label) {
-    const Json summary = Json::parse(read_text(run + "/summary.json"));
-    for (const Json& one : summary["cases"])
-      if (one["label"] == label) return one;
-    throw std::runtime_error("no case " + label);
-  }
-  static std::string losses(const std::string& run, const std::string& label) {
-    return read_text(run + "/train/" + record(run, label)["training"].get<std::string>() + "/metrics.csv");
+    return run_scenario(out, json, jobs);
   }
   static std::string table(const std::string& run, const std::string& label, const char* file) {
-    return read_text(run + "/cases/" + record(run, label)["case"].get<std::string>() + "/" + file);
+    return read_text(case_folder(run, label) + "/" + file);
   }
-
-  const std::string folder_ = fresh_folder("waiting");
 };
 
 // Whoever waits as long as it takes is the method that waits: the same losses, the same times. Around a ring

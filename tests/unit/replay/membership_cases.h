@@ -2,6 +2,8 @@
 // messages take no time, and what the tests read in the tables.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <sstream>
 #include <string>
@@ -88,6 +90,12 @@ inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed)
     groups[json.at("step")] = json.at("group").get<std::vector<int>>();
   }
   return groups;
+}
+
+// All tables of times and bytes, but those of who is gone.
+inline void expect_same_times(const Replayed& found, const Replayed& expected) {
+  for (const char* file : {"exchanges.csv", "steps.csv", "links.csv", "breakdown.csv", "transfers.csv"})
+    EXPECT_EQ(found.files.at(file), expected.files.at(file)) << file;
 }
 
 }  // namespace longhaul
