@@ -279,19 +279,39 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   record["compute_time_s"] = mean(compute_s);
 }
 
-// Of a case whose replicas may be gone: what took part, what was lost, what coming back took.
-void add_absences(const Case& one, const std::string& case_folder, Json& record) {
-  if (!one.operations_may_fail()) return;
+bool says_what_was_lost(const std::string& replicas_csv) {
+  std::ifstream in(replicas_csv);
+  std::string header;
+  return std::getline(in, header) && header.find(",useful_steps") != std::string::npos;
+}
+
+// Where replicas may be gone, or be late: what went into the model and what was lost.
+void add_lost_work(const Case& one, const std::string& case_folder, Json& record) {
+  const std::string file = case_folder + "/replicas.csv";
+  if (!says_what_was_lost(file)) return;
   double useful_steps = 0, lost_s = 0, gone_s = 0, compute_s = 0, latest_s = 0;
-  for (CsvStream rows(case_folder + "/replicas.csv",
-                      {"compute_s", "clock_s", "useful_steps", "lost_s", "gone_s"});
-       rows.next();) {
+  for (CsvStream rows(file, {"compute_s", "clock_s", "useful_steps", "lost_s", "gone_s"}); rows.next();) {
     compute_s += rows.number(0);
     latest_s = std::max(latest_s, rows.number(1));
     useful_steps += rows.number(2);
     lost_s += rows.number(3);
     gone_s += rows.number(4);
   }
+  record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
+  record["useful_steps"] = useful_steps;
+  if (latest_s > 0) {
+    record["useful_steps_per_s"] = useful_steps / latest_s;
+    if (one.workload.tokens > 0)
+      record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(one.workload.tokens) / latest_s;
+    record["step_time_s"] = latest_s / one.steps();
+  }
+  if (one.operations_may_fail())
+    record["participation"] = latest_s > 0 ? Json(1 - gone_s / (one.replicas * latest_s)) : Json();
+}
+
+// Of a case whose replicas may be gone: who was, and what coming back took.
+void add_absences(const Case& one, const std::string& case_folder, Json& record) {
+  if (!one.operations_may_fail()) return;
   std::vector<double> recovery_s;
   double bytes = 0;
   int crashes = 0;
@@ -303,19 +323,10 @@ void add_absences(const Case& one, const std::string& case_folder, Json& record)
   const Json report = read_json_or_null(case_folder + "/replay.json", replay_declaration());
   const auto said = [&](const char* key) { return report.is_object() ? report.value(key, 0) : 0; };
   record["crashes"] = crashes;
-  record["participation"] = latest_s > 0 ? Json(1 - gone_s / (one.replicas * latest_s)) : Json();
-  record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
   record["committed_fraction"] = 1 - static_cast<double>(said("thrown_away_steps")) / one.steps();
   record["discarded_exchanges"] = said("discarded");
   record["recovery_s"] = to_json(recovery_s);
   record["recovery_bytes"] = bytes;
-  record["useful_steps"] = useful_steps;
-  if (latest_s > 0) {
-    record["useful_steps_per_s"] = useful_steps / latest_s;
-    if (one.workload.tokens > 0)
-      record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(one.workload.tokens) / latest_s;
-    record["step_time_s"] = latest_s / one.steps();
-  }
 }
 
 // From the rows `mean` of the case's metrics: the last one is the end of the training.
@@ -368,6 +379,7 @@ Json case_record(const Case& one, const std::string& case_folder, const std::str
   };
   add([&] { add_exchanges(one, case_folder, record); });
   add([&] { add_totals(one, case_folder, record); });
+  add([&] { add_lost_work(one, case_folder, record); });
   add([&] { add_absences(one, case_folder, record); });
   if (!one.train || train_folder.empty()) return record;
   add([&] { add_curve(one, case_folder, record); });

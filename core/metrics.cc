@@ -132,7 +132,8 @@ std::vector<Metric> declared() {
       Declared("useful_steps_per_s", Unit::kNone)
           .network_time()
           .column(17, "useful steps/s", "Useful steps")
-          .means("where replicas may crash: steps of replicas a simulated second that went into the model"),
+          .means("where replicas may crash or be late: steps of replicas a simulated second that went into "
+                 "the model"),
       Declared("goodput_tokens_per_s", Unit::kNone).network_time(),
       Declared("participation", Unit::kFraction)
           .column(18, "there", "Participation")
@@ -140,7 +141,7 @@ std::vector<Metric> declared() {
       Declared("lost_fraction", Unit::kFraction)
           .lower()
           .column(19, "lost", "Lost compute")
-          .means("where replicas may crash: share of all compute that went into no model"),
+          .means("where replicas may crash or be late: share of all compute that went into no model"),
       Declared("committed_fraction", Unit::kFraction),
       count("crashes"),
       count("useful_steps"),

@@ -1,9 +1,14 @@
 // All-reduce data parallel training: g = mean of the gradients, one optimizer step, every step. FSDP in the
-// NoLoCo paper's tables is, in its authors' code, this.
-#include "methods/common/method.h"
+// NoLoCo paper's tables is, in its authors' code, this. With a quorum those whose gradients are late do
+// without them, as synchronous SGD with backup workers does (arXiv 1604.00981).
+#include "methods/common/waiting.h"
 
 namespace longhaul {
 namespace {
+
+std::vector<Node> options() {
+  return with_all_reduce(quorum_options(true));
+}
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule gradient;
@@ -12,15 +17,19 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   gradient.before_optimizer = true;
   gradient.payload = whole({"gradient"}, model.wire);
   overlap(method.options, gradient);
+  gradient.completion = fetched_completion_of(method.options);
   return {{gradient}};
+}
+
+void check(const Case& one) {
+  check_exchanging(one);
+  check_waiting(one);
 }
 
 }  // namespace
 
 Method ddp_method() {
-  return {
-      "ddp",           "all-reduce of the gradients every step", all_reduce_options(), plan, check_exchanging,
-      overlap_warnings};
+  return {"ddp", "all-reduce of the gradients every step", options(), plan, check, overlap_warnings};
 }
 
 }  // namespace longhaul

@@ -2,7 +2,9 @@
 // Nesterov momentum; by option the heavy-ball momentum of the NoLoCo authors' baseline.
 #include <fmt/core.h>
 
+#include "core/errors.h"
 #include "methods/common/compression.h"
+#include "methods/common/waiting.h"
 
 namespace longhaul {
 namespace {
@@ -16,18 +18,25 @@ std::vector<Node> options() {
           .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
                  "with outer_momentum 0.3)")};
   for (Node& option : compression_options()) all.push_back(std::move(option));
+  for (Node& option : quorum_options(true)) all.push_back(std::move(option));
   return with_all_reduce(std::move(all));
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule outer = all_reduce_rule("outer", "delta", method.options, model);
   compress(method.options, model, outer);
+  outer.completion = fetched_completion_of(method.options);
   return {{outer}};
 }
 
 void check(const Case& one) {
   check_inner_steps(one);
   check_compression(one);
+  check_waiting(one);
+  const Json& options = one.method.options;
+  if (options.at("error_feedback") == "ef21" && !completion_of(options).is_all())
+    throw InputError("method.error_feedback", "found \"ef21\" with a quorum", "none or classic",
+                     "the mean of what all have sent holds for the same members alone");
 }
 
 std::vector<std::string> warnings(const Case& one) {

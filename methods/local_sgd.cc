@@ -1,6 +1,5 @@
 // Local SGD (arXiv 1805.09767): H inner steps, then every replica goes on from the mean of all weights. The
 // inner optimizer's state stays local.
-#include "core/errors.h"
 #include "methods/common/waiting.h"
 
 namespace longhaul {
@@ -21,14 +20,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 void check(const Case& one) {
   check_inner_steps(one);
   check_waiting(one);
-  const Json& options = one.method.options;
-  const bool has_quorum = options.value("quorum", Json("all")) != "all";
-  if (!has_quorum && options.value("grace", Json("0s")) != "0s")
-    throw InputError("method.grace", "found without quorum", "quorum and grace",
-                     "a deadline is a quorum of 1");
-  if (has_quorum && options.at("overlap_backward").get<double>() > 0)
-    throw InputError("method.quorum", "found with overlap_backward", "one of them",
-                     "buckets would go before it is known who takes part");
 }
 
 }  // namespace

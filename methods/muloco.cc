@@ -1,6 +1,6 @@
 // MuLoCo (arXiv 2505.23725): DiLoCo whose inner optimizer is Muon. Its operations are DiLoCo's; the defaults
 // are the paper's, more frequent outer steps with less momentum.
-#include "methods/common/method.h"
+#include "methods/common/waiting.h"
 
 namespace longhaul {
 namespace {
@@ -10,19 +10,30 @@ std::vector<Node> options() {
       inner_steps_option(30), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
       number("outer_momentum").at_least(0).at_most(1).by_default(0.6).means("outer momentum μ"),
       boolean("nesterov").by_default(true).means("true: Nesterov look-ahead; false: heavy-ball")};
+  for (Node& option : quorum_options(true)) all.push_back(std::move(option));
   return with_all_reduce(std::move(all));
 }
 
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_waiting(one);
+}
+
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  return {{all_reduce_rule("outer", "delta", method.options, model)}};
+  OperationRule outer = all_reduce_rule("outer", "delta", method.options, model);
+  outer.completion = fetched_completion_of(method.options);
+  return {{outer}};
 }
 
 }  // namespace
 
 Method muloco_method() {
-  return {"muloco",          "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)",
-          options(),         plan,
-          check_inner_steps, overlap_warnings,
+  return {"muloco",
+          "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)",
+          options(),
+          plan,
+          check,
+          overlap_warnings,
           {{"name", "muon"}}};
 }
 

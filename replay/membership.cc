@@ -50,6 +50,10 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
   if (one.pipeline.has_stages())
     throw InputError(path, fmt::format("{} with {} pipeline stages", found, one.pipeline.stages), "one stage",
                      "what other stages of a replica do without one of them is not modelled");
+  if (throws_late_work_away(plan))
+    throw InputError(path, fmt::format("{} with a quorum of method \"{}\"", found, one.method.label),
+                     "quorum \"all\", or a method that averages weights",
+                     "who fetches the result of an operation that lacks a member is not modelled");
   for (const CrashFault& fault : one.crashes)
     if (!fault.file.empty()) read_absence_trace(fault, one.replicas);
   if (!one.train || !may_lack_members(one, plan)) return;

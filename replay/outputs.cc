@@ -120,6 +120,7 @@ void ReplayOutputs::add_move(const MoveRow& row) {
 }
 
 void ReplayOutputs::expect_absences() {
+  expect_lost_work();
   absences_.emplace(folder_ + "/absences.csv",
                     std::vector<std::string>{"replica", "left_step", "left_s", "back_s", "source",
                                              "copied_step", "bytes", "state_s", "joined_s", "first_step",
@@ -150,7 +151,7 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   std::vector<std::string> columns = {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"stage", "bubble_s", "stage_wait_s"});
   if (has_nodes_) columns.insert(columns.end(), {"node_s", "node_bytes"});
-  if (absences_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
+  if (has_lost_work_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     out.cell(static_cast<std::int64_t>(i))
@@ -163,7 +164,7 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
           .cell(to_picoseconds(totals[i].bubble_s))
           .cell(to_picoseconds(totals[i].stage_wait_s));
     if (has_nodes_) out.cell(to_picoseconds(totals[i].node_s)).cell(totals[i].node_bytes);
-    if (absences_)
+    if (has_lost_work_)
       out.cell(totals[i].useful_steps)
           .cell(to_picoseconds(totals[i].lost_s))
           .cell(to_picoseconds(totals[i].gone_s));

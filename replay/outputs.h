@@ -191,6 +191,8 @@ class ReplayOutputs {
   // Where replicas may be gone: tables have rows of those who are there, up to close(), which says that no
   // more come of steps below `step`, and of operations that were awaited below it.
   void expect_absences();
+  // replicas.csv says what was lost too.
+  void expect_lost_work() { has_lost_work_ = true; }
   void close(int step);
   void add_absence(const AbsenceRow& row);
   // An operation that failed for all of its group.
@@ -218,6 +220,7 @@ class ReplayOutputs {
   CsvWriter exchanges_, breakdown_, steps_;
   std::optional<CsvWriter> pipeline_, tasks_, moves_;
   std::optional<CsvWriter> absences_;
+  bool has_lost_work_ = false;
   std::int64_t tasks_written_ = 0;
   std::int64_t discarded_ = 0, thrown_away_ = 0;  // operations, of them those of gradients
   std::ofstream schedule_;

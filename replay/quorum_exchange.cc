@@ -18,6 +18,7 @@ void QuorumExchange::release(int replica) {
   ready_s_[replica] = context_.clock.now_s();
   if (has_begun()) {
     if (number_ >= 0) history().add_late(number_, ready_s_[replica] - quorum_s_);
+    if (servers_) servers_->add_waiting(replica);
     return;
   }
   if (static_cast<int>(ready_s_.size()) == rule().completion.quorum) quorum_s_ = ready_s_[replica];
@@ -53,10 +54,27 @@ void QuorumExchange::begin() {
   if (rule().completion.adaptive) number_ = history().add(lags_s());
   for (const int replica : group())
     if (ready_s_.count(replica)) participants_.push_back(replica);
-  if (participants_.size() == 1) return on_member_done_(participants_[0]);
-  run_ =
-      std::make_unique<BucketedExchange>(context_, exchange_, rule_index(), participants_, on_member_done_);
+  if (rule().completion.fetches)
+    servers_.emplace(context_, step(), rule_index(), exchange_.bytes, 0,
+                     [this](int replica, const SyncParts& way) {
+                       fetched_[replica] = {context_.clock.now_s(), way};
+                       on_member_done_(replica);
+                     });
+  if (participants_.size() == 1) return end(participants_[0]);
+  run_ = std::make_unique<BucketedExchange>(context_, exchange_, rule_index(), participants_,
+                                            [this](int replica) { end(replica); });
   for (const int replica : participants_) run_->release(replica);
+}
+
+// Last what may end the object.
+void QuorumExchange::end(int replica) {
+  if (servers_) servers_->add_source(replica);
+  on_member_done_(replica);
+}
+
+bool QuorumExchange::is_finished() const {
+  if (!has_begun() || (run_ && !run_->is_finished())) return false;
+  return !servers_ || participants_.size() + fetched_.size() == group().size();
 }
 
 void QuorumExchange::give_up() {
@@ -73,19 +91,29 @@ GroupOperation::MemberTimes QuorumExchange::times(int replica) const {
   if (ready == ready_s_.end()) return {};
   if (!has_begun()) return {ready->second, -1, 0, {}};
   MemberTimes times{ready->second, std::max(begun_s_, ready->second), 0, {}};
-  if (!run_ || !takes_part(replica)) return times;
-  times = run_->times(replica);
-  times.ready_s = ready->second;
+  if (const auto fetched = fetched_.find(replica); fetched != fetched_.end()) {
+    times.parts = fetched->second.way;
+    times.parts.waiting_s += fetched->second.at_s - times.done_s - times.parts.total_s();
+    times.done_s = fetched->second.at_s;
+  } else if (run_ && takes_part(replica)) {
+    times = run_->times(replica);
+    times.ready_s = ready->second;
+  }
+  if (servers_) times.bytes_sent += servers_->bytes_sent(replica);
   return times;
 }
 
 bool QuorumExchange::is_done(int replica) const {
   if (!has_begun()) return false;
-  return !run_ || !takes_part(replica) || run_->is_done(replica);
+  if (!takes_part(replica)) return !servers_ || fetched_.count(replica) > 0;
+  return !run_ || run_->is_done(replica);
 }
 
 std::vector<std::string> QuorumExchange::waiting() const {
   if (run_) return run_->waiting();
+  if (has_begun())
+    return {fmt::format("exchange {} of step {}: {} replicas need its result", rule().name, step(),
+                        group().size() - participants_.size() - fetched_.size())};
   return {fmt::format("exchange {} of step {}: {} of {} replicas are ready, and {} are needed", rule().name,
                       step(), ready_s_.size(), group().size(), rule().completion.quorum)};
 }

@@ -66,6 +66,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
       outputs_.expect_absences();
       membership_.emplace(one, trace_, context_, outputs_, *this);
     }
+    if (throws_late_work_away(trace.plan)) outputs_.expect_lost_work();
     if (has_merges(trace.plan)) synchronizer_.emplace(context_, trace_, *this);
     if (one.pipeline.rebalance_every == 0) return;
     outputs_.open_moves();
@@ -106,6 +107,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     bool is_going = false;              // it leaves, and has taken its last step
     double left_step_s = 0;             // then: when that was over
     double begun_s = 0, planned_s = 0;  // the compute of its step
+    int planned_steps = 0;              // that are computed as one
     double unshared_s = 0;              // compute since it last contributed to an operation
     std::int64_t unshared_steps = 0;
   };
@@ -140,7 +142,9 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     if (trace_.plan.pipeline.has_stages()) return enter_pipeline(replica);
     Replica& state = at(replica);
     double seconds = 0, last_step = 0;
+    state.planned_steps = 0;
     do {
+      ++state.planned_steps;
       const NodePass step = times_.of_step(replica, ++state.step);
       seconds += last_step = step.seconds;
       state.totals.node_s += step.exposed_s;
@@ -442,7 +446,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     state.computed_s = now();
     state.is_computed = true;
     state.unshared_s += state.planned_s;
-    ++state.unshared_steps;
+    state.unshared_steps += state.planned_steps;
     state.plan = plan_at(state.step);
     if (!state.plan) return;
     const std::vector<Instruction>& program = state.plan->program().instructions;
@@ -513,7 +517,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
       if (run.is_finished()) note_finished(run);
       if (run.is_finished() && going_ > 0) clock_.after(0, [this] { let_go(); });
       if (replica < 0) return;
-      if (membership_) note_contribution(run, replica);
+      if (membership_ || run.rule().completion.fetches) note_contribution(run, replica);
       if (at(replica).is_waiting) follow_program(replica);
     };
     auto plan = membership_ ? std::make_shared<StepPlan>(context_, trace_, membership_->attendance(step),
@@ -531,6 +535,8 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     const std::vector<int>& contributors = run.participants();
     if (std::find(contributors.begin(), contributors.end(), replica) != contributors.end()) {
       state.totals.useful_steps += state.unshared_steps;
+    } else if (run.rule().completion.fetches) {
+      state.totals.lost_s += state.unshared_s;
     } else if (run.rule().before_optimizer && state.unshared_steps > 0 && state.step == run.step()) {
       state.totals.lost_s += state.unshared_s;
     } else {
@@ -703,6 +709,8 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     std::vector<ReplicaTotals> totals;
     if (synchronizer_) finish_merges();
     if (membership_) end_absences();
+    if (throws_late_work_away(trace_.plan) && !membership_)
+      for (Replica& replica : replicas_) replica.totals.useful_steps += replica.unshared_steps;
     for (int worker = 0; worker < count(); ++worker) {
       totals.push_back(at(worker).totals);
       totals.back().stage = crews_.stage_of(worker, trace_.context.steps);

@@ -123,6 +123,7 @@ void RestartableExchange::lose(int replica) {
   members_.erase(found);
   cut_.erase(replica);
   order_.erase(std::find(order_.begin(), order_.end(), replica));
+  if (servers_) servers_->remove(replica);
   if (is_missed && !is_discarded_ && !is_fetched_) go_on(contributed && discards_);
   if (is_finished() && !has_told_end_) tell(-1);
 }
@@ -177,33 +178,16 @@ void RestartableExchange::fetch_result() {
   give_up();
   is_fetched_ = true;
   cut_.clear();
+  servers_.emplace(context_, step(), rule_index(), exchange_.bytes, transfers_given_up_,
+                   [this](int replica, const SyncParts&) { end(replica); });
   std::vector<int> sources;
-  for (const int replica : order_)
+  for (const int replica : order_) {
     if (is_done(replica))
       sources.push_back(replica);
     else
-      to_be_served_.push_back(replica);
-  for (const int source : sources) serve(source);
-}
-
-void RestartableExchange::serve(int source) {
-  while (!to_be_served_.empty() && !is_member(to_be_served_.front())) to_be_served_.pop_front();  // gone
-  if (to_be_served_.empty() || !is_member(source)) return;
-  const int target = to_be_served_.front();
-  to_be_served_.pop_front();
-  ++transfers_given_up_;
-  members_.at(source).wasted_bytes += exchange_.bytes;
-  context_.network.send({source,
-                         target,
-                         std::max<std::int64_t>(1, exchange_.bytes),
-                         {step(), rule_index(), source, static_cast<int>(transfers_given_up_)}},
-                        [this, source, target, lives = std::weak_ptr<bool>(lives_)] {
-                          if (lives.expired()) return;
-                          if (is_member(target)) end(target);
-                          if (lives.expired()) return;
-                          serve(source);
-                          serve(target);
-                        });
+      servers_->add_waiting(replica);
+  }
+  for (const int source : sources) servers_->add_source(source);
 }
 
 bool RestartableExchange::admit(int replica, bool listens) {
@@ -237,7 +221,7 @@ GroupOperation::MemberTimes RestartableExchange::times(int replica) const {
   MemberTimes times{member.ready_s, member.done_s, 0, {}};
   if (run_ && std::count(run_->group().begin(), run_->group().end(), replica)) times = run_->times(replica);
   if (member.ready_s >= 0) times.ready_s = member.ready_s;
-  times.bytes_sent += member.wasted_bytes;
+  times.bytes_sent += member.wasted_bytes + (servers_ ? servers_->bytes_sent(replica) : 0);
   return times;
 }
 
@@ -266,7 +250,7 @@ double RestartableExchange::done_s() const {
 }
 
 std::int64_t RestartableExchange::transfers() const {
-  return transfers_given_up_ + (run_ ? run_->transfers() : 0);
+  return transfers_given_up_ + (run_ ? run_->transfers() : 0) + (servers_ ? servers_->transfers() : 0);
 }
 
 std::vector<std::string> RestartableExchange::waiting() const {

@@ -7,15 +7,16 @@
 // goes on serving after a crash.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "replay/exchange_run.h"
+#include "replay/result_servers.h"
 
 namespace longhaul {
 
@@ -75,7 +76,6 @@ class RestartableExchange : public GroupOperation {
   void go_on(bool fails);
   void begin_anew();
   void fetch_result();
-  void serve(int source);  // the next one who waits for it
   void end(int replica);
   void tell(int replica);
 
@@ -90,8 +90,8 @@ class RestartableExchange : public GroupOperation {
   bool is_discarded_ = false, is_fetched_ = false, has_told_end_ = false;
   // Members that have crashed with what they released, or kBroken, which nobody knows yet.
   std::set<int> cut_;
-  std::deque<int> to_be_served_;  // once it is fetched: who has nobody that sends it
-  double settled_s_ = -1;         // when it failed, or was fetched, or its only member was ready
+  std::optional<ResultServers> servers_;  // once it is fetched
+  double settled_s_ = -1;                 // when it failed, or was fetched, or its only member was ready
   std::int64_t transfers_given_up_ = 0;
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for what is fetched
 };

@@ -141,6 +141,15 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
                      "\"straight\", or one rank",
                      "micro-batches would pass replicas that other processes hold");
   check_absences();
+  if (throws_late_work_away(plan_)) {
+    const std::string found = "found a quorum of method \"" + case_.method.name + "\" with ";
+    if (device == Device::kCuda)
+      throw InputError("train.device", found + "train.device \"cuda\"", "train.device \"cpu\"",
+                       "those who are late get the rows of others there alone");
+    if (ranks.size() > 1)
+      throw InputError("--ranks", found + fmt::format("{} ranks", ranks.size()), "one rank",
+                       "those who are late get the rows of others in one process alone");
+  }
   if (has_merges(plan_)) {
     if (device == Device::kCuda)
       throw InputError("train.device", "found \"cuda\" with method \"" + case_.method.name + "\"",
@@ -464,6 +473,15 @@ void Training::write_bits(int step) {
 
 std::vector<Operation> Training::posted_at(int step) const {
   std::vector<Operation> posted = followed(schedule_, plan_, operations_at(plan_, context_, step));
+  for (Operation& operation : posted)
+    if (operation.rule->completion.fetches) {
+      const std::vector<int>& members = operation.groups.front();
+      operation.takers.emplace();
+      for (const int replica : computing(step)) {
+        const bool is_in = std::find(members.begin(), members.end(), replica) != members.end();
+        operation.takers->push_back({replica, is_in ? replica : members.front()});
+      }
+    }
   if (schedule_.absences.copies().empty()) return posted;
   for (Operation& operation : posted)
     for (const OperationRule& ahead : plan_.rules)

@@ -169,6 +169,11 @@ bool timing_matters(const OperationPlan& plan) {
   });
 }
 
+bool throws_late_work_away(const OperationPlan& plan) {
+  return std::any_of(plan.rules.begin(), plan.rules.end(),
+                     [](const OperationRule& rule) { return rule.completion.fetches; });
+}
+
 bool has_merges(const OperationPlan& plan) {
   return std::any_of(plan.rules.begin(), plan.rules.end(),
                      [](const OperationRule& rule) { return rule.kind == OperationKind::kMerge; });

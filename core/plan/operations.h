@@ -90,6 +90,9 @@ struct Completion {
   int quorum = 0;      // 0: all
   double grace_s = 0;  // where it is fixed
   std::optional<AdaptiveGrace> adaptive = {};
+  // Whoever is passed by waits for the result and goes on with that, as if it had taken part; what it had to
+  // contribute is thrown away. Of a blocking rule of everyone.
+  bool fetches = false;
 
   bool is_all() const { return quorum == 0; }
 };
@@ -198,7 +201,8 @@ struct Operation {
   std::vector<std::vector<int>> targets = {};  // of kSend, by replica; else empty
   std::uint64_t draw = 0;                // for random masks (RandomMask), from the seed and the post step
   std::vector<std::int64_t> parts = {};  // of kAllToAll: bytes from replica i to j, [i · replicas + j]
-  // Where replicas have gone and come back since it was posted: who takes its result, and the member whose
+  // Where replicas have gone and come back since it was posted, or were passed by (Completion::fetches; then
+  // any member stands in for their own contribution): who takes its result, and the member whose
   // contribution is its own (Absences::contributor). Else each member does, with its own.
   struct Taker {
     int replica = 0, contributor = 0;
@@ -208,6 +212,9 @@ struct Operation {
   // which therefore does not count.
   std::vector<int> sends_anew = {};
 };
+
+// Whether work is thrown away because it comes too late (Completion::fetches).
+bool throws_late_work_away(const OperationPlan& plan);
 
 // What a plan needs to know of a case to become operations.
 struct PlanContext {

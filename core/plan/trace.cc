@@ -23,6 +23,7 @@ namespace {
 // Both in the order of their enumerations.
 constexpr const char* kGroupings[] = {"everyone", "random",  "sites",          "two-level",
                                       "grid",     "targets", "regular-targets"};
+constexpr const char* kFetches = "fetches";  // of completion.late
 constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "reduce-scatter",
                                   "send",       "all-to-all",    "merge"};
 
@@ -92,11 +93,17 @@ HiddenUnits units_from(const Json& json, std::int64_t parameters) {
 
 // An infinite start is not there.
 Json to_json(const Completion& completion) {
-  if (!completion.adaptive) return {{"quorum", completion.quorum}, {"grace_s", completion.grace_s}};
+  Json json = {{"quorum", completion.quorum}};
+  if (completion.fetches) json["late"] = kFetches;
+  if (!completion.adaptive) {
+    json["grace_s"] = completion.grace_s;
+    return json;
+  }
   const AdaptiveGrace& adaptive = *completion.adaptive;
-  Json json = {{"mads", adaptive.mads}, {"window", adaptive.window}, {"at_least_s", adaptive.at_least_s}};
-  if (std::isfinite(adaptive.start_s)) json["start_s"] = adaptive.start_s;
-  return {{"quorum", completion.quorum}, {"adaptive", json}};
+  json["adaptive"] = {
+      {"mads", adaptive.mads}, {"window", adaptive.window}, {"at_least_s", adaptive.at_least_s}};
+  if (std::isfinite(adaptive.start_s)) json["adaptive"]["start_s"] = adaptive.start_s;
+  return json;
 }
 
 Json to_json(const OperationRule& rule) {
@@ -202,6 +209,14 @@ Completion completion_from(const Json& json, const OperationRule& rule) {
   if (completion.quorum < 1 || !(completion.grace_s >= 0))
     throw InputError("completion", "found " + json.dump(),
                      "a quorum of 1 or more, and a grace_s of 0 or more");
+  if (json.contains("late")) {
+    if (json["late"] != kFetches || !rule.is_blocking() || rule.grouping != Grouping::kEveryone ||
+        rule.kind != OperationKind::kAllReduce || rule.sharded || rule.stage >= 0)
+      throw InputError("completion.late", "found " + json["late"].dump(),
+                       std::string("\"") + kFetches +
+                           "\", of a blocking all-reduce among everyone, whole and without stages");
+    completion.fetches = true;
+  }
   if (rule.buckets > 1)
     throw InputError("completion", "found a quorum and " + std::to_string(rule.buckets) + " buckets",
                      "a quorum of a rule with one bucket");

@@ -56,13 +56,18 @@ Node grace_option() {
                "mads · MAD of what was seen");
 }
 
-std::vector<Node> quorum_options() {
+std::vector<Node> quorum_options(bool late_ones_fetch) {
+  const char* meaning =
+      late_ones_fetch
+          ? "the average begins with those who are there when so many were for the time of grace; who is "
+            "later gets its result from one who has it, and what it had to contribute is thrown away"
+          : "the average begins with those who are there when so many were for the time of grace; who is "
+            "later is passed by, goes on with its own weights, and waits for nothing";
   return {either("quorum", {choice("", {"all"}), integer("").at_least(1)})
               .by_default("all")
               .later()
               .in("replicas")
-              .means("the average begins with those who are there when so many were for the time of grace; "
-                     "who is later is passed by, goes on with its own weights, and waits for nothing"),
+              .means(meaning),
           grace("0s",
                 "with quorum: how long it waits for the others then; a deadline is a quorum of 1. An object: "
                 "median + mads · MAD of what was seen")};
@@ -93,10 +98,22 @@ Completion completion_of(const Json& options) {
                         start_s(grace.at("start"))}};
 }
 
+Completion fetched_completion_of(const Json& options) {
+  Completion completion = completion_of(options);
+  completion.fetches = !completion.is_all();
+  return completion;
+}
+
 void check_waiting(const Case& one) {
   const Json& options = one.method.options;
-  if (completion_of(options).is_all()) return;
   const bool has_quorum = options.contains("quorum");
+  if (has_quorum && options["quorum"] == "all" && options.value("grace", Json("0s")) != "0s")
+    throw InputError("method.grace", "found without quorum", "quorum and grace",
+                     "a deadline is a quorum of 1");
+  if (completion_of(options).is_all()) return;
+  if (has_quorum && options.at("overlap_backward").get<double>() > 0)
+    throw InputError("method.quorum", "found with overlap_backward", "one of them",
+                     "buckets would go before it is known who takes part");
   const char* key = has_quorum ? "quorum" : "grace";
   if (one.pipeline.has_stages())
     throw InputError(

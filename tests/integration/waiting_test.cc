@@ -2,6 +2,7 @@
 // training follows it.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 
 #include "core/csv.h"
@@ -53,6 +54,53 @@ TEST_F(Waiting, AnEndlessGraceIsTheSynchronousForm) {
     for (const char* file : {"exchanges.csv", "steps.csv", "replicas.csv", "links.csv"})
       EXPECT_EQ(table(out, method + ", grace", file), table(out, method, file)) << method << " " << file;
   }
+}
+
+TEST_F(Waiting, AnEndlessGraceOnGradientsAndDeltaIsTheSynchronousForm) {
+  Json methods;
+  for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "diloco"}, {"inner_steps", 5}},
+                             Json{{"name", "muloco"}, {"inner_steps", 5}}}) {
+    methods.push_back(method);
+    methods.push_back(method);
+    methods.back().update(
+        Json{{"label", method["name"].get<std::string>() + ", grace"}, {"quorum", 1}, {"grace", "1000000s"}});
+  }
+  const std::string out = run("endless-sums", methods, true);
+  for (const std::string method : {"ddp", "diloco", "muloco"}) {
+    EXPECT_EQ(losses(out, method + ", grace"), losses(out, method)) << method;
+    for (const char* file : {"exchanges.csv", "steps.csv", "links.csv"})
+      EXPECT_EQ(table(out, method + ", grace", file), table(out, method, file)) << method << " " << file;
+    EXPECT_EQ(record(out, method + ", grace")["lost_fraction"], 0) << method;
+  }
+}
+
+// Five steps of 0.4 to 0.52 s. Half a second after the first one three are there; their ring is over 1.2 s
+// later, and one message after that the fourth has the result. Its five steps are lost: 2.6 s. Behind it all
+// have the same weights.
+TEST_F(Waiting, WhoIsLateGoesOnFromTheResultOfTheOthers) {
+  const Json methods = {{{"name", "diloco"}, {"inner_steps", 5}, {"quorum", 1}, {"grace", "0.5s"}}};
+  const std::string out = run("fetched", methods), again = run("fetched-jobs", methods, false, 2);
+  std::istringstream schedule(table(out, "diloco", "schedule.jsonl"));
+  std::string line;
+  std::getline(schedule, line);
+  std::getline(schedule, line);
+  EXPECT_EQ(Json::parse(line)["group"], (std::vector<int>{0, 1, 2}));
+  const CsvTable rows = read_csv(case_folder(out, "diloco") + "/exchanges.csv");
+  for (const auto& row : rows.rows) {
+    if (row[rows.column("step")] != "5") continue;
+    const bool is_late = row[rows.column("replica")] == "3";
+    EXPECT_NEAR(std::stod(row[rows.column("done_s")]), 2.5 + 4 * 0.3 + (is_late ? 0.3 : 0), 1e-9);
+  }
+  const CsvTable loss = read_csv(training(out, "diloco") + "/metrics.csv");
+  std::set<std::string> after;
+  for (const auto& row : loss.rows)
+    if (row[0] == "5" && row[1] == "after" && row[2] != "mean") after.insert(row[loss.column("loss")]);
+  EXPECT_EQ(after.size(), 1u);
+  const CsvTable totals = read_csv(case_folder(out, "diloco") + "/replicas.csv");
+  EXPECT_GE(std::stod(totals.rows[3][totals.column("lost_s")]), 2.6 - 1e-9);
+  EXPECT_GT(record(out, "diloco")["lost_fraction"], 0);
+  EXPECT_EQ(losses(out, "diloco"), losses(again, "diloco"));
+  EXPECT_EQ(table(out, "diloco", "exchanges.csv"), table(again, "diloco", "exchanges.csv"));
 }
 
 // Replicas that never arrive together and wait for nobody never meet: they train by themselves, to the bit.
@@ -150,6 +198,13 @@ TEST_F(Waiting, WhatCannotBeIsSaid) {
   EXPECT_NE(refusal(adaptive).find("methods[0].grace.mads: this key is missing"), std::string::npos);
   EXPECT_NE(refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"grace", {{"mads", 3}}}})
                 .find("found without quorum"),
+            std::string::npos);
+  Json late = {{"name", "diloco"}, {"inner_steps", 5}, {"quorum", 2}};
+  EXPECT_NE(refusal(late, {{"stages", 2}}).find("methods[0].quorum: found 2 with 2 pipeline stages"),
+            std::string::npos);
+  late.update(Json{{"codec", "int4"}, {"error_feedback", "ef21"}});
+  EXPECT_NE(refusal(late).find("found \"ef21\" with a quorum"), std::string::npos);
+  EXPECT_NE(refusal({{"name", "ddp"}, {"quorum", 2}, {"overlap_backward", 0.5}}).find("overlap_backward"),
             std::string::npos);
   EXPECT_NE(refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 5}}).find("at most 4"),
             std::string::npos);

@@ -2,6 +2,7 @@
 // 2 (n − 1) · 0.3 s, and a step takes 1 s times the replica's factor.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "replay/replay.h"
@@ -52,6 +53,74 @@ TEST(Quorum, PassesByWhoComesAfterTheGraceTime) {
   const std::vector<Json> schedule = schedule_of(result);
   ASSERT_EQ(schedule.size(), 1u);
   EXPECT_EQ(schedule[0]["group"], (std::vector<int>{0, 1, 3}));
+}
+
+std::vector<std::string> totals_of(const Replayed& result, int replica) {
+  std::istringstream lines(result.files.at("replicas.csv"));
+  std::string line, cell;
+  for (int i = 0; i < replica + 2; ++i) std::getline(lines, line);
+  std::istringstream cells(line);
+  std::vector<std::string> row;
+  while (std::getline(cells, cell, ',')) row.push_back(cell);
+  return {row.at(5), row.at(6)};  // steps in the model, seconds lost
+}
+
+Completion fetched(int quorum, double grace_s) {
+  return {quorum, grace_s, {}, true};
+}
+
+// As above, but who is late gets the result: the ring of three is over at 2.7 s, and one message later it has
+// it. Its step is lost.
+TEST(FetchedQuorum, WhoIsLateGetsTheResult) {
+  const Replayed result = replayed(fetched(3, 0.5), {1, 1, 2, 1});
+  for (const int replica : {0, 1, 3}) EXPECT_NEAR(result.row(1, replica).done_s, 2.7, 1e-9);
+  const ExchangeRecord& late = result.row(1, 2);
+  EXPECT_NEAR(late.ready_s, 2, 1e-9);
+  EXPECT_NEAR(late.start_s, 2, 1e-9);
+  EXPECT_NEAR(late.done_s, 2.7 + kMessage_s, 1e-9);
+  std::int64_t bytes = 0;
+  for (const ExchangeRecord& row : result.exchanges) bytes += row.bytes;
+  EXPECT_EQ(bytes, 2 * 2 * 1000 + 1000) << "of a ring of three, and of the result";
+  EXPECT_EQ(result.report["transfers"], 3 * 4 + 1);
+  EXPECT_EQ(schedule_of(result).at(0)["group"], (std::vector<int>{0, 1, 3}));
+  EXPECT_EQ(totals_of(result, 2), (std::vector<std::string>{"0", "2"}));
+  EXPECT_EQ(totals_of(result, 0), (std::vector<std::string>{"1", "0"}));
+}
+
+// The ring of two is over at 2.1 s. Three who are late at 2 s: two get the result at 2.4 s, from one each,
+// and the third from whoever has it first. One who comes at 5 s gets it at once.
+TEST(FetchedQuorum, WhoHasTheResultPassesItOn) {
+  const Replayed result = replayed(fetched(2, 0.5), {1, 1, 2, 2, 2});
+  std::vector<double> done;
+  for (const int replica : {2, 3, 4}) done.push_back(result.row(1, replica).done_s);
+  std::sort(done.begin(), done.end());
+  EXPECT_NEAR(done[0], 2.4, 1e-9);
+  EXPECT_NEAR(done[1], 2.4, 1e-9);
+  EXPECT_NEAR(done[2], 2.7, 1e-9);
+  EXPECT_NEAR(replayed(fetched(2, 0.5), {1, 1, 5}).row(1, 2).done_s, 5.3, 1e-9);
+}
+
+// The first one, alone, is done when the grace is over; the other goes on from its result.
+TEST(FetchedQuorum, OneAloneIsEnough) {
+  const Replayed result = replayed(fetched(1, 0.5), {1, 3}, 2);
+  EXPECT_NEAR(result.row(1, 0).done_s, 1.5, 1e-9);
+  EXPECT_NEAR(result.row(1, 1).done_s, 3.3, 1e-9);
+  EXPECT_NEAR(result.row(2, 0).done_s, 3, 1e-9);
+  EXPECT_NEAR(result.row(2, 1).done_s, 6.6, 1e-9);
+  EXPECT_EQ(totals_of(result, 1), (std::vector<std::string>{"0", "6"}));
+}
+
+// With an endless grace it is the operation of all.
+TEST(FetchedQuorum, WithAnEndlessGraceNobodyIsLate) {
+  const Replayed all = replayed({}, {1, 1, 2, 1}, 3),
+                 endless = replayed(fetched(1, std::numeric_limits<double>::infinity()), {1, 1, 2, 1}, 3);
+  ASSERT_EQ(endless.exchanges.size(), all.exchanges.size());
+  for (std::size_t i = 0; i < all.exchanges.size(); ++i) {
+    EXPECT_EQ(endless.exchanges[i].bytes, all.exchanges[i].bytes);
+    EXPECT_LE(endless.exchanges[i].ready_s, endless.exchanges[i].done_s);
+  }
+  for (int replica = 0; replica < 4; ++replica)
+    EXPECT_EQ(totals_of(endless, replica), (std::vector<std::string>{"3", "0"}));
 }
 
 // 1.4 s is within the grace: the ring is of all four, and begins with the last.

@@ -447,6 +447,81 @@ TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
   EXPECT_EQ(followed("presend").weights, followed("exchange").weights);
 }
 
+// A deadline on averages (Completion::fetches): all compute all steps, and go on from what those in time have
+// averaged.
+Schedule schedule_with_late_ones(const std::map<int, std::vector<int>>& group_of) {
+  Schedule schedule;
+  for (const auto& [step, group] : group_of) schedule.groups[{0, step}] = {group};
+  return schedule;
+}
+
+TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"name", "diloco"},
+                                          {"inner_steps", 3},
+                                          {"outer_lr", 0.5},
+                                          {"outer_momentum", 0.8},
+                                          {"quorum", 1},
+                                          {"grace", "1s"}}),
+                             folder);
+  const std::map<int, std::vector<int>> group_of = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {2}}, {12, {1, 2}}};
+  const Schedule schedule = schedule_with_late_ones(group_of);
+  const Followed found = follow(one, schedule, folder);
+  Reference reference(one);
+  for (int step = 1; step <= kSteps; ++step) {
+    reference.step({0, 1, 2}, step);
+    const auto group = group_of.find(step);
+    if (group == group_of.end()) continue;
+    std::vector<Row> deltas;
+    for (const int replica : group->second) deltas.push_back(reference.delta(replica));
+    for (const int replica : {0, 1, 2}) reference.outer(replica, Reference::mean(deltas), 0.5f, 0.8f);
+  }
+  expect_weights(found, reference);
+  expect_same_bytes(one, schedule, found);
+}
+
+TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
+  std::map<int, std::vector<int>> group_of;
+  for (int step = 1; step <= kSteps; ++step)
+    group_of[step] = step % 3 == 0 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
+  group_of[7] = {1};
+  const Schedule schedule = schedule_with_late_ones(group_of);
+  const Followed found = follow(one, schedule, folder);
+  Reference reference(one);
+  for (int step = 1; step <= kSteps; ++step) {
+    std::vector<Row> gradients;
+    for (const int replica : group_of[step]) {
+      reference.gradient(replica, step);
+      gradients.push_back(reference.replicas[as_index(replica)].gradient);
+    }
+    for (const int replica : {0, 1, 2}) {
+      reference.replicas[as_index(replica)].gradient = Reference::mean(gradients);
+      reference.adam(replica, step);
+    }
+  }
+  expect_weights(found, reference);
+  expect_same_bytes(one, schedule, found);
+}
+
+TEST(TrainedDeadlines, SeveralRanksAreRefused) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
+  std::string refused;
+  ThreadRanks::run(3, [&](Ranks& ranks) {
+    use_one_torch_thread();
+    ProgressReporter silent("test", -1, true);
+    TrainingFiles files(folder.file("out"), ranks.is_first());
+    try {
+      Training(one, Device::kCpu, make_loop_backend(), files, silent, ranks, {});
+    } catch (const InputError& error) {
+      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
+    }
+  });
+  EXPECT_EQ(refused, "--ranks found a quorum of method \"ddp\" with 3 ranks");
+}
+
 // With nobody gone and all in all groups it is the training without a schedule.
 TEST(TrainedAbsences, WithoutAnyNothingChanges) {
   for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "eager-diloco"}, {"inner_steps", 3}},
