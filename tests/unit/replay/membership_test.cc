@@ -193,6 +193,9 @@ TEST(Membership, WhatCannotFollowIsRefused) {
   for (const OperationPlan& other : {changes, late})
     EXPECT_NO_THROW(check_crashes(one, other)) << "losses are those without crashes";
   one.train.reset();
+  OperationPlan deadline = plan;
+  deadline.rules[0].completion = {2, 1, {}, true};
+  EXPECT_THROW(check_crashes(one, deadline), InputError) << "who is late needs a result";
   one.pipeline.stages = 2;
   EXPECT_THROW(check_crashes(one, plan), InputError);
 }
