@@ -87,8 +87,9 @@ LinkFault parse_link_fault(const Json& json, int number, const std::string& path
   fault.site = json.value("site", "");
   fault.rate = json.value("rate", json["kind"] == "site" ? 0. : 1.);
   fault.delay = json.value("delay", 1.);
-  if (json["kind"] == "link" && fault.rate == 1 && fault.delay == 1)
-    throw InputError(path, "found neither rate nor delay", "one of them at least",
+  fault.loss = json.value("loss", 0.);
+  if (json["kind"] == "link" && fault.rate == 1 && fault.delay == 1 && fault.loss == 0)
+    throw InputError(path, "found neither rate nor delay nor loss", "one of them at least",
                      "rate 0 is a link that fails");
   fault.times = parse_times(json, path);
   return fault;
@@ -161,7 +162,10 @@ Node fault_options() {
                        number("rate").at_least(0).at_most(1).means(
                            "it has so many times its rate; 0: it carries nothing; default 1"),
                        number("delay").at_least(1).at_most(1000).means(
-                           "it has so many times its delay; default 1")},
+                           "it has so many times its delay; default 1"),
+                       number("loss").at_least(0).at_most(0.5).means(
+                           "share of its packets that it loses, each by itself, besides network.tcp.loss; "
+                           "default 0")},
                       spans(), "a link fails or is worse than it was"),
                   kind_of_fault("site",
                                 {text("site").required().means(

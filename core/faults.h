@@ -39,6 +39,7 @@ struct LinkFault {
   std::string link;  // a name or a glob, each link by itself; empty: all links of `site` to others, together
   std::string site;
   double rate = 1, delay = 1;
+  double loss = 0;  // of a packet, besides network.tcp.loss
   FaultTimes times;
 };
 

@@ -248,6 +248,7 @@ std::string faults_in_words(const Json& faults) {
     std::string text = struck_in_words(fault);
     if (fault.contains("rate")) text += fmt::format(" with {} of their rate", text_of(fault, "rate"));
     if (fault.contains("delay")) text += fmt::format(" with {} times their delay", text_of(fault, "delay"));
+    if (fault.contains("loss")) text += fmt::format(" with {} of their packets lost", text_of(fault, "loss"));
     parts.push_back(text + times_in_words(fault));
   }
   return join(parts, "; ");

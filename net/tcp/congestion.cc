@@ -104,7 +104,18 @@ RandomLosses::RandomLosses(double probability, double segment, RandomStream stre
   draw();
 }
 
+// Packets have no memory: what is left to the next loss is drawn anew.
+void RandomLosses::set_probability(double probability) {
+  if (probability == probability_) return;
+  probability_ = probability;
+  draw();
+}
+
 void RandomLosses::draw() {
+  if (probability_ == 0) {
+    to_next_ = kNoSignal;
+    return;
+  }
   const double packets = std::floor(std::log1p(-stream_.uniform()) / std::log1p(-probability_)) + 1;
   to_next_ = packets * segment_;
 }
@@ -117,8 +128,10 @@ bool RandomLosses::sent(double bytes) {
   return true;
 }
 
-double path_loss(double probability, int links) {
-  return -std::expm1(links * std::log1p(-probability));
+double path_loss(double probability, int links, const std::vector<double>& besides) {
+  double log_kept = links * std::log1p(-probability);
+  for (const double loss : besides) log_kept += std::log1p(-loss);
+  return -std::expm1(log_kept);
 }
 
 }  // namespace longhaul

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/random.h"
 
@@ -17,6 +18,8 @@ class RandomLosses {
   // `probability`: of a packet, on the whole path. The stream is the connection's own.
   RandomLosses(double probability, double segment, RandomStream stream);
 
+  // From now on another one; 0: none is lost.
+  void set_probability(double probability);
   double bytes_to_next() const { return to_next_; }
   // `bytes` more were sent, at most bytes_to_next(); draws the next loss once the present one is reached.
   bool sent(double bytes);
@@ -29,8 +32,9 @@ class RandomLosses {
   double to_next_ = 0;
 };
 
-// Of one packet over `links` links that lose each with `probability`.
-double path_loss(double probability, int links);
+// Of one packet over `links` links that lose each with `probability`, and over others that lose with these
+// besides.
+double path_loss(double probability, int links, const std::vector<double>& besides = {});
 
 // What the network tells the sender of one connection: that a queue on the path stands too high, or that a
 // packet is gone.
@@ -81,6 +85,7 @@ class CongestionReaction {
 
   // `bytes` were sent up to `now_s`, at `rate`; with fewer than three segments to follow if `is_tail`.
   void sent(double bytes, double rate, double now_s, bool is_tail);
+  void set_loss(double probability) { losses_->set_probability(probability); }
   double bytes_to_loss() const { return losses_ ? losses_->bytes_to_next() : kNoSignal; }
 
   // When the sender reacts next, as far as that is known; kNoSignal if never.

@@ -83,6 +83,7 @@ Variation::Variation(const VariationSpec& spec, const Topology& topology, std::u
     const auto direction = static_cast<LinkDirection>(i);
     rates_.push_back(own_rate(direction));
     delays_s_.push_back(own_delay_s(direction));
+    losses_.push_back(0);
     directions_[i].varies |= jitter_.has_value();
   }
   capacities_ = rates_;
@@ -97,7 +98,7 @@ void Variation::add_fault(const LinkFault& fault, std::uint64_t seed) {
         directions_[as_index(direction)].varies = true;
       }
     faults_.push_back(
-        {FaultWindows(fault.times, seed, fault.number, struck.subject), fault.rate, fault.delay});
+        {FaultWindows(fault.times, seed, fault.number, struck.subject), fault.rate, fault.delay, fault.loss});
   }
 }
 
@@ -191,7 +192,7 @@ void Variation::advance_to(std::int64_t time_ns) {
 void Variation::update(LinkDirection direction) {
   const auto i = as_index(direction);
   const OfDirection& one = directions_[i];
-  double rate = own_rate(direction), delay_s = own_delay_s(direction);
+  double rate = own_rate(direction), delay_s = own_delay_s(direction), loss = 0;
   if (one.rate_trace >= 0) rate = traces_[as_index(one.rate_trace)].at(now_ns_).rate.value_or(rate);
   if (one.delay_trace >= 0)
     delay_s = traces_[as_index(one.delay_trace)].at(now_ns_).delay_s.value_or(delay_s);
@@ -201,12 +202,14 @@ void Variation::update(LinkDirection direction) {
     if (const Fault& fault = faults_[as_index(number)]; fault.windows.is_on(now_ns_)) {
       rate = fault.rate == 0 ? 0 : rate * fault.rate;  // also of a link without a limit
       delay_s *= fault.delay;
+      loss = loss == 0 ? fault.loss : 1 - (1 - loss) * (1 - fault.loss);
     }
   const double left = capacity(one, direction, rate);
   if (rate == 0) rate = rates_[i];
-  if (rate == rates_[i] && delay_s == delays_s_[i] && left == capacities_[i]) return;
+  if (rate == rates_[i] && delay_s == delays_s_[i] && loss == losses_[i] && left == capacities_[i]) return;
   rates_[i] = rate;
   delays_s_[i] = delay_s;
+  losses_[i] = loss;
   capacities_[i] = left;
   changed_.push_back(direction);
 }
@@ -219,6 +222,10 @@ double Variation::capacity(const OfDirection& one, LinkDirection direction, doub
     if (is_on(taker.source)) taken += taker.rate ? *taker.rate : *taker.share * own_rate(direction);
   }
   return std::max(rate - taken, kLeast * rate);
+}
+
+bool Variation::may_lose() const {
+  return std::any_of(faults_.begin(), faults_.end(), [](const Fault& fault) { return fault.loss > 0; });
 }
 
 std::int64_t Variation::next_change_ns() const {

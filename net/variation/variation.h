@@ -91,9 +91,12 @@ class Variation {
   // By direction. What the link has, before traffic that does not yield; in an outage what it had before.
   const std::vector<double>& rates() const { return rates_; }
   const std::vector<double>& delays_s() const { return delays_s_; }
+  // The share of packets that faults lose. Whether there will ever be any.
+  const std::vector<double>& losses() const { return losses_; }
+  bool may_lose() const;
   // What it has for flows that share: 0 in an outage.
   const std::vector<double>& capacities() const { return capacities_; }
-  // Directions whose rate, delay or capacity the latest advance_to() changed, in ascending order.
+  // Directions whose rate, delay, loss or capacity the latest advance_to() changed, in ascending order.
   const std::vector<LinkDirection>& changed() const { return changed_; }
 
   const std::vector<CrossFlow>& cross_flows() const { return cross_flows_; }
@@ -122,7 +125,7 @@ class Variation {
   // A fault of one link, or of the links of a site.
   struct Fault {
     FaultWindows windows;
-    double rate = 1, delay = 1;
+    double rate = 1, delay = 1, loss = 0;
   };
 
   void add_fault(const LinkFault& fault, std::uint64_t seed);
@@ -146,7 +149,7 @@ class Variation {
   std::vector<Fault> faults_;
   std::vector<CrossFlow> cross_flows_;
   std::vector<OfDirection> directions_;
-  std::vector<double> rates_, delays_s_, capacities_;
+  std::vector<double> rates_, delays_s_, losses_, capacities_;
   std::vector<LinkDirection> changed_;
   std::int64_t now_ns_ = 0, jitter_until_ns_ = 0;
 };

@@ -3,8 +3,8 @@
 //
 // bursts  While the window is smaller than what the path holds at the fair share, data goes out in bursts:
 //         each burst's acknowledgements come one round trip after it began and release it again, plus what
-//         the window grew. In front of a FIFO (net/tcp/fifo_rounds.h) a channel stays in this state, one burst a
-//         round: the round's length, and what is lost of a burst, depend on the queues that it meets.
+//         the window grew. In front of a FIFO (net/tcp/fifo_rounds.h) a channel stays in this state, one
+//         burst a round: the round's length, and what is lost of a burst, depend on the queues that it meets.
 // fluid   Once the window covers share × RTT nothing happens until the share changes.
 // paced   A window that never covers the path (the scenario's, or a matrix's throughput) is burst credit and
 //         no rate: a window leaves at the share, and the channel is idle for the rest of the round trip. Of
@@ -13,9 +13,9 @@
 //         one event.
 //
 // k connections share a transfer evenly, so that one window times k stands for all. Where the network signals
-// congestion (net/tcp/congestion.h) a channel is one connection, and its window is followed in the fluid state
-// too: the level of its queue is the window less the pipe, and after a reaction the window may be below the
-// pipe again.
+// congestion (net/tcp/congestion.h) a channel is one connection, and its window is followed in the fluid
+// state too: the level of its queue is the window less the pipe, and after a reaction the window may be below
+// the pipe again.
 #pragma once
 
 #include <algorithm>
@@ -95,6 +95,8 @@ class FlowChannel {
   // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
   // stay.
   void follow_path(const ConnectionFacts& present);
+  // The path loses this share of the packets from now on; of a channel with a reaction.
+  void follow_loss(double probability) { reaction_->set_loss(probability); }
   // The fair share from `now` on, bytes of payload a second.
   void set_rate(double rate, double now);
   // Seconds until the transfer ends or the credit is used up, at the present rate.

@@ -63,6 +63,7 @@ void FlowNetwork::vary(std::unique_ptr<Variation> variation) {
   if (!slots_.empty()) throw std::logic_error("a network varies before anything is sent, or never");
   variation_ = std::make_unique<FlowVariation>(std::move(variation), topology_, tcp_, shares_);
   first_slot_ = variation_->cross_flows();
+  if (has_losses()) slots_a_pair_ = tcp_.connections;
 }
 
 double FlowNetwork::cap(const FlowChannel& channel) const {
@@ -96,7 +97,7 @@ int FlowNetwork::add_slots(int source, int target) {
   const FlowChannel::Rules rules{tcp_.connections / slots_a_pair_,
                                  static_cast<double>(tcp_.segment),
                                  tcp_.congestion_control == "cubic",
-                                 tcp_.loss > 0 && tcp_.loss_response == "linux",
+                                 has_losses() && tcp_.loss_response == "linux",
                                  payload_rate(facts.bottleneck, tcp_.segment),
                                  slots_a_pair_,
                                  tcp_.slow_start_after_idle};
@@ -114,17 +115,22 @@ int FlowNetwork::add_slots(int source, int target) {
   return number - (slots_a_pair_ - 1);
 }
 
+// Of a packet on the way of the data, now.
+double FlowNetwork::loss_of(const ConnectionFacts& facts) const {
+  return path_loss(tcp_.loss, static_cast<int>(facts.data.size()),
+                   variation_ ? variation_->losses(facts) : std::vector<double>());
+}
+
 std::unique_ptr<CongestionReaction> FlowNetwork::make_reaction(const ConnectionFacts& facts, int source,
                                                                int target, int connection) const {
-  if (!has_signals(tcp_)) return nullptr;
+  if (!has_signals(tcp_) && !has_losses()) return nullptr;
   std::unique_ptr<QueueSignals> queue;
   if (tcp_.queue == "fq_codel") queue = std::make_unique<CoDel>(tcp_.ecn);
   std::optional<RandomLosses> losses;
-  if (tcp_.loss > 0) {
+  if (has_losses()) {
     RandomStream stream(seed_, Purpose::kLoss, static_cast<std::uint32_t>(source),
                         static_cast<std::uint32_t>(target) << 16 | static_cast<std::uint32_t>(connection));
-    losses.emplace(path_loss(tcp_.loss, static_cast<int>(facts.data.size())), tcp_.segment,
-                   std::move(stream));
+    losses.emplace(loss_of(facts), tcp_.segment, std::move(stream));
   }
   return std::make_unique<CongestionReaction>(facts.rtt_s, retransmission_timeout_s(facts.rtt_s),
                                               std::move(queue), std::move(losses));
@@ -231,6 +237,7 @@ void FlowNetwork::follow_variation(std::int64_t now_ns) {
       finish_transfers(number, now_ns);
     }
     one.channel.follow_path(variation_->present(one.origin->facts, one.origin->source, one.origin->target));
+    if (has_losses()) one.channel.follow_loss(loss_of(one.origin->facts));
     shares_.set_cap(number, cap(one.channel));
     touch(number);
   }

@@ -62,6 +62,8 @@ class FlowNetwork : public Network {
   Slot& slot(int number) { return slots_[as_index(number - first_slot_)]; }
   int number_of(int source, int target);
   int add_slots(int source, int target);
+  bool has_losses() const { return tcp_.loss > 0 || (variation_ && variation_->may_lose()); }
+  double loss_of(const ConnectionFacts& facts) const;
   std::unique_ptr<CongestionReaction> make_reaction(const ConnectionFacts& facts, int source, int target,
                                                     int connection) const;
   void send_part(int number, std::int64_t bytes, Arrival on_arrival, SyncParts* parts);

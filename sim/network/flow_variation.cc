@@ -55,6 +55,12 @@ double FlowVariation::cap(const ConnectionFacts& facts, double rate_limit) const
   return is_way_back_open ? rate_limit : 0;
 }
 
+std::vector<double> FlowVariation::losses(const ConnectionFacts& facts) const {
+  std::vector<double> losses;
+  for (const LinkDirection one : facts.data) losses.push_back(variation_->losses()[as_index(one)]);
+  return losses;
+}
+
 double FlowVariation::tail_s(const ConnectionFacts& facts, std::int64_t bytes) const {
   return longhaul::tail_s(variation_->rates(), facts, tcp_.segment, bytes);
 }

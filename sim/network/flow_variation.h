@@ -2,8 +2,8 @@
 // channels, and says when the network has to be looked at for it.
 //
 // Changes are events only while something can move. When every sender stands in front of an outage only the
-// outage's end is awaited, and not for ever: a replay in which no replica can continue must run out of events and
-// report its deadlock.
+// outage's end is awaited, and not for ever: a replay in which no replica can continue must run out of events
+// and report its deadlock.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,9 @@ class FlowVariation {
   // that do not come back stop it.
   double cap(const ConnectionFacts& facts, double rate_limit) const;
   double tail_s(const ConnectionFacts& facts, std::int64_t bytes) const;
+  // What faults lose on the links of its data, now; whether they ever do.
+  std::vector<double> losses(const ConnectionFacts& facts) const;
+  bool may_lose() const { return variation_->may_lose(); }
 
   // When the network has to be looked at for the next change. `is_moving`: whether some transfer has an event
   // to come; if not, all that are under way wait for outages to end.

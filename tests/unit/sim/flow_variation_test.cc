@@ -131,6 +131,41 @@ TEST_F(FlowVariationTest, AFaultMultipliesWhatATraceSays) {
   EXPECT_NEAR(arrival_s(one, bytes_of(1)), 4, kArrival_s) << "a quarter of the rate";
 }
 
+LinkFault losing(double loss, double at_s, double for_s) {
+  LinkFault fault = link_fault("*", 1, at_s, for_s);
+  fault.loss = loss;
+  return fault;
+}
+
+// All links lose packets all the time: that is the loss that the network has by itself.
+TEST_F(FlowVariationTest, AFaultThatLosesPacketsIsTheLossOfTheLinks) {
+  for (const double loss : {1e-5, 1e-4, 1e-3})
+    for (const int connections : {1, 4}) {
+      Case lossy = star_case(2, kRate, 0.05);
+      lossy.network.tcp.connections = connections;
+      Case faulty = lossy, both = lossy;
+      lossy.network.tcp.loss = loss;
+      faulty.network.variation.faults = {losing(loss, 0, 1e6)};
+      EXPECT_EQ(arrival_s(faulty, bytes_of(5)), arrival_s(lossy, bytes_of(5))) << loss << " " << connections;
+      both.network.variation.faults = {losing(loss, 0, 1e6), losing(loss, 0, 1e6)};
+      lossy.network.tcp.loss = 1 - (1 - loss) * (1 - loss);
+      EXPECT_EQ(arrival_s(both, bytes_of(5)), arrival_s(lossy, bytes_of(5))) << "two faults";
+    }
+}
+
+TEST_F(FlowVariationTest, PacketsAreLostWhileAFaultLasts) {
+  Case one = star_case(2, kRate, 0.05), never = one;
+  one.network.variation.faults = {losing(0.01, 10, 10)};
+  never.network.variation.faults = {losing(0.01, 1e6, 1)};
+  for (const double sent_s : {0., 30.})
+    EXPECT_EQ(arrival_s(one, bytes_of(1), sent_s), arrival_s(never, bytes_of(1), sent_s)) << sent_s;
+  EXPECT_GT(arrival_s(one, bytes_of(1), 10), arrival_s(never, bytes_of(1), 10) + 1);
+  // Half of it is over when the fault begins.
+  const double half_s = arrival_s(one, bytes_of(1), 9.5);
+  EXPECT_GT(half_s, arrival_s(never, bytes_of(1), 9.5));
+  EXPECT_LT(half_s - 9.5, arrival_s(one, bytes_of(1), 10) - 10);
+}
+
 TEST_F(FlowVariationTest, AnOutageOfTwoSecondsAddsTwoSeconds) {
   const double without_s = arrival_s(short_star(), bytes_of(3));
   for (const std::string link : {"replica0-core", "replica1-core"}) {
