@@ -138,7 +138,8 @@ TEST(Faults, WhatCannotBeIsSaid) {
   EXPECT_EQ(error_of(with({{"at", "1s"}, {"every", "1s"}, {"for", "1s"}})).path, "faults[0]");
   EXPECT_EQ(error_of(with({{"every", "1s"}})).path, "faults[0].for");
   EXPECT_EQ(error_of(with({{"for_sigma", 0.5}})).path, "faults[0].for_sigma");
-  EXPECT_EQ(error_of(Json::array({{{"kind", "link"}, {"link", "x"}}})).found, "found neither rate nor delay nor loss");
+  EXPECT_EQ(error_of(Json::array({{{"kind", "link"}, {"link", "x"}}})).found,
+            "found neither rate nor delay nor loss");
   EXPECT_THROW(resolved(with({{"factor", 1}})), InputError);
   EXPECT_THROW(resolved(Json::array({{{"kind", "crsh"}}})), InputError);
 }
