@@ -141,13 +141,16 @@ class Replay : public Membership::Host {
   double now() const { return since_origin(clock_.now_s()); }
   Replica& at(int replica) { return replicas_[as_index(replica)]; }
 
+  // Else the step takes it no time.
+  bool takes(int replica, int step) const { return trace_.plan.dynamic_steps.takes(replica, step); }
+
   // Steps at which nothing but compute happens are one event together.
   void compute(int replica) {
     if (trace_.plan.pipeline.has_stages()) return enter_pipeline(replica);
     Replica& state = at(replica);
     double seconds = 0, last_step = 0;
     do {
-      const NodePass step = times_.of_step(replica, ++state.step);
+      const NodePass step = takes(replica, ++state.step) ? times_.of_step(replica, state.step) : NodePass{};
       seconds += last_step = step.seconds;
       state.totals.node_s += step.exposed_s;
       state.totals.node_bytes += step.bytes;
@@ -196,7 +199,8 @@ class Replay : public Membership::Host {
     } else {
       totals.idle_s += now() - (state.is_going ? state.left_step_s : state.computed_s);
       totals.lost_s += membership_->waits() ? state.planned_s : 0;
-      if (membership_->waits() && state.unshared_steps > 0) --state.unshared_steps;
+      if (membership_->waits() && state.unshared_steps > 0 && takes(replica, state.step))
+        --state.unshared_steps;
     }
     if (!membership_->waits()) {
       totals.lost_s += state.unshared_s;
@@ -418,7 +422,7 @@ class Replay : public Membership::Host {
     state.computed_s = now();
     state.is_computed = true;
     state.unshared_s += state.planned_s;
-    ++state.unshared_steps;
+    state.unshared_steps += takes(replica, state.step);
     state.plan = plan_at(state.step);
     if (!state.plan) return;
     const std::vector<Instruction>& program = state.plan->program().instructions;
@@ -650,7 +654,8 @@ class Replay : public Membership::Host {
       state.totals.useful_steps += state.unshared_steps;
       // Then a step that was done twice was the same.
       if (membership_->waits())
-        state.totals.useful_steps = state.has_ended ? trace_.context.steps : state.step - 1;
+        state.totals.useful_steps = trace_.plan.dynamic_steps.taken_until(
+            replica, state.has_ended ? trace_.context.steps : state.step - 1);
     }
   }
 
