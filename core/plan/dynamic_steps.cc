@@ -23,12 +23,12 @@ std::int64_t DynamicSteps::taken_by_all(int replicas, int step) const {
   return sum;
 }
 
-DynamicSteps dynamic_steps(int every, const std::vector<double>& factors) {
-  if (factors.empty()) return {};
-  const double fastest = *std::min_element(factors.begin(), factors.end());
+DynamicSteps dynamic_steps(int every, const std::vector<double>& times) {
+  if (times.empty()) return {};
+  const double fastest = *std::min_element(times.begin(), times.end());
   DynamicSteps steps{every, {}};
-  for (const double factor : factors) {
-    const double share = every * (fastest / factor);
+  for (const double time : times) {
+    const double share = time > fastest ? every * (fastest / time) : every;
     steps.taken.push_back(std::max(1, static_cast<int>(std::floor(share * (1 + 1e-12)))));
   }
   const bool are_alike =

@@ -5,13 +5,23 @@
 #include <algorithm>
 
 #include "core/errors.h"
-#include "core/index.h"
+#include "core/plan/node_passes.h"
 
 namespace longhaul {
 namespace {
 
 bool is_asked_for(const Case& one) {
   return one.method.options.value("dynamic_steps", false);
+}
+
+// How long a replica's step takes, in proportion to each other's. What the devices of a node say to each
+// other takes all of them the same.
+std::vector<double> nominal_times(const Case& one) {
+  std::vector<double> times = one.workload.step_time_factors;
+  if (!one.workload.node) return times;
+  const NodePasses passes = node_passes(one);
+  for (double& time : times) time = passes.step(one.workload.step_time.mean_s() * time).seconds;
+  return times;
 }
 
 }  // namespace
@@ -21,8 +31,10 @@ Node dynamic_steps_option() {
       .by_default(false)
       .later()
       .means(
-          "true: of the H steps of a round a replica takes floor(H · f_min / f), at least 1, with f its "
-          "workload.step_time_factors, so that all end it at about the same time; false: all take H");
+          "true: of the H steps of a round a replica takes floor(H · t_min / t), at least 1, with t what its "
+          "step "
+          "takes by workload.step_time_factors, so that all end it at about the same time; false: all take "
+          "H");
 }
 
 DynamicSteps dynamic_steps_of(const Case& one) {
@@ -31,7 +43,7 @@ DynamicSteps dynamic_steps_of(const Case& one) {
   const int every = one.method.options.at("inner_steps");
   if (every < 1)  // of a case.json that no longhaul has written
     throw InputError("method.inner_steps", fmt::format("found {}", every), "at least 1");
-  return dynamic_steps(every, one.workload.step_time_factors);
+  return dynamic_steps(every, nominal_times(one));
 }
 
 void check_dynamic_steps(const Case& one) {
@@ -49,15 +61,15 @@ std::vector<std::string> dynamic_steps_warnings(const Case& one) {
         fmt::format("{}: dynamic_steps changes nothing: by workload.step_time_factors all replicas are "
                     "equally fast, or nearly so",
                     one.name)};
-  const std::vector<double>& factors = one.workload.step_time_factors;
-  const double round = steps.every * *std::min_element(factors.begin(), factors.end());
+  const std::vector<double> times = nominal_times(one);
+  const double round = steps.every * *std::min_element(times.begin(), times.end());
   const auto late =
-      std::find_if(factors.begin(), factors.end(), [&](double f) { return f > round * (1 + 1e-12); });
-  if (late == factors.end()) return {};
-  return {
-      fmt::format("{}: one step of replica {} takes longer than {} of the fastest, so that all wait for it "
-                  "in each round; a larger inner_steps helps",
-                  one.name, late - factors.begin(), steps.every)};
+      std::find_if(times.begin(), times.end(), [round](double time) { return time > round * (1 + 1e-12); });
+  if (late == times.end()) return {};
+  return {fmt::format(
+      "{}: a step of replica {} takes longer than {} of the fastest one, so that all wait for it in "
+      "each round; a larger inner_steps helps",
+      one.name, late - times.begin(), steps.every)};
 }
 
 }  // namespace longhaul
