@@ -17,6 +17,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/plan/trace.h"
+#include "methods/common/dynamic_steps.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -213,6 +214,11 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   record["wait_time_s"] = wait_s.empty() ? 0 : mean(wait_s) * rows_per_replica;
 }
 
+// Mean over replicas.
+double steps_of_a_replica(const Case& one) {
+  return static_cast<double>(dynamic_steps_of(one).taken_by_all(one.replicas, one.steps())) / one.replicas;
+}
+
 void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   const bool has_stages = one.pipeline.has_stages();
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
@@ -247,7 +253,7 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   record["bytes_sent_per_replica"] = mean(bytes);
   if (one.workload.tokens > 0)
     record["bytes_per_token"] =
-        mean(bytes) / (static_cast<double>(one.workload.steps) * static_cast<double>(one.workload.tokens));
+        mean(bytes) / (steps_of_a_replica(one) * static_cast<double>(one.workload.tokens));
   const auto mean_and_max = [](const std::vector<double>& values) {
     return Json{{"mean", mean(values)}, {"max", *std::max_element(values.begin(), values.end())}};
   };
@@ -265,7 +271,7 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   if (one.workload.node) {
     record["node_comm_fraction"] = mean_and_max(node_fraction);
     record["node_comm_time_s"] = mean(node_s);
-    record["node_bytes_per_step"] = node_bytes / one.replicas / one.steps();
+    record["node_bytes_per_step"] = node_bytes / one.replicas / steps_of_a_replica(one);
   }
   if (one.pipeline.rebalance_every > 0) {
     int moves = 0;
@@ -279,10 +285,26 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   record["compute_time_s"] = mean(compute_s);
 }
 
+void add_useful_steps(const Case& one, double useful_steps, double latest_s, Json& record) {
+  record["useful_steps"] = useful_steps;
+  if (latest_s <= 0) return;
+  record["useful_steps_per_s"] = useful_steps / latest_s;
+  if (one.workload.tokens > 0)
+    record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(one.workload.tokens) / latest_s;
+}
+
 bool says_what_was_lost(const std::string& replicas_csv) {
   std::ifstream in(replicas_csv);
   std::string header;
   return std::getline(in, header) && header.find(",useful_steps") != std::string::npos;
+}
+
+// Of a case in which slow replicas take fewer steps, and nothing is lost.
+void add_dynamic_steps(const Case& one, Json& record) {
+  const DynamicSteps steps = dynamic_steps_of(one);
+  if (!steps.is_on() || record.contains("useful_steps") || !record.contains("simulated_time_s")) return;
+  add_useful_steps(one, static_cast<double>(steps.taken_by_all(one.replicas, one.steps())),
+                   record["simulated_time_s"], record);
 }
 
 // Where replicas may be gone, or be late: what went into the model and what was lost.
@@ -298,13 +320,8 @@ void add_lost_work(const Case& one, const std::string& case_folder, Json& record
     gone_s += rows.number(4);
   }
   record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
-  record["useful_steps"] = useful_steps;
-  if (latest_s > 0) {
-    record["useful_steps_per_s"] = useful_steps / latest_s;
-    if (one.workload.tokens > 0)
-      record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(one.workload.tokens) / latest_s;
-    record["step_time_s"] = latest_s / one.steps();
-  }
+  add_useful_steps(one, useful_steps, latest_s, record);
+  if (latest_s > 0) record["step_time_s"] = latest_s / one.steps();
   if (one.operations_may_fail())
     record["participation"] = latest_s > 0 ? Json(1 - gone_s / (one.replicas * latest_s)) : Json();
 }
@@ -380,6 +397,7 @@ Json case_record(const Case& one, const std::string& case_folder, const std::str
   add([&] { add_exchanges(one, case_folder, record); });
   add([&] { add_totals(one, case_folder, record); });
   add([&] { add_lost_work(one, case_folder, record); });
+  add([&] { add_dynamic_steps(one, record); });
   add([&] { add_absences(one, case_folder, record); });
   if (!one.train || train_folder.empty()) return record;
   add([&] { add_curve(one, case_folder, record); });

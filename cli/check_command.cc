@@ -7,6 +7,7 @@
 #include "core/errors.h"
 #include "core/plan/node_passes.h"
 #include "core/units.h"
+#include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
 #include "replay/estimate.h"
 #include "replay/optimized_order.h"
@@ -21,7 +22,8 @@ constexpr double kBytesPerStepRow = 40, kBytesPerExchangeRow = 70, kBytesPerBrea
 
 double training_seconds(const Case& one) {
   const TrainSpec& train = *one.train;
-  const double tokens = 1. * train.steps * one.replicas * train.batch * train.model.context;
+  const auto steps = static_cast<double>(dynamic_steps_of(one).taken_by_all(one.replicas, train.steps));
+  const double tokens = steps * train.batch * train.model.context;
   return 6. * static_cast<double>(train.model.parameters()) * tokens / kTrainingFlops;
 }
 

@@ -132,8 +132,9 @@ std::vector<Metric> declared() {
       Declared("useful_steps_per_s", Unit::kNone)
           .network_time()
           .column(17, "useful steps/s", "Useful steps")
-          .means("where replicas may crash or be late: steps of replicas a simulated second that went into "
-                 "the model"),
+          .means(
+              "where replicas may crash, be late or take dynamic steps: steps of replicas a simulated second "
+              "that went into the model"),
       Declared("goodput_tokens_per_s", Unit::kNone).network_time(),
       Declared("participation", Unit::kFraction)
           .column(18, "there", "Participation")

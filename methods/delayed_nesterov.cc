@@ -1,6 +1,8 @@
 // Delayed Nesterov (asynchronous local SGD, arXiv 2401.09135, algorithm 3): a server takes a plain gradient
 // step with each Δ that arrives, and a step of its momentum with every N-th. Here all replicas arrive
-// together and take H steps each, so N is a number of rounds.
+// together, so N is a number of rounds. They take H steps each, or with dynamic local steps (DyLU, section 5)
+// as many as fit into the time of the fastest.
+#include "methods/common/dynamic_steps.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -15,11 +17,23 @@ std::vector<Node> options() {
            .by_default(1)
            .in("outer steps")
            .means("outer steps for each step of the momentum (K), those between being plain; 1: each, which "
-                  "is diloco")});
+                  "is diloco"),
+       dynamic_steps_option()});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+  check_dynamic_steps(one);
+}
+
+std::vector<std::string> warnings(const Case& one) {
+  std::vector<std::string> found = overlap_warnings(one);
+  for (std::string& warning : dynamic_steps_warnings(one)) found.push_back(std::move(warning));
+  return found;
 }
 
 }  // namespace
@@ -29,8 +43,8 @@ Method delayed_nesterov_method() {
           "outer momentum at every K-th outer step, plain gradients between (arXiv 2401.09135)",
           options(),
           plan,
-          check_inner_steps,
-          overlap_warnings};
+          check,
+          warnings};
 }
 
 }  // namespace longhaul

@@ -137,6 +137,9 @@ class Replay : public Membership::Host, public Synchronizer::Host {
   double now() const { return since_origin(clock_.now_s()); }
   Replica& at(int replica) { return replicas_[as_index(replica)]; }
 
+  // Else the step takes it no time.
+  bool takes(int replica, int step) const { return trace_.plan.dynamic_steps.takes(replica, step); }
+
   // Steps at which nothing but compute happens are one event together.
   void compute(int replica) {
     if (trace_.plan.pipeline.has_stages()) return enter_pipeline(replica);
@@ -144,8 +147,9 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     double seconds = 0, last_step = 0;
     state.planned_steps = 0;
     do {
-      ++state.planned_steps;
-      const NodePass step = times_.of_step(replica, ++state.step);
+      const bool is_taken = takes(replica, ++state.step);
+      state.planned_steps += is_taken;
+      const NodePass step = is_taken ? times_.of_step(replica, state.step) : NodePass{};
       seconds += last_step = step.seconds;
       state.totals.node_s += step.exposed_s;
       state.totals.node_bytes += step.bytes;
@@ -218,7 +222,8 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     } else {
       totals.idle_s += now() - (state.is_going ? state.left_step_s : state.computed_s);
       totals.lost_s += membership_->waits() ? state.planned_s : 0;
-      if (membership_->waits() && state.unshared_steps > 0) --state.unshared_steps;
+      if (membership_->waits() && state.unshared_steps > 0 && takes(replica, state.step))
+        --state.unshared_steps;
     }
     if (!membership_->waits()) {
       totals.lost_s += state.unshared_s;
@@ -701,7 +706,8 @@ class Replay : public Membership::Host, public Synchronizer::Host {
       state.totals.useful_steps += state.unshared_steps;
       // Then a step that was done twice was the same.
       if (membership_->waits())
-        state.totals.useful_steps = state.has_ended ? trace_.context.steps : state.step - 1;
+        state.totals.useful_steps = trace_.plan.dynamic_steps.taken_until(
+            replica, state.has_ended ? trace_.context.steps : state.step - 1);
     }
   }
 

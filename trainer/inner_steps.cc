@@ -73,7 +73,7 @@ int Training::inner_steps(int first) {
 }
 
 void Training::inner_step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates) {
-  if (!schedule_.absences.computes(replica, step)) return;
+  if (!computes(replica, step)) return;
   {
     const Stopwatch watch(seconds);
     const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
@@ -132,7 +132,7 @@ void Training::clear_gradients_for_partial() {
 void Training::optimize_all_unless_exchanged(int step) {
   if (exchanges_gradients_) return;
   for_each_held([&](int replica) {
-    if (schedule_.absences.computes(replica, step)) optimize(step, replica, seconds_[as_index(replica)]);
+    if (computes(replica, step)) optimize(step, replica, seconds_[as_index(replica)]);
   });
 }
 

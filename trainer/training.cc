@@ -141,15 +141,8 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
                      "\"straight\", or one rank",
                      "micro-batches would pass replicas that other processes hold");
   check_absences();
-  if (throws_late_work_away(plan_)) {
-    const std::string found = "found a quorum of method \"" + case_.method.name + "\" with ";
-    if (device == Device::kCuda)
-      throw InputError("train.device", found + "train.device \"cuda\"", "train.device \"cpu\"",
-                       "those who are late get the rows of others there alone");
-    if (ranks.size() > 1)
-      throw InputError("--ranks", found + fmt::format("{} ranks", ranks.size()), "one rank",
-                       "those who are late get the rows of others in one process alone");
-  }
+  check_deadlines();
+  check_dynamic_steps();
   if (has_merges(plan_)) {
     if (device == Device::kCuda)
       throw InputError("train.device", "found \"cuda\" with method \"" + case_.method.name + "\"",
@@ -200,19 +193,47 @@ void Training::check_absences() const {
   if (ranks_.size() > 1) refuse(fmt::format("{} ranks", ranks_.size()), "one rank");
 }
 
-std::vector<int> Training::computing(int step) const {
+void Training::check_deadlines() const {
+  if (!throws_late_work_away(plan_)) return;
+  const std::string found = "found a quorum of method \"" + case_.method.name + "\" with ";
+  if (device_ == Device::kCuda)
+    throw InputError("train.device", found + "train.device \"cuda\"", "train.device \"cpu\"",
+                     "those who are late get the rows of others there alone");
+  if (ranks_.size() > 1)
+    throw InputError("--ranks", found + fmt::format("{} ranks", ranks_.size()), "one rank",
+                     "those who are late get the rows of others in one process alone");
+}
+
+void Training::check_dynamic_steps() const {
+  if (plan_.dynamic_steps.is_on() && device_ == Device::kCuda)
+    throw InputError("method.dynamic_steps", "found true with train.device \"cuda\"", "train.device \"cpu\"",
+                     "a GPU takes the steps of all replicas together yet");
+}
+
+bool Training::computes(int replica, int step) const {
+  return schedule_.absences.computes(replica, step) && plan_.dynamic_steps.takes(replica, step);
+}
+
+std::vector<int> Training::present(int step) const {
   std::vector<int> replicas;
   for (int replica = 0; replica < case_.replicas; ++replica)
     if (schedule_.absences.computes(replica, step)) replicas.push_back(replica);
   return replicas;
 }
 
+std::vector<int> Training::computing(int step) const {
+  std::vector<int> replicas;
+  for (int replica = 0; replica < case_.replicas; ++replica)
+    if (computes(replica, step)) replicas.push_back(replica);
+  return replicas;
+}
+
 // Where all went in the exchange of the last step, those that had computed it.
 std::vector<int> Training::evaluated(int step) const {
   std::vector<int> replicas;
-  for (const int replica : computing(step))
+  for (const int replica : present(step))
     if (schedule_.absences.ends(replica, step)) replicas.push_back(replica);
-  return replicas.empty() && step == train_.steps ? computing(step) : replicas;
+  return replicas.empty() && step == train_.steps ? present(step) : replicas;
 }
 
 void Training::make_gates() {
@@ -259,8 +280,10 @@ int Training::resume(std::vector<std::string>& refused) {
     gates_->restored();
   }
   if (resumed_->step > 0 && resumed_->step < train_.steps) {
-    // Without absences all replicas have taken all steps.
-    std::fill(optimizer_steps_.begin(), optimizer_steps_.end(), resumed_->step);
+    // Without absences each replica has taken all its steps.
+    for (int replica = 0; replica < case_.replicas; ++replica)
+      optimizer_steps_[as_index(replica)] =
+          static_cast<int>(plan_.dynamic_steps.taken_until(replica, resumed_->step));
     if (schedule_.has_all) {
       optimizer_steps_ = state.at("optimizer_steps").get<std::vector<int>>();
       copied_.expect(state.at("copied"));
@@ -477,7 +500,7 @@ std::vector<Operation> Training::posted_at(int step) const {
     if (operation.rule->completion.fetches) {
       const std::vector<int>& members = operation.groups.front();
       operation.takers.emplace();
-      for (const int replica : computing(step)) {
+      for (const int replica : present(step)) {
         const bool is_in = std::find(members.begin(), members.end(), replica) != members.end();
         operation.takers->push_back({replica, is_in ? replica : members.front()});
       }
@@ -486,7 +509,7 @@ std::vector<Operation> Training::posted_at(int step) const {
   for (Operation& operation : posted)
     for (const OperationRule& ahead : plan_.rules)
       if (operation.rule->is_blocking() && is_posted_at(ahead, train_.steps, step - ahead.overlap_steps))
-        for (const int replica : computing(step))
+        for (const int replica : present(step))
           if (schedule_.absences.contributor(replica, step - ahead.overlap_steps, step) != replica)
             operation.sends_anew.push_back(replica);
   return posted;
@@ -497,7 +520,7 @@ std::vector<Operation> Training::due_at(int step) const {
   if (!schedule_.has_all) return due;
   for (Operation& operation : due) {
     operation.takers.emplace();
-    for (const int replica : computing(step))
+    for (const int replica : present(step))
       operation.takers->push_back(
           {replica, schedule_.absences.contributor(replica, operation.post_step, step)});
   }
@@ -520,7 +543,7 @@ void Training::apply(const Operation& operation) {
 void Training::take(const LocalStep& local, int step) {
   if (accelerator_) return accelerator_->take(local);
   std::vector<int> replicas = arena_.held().replicas();
-  if (schedule_.has_all) replicas = computing(step);
+  if (schedule_.has_all) replicas = present(step);
   operations_.take(local, replicas);
 }
 
@@ -531,7 +554,7 @@ InnerStep Training::inner_step_facts(int step, int updates) const {
 void Training::prepare_all(int step) {
   const auto prepare = [&] {
     for_each_held([&](int replica) {
-      if (!schedule_.absences.computes(replica, step)) return;
+      if (!computes(replica, step)) return;
       InnerStep facts = inner_step_facts(step, optimizer_steps_[as_index(replica)] + 1);
       facts.clip = clip_factor(row_norm(arena_.row(Slot::kGradient, replica), arena_.parameters()),
                                train_.optimizer.clip);
@@ -554,7 +577,7 @@ void Training::optimize_all(int step, const std::vector<Operation>& posted) {
 // Of a group that was drawn, one who is left over goes on with its own gradients, unless the group's exchange
 // fails without it.
 bool Training::has_exchanged(int step, int replica, const std::vector<Operation>& posted) const {
-  if (!schedule_.absences.computes(replica, step)) return false;
+  if (!computes(replica, step)) return false;
   if (!schedule_.has_all) return true;
   const bool discards = on_failure_of(case_.recovery, plan_) == RecoverySpec::OnFailure::kDiscard;
   const auto is_in = [replica](const Operation& operation) {

@@ -34,7 +34,8 @@ class Training {
   // Loads the data and initializes the replicas. `schedule` says who takes part in the operations in which
   // times decide that, and who is gone when. Throws InputError for data that is not there, or is not that of
   // the other ranks, and for micro-batches that would leave their rank, for learned bits anywhere but in the
-  // loop or its threads on one CPU, and for absences anywhere but in one process on a CPU.
+  // loop or its threads on one CPU, for absences anywhere but in one process on a CPU, and for dynamic
+  // steps on a GPU.
   Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
            ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {});
   ~Training();
@@ -63,12 +64,17 @@ class Training {
   // The inner steps from `first` on to one after which the replicas meet, or to an interrupt before that; no
   // replica waits for another in between. Returns the last step that all have taken.
   int inner_steps(int first);
-  // Replicas, ascending: those that take the step; those that are evaluated at its end, which have come
-  // through its exchanges too.
+  // Whether the replica takes the step: it is not gone (Absences), and has one at this step (DynamicSteps).
+  bool computes(int replica, int step) const;
+  // Replicas, ascending: those that are not gone; of these those that take the step, and those that are
+  // evaluated at its end, which have come through its exchanges too.
+  std::vector<int> present(int step) const;
   std::vector<int> computing(int step) const;
   std::vector<int> evaluated(int step) const;
-  void check_absences() const;      // that they can be followed here
-  bool meet_after(int step) const;  // for an exchange, an evaluation or a checkpoint
+  void check_absences() const;       // that they can be followed here
+  void check_deadlines() const;      // likewise
+  void check_dynamic_steps() const;  // likewise
+  bool meet_after(int step) const;   // for an exchange, an evaluation or a checkpoint
   bool has_local_step(int step) const;
   bool is_evaluated(int step) const;
   bool is_kept(int step) const;

@@ -11,6 +11,7 @@
 #include "core/codec.h"
 #include "core/hidden_units.h"
 #include "core/model_shape.h"
+#include "core/plan/dynamic_steps.h"
 #include "core/plan/pipeline.h"
 
 namespace longhaul {
@@ -177,6 +178,7 @@ struct OperationPlan {
   // One part, where the case has no pipeline. With stages each rule is of one of them.
   PipelinePlan pipeline = {};
   std::vector<GradientDelay> delays = {};  // of all columns; empty: no delay. They take no time.
+  DynamicSteps dynamic_steps = {};         // its rules then post at the end of rounds alone
 };
 
 // How many of the replicas have something to do.

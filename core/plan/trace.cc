@@ -278,6 +278,33 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
   return rule;
 }
 
+// Of a plan whose rules and replicas are read.
+DynamicSteps dynamic_steps_from(const Json& json, const Trace& trace) {
+  const OperationPlan& plan = trace.plan;
+  if (plan.takes_whole_batch || plan.pipeline.has_stages() || has_merges(plan))
+    throw InputError("dynamic_steps", "found beside whole_batch, pipeline or merges", "none of these");
+  DynamicSteps steps;
+  const std::int64_t every = number_at(json, "every");
+  if (every < 1 || every > kMostOfACount)
+    throw InputError("every", fmt::format("found {}", every), fmt::format("1 to {}", kMostOfACount));
+  steps.every = static_cast<int>(every);
+  for (const OperationRule& rule : plan.rules)
+    if (rule.every != steps.every || rule.phase != 0)
+      throw InputError(
+          "every",
+          fmt::format("found {} with a rule every {} steps, phase {}", every, rule.every, rule.phase),
+          "the same of each rule, and phase 0: all replicas take the last step of a round");
+  for (const std::int64_t taken : json.at("taken").get<std::vector<std::int64_t>>()) {
+    if (taken < 1 || taken > every)
+      throw InputError("taken", fmt::format("found {}", taken), fmt::format("1 to {}", every));
+    steps.taken.push_back(static_cast<int>(taken));
+  }
+  if (static_cast<int>(steps.taken.size()) != trace.context.replicas)
+    throw InputError("taken", fmt::format("found those of {} replicas", steps.taken.size()),
+                     fmt::format("one for each of the {} replicas", trace.context.replicas));
+  return steps;
+}
+
 void read_header(const Json& json, Trace& trace) {
   if (json.at("longhaul_trace") != kTraceVersion)
     throw InputError("longhaul_trace", "found version " + json["longhaul_trace"].dump(),
@@ -322,6 +349,8 @@ void read_header(const Json& json, Trace& trace) {
       for (const PayloadPart& part : *payload) check_columns(part.columns, trace.context.parameters);
     check_bytes(last, trace.context);
   }
+  if (json.contains("dynamic_steps"))
+    trace.plan.dynamic_steps = dynamic_steps_from(json["dynamic_steps"], trace);
 }
 
 void check_targets(const std::vector<std::vector<int>>& targets, int replicas) {
@@ -497,6 +526,8 @@ void write_trace(const Trace& trace, std::ostream& out) {
   if (trace.plan.takes_whole_batch) header["whole_batch"] = kMachines[trace.plan.is_as_fast_as_all];
   if (trace.plan.pipeline.has_stages()) header["pipeline"] = to_json(trace.plan.pipeline);
   if (needs_sites(trace.plan)) header["sites"] = context.site_of;
+  if (const DynamicSteps& steps = trace.plan.dynamic_steps; steps.is_on())
+    header["dynamic_steps"] = {{"every", steps.every}, {"taken", steps.taken}};
   out << header.dump() << '\n';
   for (const auto& [key, groups] : trace.groups)
     out << Json{{"rule", key.first}, {"step", key.second}, {"groups", groups}}.dump() << '\n';

@@ -9,6 +9,7 @@
 #include "core/hash.h"
 #include "core/plan/absences.h"
 #include "core/scenario_options.h"
+#include "methods/common/dynamic_steps.h"
 #include "methods/common/stages.h"
 
 namespace longhaul {
@@ -86,10 +87,12 @@ OperationPlan plan_of(const Case& one) {
   PlannedModel model{workload.parameters, {}, workload.wire};
   if (workload.model) model = planned_model(*workload.model, workload.wire);
   model.parameters = workload.parameters;
-  return with_stages(
+  OperationPlan plan = with_stages(
       method_named(one.method.name).plan(one.method, model),
       pipeline_plan(one.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire),
       model);
+  plan.dynamic_steps = dynamic_steps_of(one);
+  return plan;
 }
 
 OperationPlan trained_plan_of(const Case& one) {
@@ -99,6 +102,7 @@ OperationPlan trained_plan_of(const Case& one) {
   OperationPlan plan =
       with_stages(method_named(one.method.name).plan(one.method, model),
                   pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire), model);
+  plan.dynamic_steps = dynamic_steps_of(one);
   check_routing(one, plan);
   check_learned_bits(one, plan);
   return plan;
@@ -145,6 +149,9 @@ std::string training_key(const Case& one) {
     for (const char* key : {"pairing", "across_every"}) method.erase(key);
   else
     method["sites"] = one.site_of;
+  // The option alone changes nothing; the steps that follow from it do.
+  method.erase("dynamic_steps");
+  if (const DynamicSteps steps = dynamic_steps_of(one); steps.is_on()) method["steps_taken"] = steps.taken;
   Json train = one.resolved.at("train");
   keep_numerics(train_options(), train);
   if (one.train->precision == Precision::kFloat32) train.erase("precision");  // as before there was a choice

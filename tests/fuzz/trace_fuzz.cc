@@ -27,6 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (int bucket = 0; bucket < std::min(4, operation.rule->buckets); ++bucket)
           if (bucket_bytes(operation, bucket) < 0) abort();
       }
+      for (int replica = 0; replica < trace.context.replicas; ++replica)
+        if (trace.plan.dynamic_steps.taken_until(replica, step) > step) abort();
       operations_due(trace.plan, trace.context, step);
       program_of_step(trace.plan, trace.context.steps, step);
     }

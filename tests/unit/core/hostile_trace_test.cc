@@ -111,6 +111,36 @@ TEST(HostileTrace, TimesAreSecondsOfEachReplica) {
   EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,-4]}\n"), "");
 }
 
+TEST(HostileTrace, DynamicStepsFitTheRounds) {
+  const auto refusal_of = [](const Json& every, const Json& taken) {
+    return refusal_of_header("dynamic_steps", {{"every", every}, {"taken", taken}});
+  };
+  EXPECT_EQ(refusal_of(2, {2, 1, 2, 2}), "");
+  EXPECT_EQ(refusal_of(2, {2, 0, 2, 2}), "t.jsonl: line 1, taken: found 0; allowed: 1 to 2");
+  EXPECT_EQ(refusal_of(2, {2, 3, 2, 2}), "t.jsonl: line 1, taken: found 3; allowed: 1 to 2");
+  EXPECT_EQ(refusal_of(2, {2, 4294967297, 2, 2}),
+            "t.jsonl: line 1, taken: found 4294967297; allowed: 1 to 2");
+  EXPECT_EQ(refusal_of(2, {2, 1, 2}),
+            "t.jsonl: line 1, taken: found those of 3 replicas; allowed: one for each of the 4 replicas");
+  EXPECT_NE(refusal_of(2, Json::array()), "");
+  EXPECT_EQ(refusal_of(0, {1, 1, 1, 1}), "t.jsonl: line 1, every: found 0; allowed: 1 to 1000000000");
+  EXPECT_EQ(refusal_of(3, {1, 1, 1, 1}).substr(0, 67),
+            "t.jsonl: line 1, every: found 3 with a rule every 2 steps, phase 0;");
+  for (const Json& other : {Json(3), Json{{"taken", {1, 1, 1, 1}}}, Json{{"every", 2}},
+                            Json{{"every", 2.5}, {"taken", {1, 1, 1, 1}}},
+                            Json{{"every", 2}, {"taken", {1, 1.5, 1, 1}}}, Json{{"every", 2}, {"taken", 1}}})
+    EXPECT_NE(refusal_of_header("dynamic_steps", other), "") << other;
+  Json head = header();
+  head["dynamic_steps"] = {{"every", 2}, {"taken", {2, 1, 2, 2}}};
+  head["rules"][0]["phase"] = 1;
+  EXPECT_NE(refusal(head).find("phase 1"), std::string::npos);
+  head = header();
+  head["rules"] = Json::array();
+  head["whole_batch"] = "one";
+  head["dynamic_steps"] = {{"every", 2}, {"taken", {2, 1, 2, 2}}};
+  EXPECT_NE(refusal(head).find("dynamic_steps: found beside"), std::string::npos);
+}
+
 TEST(HostileTrace, HasNoWordsOfTheJsonLibrary) {
   Json head = header();
   head.erase("seed");

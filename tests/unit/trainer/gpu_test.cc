@@ -190,6 +190,21 @@ TEST_F(Gpu, ResumesToTheSameBits) {
   EXPECT_EQ(resumed.exchanges, whole.exchanges);
 }
 
+TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreRefused) {
+  Json scenario =
+      small_scenario({{"name", "delayed-nesterov"}, {"inner_steps", 4}, {"dynamic_steps", true}}, 12);
+  scenario["workload"]["step_time_factors"] = {{"1", 2}};
+  try {
+    stacked_on_gpu(scenario);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "method.dynamic_steps");
+    EXPECT_EQ(error.parts().allowed, "train.device \"cpu\"");
+  }
+  scenario["workload"].erase("step_time_factors");
+  stacked_on_gpu(scenario);
+}
+
 // With a head of 64 numbers, which fused attention takes where LibTorch has it.
 TEST_F(Gpu, GradientsInBf16AreThoseOfTheLoopToTwoPercent) {
   const ModelShape shape{256, 3, 4, 512, 128, 256};

@@ -1,0 +1,75 @@
+#include "methods/common/dynamic_steps.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "core/plan/node_passes.h"
+
+namespace longhaul {
+namespace {
+
+bool is_asked_for(const Case& one) {
+  return one.method.options.value("dynamic_steps", false);
+}
+
+// How long a replica's step takes, in proportion to each other's. What the devices of a node say to each
+// other takes all of them the same.
+std::vector<double> nominal_times(const Case& one) {
+  std::vector<double> times = one.workload.step_time_factors;
+  if (!one.workload.node) return times;
+  const NodePasses passes = node_passes(one);
+  for (double& time : times) time = passes.step(one.workload.step_time.mean_s() * time).seconds;
+  return times;
+}
+
+}  // namespace
+
+Node dynamic_steps_option() {
+  return boolean("dynamic_steps")
+      .by_default(false)
+      .later()
+      .means(
+          "true: of the H steps of a round a replica takes floor(H · t_min / t), at least 1, with t what its "
+          "step "
+          "takes by workload.step_time_factors, so that all end it at about the same time; false: all take "
+          "H");
+}
+
+DynamicSteps dynamic_steps_of(const Case& one) {
+  if (!is_asked_for(one)) return {};
+  check_dynamic_steps(one);
+  const int every = one.method.options.at("inner_steps");
+  if (every < 1)  // of a case.json that no longhaul has written
+    throw InputError("method.inner_steps", fmt::format("found {}", every), "at least 1");
+  return dynamic_steps(every, nominal_times(one));
+}
+
+void check_dynamic_steps(const Case& one) {
+  if (!is_asked_for(one) || !one.pipeline.has_stages()) return;
+  throw InputError("method.dynamic_steps",
+                   fmt::format("found true with {} pipeline stages", one.pipeline.stages),
+                   "one stage, or false", "the stages of a replica may differ in speed");
+}
+
+std::vector<std::string> dynamic_steps_warnings(const Case& one) {
+  if (!is_asked_for(one)) return {};
+  const DynamicSteps steps = dynamic_steps_of(one);
+  if (!steps.is_on())
+    return {
+        fmt::format("{}: dynamic_steps changes nothing: by workload.step_time_factors all replicas are "
+                    "equally fast, or nearly so",
+                    one.name)};
+  const std::vector<double> times = nominal_times(one);
+  const double round = steps.every * *std::min_element(times.begin(), times.end());
+  const auto late =
+      std::find_if(times.begin(), times.end(), [round](double time) { return time > round * (1 + 1e-12); });
+  if (late == times.end()) return {};
+  return {fmt::format(
+      "{}: a step of replica {} takes longer than {} of the fastest one, so that all wait for it in "
+      "each round; a larger inner_steps helps",
+      one.name, late - times.begin(), steps.every)};
+}
+
+}  // namespace longhaul

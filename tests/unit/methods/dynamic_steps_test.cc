@@ -1,0 +1,119 @@
+// The option of slow replicas that take fewer steps: from a case to its counts, its trace and its training.
+#include "methods/common/dynamic_steps.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "core/scenario_options.h"
+#include "methods/common/registry.h"
+#include "tests/unit/core/stub_topology.h"
+
+namespace longhaul {
+namespace {
+
+using Counts = std::vector<int>;
+
+Case case_of(const Json& method, const Json& workload = Json::object(),
+             const Json& changes = Json::object()) {
+  Json scenario = {{"replicas", 4},
+                   {"methods", {method}},
+                   {"workload", {{"parameters", 1000}}},
+                   {"train", {{"steps", 16}}},
+                   {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  scenario["workload"].update(workload);
+  if (workload.contains("model")) scenario["workload"].erase("parameters");
+  scenario.update(changes);
+  Json resolved = resolve(scenario_options(method_options(), stub_topologies()), scenario, "");
+  Json chosen = resolved["methods"][0];
+  chosen["label"] = chosen["name"];
+  resolved.erase("methods");
+  resolved["method"] = chosen;
+  for (const char* key : {"case", "scenario"}) resolved[key] = "test";
+  resolved["folder"] = ".";
+  resolved["swept"] = Json::object();
+  return parse_case(resolved);
+}
+
+const Json kPlain = {{"name", "delayed-nesterov"}, {"inner_steps", 8}},
+           kDynamic = {{"name", "delayed-nesterov"}, {"inner_steps", 8}, {"dynamic_steps", true}},
+           kFactors = {{"step_time_factors", {{"1", 2}, {"2-3", 4}}}};
+
+void check(const Case& one) {
+  method_named(one.method.name).check(one);
+}
+
+std::vector<std::string> warnings(const Case& one) {
+  return method_named(one.method.name).warnings(one);
+}
+
+TEST(DynamicStepsOption, CountsAreThoseOfTheStepTimes) {
+  const Case one = case_of(kDynamic, kFactors);
+  check(one);
+  EXPECT_TRUE(warnings(one).empty());
+  for (const OperationPlan& plan : {plan_of(one), trained_plan_of(one), trace_of(one).plan}) {
+    EXPECT_EQ(plan.dynamic_steps.every, 8);
+    EXPECT_EQ(plan.dynamic_steps.taken, (Counts{8, 4, 2, 2}));
+  }
+}
+
+TEST(DynamicStepsOption, IsOffUnlessAskedFor) {
+  EXPECT_FALSE(plan_of(case_of(kPlain, kFactors)).dynamic_steps.is_on());
+  EXPECT_FALSE(plan_of(case_of({{"name", "ddp"}}, kFactors)).dynamic_steps.is_on());
+  const Case alike = case_of(kDynamic);
+  EXPECT_FALSE(plan_of(alike).dynamic_steps.is_on());
+  ASSERT_EQ(warnings(alike).size(), 1u);
+  EXPECT_NE(warnings(alike)[0].find("changes nothing"), std::string::npos);
+}
+
+// Four devices take 8 · f / 4 s, and say to each other for 3 · 2 s whatever f is (docs/pipelines.md): 8, 10
+// and 14 s a step, of which 6.4 and 4.57 fit into 64 s.
+TEST(DynamicStepsOption, WhatDevicesSayToEachOtherTakesAllTheSame) {
+  Json workload = kFactors;
+  workload["step_time"] = {{"constant", "8s"}};
+  // A ring of four sends 3/4 of 2000 bytes at each of the three gathers: at 6 kb/s that takes 2 s.
+  workload["node"] = {{"devices", 4},    {"parallelism", "sharded"},
+                      {"rate", "6kbps"}, {"delay", "0s"},
+                      {"overlap", 0},    {"wire", "bf16"}};
+  EXPECT_EQ(plan_of(case_of(kDynamic, workload)).dynamic_steps.taken, (Counts{8, 6, 4, 4}));
+}
+
+TEST(DynamicStepsOption, AStepLongerThanTheRoundIsToldOf) {
+  const auto with = [](double factor) { return case_of(kDynamic, {{"step_time_factors", {{"2", factor}}}}); };
+  EXPECT_TRUE(warnings(with(8)).empty()) << "one step of the slow one is the round";
+  ASSERT_EQ(warnings(with(8.5)).size(), 1u);
+  EXPECT_NE(warnings(with(8.5))[0].find("replica 2"), std::string::npos);
+}
+
+// Without the option a training shares its name with whatever the network and the step times are, and so it
+// does where the option changes nothing.
+TEST(DynamicStepsOption, TheTrainingKeyHoldsTheStepsThatAreTaken) {
+  const std::string plain = training_key(case_of(kPlain));
+  Json before = case_of(kPlain).resolved;
+  before["method"].erase("dynamic_steps");
+  EXPECT_EQ(training_key(parse_case(before)), plain) << "as it was before there was the option";
+  EXPECT_EQ(training_key(case_of(kPlain, kFactors)), plain);
+  EXPECT_EQ(training_key(case_of(kDynamic)), plain);
+  const std::string dynamic = training_key(case_of(kDynamic, kFactors));
+  EXPECT_NE(dynamic, plain);
+  const auto with = [](double second) {
+    return training_key(case_of(kDynamic, {{"step_time_factors", {{"1", second}, {"2-3", 4}}}}));
+  };
+  EXPECT_EQ(with(1.9), dynamic) << "4.2 steps are 4";
+  EXPECT_NE(with(1.5), dynamic) << "5.3 steps are 5";
+  Json slower = kFactors;
+  slower["step_time"] = {{"constant", "3s"}};
+  EXPECT_EQ(training_key(case_of(kDynamic, slower)), dynamic);
+}
+
+TEST(DynamicStepsOption, StagesAreRefused) {
+  try {
+    plan_of(
+        case_of(kDynamic, {{"model", "llama-small"}}, {{"pipeline", {{"stages", 2}, {"microbatches", 2}}}}));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "method.dynamic_steps");
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,169 @@
+// Trainings in which some replicas do not take some steps, and a reference that keeps each replica in vectors
+// of its own and takes the steps as the methods' equations have them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/index.h"
+#include "tests/unit/trainer/compared_trainings.h"
+#include "trainer/data/dataset.h"
+#include "trainer/optimizer/adamw.h"
+
+namespace longhaul {
+
+inline constexpr int kSteps = 12, kReplicas = 3;
+
+inline Json scenario_of(const Json& method) {
+  Json scenario = small_scenario(method, kSteps);
+  scenario["replicas"] = kReplicas;
+  scenario["workload"] = {{"wire", "fp32"}};
+  scenario["train"]["data"]["synthetic"]["tokens"] = 4000;
+  scenario["train"]["checkpoint_every"] = 1;
+  scenario["train"]["optimizer"]["weight_decay"] = 0;
+  return scenario;
+}
+
+struct Followed {
+  std::string metrics, exchanges;
+  Json summary;
+  std::vector<std::vector<float>> weights;  // by replica
+};
+
+inline Followed follow(const Case& one, const Schedule& schedule, const TemporaryFolder& folder,
+                       std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false) {
+  ProgressReporter silent("test", -1, true);
+  use_one_torch_thread();
+  Followed followed;
+  {
+    TrainingFiles files(folder.file("out"));
+    Training training(one, Device::kCpu, std::move(backend), files, silent, one_rank(), schedule);
+    std::vector<std::string> refused;
+    if (resume) training.resume(refused);
+    followed.summary = training.run();
+    files.finish(followed.summary);
+    for (int replica = 0; replica < one.replicas; ++replica) {
+      const float* row = training.arena().row(Slot::kWeights, replica);
+      followed.weights.emplace_back(row, row + training.arena().parameters());
+    }
+  }
+  followed.metrics = read_text(folder.file("out/metrics.csv"));
+  followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
+  return followed;
+}
+
+using Row = std::vector<float>;
+
+struct Replica {
+  Row weights, gradient, first, second, phi, momentum;
+  int updates = 0;
+};
+
+class Reference {
+ public:
+  explicit Reference(const Case& one)
+      : case_(trained_case(one)),
+        train_(*case_.train),
+        data_(load_dataset(case_)),
+        decoder_(train_.model, Device::kCpu) {
+    const Row weights = initial_weights(train_.model, case_.seed), zero(weights.size());
+    replicas.assign(kReplicas, {weights, zero, zero, zero, weights, zero});
+  }
+
+  void gradient(int replica, int step) {
+    Replica& one = replicas[as_index(replica)];
+    decoder_.loss_and_gradient(one.weights.data(), one.gradient.data(),
+                               training_batch(data_.training, train_, case_.seed, replica, step));
+  }
+
+  void adam(int replica, int step) {
+    Replica& one = replicas[as_index(replica)];
+    const double scale = clip_factor(
+        row_norm(one.gradient.data(), static_cast<std::int64_t>(one.gradient.size())), train_.optimizer.clip);
+    const double lr = learning_rate(train_.optimizer, step, kSteps), b1 = train_.optimizer.beta1,
+                 b2 = train_.optimizer.beta2;
+    ++one.updates;
+    for (std::size_t i = 0; i < one.weights.size(); ++i) {
+      const double g = scale * double{one.gradient[i]};
+      const double m = b1 * double{one.first[i]} + (1 - b1) * g,
+                   v = b2 * double{one.second[i]} + (1 - b2) * g * g;
+      one.first[i] = static_cast<float>(m), one.second[i] = static_cast<float>(v);
+      const double corrected = m / (1 - std::pow(b1, one.updates)),
+                   root = std::sqrt(v / (1 - std::pow(b2, one.updates)));
+      one.weights[i] = static_cast<float>(double{one.weights[i]} - lr * corrected / (root + 1e-8));
+    }
+  }
+
+  void step(const std::vector<int>& computing, int step) {
+    for (const int replica : computing) gradient(replica, step), adam(replica, step);
+  }
+
+  Row delta(int replica) const {
+    const Replica& one = replicas[as_index(replica)];
+    Row row = one.weights;
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] -= one.phi[i];
+    return row;
+  }
+
+  void outer(int replica, const Row& delta, float lr, float mu) {
+    Replica& one = replicas[as_index(replica)];
+    for (std::size_t i = 0; i < delta.size(); ++i) {
+      one.momentum[i] = mu * one.momentum[i] + delta[i];
+      one.phi[i] += lr * (delta[i] + mu * one.momentum[i]);
+      one.weights[i] = one.phi[i];
+    }
+  }
+
+  static Row mean(const std::vector<Row>& rows) {
+    Row mean(rows[0].size());
+    for (const Row& row : rows)
+      for (std::size_t i = 0; i < row.size(); ++i) mean[i] += row[i] / static_cast<float>(rows.size());
+    return mean;
+  }
+
+  std::vector<Replica> replicas;
+
+ private:
+  const Case case_;
+  const TrainSpec& train_;
+  Dataset data_;
+  Decoder decoder_;
+};
+
+inline void expect_weights(const Followed& found, const Reference& reference) {
+  for (std::size_t replica = 0; replica < kReplicas; ++replica) {
+    double largest = 0;
+    for (std::size_t i = 0; i < found.weights[replica].size(); ++i)
+      largest = std::max(largest, std::abs(double{found.weights[replica][i]} -
+                                           double{reference.replicas[replica].weights[i]}));
+    EXPECT_LT(largest, 2e-5) << "replica " << replica;
+  }
+}
+
+// The same whatever works on it, and when it is stopped after each of its checkpoints.
+inline void expect_same_bytes(const Case& one, const Schedule& schedule, const Followed& expected) {
+  const auto compare = [&](const Followed& found, const std::string& what) {
+    EXPECT_EQ(found.metrics, expected.metrics) << what;
+    EXPECT_EQ(found.exchanges, expected.exchanges) << what;
+    EXPECT_EQ(found.weights, expected.weights) << what;
+  };
+  const TemporaryFolder threads;
+  compare(follow(one, schedule, threads, make_thread_backend(2, use_one_torch_thread)), "threads");
+  for (int calls = 1; calls < 60; calls += 6) {
+    const TemporaryFolder folder;
+    try {
+      follow(one, schedule, folder, std::make_unique<Stops>(calls));
+      EXPECT_GT(calls, kSteps) << "it was hardly stopped";
+      return;
+    } catch (const std::runtime_error&) {
+    }
+    compare(follow(one, schedule, folder, make_loop_backend(), true),
+            "stopped after " + std::to_string(calls));
+  }
+}
+
+}  // namespace longhaul
