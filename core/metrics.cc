@@ -133,8 +133,7 @@ std::vector<Metric> declared() {
           .network_time()
           .column(17, "useful steps/s", "Useful steps")
           .means("where replicas may crash, or take dynamic steps: steps of replicas a simulated second that "
-                 "went "
-                 "into the model"),
+                 "went into the model"),
       Declared("goodput_tokens_per_s", Unit::kNone).network_time(),
       Declared("participation", Unit::kFraction)
           .column(18, "there", "Participation")

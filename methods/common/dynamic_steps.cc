@@ -32,9 +32,8 @@ Node dynamic_steps_option() {
       .later()
       .means(
           "true: of the H steps of a round a replica takes floor(H · t_min / t), at least 1, with t what its "
-          "step "
-          "takes by workload.step_time_factors, so that all end it at about the same time; false: all take "
-          "H");
+          "step takes by workload.step_time_factors, so that all end it at about the same time; false: all "
+          "take H");
 }
 
 DynamicSteps dynamic_steps_of(const Case& one) {
