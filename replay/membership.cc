@@ -50,10 +50,6 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
   if (one.pipeline.has_stages())
     throw InputError(path, fmt::format("{} with {} pipeline stages", found, one.pipeline.stages), "one stage",
                      "what other stages of a replica do without one of them is not modelled");
-  if (has_merges(plan))
-    throw InputError(path, fmt::format("{} with method \"{}\"", found, one.method.label),
-                     "another method, or another kind of fault",
-                     "what a synchronizer does without a replica that has crashed is not modelled yet");
   for (const CrashFault& fault : one.crashes)
     if (!fault.file.empty()) read_absence_trace(fault, one.replicas);
   if (!one.train || !may_lack_members(one, plan)) return;
@@ -153,11 +149,7 @@ void Membership::follow_resets(const Resets& resets, std::int64_t since_ns) {
 }
 
 void Membership::reset(int replica) {
-  bool has_broken = false;
-  for (const auto& [step, plan] : host_.open_plans())
-    has_broken = plan->reset(replica, case_.recovery.detect_s, waits()) || has_broken;
-  if (has_broken) return note_idle_event();
-  note_vain_event();
+  host_.reset(replica) ? note_idle_event() : note_vain_event();
 }
 
 // The last step that one who leaves now takes; behind the last of all nobody leaves.
@@ -184,8 +176,7 @@ void Membership::leave(int replica, Manner manner) {
   member.is_leaving = true;
   member.last_step = last_step(replica, manner);
   if (waits()) return;
-  for (const auto& [step, plan] : host_.open_plans())
-    if (step > member.last_step) plan->lose(replica);
+  host_.announce_leave(replica, member.last_step);
 }
 
 bool Membership::goes_behind(int replica, int step) const {
@@ -234,7 +225,7 @@ void Membership::crash(int replica) {
   }
   const int ended_step = host_.step_of(replica) - (host_.is_going(replica) ? 0 : 1);
   be_gone(replica, host_.stop(replica), ended_step);
-  for (const auto& [step, plan] : host_.open_plans()) plan->cut(replica);
+  host_.cut(replica);
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
     if (at(replica).crashes != crashes || at(replica).is_missed || at(replica).is_there) return;
@@ -245,7 +236,7 @@ void Membership::crash(int replica) {
 
 void Membership::detect(int replica) {
   at(replica).is_missed = true;
-  for (const auto& [step, plan] : host_.open_plans()) plan->lose(replica);
+  host_.lose(replica);
   for (int other = 0; joining_ > 0 && other < static_cast<int>(members_.size()); ++other) {
     const Member joining = at(other);
     if (!joining.is_joining) continue;

@@ -59,6 +59,12 @@ class Membership {
     virtual bool is_going(int replica) const = 0;
     virtual void take_next_step(int replica) = 0;
     virtual void let_go() = 0;
+    // What it has under way is lost; the others know that it is gone, or that it takes no step behind this
+    // one; its connections are reset (whether anything broke).
+    virtual void cut(int replica) = 0;
+    virtual void lose(int replica) = 0;
+    virtual void announce_leave(int replica, int last_step) = 0;
+    virtual bool reset(int replica) = 0;
     virtual std::map<int, std::shared_ptr<StepPlan>> open_plans() const = 0;  // by step
     virtual int lowest_step() const = 0;  // that anybody is at: rows of those below are written
     virtual double since_origin_s() const = 0;

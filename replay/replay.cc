@@ -40,7 +40,7 @@ struct Closing {
   ~Closing() { clock.close(); }
 };
 
-class Replay : public Membership::Host {
+class Replay : public Membership::Host, public Synchronizer::Host {
  public:
   Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
          Clock& clock, const NetworkMaker& network_of)
@@ -66,13 +66,7 @@ class Replay : public Membership::Host {
       outputs_.expect_absences();
       membership_.emplace(one, trace_, context_, outputs_, *this);
     }
-    if (has_merges(trace.plan))
-      synchronizer_.emplace(
-          context_, trace_,
-          [this](int step, int rule, const ExchangeRow& row) { write_merged(step, rule, row); },
-          [this](int replica) {
-            if (at(replica).is_waiting) follow_program(replica);
-          });
+    if (has_merges(trace.plan)) synchronizer_.emplace(context_, trace_, *this);
     if (one.pipeline.rebalance_every == 0) return;
     outputs_.open_moves();
     rebalancing_.emplace(one.pipeline, context_, trace_, crews_, wiring_,
@@ -177,6 +171,30 @@ class Replay : public Membership::Host {
   }
   double since_origin_s() const override { return now(); }
   std::map<int, std::shared_ptr<StepPlan>> open_plans() const override { return open_plans_; }
+  void cut(int replica) override {
+    const auto open = open_plans_;
+    for (const auto& [step, plan] : open) plan->cut(replica);
+    if (synchronizer_) synchronizer_->cut(replica);
+  }
+  void lose(int replica) override {
+    const auto open = open_plans_;
+    for (const auto& [step, plan] : open) plan->lose(replica);
+    if (synchronizer_) synchronizer_->lose(replica);
+  }
+  void announce_leave(int replica, int last_step) override {
+    const auto open = open_plans_;
+    for (const auto& [step, plan] : open)
+      if (step > last_step) plan->lose(replica);
+    if (synchronizer_) synchronizer_->announce_leave(replica, last_step);
+  }
+  bool reset(int replica) override {
+    const double detect_s = case_.recovery.detect_s;
+    bool has_broken = synchronizer_ && synchronizer_->reset(replica, detect_s);
+    const auto open = open_plans_;
+    for (const auto& [step, plan] : open)
+      has_broken = plan->reset(replica, detect_s, membership_->waits()) || has_broken;
+    return has_broken;
+  }
   void fail() const override {
     int at_work = 0;
     for (const auto& [step, replicas] : at_step_) at_work += replicas;
@@ -224,11 +242,13 @@ class Replay : public Membership::Host {
 
   void begin(int replica, int step) override {
     at(replica).step = step - 1;
+    if (synchronizer_) synchronizer_->begin(replica, step);
     compute(replica);
   }
 
   void redo(int replica) override {
     const int step = at(replica).step--;
+    if (synchronizer_) synchronizer_->come_back(replica);
     compute(replica);
     leave_count(step);
   }
@@ -240,6 +260,7 @@ class Replay : public Membership::Host {
     if (state.is_going) state.totals.idle_s += now() - state.left_step_s;
     stop_going(state);
     const int step = state.step;
+    if (synchronizer_) synchronizer_->come_back(replica);
     compute(replica);
     leave_count(step);
   }
@@ -260,10 +281,12 @@ class Replay : public Membership::Host {
     for (const auto& [step, plan] : open_plans_)
       if (step <= state.step && !plan->is_over_for(replica)) return;
     if (membership_->is_needed(replica)) return;
+    if (synchronizer_ && !synchronizer_->is_over_for(replica)) return;
     for (const Waited& waited : state.overlapped)
       write_row(replica, *waited.run, since_origin(waited.run->times(replica).done_s), state.left_step_s);
     state.overlapped.clear();
     state.totals.idle_s += now() - state.left_step_s;
+    if (synchronizer_) synchronizer_->cut(replica);
     state.computed_s = now();  // where its clock stands
     ++state.life;
     stop_going(state);
@@ -284,7 +307,7 @@ class Replay : public Membership::Host {
   // Rows and plans of steps that nobody is at any more.
   void close_steps() {
     if (!at_step_.empty()) latest_lowest_ = at_step_.begin()->first;
-    outputs_.close(latest_lowest_);
+    outputs_.close(synchronizer_ ? synchronizer_->lowest_open_step(latest_lowest_) : latest_lowest_);
     for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < latest_lowest_;) {
       if (!plan->second->is_finished()) {
         ++plan;
@@ -311,6 +334,7 @@ class Replay : public Membership::Host {
       compute(replica);
     } else {
       state.totals.clock_s = now();
+      if (synchronizer_) synchronizer_->end(replica);
       state.has_ended = true;
       ++finished_;
     }
@@ -445,7 +469,7 @@ class Replay : public Membership::Host {
       if (state.next == program.waits_end) end_waits(replica);
       const Instruction& one = program.instructions[state.next];
       if (one.kind == Instruction::Kind::kPost) {
-        synchronizer_ ? synchronizer_->post(replica, one.rule, state.step) : post(replica, plan, one);
+        synchronizer_ ? contribute(replica, one.rule) : post(replica, plan, one);
       } else if (one.kind == Instruction::Kind::kAwait && !is_done(replica, one)) {
         state.is_waiting = true;
         return;
@@ -462,6 +486,14 @@ class Replay : public Membership::Host {
     Replica& state = at(replica);
     (run->rule().is_blocking() ? state.blocking : state.overlapped).push_back({plan, run});
     if (one.bucket < run->rule().buckets) run->release(replica);
+  }
+
+  // To a merge.
+  void contribute(int replica, int rule) {
+    Replica& state = at(replica);
+    if (!synchronizer_->post(replica, rule, state.step, {state.unshared_steps, state.unshared_s})) return;
+    state.unshared_steps = 0;
+    state.unshared_s = 0;
   }
 
   // Whoever takes no part in it has nothing to wait for.
@@ -563,12 +595,25 @@ class Replay : public Membership::Host {
     }
   }
 
-  // Of what a replica posted for a merge: the row's times are the clock's.
-  void write_merged(int step, int rule, ExchangeRow row) {
+  // What Synchronizer tells (synchronizer.h).
+  void add_merge_row(int step, int rule, const ExchangeRow& of_clock) override {
+    ExchangeRow row = of_clock;
     at(row.replica).totals.bytes_sent += row.bytes;
     for (double* time_s : {&row.ready_s, &row.start_s, &row.done_s, &row.awaited_s})
       *time_s = since_origin(*time_s);
     outputs_.add_exchange(step, rule, row);
+  }
+  void arrived(int) override {
+    if (going_ > 0) clock_.after(0, [this] { let_go(); });
+  }
+  void answered(int replica) override {
+    if (at(replica).is_waiting) follow_program(replica);
+  }
+  void merged(int replica, const Synchronizer::Work& work) override {
+    at(replica).totals.useful_steps += work.steps;
+  }
+  void dropped(int replica, const Synchronizer::Work& work) override {
+    at(replica).totals.lost_s += work.seconds;
   }
 
   void finish_merges() {
@@ -661,8 +706,8 @@ class Replay : public Membership::Host {
 
   Json write_results() {
     std::vector<ReplicaTotals> totals;
-    if (membership_) end_absences();
     if (synchronizer_) finish_merges();
+    if (membership_) end_absences();
     for (int worker = 0; worker < count(); ++worker) {
       totals.push_back(at(worker).totals);
       totals.back().stage = crews_.stage_of(worker, trace_.context.steps);

@@ -176,6 +176,10 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Att
       workers_left_(0) {
   for (const Operation& exchange : trace.operations_at(step)) {
     const int rule = rule_index(trace.plan, exchange);
+    if (exchange.rule->kind == OperationKind::kMerge) {
+      row_counts_[rule] = as_index(trace.context.replicas);
+      continue;
+    }
     if (exchange.rule->is_of_everyone()) {
       std::vector<int> there;
       for (int replica = 0; replica < trace.context.replicas; ++replica)

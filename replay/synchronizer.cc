@@ -4,26 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "core/index.h"
 
 namespace longhaul {
-namespace {
 
-bool contains(const std::vector<int>& replicas, int replica) {
-  return std::find(replicas.begin(), replicas.end(), replica) != replicas.end();
-}
-
-}  // namespace
-
-Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, AddRow add_row,
-                           Answered on_answered)
+Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, Host& host)
     : context_(context),
       trace_(trace),
-      add_row_(std::move(add_row)),
-      on_answered_(std::move(on_answered)),
-      rules_(trace.plan.rules.size()) {
+      host_(host),
+      rules_(trace.plan.rules.size()),
+      presence_(as_index(trace.context.replicas)) {
   const PlanContext& of = trace.context;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const OperationRule& plan = trace.plan.rules[i];
@@ -31,41 +24,86 @@ Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, A
     for (const PayloadPart& part : plan.payload)
       rule.bytes += encoded_bytes(part.codec, contributed_columns(plan, part, of.parameters, of.replicas));
     rule.answer_bytes = answer_bytes(plan, of.parameters);
-    rule.last_post_step = last_post_step(plan, of.steps);
     rule.of.resize(as_index(of.replicas));
   }
 }
 
-bool Synchronizer::may_come(const Contributor& one) {
-  return one.may_post || (one.is_under_way && !one.has_arrived);
+bool Synchronizer::is_in_open_merge(const Rule& rule, int replica) const {
+  return std::any_of(rule.arrived.begin(), rule.arrived.end(),
+                     [replica](const Arrived& one) { return one.replica == replica; });
 }
 
-void Synchronizer::post(int replica, int rule, int step) {
+bool Synchronizer::may_come(const Rule& rule, int replica) const {
+  const Contributor& one = rule.of[as_index(replica)];
+  if (presence_[as_index(replica)].is_missed) return false;
+  return one.stage == Stage::kSending || (one.may_post && one.first_merge <= rule.number);
+}
+
+// Whether it comes to post after a later step than this one.
+bool Synchronizer::posts_behind(int rule, int replica, int step) const {
+  const int steps = trace_.context.steps, leaves_behind = presence_[as_index(replica)].last_step;
+  const OperationRule& plan = plan_of(rule);
+  if (leaves_behind == 0) return step < last_post_step(plan, steps);
+  for (int later = step + 1; later <= leaves_behind; ++later)
+    if (is_posted_at(plan, steps, later)) return true;
+  return false;
+}
+
+bool Synchronizer::post(int replica, int rule, int step, const Work& work) {
   Contributor& one = at(rule, replica);
-  one.may_post = step < rules_[as_index(rule)].last_post_step;
-  if (one.is_under_way) {
+  one.came_to = step;
+  one.may_post = posts_behind(rule, replica, step);
+  if (one.stage != Stage::kNone) {
     add(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
-    return look(rule);
+    look(rule);
+    return false;
   }
-  one.is_under_way = true;
-  one.has_arrived = false;
+  one.stage = Stage::kSending;
+  one.has_row = false;
   one.post_step = step;
+  one.bytes = 0;
   one.posted_s = now_s();
-  one.answered_s = one.awaited_s = -1;
+  one.awaited_s = -1;
   one.chain = {};
+  one.work = work;
+  send(replica, rule);
+  return true;
+}
+
+void Synchronizer::send(int replica, int rule) {
   if (replica == kPlace) return arrive(replica, rule);
+  Contributor& one = at(rule, replica);
+  const std::int64_t bytes = rules_[as_index(rule)].bytes;
+  one.is_lost = false;
   ++transfers_;
+  one.bytes += bytes;
+  const auto chain = std::make_shared<SyncParts>();
   context_.network.send(
-      {replica, kPlace, rules_[as_index(rule)].bytes, {step, rule, replica, 0, 0}, false},
-      [this, replica, rule] { arrive(replica, rule); }, &one.chain);
+      {replica, kPlace, bytes, {one.post_step, rule, replica, 0, 0}, false},
+      [this, replica, rule, chain, message = ++one.message] {
+        if (at(rule, replica).message != message) return;
+        at(rule, replica).chain = *chain;
+        arrive(replica, rule);
+      },
+      chain.get());
 }
 
 void Synchronizer::arrive(int replica, int rule) {
+  Rule& of = rules_[as_index(rule)];
   Contributor& one = at(rule, replica);
-  one.has_arrived = true;
-  one.arrived_s = now_s();
+  one.stage = Stage::kArrived;
   if (one.missed >= 0) history(rule).add_late(std::exchange(one.missed, -1), now_s() - one.missed_quorum_s);
-  rules_[as_index(rule)].arrived.push_back(replica);
+  for (auto before = of.arrived.begin(); before != of.arrived.end();) {
+    if (before->replica != replica) {
+      ++before;
+      continue;
+    }
+    host_.dropped(replica, before->work);
+    before = of.arrived.erase(before);
+  }
+  of.arrived.push_back(
+      {replica, one.post_step, one.life, one.posted_s, now_s(), one.chain, std::exchange(one.work, {})});
+  host_.arrived(replica);
   look(rule);
 }
 
@@ -73,8 +111,10 @@ void Synchronizer::look(int rule) {
   Rule& of = rules_[as_index(rule)];
   if (of.arrived.empty()) return;
   bool have_all_come = true;
-  for (std::size_t replica = 0; replica < of.of.size(); ++replica)
-    have_all_come &= !may_come(of.of[replica]) || contains(of.arrived, static_cast<int>(replica));
+  for (int replica = 0; replica < trace_.context.replicas; ++replica) {
+    const bool is_current = of.of[as_index(replica)].stage == Stage::kArrived;
+    have_all_come &= !may_come(of, replica) || (is_current && is_in_open_merge(of, replica));
+  }
   if (have_all_come) return make(rule);
   const Completion& completion = plan_of(rule).completion;
   if (completion.is_all() || of.quorum_s >= 0 || static_cast<int>(of.arrived.size()) < completion.quorum)
@@ -96,103 +136,227 @@ LagHistory& Synchronizer::history(int rule) {
   return context_.lags->try_emplace(rule, plan_of(rule).completion.adaptive->window).first->second;
 }
 
+void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, double quorum_s) {
+  Rule& of = rules_[as_index(rule)];
+  std::vector<double> lags;
+  for (const Arrived& one : members)
+    if (const double lag = one.arrived_s - quorum_s; lag > 0) lags.push_back(lag);
+  std::sort(lags.begin(), lags.end());
+  const std::int64_t number = history(rule).add(lags);
+  for (int replica = 0; replica < trace_.context.replicas; ++replica) {
+    const bool is_in = std::any_of(members.begin(), members.end(),
+                                   [replica](const Arrived& one) { return one.replica == replica; });
+    if (is_in || !may_come(of, replica)) continue;
+    at(rule, replica).missed = number;
+    at(rule, replica).missed_quorum_s = quorum_s;
+  }
+}
+
 void Synchronizer::make(int rule) {
   Rule& of = rules_[as_index(rule)];
-  std::vector<int> members = std::exchange(of.arrived, {});
+  std::vector<Arrived> members = std::exchange(of.arrived, {});
   const double quorum_s = std::exchange(of.quorum_s, -1);
-  const Contributor& last = of.of[as_index(members.back())];
-  MergeRow row{{rule, of.number++, {}}, 0, now_s()};
-  for (const int replica : members) row.start_s = std::max(row.start_s, of.of[as_index(replica)].posted_s);
+  const Arrived last = members.back();
+  MergeRow row{{rule, of.number, {}}, 0, now_s()};
+  for (const Arrived& one : members) row.start_s = std::max(row.start_s, one.posted_s);
   SyncParts chain = last_seconds(last.chain, last.arrived_s - row.start_s);
   chain.waiting_s += now_s() - last.arrived_s;
+  if (plan_of(rule).completion.adaptive && quorum_s >= 0) note_lags(rule, members, quorum_s);
+  ++of.number;
 
-  if (plan_of(rule).completion.adaptive && quorum_s >= 0) {
-    std::vector<double> lags;
-    for (const int replica : members)
-      if (const double lag = of.of[as_index(replica)].arrived_s - quorum_s; lag > 0) lags.push_back(lag);
-    std::sort(lags.begin(), lags.end());
-    const std::int64_t number = history(rule).add(lags);
-    for (std::size_t replica = 0; replica < of.of.size(); ++replica) {
-      Contributor& one = of.of[replica];
-      if (!may_come(one) || contains(members, static_cast<int>(replica))) continue;
-      one.missed = number;
-      one.missed_quorum_s = quorum_s;
-    }
-  }
-  std::sort(members.begin(), members.end());
-  for (const int replica : members) row.merge.contributions.push_back({replica, at(rule, replica).post_step});
+  std::sort(members.begin(), members.end(),
+            [](const Arrived& a, const Arrived& b) { return a.replica < b.replica; });
+  for (const Arrived& one : members) row.merge.contributions.push_back({one.replica, one.post_step});
   merges_.push_back(std::move(row));
-  const std::size_t merge = merges_.size() - 1;
-  for (const int replica : members) {
-    Contributor& one = at(rule, replica);
-    one.merge = merge;
-    one.start_s = merges_[merge].start_s;
-    one.chain = chain;
+  std::vector<int> answered;
+  for (const Arrived& one : members) {
+    host_.merged(one.replica, one.work);
+    Contributor& contributor = at(rule, one.replica);
+    if (contributor.life != one.life) continue;
+    contributor.stage = Stage::kAnswering;
+    contributor.merge = merges_.size() - 1;
+    contributor.start_s = merges_.back().start_s;
+    contributor.chain = chain;
+    answered.push_back(one.replica);
   }
-  for (const int replica : members) answer(replica, rule);
+  for (const int replica : answered) answer(replica, rule);
 }
 
 void Synchronizer::answer(int replica, int rule) {
   Contributor& one = at(rule, replica);
   const auto answered = [this, replica, rule] {
-    at(rule, replica).answered_s = now_s();
-    on_answered_(replica);
+    Contributor& now = at(rule, replica);
+    now.stage = Stage::kAnswered;
+    now.answered_s = now_s();
+    host_.answered(replica);
   };
+  one.is_lost = !presence_[as_index(replica)].is_there;
+  if (one.is_lost) return;
   if (replica == kPlace) return answered();
   ++transfers_;
   const std::int64_t bytes = rules_[as_index(rule)].answer_bytes;
   answered_bytes_ += bytes;
-  context_.network.send({kPlace, replica, bytes, {one.post_step, rule, kPlace, replica, 0}, false}, answered,
-                        &one.chain);
+  const auto chain = std::make_shared<SyncParts>(one.chain);
+  context_.network.send(
+      {kPlace, replica, bytes, {one.post_step, rule, kPlace, replica, 0}, false},
+      [this, replica, rule, chain, answered, message = ++one.message] {
+        if (at(rule, replica).message != message) return;
+        at(rule, replica).chain = *chain;
+        answered();
+      },
+      chain.get());
 }
 
 bool Synchronizer::take_up(int replica, int rule, int step) {
   Contributor& one = at(rule, replica);
-  if (!one.is_under_way) return true;
+  if (one.stage == Stage::kNone) return true;
   const OperationRule& plan = plan_of(rule);
   const int due = one.post_step + plan.overlap_steps;
   if (step < due) return true;
-  if (one.answered_s < 0) {
+  if (one.stage != Stage::kAnswered) {
     if (plan.slack_steps < 0 || step < due + plan.slack_steps) return true;
     if (one.awaited_s < 0) one.awaited_s = now_s();
     return false;
   }
   for (Merge::Contribution& made : merges_[one.merge].merge.contributions)
     if (made.replica == replica) made.taken_step = step;
-  one.is_under_way = false;
+  one.stage = Stage::kNone;
   add(one.post_step, rule,
-      {replica, one.posted_s, one.start_s, one.answered_s,
-       replica == kPlace ? 0 : rules_[as_index(rule)].bytes, one.chain,
+      {replica, one.posted_s, one.start_s, one.answered_s, one.bytes, one.chain,
        one.awaited_s < 0 ? now_s() : one.awaited_s});
   return true;
 }
 
+void Synchronizer::add_row_without_times(int replica, int rule) {
+  Contributor& one = at(rule, replica);
+  if (one.stage == Stage::kNone || one.has_row) return;
+  one.has_row = true;
+  add(one.post_step, rule, {replica, one.posted_s, one.posted_s, one.posted_s, one.bytes, {}, one.posted_s});
+}
+
 void Synchronizer::end(int replica) {
-  for (std::size_t i = 0; i < rules_.size(); ++i) {
-    const Contributor& one = rules_[i].of[as_index(replica)];
-    if (one.is_under_way)
-      add(one.post_step, static_cast<int>(i),
-          {replica,
-           one.posted_s,
-           one.posted_s,
-           one.posted_s,
-           replica == kPlace ? 0 : rules_[i].bytes,
-           {},
-           one.posted_s});
+  for (int rule = 0; rule < rule_count(); ++rule) add_row_without_times(replica, rule);
+}
+
+void Synchronizer::cut(int replica) {
+  presence_[as_index(replica)].is_there = false;
+  for (int rule = 0; rule < rule_count(); ++rule) {
+    interrupt(replica, rule);
+    at(rule, replica).awaited_s = -1;
   }
 }
 
+// What is under way does not arrive.
+void Synchronizer::interrupt(int replica, int rule) {
+  Contributor& one = at(rule, replica);
+  ++one.message;
+  one.is_lost = one.is_lost || is_under_way(one);
+}
+
+void Synchronizer::repeat(int replica, int rule) {
+  const Contributor& one = at(rule, replica);
+  if (!one.is_lost) return;
+  one.stage == Stage::kSending ? send(replica, rule) : answer(replica, rule);
+}
+
+void Synchronizer::settle(int replica, int rule) {
+  Contributor& one = at(rule, replica);
+  add_row_without_times(replica, rule);
+  if (one.stage == Stage::kSending) host_.dropped(replica, std::exchange(one.work, {}));
+  interrupt(replica, rule);
+  one.stage = Stage::kNone;
+  one.is_lost = one.may_post = false;
+  one.missed = -1;
+  ++one.life;
+}
+
+void Synchronizer::lose(int replica) {
+  if (std::exchange(presence_[as_index(replica)].is_missed, true)) return;
+  presence_[as_index(replica)].is_there = false;
+  for (int rule = 0; rule < rule_count(); ++rule) settle(replica, rule);
+  for (int rule = 0; rule < rule_count(); ++rule) look(rule);
+}
+
+void Synchronizer::begin(int replica, int step) {
+  presence_[as_index(replica)] = {};
+  for (int rule = 0; rule < rule_count(); ++rule) {
+    const Rule& of = rules_[as_index(rule)];
+    const bool has_begun = std::any_of(of.arrived.begin(), of.arrived.end(),
+                                       [step](const Arrived& one) { return one.post_step < step; }) ||
+                           std::any_of(of.of.begin(), of.of.end(), [step](const Contributor& one) {
+                             return one.stage == Stage::kSending && one.post_step < step;
+                           });
+    Contributor& one = at(rule, replica);
+    one.came_to = step - 1;
+    one.may_post = posts_behind(rule, replica, one.came_to);
+    one.first_merge = of.number + (has_begun ? 1 : 0);
+  }
+}
+
+void Synchronizer::come_back(int replica) {
+  presence_[as_index(replica)].is_there = true;
+  for (int rule = 0; rule < rule_count(); ++rule) repeat(replica, rule);
+}
+
+void Synchronizer::announce_leave(int replica, int last_step) {
+  presence_[as_index(replica)].last_step = last_step;
+  for (int rule = 0; rule < rule_count(); ++rule) {
+    Contributor& one = at(rule, replica);
+    one.may_post = posts_behind(rule, replica, one.came_to);
+    look(rule);
+  }
+}
+
+bool Synchronizer::is_over_for(int replica) const {
+  return std::none_of(rules_.begin(), rules_.end(), [replica](const Rule& rule) {
+    return rule.of[as_index(replica)].stage == Stage::kSending;
+  });
+}
+
+bool Synchronizer::reset(int replica, double detect_s) {
+  bool has_broken = false;
+  for (int rule = 0; rule < rule_count(); ++rule)
+    for (int other = 0; other < trace_.context.replicas; ++other) {
+      const bool is_met = other == replica || replica == kPlace;
+      if (!is_met || !is_under_way(at(rule, other))) continue;
+      has_broken = true;
+      interrupt(other, rule);
+      context_.clock.after(detect_s, [this, other, rule, message = at(rule, other).message] {
+        if (at(rule, other).message == message) repeat(other, rule);
+      });
+    }
+  return has_broken;
+}
+
+int Synchronizer::lowest_open_step(int otherwise) const {
+  int step = otherwise;
+  for (const Rule& rule : rules_)
+    for (const Contributor& one : rule.of)
+      if (one.stage != Stage::kNone && !one.has_row) step = std::min(step, one.post_step);
+  return held_ ? std::min(step, held_->step) : step;
+}
+
 void Synchronizer::add(int step, int rule, ExchangeRow row) {
-  if (row.replica != kPlace) return add_row_(step, rule, row);
-  if (held_) add_row_(held_->step, held_->rule, held_->row);
+  if (row.replica != kPlace) return host_.add_merge_row(step, rule, row);
+  if (held_) host_.add_merge_row(held_->step, held_->rule, held_->row);
   row.bytes += std::exchange(answered_bytes_, 0);
   held_ = {step, rule, row};
 }
 
 std::vector<MergeRow> Synchronizer::finish() {
+  for (int rule = 0; rule < rule_count(); ++rule) {
+    for (int replica = 0; replica < trace_.context.replicas; ++replica) add_row_without_times(replica, rule);
+    for (const Arrived& one : rules_[as_index(rule)].arrived) host_.merged(one.replica, one.work);
+    for (int replica = 0; replica < trace_.context.replicas; ++replica) {
+      const Contributor& one = at(rule, replica);
+      if (one.stage != Stage::kSending) continue;
+      presence_[as_index(replica)].is_there ? host_.merged(replica, one.work)
+                                            : host_.dropped(replica, one.work);
+    }
+  }
   if (held_) {
     held_->row.bytes += std::exchange(answered_bytes_, 0);
-    add_row_(held_->step, held_->rule, held_->row);
+    host_.add_merge_row(held_->step, held_->rule, held_->row);
     held_.reset();
   }
   return std::move(merges_);
@@ -202,7 +366,7 @@ std::vector<std::string> Synchronizer::waiting() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < rules_.size(); ++i)
     for (std::size_t replica = 0; replica < rules_[i].of.size(); ++replica)
-      if (const Contributor& one = rules_[i].of[replica]; one.is_under_way && one.awaited_s >= 0)
+      if (const Contributor& one = rules_[i].of[replica]; one.stage != Stage::kNone && one.awaited_s >= 0)
         lines.push_back(fmt::format("merge {} of {}: replica {} waits for what it posted after step {}",
                                     rules_[i].number, trace_.plan.rules[i].name, replica, one.post_step));
   return lines;

@@ -6,10 +6,16 @@
 // message. A replica that has posted for the last time is not waited for any more. An adaptive grace time
 // follows the lags of earlier merges of its rule: how long after the quorum a later contribution arrived,
 // be it in the next merge.
+//
+// Replicas may be gone (membership.h); the synchronizer itself is always there, also while replica 0 is gone.
+// What a replica has under way when it crashes is lost, either way; what had arrived is merged. Who is known
+// to be gone is not waited for. One that is back has nothing under way; a merge to which others posted at a
+// step before its first one does not wait for it. If what it posted in its last life is still in the open
+// merge when it contributes again, the newer takes its place. Where all wait (RecoverySpec), what was under
+// way is sent again when it is back.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,24 +31,53 @@ class Synchronizer {
  public:
   static constexpr int kPlace = 0;  // the replica that it is beside
 
-  // The row of what a replica posted after a step, once it is known; times of the clock. Every replica has
-  // one for each step at which the rule is posted. One that posted nothing, because what it posted before is
-  // not back, has one of no bytes and no time; what did not come back before a replica ended has no time.
-  // Rows of replica 0 have the bytes of the answers too that have been sent since the row before.
-  using AddRow = std::function<void(int step, int rule, const ExchangeRow& row)>;
-  using Answered = std::function<void(int replica)>;
+  // What a contribution carries that none before it carried.
+  struct Work {
+    std::int64_t steps = 0;
+    double seconds = 0;
+  };
 
-  // `context` and `trace` must outlive it.
-  Synchronizer(const ExchangeContext& context, const Trace& trace, AddRow add_row, Answered on_answered);
+  // What it tells the replay.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    // The row of what a replica posted after a step, once it is known; times of the clock. Every replica has
+    // one for each step at which it came to post the rule. One that posted nothing, because what it posted
+    // before is not back, has one of no bytes and no time; what did not come back before a replica ended or
+    // went has no time. Rows of replica 0 have the bytes of the answers too that have been sent since the row
+    // before.
+    virtual void add_merge_row(int step, int rule, const ExchangeRow& row) = 0;
+    virtual void arrived(int replica) = 0;                    // what it contributed
+    virtual void answered(int replica) = 0;                   // the merged model is back
+    virtual void merged(int replica, const Work& work) = 0;   // it is in the synchronizer's model
+    virtual void dropped(int replica, const Work& work) = 0;  // it never will be
+  };
 
-  // The replica is at the place of its program at which the rule is posted after `step`.
-  void post(int replica, int rule, int step);
+  // All must outlive it.
+  Synchronizer(const ExchangeContext& context, const Trace& trace, Host& host);
+
+  // The replica is at the place of its program at which the rule is posted after `step`. Whether it posts:
+  // not where what it posted before is not back.
+  bool post(int replica, int rule, int step, const Work& work);
   // It is where it takes up what has come back of the rule, and does. False: it has to wait for that first,
   // and asks again when it is called.
   bool take_up(int replica, int rule, int step);
   // It has taken its last step.
   void end(int replica);
 
+  // Replicas that are gone, as Membership has it.
+  void cut(int replica);                            // it is gone; what it has under way is lost
+  void lose(int replica);                           // that is known
+  void begin(int replica, int step);                // it is back and begins with this step
+  void come_back(int replica);                      // it is back where all wait: sends again what was lost
+  void announce_leave(int replica, int last_step);  // it takes no step behind this one
+  bool is_over_for(int replica) const;              // what it sent has arrived
+  // Its connections are reset, which is noticed `detect_s` later: what was under way is sent again then.
+  // Whether there was anything.
+  bool reset(int replica, double detect_s);
+
+  // The lowest step at which something was posted whose row is not known; `otherwise` if there is none.
+  int lowest_open_step(int otherwise) const;
   // Once all have ended: the last rows, and all merges, in the order in which they were made. Times of the
   // clock.
   std::vector<MergeRow> finish();
@@ -51,44 +86,80 @@ class Synchronizer {
   std::vector<std::string> waiting() const;
 
  private:
+  // Where what a replica posted is.
+  enum class Stage : char {
+    kNone,       // it has posted nothing, or taken up what came back
+    kSending,    // on the way to the synchronizer
+    kArrived,    // in the merge that is open
+    kAnswering,  // merged, and the model is on its way to the replica
+    kAnswered,   // back
+  };
   struct Contributor {
-    bool may_post = true;       // there is a step to come at which it could
-    bool is_under_way = false;  // it has posted, and not taken up what comes back
-    bool has_arrived = false;
+    bool may_post = true;  // there is a step to come at which it could
+    int came_to = 0;       // the last step at which it came to post
+    int first_merge = 0;   // that waits for it
+    Stage stage = Stage::kNone;
+    bool has_row = false;  // of what it posted last
+    bool is_lost = false;  // what should be under way
+    int life = 0;          // what it posted in an earlier one gets no answer
+    int message = 0;       // that is under way; those before are lost
     int post_step = 0;
-    double posted_s = 0, arrived_s = 0, start_s = 0, answered_s = -1, awaited_s = -1;
+    std::int64_t bytes = 0;  // sent for it
+    double posted_s = 0, start_s = 0, answered_s = 0, awaited_s = -1;
     std::size_t merge = 0;  // in merges_, once it is made
     SyncParts chain;
+    Work work;
     // The last merge that was made without it.
     std::int64_t missed = -1;
     double missed_quorum_s = 0;
   };
+  struct Arrived {
+    int replica = 0, post_step = 0, life = 0;
+    double posted_s = 0, arrived_s = 0;
+    SyncParts chain;
+    Work work;
+  };
   struct Rule {
     std::int64_t bytes = 0, answer_bytes = 0;
-    int last_post_step = 0;
-    std::vector<Contributor> of;  // by replica
-    std::vector<int> arrived;     // in the merge that is open
-    int number = 0;               // of that
-    double quorum_s = -1;         // since when it has its quorum
+    std::vector<Contributor> of;   // by replica
+    std::vector<Arrived> arrived;  // in the merge that is open
+    int number = 0;                // of that
+    double quorum_s = -1;          // since when it has its quorum
+  };
+  struct Presence {
+    bool is_there = true, is_missed = false;
+    int last_step = 0;  // that it takes; 0: the last of all
   };
 
   double now_s() const { return context_.clock.now_s(); }
   const OperationRule& plan_of(int rule) const { return trace_.plan.rules[as_index(rule)]; }
   Contributor& at(int rule, int replica) { return rules_[as_index(rule)].of[as_index(replica)]; }
-  static bool may_come(const Contributor& one);  // to the merge that is open
+  int rule_count() const { return static_cast<int>(rules_.size()); }
+  static bool is_under_way(const Contributor& one) {
+    return (one.stage == Stage::kSending || one.stage == Stage::kAnswering) && !one.is_lost;
+  }
+  bool is_in_open_merge(const Rule& rule, int replica) const;
+  bool may_come(const Rule& rule, int replica) const;  // to the merge that is open
+  bool posts_behind(int rule, int replica, int step) const;
+  void send(int replica, int rule);
   void arrive(int replica, int rule);
   void look(int rule);  // whether the open merge can be made, or its grace time begins
   double grace_s(int rule);
   LagHistory& history(int rule);
+  void note_lags(int rule, const std::vector<Arrived>& members, double quorum_s);
   void make(int rule);
   void answer(int replica, int rule);
+  void interrupt(int replica, int rule);
+  void repeat(int replica, int rule);
+  void settle(int replica, int rule);  // nothing comes back any more
+  void add_row_without_times(int replica, int rule);
   void add(int step, int rule, ExchangeRow row);
 
   const ExchangeContext& context_;
   const Trace& trace_;
-  AddRow add_row_;
-  Answered on_answered_;
+  Host& host_;
   std::vector<Rule> rules_;
+  std::vector<Presence> presence_;  // by replica
   std::vector<MergeRow> merges_;
   std::int64_t transfers_ = 0, answered_bytes_ = 0;  // the latter since the last row of replica 0
   struct Held {

@@ -1,7 +1,9 @@
 #include "trainer/merges.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "core/errors.h"
@@ -29,28 +31,58 @@ void read_all(SafetensorsFile& file, const std::string& name, std::int64_t bytes
   file.read(entry, 0, bytes, out);
 }
 
+// By rule and replica the steps after which it posted what was merged.
+using Posted = std::map<std::pair<int, int>, std::set<int>>;
+
+// How many steps are in the Δ of a replica's model after `step`, as it was when the first `copies` of all
+// copies were made; where it contributes after that step, before that.
+int steps_behind(const Absences& absences, const Posted& posted, int rule, int replica, int step,
+                 bool contributes_then, std::size_t copies) {
+  int before = 0;
+  if (const auto found = posted.find({rule, replica}); found != posted.end()) {
+    const std::set<int>& steps = found->second;
+    const auto after = contributes_then ? steps.lower_bound(step) : steps.upper_bound(step);
+    if (after != steps.begin()) before = *std::prev(after);
+  }
+  std::size_t last = copies;
+  for (std::size_t i = 0; i < copies; ++i) {
+    const Absences::Copy& copy = absences.copies()[i];
+    if (copy.replica == replica && (contributes_then ? copy.step < step : copy.step <= step)) last = i;
+  }
+  if (last == copies || absences.copies()[last].step < before)
+    return absences.computed(replica, before, step);
+  const Absences::Copy& copy = absences.copies()[last];
+  return absences.computed(replica, copy.step, step) +
+         steps_behind(absences, posted, rule, copy.source, copy.copied_step, false, last);
+}
+
 }  // namespace
 
-std::vector<float> token_shares(const Merge& merge, std::map<std::pair<int, int>, int>& posted) {
-  std::vector<int> steps;
-  for (const Merge::Contribution& one : merge.contributions) {
-    int& before = posted[{merge.rule, one.replica}];
-    steps.push_back(one.post_step - before);
-    before = one.post_step;
+std::vector<std::vector<float>> token_shares(const Schedule& schedule) {
+  Posted posted;
+  for (const Merge& merge : schedule.merges)
+    for (const Merge::Contribution& one : merge.contributions)
+      posted[{merge.rule, one.replica}].insert(one.post_step);
+  std::vector<std::vector<float>> shares;
+  for (const Merge& merge : schedule.merges) {
+    std::vector<int> steps;
+    for (const Merge::Contribution& one : merge.contributions)
+      steps.push_back(steps_behind(schedule.absences, posted, merge.rule, one.replica, one.post_step, true,
+                                   schedule.absences.copies().size()));
+    const double all = std::accumulate(steps.begin(), steps.end(), 0.);
+    shares.emplace_back();
+    for (const int own : steps) shares.back().push_back(static_cast<float>(own / all));
   }
-  const double all = std::accumulate(steps.begin(), steps.end(), 0.);
-  std::vector<float> shares;
-  for (const int own : steps) shares.push_back(static_cast<float>(own / all));
   return shares;
 }
 
 Merges::Merges(const OperationPlan& plan, const PlanContext& context, const Schedule& schedule,
                const Update& update, Replicas& replicas)
     : plan_(plan), context_(context), update_(update), replicas_(replicas) {
-  std::map<std::pair<int, int>, int> posted;
+  const std::vector<std::vector<float>> shares = token_shares(schedule);
   for (const Merge& merge : schedule.merges) {
     const std::size_t number = merges_.size();
-    Plan one{&merge, token_shares(merge, posted), true, {}};
+    Plan one{&merge, shares[number], true, {}};
     one.is_even = std::all_of(one.shares.begin(), one.shares.end(),
                               [&](float share) { return share == one.shares.front(); });
     one.columns = ranges_of(plan.rules[as_index(merge.rule)].payload.front().columns, context.parameters);

@@ -3,9 +3,12 @@
 // up the result, is the schedule's.
 //
 // A contribution weighs as many tokens as its replica has trained since the one before of the same fragment
-// (arXiv 2604.21428; batches are equally long, so steps stand for them):
+// that was merged (arXiv 2604.21428; batches are equally long, so steps stand for them):
 //
 //   w_i = steps_i / Σ steps_j;   Δ̄ = Σ w_i Δ_i
+//
+// Of one that came back with the state of another, the steps that are in its Δ: its own since then, and those
+// of the other since what that one had contributed before.
 //
 // Where all are equal that is computed as the mean of an all-reduce is, to the bit.
 //
@@ -25,9 +28,8 @@
 
 namespace longhaul {
 
-// What its members contribute, each since what it contributed before to the same rule: the shares, in the
-// order of the contributions. `posted`, by rule and replica the last post step, is brought up to date.
-std::vector<float> token_shares(const Merge& merge, std::map<std::pair<int, int>, int>& posted);
+// The shares of the contributions of each merge, in their order.
+std::vector<std::vector<float>> token_shares(const Schedule& schedule);
 
 class Merges {
  public:

@@ -30,7 +30,11 @@ Json OwnPace::state() const {
   Json rows = Json::array();
   for (const auto& [at, of] : evaluated)
     for (const auto& one : of) rows.push_back({at.first, at.second, one.first});
-  return {{"computed", computed}, {"finished", finished}, {"merges", merges.made()}, {"evaluated", rows}};
+  return {{"computed", computed},
+          {"finished", finished},
+          {"absences", absences},
+          {"merges", merges.made()},
+          {"evaluated", rows}};
 }
 
 std::vector<TensorView> OwnPace::tensors() const {
@@ -44,6 +48,7 @@ std::vector<TensorView> OwnPace::tensors() const {
 void OwnPace::restore(const Json& state, SafetensorsFile& file, std::int64_t parameters) {
   computed = state.at("computed").get<std::vector<int>>();
   finished = state.at("finished").get<std::vector<int>>();
+  absences = state.at("absences").get<std::vector<std::size_t>>();
   merges.restore(file, state.at("merges"),
                  [this](int replica, int step) { return finished[as_index(replica)] >= step; });
   for (const Json& one : state.at("evaluated")) {
@@ -56,9 +61,33 @@ void OwnPace::restore(const Json& state, SafetensorsFile& file, std::int64_t par
   }
 }
 
+// The last step before the replica is gone, or the last of all.
+int Training::last_step_alone(int replica) const {
+  const std::vector<Absence>& absences = schedule_.absences.of(replica);
+  const std::size_t over = pace_->absences[as_index(replica)];
+  return over < absences.size() ? absences[over].left_step - 1 : train_.steps;
+}
+
 // What one replica has to do with others, or with files, at the end of a step.
 bool Training::stops_after(int step, int replica) const {
-  return is_evaluated(step) || is_kept(step) || pace_->merges.has_work(replica, step);
+  return is_evaluated(step) || is_kept(step) || pace_->merges.has_work(replica, step) ||
+         copied_.is_read_after(replica, step);
+}
+
+// Where the replica is gone, and begins again with what can be known now.
+bool Training::come_back_alone(int replica) {
+  int& finished = pace_->finished[as_index(replica)];
+  std::size_t& over = pace_->absences[as_index(replica)];
+  const std::vector<Absence>& absences = schedule_.absences.of(replica);
+  if (over == absences.size() || finished != last_step_alone(replica)) return false;
+  if (pace_->computed[as_index(replica)] != finished) return false;
+  const Absence& absence = absences[over];
+  if (absence.comes_back() && absence.source >= 0 && !copied_.make_next(replica)) return false;
+  ++over;
+  finished = absence.comes_back() ? absence.first_step - 1 : train_.steps;
+  pace_->computed[as_index(replica)] = finished;
+  if (absence.comes_back()) copied_.after(replica, finished);
+  return true;
 }
 
 void Training::step_alone(int step, int replica) {
@@ -81,7 +110,7 @@ void Training::compute_alone() {
   for_each_held([this](int replica) {
     int& computed = pace_->computed[as_index(replica)];
     if (computed > pace_->finished[as_index(replica)]) return;
-    while (computed < train_.steps) {
+    for (const int last = last_step_alone(replica); computed < last;) {
       step_alone(computed + 1, replica);
       ++computed;
       if (stops_after(computed, replica) || interrupted()) return;
@@ -98,14 +127,17 @@ bool Training::has_merge_due(int step) const {
 
 // What follows the program of a step (core/plan/program.h): what is there of merges is taken up, then posted.
 void Training::finish_alone(int step, int replica) {
+  const std::vector<int> all = is_evaluated(step) ? evaluated(step) : std::vector<int>();
+  const bool is_kept_for_it = std::find(all.begin(), all.end(), replica) != all.end();
   const auto keep = [&](int phase) {
     pace_->keep(step, phase, replica, arena_.row(update_->product(), replica), arena_.parameters());
   };
-  if (is_evaluated(step) && has_merge_due(step)) keep(0);
+  if (is_kept_for_it && has_merge_due(step)) keep(0);
   pace_->merges.take_up(replica, step);
   pace_->merges.post(replica, step);
-  if (is_evaluated(step)) keep(1);
+  if (is_kept_for_it) keep(1);
   pace_->finished[as_index(replica)] = step;
+  copied_.after(replica, step);
 }
 
 // Ends the steps that can end. Whether there was one.
@@ -114,6 +146,7 @@ bool Training::finish_steps_alone() {
   for (bool is_new = true; is_new;) {
     is_new = pace_->merges.make();
     for (int replica = 0; replica < case_.replicas; ++replica) {
+      if (come_back_alone(replica)) is_new = any = true;
       const int step = pace_->computed[as_index(replica)];
       if (pace_->finished[as_index(replica)] == step || !pace_->merges.is_there(replica, step)) continue;
       finish_alone(step, replica);
@@ -125,7 +158,7 @@ bool Training::finish_steps_alone() {
 
 // With the rows in the arena that the replicas had at that step.
 void Training::evaluate_kept() {
-  while (!pace_->evaluated.empty() && pace_->evaluated.begin()->second.size() == as_index(case_.replicas)) {
+  while (!pace_->evaluated.empty() && pace_->evaluated.begin()->first.first <= pace_->lowest()) {
     auto& [at, rows] = *pace_->evaluated.begin();
     const auto swap_rows = [&, of = &rows] {
       for (auto& [replica, row] : *of)
@@ -139,6 +172,8 @@ void Training::evaluate_kept() {
 }
 
 void Training::run_at_own_pace() {
+  if (saved_step_ == 0)
+    for (int replica = 0; replica < case_.replicas; ++replica) copied_.after(replica, 0);
   while (saved_step_ < train_.steps) {
     if (interrupted()) {
       save_checkpoint(pace_->lowest());

@@ -164,7 +164,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
   update_->follow(plan_, context_);
   update_->start(replicas_);
   if (has_merges(plan_)) {
-    if (!timing_matters(plan_)) schedule_ = synchronous_merges(plan_, context_);
+    if (!schedule_.has_all && !timing_matters(plan_)) schedule_ = synchronous_merges(plan_, context_);
     pace_ = std::make_unique<OwnPace>(plan_, context_, schedule_, *update_, replicas_);
   }
   if (device == Device::kCuda) {
@@ -274,13 +274,13 @@ int Training::resume(std::vector<std::string>& refused) {
           static_cast<int>(plan_.dynamic_steps.taken_until(replica, resumed_->step));
     if (schedule_.has_all) {
       optimizer_steps_ = state.at("optimizer_steps").get<std::vector<int>>();
-      copied_.expect(resumed_->step, state.at("copied_optimizer_steps"));
+      copied_.expect(state.at("copied"));
       restore_tables(*resumed_, copied_.tables());
     }
     if (pace_) {
       SafetensorsFile file(resumed_->tensors_file);
       pace_->restore(state.at("own_pace"), file, arena_.parameters());
-      optimizer_steps_ = pace_->computed;
+      if (!schedule_.has_all) optimizer_steps_ = pace_->computed;
     }
   }
   if (accelerator_) accelerator_->upload();
@@ -338,7 +338,7 @@ Json Training::run() {
     files_.begin();
     save_checkpoint(0);
   }
-  if (saved_step_ == 0) copied_.after(0);
+  if (saved_step_ == 0 && !pace_) copied_.after(0);
   if (pace_) run_at_own_pace();
   for (int step = saved_step_; step < train_.steps;) {
     if (is_asked_to_stop_ || (ranks_.size() == 1 && interrupted())) {
@@ -377,7 +377,7 @@ void Training::save_checkpoint(int step) {
                 {"files", files_.save()}};
   if (schedule_.has_all) {
     state["optimizer_steps"] = optimizer_steps_;
-    state["copied_optimizer_steps"] = copied_.optimizer_steps();
+    state["copied"] = copied_.state();
     state["there"] = evaluated(step);
   }
   if (update_->product() != Slot::kWeights) state["product"] = update_->product().name;

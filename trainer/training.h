@@ -88,10 +88,12 @@ class Training {
   void run_at_own_pace();
   void compute_alone();
   void step_alone(int step, int replica);
+  int last_step_alone(int replica) const;
   bool stops_after(int step, int replica) const;
   bool has_merge_due(int step) const;
   bool finish_steps_alone();
   void finish_alone(int step, int replica);
+  bool come_back_alone(int replica);
   void evaluate_kept();
 
   // Of the plan, with the groups of the schedule: posted at `step`, due there, and pending when it is over.

@@ -28,6 +28,7 @@ bool may_lack_members(const Case& one, const OperationPlan& plan) {
 bool keeps_replicas_alike(const OperationPlan& plan) {
   if (plan.rules.empty()) return false;
   return std::none_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    if (rule.kind == OperationKind::kMerge) return true;
     return std::any_of(rule.payload.begin(), rule.payload.end(), [](const PayloadPart& part) {
       return part.tensor == "weights" || part.tensor == "phi";
     });
@@ -35,12 +36,6 @@ bool keeps_replicas_alike(const OperationPlan& plan) {
 }
 
 namespace {
-
-// Before the last step a replica takes no step twice. One that went in the exchange of the last step takes
-// that once more in the replay; its numbers are those of the first time.
-bool comes_back(const Absence& absence) {
-  return absence.first_step >= absence.left_step;
-}
 
 void check(const Absence& absence, const PlanContext& context) {
   const auto refuse = [](const char* column, int found, const std::string& allowed) {
@@ -56,7 +51,7 @@ void check(const Absence& absence, const PlanContext& context) {
   if (absence.first_step < 0 || absence.first_step > last)
     refuse("first_step", absence.first_step, fmt::format("0 to {}", last));
   if (absence.first_step == 0) return;
-  if (!comes_back(absence) && absence.first_step != last)
+  if (!absence.comes_back() && absence.first_step != last)
     refuse("first_step", absence.first_step, "not before left_step, or the last step");
   if (absence.source < -1 || absence.source >= context.replicas || absence.source == absence.replica)
     refuse("source", absence.source, "−1, or another replica");
@@ -71,7 +66,7 @@ Absences::Absences(std::vector<Absence> absences, const PlanContext& context, bo
   for (const Absence& absence : absences) {
     check(absence, context);
     std::vector<Absence>& of_replica = of_[as_index(absence.replica)];
-    if (!of_replica.empty() && of_replica.back().first_step > 0 && !comes_back(of_replica.back())) continue;
+    if (!of_replica.empty() && of_replica.back().first_step > 0 && !of_replica.back().comes_back()) continue;
     if (!of_replica.empty() && of_replica.back().first_step > absence.left_step)
       throw InputError(
           "left_step", fmt::format("found {}", absence.left_step),
@@ -79,7 +74,7 @@ Absences::Absences(std::vector<Absence> absences, const PlanContext& context, bo
     if (!of_replica.empty() && of_replica.back().first_step == 0)
       throw InputError("replica", fmt::format("found {}", absence.replica), "one that had come back");
     of_replica.push_back(absence);
-    if (comes_back(absence) && absence.source >= 0)
+    if (absence.comes_back() && absence.source >= 0)
       copies_.push_back({absence.replica, absence.source, absence.copied_step,
                          std::max(absence.copied_step, absence.left_step - 1)});
   }
@@ -88,8 +83,19 @@ Absences::Absences(std::vector<Absence> absences, const PlanContext& context, bo
 bool Absences::computes(int replica, int step) const {
   if (of_.empty()) return true;
   for (const Absence& absence : of_[as_index(replica)])
-    if (step >= absence.left_step && (!comes_back(absence) || step < absence.first_step)) return false;
+    if (step >= absence.left_step && (!absence.comes_back() || step < absence.first_step)) return false;
   return true;
+}
+
+int Absences::computed(int replica, int from, int to) const {
+  int steps = 0;
+  for (int step = from + 1; step <= to; ++step) steps += computes(replica, step);
+  return steps;
+}
+
+const std::vector<Absence>& Absences::of(int replica) const {
+  static const std::vector<Absence> none;
+  return of_.empty() ? none : of_[as_index(replica)];
 }
 
 bool Absences::ends(int replica, int step) const {

@@ -20,7 +20,8 @@ RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const Operat
 bool may_lack_members(const Case& one, const OperationPlan& plan);
 
 // Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among
-// everyone. Not where weights are averaged, which brings replicas together that were apart.
+// everyone. Not where weights are averaged, which brings replicas together that were apart, nor with merges,
+// which each takes up at a step of its own.
 bool keeps_replicas_alike(const OperationPlan& plan);
 
 // One absence of one replica. Steps count from 1.
@@ -31,6 +32,10 @@ struct Absence {
   int source = -1;      // whose state it begins with; −1: its own
   int copied_step = 0;  // what the source held after this step
   int first_step = 0;   // that it takes when it is back; 0: it did not come back
+
+  // Before the last step a replica takes no step twice. One that went in the exchange of the last step takes
+  // that once more in the replay; its numbers are those of the first time.
+  bool comes_back() const { return first_step >= left_step; }
 };
 
 class Absences {
@@ -41,6 +46,8 @@ class Absences {
 
   // Whether it computes the step.
   bool computes(int replica, int step) const;
+  // How many it computes of those after `from` up to `to`.
+  int computed(int replica, int from, int to) const;
   // Whether it computed the step and was there at its end: what an evaluation is of.
   bool ends(int replica, int step) const;
 
@@ -51,6 +58,8 @@ class Absences {
   };
   // In the order in which they are made.
   const std::vector<Copy>& copies() const { return copies_; }
+  // Those of a replica, in their order. The last one may be without a return.
+  const std::vector<Absence>& of(int replica) const;
   bool has_copy_at(int step) const;  // read or made after this step
 
   // Of an operation posted at `post_step`, for one who is there at `step`: whose contribution is its own

@@ -22,9 +22,15 @@ void check_header(const Json& json, const PlanContext& context) {
 
 // What was said before of the rules of merges.
 struct MergesSoFar {
-  std::map<int, int> count;                       // by rule
-  std::map<std::pair<int, int>, int> taken_step;  // by rule and replica, of its last contribution
+  std::map<int, int> count;                                        // by rule
+  std::map<std::pair<int, int>, Merge::Contribution> contributed;  // by rule and replica, the last one
 };
+
+// One who crashed takes up nothing, and contributes again when it is back.
+bool may_follow(const Merge::Contribution& next, const Merge::Contribution& last, bool may_be_gone) {
+  if (last.taken_step > 0) return last.taken_step <= next.post_step;
+  return may_be_gone && last.post_step <= next.post_step;
+}
 
 void read_merge(const Json& json, const OperationPlan& plan, const PlanContext& context, MergesSoFar& so_far,
                 Schedule& schedule) {
@@ -45,9 +51,9 @@ void read_merge(const Json& json, const OperationPlan& plan, const PlanContext& 
       throw InputError("contributions", fmt::format("found replica {}", made.replica),
                        fmt::format("ascending, 0 to {}, each at most once", context.replicas - 1));
     last = made.replica;
-    const auto before = so_far.taken_step.find({merge.rule, made.replica});
+    const auto before = so_far.contributed.find({merge.rule, made.replica});
     const bool is_free =
-        before == so_far.taken_step.end() || (before->second > 0 && before->second <= made.post_step);
+        before == so_far.contributed.end() || may_follow(made, before->second, schedule.has_all);
     if (!is_free || made.post_step < 1 || made.post_step > context.steps ||
         !is_posted_at(rule, context.steps, made.post_step))
       throw InputError("contributions", fmt::format("found step {}", made.post_step),
@@ -56,7 +62,7 @@ void read_merge(const Json& json, const OperationPlan& plan, const PlanContext& 
         (made.taken_step < made.post_step + rule.overlap_steps || made.taken_step > context.steps))
       throw InputError("contributions", fmt::format("found that it was taken up at step {}", made.taken_step),
                        fmt::format("0, or {} to {}", made.post_step + rule.overlap_steps, context.steps));
-    so_far.taken_step[{merge.rule, made.replica}] = made.taken_step;
+    so_far.contributed[{merge.rule, made.replica}] = made;
     merge.contributions.push_back(made);
   }
   if (merge.contributions.empty()) throw InputError("contributions", "found none", "one or more of a merge");

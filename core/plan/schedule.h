@@ -18,7 +18,8 @@ namespace longhaul {
 struct Merge {
   struct Contribution {
     int replica = 0, post_step = 0;
-    int taken_step = 0;  // at the end of which the replica took up the merged model; 0: it ended before
+    // At the end of which the replica took up the merged model; 0: it ended, or went, before that.
+    int taken_step = 0;
   };
 
   int rule = 0, number = 0;
@@ -46,7 +47,7 @@ Schedule synchronous_merges(const OperationPlan& plan, const PlanContext& contex
 // `has_all`. Throws InputError with the line number for a line that is no schedule, and for a schedule of
 // another number of replicas; `file` only names it. Merges must be ones that replicas can have made: numbers
 // without a gap, steps at which the rule is posted, each replica with one contribution of a rule under way at
-// a time, taken up no sooner than the plan says.
+// a time, taken up no sooner than the plan says; where the schedule `has_all`, or never, and then another.
 Schedule read_schedule(std::istream& in, const std::string& file, const OperationPlan& plan,
                        const PlanContext& context, bool has_all = false);
 

@@ -22,13 +22,17 @@ namespace fs = std::filesystem;
 
 constexpr int kSteps = 20;
 
-// Ravnest's late gradients, EF21's mean and merges are refused.
+// Ravnest's late gradients and EF21's mean are refused.
 std::vector<Json> followed_methods() {
-  std::vector<Json> methods;
-  for (Json method : every_method(4)) {
-    if (method["name"] == "ravnest" || method["name"] == "decoupled-diloco" ||
-        method.value("error_feedback", "") == "ef21")
-      continue;
+  std::vector<Json> methods, all = every_method(4);
+  all.push_back({{"name", "decoupled-diloco"},
+                 {"inner_steps", 4},
+                 {"fragments", 2},
+                 {"overlap", 1},
+                 {"quorum", 5},
+                 {"grace", "50ms"}});
+  for (Json method : all) {
+    if (method["name"] == "ravnest" || method.value("error_feedback", "") == "ef21") continue;
     method["label"] = method["name"].get<std::string>() + " " + std::to_string(methods.size());
     methods.push_back(method);
   }

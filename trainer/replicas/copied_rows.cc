@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "core/errors.h"
 #include "core/index.h"
 
 namespace longhaul {
 
 CopiedRows::CopiedRows(const Absences& absences, Arena& arena, std::vector<int>& optimizer_steps)
-    : absences_(absences), arena_(arena), optimizer_steps_(optimizer_steps) {
+    : absences_(absences),
+      arena_(arena),
+      optimizer_steps_(optimizer_steps),
+      is_made_(absences.copies().size()) {
   for (const Slot slot : arena.slots())
     if (slot != Slot::kGradient && slot != Slot::kError) slots_.push_back(slot);
 }
@@ -40,6 +44,45 @@ void CopiedRows::after(int step) {
   }
 }
 
+// The replica's next one; their count if there is none.
+std::size_t CopiedRows::next_of(int replica) const {
+  const std::vector<Absences::Copy>& copies = absences_.copies();
+  std::size_t next = 0;
+  while (next < copies.size() && (copies[next].replica != replica || is_made_[next])) ++next;
+  return next;
+}
+
+// Where the replica itself came back after this step, those that come later in their order are of what it
+// began with.
+bool CopiedRows::is_read_now(std::size_t copy, int replica, int step) const {
+  const std::vector<Absences::Copy>& copies = absences_.copies();
+  if (copies[copy].source != replica || copies[copy].copied_step != step || is_made_[copy]) return false;
+  if (copy > next_of(replica)) return false;
+  for (std::size_t own = copy + 1; own < copies.size(); ++own)
+    if (copies[own].replica == replica && is_made_[own]) return false;
+  return true;
+}
+
+bool CopiedRows::is_read_after(int replica, int step) const {
+  for (std::size_t copy = 0; copy < is_made_.size(); ++copy)
+    if (is_read_now(copy, replica, step)) return true;
+  return false;
+}
+
+void CopiedRows::after(int replica, int step) {
+  for (std::size_t copy = 0; copy < is_made_.size(); ++copy)
+    if (is_read_now(copy, replica, step)) waiting_[copy] = read(replica);
+}
+
+bool CopiedRows::make_next(int replica) {
+  const auto found = waiting_.find(next_of(replica));
+  if (found == waiting_.end()) return false;
+  make(replica, found->second);
+  is_made_[found->first] = true;
+  waiting_.erase(found);
+  return true;
+}
+
 std::string CopiedRows::name_of(std::size_t copy, Slot slot) const {
   return "copied." + std::to_string(copy) + "." + slot.name;
 }
@@ -52,21 +95,29 @@ std::vector<std::pair<std::string, std::vector<float>*>> CopiedRows::tables() {
   return tables;
 }
 
-Json CopiedRows::optimizer_steps() const {
-  Json counts = Json::array();
-  for (const auto& [copy, rows] : waiting_) counts.push_back(rows.optimizer_steps);
-  return counts;
+Json CopiedRows::state() const {
+  Json waiting = Json::array(), made = Json::array();
+  for (const auto& [copy, rows] : waiting_) waiting.push_back({copy, rows.optimizer_steps});
+  for (std::size_t copy = 0; copy < is_made_.size(); ++copy)
+    if (is_made_[copy]) made.push_back(copy);
+  return {{"waiting", waiting}, {"made", made}};
 }
 
-void CopiedRows::expect(int step, const Json& optimizer_steps) {
+void CopiedRows::expect(const Json& state) {
+  const auto number_of = [this](const Json& copy) {
+    if (copy.get<std::size_t>() >= is_made_.size())
+      throw InputError("copied", "found " + copy.dump(), "below " + std::to_string(is_made_.size()),
+                       "the checkpoint is of a training with other absences");
+    return copy.get<std::size_t>();
+  };
   waiting_.clear();
-  const std::vector<Absences::Copy>& copies = absences_.copies();
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    if (copies[i].copied_step > step || copies[i].step <= step) continue;
-    Rows& rows = waiting_[i];
+  for (const Json& one : state.at("waiting")) {
+    Rows& rows = waiting_[number_of(one.at(0))];
     rows.values.assign(slots_.size(), std::vector<float>(as_index(arena_.parameters())));
-    rows.optimizer_steps = optimizer_steps.at(waiting_.size() - 1);
+    rows.optimizer_steps = one.at(1);
   }
+  is_made_.assign(is_made_.size(), false);
+  for (const Json& copy : state.at("made")) is_made_[number_of(copy)] = true;
 }
 
 }  // namespace longhaul

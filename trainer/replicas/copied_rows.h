@@ -22,12 +22,20 @@ class CopiedRows {
   // When all of `step` is over and nothing of the next one has begun; 0: before the first.
   void after(int step);
 
+  // The same where each replica is at a step of its own. When `step` of the replica is over: it is read for
+  // others; whether it has to be; and what it begins with, where that has been read, which is true then and
+  // once for each of its copies.
+  void after(int replica, int step);
+  bool is_read_after(int replica, int step) const;
+  bool make_next(int replica);
+
   // What was read and does not stand in a replica's rows yet, as a checkpoint keeps it: rows [P] by name,
-  // good until after() is called, and counts.
+  // good until one is read or made, and counts.
   std::vector<std::pair<std::string, std::vector<float>*>> tables();
-  Json optimizer_steps() const;
-  // After `step` of a training that is resumed: makes room for these rows.
-  void expect(int step, const Json& optimizer_steps);
+  Json state() const;
+  // Of a training that is resumed: makes room for the rows that it had. Throws InputError for numbers of
+  // copies that there are not.
+  void expect(const Json& state);
 
  private:
   struct Rows {
@@ -35,6 +43,8 @@ class CopiedRows {
     int optimizer_steps = 0;
   };
 
+  bool is_read_now(std::size_t copy, int replica, int step) const;
+  std::size_t next_of(int replica) const;
   Rows read(int replica) const;
   void make(int replica, const Rows& rows);
   std::string name_of(std::size_t copy, Slot slot) const;
@@ -44,6 +54,7 @@ class CopiedRows {
   std::vector<int>& optimizer_steps_;
   std::vector<Slot> slots_;              // that are copied
   std::map<std::size_t, Rows> waiting_;  // by number of the copy
+  std::vector<bool> is_made_;            // where each is at a step of its own; by number of the copy
 };
 
 }  // namespace longhaul

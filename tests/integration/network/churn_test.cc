@@ -40,7 +40,10 @@ std::string scenario(const std::string& on_failure, const std::string& joining) 
   Json json = Json::parse(R"({
     "name": "storm", "seed": 5, "replicas": 64,
     "methods": [
-      {"name": "co2", "inner_steps": 6}, {"name": "ddp"}, {"name": "ddp", "label": "buckets", "overlap_backward": 0.5, "buckets": 3},
+      {"name": "co2", "inner_steps": 6}, {"name": "ddp"},
+      {"name": "decoupled-diloco", "inner_steps": 12, "overlap": 2},
+      {"name": "decoupled-diloco", "label": "merged by some", "inner_steps": 6, "quorum": 10, "grace": {"mads": 3}},
+      {"name": "decoupled-diloco", "label": "merged by all", "inner_steps": 6, "slack": 0}, {"name": "ddp", "label": "buckets", "overlap_backward": 0.5, "buckets": 3},
       {"name": "delayed-nesterov", "inner_steps": 6}, {"name": "demo"}, {"name": "dgc"},
       {"name": "diloco", "inner_steps": 6}, {"name": "dilocox", "inner_steps": 6}, {"name": "eager-diloco", "inner_steps": 6},
       {"name": "epidemic", "inner_steps": 6}, {"name": "fsdp"}, {"name": "gossip", "inner_steps": 6},
@@ -173,10 +176,21 @@ TEST_P(Storm, EndsForEveryMethod) {
     std::set<std::array<int, 3>> members;
     while (std::getline(lines, line)) {
       const Json json = Json::parse(line);
-      const std::vector<int> group = json.at("group");
-      for (const int replica : group)
-        EXPECT_TRUE(members.insert({json.at("rule").get<int>(), json.at("step").get<int>(), replica}).second)
+      const auto expect_once = [&](int step, int replica) {
+        EXPECT_TRUE(members.insert({json.at("rule").get<int>(), step, replica}).second)
             << name << " " << line;
+      };
+      if (json.contains("group"))
+        for (const int replica : json["group"].get<std::vector<int>>()) expect_once(json.at("step"), replica);
+      else
+        for (const std::vector<int> one : json.at("contributions")) {  // replica, posted, taken up
+          expect_once(one.at(1), one.at(0));
+          for (const int step : {one.at(1), one.at(2)}) {
+            const bool is_there =
+                waits || step == 0 || there[static_cast<std::size_t>(one[0])][static_cast<std::size_t>(step)];
+            EXPECT_TRUE(is_there) << name << " " << line << ", step " << step;
+          }
+        }
     }
 
     // Tokens: what is in the model and what is lost is what was computed.

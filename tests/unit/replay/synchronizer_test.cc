@@ -7,11 +7,9 @@
 
 #include <limits>
 
-#include "core/errors.h"
 #include "net/tcp/framing.h"
-#include "replay/membership.h"
 #include "replay/replay.h"
-#include "tests/unit/replay/replayed.h"
+#include "tests/unit/replay/membership_cases.h"
 
 namespace longhaul {
 namespace {
@@ -231,10 +229,156 @@ TEST(Synchronizer, PartsAddUp) {
   EXPECT_EQ(row, result.exchanges.size());
 }
 
-TEST(Synchronizer, CrashesAreRefused) {
-  Case one = merging_case({1, 1});
-  one.crashes.emplace_back();
-  EXPECT_THROW(check_crashes(one, trace_of({}, 2).plan), InputError);
+// The others know of a crash after `detect_s`; who is back goes on with what it has.
+Case with_crashes(const std::vector<double>& factors, const std::vector<CrashFault>& crashes,
+                  double detect_s = 0.25, OnFailure on_failure = OnFailure::kRetry) {
+  Case one = merging_case(factors);
+  one.crashes = crashes;
+  one.recovery.on_failure = on_failure;
+  one.recovery.detect_s = detect_s;
+  one.recovery.downloads_state = false;
+  one.resolved["faults"] = Json::array();
+  return one;
+}
+
+Replayed replayed(const Merging& merging, const Case& one) {
+  return run_with(analytic_replay, one, trace_of(merging, one.replicas));
+}
+
+void expect_steps(const Replayed& result, int replica, const char* useful, const char* lost_s) {
+  const std::vector<std::string> row = rows_of(result, "replicas.csv").at(as_index(replica));
+  EXPECT_EQ(row[5], useful) << "steps in the model, replica " << replica;
+  EXPECT_EQ(row[6], lost_s) << "lost, replica " << replica;
+}
+
+constexpr double kForEver_s = std::numeric_limits<double>::infinity();
+
+// What replica 1 posts at 4.0 s is there at 4.2 s, or lost if it crashes at 4.1 s. The merge waits for the
+// slow one, at 8.2 s. It is back for replica 0 at once, which has just posted nothing after step 8; for the
+// slow one within its step 5.
+TEST(SynchronizerWithCrashes, WhatHadArrivedIsMergedAndWhatHadNotIsLost) {
+  const Replayed lost = replayed({4, 9}, with_crashes({1, 1, 2}, {crash_of(1, 4.1, kForEver_s)})),
+                 merged = replayed({4, 9}, with_crashes({1, 1, 2}, {crash_of(1, 4.5, kForEver_s)}));
+  EXPECT_EQ(merges_of(lost).at(0).contributions, (Contributions{{0, 4, 9}, {2, 4, 5}}));
+  EXPECT_EQ(merges_of(merged).at(0).contributions, (Contributions{{0, 4, 9}, {1, 4, 0}, {2, 4, 5}}));
+  for (const Replayed* result : {&lost, &merged}) {
+    EXPECT_NEAR(merges_of(*result).at(0).done_s, 8.2, 1e-9);
+    EXPECT_EQ(merges_of(*result).at(1).contributions, (Contributions{{2, 8, 9}}));
+    EXPECT_EQ(merges_of(*result).size(), 2u);
+    expect_row(*result, 4, 1, 4, 4, 4);  // it did not come back before it went
+    EXPECT_EQ(result->row(4, 1).bytes, kBytes);
+    EXPECT_EQ(result->report["transfers"], 3 + 2) << "contributions, and answers to the slow one";
+    EXPECT_THROW(result->row(8, 1), std::out_of_range);
+  }
+  expect_steps(lost, 1, "0", "4.1");
+  expect_steps(merged, 1, "4", "0.5");
+}
+
+// Replica 1 crashes before it has posted. Without slack replica 0 waits from 3.0 s on until that is known.
+TEST(SynchronizerWithCrashes, WhoIsGoneIsWaitedForUntilThatIsKnown) {
+  const Replayed result = replayed({2, 5, {}, 0}, with_crashes({1, 1}, {crash_of(1, 1.5, kForEver_s)}, 2.25));
+  EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 2, 3}}));
+  expect_row(result, 2, 0, 2, 2, 3.75);
+  EXPECT_NEAR(result.row(2, 0).awaited_s, 3, 1e-9);
+  expect_row(result, 4, 0, 4.75, 4.75, 4.75);  // nobody else is waited for
+  EXPECT_NEAR(simulated_s(result), 5.75, 1e-9);
+}
+
+// Back at 2.5 s it begins with step 3, where replica 0 is, and posts after step 4.
+TEST(SynchronizerWithCrashes, WhoIsBackIsWaitedFor) {
+  const Replayed result = replayed({2, 6}, with_crashes({1, 1}, {crash_of(1, 1.5, 1)}));
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_EQ(merges.size(), 2u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 2, 3}}));
+  EXPECT_NEAR(merges[0].done_s, 2, 1e-9);
+  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
+  EXPECT_NEAR(merges[1].done_s, 4.5 + kMessage_s, 1e-9);
+}
+
+// What replica 2 posted is on its way when replica 1 is back, in step 3: that merge is made when it arrives,
+// and not when replica 1 posts after step 4.
+TEST(SynchronizerWithCrashes, AMergeThatHasBegunDoesNotWaitForWhoIsBack) {
+  const Replayed result = replayed({2, 5}, with_crashes({1, 1, 1}, {crash_of(1, 1.5, 0.6)}));
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_EQ(merges.size(), 2u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 2, 3}, {2, 2, 3}}));
+  EXPECT_NEAR(merges[0].done_s, 2.2, 1e-9);
+  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 4, 5}, {1, 4, 5}, {2, 4, 5}}));
+  EXPECT_NEAR(merges[1].done_s, 4.1 + kMessage_s, 1e-9);
+}
+
+// Replica 0 takes 10 s a step. What replica 1 posted after step 2 is in the open merge when it crashes, at
+// 2.5 s. Back at 3.25 s it takes steps 3 and 4 and contributes again; then nothing more, since that is not
+// back. Steps 1 and 2 and half of step 3 are lost; steps 5 to 9 are in its own model.
+TEST(SynchronizerWithCrashes, TheNewerContributionTakesThePlaceOfTheOlder) {
+  const Replayed result = replayed({2, 9}, with_crashes({10, 1}, {crash_of(1, 2.5, 0.75)}));
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_GE(merges.size(), 1u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 2, 3}, {1, 4, 0}}));
+  EXPECT_NEAR(merges[0].start_s, 20, 1e-9);
+  expect_row(result, 2, 1, 2, 2, 2);
+  expect_steps(result, 1, "7", "2.5");
+}
+
+// Where all wait, it sends again when it is back, at 5.1 s, and does its step 5 again.
+TEST(SynchronizerWithCrashes, WhereAllWaitWhatWasLostIsSentAgain) {
+  const Replayed result =
+      replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.1, 1)}, 0.25, OnFailure::kWait));
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_EQ(merges.size(), 2u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 6}, {1, 4, 5}}));
+  EXPECT_NEAR(merges[0].done_s, 5.1 + kMessage_s, 1e-9);
+  EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);
+  EXPECT_NEAR(result.row(4, 1).awaited_s, 6.1, 1e-9);
+  expect_steps(result, 1, "9", "0.1");
+}
+
+// An answer that replica 1 should have had at 4.4 s: it crashes at 4.3 s.
+TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
+  const Replayed result =
+      replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.3, 1)}, 0.25, OnFailure::kWait));
+  EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
+  EXPECT_NEAR(merges_of(result).at(0).done_s, 4.2, 1e-9);
+  EXPECT_NEAR(result.row(4, 1).done_s, 5.3 + kMessage_s, 1e-9);
+  EXPECT_EQ(result.report["transfers"], 2 + 3);
+}
+
+// Its connections are reset at 4.1 s, which is noticed a quarter of a second later.
+TEST(SynchronizerWithCrashes, WhatAResetCutsIsSentAgain) {
+  Case one = with_crashes({1, 1}, {});
+  for (const int replica : {0, 1}) {
+    one.exchange_faults = {{0, {replica, replica}, {4.1, 0}}};
+    const Replayed result = replayed({4, 9}, one);
+    EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
+    EXPECT_NEAR(merges_of(result).at(0).done_s, 4.35 + kMessage_s, 1e-9) << "all come to replica 0";
+    EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);
+    EXPECT_NEAR(simulated_s(result), 9, 1e-9);
+  }
+}
+
+// It says at 4.1 s that it leaves behind step 5. It goes at 5.0 s, with what came back; that step is in no
+// merge. Nobody waits for it at 8.0 s.
+TEST(SynchronizerWithCrashes, WhoLeavesIsNotWaitedFor) {
+  CrashFault leaves = crash_of(1, 4.1, kForEver_s);
+  leaves.manner = CrashFault::Manner::kLeaveAfterStep;
+  const Replayed result = replayed({4, 9}, with_crashes({1, 1}, {leaves}, 1e6));
+  const std::vector<Line> merges = merges_of(result);
+  ASSERT_EQ(merges.size(), 2u);
+  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
+  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 8, 9}}));
+  EXPECT_NEAR(merges[1].done_s, 8, 1e-9);
+  expect_steps(result, 1, "4", "1");
+  EXPECT_EQ(rows_of(result, "replicas.csv")[1][3], "5") << "its clock";
+}
+
+// Replica 0 posts at 2.0 s, and replica 1, of 1.5 s a step, would at 3.0 s. It says at 1.4 s that step 1 is
+// its last: the merge does not wait.
+TEST(SynchronizerWithCrashes, FromWhenOneSaysThatItLeavesItIsNotWaitedFor) {
+  CrashFault leaves = crash_of(1, 1.4, kForEver_s);
+  leaves.manner = CrashFault::Manner::kLeaveAfterStep;
+  const Replayed result = replayed({2, 3}, with_crashes({1, 1.5}, {leaves}, 1e6));
+  EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 2, 3}}));
+  EXPECT_NEAR(merges_of(result).at(0).done_s, 2, 1e-9);
 }
 
 }  // namespace

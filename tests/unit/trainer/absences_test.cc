@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -173,6 +174,96 @@ TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
     if (step == 7) reference.replicas[2] = reference.replicas[0];
     if (step == 10) reference.replicas[1] = reference.replicas[2];
   }
+  expect_weights(found, reference);
+  expect_same_bytes(one, schedule, found);
+}
+
+// Merges of a synchronizer, H = 4. Replica 1 is gone when the merge that it contributed to at step 4 is back,
+// and begins at step 8 with what 0 had after step 7; replica 2, whose contribution was merged alone, does not
+// take step 6 and goes on with its own. At step 8 four steps are in the Δ of 0 since its last contribution;
+// four in that of 1, three of them taken by 0; three in that of 2. At step 12 replica 1 is gone.
+TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of({{"name", "decoupled-diloco"},
+                                          {"inner_steps", 4},
+                                          {"fragments", 1},
+                                          {"overlap", 1},
+                                          {"codec", "wire"},
+                                          {"quorum", 1},
+                                          {"grace", "1s"},
+                                          {"outer_lr", 0.5},
+                                          {"outer_momentum", 0.8},
+                                          {"mixing", 0.25}}),
+                             folder);
+  Schedule schedule = schedule_of(one, {{2, 6, 5, -1, 0, 7}, {1, 6, 5, 0, 7, 8}, {1, 12, 11, -1, 0, 0}}, {});
+  schedule.merges = {
+      {0, 0, {{0, 4, 6}, {1, 4, 0}}}, {0, 1, {{2, 4, 5}}}, {0, 2, {{0, 8, 9}, {1, 8, 10}, {2, 8, 9}}}};
+  const Followed found = follow(one, schedule, folder);
+
+  Reference reference(one);
+  Row phi = reference.replicas[0].phi, momentum(phi.size());
+  const auto merged = [&](const std::vector<std::pair<double, Row>>& weighted) {
+    for (std::size_t i = 0; i < phi.size(); ++i) {
+      double mean = 0;
+      for (const auto& [weight, delta] : weighted) mean += weight * double{delta[i]};
+      momentum[i] = static_cast<float>(0.8 * double{momentum[i]} + mean);
+      phi[i] = static_cast<float>(double{phi[i]} + 0.5 * (mean + 0.8 * double{momentum[i]}));
+    }
+    return phi;
+  };
+  const auto take_up = [&](int replica, const Row& result) {
+    Replica& of = reference.replicas[as_index(replica)];
+    for (std::size_t i = 0; i < result.size(); ++i) of.weights[i] = 0.25F * of.weights[i] + 0.75F * result[i];
+    of.phi = result;
+  };
+  const auto steps = [&](int replica, int from, int to) {
+    for (int step = from; step <= to; ++step) reference.step({replica}, step);
+  };
+  for (const int replica : {0, 1, 2}) steps(replica, 1, 4);
+  const Row first = merged({{0.5, reference.delta(0)}, {0.5, reference.delta(1)}});
+  const Row second = merged({{1, reference.delta(2)}});
+  steps(0, 5, 6);
+  take_up(0, first);
+  steps(0, 7, 7);
+  reference.replicas[1] = reference.replicas[0];
+  steps(2, 5, 5);
+  take_up(2, second);
+  steps(2, 7, 7);
+  for (const int replica : {0, 1, 2}) steps(replica, 8, 8);
+  const Row third =
+      merged({{4. / 11, reference.delta(0)}, {4. / 11, reference.delta(1)}, {3. / 11, reference.delta(2)}});
+  for (const int replica : {0, 1, 2}) steps(replica, 9, 9);
+  for (const int replica : {0, 2}) take_up(replica, third), steps(replica, 10, 12);
+  steps(1, 10, 10);
+  take_up(1, third);
+  steps(1, 11, 11);
+  expect_weights(found, reference);
+  EXPECT_EQ(found.summary["tokens"], (12 + 9 + 11) * 2 * 12) << "steps that were taken";
+  std::map<std::string, std::set<std::string>> evaluated;
+  for (const auto& row : read_csv(folder.file("out/metrics.csv")).rows) evaluated[row[0]].insert(row[2]);
+  using Words = std::set<std::string>;
+  EXPECT_EQ(evaluated["8"], (Words{"0", "1", "2", "mean"}));
+  EXPECT_EQ(evaluated["12"], (Words{"0", "2", "mean"}));
+  expect_same_bytes(one, schedule, found);
+}
+
+// Replica 1 goes before its first step and begins with what 0 had then. Replica 2 comes back twice to the
+// same step, the second time with what 1 has become, which 1 itself had from 0: each is read when its source
+// has come to that step, and not later.
+TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
+  Json method = {{"name", "decoupled-diloco"}, {"inner_steps", 4}, {"fragments", 1}, {"overlap", 1}};
+  const std::vector<Absence> absences = {
+      {1, 1, 0, 0, 0, 1}, {2, 5, 4, 0, 5, 6}, {1, 6, 5, 0, 5, 6}, {2, 6, 5, 1, 5, 6}};
+  const TemporaryFolder folder;
+  const Case one = only_case(scenario_of(method), folder);
+  Schedule schedule = schedule_of(one, absences, {});
+  schedule.merges = {{0, 0, {{0, 4, 0}, {1, 4, 0}, {2, 4, 0}}}};
+  const Followed found = follow(one, schedule, folder);
+  Reference reference(one);
+  for (int step = 1; step <= 4; ++step) reference.step({0, 1, 2}, step);
+  reference.step({0, 1}, 5);
+  reference.replicas[1] = reference.replicas[2] = reference.replicas[0];
+  for (int step = 6; step <= kSteps; ++step) reference.step({0, 1, 2}, step);
   expect_weights(found, reference);
   expect_same_bytes(one, schedule, found);
 }

@@ -11,11 +11,27 @@ namespace {
 
 // Steps since the contribution before to the same rule: at first all.
 TEST(TokenShares, AreOfWhatWasTrainedSinceTheLastContribution) {
-  std::map<std::pair<int, int>, int> posted;
-  EXPECT_EQ(token_shares({0, 0, {{0, 5, 8}, {1, 5, 9}}}, posted), (std::vector<float>{0.5F, 0.5F}));
-  EXPECT_EQ(token_shares({1, 0, {{0, 3, 5}}}, posted), (std::vector<float>{1})) << "another rule";
-  EXPECT_EQ(token_shares({0, 1, {{0, 15, 0}, {1, 10, 0}, {2, 5, 0}}}, posted),
-            (std::vector<float>{0.5F, 0.25F, 0.25F}));
+  Schedule schedule;
+  schedule.merges = {
+      {0, 0, {{0, 5, 8}, {1, 5, 9}}}, {1, 0, {{0, 3, 5}}}, {0, 1, {{0, 15, 0}, {1, 10, 0}, {2, 5, 0}}}};
+  EXPECT_EQ(token_shares(schedule),
+            (std::vector<std::vector<float>>{{0.5F, 0.5F}, {1}, {0.5F, 0.25F, 0.25F}}));
+}
+
+// Replica 0 posts after steps 5, 10 and 15. Replica 1 does not take steps 3 and 4: 8 of 10. Replica 2 begins
+// step 13 with what 0 had after step 11, a step after its contribution: that one, and its own three. Replica
+// 3 begins step 14 with what 2 then has: one of 0, one of 2, and its own two.
+TEST(TokenShares, OfCopiesAreTheirOwnStepsAndThoseOfTheSourceSinceItContributed) {
+  Schedule schedule;
+  schedule.has_all = true;
+  schedule.absences =
+      Absences({{1, 3, 2, -1, 0, 5}, {2, 2, 1, 0, 11, 13}, {3, 8, 7, 2, 13, 14}}, {1, 4, 20, 1}, false);
+  schedule.merges = {{0, 0, {{0, 5, 7}, {1, 10, 11}}},
+                     {0, 1, {{0, 10, 12}}},
+                     {0, 2, {{0, 15, 16}, {2, 15, 16}, {3, 15, 16}}}};
+  const std::vector<std::vector<float>> shares = token_shares(schedule);
+  EXPECT_EQ(shares[0], (std::vector<float>{5.F / 13, 8.F / 13}));
+  EXPECT_EQ(shares[2], (std::vector<float>{5.F / 13, 4.F / 13, 4.F / 13}));
 }
 
 // Three replicas of one weight, as tests/golden/decoupled_diloco.json has them.
