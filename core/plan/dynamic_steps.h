@@ -25,9 +25,9 @@ struct DynamicSteps {
   std::int64_t taken_by_all(int replicas, int step) const;
 };
 
-// Of replicas whose steps take these times (> 0, one a replica, in any unit; none: all alike).
-// Off where each takes all steps. A quotient below a whole number by 1e-12 of itself is that number: times
-// are written as decimal fractions.
+// Of replicas whose steps take these times (> 0, one a replica, in any unit; none: all alike). Off where each
+// takes all steps. A quotient below a whole number by 1e-12 of itself is that number: times are written as
+// decimal fractions.
 DynamicSteps dynamic_steps(int every, const std::vector<double>& times);
 
 }  // namespace longhaul

@@ -191,6 +191,20 @@ TEST_F(CaseRecordOfCrashes, CountsWhatWentIntoTheModel) {
   EXPECT_DOUBLE_EQ(json["step_time_s"], 2);
 }
 
+// Of rounds of two steps the slow one of two replicas takes one: 4 + 2 steps of 8 tokens, in 8.5 s.
+TEST_F(CaseRecord, CountsTheStepsThatAreTaken) {
+  EXPECT_FALSE(record().contains("useful_steps"));
+  one.method.options["dynamic_steps"] = true;
+  one.workload.step_time_factors = {1, 2};
+  const Json json = record();
+  EXPECT_DOUBLE_EQ(json["useful_steps"], 6);
+  EXPECT_DOUBLE_EQ(json["useful_steps_per_s"], 6 / 8.5);
+  EXPECT_DOUBLE_EQ(json["goodput_tokens_per_s"], 48 / 8.5);
+  EXPECT_DOUBLE_EQ(json["bytes_per_token"], 200 / (3 * 8.));
+  one.workload.step_time_factors = {2, 2};
+  EXPECT_FALSE(record().contains("useful_steps"));
+}
+
 // The two stages' hop: 100 bytes at 4 bits, 10 more for each bit, 30 back, of three micro-batches; four
 // steps.
 class CaseRecordOfLearnedBits : public CaseRecordOfMoves {

@@ -1,0 +1,130 @@
+// Slow replicas that take fewer inner steps, from end to end: what the replay and the training count is the
+// same, with crashes too, and the bytes are those of an undisturbed run after kills.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "core/csv.h"
+#include "tests/integration/recorded_runs.h"
+
+namespace longhaul {
+namespace {
+
+class DynamicSteps : public RecordedRuns {
+ protected:
+  DynamicSteps() : RecordedRuns("dynamic_steps") {}
+
+  // 24 steps of 100 ms in rounds of 8, of 2 sequences of 32 tokens; replica 3 is `factor` times slower.
+  static Json scenario(double factor, const Json& more = {{"dynamic_steps", true}}) {
+    Json json = Json::parse(read_text(scenario_file("small.json")));
+    Json method = {{"name", "delayed-nesterov"}, {"label", "dn"}, {"inner_steps", 8}, {"momentum_every", 2}};
+    method.update(more);
+    json["methods"] = Json::array({method});
+    json["train"]["steps"] = 24;
+    json["train"]["checkpoint_every"] = 3;
+    json["workload"] = {{"step_time", {{"constant", "100ms"}}}, {"step_time_factors", {{"3", factor}}}};
+    return json;
+  }
+
+  static void expect_same_run(const std::string& found, const std::string& expected) {
+    for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
+      EXPECT_EQ(read_text(found + "/" + table), read_text(expected + "/" + table)) << table;
+  }
+};
+
+// Replica 3 takes 2 of 8 steps: 3 · 24 + 6 of all. A round computes for 0.8 s.
+TEST_F(DynamicSteps, ReplayAndTrainingCountTheSame) {
+  const std::string out = run_scenario("quarter", scenario(4));
+  const Json one = record(out, "dn");
+  EXPECT_EQ(one["useful_steps"], 78);
+  EXPECT_EQ(one["tokens"], 78 * 64);
+  EXPECT_NEAR(one["compute_time_s"], 2.4, 1e-9);
+  const double simulated_s = one["simulated_time_s"];
+  EXPECT_NEAR(one["goodput_tokens_per_s"], 78 * 64 / simulated_s, 1e-6);
+  EXPECT_NEAR(one["bytes_per_token"], one["bytes_sent_per_replica"].get<double>() / (78 / 4. * 64), 1e-9);
+  const Json plain = record(run_scenario("all", scenario(4, Json::object())), "dn");
+  EXPECT_NEAR(plain["simulated_time_s"], simulated_s + 3 * 8 * 0.3, 1e-6) << "a round waits for 3.2 s";
+  EXPECT_EQ(plain["tokens"], 4 * 24 * 64);
+  EXPECT_FALSE(plain.contains("useful_steps"));
+}
+
+TEST_F(DynamicSteps, OfReplicasThatAreAlikeAreAsWithout) {
+  const std::string with = run_scenario("with", scenario(1)),
+                    without = run_scenario("without", scenario(1, Json::object()));
+  EXPECT_EQ(record(with, "dn")["training"], record(without, "dn")["training"]) << "they share it";
+  for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv"})
+    EXPECT_EQ(read_text(with + "/" + table), read_text(without + "/" + table)) << table;
+  EXPECT_EQ(read_text(case_folder(with, "dn") + "/trace.jsonl"),
+            read_text(case_folder(without, "dn") + "/trace.jsonl"));
+}
+
+// Replicas go about once a second each, and 4.3 s are simulated.
+TEST_F(DynamicSteps, KilledRunsEndWithTheSameBytes) {
+  for (const bool crashes : {false, true}) {
+    Json json = scenario(3);
+    json["train"]["steps"] = 60;
+    if (crashes) {
+      json["faults"] = {{{"kind", "crash"}, {"replicas", "0-3"}, {"every", "1.5s"}, {"for", "300ms"}}};
+      json["recovery"] = {{"detect", "100ms"}, {"state_bytes", 4}};
+    }
+    const std::string name = crashes ? "crashes" : "plain", whole = run_scenario(name, json);
+    const Json one = record(whole, "dn");
+    EXPECT_LT(one["useful_steps"], 4 * 60);
+    if (crashes) {
+      EXPECT_GT(one["crashes"], 3) << "that is what it is about";
+    }
+    const std::string file = folder_ + "/" + name + ".json", killed = folder_ + "/killed " + name;
+    std::mt19937 random(5);
+    for (int kills = 0; kills < 3; ++kills) {
+      std::vector<std::string> arguments = {"run", file, "--out", killed, "--quiet"};
+      if (kills > 0) arguments.push_back("--resume");
+      const pid_t child = start_command("longhaul", arguments);
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(std::uniform_int_distribution<int>(150, 900)(random)));
+      kill(child, SIGKILL);
+      wait_for(child);
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // its children see that it is gone
+    }
+    CommandResult resumed;
+    for (int tries = 0; tries < 50; ++tries) {
+      resumed = longhaul({"run", file, "--out", killed, "--quiet", "--resume"});
+      if (resumed.status == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    ASSERT_EQ(resumed.status, 0) << resumed.err;
+    expect_same_run(killed, whole);
+  }
+}
+
+// What the training took of its steps is what the replay had of them.
+TEST_F(DynamicSteps, TrainingsFollowWhoWasThere) {
+  Json json = scenario(3);
+  json["faults"] = {{{"kind", "crash"}, {"replicas", "3"}, {"at", "1s"}, {"for", "300ms"}}};
+  json["recovery"] = {{"detect", "100ms"}, {"state_bytes", 4}};
+  const std::string out = run_scenario("there", json);
+  const CsvTable absences = read_csv(case_folder(out, "dn") + "/absences.csv");
+  ASSERT_EQ(absences.rows.size(), 1u);
+  const int left = std::stoi(absences.rows[0][absences.column("left_step")]),
+            first = std::stoi(absences.rows[0][absences.column("first_step")]);
+  ASSERT_GT(first, left);
+  // Of a round of 8 it takes the steps 4 and 8.
+  int taken = 3 * 24;
+  for (int step = 1; step <= 24; ++step) taken += step % 4 == 0 && (step < left || step >= first);
+  EXPECT_EQ(record(out, "dn")["tokens"], taken * 64);
+}
+
+TEST_F(DynamicSteps, StagesAreRefused) {
+  Json json = scenario(2);
+  json["pipeline"] = {{"stages", 2}};
+  write_text(folder_ + "/stages.json", json.dump());
+  const CommandResult result = longhaul({"check", folder_ + "/stages.json"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("methods[0].dynamic_steps: found true with 2 pipeline stages"), std::string::npos)
+      << result.err;
+}
+
+}  // namespace
+}  // namespace longhaul
