@@ -3,7 +3,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace ddp {
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule gradient;
@@ -15,9 +15,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{gradient}};
 }
 
-}  // namespace
+}  // namespace ddp
 
 Method ddp_method() {
+  using namespace ddp;
   return {
       "ddp",           "all-reduce of the gradients every step", all_reduce_options(), plan, check_exchanging,
       overlap_warnings};

@@ -4,7 +4,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace delayed_nesterov {
 
 std::vector<Node> options() {
   return with_all_reduce(
@@ -22,9 +22,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-}  // namespace
+}  // namespace delayed_nesterov
 
 Method delayed_nesterov_method() {
+  using namespace delayed_nesterov;
   return {"delayed-nesterov",
           "outer momentum at every K-th outer step, plain gradients between (arXiv 2401.09135)",
           options(),

@@ -4,7 +4,7 @@
 #include "methods/common/waiting.h"
 
 namespace longhaul {
-namespace {
+namespace local_sgd {
 
 std::vector<Node> options() {
   std::vector<Node> all = quorum_options();
@@ -31,9 +31,10 @@ void check(const Case& one) {
                      "buckets would go before it is known who takes part");
 }
 
-}  // namespace
+}  // namespace local_sgd
 
 Method local_sgd_method() {
+  using namespace local_sgd;
   return {"local-sgd",     "mean of all weights every H steps (arXiv 1805.09767)", options(), plan, check,
           overlap_warnings};
 }

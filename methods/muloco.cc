@@ -3,7 +3,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace muloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -17,9 +17,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-}  // namespace
+}  // namespace muloco
 
 Method muloco_method() {
+  using namespace muloco;
   return {"muloco",          "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)",
           options(),         plan,
           check_inner_steps, overlap_warnings,
