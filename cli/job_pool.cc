@@ -15,7 +15,7 @@
 namespace longhaul {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 class JobPool {
  public:
@@ -45,14 +45,15 @@ class JobPool {
  private:
   struct Running {
     std::unique_ptr<ChildProcess> child;
-    Clock::time_point start;
+    SteadyClock::time_point start;
   };
 
   bool may_start() const { return next_ < jobs_.size() && !stopping_ && interrupts_so_far() == 0; }
 
   void start_next() {
     const Job& job = jobs_[next_];
-    running_[next_] = {std::make_unique<ChildProcess>(job.arguments, job.folder + "/log.txt"), Clock::now()};
+    running_[next_] = {std::make_unique<ChildProcess>(job.arguments, job.folder + "/log.txt"),
+                       SteadyClock::now()};
     ++next_;
   }
 
@@ -89,7 +90,7 @@ class JobPool {
       result.exit_status = child.wait();
       result.error = child.error();
       result.result = child.result();
-      result.wall_s = std::chrono::duration<double>(Clock::now() - entry->second.start).count();
+      result.wall_s = std::chrono::duration<double>(SteadyClock::now() - entry->second.start).count();
       if (result.exit_status != kDone && result.error.empty())
         result.error = fmt::format("ended with status {} without a word; see {}/log.txt", result.exit_status,
                                    jobs_[index].folder);

@@ -13,15 +13,15 @@
 namespace longhaul {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 bool live_terminal() {
   const char* term = std::getenv("TERM");
   return isatty(STDERR_FILENO) && term && std::strcmp(term, "dumb") != 0;
 }
 
-double seconds_since(Clock::time_point then) {
-  return std::chrono::duration<double>(Clock::now() - then).count();
+double seconds_since(SteadyClock::time_point then) {
+  return std::chrono::duration<double>(SteadyClock::now() - then).count();
 }
 
 }  // namespace
@@ -50,12 +50,12 @@ LiveDisplay::~LiveDisplay() {
 }
 
 void LiveDisplay::start_phase() {
-  phase_start_ = last_ = Clock::now();
+  phase_start_ = last_ = SteadyClock::now();
 }
 
 void LiveDisplay::update(const std::string& phase, double fraction, const std::string& now) {
   if (quiet_ || seconds_since(last_) < (terminal_ ? 0.1 : 10)) return;
-  last_ = Clock::now();
+  last_ = SteadyClock::now();
   const double elapsed = seconds_since(phase_start_);
   std::string text = fmt::format("{} {} %", phase, static_cast<int>(100 * fraction));
   if (fraction > 0.01) text += ", ETA " + human_duration(elapsed * (1 - fraction) / fraction);

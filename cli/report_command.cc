@@ -17,7 +17,7 @@
 namespace longhaul {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 struct Look {
   RunDirectories opened;
@@ -70,8 +70,8 @@ void write_page(const Look& look, const std::string& out, double seconds, bool g
 }
 
 void wait(double seconds) {
-  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  while (Clock::now() < end && interrupts_so_far() == 0)
+  const auto end = SteadyClock::now() + std::chrono::duration<double>(seconds);
+  while (SteadyClock::now() < end && interrupts_so_far() == 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
@@ -80,7 +80,7 @@ void wait(double seconds) {
 int watch_report(const std::vector<std::string>& runs, const std::string& out, double seconds) {
   count_interrupts();
   for (bool first = true;; first = false) {
-    const auto began = Clock::now();
+    const auto began = SteadyClock::now();
     const Look look = look_at(runs);
     const bool goes_on = look.live > 0 && interrupts_so_far() == 0;
     if (!look.opened.runs.empty()) write_page(look, out, seconds, goes_on);
@@ -88,7 +88,7 @@ int watch_report(const std::vector<std::string>& runs, const std::string& out, d
     std::fflush(stdout);
     if (!goes_on) return interrupts_so_far() > 0 ? kInterrupted : kDone;
     // Of a thousand cases a page takes seconds: no more than a tenth of a processor for it.
-    wait(std::max(seconds, 10 * std::chrono::duration<double>(Clock::now() - began).count()));
+    wait(std::max(seconds, 10 * std::chrono::duration<double>(SteadyClock::now() - began).count()));
   }
 }
 

@@ -13,7 +13,7 @@
 namespace longhaul {
 namespace {
 
-constexpr int kMostReplicas = 4096, kMostSeeds = 100;
+constexpr int kMostAsked = 4096, kMostSeeds = 100;
 
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -148,7 +148,7 @@ StarterChoices starter_choices(const NewOptions& options, std::istream* in, std:
       choices.train = ask.choice("Train replicas, or only simulate the network?", {"train", "network"},
                                  "train") == "train";
     if (options.methods.empty()) choices.methods = ask.choices("Methods", starter_methods(), choices.methods);
-    if (!options.replicas) choices.replicas = ask.number("Replicas", 1, kMostReplicas, choices.replicas);
+    if (!options.replicas) choices.replicas = ask.number("Replicas", 1, kMostAsked, choices.replicas);
     if (options.network.empty()) choices.network = ask.choice("Network", starter_networks(), choices.network);
     if (!options.seeds) choices.seeds = ask.number("Seeds", 1, kMostSeeds, choices.seeds);
   }

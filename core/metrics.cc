@@ -35,15 +35,15 @@ struct Declared : Metric {
   }
 };
 
-bool ends_with(const std::string& text, const std::string& end) {
+bool has_suffix(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 Unit unit_by_name(const std::string& path) {
   const std::string root = path.substr(0, path.find('.'));
   if (root.find("loss") != std::string::npos || root.find("entropy") != std::string::npos) return Unit::kNats;
-  if (ends_with(root, "_s")) return Unit::kSeconds;
-  if (ends_with(root, "_fraction")) return Unit::kFraction;
+  if (has_suffix(root, "_s")) return Unit::kSeconds;
+  if (has_suffix(root, "_fraction")) return Unit::kFraction;
   return root.rfind("bytes_", 0) == 0 ? Unit::kBytes : Unit::kNone;
 }
 

@@ -4,7 +4,7 @@
 #include "methods/common/late_updates.h"
 
 namespace longhaul {
-namespace {
+namespace co2 {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -58,9 +58,10 @@ std::vector<std::string> warnings(const Case& one) {
   return late_update_warnings(one, 0, late_heavy_ball_lr_bound(options.at("outer_momentum")));
 }
 
-}  // namespace
+}  // namespace co2
 
 Method co2_method() {
+  using namespace co2;
   return {"co2",     "outer steps with momentum, a round late and damped by staleness (arXiv 2401.16265)",
           options(), plan,
           check,     warnings};

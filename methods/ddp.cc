@@ -4,7 +4,7 @@
 #include "methods/common/waiting.h"
 
 namespace longhaul {
-namespace {
+namespace ddp {
 
 std::vector<Node> options() {
   return with_all_reduce(quorum_options(true));
@@ -26,9 +26,10 @@ void check(const Case& one) {
   check_waiting(one);
 }
 
-}  // namespace
+}  // namespace ddp
 
 Method ddp_method() {
+  using namespace ddp;
   return {"ddp", "all-reduce of the gradients every step", options(), plan, check, overlap_warnings};
 }
 

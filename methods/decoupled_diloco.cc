@@ -10,7 +10,7 @@
 #include "methods/streaming_diloco.h"
 
 namespace longhaul {
-namespace {
+namespace decoupled_diloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = fragment_options(1);
@@ -68,9 +68,10 @@ void check(const Case& one) {
                      "the training follows the merges of the fragments that the network carries");
 }
 
-}  // namespace
+}  // namespace decoupled_diloco
 
 Method decoupled_diloco_method() {
+  using namespace decoupled_diloco;
   return {"decoupled-diloco",
           "merges of fragments by quorum, for which no replica waits (arXiv 2604.21428)",
           options(),

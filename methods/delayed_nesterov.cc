@@ -6,7 +6,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace delayed_nesterov {
 
 std::vector<Node> options() {
   return with_all_reduce(
@@ -36,9 +36,10 @@ std::vector<std::string> warnings(const Case& one) {
   return found;
 }
 
-}  // namespace
+}  // namespace delayed_nesterov
 
 Method delayed_nesterov_method() {
+  using namespace delayed_nesterov;
   return {"delayed-nesterov",
           "outer momentum at every K-th outer step, plain gradients between (arXiv 2401.09135)",
           options(),

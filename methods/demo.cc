@@ -4,7 +4,7 @@
 #include "methods/common/compression.h"
 
 namespace longhaul {
-namespace {
+namespace demo {
 
 std::vector<Node> options() {
   std::vector<Node> all;
@@ -30,9 +30,10 @@ void check(const Case& one) {
   check_own_optimizer(one);
 }
 
-}  // namespace
+}  // namespace demo
 
 Method demo_method() {
+  using namespace demo;
   return {"demo",    "the largest cosine coefficients of the momentum every step (arXiv 2411.19870)",
           options(), plan,
           check,     no_warnings};

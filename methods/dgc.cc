@@ -5,7 +5,7 @@
 #include "methods/common/compression.h"
 
 namespace longhaul {
-namespace {
+namespace dgc {
 
 // What travels of 4096 columns in the stages before the last: 25, 6.25, 1.56, 0.4 % (the paper's).
 constexpr int kStages[] = {1024, 256, 64, 16};
@@ -53,9 +53,10 @@ void check(const Case& one) {
   check_own_optimizer(one);
 }
 
-}  // namespace
+}  // namespace dgc
 
 Method dgc_method() {
+  using namespace dgc;
   return {"dgc",        "the largest columns of the accumulated momentum every step (arXiv 1712.01887)",
           options(),    plan,
           check,        no_warnings,

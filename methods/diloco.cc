@@ -7,7 +7,7 @@
 #include "methods/common/waiting.h"
 
 namespace longhaul {
-namespace {
+namespace diloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -49,9 +49,10 @@ std::vector<std::string> warnings(const Case& one) {
   return found;
 }
 
-}  // namespace
+}  // namespace diloco
 
 Method diloco_method() {
+  using namespace diloco;
   return {"diloco",  "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
           options(), plan,
           check,     warnings};

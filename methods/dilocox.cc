@@ -4,7 +4,7 @@
 #include "methods/common/late_updates.h"
 
 namespace longhaul {
-namespace {
+namespace dilocox {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -38,9 +38,10 @@ std::vector<std::string> warnings(const Case& one) {
   return late_update_warnings(one, 0);
 }
 
-}  // namespace
+}  // namespace dilocox
 
 Method dilocox_method() {
+  using namespace dilocox;
   return {"dilocox", "DiLoCo with low-rank outer gradients a round late (arXiv 2506.21263)",
           options(), plan,
           check,     warnings};

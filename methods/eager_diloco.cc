@@ -6,7 +6,7 @@
 #include "methods/common/late_updates.h"
 
 namespace longhaul {
-namespace {
+namespace eager_diloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -51,9 +51,10 @@ std::vector<std::string> warnings(const Case& one) {
   return late_update_warnings(one, 1. / one.replicas);
 }
 
-}  // namespace
+}  // namespace eager_diloco
 
 Method eager_diloco_method() {
+  using namespace eager_diloco;
   return {"eager-diloco", "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",
           options(),      plan,
           check,          warnings};

@@ -8,7 +8,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace epidemic {
 
 std::vector<Node> options() {
   return {
@@ -40,9 +40,10 @@ void check(const Case& one) {
                      fmt::format("at most {}, all others", one.replicas - 1));
 }
 
-}  // namespace
+}  // namespace epidemic
 
 Method epidemic_method() {
+  using namespace epidemic;
   return {
       "epidemic",
       "mean of one's own weights and those of the replicas that drew one as a target, every H steps (arXiv "

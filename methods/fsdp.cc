@@ -7,7 +7,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace fsdp {
 
 OperationRule gather(const std::string& pass, Wire wire) {
   OperationRule rule;
@@ -30,9 +30,10 @@ OperationPlan plan(const MethodSpec&, const PlannedModel& model) {
   return {{gather("forward", model.wire), gather("backward", model.wire), scatter}};
 }
 
-}  // namespace
+}  // namespace fsdp
 
 Method fsdp_method() {
+  using namespace fsdp;
   return {"fsdp",
           "sharded data parallel (ZeRO-3, arXiv 1910.02054): numerics of ddp, 3(N-1)/N of the model sent "
           "every step",

@@ -4,7 +4,7 @@
 #include "methods/common/waiting.h"
 
 namespace longhaul {
-namespace {
+namespace gossip {
 
 std::vector<Node> options() {
   return {inner_steps_option(50),
@@ -31,9 +31,10 @@ void check(const Case& one) {
   check_waiting(one);
 }
 
-}  // namespace
+}  // namespace gossip
 
 Method gossip_method() {
+  using namespace gossip;
   return {"gossip", "mean of the weights of random pairs every H steps", options(), plan, check, no_warnings};
 }
 

@@ -7,7 +7,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace hierarchical {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -38,9 +38,10 @@ std::vector<std::string> warnings(const Case& one) {
   return found;
 }
 
-}  // namespace
+}  // namespace hierarchical
 
 Method hierarchical_method() {
+  using namespace hierarchical;
   return {"hierarchical",
           "mean of the weights inside each site every H steps, between sites at every k-th of these",
           options(),

@@ -3,7 +3,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace independent {
 
 std::vector<Node> options() {
   return {choice("data", {"shared", "own"})
@@ -20,9 +20,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel&) {
   return plan;
 }
 
-}  // namespace
+}  // namespace independent
 
 Method independent_method() {
+  using namespace independent;
   return {"independent", "no exchange: the zero-communication bound", options(), plan, [](const Case&) {},
           no_warnings};
 }

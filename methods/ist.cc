@@ -11,7 +11,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace ist {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -108,9 +108,10 @@ std::vector<std::string> warnings(const Case& one) {
   return found;
 }
 
-}  // namespace
+}  // namespace ist
 
 Method ist_method() {
+  using namespace ist;
   return {"ist",
           "each replica trains its own part of every layer's width, dealt anew each round (arXiv 1910.02120)",
           options(),

@@ -3,7 +3,7 @@
 #include "methods/common/waiting.h"
 
 namespace longhaul {
-namespace {
+namespace local_sgd {
 
 std::vector<Node> options() {
   std::vector<Node> all = quorum_options();
@@ -22,9 +22,10 @@ void check(const Case& one) {
   check_waiting(one);
 }
 
-}  // namespace
+}  // namespace local_sgd
 
 Method local_sgd_method() {
+  using namespace local_sgd;
   return {"local-sgd",     "mean of all weights every H steps (arXiv 1805.09767)", options(), plan, check,
           overlap_warnings};
 }

@@ -9,7 +9,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace moshpit {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -48,9 +48,10 @@ void check(const Case& one) {
                      powers_of(base), "or another method.group_size");
 }
 
-}  // namespace
+}  // namespace moshpit
 
 Method moshpit_method() {
+  using namespace moshpit;
   return {"moshpit", "mean of the weights along one dimension of a grid every H steps (arXiv 2103.03239)",
           options(), plan,
           check,     overlap_warnings};

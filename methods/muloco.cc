@@ -3,7 +3,7 @@
 #include "methods/common/waiting.h"
 
 namespace longhaul {
-namespace {
+namespace muloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -25,9 +25,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{outer}};
 }
 
-}  // namespace
+}  // namespace muloco
 
 Method muloco_method() {
+  using namespace muloco;
   return {"muloco",
           "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)",
           options(),

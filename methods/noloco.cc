@@ -9,7 +9,7 @@
 #include "methods/common/waiting.h"
 
 namespace longhaul {
-namespace {
+namespace noloco {
 
 std::vector<Node> options() {
   return {
@@ -80,7 +80,7 @@ std::vector<std::string> warnings(const Case& one) {
       one.name, format_number(gamma), format_number(bound), format_number(alpha))};
 }
 
-}  // namespace
+}  // namespace noloco
 
 double noloco_gamma_bound(double alpha, int group_size, int replicas) {
   const double n = group_size, count = replicas;
@@ -89,6 +89,7 @@ double noloco_gamma_bound(double alpha, int group_size, int replicas) {
 }
 
 Method noloco_method() {
+  using namespace noloco;
   return {"noloco", "averages within random pairs every H steps (arXiv 2506.10911)", options(), plan, check,
           warnings};
 }

@@ -6,7 +6,7 @@
 #include "methods/common/compression.h"
 
 namespace longhaul {
-namespace {
+namespace one_bit_adam {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -44,9 +44,10 @@ void check(const Case& one) {
   check_own_optimizer(one);
 }
 
-}  // namespace
+}  // namespace one_bit_adam
 
 Method one_bit_adam_method() {
+  using namespace one_bit_adam;
   return {"one-bit-adam", "signs of the momentum once the variance is frozen (arXiv 2102.02888)",
           options(),      plan,
           check,          no_warnings};

@@ -13,7 +13,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace ravnest {
 
 constexpr int kMostDelay = 64;
 
@@ -67,9 +67,10 @@ void check(const Case& one) {
   if (one.workload.model) check_stages(one, *one.workload.model);
 }
 
-}  // namespace
+}  // namespace ravnest
 
 Method ravnest_method() {
+  using namespace ravnest;
   return {"ravnest", "stages with late updates inside clusters, averages between them (arXiv 2401.01728)",
           options(), plan,
           check,     overlap_warnings};

@@ -3,7 +3,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace single {
 
 std::vector<Node> options() {
   return {choice("machine", {"one", "all"})
@@ -23,9 +23,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel&) {
 
 void check(const Case&) {}
 
-}  // namespace
+}  // namespace single
 
 Method single_method() {
+  using namespace single;
   return {"single", "one machine with the whole batch and no network", options(), plan, check, no_warnings};
 }
 

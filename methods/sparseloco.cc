@@ -3,7 +3,7 @@
 #include "methods/common/compression.h"
 
 namespace longhaul {
-namespace {
+namespace sparseloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = {inner_steps_option(30),
@@ -29,9 +29,10 @@ void check(const Case& one) {
   check_compression(one);
 }
 
-}  // namespace
+}  // namespace sparseloco
 
 Method sparseloco_method() {
+  using namespace sparseloco;
   return {"sparseloco", "the largest columns of the outer gradients every H steps (arXiv 2508.15706)",
           options(),    plan,
           check,        no_warnings};

@@ -4,7 +4,7 @@
 #include "methods/common/compression.h"
 
 namespace longhaul {
-namespace {
+namespace sparta {
 
 std::vector<Node> options() {
   std::vector<Node> all = {
@@ -36,9 +36,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-}  // namespace
+}  // namespace sparta
 
 Method sparta_method() {
+  using namespace sparta;
   return {"sparta",          "mean of a random 0.5 % of the weights every step, at once or late (EXO Labs)",
           options(),         plan,
           check_inner_steps, no_warnings};

@@ -100,7 +100,7 @@ std::vector<std::string> fragment_warnings(const Case& one) {
                       one.name, trained, carried)};
 }
 
-namespace {
+namespace streaming_diloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = fragment_options(0);
@@ -143,9 +143,10 @@ void check(const Case& one) {
                      "workload.parameters says nothing of layers; give workload.model");
 }
 
-}  // namespace
+}  // namespace streaming_diloco
 
 Method streaming_diloco_method() {
+  using namespace streaming_diloco;
   return {"streaming-diloco",
           "outer steps of fragments in turn, overlapped with compute (arXiv 2501.18512)",
           options(),

@@ -18,7 +18,7 @@ namespace {
 const std::vector<std::string> kColumns = {"replica", "left_s", "back_s"};
 constexpr double kLongest_s = 1e9;  // as of other faults
 
-std::string seconds(std::int64_t ns) {
+std::string written_seconds(std::int64_t ns) {
   return format_number(static_cast<double>(ns) / 1e9);
 }
 
@@ -55,8 +55,8 @@ FaultWindows::Window absence_in(const TraceLine& line, const TraceLine& header) 
                                     back = time_in(line, header, "back_s");
   if (!left) line.refuse("left_s", "the cell is empty", "a time in seconds");
   if (back && *back <= *left)
-    line.refuse("back_s", "found " + seconds(*back),
-                "more than left_s, " + seconds(*left) + ", or an empty cell: it does not come back");
+    line.refuse("back_s", "found " + written_seconds(*back),
+                "more than left_s, " + written_seconds(*left) + ", or an empty cell: it does not come back");
   return {*left, back.value_or(FaultWindows::kNever)};
 }
 
@@ -83,9 +83,9 @@ AbsenceTrace parse_absences(const std::string& text, const std::string& name, in
                       fmt::format("replica {} does not come back in line {}", replica, latest_line[replica]),
                       "no row behind that one");
     if (!before.empty() && absence.begin_ns < before.back().end_ns)
-      lines[i].refuse("left_s", "found " + seconds(absence.begin_ns),
+      lines[i].refuse("left_s", "found " + written_seconds(absence.begin_ns),
                       fmt::format("not before replica {} is back in line {}: {}", replica,
-                                  latest_line[replica], seconds(before.back().end_ns)));
+                                  latest_line[replica], written_seconds(before.back().end_ns)));
     before.push_back(absence);
     latest_line[replica] = lines[i].number;
   }

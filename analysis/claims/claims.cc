@@ -97,7 +97,7 @@ Json swept_by_both(const Json& a, const Json& b) {
 }
 
 // In the order in which they were first met; looked up by text, because a sweep may have thousands.
-class Points {
+class PointTable {
  public:
   PointValues& with(const Json& swept) {
     const auto [entry, is_new] = place_.emplace(swept.dump(), points_.size());
@@ -131,7 +131,7 @@ std::optional<double> done_value(const Json& record, const std::string& metric) 
 std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json>& records) {
   const Metric metric = metric_named(claim["metric"]);
   const Json where = claim.value("where", Json::object());
-  Points points;
+  PointTable points;
   for (const Json& one : records) {
     if (claim.contains("of") && member_or_null(one, "label") != claim["of"]) continue;
     if (!agrees(one, where)) continue;
@@ -177,7 +177,7 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
   const std::vector<std::string> keys = common_keys(both);
   std::map<std::string, std::vector<const Json*>> partners;
   for (const Json* below : belows) partners[pairing_text(*below, keys)].push_back(below);
-  Points points;
+  PointTable points;
   for (const Json* above : aboves) {
     for (const Json* below : partners[pairing_text(*above, keys)]) {
       if (!is_same_point(*above, *below)) continue;

@@ -16,7 +16,7 @@ namespace longhaul {
 namespace {
 
 // A figure is looked up as the points of a claim are: means over seeds, ratios of paired cases.
-std::vector<JudgedPoint> points_of(const Json& figure, const std::vector<Json>& records) {
+std::vector<JudgedPoint> figure_points(const Json& figure, const std::vector<Json>& records) {
   Json claim = {{"id", ""}, {"equals", figure.at("value")}, {"within", 0}};
   for (const char* key : {"metric", "ratio", "of", "to", "where"})
     if (figure.contains(key)) claim[key] = figure[key];
@@ -60,7 +60,7 @@ void check_figure(const Json& figure, const std::string& path, const std::vector
                      "to, a label, with ratio alone");
   for (const char* key : {"of", "to"}) check_label(figure, path, key, labels);
   for (const char* table : {"where", "assumed"}) check_swept(figure, path, table, swept);
-  const std::vector<JudgedPoint> points = points_of(figure, cases);
+  const std::vector<JudgedPoint> points = figure_points(figure, cases);
   if (points.empty()) throw InputError(child_path(path, "where"), "no case fits it", "values of the sweep");
   const std::vector<JudgedPoint> assumed = assumed_points(figure, points);
   if (assumed.empty())
@@ -74,14 +74,14 @@ void check_figure(const Json& figure, const std::string& path, const std::vector
 }
 
 // Three digits.
-std::string digits(double value) {
+std::string figure_digits(double value) {
   if (!std::isfinite(value)) return "not run";
   return std::abs(value) >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:#.3g}", value);
 }
 
 std::string with_unit(double value, const Json& figure) {
   const std::string unit = figure.value("unit", "s");
-  return digits(value) + (unit.empty() || !std::isfinite(value) ? "" : " " + unit);
+  return figure_digits(value) + (unit.empty() || !std::isfinite(value) ? "" : " " + unit);
 }
 
 std::string ratio_text(const Prediction& prediction) {
@@ -91,7 +91,7 @@ std::string ratio_text(const Prediction& prediction) {
 std::string published_text(const Json& figure) {
   std::string text = with_unit(figure.at("value"), figure);
   if (figure.contains("low") && figure.contains("high"))
-    text += fmt::format(" ({} – {})", digits(figure["low"]), digits(figure["high"]));
+    text += fmt::format(" ({} – {})", figure_digits(figure["low"]), figure_digits(figure["high"]));
   return text;
 }
 
@@ -268,7 +268,7 @@ Validation judge_validation(const std::string& name, const Json& section, const 
     const Json assumed = figure.value("assumed", Json::object());
     const double published = figure.at("value");
     FigureVerdict verdict{figure, {Json::object(), NAN, NAN}, {}};
-    for (const JudgedPoint& point : points_of(figure, records)) {
+    for (const JudgedPoint& point : figure_points(figure, records)) {
       const Prediction one{point.swept, point.measured, point.measured / published};
       if (is_at(point.swept, assumed))
         verdict.prediction = one;

@@ -18,7 +18,7 @@ struct Lane {
   std::vector<std::pair<double, double>> ahead;
 };
 
-using Lanes = std::map<std::int64_t, Lane>;  // by replica
+using StepLanes = std::map<std::int64_t, Lane>;  // by replica
 
 std::vector<std::int64_t> outer_steps(const std::string& case_folder) {
   std::vector<std::int64_t> steps;
@@ -27,8 +27,8 @@ std::vector<std::int64_t> outer_steps(const std::string& case_folder) {
   return steps;
 }
 
-Lanes read_lanes(const std::string& case_folder, std::int64_t former, std::int64_t step) {
-  Lanes lanes;
+StepLanes read_lanes(const std::string& case_folder, std::int64_t former, std::int64_t step) {
+  StepLanes lanes;
   for (ExchangeTable rows(case_folder); rows.next() && rows.step() <= step;) {
     if (rows.step() < former) continue;
     Lane& lane = lanes[rows.replica()];
@@ -49,7 +49,7 @@ Lanes read_lanes(const std::string& case_folder, std::int64_t former, std::int64
   return lanes;
 }
 
-void read_groups(const std::string& trace_file, std::int64_t step, Lanes& lanes) {
+void read_groups(const std::string& trace_file, std::int64_t step, StepLanes& lanes) {
   std::ifstream in(trace_file);
   const std::string wanted = "\"step\":" + std::to_string(step);
   for (std::string line; std::getline(in, line);) {
@@ -70,7 +70,7 @@ void read_groups(const std::string& trace_file, std::int64_t step, Lanes& lanes)
 }
 
 // Whole groups, so that no replica seems to wait for one that is not there.
-std::vector<std::int64_t> order_of(const Lanes& lanes, std::size_t most) {
+std::vector<std::int64_t> order_of(const StepLanes& lanes, std::size_t most) {
   std::vector<std::int64_t> order;
   for (const auto& entry : lanes) order.push_back(entry.first);
   std::stable_sort(order.begin(), order.end(),
@@ -98,7 +98,7 @@ Json outer_step_of(const std::string& case_folder, std::size_t most) {
   if (steps.empty()) return nullptr;
   const std::size_t index = steps.size() / 2;
   const std::int64_t step = steps[index], former = index > 0 ? steps[index - 1] : 0;
-  Lanes lanes = read_lanes(case_folder, former, step);
+  StepLanes lanes = read_lanes(case_folder, former, step);
   read_groups(case_folder + "/trace.jsonl", step, lanes);
   double origin = std::numeric_limits<double>::infinity();
   for (const auto& entry : lanes) origin = std::min(origin, entry.second.from);

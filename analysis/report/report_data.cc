@@ -22,7 +22,7 @@ namespace {
 
 using Run = RunDirectory;
 
-constexpr std::size_t kMostNamed = 12;
+constexpr std::size_t kMostKeysNamed = 12;
 
 // How much of each case fits, so that 1500 cases stay below 10 MB.
 struct Detail {
@@ -49,7 +49,7 @@ Json notes_of(const Run& run) {
       if (record.value("status", "") == status) names.push_back(record.value("case", "?"));
     if (names.empty()) continue;
     notes.push_back(fmt::format("{} of {} cases {}: {}.", names.size(), records.size(), words,
-                                named_few(names, kMostNamed)));
+                                named_few(names, kMostKeysNamed)));
   }
   if (records.empty()) notes.push_back("This run has no cases yet.");
   return notes;

@@ -11,20 +11,20 @@
 namespace longhaul {
 namespace {
 
-struct Row {
+struct SeedRow {
   std::string variant;
   std::vector<std::size_t> indices;
   std::vector<const Json*> done;
   Json means;  // a record that holds the means, to compete for the best
 };
 
-std::vector<Row> rows_of(const std::vector<Json>& records, const std::vector<std::size_t>& indices) {
-  std::vector<Row> rows;
+std::vector<SeedRow> rows_of(const std::vector<Json>& records, const std::vector<std::size_t>& indices) {
+  std::vector<SeedRow> rows;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::string variant = method_variant(records[i]);
-    auto row =
-        std::find_if(rows.begin(), rows.end(), [&](const Row& known) { return known.variant == variant; });
-    if (row == rows.end()) row = rows.insert(rows.end(), Row{variant, {}, {}, Json()});
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const SeedRow& known) { return known.variant == variant; });
+    if (row == rows.end()) row = rows.insert(rows.end(), SeedRow{variant, {}, {}, Json()});
     row->indices.push_back(indices[i]);
     if (records[i].value("status", "") == "done") row->done.push_back(&records[i]);
   }
@@ -39,7 +39,7 @@ void put(Json& record, const std::string& path, double value) {
     record[path.substr(0, dot)][path.substr(dot + 1)] = value;
 }
 
-Json means_record(const Row& row) {
+Json means_record(const SeedRow& row) {
   Json record = {{"status", row.done.empty() ? "interrupted" : "done"}, {"seed", 0}};
   if (!row.done.empty()) record["exchanges"] = row.done[0]->value("exchanges", Json(0));
   for (const Metric& metric : columns()) {
@@ -56,7 +56,7 @@ double half_width(const std::vector<double>& values) {
   return half > 1e-9 * std::abs(mean(values)) ? half : 0;
 }
 
-void add_cell(const Row& row, const Metric& metric, bool best, Json& json) {
+void add_cell(const SeedRow& row, const Metric& metric, bool best, Json& json) {
   const std::vector<double> values = values_at(row.done, metric.path);
   const bool all = !values.empty() && values.size() == row.done.size();
   std::string text;
@@ -78,15 +78,15 @@ void add_cell(const Row& row, const Metric& metric, bool best, Json& json) {
 }  // namespace
 
 Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>& indices) {
-  std::vector<Row> rows = rows_of(records, indices);
+  std::vector<SeedRow> rows = rows_of(records, indices);
   Json json = Json::array();
   std::vector<Json> means;
-  for (Row& row : rows) {
+  for (SeedRow& row : rows) {
     means.push_back(means_record(row));
     json.push_back({{"cases", row.indices}, {"seeds", row.done.size()}});
   }
   const bool several =
-      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.done.size() > 1; });
+      std::any_of(rows.begin(), rows.end(), [](const SeedRow& row) { return row.done.size() > 1; });
   if (!several) return json;
   for (const Metric& metric : columns()) {
     const std::vector<bool> best = best_values(means, metric);

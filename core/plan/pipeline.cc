@@ -20,7 +20,7 @@ constexpr const char* kSchedules[] = {"gpipe", "1f1b", "interleaved"};
 constexpr const char* kRoutings[] = {"straight", "random", "throughput"};
 
 template <std::size_t kCount>
-int place_of(const std::string& word, const char* const (&words)[kCount], const char* key) {
+int word_index(const std::string& word, const char* const (&words)[kCount], const char* key) {
   for (std::size_t i = 0; i < kCount; ++i)
     if (word == words[i]) return static_cast<int>(i);
   throw InputError(key, fmt::format("found \"{}\"", word), "a word of docs/formats.md");
@@ -394,8 +394,8 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
   };
   plan.stages = count("stages", kMostTasks);
   plan.microbatches = count("microbatches", kMostTasks);
-  plan.schedule = static_cast<PipelineSchedule>(place_of(json.at("schedule"), kSchedules, "schedule"));
-  plan.routing = static_cast<MicrobatchRouting>(place_of(json.at("routing"), kRoutings, "routing"));
+  plan.schedule = static_cast<PipelineSchedule>(word_index(json.at("schedule"), kSchedules, "schedule"));
+  plan.routing = static_cast<MicrobatchRouting>(word_index(json.at("routing"), kRoutings, "routing"));
   plan.backward = json.at("backward");
   plan.blocks = json.at("blocks");
   std::int64_t end = 0;

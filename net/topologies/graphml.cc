@@ -15,7 +15,7 @@
 #include "net/topologies/registry.h"
 
 namespace longhaul {
-namespace {
+namespace graphml {
 
 constexpr char kPath[] = "network.topology.graphml";
 constexpr double kFibreKmPerS = 200e3;
@@ -133,9 +133,10 @@ std::string words(const Json& graph) {
                      text_of(graph, "rate"));
 }
 
-}  // namespace
+}  // namespace graphml
 
 TopologyKind graphml_topology() {
+  using namespace graphml;
   TopologyKind kind;
   kind.options =
       section(

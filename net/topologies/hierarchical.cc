@@ -8,7 +8,7 @@
 #include "net/topologies/registry.h"
 
 namespace longhaul {
-namespace {
+namespace hierarchical {
 
 constexpr char kPath[] = "network.topology.hierarchical";
 
@@ -74,9 +74,10 @@ std::vector<Node> star_of(const std::string& link, const std::string& rtt) {
           duration("rtt").at_least(0).required().means(rtt)};
 }
 
-}  // namespace
+}  // namespace hierarchical
 
 TopologyKind hierarchical_topology() {
+  using namespace hierarchical;
   TopologyKind kind;
   kind.options =
       section("hierarchical",

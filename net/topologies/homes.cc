@@ -14,7 +14,7 @@
 #include "net/topologies/registry.h"
 
 namespace longhaul {
-namespace {
+namespace homes {
 
 struct LognormalRate {
   double median = 0;  // bit/s
@@ -69,10 +69,11 @@ std::string words(const Json& homes) {
                      drawn("down"), text_of(homes, "rtt"));
 }
 
-}  // namespace
+}  // namespace homes
 
 // Ookla, USA, end of 2022: medians 193.7 down and 22.6 up, means 225.5 and 88.8 Mb/s.
 TopologyKind homes_topology() {
+  using namespace homes;
   TopologyKind kind;
   kind.options =
       section("homes",

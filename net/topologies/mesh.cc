@@ -7,7 +7,7 @@
 #include "net/topologies/registry.h"
 
 namespace longhaul {
-namespace {
+namespace mesh {
 
 // Without rate and rtt only where messages draw their times.
 struct MeshSpec {
@@ -63,9 +63,10 @@ std::string words(const Json& mesh) {
   return text;
 }
 
-}  // namespace
+}  // namespace mesh
 
 TopologyKind mesh_topology() {
+  using namespace mesh;
   TopologyKind kind;
   kind.options =
       section("mesh", {rate("rate").above(0).means(

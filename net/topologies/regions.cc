@@ -12,7 +12,7 @@
 #include "net/topologies/registry.h"
 
 namespace longhaul {
-namespace {
+namespace regions {
 
 constexpr char kPath[] = "network.topology.regions";
 
@@ -116,9 +116,10 @@ std::string words(const Json& regions) {
                      join(sites), text_of(regions, "rate"));
 }
 
-}  // namespace
+}  // namespace regions
 
 TopologyKind regions_topology() {
+  using namespace regions;
   TopologyKind kind;
   kind.options =
       section(

@@ -28,7 +28,7 @@ const std::vector<TopologyKind>& topologies() {
 
 namespace {
 
-constexpr char kPath[] = "network.topology";
+constexpr char kTopologyPath[] = "network.topology";
 
 std::vector<std::string> names(bool has_sites) {
   std::vector<std::string> names;
@@ -48,10 +48,11 @@ void check_rank_order(const RankOrderSpec& order, const TopologyKind& kind) {
 void check_link(const Link& link) {
   for (const double rate : {link.rate_forward, link.rate_backward})
     if (!(rate > 0))
-      throw InputError(kPath, fmt::format("the link {} has a rate of {}", link.name, human_rate(rate)),
+      throw InputError(kTopologyPath,
+                       fmt::format("the link {} has a rate of {}", link.name, human_rate(rate)),
                        "more than 0 in both directions");
   if (!(link.delay_s >= 0))
-    throw InputError(kPath,
+    throw InputError(kTopologyPath,
                      fmt::format("the link {} has a delay of {}", link.name, human_duration(link.delay_s)),
                      "at least 0");
 }
@@ -77,7 +78,7 @@ void check_connected(const Topology& topology) {
     words.push_back("...");
   }
   throw InputError(
-      kPath,
+      kTopologyPath,
       fmt::format("no path joins the {} parts of the network: that of {}", parts, join(words, ", that of ")),
       "a connected graph", "add the links that are missing, or remove the nodes");
 }
@@ -90,7 +91,7 @@ const TopologyKind& topology_named(const std::string& name) {
     if (kind.name() == name) return kind;
     all.push_back(kind.name());
   }
-  throw InputError(kPath, fmt::format("found \"{}\"", name), join(all),
+  throw InputError(kTopologyPath, fmt::format("found \"{}\"", name), join(all),
                    did_you_mean(name, all, "see longhaul list networks"));
 }
 

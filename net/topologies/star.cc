@@ -8,7 +8,7 @@
 #include "net/topologies/registry.h"
 
 namespace longhaul {
-namespace {
+namespace star {
 
 AccessLinks parse(const Case& one) {
   return parse_access_links(one.network.topology.options, "network.topology.star");
@@ -37,9 +37,10 @@ std::string words(const Json& star) {
                      text_of(star, "rtt"));
 }
 
-}  // namespace
+}  // namespace star
 
 TopologyKind star_topology() {
+  using namespace star;
   TopologyKind kind;
   kind.options =
       section("star",

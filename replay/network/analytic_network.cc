@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostUncounted = 1 << 16;
 
-double seconds(std::int64_t ns) {
+double in_seconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
@@ -69,9 +69,9 @@ void AnalyticNetwork::send(const Transmission& transfer, Arrival on_arrival, Syn
   course.free_ns = alone_ns - latency_ns;
   course.latest_ns = arrival_ns;
   if (parts) {
-    parts->latency_s += seconds(latency_ns);
-    parts->bytes_s += seconds(alone_ns - now_ns - latency_ns);
-    parts->waiting_s += seconds(arrival_ns - alone_ns);
+    parts->latency_s += in_seconds(latency_ns);
+    parts->bytes_s += in_seconds(alone_ns - now_ns - latency_ns);
+    parts->waiting_s += in_seconds(arrival_ns - alone_ns);
   }
   for (const LinkDirection direction : way.directions)
     busy_.add(direction, begin_ns, arrival_ns, costs_.wire_bytes(transfer.bytes));

@@ -11,7 +11,7 @@
 namespace longhaul {
 namespace {
 
-constexpr int kMostWalked = 64;
+constexpr int kMostPlaces = 64;
 
 // At least `count`, a multiple of the stages: interleaved schedules ask for that.
 int rounded_up(int count, int stages) {
@@ -40,7 +40,7 @@ struct Neighbours {
 
 PipelineWalk::PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths, NodePasses nodes)
     : plan_(plan), replicas_(replicas), nodes_(std::move(nodes)) {
-  const int most = rounded_up(std::max(kMostWalked, 2 * plan.stages), plan.stages);
+  const int most = rounded_up(std::max(kMostPlaces, 2 * plan.stages), plan.stages);
   longer_ = walk_of(std::min(plan.microbatches, most), paths);
   if (plan.microbatches > most) shorter_ = walk_of(most - rounded_up(most / 4, plan.stages), paths);
 }

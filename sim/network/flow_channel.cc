@@ -10,7 +10,7 @@ namespace {
 
 // A window that covers the pipe up to rounding is one that covers it.
 constexpr double kCovers = 1 - 1e-9;
-constexpr double kSameInstant = 1e-9;
+constexpr double kSameMoment = 1e-9;
 constexpr double kBeyond = 1e-6;      // so far beyond a level a window is above it, in spite of rounding
 constexpr double kShortest_s = 1e-7;  // lower bound on any wait; without it rounding can loop forever
 // Of a transfer over a window that never covers the path: rounds that go as bursts before it ends, and how
@@ -351,7 +351,7 @@ void FlowChannel::watch_queue(double now) {
 
 void FlowChannel::take_rounds(double now) {
   FifoRounds& rounds = fifo_->rounds;
-  while (rounds.is_waiting() && rounds.next_s() <= now + kSameInstant) {
+  while (rounds.is_waiting() && rounds.next_s() <= now + kSameMoment) {
     window_.passed(rounds.next_s() - fifo_->acknowledged_s);
     fifo_->acknowledged_s = rounds.next_s();
     react_to(rounds.take(rate_, remaining_ > nothing()), now);
@@ -394,7 +394,7 @@ void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
 
 void FlowChannel::take_acknowledgements(double now) {
   if (fifo_) return take_rounds(now);
-  while (!bursts_.under_way.empty() && bursts_.under_way.front().acknowledged_s <= now + kSameInstant) {
+  while (!bursts_.under_way.empty() && bursts_.under_way.front().acknowledged_s <= now + kSameMoment) {
     const double bytes = bursts_.under_way.front().bytes, before = window();
     bursts_.under_way.pop_front();
     window_.acknowledged(bytes / rules_.connections, bursts_.peak_in_flight / rules_.connections);

@@ -8,12 +8,13 @@
 namespace longhaul {
 namespace {
 
-constexpr std::size_t kPiece = 4 << 20;  // bytes
+constexpr std::size_t kPieceBytes = 4 << 20;  // bytes
 
 // work(from, count) over `bytes` in pieces.
 template <typename Work>
 void in_pieces(std::size_t bytes, const Work& work) {
-  for (std::size_t from = 0; from < bytes; from += kPiece) work(from, std::min(kPiece, bytes - from));
+  for (std::size_t from = 0; from < bytes; from += kPieceBytes)
+    work(from, std::min(kPieceBytes, bytes - from));
 }
 
 std::size_t block_bytes(const Arena& arena) {
@@ -29,7 +30,7 @@ void fetch(Ranks& ranks, int from, const void* held, std::size_t bytes, const Wr
       ranks.send(0, kLockstep, static_cast<const char*>(held) + at, count)->wait();
     });
   if (!ranks.is_first()) return;
-  std::vector<char> piece(std::min(bytes, kPiece));
+  std::vector<char> piece(std::min(bytes, kPieceBytes));
   in_pieces(bytes, [&](std::size_t, std::size_t count) {
     ranks.receive(from, kLockstep, piece.data(), count)->wait();
     sink(piece.data(), count);
@@ -43,7 +44,7 @@ void deliver(Ranks& ranks, int to, void* held, std::size_t bytes, const ReadByte
       ranks.receive(0, kLockstep, static_cast<char*>(held) + at, count)->wait();
     });
   if (!ranks.is_first()) return;
-  std::vector<char> piece(std::min(bytes, kPiece));
+  std::vector<char> piece(std::min(bytes, kPieceBytes));
   in_pieces(bytes, [&](std::size_t at, std::size_t count) {
     read(static_cast<std::int64_t>(at), static_cast<std::int64_t>(count), piece.data());
     ranks.send(to, kLockstep, piece.data(), count)->wait();

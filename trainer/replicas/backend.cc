@@ -9,7 +9,7 @@
 namespace longhaul {
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 16;  // columns: 256 KiB of each row, a fraction of a cache
+constexpr std::int64_t kPieceColumns = 1 << 16;  // columns: 256 KiB of each row, a fraction of a cache
 
 class LoopBackend : public Backend {
  public:
@@ -60,13 +60,14 @@ std::unique_ptr<Backend> make_loop_backend() {
 }
 
 int piece_count(std::int64_t columns) {
-  return static_cast<int>((columns + kPiece - 1) / kPiece);
+  return static_cast<int>((columns + kPieceColumns - 1) / kPieceColumns);
 }
 
 void for_each_piece(Backend& backend, std::int64_t columns,
                     const std::function<void(std::int64_t, std::int64_t)>& work) {
-  backend.for_each(piece_count(columns),
-                   [&](int piece) { work(piece * kPiece, std::min(columns, (piece + 1) * kPiece)); });
+  backend.for_each(piece_count(columns), [&](int piece) {
+    work(piece * kPieceColumns, std::min(columns, (piece + 1) * kPieceColumns));
+  });
 }
 
 int available_threads() {

@@ -3,7 +3,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace toy_fragments {
 
 constexpr int kFragments = 2;
 
@@ -46,9 +46,10 @@ void check(const Case& one) {
   check_inner_steps(one);
 }
 
-}  // namespace
+}  // namespace toy_fragments
 
 Method toy_fragments_method() {
+  using namespace toy_fragments;
   return {"toy-fragments", "two compressed fragments that overlap with compute (a demonstration)",
           options(),       plan,
           check,           no_warnings};

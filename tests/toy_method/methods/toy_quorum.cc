@@ -3,7 +3,7 @@
 #include "methods/common/method.h"
 
 namespace longhaul {
-namespace {
+namespace toy_quorum {
 
 std::vector<Node> options() {
   return {
@@ -23,9 +23,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-}  // namespace
+}  // namespace toy_quorum
 
 Method toy_quorum_method() {
+  using namespace toy_quorum;
   return {"toy-quorum",      "an outer step among those who are in time (a demonstration)",
           options(),         plan,
           check_inner_steps, no_warnings};
