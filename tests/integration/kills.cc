@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "tests/integration/command.h"
@@ -47,6 +48,14 @@ WholeTraining whole_training(const Json& method, int steps, int checkpoint_every
   whole.seconds = seconds_since(start);
   expect_same_training(out, whole);
   return whole;
+}
+
+const WholeTraining& shared_whole_training(const Json& method, int steps, int checkpoint_every) {
+  static std::map<std::string, WholeTraining> all;
+  const std::string key = Json({method, steps, checkpoint_every}).dump();
+  const auto known = all.find(key);
+  if (known != all.end()) return known->second;
+  return all.emplace(key, whole_training(method, steps, checkpoint_every)).first->second;
 }
 
 int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937& random) {

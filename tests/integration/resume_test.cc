@@ -20,7 +20,7 @@ constexpr int kSteps = 40, kCheckpointEvery = 3;
 
 class Resume : public testing::TestWithParam<Json> {
  protected:
-  const WholeTraining whole_ = whole_training(GetParam(), kSteps, kCheckpointEvery);
+  const WholeTraining& whole_ = shared_whole_training(GetParam(), kSteps, kCheckpointEvery);
 };
 
 INSTANTIATE_TEST_SUITE_P(Methods, Resume, testing::ValuesIn(every_method(5)));
@@ -120,8 +120,8 @@ class DamagedCheckpoint : public testing::Test {
     write_text(file, text);
   }
 
-  const WholeTraining whole_ =
-      whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
+  const WholeTraining& whole_ =
+      shared_whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
   const std::string out_ = fresh_folder("damaged");
   std::vector<int> steps_;  // newest first
 };
