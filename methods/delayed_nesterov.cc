@@ -1,6 +1,6 @@
 // Delayed Nesterov (asynchronous local SGD, arXiv 2401.09135, algorithm 3): a server takes a plain gradient
 // step with each Δ that arrives, and a step of its momentum with every N-th. Here all replicas arrive
-// together, so N is a number of rounds. They take H steps each, or with dynamic local steps (DyLU, section 5)
+// together, so N is a number of rounds. They take H steps each, or with dynamic local steps (DyLU)
 // as many as fit into the time of the fastest.
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/method.h"

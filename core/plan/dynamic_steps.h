@@ -1,4 +1,4 @@
-// Dynamic local steps (DyLU of asynchronous local SGD, arXiv 2401.09135, section 5): of a round of H steps a
+// Dynamic local steps (DyLU of asynchronous local SGD, arXiv 2401.09135): of a round of H steps a
 // slow replica takes fewer, so that all end it at about the same time. With v the steps a second that a
 // replica could take, it takes floor(v / max v · H) of them, and one at least.
 //
