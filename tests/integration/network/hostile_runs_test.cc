@@ -135,8 +135,9 @@ TEST_P(HostileRun, IsRefusedWithFilePlaceAndKey) {
     EXPECT_TRUE(result.status == 2 || (!must_refuse && result.status == 0))
         << command << " ended with " << result.status << ": " << result.err;
     EXPECT_EQ(result.err.find("json.exception"), std::string::npos) << result.err;
-    if (must_refuse)
+    if (must_refuse) {
       EXPECT_NE(result.err.find(damage.said), std::string::npos) << command << ": " << result.err;
+    }
   }
 }
 
