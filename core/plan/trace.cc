@@ -157,9 +157,11 @@ void check_numbers(const OperationRule& rule, const PlanContext& context) {
     throw InputError("overlap_backward", fmt::format("found {}", rule.overlap_backward), "0 to 1");
   switch (rule.grouping) {
     case Grouping::kEveryone:
+      check("group_size", rule.group_size, 0, context.replicas);
       break;
     case Grouping::kTwoLevel:
       check("across_every", rule.across_every, 1, kMostOfACount);
+      check("group_size", rule.group_size, 0, context.replicas);
       break;
     case Grouping::kSites:
       check("across_every", rule.across_every, 1, kMostOfACount);

@@ -61,6 +61,12 @@ TEST(HostileTrace, NothingIsDividedByZero) {
   EXPECT_EQ(refusal_of_rule("every", 0), "t.jsonl: line 1, every: found 0; allowed: 1 to 1000000000");
   EXPECT_EQ(refusal_of_rule("group_size", 0), "t.jsonl: line 1, group_size: found 0; allowed: 2 to 4");
   EXPECT_EQ(refusal_of_rule("group_size", 5), "t.jsonl: line 1, group_size: found 5; allowed: 2 to 4");
+  for (const char* everyone : {"everyone", "two-level"}) {  // where it counts who contributes
+    Json head = header();
+    head["rules"][0].update(Json{{"grouping", everyone}, {"across_every", 2}, {"group_size", 1000000000}});
+    EXPECT_NE(refusal(head).find("group_size: found 1000000000; allowed: 0 to 4"), std::string::npos)
+        << everyone;
+  }
   for (const char* grouping : {"grid", "targets", "regular-targets", "sites"}) {
     Json head = header();
     head["rules"][0]["grouping"] = grouping;
