@@ -1,13 +1,11 @@
 // Slow replicas that take fewer inner steps, from end to end: what the replay and the training count is the
 // same, with crashes too, and the bytes are those of an undisturbed run after kills.
 #include <gtest/gtest.h>
-#include <signal.h>
 
-#include <chrono>
 #include <random>
-#include <thread>
 
 #include "core/csv.h"
+#include "tests/integration/kills.h"
 #include "tests/integration/recorded_runs.h"
 
 namespace longhaul {
@@ -87,22 +85,8 @@ TEST_F(DynamicSteps, KilledRunsEndWithTheSameBytes) {
     }
     const std::string file = folder_ + "/" + name + ".json", killed = folder_ + "/killed " + name;
     std::mt19937 random(5);
-    for (int kills = 0; kills < 3; ++kills) {
-      std::vector<std::string> arguments = {"run", file, "--out", killed, "--quiet"};
-      if (kills > 0) arguments.push_back("--resume");
-      const pid_t child = start_command("longhaul", arguments);
-      std::this_thread::sleep_for(
-          std::chrono::milliseconds(std::uniform_int_distribution<int>(150, 900)(random)));
-      kill(child, SIGKILL);
-      wait_for(child);
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // its children see that it is gone
-    }
-    CommandResult resumed;
-    for (int tries = 0; tries < 50; ++tries) {
-      resumed = longhaul({"run", file, "--out", killed, "--quiet", "--resume"});
-      if (resumed.status == 0) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    }
+    const CommandResult resumed =
+        run_through_kills({"run", file, "--out", killed, "--quiet"}, {150, 900}, random);
     ASSERT_EQ(resumed.status, 0) << resumed.err;
     expect_same_run(killed, whole);
   }

@@ -83,6 +83,26 @@ int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937
   return ended + 1;
 }
 
+CommandResult run_through_kills(std::vector<std::string> arguments, std::pair<int, int> milliseconds,
+                                std::mt19937& random) {
+  std::uniform_int_distribution<int> moment(milliseconds.first, milliseconds.second);
+  for (int kills = 0; kills < 3; ++kills) {
+    const pid_t child = start_command("longhaul", arguments);
+    std::this_thread::sleep_for(std::chrono::milliseconds(moment(random)));
+    kill(child, SIGKILL);
+    wait_for(child);
+    if (kills == 0) arguments.push_back("--resume");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // its children see that it is gone
+  }
+  CommandResult last;
+  for (int tries = 0; tries < 50; ++tries) {
+    last = longhaul(arguments);
+    if (last.status == 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  return last;
+}
+
 pid_t start_training(const WholeTraining& whole, const std::string& out, bool resume) {
   std::vector<std::string> arguments = {
       "--case", whole.folder + "/case.json", "--out", out, "--quiet", "--threads", "2"};

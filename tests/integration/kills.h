@@ -3,9 +3,11 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/options.h"
+#include "tests/integration/command.h"
 
 namespace longhaul {
 
@@ -25,6 +27,11 @@ const WholeTraining& shared_whole_training(const Json& method, int steps, int ch
 // ends before that, it is compared and begun anew. Expects the tables of `whole` at each end. Returns how
 // often it ended.
 int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937& random);
+
+// `longhaul run` with these arguments: killed three times, each a drawn time of so many milliseconds after
+// its start, and resumed until it ends well. Returns its last end.
+CommandResult run_through_kills(std::vector<std::string> arguments, std::pair<int, int> milliseconds,
+                                std::mt19937& random);
 
 // Starts longhaul-train on the case of `whole` without waiting.
 pid_t start_training(const WholeTraining& whole, const std::string& out, bool resume);

@@ -1,18 +1,16 @@
 // Trainings of every method among replicas that crash and come back, as a user runs them: they end, are
 // evaluated on whom the replay says is there, twice the same, and the same when they are killed in between.
 #include <gtest/gtest.h>
-#include <signal.h>
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <random>
 #include <set>
-#include <thread>
 
 #include "core/csv.h"
 #include "core/json.h"
 #include "tests/integration/command.h"
+#include "tests/integration/kills.h"
 #include "tests/support/every_method.h"
 
 namespace longhaul {
@@ -116,22 +114,8 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
   // Killed three times, wherever it was.
   const std::string again = folder_ + "/killed";
   std::mt19937 random(7);
-  for (int kills = 0; kills < 3; ++kills) {
-    std::vector<std::string> arguments = {"run", file, "--out", again, "--quiet", "--jobs", "2"};
-    if (kills > 0) arguments.push_back("--resume");
-    const pid_t child = start_command("longhaul", arguments);
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(std::uniform_int_distribution<int>(300, 2500)(random)));
-    kill(child, SIGKILL);
-    wait_for(child);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // its children see that it is gone
-  }
-  CommandResult resumed;
-  for (int tries = 0; tries < 50; ++tries) {
-    resumed = longhaul({"run", file, "--out", again, "--quiet", "--jobs", "2", "--resume"});
-    if (resumed.status == 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
+  const CommandResult resumed =
+      run_through_kills({"run", file, "--out", again, "--quiet", "--jobs", "2"}, {300, 2500}, random);
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   expect_same_run(again, out);
 }
