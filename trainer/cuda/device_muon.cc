@@ -1,6 +1,7 @@
 #include "trainer/cuda/device_muon.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 
@@ -72,7 +73,7 @@ void DeviceMuon::run(const float* factors, CudaStream stream) {
 // As NewtonSchulz::orthogonalize, behind its division.
 void DeviceMuon::orthogonalize(const MuonMatrix& matrix) {
   constexpr NewtonSchulzCoefficients k;
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   const std::int64_t replicas = tables_.replicas, side = std::min(matrix.rows, matrix.columns);
   const bool is_wide = matrix.rows <= matrix.columns;
   at::Tensor x = matrices_in(work_.get(), replicas, matrix.rows, matrix.columns),

@@ -1,6 +1,7 @@
 #include "trainer/model/decoder.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
@@ -143,7 +144,7 @@ class Decoder::Network {
       : shape_(shape), device_(torch_device(device)), operators_(shape, device_) {}
 
   double loss(const float* weights, const Batch& batch) const {
-    const at::NoGradGuard no_gradient;
+    const c10::NoGradGuard no_gradient;
     return forward(Cutter(row(const_cast<float*>(weights)), shape_).cut(), batch).item<double>();
   }
 
@@ -199,7 +200,7 @@ class Decoder::OneOfAStack {
 
   // `gradient` may be null.
   double run(const float* weights, float* gradient, const Batch& batch) const {
-    const at::NoGradGuard no_gradient;
+    const c10::NoGradGuard no_gradient;
     const Tensor row = on_device(const_cast<float*>(weights), at::kFloat, parameters_),
                  tokens = on_device(const_cast<std::int64_t*>(batch.tokens.data()), at::kLong,
                                     static_cast<std::int64_t>(batch.tokens.size())),

@@ -1,6 +1,7 @@
 #include "trainer/model/gemm.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/core.h>
 #ifdef LONGHAUL_ONEDNN
 #include <dnnl.h>
@@ -113,7 +114,7 @@ void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, float alph
 
 void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
                          const Operand& b, float beta, float* c, std::int64_t stride) {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   const at::Tensor product = at::mm(tensor(a, m, k), tensor(b, k, n)).mul_(alpha);
   at::Tensor target = tensor({c, stride}, m, n);
   beta == 0 ? target.copy_(product) : target.mul_(beta).add_(product);

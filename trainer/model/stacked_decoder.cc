@@ -1,5 +1,6 @@
 #include "trainer/model/stacked_decoder.h"
 
+#include <c10/core/GradMode.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -380,7 +381,7 @@ class StackedDecoder::Implementation {
   }
 
   void run(const StackedBatch& batch, const Piece& piece) const {
-    const at::NoGradGuard no_gradient;
+    const c10::NoGradGuard no_gradient;
     check_blocks(batch, piece);
     precision_ == Precision::kBf16 ? run_as<Bf16>(batch, piece) : run_as<float>(batch, piece);
   }

@@ -5,6 +5,7 @@
 //
 // Useful arithmetic is 6 · parameters · tokens; attention's share is not counted and stated apart.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <chrono>
 #include <cstdio>
@@ -213,7 +214,7 @@ int main(int argc, char** argv) {
   }
   try {
     longhaul::choose_device("cuda", "");
-    const at::NoGradGuard no_gradient;
+    const c10::NoGradGuard no_gradient;
     const std::string text = longhaul::benchmark(quick).dump(2) + "\n";
     std::fputs(text.c_str(), stdout);
     if (!out.empty()) std::ofstream(out) << text;
