@@ -27,7 +27,7 @@ void clip_factors_on_device(const AdamwTables& tables, double largest, double* p
   const CudaLaunch launch{stream};
   rows_take_packs(tables.columns) ? square_sums<kPackedColumns>(tables, partial, launch)
                                   : square_sums<1>(tables, partial, launch);
-  launch.rows(tables.replicas, ClipFactors{partial, factors, norm_slices(tables.columns), largest});
+  launch.blocks(tables.replicas, ClipFactors{partial, factors, norm_slices(tables.columns), largest});
 }
 
 void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,

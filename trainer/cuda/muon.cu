@@ -14,7 +14,7 @@ void muon_look_ahead_on_device(const AdamwTables& tables, const MuonMatrix& matr
               MuonLookAhead{tables.gradient + matrix.offset, tables.first_moment + matrix.offset, factors,
                             momentum, work, tables.columns, size});
   launch.rows(tables.replicas * slices, SquareSums<1>{work, partial, size, slices});
-  launch.rows(tables.replicas, InverseNorms{partial, inverse, slices});
+  launch.blocks(tables.replicas, InverseNorms{partial, inverse, slices});
   launch.grid(tables.replicas, size, 1, ScaleRows{work, inverse, size});
 }
 

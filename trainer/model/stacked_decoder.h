@@ -50,9 +50,11 @@ class StackedDecoder {
   };
   Piece piece_of(int replicas, int sequences, bool with_gradient) const;
 
-  // What run() takes for one piece, estimated by the shapes: bytes.
+  // What run() takes for one piece, estimated by the shapes: bytes. Fused attention keeps no weights of
+  // attention, but for each head and token the logarithm of a sum.
   static std::int64_t workspace_bytes(const ModelShape& shape, Precision precision, std::int64_t replicas,
-                                      std::int64_t sequences, bool with_gradient);
+                                      std::int64_t sequences, bool with_gradient,
+                                      bool fused_attention = false);
 
  private:
   class Implementation;
