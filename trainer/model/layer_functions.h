@@ -33,12 +33,8 @@ struct Embed {
   LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
     const float* from = embedding + row / rows_a_replica * embedding_stride + token(row, 0) * width;
     float* to = x + row * width;
-    each_pack<kPack, kKept>(team, columns(), [&](int, int i) {
-      const NumberPack<float, kPack> numbers = read_pack<kPack>(from + i);
-      Floats<kPack> copy;
-      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) copy.at[j] = numbers[j];
-      write_pack(to + i, copy);
-    });
+    each_pack<kPack, kKept>(team, columns(),
+                            [&](int, int i) { write_pack<kPack>(to + i, read_pack<kPack>(from + i)); });
   }
 };
 
@@ -98,10 +94,10 @@ struct AddNorm {
     if (team.lane() == 0) scale[row] = s;
     each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
       Floats<kPack> value = kKept > 0 ? kept[place] : read(i);
-      if (added) write_pack(to + i, value);
+      if (added) write_pack<kPack>(to + i, value);
       const NumberPack<float, kPack> weight = read_pack<kPack>(weights + i);
       LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) value.at[j] = value.at[j] * s * weight[j];
-      write_pack(out + i, value);
+      write_pack<kPack>(out + i, value);
     });
   }
 };
@@ -157,8 +153,8 @@ struct NormBackward {
         }
         LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) result.at[j] =
             result.at[j] + s * gradient[j] * weight[j] - pull * value[j];
-        write_pack(to + i, result);
-        write_pack(out + i, result);
+        write_pack<kPack>(to + i, result);
+        write_pack<kPack>(out + i, result);
         Floats<kPack> sum = kept_sums[place];
         if (kKept == 0 && row > begin) {
           const NumberPack<float, kPack> before = read_pack<kPack>(sums + i);
@@ -168,12 +164,12 @@ struct NormBackward {
         if (kKept > 0)
           kept_sums[place] = sum;
         else
-          write_pack(sums + i, sum);
+          write_pack<kPack>(sums + i, sum);
       });
     }
     if (kKept > 0)
       each_pack<kPack, kKept>(team, columns(),
-                              [&](int place, int i) { write_pack(sums + i, kept_sums[place]); });
+                              [&](int place, int i) { write_pack<kPack>(sums + i, kept_sums[place]); });
   }
 };
 
@@ -229,17 +225,14 @@ struct Turn {
       first.at[j] = a[j] * cosine.at[j] - b[j] * sine.at[j];
       second.at[j] = b[j] * cosine.at[j] + a[j] * sine.at[j];
     }
-    write_pack(to, first);
-    write_pack(to + half, second);
+    write_pack<kPack>(to, first);
+    write_pack<kPack>(to + half, second);
   }
 };
 
 template <int kPack, typename Number>
-LONGHAUL_HOST_DEVICE void copy_pack(const Number* from, Number* to) {
-  const NumberPack<Number, kPack> numbers = read_pack<kPack>(from);
-  Floats<kPack> copy;
-  LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) copy.at[j] = numbers[j];
-  write_pack(to, copy);
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void copy_pack(const Number* from, Number* to) {
+  write_pack<kPack>(to, read_pack<kPack>(from));
 }
 
 // In place, qkv [rows, 3 · h]: queries and keys turned by the rotary angles, queries scaled too.
@@ -409,7 +402,7 @@ struct Swiglu {
       const NumberPack<Number, kPack> gate = read_pack<kPack>(gates + i), up = read_pack<kPack>(ups + i);
       Floats<kPack> result;
       LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) result.at[j] = gate[j] / (1 + expf(-gate[j])) * up[j];
-      write_pack(out + i, result);
+      write_pack<kPack>(out + i, result);
     });
   }
 };
@@ -435,8 +428,8 @@ struct SwigluBackward {
         d_gate.at[j] = dy[j] * up[j] * sigmoid * (1 + gate[j] * (1 - sigmoid));
         d_up.at[j] = dy[j] * gate[j] * sigmoid;
       }
-      write_pack(gates + i, d_gate);
-      write_pack(ups + i, d_up);
+      write_pack<kPack>(gates + i, d_gate);
+      write_pack<kPack>(ups + i, d_up);
     });
   }
 };
@@ -457,7 +450,7 @@ struct CrossEntropy {
     Number* values = logits + row * classes;
     const std::int64_t target = places.token(row, 1);
     const float of_target = load(values[target]);
-    NumberPack<Number, kPack> kept[kRoom<kKept>];
+    NumberPack<Number, kPack> kept[kRoom<kKept>] = {};
     const auto read = [&](int place, int i) {
       return kKept > 0 ? kept[place] : read_pack<kPack>(values + i);
     };
@@ -481,7 +474,7 @@ struct CrossEntropy {
       Floats<kPack> gradient;
       LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) gradient.at[j] =
           scale * (expf(numbers[j] - largest) / sum - (i + j == target ? 1.f : 0.f));
-      write_pack(values + i, gradient);
+      write_pack<kPack>(values + i, gradient);
     });
   }
 };

@@ -38,16 +38,34 @@ struct NumberPack<Number, 1> {
 // `from` and `to` are aligned to the pack, up to 16 bytes.
 
 template <int kWords>
-LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void copy_words(void* to, const void* from) {
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void read_words(std::uint32_t* words, const void* from) {
 #ifdef __CUDA_ARCH__
   static_assert(kWords == 2 || kWords % 4 == 0);
-  if constexpr (kWords == 2)
-    *static_cast<uint2*>(to) = *static_cast<const uint2*>(from);
-  else
-    LONGHAUL_UNROLL for (int i = 0; i < kWords / 4; ++i) static_cast<uint4*>(to)[i] =
-        static_cast<const uint4*>(from)[i];
+  if constexpr (kWords == 2) {
+    const uint2 two = *static_cast<const uint2*>(from);
+    words[0] = two.x, words[1] = two.y;
+  } else {
+    LONGHAUL_UNROLL for (int i = 0; i < kWords; i += 4) {
+      const uint4 four = static_cast<const uint4*>(from)[i / 4];
+      words[i] = four.x, words[i + 1] = four.y, words[i + 2] = four.z, words[i + 3] = four.w;
+    }
+  }
 #else
-  std::memcpy(to, from, 4 * kWords);
+  std::memcpy(words, from, 4 * kWords);
+#endif
+}
+
+template <int kWords>
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void write_words(void* to, const std::uint32_t* words) {
+#ifdef __CUDA_ARCH__
+  // By name: a store through uint4* was taken apart in some kernels.
+  if constexpr (kWords == 2)
+    __stwb(static_cast<uint2*>(to), make_uint2(words[0], words[1]));
+  else
+    LONGHAUL_UNROLL for (int i = 0; i < kWords; i += 4) __stwb(
+        static_cast<uint4*>(to) + i / 4, make_uint4(words[i], words[i + 1], words[i + 2], words[i + 3]));
+#else
+  std::memcpy(to, words, 4 * kWords);
 #endif
 }
 
@@ -56,33 +74,32 @@ LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE NumberPack<Number, kCount> read_pack
   if constexpr (kCount == 1) {
     return {*from};
   } else {
-    constexpr int kWords = NumberPack<Number, kCount>::kWords;
-    alignas(16) NumberPack<Number, kCount> pack;
-    copy_words<kWords>(pack.words, from);
+    NumberPack<Number, kCount> pack;
+    read_words<NumberPack<Number, kCount>::kWords>(pack.words, from);
     return pack;
   }
 }
 
-template <int kCount>
-LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void write_pack(float* to, const Floats<kCount>& values) {
-  if constexpr (kCount == 1) {
-    *to = values.at[0];
-  } else {
-    alignas(16) Floats<kCount> aligned = values;
-    copy_words<kCount>(to, aligned.at);
-  }
+template <int kCount, typename Number>
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void write_pack(Number* to,
+                                                            const NumberPack<Number, kCount>& pack) {
+  if constexpr (kCount == 1)
+    *to = pack.number;
+  else
+    write_words<NumberPack<Number, kCount>::kWords>(to, pack.words);
 }
 
-template <int kCount>
-LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void write_pack(Bf16* to, const Floats<kCount>& values) {
-  if constexpr (kCount == 1) {
-    store(*to, values.at[0]);
-  } else {
-    alignas(16) std::uint32_t words[kCount / 2];
-    LONGHAUL_UNROLL for (int i = 0; i < kCount / 2; ++i) words[i] =
+template <int kCount, typename Number>
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void write_pack(Number* to, const Floats<kCount>& values) {
+  NumberPack<Number, kCount> pack;
+  if constexpr (kCount == 1)
+    store(pack.number, values.at[0]);
+  else if constexpr (sizeof(Number) == 4)
+    LONGHAUL_UNROLL for (int i = 0; i < kCount; ++i) pack.words[i] = bits_of(values.at[i]);
+  else
+    LONGHAUL_UNROLL for (int i = 0; i < kCount / 2; ++i) pack.words[i] =
         to_bf16(values.at[2 * i]) | std::uint32_t{to_bf16(values.at[2 * i + 1])} << 16;
-    copy_words<kCount / 2>(to, words);
-  }
+  write_pack<kCount>(to, pack);
 }
 
 // work(place, i) for the packs of a row that are this lane's: i is the first number, `place` counts them.
