@@ -23,7 +23,7 @@ void muon_update_on_device(const AdamwTables& tables, const MuonMatrix& matrix, 
   const CudaLaunch launch{stream};
   launch.grid(tables.replicas, matrix.size(), 1,
               MuonColumns{tables.weights + matrix.offset, work, scalars, matrix.scale, tables.columns,
-                          matrix.size()});
+                          matrix.size(), tables.narrow ? tables.narrow + matrix.offset : nullptr});
 }
 
 }  // namespace longhaul

@@ -43,9 +43,10 @@ Tensor turned(const Tensor& matrices) {
 }
 
 // Rows of the arena as a tensor. The device is said: to ask for it is no part of a captured graph.
-Tensor table(float* rows, std::int64_t count, std::int64_t columns, at::Device device) {
+template <typename Number>
+Tensor table(Number* rows, std::int64_t count, std::int64_t columns, at::Device device) {
   return at::for_blob(rows, {count, columns})
-      .options(at::TensorOptions().dtype(at::kFloat).device(device))
+      .options(at::TensorOptions().dtype(kType<Number>).device(device))
       .target_device(device)
       .make_tensor();
 }
@@ -460,6 +461,15 @@ class StackedDecoder::Implementation {
                : std::make_unique<LaunchedLayerOperators<Number, HostLaunch>>(HostLaunch());
   }
 
+  // As the products take them.
+  template <typename Number>
+  Tensor weights(const StackedBatch& batch, int first, int count) const {
+    const std::int64_t p = setting_.shape.parameters();
+    if (kType<Number> == at::kBFloat16 && batch.narrow)
+      return table(const_cast<Bf16*>(batch.narrow + first * p), count, p, setting_.device);
+    return table(const_cast<float*>(batch.weights + first * p), count, p, setting_.device).to(kType<Number>);
+  }
+
   template <typename Number>
   void run_as(const StackedBatch& batch, const Piece& piece) const {
     const ModelShape& shape = setting_.shape;
@@ -469,7 +479,7 @@ class StackedDecoder::Implementation {
     for (int r = 0; r < batch.replicas; r += piece.replicas) {
       const int n = std::min(piece.replicas, batch.replicas - r);
       const float* master = batch.weights + r * p;
-      const Tensor weights = table(const_cast<float*>(master), n, p, setting_.device).to(kType<Number>);
+      const Tensor weights = this->weights<Number>(batch, r, n);
       for (int s = 0; s < batch.sequences; s += piece.sequences) {
         Pass<Number> pass(setting_, *operators, weights, master,
                           std::min(piece.sequences, batch.sequences - s));
