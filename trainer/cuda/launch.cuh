@@ -28,6 +28,7 @@ struct WarpTeam {
     for (int away = 16; away > 0; away /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, away));
     return value;
   }
+  __device__ std::uint32_t which(bool says_yes) const { return __ballot_sync(0xffffffffu, says_yes); }
   // What lanes have read of memory is read, and what they have written is seen by the others.
   __device__ void sync() const { __syncwarp(); }
 };

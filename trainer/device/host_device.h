@@ -28,6 +28,8 @@ struct SerialTeam {
     return value;
   }
   LONGHAUL_HOST_DEVICE float largest(float value) const { return value; }
+  // A bit for each lane that says yes, from the lowest on; every lane gets all.
+  LONGHAUL_HOST_DEVICE std::uint32_t which(bool says_yes) const { return says_yes ? 1 : 0; }
   // All lanes have read and written what stands before.
   LONGHAUL_HOST_DEVICE void sync() const {}
 };

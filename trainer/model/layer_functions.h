@@ -38,8 +38,8 @@ struct Embed {
   }
 };
 
-// one_hot [rows, classes]: 1 at the row's token. Its transpose times a gradient adds up the gradients of
-// equal tokens in a fixed order.
+// The gradient of the embedding, where there are few classes: one_hot [rows, classes] is 1 at the row's
+// token. Its transpose times a gradient adds up the gradients of equal tokens in a fixed order.
 template <typename Number>
 struct OneHot {
   Embed places;
@@ -51,6 +51,81 @@ struct OneHot {
     const std::int64_t token = places.token(row, 0);
     for (std::int64_t i = team.lane(); i < classes; i += team.lanes())
       store(one_hot[row * classes + i], i == token ? 1.f : 0.f);
+  }
+};
+
+// Where there are many classes: first the row's token by itself,
+struct Tokens {
+  Embed places;
+  std::int32_t* tokens;  // [rows]
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t row) const {
+    tokens[row] = static_cast<std::int32_t>(places.token(row, 0));
+  }
+};
+
+// then gradient (of replica r at r · stride) += dx of the rows of equal tokens, in ascending order. The first
+// row with a token does it for all: a team goes through all tokens of its replica, but each dx is read once.
+struct EmbeddingGradient {
+  const std::int32_t* tokens;
+  const float* dx;
+  float* gradient;
+  std::int64_t stride, rows_a_replica, width;
+
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(width); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
+    const std::int64_t replica = row / rows_a_replica;
+    const std::int32_t* of_replica = tokens + replica * rows_a_replica;
+    const auto rows = static_cast<int>(rows_a_replica),
+               own = static_cast<int>(row - replica * rows_a_replica);
+    const std::int32_t token = of_replica[own];
+    for (int first = 0; first < own; first += kStretch * team.lanes()) {
+      bool is_earlier = false;
+      LONGHAUL_UNROLL for (int i = 0; i < kStretch; ++i) {
+        const int other = first + i * team.lanes() + team.lane();
+        if (other < own && of_replica[other] == token) is_earlier = true;
+      }
+      if (team.which(is_earlier) != 0) return;
+    }
+    float* to = gradient + replica * stride + token * width;
+    Floats<kPack> kept[kRoom<kKept>] = {};
+    for (int first = own; first < rows; first += team.lanes()) {
+      const int mine = first + team.lane();
+      std::uint32_t same = team.which(mine < rows && of_replica[mine] == token);
+      for (int other = first; same != 0; same >>= 1, ++other) {
+        if ((same & 1) == 0) continue;
+        const float* from = dx + (replica * rows_a_replica + other) * width;
+        each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+          const NumberPack<float, kPack> more = read_pack<kPack>(from + i);
+          if (kKept > 0) {
+            LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) kept[place].at[j] += more[j];
+          } else {
+            add(to + i, more);
+          }
+        });
+      }
+    }
+    if (kKept > 0)
+      each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+        NumberPack<float, kPack> sum;
+        if constexpr (kPack == 1)
+          sum.number = kept[place].at[0];
+        else
+          LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum.words[j] = bits_of(kept[place].at[j]);
+        add(to + i, sum);
+      });
+  }
+
+ private:
+  static constexpr int kStretch = 4;
+
+  template <int kPack>
+  LONGHAUL_HOST_DEVICE static void add(float* to, const NumberPack<float, kPack>& more) {
+    const NumberPack<float, kPack> before = read_pack<kPack>(static_cast<const float*>(to));
+    Floats<kPack> sum;
+    LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum.at[j] = before[j] + more[j];
+    write_pack<kPack>(to, sum);
   }
 };
 

@@ -14,6 +14,8 @@ class LayerOperators {
   virtual ~LayerOperators() = default;
   virtual void run(const layer::Embed& work, std::int64_t rows) const = 0;
   virtual void run(const layer::OneHot<Number>& work, std::int64_t rows) const = 0;
+  virtual void run(const layer::Tokens& work, std::int64_t rows) const = 0;
+  virtual void run(const layer::EmbeddingGradient& work, std::int64_t rows) const = 0;
   virtual void run(const layer::AddNorm<Number>& work, std::int64_t rows) const = 0;
   virtual void run(const layer::NormBackward<Number>& work, std::int64_t slices) const = 0;
   virtual void run(const layer::TurnHeads<Number>& work, std::int64_t rows) const = 0;
@@ -54,6 +56,8 @@ class LaunchedLayerOperators : public LayerOperators<Number> {
 
   void run(const layer::Embed& work, std::int64_t rows) const override { streamed<float>(rows, work); }
   void run(const layer::OneHot<Number>& work, std::int64_t rows) const override { launch_.rows(rows, work); }
+  void run(const layer::Tokens& work, std::int64_t rows) const override { launch_.grid(1, rows, 1, work); }
+  void run(const layer::EmbeddingGradient& work, std::int64_t rows) const override { kept(rows, work); }
   void run(const layer::AddNorm<Number>& work, std::int64_t rows) const override { kept(rows, work); }
   void run(const layer::NormBackward<Number>& work, std::int64_t slices) const override {
     kept(slices, work);

@@ -20,6 +20,10 @@ namespace {
 
 using at::Tensor;
 
+// A product with one-hot rows adds up the embedding's gradient at less than a layer's cost for so many
+// classes.
+constexpr std::int64_t kMostOfOneHot = 1024;
+
 // Slices of a replica's rows in which the gradient of a norm is added up side by side: so many, or one for
 // each 16 rows, which are then added up in groups first. They follow from a replica's rows alone, so that
 // pieces over replicas change no sum.
@@ -154,8 +158,7 @@ class Pass {
       state(index) = {};
       cross_back(index);
     }
-    operators_.run(layer::OneHot<Number>{places_, data<Number>(logits_), v_}, rows_);
-    add_product(0, v_, h_, logits_, narrow_dx_);
+    add_embedding_gradient();
   }
 
  private:
@@ -197,6 +200,20 @@ class Pass {
       target.baddbmm_(left, right);
     else
       at::bmm_out(target, left, right);
+  }
+
+  // A product with as many columns as there are classes, or, where they are many, sums over equal tokens.
+  void add_embedding_gradient() {
+    if (v_ <= kMostOfOneHot) {
+      operators_.run(layer::OneHot<Number>{places_, data<Number>(logits_), v_}, rows_);
+      return add_product(0, v_, h_, logits_, narrow_dx_);
+    }
+    const Tensor tokens = at::empty({rows_}, on_device(at::kInt));
+    operators_.run(layer::Tokens{places_, tokens.template data_ptr<std::int32_t>()}, rows_);
+    if (!accumulates_) gradient_.narrow(1, 0, v_ * h_).zero_();
+    operators_.run(layer::EmbeddingGradient{tokens.template data_ptr<std::int32_t>(), data<float>(dx_),
+                                            data<float>(gradient_), p_, m_, h_},
+                   rows_);
   }
 
   // x becomes x + added (where there is something to add), and its norm is taken.

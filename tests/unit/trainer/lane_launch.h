@@ -53,6 +53,15 @@ class LaneTeam {
     for (int away = 16; away > 0; away /= 2) value = std::max(value, from_lane(value, lane_ ^ away));
     return value;
   }
+  std::uint32_t which(bool says_yes) const {
+    shared_->values[lane_] = says_yes ? 1 : 0;
+    sync();
+    std::uint32_t bits = 0;
+    for (int lane = 0; lane < kLanes; ++lane)
+      if (shared_->values[lane] > 0) bits |= std::uint32_t{1} << lane;
+    sync();
+    return bits;
+  }
   void sync() const { shared_->meeting.wait(); }
 
  private:

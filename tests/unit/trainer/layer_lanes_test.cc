@@ -189,6 +189,33 @@ TYPED_TEST(Rows, HeadsAreThoseOfOneLaneInBothLayouts) {
   }
 }
 
+// Tokens that come back within and across the stretches that a team looks at together. Whole numbers, so that
+// no order of the sums matters; what was there stays.
+TEST(LanesOfARow, AddUpTheGradientsOfEqualTokens) {
+  constexpr std::int64_t kClasses = 9, kTokens = 150;
+  for (const std::int64_t width : {7, 12, 264, 2304}) {
+    std::vector<std::int32_t> tokens;
+    std::vector<float> dx, found(static_cast<std::size_t>(2 * (kClasses * width + 4)), 5), expected = found;
+    for (std::int64_t row = 0; row < 2 * kTokens; ++row) {
+      tokens.push_back(static_cast<std::int32_t>(row < 20 ? 3 : row * row % kClasses));
+      for (std::int64_t i = 0; i < width; ++i) {
+        dx.push_back(static_cast<float>((row * 7 + i) % 11));
+        expected[static_cast<std::size_t>(row / kTokens * (kClasses * width + 4) + tokens.back() * width +
+                                          i)] += dx.back();
+      }
+    }
+    const layer::EmbeddingGradient work{tokens.data(),        dx.data(), found.data(),
+                                        kClasses * width + 4, kTokens,   width};
+    std::vector<float> serial = found;
+    LaunchedLayerOperators<Bf16, testing_lanes::LaneLaunch>({}).run(work, 2 * kTokens);
+    EXPECT_EQ(found, expected) << "width " << width;
+    layer::EmbeddingGradient again = work;
+    again.gradient = serial.data();
+    one_by_one(again, 2 * kTokens);
+    EXPECT_EQ(serial, expected) << "width " << width;
+  }
+}
+
 // 1 + 2 + … + n = n(n + 1)/2 for the first replica, n more for each number of the second.
 TEST(LanesOfABlock, AddUpLosses) {
   constexpr std::int64_t kCount = 1000;

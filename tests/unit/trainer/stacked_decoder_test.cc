@@ -107,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, StackedDecoderInFloat32,
                                          Setting{kSmall, 2, 5, 0.3, memory_for(kSmall, 1, 2)},
                                          Setting{kSmall, 2, 3, 0.3, 1},
                                          Setting{{12, 0, 3, 10, 7, 11}, 2, 2, 0.3, 0},
+                                         Setting{{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 0},
+                                         Setting{{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 1},
                                          Setting{kTraining, 3, 4, 0.05, 0}));
 
 TEST(StackedDecoder, PiecesOfReplicasChangeNoBit) {
