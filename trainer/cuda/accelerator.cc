@@ -39,7 +39,7 @@ class GpuAccelerator : public Accelerator {
         optimizer_(spec.train.optimizer, spec.decay,
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()},
-                   spec.muon),
+                   spec.muon, spec.train.precision),
         exchange_(replicas, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision,
@@ -64,6 +64,7 @@ class GpuAccelerator : public Accelerator {
     for (const Batch& batch : batches) tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
     tokens_.set(tokens);
     microbatches_.set(paths);
+    optimizer_.renew_narrow(current_cuda_stream());
     gradients_.run([this] {
       microbatches_.run(
           {row(Slot::kWeights), row(Slot::kGradient)},
@@ -97,8 +98,10 @@ class GpuAccelerator : public Accelerator {
 
   void apply(const Operation& operation) override {
     if (replicas_.ranks.size() == 1 && operation.rule->is_blocking() &&
-        exchange_.run(operation, operations_, current_cuda_stream()))
+        exchange_.run(operation, operations_, current_cuda_stream())) {
+      optimizer_.weights_have_changed();
       return wait_for_device();
+    }
     apply_on_host(operation);
   }
 
@@ -144,7 +147,10 @@ class GpuAccelerator : public Accelerator {
     return tables_[replicas_.arena.index_of(slot)].get() + at * replicas_.arena.parameters();
   }
   float* on_host(Slot slot) { return replicas_.arena.row(slot, held().first); }
-  void upload(Slot slot) { copy_to_device(row(slot), on_host(slot), bytes_of_a_table()); }
+  void upload(Slot slot) {
+    copy_to_device(row(slot), on_host(slot), bytes_of_a_table());
+    if (slot == Slot::kWeights) optimizer_.weights_have_changed();
+  }
 
   // Rows that an operation reads or changes.
   std::vector<Slot> slots_of(const Operation& operation) const {
@@ -182,7 +188,10 @@ class GpuAccelerator : public Accelerator {
                        row = first * replicas_.arena.parameters();
     decoder_.run({tables.weights + row, tables.gradients + row,
                   tokens_.get() + first * stride + microbatch * sequences_of_microbatch() * sequence, stride,
-                  losses_.get() + microbatch * held().size() + first, count, sequences_of_microbatch()});
+                  losses_.get() + microbatch * held().size() + first, count, sequences_of_microbatch(),
+                  tables.weights == this->row(Slot::kWeights) && optimizer_.narrow()
+                      ? optimizer_.narrow() + row
+                      : nullptr});
   }
 
   const TrainSpec& train_;

@@ -4,16 +4,27 @@
 
 namespace longhaul {
 
+namespace {
+
+AdamwTables with_narrow(AdamwTables tables, Bf16* narrow) {
+  tables.narrow = narrow;
+  return tables;
+}
+
+}  // namespace
+
 DeviceOptimizer::DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges,
-                                 const AdamwTables& tables, const std::vector<MuonMatrix>& muon)
+                                 const AdamwTables& tables, const std::vector<MuonMatrix>& muon,
+                                 Precision precision)
     : spec_(spec),
-      tables_(tables),
+      narrow_(precision == Precision::kBf16 ? as_index(tables.replicas * tables.columns) : 0),
+      tables_(with_narrow(tables, narrow_.get())),
       decaying_(decay_bits(ranges, tables.columns)),
       left_out_(left_out_bits(ranges, tables.columns)),
       partial_(as_index(tables.replicas * norm_slices(tables.columns))),
       factors_(as_index(tables.replicas)),
       scalars_(1),
-      muon_(spec, muon, tables) {}
+      muon_(spec, muon, tables_) {}
 
 void DeviceOptimizer::set(double lr, int step) {
   const StepScalars scalars = step_scalars(spec_, lr, step);
@@ -26,6 +37,14 @@ void DeviceOptimizer::run(CudaStream stream) {
   adamw_on_device(tables_, factors_.get(), scalars_.get(), decaying_.get(), left_out_.get(),
                   adamw_constants(spec_), stream);
   muon_.run(factors_.get(), stream);
+}
+
+void DeviceOptimizer::renew_narrow(CudaStream stream) {
+  if (narrow_.size() > 0 && narrow_is_old_) {
+    narrow_on_device(tables_, stream);
+    wait_for_device();  // what reads them next has a stream of its own
+  }
+  narrow_is_old_ = false;
 }
 
 }  // namespace longhaul
