@@ -169,9 +169,11 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     pace_ = std::make_unique<OwnPace>(plan_, context_, schedule_, *update_, replicas_);
   }
   if (device == Device::kCuda) {
-    accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks()},
-                                     replicas_, operations_);
+    accelerator_ = Accelerator::make(
+        {train_, decay_, muon_, plan_.pipeline, boundaries_, evaluator_.validation(), backend_->stacks()},
+        replicas_, operations_);
     accelerator_->upload();
+    evaluator_.use_card(accelerator_->rows());
   } else if (backend_->stacks()) {
     stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
                                                 kStackedMemory / backend_->threads(), boundaries_);
@@ -597,7 +599,7 @@ bool Training::has_exchanged(int step, int replica, const std::vector<Operation>
 void Training::evaluate(int step, const std::string& phase) {
   const std::vector<int> replicas = evaluated(step);
   if (replicas.empty()) return;
-  if (accelerator_) accelerator_->download(update_->product());
+  if (accelerator_ && ranks_.size() > 1) accelerator_->download(update_->product());
   last_ = evaluator_.evaluate(step, phase, replicas);
   best_loss_ = std::min(best_loss_, last_.mean_loss());
   files_.write(last_);

@@ -39,6 +39,7 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
+  emulated::count_copy_to_host(bytes);
   copy_to_device(to, from, bytes);
 }
 void copy_on_device(void* to, const void* from, std::size_t bytes) {

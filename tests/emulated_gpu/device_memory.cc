@@ -13,6 +13,7 @@ struct Memory {
   std::mutex mutex;
   std::map<void*, std::size_t> tables;
   int at_work = 0;
+  std::size_t to_host = 0;
 
   void protect(int protection) {
     for (const auto& [table, bytes] : tables) mprotect(table, bytes, protection);
@@ -45,6 +46,16 @@ void release(void* table) {
   if (found == all.tables.end()) return;
   munmap(table, found->second);
   all.tables.erase(found);
+}
+
+std::size_t copied_to_host() {
+  const std::lock_guard<std::mutex> lock(memory().mutex);
+  return memory().to_host;
+}
+
+void count_copy_to_host(std::size_t bytes) {
+  const std::lock_guard<std::mutex> lock(memory().mutex);
+  memory().to_host += bytes;
 }
 
 DeviceAtWork::DeviceAtWork() {

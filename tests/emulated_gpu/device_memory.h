@@ -10,6 +10,10 @@ namespace longhaul::emulated {
 void* allocate(std::size_t bytes);  // zeros
 void release(void* memory);
 
+// Bytes that were copied from it to the host since the program began.
+std::size_t copied_to_host();
+void count_copy_to_host(std::size_t bytes);
+
 // While one of these lives, the memory may be touched. They may be nested, and those of several threads
 // overlap.
 class DeviceAtWork {

@@ -4,6 +4,7 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "trainer/cuda/device_evaluation.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
@@ -25,7 +26,12 @@ std::int64_t memory_for_activations(Ranks& ranks) {
   return static_cast<std::int64_t>(*std::min_element(free.begin(), free.end())) / sharing / 10 * 8;
 }
 
-class GpuAccelerator : public Accelerator {
+// An evaluation comes between two steps, whose memory a captured graph keeps: it has a part of its own.
+std::int64_t part_of_evaluations(std::int64_t memory) {
+  return memory / 8;
+}
+
+class GpuAccelerator : public Accelerator, private RowsOnCard {
  public:
   GpuAccelerator(const AcceleratorSpec& spec, Replicas& replicas, OperationRunner& operations)
       : train_(spec.train),
@@ -42,8 +48,11 @@ class GpuAccelerator : public Accelerator {
                    spec.muon),
         exchange_(replicas, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
+        memory_(memory_for_activations(replicas.ranks)),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision,
-                 memory_for_activations(replicas.ranks), spec.boundaries),
+                 memory_ - part_of_evaluations(memory_), spec.boundaries),
+        evaluation_(spec.train, spec.boundaries, spec.validation, held().size(), spec.stacked,
+                    part_of_evaluations(memory_)),
         gradients_(spec.stacked),
         steps_(spec.stacked) {}
 
@@ -110,6 +119,8 @@ class GpuAccelerator : public Accelerator {
     for (const Slot slot : slots) upload(slot);
   }
 
+  RowsOnCard& rows() override { return *this; }
+
   void on_host(const std::function<void()>& work) override {
     for (const Slot slot : replicas_.arena.slots()) download(slot);
     work();
@@ -138,6 +149,14 @@ class GpuAccelerator : public Accelerator {
       tables.emplace_back(as_index(arena.held().size() * arena.parameters()));
     return tables;
   }
+  bool are_equal(Slot slot) override { return evaluation_.rows_are_equal(row(slot)); }
+  double spread(Slot slot) override { return evaluation_.weight_spread(row(slot)); }
+  void set_mean(const float* mean) override { evaluation_.set_mean(mean); }
+  std::vector<double> losses(Slot slot, Of of, const std::vector<std::size_t>& numbers) override {
+    return evaluation_.losses(of == Of::kMean ? evaluation_.mean() : row(slot),
+                              of == Of::kEach ? held().size() : 1, numbers);
+  }
+
   RowBlock held() const { return replicas_.arena.held(); }
   // `at` counts from the first replica that is held here.
   float* row(Slot slot, int at = 0) const {
@@ -196,7 +215,9 @@ class GpuAccelerator : public Accelerator {
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
   DeviceMicrobatches microbatches_;
+  std::int64_t memory_;  // of activations
   StackedDecoder decoder_;
+  DeviceEvaluation evaluation_;
   StepGraph gradients_, steps_;
 };
 

@@ -9,6 +9,7 @@
 #include "trainer/cuda/adamw_rows.h"
 #include "trainer/cuda/microbatch_rows.h"
 #include "trainer/cuda/outer_rows.h"
+#include "trainer/cuda/spread_rows.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/optimizer/muon.h"
 
@@ -51,5 +52,10 @@ void gather_on_device(const GatherPlace& work, std::int64_t replicas, std::int64
 void scatter_on_device(const ScatterPlace& work, std::int64_t replicas, std::int64_t columns,
                        CudaStream stream);
 void clear_on_device(const ClearRows& work, std::int64_t replicas, CudaStream stream);
+
+// Of an evaluation. `count` columns from work.first on.
+void find_differences_on_device(const FindDifferences& work, CudaStream stream);
+void center_on_device(const CenterColumns& work, std::int64_t count, CudaStream stream);
+void sum_blocks_on_device(const SumBlocks& work, CudaStream stream);
 
 }  // namespace longhaul
