@@ -170,7 +170,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
   }
   if (device == Device::kCuda) {
     accelerator_ = Accelerator::make(
-        {train_, decay_, muon_, plan_.pipeline, boundaries_, evaluator_.validation(), backend_->stacks()},
+        {train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(), evaluator_.validation()},
         replicas_, operations_);
     accelerator_->upload();
     evaluator_.use_card(accelerator_->rows());
@@ -637,6 +637,10 @@ Json Training::summary() const {
   json["device"] = to_string(device_);
   json["backend"] = backend_->name();
   json["precision"] = to_string(train_.precision);
+  if (accelerator_) {
+    json["replicas_at_once"] = accelerator_->replicas_at_once();
+    json["sequences_at_once"] = accelerator_->sequences_at_once();
+  }
   json["final_loss"] = last_.mean_loss();
   if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
   if (train_.evaluate_ensemble)

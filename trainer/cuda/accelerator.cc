@@ -1,9 +1,13 @@
 #include "trainer/cuda/accelerator.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/units.h"
+#include "trainer/cuda/card_memory.h"
 #include "trainer/cuda/device_evaluation.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
@@ -14,21 +18,19 @@
 namespace longhaul {
 namespace {
 
-// What activations may take: most of what is free on the card once the tables of all ranks are there, the
-// same on all of them, since the pieces that follow from it may change the order of sums.
-std::int64_t memory_for_activations(Ranks& ranks) {
-  const std::vector<std::string> cards = gather(ranks, device_identity());
-  std::ptrdiff_t sharing = 1;  // ranks on one card
-  for (const std::string& card : cards)
-    sharing = std::max(sharing, std::count(cards.begin(), cards.end(), card));
-  const std::vector<double> free =
-      gather(ranks, std::vector<double>{static_cast<double>(free_device_memory())});
-  return static_cast<std::int64_t>(*std::min_element(free.begin(), free.end())) / sharing / 10 * 8;
-}
-
-// An evaluation comes between two steps, whose memory a captured graph keeps: it has a part of its own.
-std::int64_t part_of_evaluations(std::int64_t memory) {
-  return memory / 8;
+// LibTorch's own error says how much it asked for, not what took the rest.
+template <typename Work>
+void explain_full_memory(const CardMemory& memory, const Arena& arena, const Work& work) {
+  try {
+    work();
+  } catch (const c10::OutOfMemoryError& error) {
+    throw RunError(
+        "the GPU's memory is full, although it was enough by count: needed are " + in_words(memory, arena) +
+        "; " + human_bytes(static_cast<double>(free_device_memory())) +
+        " are free. Is another program on the card? Fewer replicas on it, a shorter context, a smaller "
+        "model or train.precision \"bf16\" need less. LibTorch: " +
+        error.what_without_backtrace());
+  }
 }
 
 class GpuAccelerator : public Accelerator, private RowsOnCard {
@@ -39,6 +41,8 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
         operations_(operations),
         stacked_(spec.stacked),
         microbatch_count_(spec.pipeline.microbatches),
+        memory_(count_memory(spec, replicas.arena)),
+        activations_(share_memory(spec, replicas.arena, memory_, replicas.ranks)),
         tables_(allocate(replicas.arena)),
         tokens_(tokens_of_a_step()),
         losses_(as_index(microbatch_count_ * replicas.arena.held().size())),
@@ -48,11 +52,9 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
                    spec.muon),
         exchange_(replicas, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
-        memory_(memory_for_activations(replicas.ranks)),
-        decoder_(spec.train.model, Device::kCuda, spec.train.precision,
-                 memory_ - part_of_evaluations(memory_), spec.boundaries),
+        decoder_(spec.train.model, Device::kCuda, spec.train.precision, activations_.step, spec.boundaries),
         evaluation_(spec.train, spec.boundaries, spec.validation, held().size(), spec.stacked,
-                    part_of_evaluations(memory_)),
+                    activations_.evaluation),
         gradients_(spec.stacked),
         steps_(spec.stacked) {}
 
@@ -73,13 +75,15 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     for (const Batch& batch : batches) tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
     tokens_.set(tokens);
     microbatches_.set(paths);
-    gradients_.run([this] {
-      microbatches_.run(
-          {row(Slot::kWeights), row(Slot::kGradient)},
-          [this](int microbatch, const DeviceMicrobatches::Tables& tables) {
-            decode_all(microbatch, tables);
-          },
-          current_cuda_stream());
+    with_memory([this] {
+      gradients_.run([this] {
+        microbatches_.run(
+            {row(Slot::kWeights), row(Slot::kGradient)},
+            [this](int microbatch, const DeviceMicrobatches::Tables& tables) {
+              decode_all(microbatch, tables);
+            },
+            current_cuda_stream());
+      });
     });
     const std::vector<double> of_microbatches = losses_.read();  // [microbatches, held]
     const auto count = as_index(held().size());
@@ -92,7 +96,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
 
   void optimize(double lr, int step) override {
     optimizer_.set(lr, step);
-    steps_.run([this] { optimizer_.run(current_cuda_stream()); });
+    with_memory([this] { steps_.run([this] { optimizer_.run(current_cuda_stream()); }); });
     wait_for_device();
   }
 
@@ -127,15 +131,17 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     upload();
   }
 
-  int sequences_at_once() const override {
-    return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true).sequences;
-  }
-
-  std::int64_t bytes() const override {
-    return static_cast<std::int64_t>(tables_.size() * bytes_of_a_table());
-  }
+  int sequences_at_once() const override { return piece().sequences; }
+  int replicas_at_once() const override { return piece().replicas; }
 
  private:
+  StackedDecoder::Piece piece() const {
+    return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true);
+  }
+  template <typename Work>
+  void with_memory(const Work& work) const {
+    explain_full_memory(memory_, replicas_.arena, work);
+  }
   std::size_t tokens_of_a_step() const {
     return as_index(held().size()) * as_index(train_.batch) * as_index(train_.model.context + 1);
   }
@@ -153,8 +159,12 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   double spread(Slot slot) override { return evaluation_.weight_spread(row(slot)); }
   void set_mean(const float* mean) override { evaluation_.set_mean(mean); }
   std::vector<double> losses(Slot slot, Of of, const std::vector<std::size_t>& numbers) override {
-    return evaluation_.losses(of == Of::kMean ? evaluation_.mean() : row(slot),
-                              of == Of::kEach ? held().size() : 1, numbers);
+    std::vector<double> losses;
+    with_memory([&] {
+      losses = evaluation_.losses(of == Of::kMean ? evaluation_.mean() : row(slot),
+                                  of == Of::kEach ? held().size() : 1, numbers);
+    });
+    return losses;
   }
 
   RowBlock held() const { return replicas_.arena.held(); }
@@ -209,13 +219,14 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   OperationRunner& operations_;
   bool stacked_;
   int microbatch_count_;
+  CardMemory memory_;
+  ActivationMemory activations_;
   std::vector<DeviceTable<float>> tables_;  // by slot
   DeviceTable<std::int64_t> tokens_;        // [held, batch, context + 1]
   DeviceTable<double> losses_;              // [microbatches, held]
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
   DeviceMicrobatches microbatches_;
-  std::int64_t memory_;  // of activations
   StackedDecoder decoder_;
   DeviceEvaluation evaluation_;
   StepGraph gradients_, steps_;

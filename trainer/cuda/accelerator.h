@@ -26,8 +26,13 @@ struct AcceleratorSpec {
   const std::vector<MuonMatrix>& muon;   // the others
   const PipelinePlan& pipeline;
   const Boundaries& boundaries;
-  const std::vector<Batch>& validation;
   bool stacked = true;
+  const std::vector<Batch>& validation = no_batches();  // what evaluations read
+
+  static const std::vector<Batch>& no_batches() {
+    static const std::vector<Batch> none;
+    return none;
+  }
 };
 
 // What an evaluation asks of the rows of a slot that are at work on the card. Nothing of them comes to the
@@ -50,7 +55,7 @@ class RowsOnCard {
 class Accelerator {
  public:
   // `replicas` and `operations` are those of the training, and outlive this. All ranks make theirs together.
-  // Throws RunError where the GPU has not the memory. Needs built_with_cuda() and a GPU.
+  // Throws InputError where the GPU has not the memory (card_memory.h). Needs built_with_cuda() and a GPU.
   static std::unique_ptr<Accelerator> make(const AcceleratorSpec& spec, Replicas& replicas,
                                            OperationRunner& operations);
   virtual ~Accelerator() = default;
@@ -73,9 +78,10 @@ class Accelerator {
   // Work on the arena in host memory: all tables come there, and go back.
   virtual void on_host(const std::function<void()>& work) = 0;
 
-  // How many of a replica's sequences fit into memory together: what does not fit makes other sums.
+  // How many of a replica's sequences fit into memory together: what does not fit makes other sums. And how
+  // many replicas.
   virtual int sequences_at_once() const = 0;
-  virtual std::int64_t bytes() const = 0;  // of the tables on the GPU
+  virtual int replicas_at_once() const = 0;
 };
 
 }  // namespace longhaul

@@ -18,7 +18,25 @@ std::vector<std::int64_t> tokens_of(const std::vector<Batch>& batches) {
   return tokens;
 }
 
+// Numbers of the tables that do not depend on the sequences.
+struct Sizes {
+  std::int64_t mean, squares, sums;
+  Sizes(const TrainSpec& train, const std::vector<Batch>& batches)
+      : mean(batches.empty() ? 0 : train.model.parameters()),
+        squares(std::min(mean, kChunk)),
+        sums((mean + kBlock - 1) / kBlock) {}
+};
+
 }  // namespace
+
+std::int64_t DeviceEvaluation::bytes(const TrainSpec& train, const std::vector<Batch>& batches,
+                                     std::int64_t replicas) {
+  const Sizes sizes(train, batches);
+  std::int64_t tokens = 0;
+  for (const Batch& batch : batches) tokens += static_cast<std::int64_t>(batch.tokens.size());
+  return 8 * (tokens + static_cast<std::int64_t>(batches.size()) * replicas + sizes.squares + sizes.sums) +
+         4 * sizes.mean + static_cast<std::int64_t>(sizeof(int));
+}
 
 DeviceEvaluation::DeviceEvaluation(const TrainSpec& train, const Boundaries& boundaries,
                                    const std::vector<Batch>& batches, int replicas, bool together,
@@ -28,9 +46,9 @@ DeviceEvaluation::DeviceEvaluation(const TrainSpec& train, const Boundaries& bou
       together_(together),
       tokens_(tokens_of(batches)),
       losses_(batches.size() * as_index(replicas)),
-      mean_(as_index(parameters_)),
-      squares_(as_index(std::min(parameters_, kChunk))),
-      sums_(as_index((parameters_ + kBlock - 1) / kBlock)),
+      mean_(as_index(Sizes(train, batches).mean)),
+      squares_(as_index(Sizes(train, batches).squares)),
+      sums_(as_index(Sizes(train, batches).sums)),
       differs_(1),
       decoder_(train.model, Device::kCuda, train.precision, memory_limit, boundaries),
       plain_(false) {

@@ -21,6 +21,9 @@ class DeviceEvaluation {
   DeviceEvaluation(const TrainSpec& train, const Boundaries& boundaries, const std::vector<Batch>& batches,
                    int replicas, bool together, std::int64_t memory_limit);
 
+  // What one allocates: nothing of size where there are no batches.
+  static std::int64_t bytes(const TrainSpec& train, const std::vector<Batch>& batches, std::int64_t replicas);
+
   // Of rows [replicas, P].
   bool rows_are_equal(const float* rows);
   // weight_spread() of ranks/spread.h, with its bits; the mean of the rows becomes mean().
