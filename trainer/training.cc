@@ -169,9 +169,9 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     pace_ = std::make_unique<OwnPace>(plan_, context_, schedule_, *update_, replicas_);
   }
   if (device == Device::kCuda) {
-    accelerator_ = Accelerator::make(
-        {train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(), evaluator_.validation()},
-        replicas_, operations_);
+    accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
+                                      evaluator_.validation(), plan_},
+                                     replicas_, operations_);
     accelerator_->upload();
     evaluator_.use_card(accelerator_->rows());
   } else if (backend_->stacks()) {

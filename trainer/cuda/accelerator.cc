@@ -41,7 +41,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
         operations_(operations),
         stacked_(spec.stacked),
         microbatch_count_(spec.pipeline.microbatches),
-        memory_(count_memory(spec, replicas.arena)),
+        memory_(count_memory(spec, replicas.arena, replicas.ranks)),
         activations_(share_memory(spec, replicas.arena, memory_, replicas.ranks)),
         tables_(allocate(replicas.arena)),
         tokens_(tokens_of_a_step()),
@@ -50,7 +50,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()},
                    spec.muon),
-        exchange_(replicas, [this](Slot slot) { return row(slot); }),
+        exchange_(replicas, spec.plan, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision, activations_.step, spec.boundaries),
         evaluation_(spec.train, spec.boundaries, spec.validation, held().size(), spec.stacked,
@@ -60,11 +60,13 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
 
   void upload() override {
     for (const Slot slot : replicas_.arena.slots()) upload(slot);
+    exchange_.forget();
   }
 
   void download() override {
     for (const Slot slot : replicas_.arena.slots())
       if (slot != Slot::kGradient) download(slot);
+    exchange_.keep_in(operations_);
   }
   void download(Slot slot) override { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
 
@@ -103,6 +105,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   // What is packed now is read on the host.
   void post(const Operation& operation) override {
     if (operation.rule->is_blocking()) return operations_.post(operation);
+    if (exchange_.send_ahead(operation, current_cuda_stream())) return wait_for_device();
     for (const Slot slot : slots_of(operation)) download(slot);
     operations_.post(operation);
     if (replicas_.arena.has(Slot::kError)) upload(Slot::kError);
@@ -128,7 +131,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   void on_host(const std::function<void()>& work) override {
     for (const Slot slot : replicas_.arena.slots()) download(slot);
     work();
-    upload();
+    for (const Slot slot : replicas_.arena.slots()) upload(slot);
   }
 
   int sequences_at_once() const override { return piece().sequences; }
@@ -194,9 +197,13 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   // processes it is the step of one.
   void apply_on_host(const Operation& operation) {
     std::vector<Slot> slots;
-    if (!operations_.update().reads(operation).empty()) slots = slots_of(operation);
+    if (!operations_.update().reads(operation).empty()) {
+      slots = slots_of(operation);
+      exchange_.keep_in(operations_);
+    }
     for (const Slot slot : slots) download(slot);
     operations_.apply(operation);
+    exchange_.awaited(operation);
     for (const Slot slot : slots) upload(slot);
   }
 

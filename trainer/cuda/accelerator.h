@@ -27,10 +27,12 @@ struct AcceleratorSpec {
   const PipelinePlan& pipeline;
   const Boundaries& boundaries;
   bool stacked = true;
-  const std::vector<Batch>& validation = no_batches();  // what evaluations read
+  const std::vector<Batch>& validation = nothing<std::vector<Batch>>();  // what evaluations read
+  const OperationPlan& plan = nothing<OperationPlan>();
 
-  static const std::vector<Batch>& no_batches() {
-    static const std::vector<Batch> none;
+  template <typename Of>
+  static const Of& nothing() {
+    static const Of none;
     return none;
   }
 };
@@ -60,7 +62,7 @@ class Accelerator {
                                            OperationRunner& operations);
   virtual ~Accelerator() = default;
 
-  // All tables that the arena has, from the host's; back to it, or one of them.
+  // All tables that the arena has, from the host's; back to it with what is pending, or one of them.
   virtual void upload() = 0;
   virtual void download() = 0;
   virtual void download(Slot slot) = 0;

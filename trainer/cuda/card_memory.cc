@@ -8,6 +8,7 @@
 #include "core/index.h"
 #include "core/units.h"
 #include "trainer/cuda/device_evaluation.h"
+#include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/model/stacked_decoder.h"
@@ -30,7 +31,7 @@ std::string words(std::int64_t bytes) {
 
 }  // namespace
 
-CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena) {
+CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena, const Ranks& ranks) {
   const std::int64_t held = arena.held().size(), parameters = arena.parameters();
   CardMemory memory;
   memory.tables = static_cast<std::int64_t>(arena.slots().size() * sizeof(float)) * held * parameters;
@@ -38,6 +39,7 @@ CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena) {
       DeviceOptimizer::bytes(spec.decay, {nullptr, nullptr, nullptr, nullptr, held, parameters}, spec.muon);
   memory.microbatches = DeviceMicrobatches::bytes(spec.pipeline, held, parameters);
   memory.evaluation = DeviceEvaluation::bytes(spec.train, spec.validation, held);
+  memory.exchange = DeviceExchange::bytes(spec.plan, arena, ranks);
   memory.step =
       8 * held *
       (std::int64_t{spec.train.batch} * (spec.train.model.context + 1) + spec.pipeline.microbatches);
@@ -85,6 +87,7 @@ std::string in_words(const CardMemory& memory, const Arena& arena) {
   };
   add(memory.optimizer, "the optimizer");
   add(memory.microbatches, "micro-batches");
+  add(memory.exchange, "exchanges");
   add(memory.evaluation, "evaluations");
   add(memory.activations, "activations of one sequence");
   return text;

@@ -16,13 +16,14 @@ struct CardMemory {
   std::int64_t optimizer = 0;     // sums, bits, Muon's matrices
   std::int64_t microbatches = 0;  // composed rows and partial gradients
   std::int64_t evaluation = 0;    // its sequences, the mean row, sums
+  std::int64_t exchange = 0;      // what was sent ahead
   std::int64_t step = 0;          // tokens and losses of a step
   std::int64_t activations = 0;   // of the smallest piece of a step, and of an evaluation: one sequence
 
-  std::int64_t fixed() const { return tables + optimizer + microbatches + evaluation + step; }
+  std::int64_t fixed() const { return tables + optimizer + microbatches + evaluation + exchange + step; }
 };
 
-CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena);
+CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena, const Ranks& ranks);
 
 // What activations of a step and of an evaluation may take, which comes between two steps, whose memory a
 // captured graph keeps.

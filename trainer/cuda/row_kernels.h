@@ -43,6 +43,9 @@ void muon_update_on_device(const AdamwTables& tables, const MuonMatrix& matrix, 
 template <typename Step>
 void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const Step& step,
                           CudaStream stream);
+// packed [R, P] ← rows, in the format that they are rounded to.
+void pack_on_device(const float* rows, void* packed, Rounding format, std::int64_t replicas,
+                    std::int64_t columns, CudaStream stream);
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
                        std::int64_t columns, CudaStream stream);
 
