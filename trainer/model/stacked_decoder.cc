@@ -403,8 +403,7 @@ Setting setting_of(const ModelShape& shape, Device device, Precision precision) 
   setting.shape = shape;
   setting.device = torch_device(device);
   const std::int64_t half = shape.hidden / shape.heads / 2;
-  setting.flash = kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 &&
-                  half % 4 == 0 && half <= 128;
+  setting.flash = StackedDecoder::fuses_attention(shape, device, precision);
   const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
   const Tensor angle = at::outer(at::arange(shape.context, at::kDouble), frequency);
   setting.cosine = angle.cos().to(setting.device, at::kFloat);
@@ -520,6 +519,12 @@ StackedDecoder::~StackedDecoder() = default;
 
 void StackedDecoder::run(const StackedBatch& batch) const {
   implementation_->run(batch, piece_of(batch.replicas, batch.sequences, batch.gradient != nullptr));
+}
+
+bool StackedDecoder::fuses_attention(const ModelShape& shape, Device device, Precision precision) {
+  const int width = shape.hidden / shape.heads;
+  return kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 && width % 8 == 0 &&
+         width <= 256;
 }
 
 StackedDecoder::Piece StackedDecoder::piece_of(int replicas, int sequences, bool with_gradient) const {
