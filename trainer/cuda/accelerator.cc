@@ -120,7 +120,10 @@ class GpuAccelerator : public Accelerator {
   }
 
   int sequences_at_once() const override {
-    return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true).sequences;
+    return decoder_
+        .piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true,
+                  optimizer_.narrow() != nullptr)
+        .sequences;
   }
 
   std::int64_t bytes() const override {
