@@ -1,10 +1,10 @@
 #include "trainer/model/stacked_decoder.h"
 
 #include <c10/core/GradMode.h>
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "core/errors.h"
@@ -502,9 +502,10 @@ class StackedDecoder::Implementation {
       for (int hop = 0; hop < static_cast<int>(setting_.boundaries.before.size()); ++hop)
         if (const auto& codec = formats->at(hop); codec && numbers % codec->block != 0)
           throw InputError("pipeline.block",
-                           fmt::format("found {}, where memory is enough for {} of {} sequences at a time",
-                                       codec->block, piece.sequences, batch.sequences),
-                           fmt::format("a divisor of {} (sequences · context · hidden)", numbers),
+                           "found " + std::to_string(codec->block) + ", where memory is enough for " +
+                               std::to_string(piece.sequences) + " of " + std::to_string(batch.sequences) +
+                               " sequences at a time",
+                           "a divisor of " + std::to_string(numbers) + " (sequences · context · hidden)",
                            "or take more micro-batches, which are smaller");
   }
 
