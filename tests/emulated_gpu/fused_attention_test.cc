@@ -28,6 +28,16 @@ TEST_P(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
   }
 }
 
+TEST_P(FusedAttention, WhatIsComputedAgainHasTheSameBits) {
+  const Replicas replicas(GetParam(), 2, 1, 0.05);
+  const StackedDecoder again(GetParam(), Device::kCuda, Precision::kBf16, 1);
+  ASSERT_TRUE(again.piece_of(2, 1, true).recomputes);
+  const auto expected = run(StackedDecoder(GetParam(), Device::kCuda, Precision::kBf16), replicas),
+             found = run(again, replicas);
+  EXPECT_EQ(found.losses, expected.losses);
+  EXPECT_EQ(found.gradients, expected.gradients);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedAttention,
                          testing::Values(ModelShape{128, 2, 2, 64, 256, 64},
                                          ModelShape{48, 2, 3, 64, 300, 64},

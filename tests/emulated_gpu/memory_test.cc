@@ -62,8 +62,9 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
     const Case one = trained_case(only_case(scenario, folder));
     const std::string words = words_with(1000, scenario);
     const ModelShape& shape = one.train->model;
-    const std::int64_t activations = StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true) +
-                                     StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false);
+    const std::int64_t activations =
+        StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true, false}) +
+        StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false);
     const std::int64_t fixed = taken_by(scenario);
     EXPECT_TRUE(has(words, human_bytes(static_cast<double>(fixed + activations)) + " at least"))
         << words << ", " << fixed << " and " << activations;

@@ -142,7 +142,8 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
 
  private:
   StackedDecoder::Piece piece() const {
-    return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true);
+    return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true,
+                             optimizer_.narrow() != nullptr);
   }
   template <typename Work>
   void with_memory(const Work& work) const {

@@ -19,11 +19,13 @@ namespace {
 // The rest is for what libraries take, and for gaps between tensors.
 constexpr double kShareOfFree = 0.8;
 
+// At least: what is computed again in a step is not kept.
 std::int64_t activations(const AcceleratorSpec& spec, std::int64_t replicas, std::int64_t sequences,
                          bool with_gradient) {
-  return StackedDecoder::workspace_bytes(
-      spec.train.model, spec.train.precision, replicas, sequences, with_gradient,
-      StackedDecoder::fuses_attention(spec.train.model, Device::kCuda, spec.train.precision));
+  const bool fuses = StackedDecoder::fuses_attention(spec.train.model, Device::kCuda, spec.train.precision),
+             narrow_is_given = with_gradient && spec.train.precision == Precision::kBf16;
+  return StackedDecoder::workspace_bytes(spec.train.model, spec.train.precision, replicas, sequences,
+                                         with_gradient, {fuses, with_gradient, narrow_is_given});
 }
 
 std::string words(std::int64_t bytes) {

@@ -1,10 +1,10 @@
 #include "trainer/model/stacked_decoder.h"
 
 #include <c10/core/GradMode.h>
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "core/errors.h"
@@ -100,8 +100,9 @@ class Pass {
  public:
   // `weights` [replicas, P] as the products take them; `master` the same rows in the arena.
   Pass(const Setting& setting, const LayerOperators<Number>& operators, const Tensor& weights,
-       const float* master, std::int64_t sequences)
+       const float* master, std::int64_t sequences, bool recomputes)
       : setting_(setting),
+        recomputes_(recomputes),
         shape_(setting.shape),
         operators_(operators),
         weights_(weights),
@@ -284,23 +285,44 @@ class Pass {
   }
 
   void forward(int index, Tensor& x, Tensor& added) {
-    const LayerColumns at = columns_of(shape_, index);
     LayerState s;
+    compute(index, x, added, s);
+    added = times_transposed(s.active, matrix(columns_of(shape_, index).down, h_, f_));
+    if (!keeps_states_) return;
+    if (recomputes_) {
+      LayerState kept;
+      kept.x = s.x;
+      if (setting_.flash) kept.flash = s.flash, kept.mixed = s.mixed;
+      s = std::move(kept);
+    }
+    state(index) = std::move(s);
+  }
+
+  // Once more what forward() did not keep.
+  void restore(int index) {
+    LayerState& s = state(index);
+    Tensor x = s.x, added;
+    compute(index, x, added, s);
+  }
+
+  // All of a layer up to what its last product takes. What attention gave is taken where `s` has it already.
+  void compute(int index, Tensor& x, Tensor& added, LayerState& s) {
+    const LayerColumns at = columns_of(shape_, index);
     const Normed first = add_norm(x, added, at.attention_norm);
     s.x = first.x, s.scale1 = first.scale, s.normed1 = first.normed;
-    attend(times_transposed(s.normed1, matrix(at.qkv, 3 * h_, h_)), s);
+    const Tensor qkv = times_transposed(s.normed1, matrix(at.qkv, 3 * h_, h_));
+    s.mixed.defined() ? turn(qkv, s) : attend(qkv, s);
     added = times_transposed(s.mixed, matrix(at.attention_output, h_, h_));
     const Normed second = add_norm(x, added, at.feed_forward_norm);
     s.middle = second.x, s.scale2 = second.scale, s.normed2 = second.normed;
     s.gate_up = times_transposed(s.normed2, matrix(at.gate_up, 2 * f_, h_));
     s.active = empty({rows_, f_});
     operators_.run(layer::Swiglu<Number>{data<Number>(s.gate_up), data<Number>(s.active), f_}, rows_);
-    added = times_transposed(s.active, matrix(at.down, h_, f_));
-    if (keeps_states_) state(index) = std::move(s);
   }
 
   // dx_: the gradient of the layer's output becomes that of its input.
   void backward(int index) {
+    if (recomputes_) restore(index);
     LayerState& s = state(index);
     const LayerColumns at = columns_of(shape_, index);
     add_product(at.down, h_, f_, narrow_dx_, s.active);
@@ -345,11 +367,16 @@ class Pass {
                    rows_);
   }
 
-  void attend_fused(const Tensor& qkv, LayerState& s) {
+  // In place, for fused attention.
+  void turn(const Tensor& qkv, LayerState& s) {
     s.heads = qkv;
     operators_.run(layer::TurnHeads<Number>{heads(true), data<Number>(qkv), data<float>(setting_.cosine),
                                             data<float>(setting_.sine), query_scale()},
                    rows_);
+  }
+
+  void attend_fused(const Tensor& qkv, LayerState& s) {
+    turn(qkv, s);
     s.flash = flash_attention(fused_part(qkv, 0), fused_part(qkv, 1), fused_part(qkv, 2));
     s.mixed = in_rows(s.flash.out);
   }
@@ -386,6 +413,7 @@ class Pass {
   }
 
   const Setting& setting_;
+  bool recomputes_;
   const ModelShape& shape_;
   const LayerOperators<Number>& operators_;
   Tensor weights_;
@@ -438,23 +466,32 @@ class StackedDecoder::Implementation {
     precision_ == Precision::kBf16 ? run_as<Bf16>(batch, piece) : run_as<float>(batch, piece);
   }
 
-  Piece piece_of(int replicas, int sequences, bool with_gradient) const {
+  Piece piece_of(int replicas, int sequences, bool with_gradient, bool narrow_is_given) const {
+    const Way way{setting_.flash, false, narrow_is_given};
+    const bool fits = memory_limit_ == 0 || !with_gradient ||
+                      workspace_bytes(setting_.shape, precision_, 1, 1, true, way) <= memory_limit_;
+    if (fits) return piece_of(replicas, sequences, with_gradient, way);
+    return piece_of(replicas, sequences, with_gradient, {setting_.flash, true, narrow_is_given});
+  }
+
+ private:
+  Piece piece_of(int replicas, int sequences, bool with_gradient, const Way& way) const {
     const std::int64_t launched = setting_.flash ? kMostSequencesOfFlash : INT64_MAX;  // at a time
     auto bytes = [&](std::int64_t r, std::int64_t s) {
-      return workspace_bytes(setting_.shape, precision_, r, s, with_gradient, setting_.flash);
+      return workspace_bytes(setting_.shape, precision_, r, s, with_gradient, way);
     };
     const std::int64_t limit = memory_limit_ > 0 ? memory_limit_ : INT64_MAX;
     if (bytes(1, sequences) <= limit && sequences <= launched) {
       const std::int64_t each = std::max<std::int64_t>(1, bytes(2, sequences) - bytes(1, sequences));
       const std::int64_t most = 1 + (limit - bytes(1, sequences)) / each;
-      return {pieces_of_equal_size(replicas, std::min(most, launched / sequences)), sequences};
+      return {pieces_of_equal_size(replicas, std::min(most, launched / sequences)), sequences,
+              way.recomputes};
     }
     const std::int64_t fixed = bytes(1, 0), each = bytes(1, 1) - fixed;
     const std::int64_t fitting = std::max<std::int64_t>(1, (limit - fixed) / each);
-    return {1, pieces_of_equal_size(sequences, std::min(fitting, launched))};
+    return {1, pieces_of_equal_size(sequences, std::min(fitting, launched)), way.recomputes};
   }
 
- private:
   // Blocks begin anew with a piece, and there must be no more of them than a micro-batch has.
   void check_blocks(const StackedBatch& batch, const Piece& piece) const {
     if (!setting_.boundaries.any() || piece.sequences >= batch.sequences) return;
@@ -464,9 +501,10 @@ class StackedDecoder::Implementation {
       for (int hop = 0; hop < static_cast<int>(setting_.boundaries.before.size()); ++hop)
         if (const auto& codec = formats->at(hop); codec && numbers % codec->block != 0)
           throw InputError("pipeline.block",
-                           fmt::format("found {}, where memory is enough for {} of {} sequences at a time",
-                                       codec->block, piece.sequences, batch.sequences),
-                           fmt::format("a divisor of {} (sequences · context · hidden)", numbers),
+                           "found " + std::to_string(codec->block) + ", where memory is enough for " +
+                               std::to_string(piece.sequences) + " of " + std::to_string(batch.sequences) +
+                               " sequences at a time",
+                           "a divisor of " + std::to_string(numbers) + " (sequences · context · hidden)",
                            "or take more micro-batches, which are smaller");
   }
 
@@ -498,7 +536,7 @@ class StackedDecoder::Implementation {
       const Tensor weights = this->weights<Number>(batch, r, n);
       for (int s = 0; s < batch.sequences; s += piece.sequences) {
         Pass<Number> pass(setting_, *operators, weights, master,
-                          std::min(piece.sequences, batch.sequences - s));
+                          std::min(piece.sequences, batch.sequences - s), piece.recomputes);
         pass.forward(batch.tokens + r * batch.token_stride + s * (shape.context + 1), batch.token_stride,
                      share, batch.gradient != nullptr, batch.losses + r, s > 0);
         if (batch.gradient) pass.backward(batch.gradient + r * p, s > 0);
@@ -518,7 +556,8 @@ StackedDecoder::StackedDecoder(const ModelShape& shape, Device device, Precision
 StackedDecoder::~StackedDecoder() = default;
 
 void StackedDecoder::run(const StackedBatch& batch) const {
-  implementation_->run(batch, piece_of(batch.replicas, batch.sequences, batch.gradient != nullptr));
+  implementation_->run(
+      batch, piece_of(batch.replicas, batch.sequences, batch.gradient != nullptr, batch.narrow != nullptr));
 }
 
 bool StackedDecoder::fuses_attention(const ModelShape& shape, Device device, Precision precision) {
@@ -527,8 +566,9 @@ bool StackedDecoder::fuses_attention(const ModelShape& shape, Device device, Pre
          width <= 256;
 }
 
-StackedDecoder::Piece StackedDecoder::piece_of(int replicas, int sequences, bool with_gradient) const {
-  return implementation_->piece_of(replicas, sequences, with_gradient);
+StackedDecoder::Piece StackedDecoder::piece_of(int replicas, int sequences, bool with_gradient,
+                                               bool narrow_is_given) const {
+  return implementation_->piece_of(replicas, sequences, with_gradient, narrow_is_given);
 }
 
 namespace {
@@ -553,14 +593,22 @@ AttentionBytes attention_bytes(const ModelShape& s, std::int64_t number, bool fu
 
 // Per token: the residual stream in float32 twice a layer, and what the products read and write.
 std::int64_t StackedDecoder::workspace_bytes(const ModelShape& s, Precision precision, std::int64_t replicas,
-                                             std::int64_t sequences, bool with_gradient,
-                                             bool fused_attention) {
+                                             std::int64_t sequences, bool with_gradient) {
+  return workspace_bytes(s, precision, replicas, sequences, with_gradient, {});
+}
+
+std::int64_t StackedDecoder::workspace_bytes(const ModelShape& s, Precision precision, std::int64_t replicas,
+                                             std::int64_t sequences, bool with_gradient, const Way& way) {
   const std::int64_t number = precision == Precision::kBf16 ? 2 : 4, h = s.hidden, f = s.ffn;
-  const AttentionBytes attention = attention_bytes(s, number, fused_attention);
+  const AttentionBytes attention = attention_bytes(s, number, way.fused_attention);
   const std::int64_t layer = 2 * 4 * (h + 1) + number * (6 * h + 3 * f) + attention.layer;
   const std::int64_t once = 4 * 2 * h + number * (8 * h + 3 * f + 2 * s.vocabulary) + attention.once;
-  const std::int64_t token = layer * (with_gradient ? s.layers : 1) + once;
-  const std::int64_t weights = number == 4 ? 0 : number * s.parameters();
+  const std::int64_t kept = 4 * h + (way.fused_attention ? number * h + attention.layer : 0);
+  const std::int64_t layers = !with_gradient   ? layer
+                              : way.recomputes ? layer + kept * s.layers
+                                               : layer * s.layers;
+  const std::int64_t token = layers + once;
+  const std::int64_t weights = number == 4 || way.narrow_is_given ? 0 : number * s.parameters();
   const std::int64_t products =
       with_gradient && number == 2 ? number * std::max<std::int64_t>(h * 3 * h, 2 * f * h) : 0;
   return attention.fixed + replicas * (weights + products + sequences * s.context * token);

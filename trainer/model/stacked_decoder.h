@@ -36,9 +36,11 @@ class StackedDecoder {
  public:
   // `memory_limit`: bytes that activations and copies of weights may take (an estimate by the shapes); what
   // does not fit is done in pieces, over the replicas first, over the sequences where one replica's do not
-  // fit. 0: all at once. Pieces over sequences change the order of sums, those over replicas nothing.
-  // `boundaries`: what passes between the parts of the model. A call is then one micro-batch of each replica;
-  // throws InputError where pieces over its sequences would cut a block of numbers.
+  // fit. 0: all at once. Pieces over sequences change the order of sums, those over replicas nothing. Where
+  // not even one sequence fits, a layer keeps its input and what attention gave, and the backward pass
+  // computes the rest again (Chen et al., arXiv 1604.06174): the same bits for about a quarter more
+  // arithmetic. `boundaries`: what passes between the parts of the model. A call is then one micro-batch of
+  // each replica; throws InputError where pieces over its sequences would cut a block of numbers.
   StackedDecoder(const ModelShape& shape, Device device, Precision precision, std::int64_t memory_limit = 0,
                  Boundaries boundaries = {});
   ~StackedDecoder();
@@ -50,14 +52,21 @@ class StackedDecoder {
   // How many replicas, and sequences of each, are done at a time.
   struct Piece {
     int replicas, sequences;
+    bool recomputes = false;
   };
-  Piece piece_of(int replicas, int sequences, bool with_gradient) const;
+  // `narrow_is_given`: StackedBatch::narrow takes no memory of this limit.
+  Piece piece_of(int replicas, int sequences, bool with_gradient, bool narrow_is_given = false) const;
 
-  // What run() takes for one piece, estimated by the shapes: bytes. Fused attention keeps no weights of
-  // attention, but for each head and token the logarithm of a sum.
+  // What a pass does beside the plain one. Fused attention keeps no weights of attention, but for each head
+  // and token the logarithm of a sum.
+  struct Way {
+    bool fused_attention = false, recomputes = false, narrow_is_given = false;
+  };
+  // What run() takes for one piece, estimated by the shapes: bytes.
   static std::int64_t workspace_bytes(const ModelShape& shape, Precision precision, std::int64_t replicas,
-                                      std::int64_t sequences, bool with_gradient,
-                                      bool fused_attention = false);
+                                      std::int64_t sequences, bool with_gradient, const Way& way);
+  static std::int64_t workspace_bytes(const ModelShape& shape, Precision precision, std::int64_t replicas,
+                                      std::int64_t sequences, bool with_gradient);
   // Whether attention is fused: in bf16 on a GPU, for widths of a head that LibTorch's kernel takes.
   static bool fuses_attention(const ModelShape& shape, Device device, Precision precision);
 

@@ -142,8 +142,29 @@ TEST(StackedDecoder, WorkspaceIsWhatTheShapesSay) {
   EXPECT_EQ(kShape.parameters(), 71360);
   EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true),
             5 * (kWeights + kTokens * (2 * (1864 + 2048) + 2156 + 2 * 2048)));
-  EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true, true),
+  EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true, {true}),
             5 * (kWeights + kTokens * (2 * (1864 + 16) + 2156 + 528)) + 5'242'880);
+  // Computed again: a layer whole, and of each x and what attention gave, 4·64 + 2·64 + 16.
+  EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true, {true, true, true}),
+            5 * (2 * 64 * 192 + kTokens * (1864 + 16 + 2 * 400 + 2156 + 528)) + 5'242'880);
+}
+
+// Less memory than one sequence takes: layers are computed again, with the bits of the whole.
+TEST(StackedDecoder, WhatIsComputedAgainHasTheSameBits) {
+  for (const Precision precision : {Precision::kFloat32, Precision::kBf16}) {
+    const Replicas replicas(kTraining, 2, 1, 0.05);
+    const std::int64_t one_sequence =
+        StackedDecoder::workspace_bytes(kTraining, precision, 1, 1, true, {false, true});
+    const StackedDecoder whole(kTraining, Device::kCpu, precision),
+        again(kTraining, Device::kCpu, precision, one_sequence);
+    EXPECT_FALSE(whole.piece_of(2, 1, true).recomputes);
+    EXPECT_TRUE(again.piece_of(2, 1, true).recomputes);
+    EXPECT_FALSE(again.piece_of(2, 1, false).recomputes);
+    EXPECT_EQ(again.piece_of(2, 1, true).replicas, 1);
+    const auto expected = run(whole, replicas), found = run(again, replicas);
+    EXPECT_EQ(found.losses, expected.losses);
+    EXPECT_EQ(found.gradients, expected.gradients);
+  }
 }
 
 // A gradient is added up over pieces in float32: without that each piece is rounded to bf16, 2e-3 of it.
