@@ -122,7 +122,8 @@ class Training {
   ReplicaRows<float> rows_of(Slot slot);
   void clear_gradients_for_partial();
   void optimize_all_unless_exchanged(int step);
-  void compute_on_gpu(int step);
+  int inner_steps_on_gpu(int first);
+  void begin_on_gpu(int step);
   void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
   void take_optimizer_step(int step, int replica);
   void optimize_on_gpu(int step);

@@ -115,6 +115,27 @@ TEST_F(Gpu, FormatsByHopAreTheCpus) {
   EXPECT_NE(on_cpu(all).metrics, cpu.metrics);
 }
 
+// Losses are read when the next step has begun; the message names the step all the same. A rate that makes
+// numbers overflow, in steps with nothing between them, and in steps whose gradients are exchanged.
+TEST_F(Gpu, ALossThatIsNotFiniteNamesItsStepAsOnTheCpu) {
+  for (const Json& method : {Json{{"name", "diloco"}, {"inner_steps", 9}}, Json{{"name", "ddp"}}}) {
+    Json scenario = small_scenario(method, 9);
+    scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 0}};
+    scenario["train"]["evaluate_every"] = 9;
+    const auto words = [&](bool gpu) {
+      try {
+        gpu ? stacked_on_gpu(scenario) : on_cpu(scenario);
+      } catch (const RunError& error) {
+        return std::string(error.what());
+      }
+      return std::string("no error");
+    };
+    const std::string expected = words(false);
+    EXPECT_NE(expected.find("is not finite"), std::string::npos) << expected;
+    EXPECT_EQ(words(true), expected);
+  }
+}
+
 TEST_F(Gpu, SameBitsAgain) {
   for (const char* precision : {"float32", "bf16"})
     for (const char* method : {"noloco", "muloco"}) {
