@@ -1,7 +1,6 @@
 // The inner steps of a training on each back-end: losses, gradients, clip and optimizer of the replicas held
 // here.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "core/child_main.h"
@@ -14,19 +13,7 @@
 namespace longhaul {
 namespace {
 
-// Adds the wall time of its life to `seconds`.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(Clock::now()) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& seconds_;
-  Clock::time_point start_;
-};
+using Stopwatch = Speed::Stopwatch;
 
 // Losses and times of so many steps wait for the slowest replica.
 constexpr int kMostStepsAlone = 64;

@@ -38,7 +38,8 @@ void explain_full_memory(const CardMemory& memory, const Arena& arena, const Wor
 class GpuAccelerator : public Accelerator, private RowsOnCard {
  public:
   GpuAccelerator(const AcceleratorSpec& spec, Replicas& replicas, OperationRunner& operations)
-      : train_(spec.train),
+      : before_rows_change_(spec.before_rows_change),
+        train_(spec.train),
         replicas_(replicas),
         operations_(operations),
         stacked_(spec.stacked),
@@ -72,7 +73,10 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
       if (slot != Slot::kGradient) download(slot);
     exchange_.keep_in(operations_);
   }
-  void download(Slot slot) override { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
+  void download(Slot slot) override {
+    before_rows_change_();
+    copy_to_host(on_host(slot), row(slot), bytes_of_a_table());
+  }
 
   void begin(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
              std::optional<Optimizing> optimizing) override {
@@ -244,6 +248,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
                   losses_.get() + microbatch * held().size() + first, count, sequences_of_microbatch()});
   }
 
+  std::function<void()> before_rows_change_;
   const TrainSpec& train_;
   Replicas& replicas_;
   OperationRunner& operations_;

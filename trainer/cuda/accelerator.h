@@ -31,6 +31,8 @@ struct AcceleratorSpec {
   bool stacked = true;
   const std::vector<Batch>& validation = nothing<std::vector<Batch>>();  // what evaluations read
   const OperationPlan& plan = nothing<OperationPlan>();
+  // Called before rows in host memory change, which something else may be reading.
+  std::function<void()> before_rows_change = [] {};
 
   template <typename Of>
   static const Of& nothing() {

@@ -255,6 +255,32 @@ TEST_F(Gpu, ResumesToTheSameBits) {
   EXPECT_EQ(resumed.exchanges, whole.exchanges);
 }
 
+// Checkpoints are written while the training continues, from rows in host memory that exchanges without a
+// kernel change at the next step: each checkpoint has to be of one step.
+TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
+  for (const Json& method :
+       {Json{{"name", "gossip"}, {"inner_steps", 1}}, Json{{"name", "epidemic"}, {"inner_steps", 1}}}) {
+    Json scenario = small_scenario(method, 8);
+    scenario["train"]["model"]["hidden"] = 64;
+    scenario["train"]["checkpoint_every"] = 1;
+    const Trained whole = stacked_on_gpu(scenario);
+    for (const int calls : {12, 18, 24}) {
+      const TemporaryFolder folder;
+      const Case one = only_case(scenario, folder);
+      try {
+        train_with(one, folder, Device::kCuda,
+                   std::make_unique<Stops>(calls, make_stacked_backend(make_loop_backend())));
+      } catch (const std::runtime_error&) {
+      }
+      ASSERT_FALSE(checkpoint_steps(folder.file("out/checkpoints")).empty());
+      const Trained resumed =
+          train_with(one, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
+      EXPECT_EQ(resumed.metrics, whole.metrics) << method.dump() << ", " << calls;
+      EXPECT_EQ(resumed.exchanges, whole.exchanges) << method.dump() << ", " << calls;
+    }
+  }
+}
+
 TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreRefused) {
   Json scenario =
       small_scenario({{"name", "delayed-nesterov"}, {"inner_steps", 4}, {"dynamic_steps", true}}, 12);
