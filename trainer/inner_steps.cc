@@ -1,7 +1,6 @@
 // The inner steps of a training on each back-end: losses, gradients, clip and optimizer of the replicas held
 // here.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "core/child_main.h"
@@ -14,19 +13,7 @@
 namespace longhaul {
 namespace {
 
-// Adds the wall time of its life to `seconds`.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(Clock::now()) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& seconds_;
-  Clock::time_point start_;
-};
+using Stopwatch = Speed::Stopwatch;
 
 // Losses and times of so many steps wait for the slowest replica.
 constexpr int kMostStepsAlone = 64;
@@ -34,8 +21,9 @@ constexpr int kMostStepsAlone = 64;
 }  // namespace
 
 int Training::inner_steps(int first) {
-  if (accelerator_ || stacked_ || leaves_home(plan_.pipeline)) {
-    accelerator_ ? compute_on_gpu(first) : stacked_ ? compute_stacked(first) : compute_along_paths(first);
+  if (accelerator_) return inner_steps_on_gpu(first);
+  if (stacked_ || leaves_home(plan_.pipeline)) {
+    stacked_ ? compute_stacked(first) : compute_along_paths(first);
     if (!meet_after(first)) finish_step(first);
     return first;
   }
@@ -211,26 +199,39 @@ void Training::run_stack(int step, int microbatch, const std::vector<Route>& pat
   }
 }
 
-void Training::compute_on_gpu(int step) {
-  std::fill(seconds_.begin(), seconds_.end(), 0);
-  const RowBlock held = arena_.held();
-  double seconds = 0;
-  {
-    const Stopwatch watch(seconds);
-    std::vector<Batch> batches(as_index(held.size()));
-    backend_->for_each(held.size(), [&](int at) {
-      batches[as_index(at)] = training_batch(data_.training, train_, case_.seed, held.first + at, step);
-    });
-    std::vector<std::vector<Route>> paths;
-    if (is_composed(plan_.pipeline))
-      for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
-        paths.push_back(paths_at(step, microbatch));
-    accelerator_->gradients(batches, paths, losses_);
+// A step's losses are read when the next one has been begun, where none waits for them.
+int Training::inner_steps_on_gpu(int first) {
+  const bool follow = !exchanges_gradients_ && !update_->has_own_optimizer() && ranks_.size() == 1;
+  begin_on_gpu(first);
+  int begun = first;
+  for (int step = first;; ++step) {
+    if (step == begun && follow && !meet_after(step) && !interrupted()) begin_on_gpu(++begun);
+    std::fill(seconds_.begin(), seconds_.end(), 0);
+    const double seconds = accelerator_->finish(losses_);
+    for (double& of_replica : seconds_) of_replica += seconds / arena_.held().size();
+    if (!exchanges_gradients_ && update_->has_own_optimizer()) optimize_on_gpu(step);
+    meet_ranks();
+    check_losses(step);
+    if (meet_after(step)) return step;
+    finish_step(step);
+    if (step == begun) return step;
   }
-  for (double& of_replica : seconds_) of_replica += seconds / held.size();
-  if (!exchanges_gradients_) optimize_on_gpu(step);
-  meet_ranks();
-  check_losses(step);
+}
+
+void Training::begin_on_gpu(int step) {
+  const RowBlock held = arena_.held();
+  std::vector<Batch> batches(as_index(held.size()));
+  backend_->for_each(held.size(), [&](int at) {
+    batches[as_index(at)] = training_batch(data_.training, train_, case_.seed, held.first + at, step);
+  });
+  std::vector<std::vector<Route>> paths;
+  if (is_composed(plan_.pipeline))
+    for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
+      paths.push_back(paths_at(step, microbatch));
+  std::optional<Accelerator::Optimizing> optimizing;
+  if (!exchanges_gradients_ && !update_->has_own_optimizer())
+    optimizing = Accelerator::Optimizing{learning_rate(train_.optimizer, step, train_.steps), step};
+  accelerator_->begin(batches, paths, optimizing);
 }
 
 void Training::optimize_on_gpu(int step) {

@@ -24,6 +24,7 @@ struct Arguments {
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
   int rank_timeout_s = 600;
+  double peak_flops = 0;  // 0: of a known card its own
   bool quiet = false, resume = false;
 };
 
@@ -137,6 +138,7 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
     Training training(one, device, backend_for(arguments.backend, device, arguments.threads, environment),
                       files, reporter, ranks,
                       schedule_of(one, arguments.schedule_file, arguments.absences_file));
+    if (arguments.peak_flops > 0) training.use_peak(arguments.peak_flops);
     if (arguments.resume) resume(training, ranks.is_first());
     const Json result = training.run();
     files.finish(result);
@@ -191,6 +193,11 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option(
          "--rank-timeout", arguments.rank_timeout_s,
          "seconds that one of several ranks (RANK, WORLD_SIZE) may keep the others waiting, default 600")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--peak-flops", arguments.peak_flops,
+         "FLOP/s of one card (or of this process) in the training's precision, for the utilization in "
+         "speed.json; default: of cards that are known")
       ->check(CLI::PositiveNumber);
   app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
   app.add_flag("--resume", arguments.resume,

@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "core/child_main.h"
@@ -170,7 +170,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
   }
   if (device == Device::kCuda) {
     accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
-                                      evaluator_.validation(), plan_},
+                                      evaluator_.validation(), plan_, [this] { writing_.wait(); }},
                                      replicas_, operations_);
     accelerator_->upload();
     evaluator_.use_card(accelerator_->rows());
@@ -345,6 +345,7 @@ Json Training::libraries() const {
 }
 
 Json Training::run() {
+  speed_.begin();
   if (resumed_) {
     files_.continue_from(resumed_->state.at("files"));
   } else {
@@ -352,17 +353,21 @@ Json Training::run() {
     files_.begin();
     save_checkpoint(0);
   }
+  counted_steps_ = first_step_ = saved_step_;
   if (saved_step_ == 0 && !pace_) copied_.after(0);
   if (pace_) run_at_own_pace();
   for (int step = saved_step_; step < train_.steps;) {
     if (is_asked_to_stop_ || (ranks_.size() == 1 && interrupted())) {
       save_checkpoint(step);
+      writing_.wait();
       throw Interrupted();
     }
     step = inner_steps(step + 1);
     if (meet_after(step)) finish_step(step);
   }
+  writing_.wait();
   if (ranks_.is_first()) checkpoints_.keep_only(train_.steps);
+  write_speed();
   return summary();
 }
 
@@ -370,6 +375,7 @@ Json Training::run() {
 // tensors: they follow from the seed, and half a gigabyte of them was most of a start.
 void Training::save_checkpoint(int step) {
   if (step == saved_step_) return;
+  const Speed::Stopwatch watch(speed_.checkpoints_s);
   if (accelerator_ && step > 0) accelerator_->download();
   const ModelShape& shape = train_.model;
   Json state = {{"steps", train_.steps},
@@ -408,7 +414,13 @@ void Training::save_checkpoint(int step) {
   if (step > 0 && step < train_.steps)
     for (const auto& [name, row] : copied_.tables())
       tensors.push_back({name, "F32", {arena_.parameters()}, row->data()});
-  if (ranks_.is_first())
+  // Rows of a card in host memory stay as they are until they are fetched again; those of the CPU change with
+  // the next step, and those of other ranks have to be asked for.
+  if (accelerator_ && ranks_.size() == 1)
+    writing_.start([this, step, state = std::move(state), tensors = std::move(tensors)] {
+      checkpoints_.write(step, state, tensors);
+    });
+  else if (ranks_.is_first())
     checkpoints_.write(step, std::move(state), tensors);
   else
     for (const TensorView& tensor : tensors) tensor.read([](const void*, std::size_t) {});
@@ -599,6 +611,7 @@ bool Training::has_exchanged(int step, int replica, const std::vector<Operation>
 void Training::evaluate(int step, const std::string& phase) {
   const std::vector<int> replicas = evaluated(step);
   if (replicas.empty()) return;
+  const Speed::Stopwatch watch(speed_.evaluations_s);
   if (accelerator_ && ranks_.size() > 1) accelerator_->download(update_->product());
   last_ = evaluator_.evaluate(step, phase, replicas);
   best_loss_ = std::min(best_loss_, last_.mean_loss());
@@ -610,10 +623,33 @@ void Training::report(int step) {
   const std::vector<int> replicas = computing(step);
   for (const int replica : replicas)
     mean += losses_[as_index(replica)] / static_cast<double>(replicas.size());
-  char text[64];
-  std::snprintf(text, sizeof text, last_.step > 0 ? "loss %.3f, spread %.2e" : "loss %.3f", mean,
-                last_.weight_spread);
+  count_tokens(step);
+  std::string text = fmt::format("loss {:.3f}", mean);
+  if (last_.step > 0) text += fmt::format(", spread {:.2e}", last_.weight_spread);
+  if (const auto speed = speed_.tokens_per_second()) text += fmt::format(", {:.0f} tokens/s", *speed);
   progress_.progress(step, train_.steps, "steps", text);
+}
+
+void Training::count_tokens(int step) {
+  while (counted_steps_ < step)
+    counted_tokens_ +=
+        static_cast<double>(computing(++counted_steps_).size()) * train_.batch * train_.model.context;
+  speed_.reached(counted_tokens_);
+}
+
+void Training::write_speed() {
+  count_tokens(train_.steps);
+  std::set<std::string> cards = {"the processor"};
+  if (accelerator_) {
+    const std::vector<std::string> all = gather(ranks_, device_identity());
+    cards = {all.begin(), all.end()};
+    if (!peak_) peak_ = peak_flop_per_second(device_name(), train_.precision);
+  }
+  std::optional<double> peak = peak_;
+  if (peak) *peak *= static_cast<double>(cards.size());
+  Json json = speed_.summary(train_.model, train_.steps - first_step_, peak);
+  if (accelerator_) json["card"] = device_name();
+  files_.write_speed(json);
 }
 
 std::size_t Training::evaluated_sequences() const {

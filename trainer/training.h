@@ -10,6 +10,7 @@
 #include "core/case.h"
 #include "core/child_main.h"
 #include "core/plan/schedule.h"
+#include "trainer/checkpoint/background_write.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
@@ -23,6 +24,7 @@
 #include "trainer/pipeline/microbatches.h"
 #include "trainer/pipeline/subspace.h"
 #include "trainer/replicas/copied_rows.h"
+#include "trainer/speed.h"
 #include "trainer/training_files.h"
 
 namespace longhaul {
@@ -48,6 +50,10 @@ class Training {
   // To the last step; returns what training.json holds. Throws RunError that names step and replica where a
   // loss is not finite (there is a checkpoint before it), and Interrupted, after a checkpoint.
   Json run();
+
+  // Of one card, or of the processor: speed.json then says which share of it was used. Without it that of a
+  // card that is known (speed.h).
+  void use_peak(double flop_per_second) { peak_ = flop_per_second; }
 
   const Arena& arena() const { return arena_; }
 
@@ -122,7 +128,8 @@ class Training {
   ReplicaRows<float> rows_of(Slot slot);
   void clear_gradients_for_partial();
   void optimize_all_unless_exchanged(int step);
-  void compute_on_gpu(int step);
+  int inner_steps_on_gpu(int first);
+  void begin_on_gpu(int step);
   void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
   void take_optimizer_step(int step, int replica);
   void optimize_on_gpu(int step);
@@ -131,7 +138,9 @@ class Training {
   void check_loss(int step, int replica) const;
   void evaluate(int step, const std::string& phase);
   void write_bits(int step);
+  void count_tokens(int step);
   void report(int step);
+  void write_speed();
   void save_checkpoint(int step);
   void check_same_run(const Json& state) const;
   // The order of the sums, which a checkpoint must have been computed in.
@@ -181,7 +190,11 @@ class Training {
   std::vector<float> composed_, partial_;
   std::unique_ptr<Accelerator> accelerator_;  // on a GPU: holds the rows that are at work
 
-  std::unique_ptr<OwnPace> pace_;               // of a plan with merges
+  std::unique_ptr<OwnPace> pace_;  // of a plan with merges
+  Speed speed_;
+  int counted_steps_ = 0, first_step_ = 0;  // whose tokens are counted; before this process's first
+  double counted_tokens_ = 0;
+  std::optional<double> peak_;                  // FLOP/s of a card
   std::vector<double> losses_, seconds_;        // of the step, by replica
   std::vector<std::vector<float>> used_gates_;  // by the step, by replica and hop
   bool is_asked_to_stop_ = false;               // by a signal to one of the ranks
@@ -190,7 +203,8 @@ class Training {
 
   CheckpointFolder checkpoints_;
   std::optional<Checkpoint> resumed_;
-  int saved_step_ = -1;  // of the newest checkpoint
+  int saved_step_ = -1;      // of the newest checkpoint
+  BackgroundWrite writing_;  // of a checkpoint; goes first, as it reads what is above
 };
 
 }  // namespace longhaul

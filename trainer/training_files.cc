@@ -73,7 +73,7 @@ std::vector<const char*> TrainingFiles::tables() const {
 // A folder that says it is done while it is being written would be believed.
 void TrainingFiles::remove_result() {
   std::error_code error;
-  for (const char* file : {"done", "training.json"}) fs::remove(path(file), error);
+  for (const char* file : {"done", "training.json", "speed.json"}) fs::remove(path(file), error);
 }
 
 void TrainingFiles::open_exchanges(std::ios::openmode mode) {
@@ -106,6 +106,10 @@ void TrainingFiles::write_bits(int step, int replica, int hop, int bits, double 
   if (!writes_) return;
   if (!bits_) bits_.emplace(path(kBits), std::vector<std::string>{"step", "replica", "hop", "bits", "gate"});
   bits_->cell(step).cell(replica).cell(hop).cell(bits).cell(gate).end_row();
+}
+
+void TrainingFiles::write_speed(const Json& speed) {
+  if (writes_) write_whole(path("speed.json"), speed.dump(2) + "\n");
 }
 
 void TrainingFiles::finish(const Json& training) {

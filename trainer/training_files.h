@@ -34,6 +34,7 @@ class TrainingFiles {
   void write_step_times(int step, const std::vector<int>& replicas, const std::vector<double>& seconds);
   // Of a hop with learned bits: those that a replica used in the step, and its gate.
   void write_bits(int step, int replica, int hop, int bits, double gate);
+  void write_speed(const Json& speed);  // speed.json
   std::ostream& exchanges() { return writes_ ? exchanges_ : discarded_; }
   // training.json, and last of all `done`.
   void finish(const Json& training);

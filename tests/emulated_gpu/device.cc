@@ -2,7 +2,11 @@
 // host's and whose graphs are calls.
 #include <c10/util/Exception.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <stdexcept>
+#include <vector>
 
 #include "core/errors.h"
 #include "tests/emulated_gpu/device_memory.h"
@@ -52,7 +56,84 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
 void copy_on_device(void* to, const void* from, std::size_t bytes) {
   copy_to_device(to, from, bytes);
 }
-void wait_for_device() {}
+// One stream. The card is at once done with everything, but nobody may rely on it: what was copied from
+// pinned memory must still stand there at the next event that is waited for, and what is copied to it comes
+// then.
+namespace {
+
+using Bytes = std::vector<char>;
+
+struct Copy {
+  void* host;
+  Bytes bytes;
+  bool to_host;
+};
+
+struct Stream {
+  std::vector<Copy> under_way;
+  std::int64_t done = 0;  // copies that were under way before
+};
+
+Stream& stream_of_this_thread() {
+  static thread_local Stream stream;
+  return stream;
+}
+
+void finish(std::int64_t copies) {
+  Stream& stream = stream_of_this_thread();
+  for (; stream.done < copies; ++stream.done) {
+    const Copy copy = std::move(stream.under_way.front());
+    stream.under_way.erase(stream.under_way.begin());
+    if (copy.to_host)
+      std::memcpy(copy.host, copy.bytes.data(), copy.bytes.size());
+    else if (std::memcmp(copy.host, copy.bytes.data(), copy.bytes.size()) != 0)
+      throw std::logic_error("pinned memory was written while it was copied");
+  }
+}
+
+}  // namespace
+
+void* allocate_pinned(std::size_t bytes) {
+  return std::calloc(bytes, 1);
+}
+void free_pinned(void* memory) {
+  wait_for_device();
+  std::free(memory);
+}
+
+void copy_to_device(void* to, const void* from, std::size_t bytes, CudaStream) {
+  const char* begin = static_cast<const char*>(from);
+  stream_of_this_thread().under_way.push_back({const_cast<void*>(from), Bytes(begin, begin + bytes), false});
+  copy_to_device(to, from, bytes);
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes, CudaStream) {
+  Bytes now(bytes);
+  copy_to_host(now.data(), from, bytes);
+  stream_of_this_thread().under_way.push_back({to, std::move(now), true});
+}
+
+struct DeviceEvent::State {
+  std::int64_t copies = 0;  // before it
+  std::chrono::steady_clock::time_point at;
+};
+DeviceEvent::DeviceEvent() : state_(std::make_unique<State>()) {}
+DeviceEvent::~DeviceEvent() = default;
+void DeviceEvent::record(CudaStream) {
+  const Stream& stream = stream_of_this_thread();
+  state_->copies = stream.done + static_cast<std::int64_t>(stream.under_way.size());
+  state_->at = std::chrono::steady_clock::now();
+}
+void DeviceEvent::wait() const {
+  finish(state_->copies);
+}
+double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
+  return std::chrono::duration<double>(state_->at - earlier.state_->at).count();
+}
+
+void wait_for_device() {
+  const Stream& stream = stream_of_this_thread();
+  finish(stream.done + static_cast<std::int64_t>(stream.under_way.size()));
+}
 CudaStream current_cuda_stream() {
   return nullptr;
 }
@@ -60,6 +141,9 @@ CudaStream current_cuda_stream() {
 struct StepGraph::State {};
 StepGraph::StepGraph(bool) {}
 StepGraph::~StepGraph() = default;
+void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
+  work(nullptr);
+}
 void StepGraph::run(const std::function<void()>& work) {
   const emulated::DeviceAtWork at_work;
   if (emulated::takes_fill()) C10_THROW_ERROR(OutOfMemoryError, "tried to allocate 1.00 GiB");

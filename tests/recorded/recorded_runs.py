@@ -13,7 +13,7 @@ new columns of a table and new keys of a record are counted and are no differenc
 The set: every collective, topology, queue and fidelity, cut messages, rank orders, equal and log-normal steps,
 every method trained, and every scenario of scenarios/ that trains nothing, cut to a share of its cases. With
 --largest 24 and --no-training some minutes, whole about half an hour. What holds times of the machine (manifest,
-logs, step_times.csv, the report page) is left out.
+logs, step_times.csv, speed.json, the report page) is left out.
 """
 import argparse
 import csv
@@ -27,7 +27,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LEFT_OUT = {"manifest.json", "report.html", "log.txt", "step_times.csv", ".lock", "done", "timeline.json"}
+LEFT_OUT = {"manifest.json", "report.html", "log.txt", "step_times.csv", "speed.json", ".lock", "done", "timeline.json"}
 ALL_REDUCES = ["ring", "tree", "leaf-tree", "heap-tree", "double-tree", "halving-doubling", "direct",
                "parameter-server"]
 PATTERNS = ["exchange", "presend", "root", "serial"]

@@ -26,7 +26,7 @@ import time
 from disturbed import Command, disturbance, gone
 from scenarios import Draw, declared_methods
 
-LEFT_OUT = {"log.txt", ".lock"}
+LEFT_OUT = {"log.txt", ".lock", "speed.json"}
 MANIFEST_OF_THE_COMMAND = ("command", "started", "finished", "wall_s", "wall_times_s", "options")
 LONGEST_S = 180
 # What a run says of a case in which nobody gets anywhere; it has no result to compare.

@@ -41,8 +41,10 @@ TensorView table_view(Replicas& replicas, Slot slot) {
 TensorView message_view(Replicas& replicas, const OperationRunner::Pending& pending) {
   const std::string dtype = dtype_of(pending.format.codec);
   TensorView view{pending.name, dtype, {dtype == "U8" ? pending.format.bytes() : pending.format.columns}};
-  view.pieces = [&replicas, replica = pending.replica, message = pending.message,
-                 bytes = view.bytes()](const ByteSink& sink) {
+  // A copy of the message shares its bytes: it may be used up before it is written.
+  const std::optional<Message> message =
+      pending.message ? std::optional<Message>(*pending.message) : std::nullopt;
+  view.pieces = [&replicas, replica = pending.replica, message, bytes = view.bytes()](const ByteSink& sink) {
     fetch(replicas.ranks, holder_of(replicas.ranks, replicas.arena.replicas(), replica),
           message ? message->bytes().data() : nullptr, as_index(bytes), sink);
   };

@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/errors.h"
 #include "core/index.h"
@@ -12,6 +13,7 @@
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
+#include "trainer/cuda/pinned.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/model/stacked_decoder.h"
 
@@ -36,7 +38,8 @@ void explain_full_memory(const CardMemory& memory, const Arena& arena, const Wor
 class GpuAccelerator : public Accelerator, private RowsOnCard {
  public:
   GpuAccelerator(const AcceleratorSpec& spec, Replicas& replicas, OperationRunner& operations)
-      : train_(spec.train),
+      : before_rows_change_(spec.before_rows_change),
+        train_(spec.train),
         replicas_(replicas),
         operations_(operations),
         stacked_(spec.stacked),
@@ -55,6 +58,8 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
         decoder_(spec.train.model, Device::kCuda, spec.train.precision, activations_.step, spec.boundaries),
         evaluation_(spec.train, spec.boundaries, spec.validation, held().size(), spec.stacked,
                     activations_.evaluation),
+        under_way_{UnderWay(losses_.size()), UnderWay(losses_.size())},
+        whole_steps_(spec.stacked),
         gradients_(spec.stacked),
         steps_(spec.stacked) {}
 
@@ -68,38 +73,60 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
       if (slot != Slot::kGradient) download(slot);
     exchange_.keep_in(operations_);
   }
-  void download(Slot slot) override { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
+  void download(Slot slot) override {
+    before_rows_change_();
+    copy_to_host(on_host(slot), row(slot), bytes_of_a_table());
+  }
 
-  void gradients(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
-                 std::vector<double>& losses) override {
-    std::vector<std::int64_t> tokens;
-    tokens.reserve(tokens_.size());
-    for (const Batch& batch : batches) tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
-    tokens_.set(tokens);
-    microbatches_.set(paths);
-    with_memory([this] {
-      optimizer_.renew_narrow(current_cuda_stream());
-      gradients_.run([this] {
+  void begin(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
+             std::optional<Optimizing> optimizing) override {
+    if (begun_ - finished_ == kStepsUnderWay) throw std::logic_error("too many steps are under way");
+    StepGraph& graph = optimizing ? whole_steps_ : gradients_;
+    UnderWay& step = under_way_[as_index(begun_++ % kStepsUnderWay)];
+    with_memory([&] {
+      graph.on_its_stream([&](CudaStream stream) {
+        step.begun.record(stream);
+        optimizer_.renew_narrow(stream);
+        tokens_.send(stream, [&](std::int64_t* to) {
+          for (const Batch& batch : batches) to = std::copy(batch.tokens.begin(), batch.tokens.end(), to);
+        });
+        microbatches_.set(paths, stream);
+        if (optimizing) optimizer_.set(optimizing->lr, optimizing->step, stream);
+      });
+      graph.run([&] {
         microbatches_.run(
             {row(Slot::kWeights), row(Slot::kGradient)},
             [this](int microbatch, const DeviceMicrobatches::Tables& tables) {
               decode_all(microbatch, tables);
             },
             current_cuda_stream());
+        if (optimizing) optimizer_.run(current_cuda_stream());
+      });
+      graph.on_its_stream([&](CudaStream stream) {
+        copy_to_host(step.losses.get(), losses_.get(), losses_.size() * sizeof(double), stream);
+        step.done.record(stream);
       });
     });
-    const std::vector<double> of_microbatches = losses_.read();  // [microbatches, held]
+  }
+
+  double finish(std::vector<double>& losses) override {
+    if (begun_ == finished_) throw std::logic_error("no step is under way");
+    const UnderWay& step = under_way_[as_index(finished_++ % kStepsUnderWay)];
+    step.done.wait();
     const auto count = as_index(held().size());
     for (std::size_t at = 0; at < count; ++at) {
       double sum = 0;
-      for (std::size_t i = at; i < of_microbatches.size(); i += count) sum += of_microbatches[i];
+      for (std::size_t i = at; i < step.losses.size(); i += count) sum += step.losses.get()[i];
       losses[as_index(held().first) + at] = sum / microbatch_count_;
     }
+    return step.done.seconds_since(step.begun);
   }
 
   void optimize(double lr, int step) override {
-    optimizer_.set(lr, step);
-    with_memory([this] { steps_.run([this] { optimizer_.run(current_cuda_stream()); }); });
+    with_memory([&] {
+      steps_.on_its_stream([&](CudaStream stream) { optimizer_.set(lr, step, stream); });
+      steps_.run([this] { optimizer_.run(current_cuda_stream()); });
+    });
     wait_for_device();
   }
 
@@ -231,6 +258,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
                       : nullptr});
   }
 
+  std::function<void()> before_rows_change_;
   const TrainSpec& train_;
   Replicas& replicas_;
   OperationRunner& operations_;
@@ -239,14 +267,23 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   CardMemory memory_;
   ActivationMemory activations_;
   std::vector<DeviceTable<float>> tables_;  // by slot
-  DeviceTable<std::int64_t> tokens_;        // [held, batch, context + 1]
+  SentTable<std::int64_t> tokens_;          // [held, batch, context + 1]
   DeviceTable<double> losses_;              // [microbatches, held]
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
   DeviceMicrobatches microbatches_;
   StackedDecoder decoder_;
   DeviceEvaluation evaluation_;
-  StepGraph gradients_, steps_;
+
+  // A step whose losses are not read yet.
+  struct UnderWay {
+    explicit UnderWay(std::size_t count) : losses(count) {}
+    PinnedTable<double> losses;
+    DeviceEvent begun, done;
+  };
+  UnderWay under_way_[kStepsUnderWay];
+  std::int64_t begun_ = 0, finished_ = 0;  // steps
+  StepGraph whole_steps_, gradients_, steps_;
 };
 
 }  // namespace

@@ -4,12 +4,14 @@
 // one cost nothing.
 //
 // stacked: all replicas at once, and from the third step on as a captured CUDA graph, for which everything
-// that changes from step to step (tokens, learning rate, step) lies in device memory. Otherwise the loop: one
-// replica after the other, no graph, the same kernels.
+// that changes from step to step (tokens, learning rate, step) lies in device memory. Steps follow each other
+// on the card without waiting for the host, which brings the next one's tokens and reads the last one's
+// losses meanwhile. Otherwise the loop: one replica after the other, no graph, the same kernels.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/plan/paths.h"
@@ -29,6 +31,8 @@ struct AcceleratorSpec {
   bool stacked = true;
   const std::vector<Batch>& validation = nothing<std::vector<Batch>>();  // what evaluations read
   const OperationPlan& plan = nothing<OperationPlan>();
+  // Called before rows in host memory change, which something else may be reading.
+  std::function<void()> before_rows_change = [] {};
 
   template <typename Of>
   static const Of& nothing() {
@@ -67,10 +71,19 @@ class Accelerator {
   virtual void download() = 0;
   virtual void download(Slot slot) = 0;
 
-  // batches: of the replicas that this process holds; their losses are written, by replica. paths: of the
-  // micro-batches, by number, replica and part; empty where none leaves its replica.
-  virtual void gradients(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
-                         std::vector<double>& losses) = 0;
+  struct Optimizing {
+    double lr;
+    int step;
+  };
+  // Begins a step: gradients, and the optimizer behind them unless something comes between. batches: of the
+  // replicas that this process holds. paths: of the micro-batches, by number, replica and part; empty where
+  // none leaves its replica. At most kStepsUnderWay are under way, none with anything but another step.
+  virtual void begin(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
+                     std::optional<Optimizing> optimizing) = 0;
+  // Of the first step that was begun and is not finished: waits for its losses, which are written, by
+  // replica. Returns its seconds on the card.
+  virtual double finish(std::vector<double>& losses) = 0;
+  // The optimizer by itself, on gradients of a step that is finished.
   virtual void optimize(double lr, int step) = 0;
   // As OperationRunner's; where there is no kernel for it, and with several ranks, through host memory.
   virtual void post(const Operation& operation) = 0;

@@ -75,6 +75,50 @@ void free_on_device(float* table) {
   cudaFree(table);
 }
 
+void* allocate_pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  if (bytes == 0) return nullptr;
+  if (cudaMallocHost(&memory, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    throw RunError("not enough host memory that the GPU can reach: " +
+                   human_bytes(static_cast<double>(bytes)));
+  }
+  return memory;
+}
+void free_pinned(void* memory) {
+  cudaFreeHost(memory);
+}
+
+void copy_to_device(void* to, const void* from, std::size_t bytes, CudaStream stream) {
+  if (bytes > 0)
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "a copy was not started");
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes, CudaStream stream) {
+  if (bytes > 0)
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "a copy was not started");
+}
+
+struct DeviceEvent::State {
+  cudaEvent_t event = nullptr;
+};
+DeviceEvent::DeviceEvent() : state_(std::make_unique<State>()) {
+  check_cuda(cudaEventCreate(&state_->event), "an event was not made");
+}
+DeviceEvent::~DeviceEvent() {
+  cudaEventDestroy(state_->event);
+}
+void DeviceEvent::record(CudaStream stream) {
+  check_cuda(cudaEventRecord(state_->event, stream), "an event was not recorded");
+}
+void DeviceEvent::wait() const {
+  check_cuda(cudaEventSynchronize(state_->event), "the device stopped");
+}
+double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
+  float milliseconds = 0;
+  check_cuda(cudaEventElapsedTime(&milliseconds, earlier.state_->event, state_->event), "no time was taken");
+  return static_cast<double>(milliseconds) / 1000;
+}
+
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
   copy(to, from, bytes, cudaMemcpyHostToDevice);
 }

@@ -9,6 +9,15 @@ bool is_whole_and_at_home(const PipelinePlan& plan) {
   return plan.microbatches == 1 && !is_composed(plan);
 }
 
+std::vector<DeviceStop> stops_at_home(const PipelinePlan& plan, int replicas) {
+  std::vector<DeviceStop> at_home;
+  if (is_whole_and_at_home(plan)) return at_home;
+  for (int microbatch = 0; microbatch < plan.microbatches; ++microbatch)
+    for (int home = 0; home < replicas; ++home)
+      for (const PipelinePart& part : plan.parts) at_home.push_back({home, part.columns.begin});
+  return at_home;
+}
+
 }  // namespace
 
 std::int64_t DeviceMicrobatches::bytes(const PipelinePlan& plan, std::int64_t replicas,
@@ -20,26 +29,21 @@ std::int64_t DeviceMicrobatches::bytes(const PipelinePlan& plan, std::int64_t re
 }
 
 DeviceMicrobatches::DeviceMicrobatches(const PipelinePlan& plan, int replicas, std::int64_t parameters)
-    : plan_(plan), replicas_(replicas), parameters_(parameters) {
+    : plan_(plan), replicas_(replicas), parameters_(parameters), paths_(stops_at_home(plan, replicas)) {
   if (is_whole_and_at_home(plan)) return;
   const std::size_t numbers = as_index(replicas * parameters);
   partial_ = DeviceTable<float>(numbers);
   if (is_composed(plan)) composed_ = DeviceTable<float>(numbers);
-  std::vector<DeviceStop> at_home;
-  for (int microbatch = 0; microbatch < plan.microbatches; ++microbatch)
-    for (int home = 0; home < replicas; ++home)
-      for (const PipelinePart& part : plan.parts) at_home.push_back({home, part.columns.begin});
-  paths_ = DeviceTable<DeviceStop>(at_home);
 }
 
-void DeviceMicrobatches::set(const std::vector<std::vector<Route>>& paths) {
+void DeviceMicrobatches::set(const std::vector<std::vector<Route>>& paths, CudaStream stream) {
   if (paths.empty()) return;
   std::vector<DeviceStop> flat;
   for (const std::vector<Route>& of_all : paths)
     for (const Route& path : of_all)
       for (const Stop& stop : path)
         flat.push_back({stop.replica, stop.is_there() ? plan_.parts[as_index(stop.part)].columns.begin : 0});
-  paths_.set(flat);
+  paths_.send(stream, flat);
 }
 
 PlaceOfPaths DeviceMicrobatches::place_of_paths(int microbatch, int place) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/cuda/device_table.h"
+#include "trainer/cuda/pinned.h"
 #include "trainer/cuda/row_kernels.h"
 #include "trainer/pipeline/microbatches.h"
 
@@ -26,9 +27,9 @@ class DeviceMicrobatches {
   // The mean losses of every replica's micro-batch `microbatch`, with its gradient, which is overwritten.
   using Decode = std::function<void(int microbatch, const Tables& tables)>;
 
-  // By micro-batch and replica; empty where each meets its replica's whole row. Before run(); no part of
-  // a captured graph.
-  void set(const std::vector<std::vector<Route>>& paths);
+  // By micro-batch and replica; empty where each meets its replica's whole row. Before run(), once a step; no
+  // part of a captured graph.
+  void set(const std::vector<std::vector<Route>>& paths, CudaStream stream);
   // On the stream, without waiting; can be captured.
   void run(const Tables& tables, const Decode& decode, CudaStream stream);
 
@@ -38,7 +39,7 @@ class DeviceMicrobatches {
   const PipelinePlan& plan_;
   int replicas_;
   std::int64_t parameters_;
-  DeviceTable<DeviceStop> paths_;          // [microbatches, R, parts]
+  SentTable<DeviceStop> paths_;            // [microbatches, R, parts]
   DeviceTable<float> composed_, partial_;  // [R, parameters], where they are needed
 };
 

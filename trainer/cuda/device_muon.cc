@@ -64,10 +64,9 @@ std::int64_t DeviceMuon::bytes(const std::vector<MuonMatrix>& matrices, std::int
                                    as_index(replicas) * sizeof(float) + sizeof(MuonScalars));
 }
 
-void DeviceMuon::set(double lr) {
+void DeviceMuon::set(double lr, CudaStream stream) {
   if (matrices_.empty()) return;
-  const MuonScalars scalars = muon_scalars(spec_, lr);
-  scalars_.set(&scalars, 1);
+  scalars_.send(stream, {muon_scalars(spec_, lr)});
 }
 
 void DeviceMuon::run(const float* factors, CudaStream stream) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/cuda/device_table.h"
+#include "trainer/cuda/pinned.h"
 #include "trainer/cuda/row_kernels.h"
 
 namespace longhaul {
@@ -19,7 +20,7 @@ class DeviceMuon {
   static std::int64_t bytes(const std::vector<MuonMatrix>& matrices, std::int64_t replicas);
 
   // Before run(); not part of a captured graph.
-  void set(double lr);
+  void set(double lr, CudaStream stream);
   // On the stream, which is LibTorch's current one; `factors` [R] clip.
   void run(const float* factors, CudaStream stream);
 
@@ -32,7 +33,7 @@ class DeviceMuon {
   DeviceTable<float> work_, next_, gram_, polynomial_;  // [R, ...] of the largest matrix
   DeviceTable<double> partial_;
   DeviceTable<float> inverse_;  // [R]
-  DeviceTable<MuonScalars> scalars_;
+  SentTable<MuonScalars> scalars_;
 };
 
 }  // namespace longhaul

@@ -37,10 +37,9 @@ std::int64_t DeviceOptimizer::bytes(const std::vector<DecayRange>& ranges, const
          static_cast<std::int64_t>(sizeof(StepScalars)) + DeviceMuon::bytes(muon, tables.replicas);
 }
 
-void DeviceOptimizer::set(double lr, int step) {
-  const StepScalars scalars = step_scalars(spec_, lr, step);
-  scalars_.set(&scalars, 1);
-  muon_.set(lr);
+void DeviceOptimizer::set(double lr, int step, CudaStream stream) {
+  scalars_.send(stream, {step_scalars(spec_, lr, step)});
+  muon_.set(lr, stream);
 }
 
 void DeviceOptimizer::run(CudaStream stream) {

@@ -5,6 +5,7 @@
 
 #include "trainer/cuda/device_muon.h"
 #include "trainer/cuda/device_table.h"
+#include "trainer/cuda/pinned.h"
 #include "trainer/cuda/row_kernels.h"
 #include "trainer/optimizer/adamw.h"
 
@@ -20,8 +21,8 @@ class DeviceOptimizer {
   static std::int64_t bytes(const std::vector<DecayRange>& ranges, const AdamwTables& tables,
                             const std::vector<MuonMatrix>& muon, Precision precision);
 
-  // Before run(); not part of a captured graph.
-  void set(double lr, int step);
+  // Before run(), at most once a step and two steps under way; not part of a captured graph.
+  void set(double lr, int step, CudaStream stream);
   // On the stream, without waiting; can be captured.
   void run(CudaStream stream);
 
@@ -39,7 +40,7 @@ class DeviceOptimizer {
   DeviceTable<std::uint32_t> decaying_, left_out_;
   DeviceTable<double> partial_;
   DeviceTable<float> factors_;
-  DeviceTable<StepScalars> scalars_;
+  SentTable<StepScalars> scalars_;
   DeviceMuon muon_;
 };
 

@@ -53,6 +53,11 @@ void StepGraph::run(const std::function<void()>& work) {
   state_->graph->replay();
 }
 
+void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
+  const c10::cuda::CUDAStreamGuard guard(state_->stream);
+  work(state_->stream.stream());
+}
+
 // What the rest asks of LibTorch.
 CudaStream current_cuda_stream() {
   return c10::cuda::getCurrentCUDAStream().stream();

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 
+#include "trainer/device/cuda_device.h"
+
 namespace longhaul {
 
 class StepGraph {
@@ -18,6 +20,8 @@ class StepGraph {
 
   // Runs work() on a stream of its own, which is the current one meanwhile. Not waited for.
   void run(const std::function<void()>& work);
+  // Something that is no part of the graph, before or behind it on its stream.
+  void on_its_stream(const std::function<void(CudaStream)>& work);
 
  private:
   struct State;

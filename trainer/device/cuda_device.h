@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 struct CUstream_st;
@@ -28,6 +29,33 @@ void give_back_cached_memory();
 // Zeros. Throws RunError where the device has not the memory.
 float* allocate_on_device(std::size_t bytes);
 void free_on_device(float* table);
+
+// Host memory that a card copies from and to by itself. Throws RunError where the machine has it not.
+void* allocate_pinned(std::size_t bytes);
+void free_pinned(void* memory);
+
+// On the stream, without waiting: pinned host memory must stay as it is until an event behind was waited for.
+void copy_to_device(void* to, const void* from, std::size_t bytes, CudaStream stream);
+void copy_to_host(void* to, const void* from, std::size_t bytes, CudaStream stream);
+
+// A moment in a stream's work.
+class DeviceEvent {
+ public:
+  DeviceEvent();
+  ~DeviceEvent();
+  DeviceEvent(const DeviceEvent&) = delete;
+  DeviceEvent& operator=(const DeviceEvent&) = delete;
+
+  void record(CudaStream stream);
+  // Until all before it is done. Throws RunError where something failed.
+  void wait() const;
+  // Of two that were waited for.
+  double seconds_since(const DeviceEvent& earlier) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // These wait until the copy is done.
 void copy_to_device(void* to, const void* from, std::size_t bytes);

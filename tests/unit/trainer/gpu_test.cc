@@ -128,6 +128,27 @@ TEST_F(Gpu, InBf16ProductsTakeTheWeightsThatAnExchangeLeft) {
   }
 }
 
+// Losses are read when the next step has begun; the message names the step all the same. A rate that makes
+// numbers overflow, in steps with nothing between them, and in steps whose gradients are exchanged.
+TEST_F(Gpu, ALossThatIsNotFiniteNamesItsStepAsOnTheCpu) {
+  for (const Json& method : {Json{{"name", "diloco"}, {"inner_steps", 9}}, Json{{"name", "ddp"}}}) {
+    Json scenario = small_scenario(method, 9);
+    scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 0}};
+    scenario["train"]["evaluate_every"] = 9;
+    const auto words = [&](bool gpu) {
+      try {
+        gpu ? stacked_on_gpu(scenario) : on_cpu(scenario);
+      } catch (const RunError& error) {
+        return std::string(error.what());
+      }
+      return std::string("no error");
+    };
+    const std::string expected = words(false);
+    EXPECT_NE(expected.find("is not finite"), std::string::npos) << expected;
+    EXPECT_EQ(words(true), expected);
+  }
+}
+
 TEST_F(Gpu, SameBitsAgain) {
   for (const char* precision : {"float32", "bf16"})
     for (const char* method : {"noloco", "muloco"}) {
@@ -253,6 +274,32 @@ TEST_F(Gpu, ResumesToTheSameBits) {
       train_with(one, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
   EXPECT_EQ(resumed.metrics, whole.metrics);
   EXPECT_EQ(resumed.exchanges, whole.exchanges);
+}
+
+// Checkpoints are written while the training continues, from rows in host memory that exchanges without a
+// kernel change at the next step: each checkpoint has to be of one step.
+TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
+  for (const Json& method :
+       {Json{{"name", "gossip"}, {"inner_steps", 1}}, Json{{"name", "epidemic"}, {"inner_steps", 1}}}) {
+    Json scenario = small_scenario(method, 8);
+    scenario["train"]["model"]["hidden"] = 64;
+    scenario["train"]["checkpoint_every"] = 1;
+    const Trained whole = stacked_on_gpu(scenario);
+    for (const int calls : {12, 18, 24}) {
+      const TemporaryFolder folder;
+      const Case one = only_case(scenario, folder);
+      try {
+        train_with(one, folder, Device::kCuda,
+                   std::make_unique<Stops>(calls, make_stacked_backend(make_loop_backend())));
+      } catch (const std::runtime_error&) {
+      }
+      ASSERT_FALSE(checkpoint_steps(folder.file("out/checkpoints")).empty());
+      const Trained resumed =
+          train_with(one, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
+      EXPECT_EQ(resumed.metrics, whole.metrics) << method.dump() << ", " << calls;
+      EXPECT_EQ(resumed.exchanges, whole.exchanges) << method.dump() << ", " << calls;
+    }
+  }
 }
 
 TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreRefused) {
