@@ -122,6 +122,14 @@ TEST_F(Gpu, SameBitsAgain) {
     }
 }
 
+// The fused backward pass of attention goes block by block over 64 to 128 keys; several of them add to a query.
+TEST_F(Gpu, SameBitsAgainWhereAttentionHasSeveralBlocks) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
+  scenario["train"]["precision"] = "bf16";
+  scenario["train"]["model"].update({{"hidden", 128}, {"heads", 2}, {"ffn", 128}, {"context", 384}});
+  EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics);
+}
+
 TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
   const Json scenario = small_scenario({{"name", "diloco"}, {"inner_steps", 1}}, 1);
   expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), stacked_on_gpu(scenario), 1e-5, "loop");
