@@ -14,6 +14,7 @@
 #include "trainer/device/cuda_device.h"
 #include "trainer/model/gemm.h"
 #include "trainer/ranks/rank_environment.h"
+#include "trainer/ranks/tcp_ranks.h"
 #include "trainer/training.h"
 
 namespace longhaul {
@@ -153,7 +154,8 @@ Json train(const Arguments& arguments, ProgressReporter& reporter) {
   const RankEnvironment environment = rank_environment();
   if (environment.size == 1) return train_as(one_rank(), environment, one, arguments, reporter);
   check_ranks_divide(environment, trained_case(one).replicas);
-  const std::unique_ptr<Ranks> ranks = make_c10d_ranks(environment, arguments.rank_timeout_s);
+  const std::unique_ptr<Ranks> ranks = make_tcp_ranks(environment, arguments.rank_timeout_s,
+                                                      open_c10d_store(environment, arguments.rank_timeout_s));
   try {
     return train_as(*ranks, environment, one, arguments, reporter);
   } catch (const std::exception& error) {

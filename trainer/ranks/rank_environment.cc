@@ -48,6 +48,7 @@ RankEnvironment rank_environment() {
   if (!variable("LOCAL_RANK").empty()) environment.number_here = number("LOCAL_RANK", 0, 65535);
   environment.is_agents_store = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
   environment.attempt = variable("TORCHELASTIC_RESTART_COUNT");
+  environment.interface = variable("GLOO_SOCKET_IFNAME");
   return environment;
 }
 

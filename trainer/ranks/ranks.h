@@ -1,6 +1,6 @@
 // Ranks: the processes that a training is spread over. Each holds a block of the arena's rows; what one needs
-// of another goes through this interface, so that nothing else knows of c10d, and one process is the case
-// that has nothing to send.
+// of another goes through this interface, so that nothing else knows how it travels, and one process is
+// the case that has nothing to send.
 //
 // All ranks call the same functions in the same order. Whatever goes wrong on the way to another rank is a
 // RunError that names it.

@@ -40,11 +40,11 @@ class RankProcesses {
  public:
   using Environment = std::map<std::string, std::string>;
 
-  // `size` ranks with the same arguments; `differing` is added to the environment of single ones.
+  // `size` ranks with the same arguments; single ones have those in `differing`.
   RankProcesses(int size, const std::vector<std::string>& arguments, const TemporaryFolder& folder,
-                const std::map<int, std::vector<std::string>>& differing = {})
+                const std::map<int, std::vector<std::string>>& differing = {}, int master_port = free_port())
       : folder_(folder) {
-    const std::string port = std::to_string(free_port());
+    const std::string port = std::to_string(master_port);
     for (int rank = 0; rank < size; ++rank) {
       const auto other = differing.find(rank);
       start({{"RANK", std::to_string(rank)},

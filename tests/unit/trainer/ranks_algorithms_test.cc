@@ -35,6 +35,22 @@ TEST(Ranks, GatherIsInTheOrderOfTheRanks) {
   });
 }
 
+// Rank 1 fails; the others wait for it, for each other, or for nobody.
+TEST(Ranks, AnExceptionOfOneReachesTheTestAndReleasesTheOthers) {
+  std::atomic<int> ended{0};
+  const auto body = [&](Ranks& ranks) {
+    if (ranks.rank() == 1) throw std::out_of_range("of rank 1");
+    try {
+      if (ranks.rank() != 4) broadcast(ranks, 1, std::string("never"));
+    } catch (const RunError&) {
+      ++ended;
+      throw;
+    }
+  };
+  EXPECT_THROW(ThreadRanks::run(5, body), std::out_of_range);
+  EXPECT_EQ(ended, 3);
+}
+
 // Rows of all magnitudes, so that another order of summing would show.
 void fill_row(float* row, std::int64_t columns, int replica) {
   RandomStream stream(7, Purpose::kInitialWeights, static_cast<std::uint32_t>(replica));

@@ -7,6 +7,8 @@
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/rank_processes.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/ranks/rank_store.h"
+#include "trainer/ranks/socket.h"
 
 namespace longhaul {
 namespace {
@@ -14,12 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const Json kPresend = {{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}};
-
-#ifdef LONGHAUL_WITH_GLOO
-constexpr bool kHasGloo = true;
-#else
-constexpr bool kHasGloo = false;
-#endif
 
 // Eight replicas: of pairs, some live in one process and some in two.
 Json scenario_of(const Json& method, int steps = 10) {
@@ -31,10 +27,6 @@ Json scenario_of(const Json& method, int steps = 10) {
 // On the CPU, unless a test says so.
 class RanksTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (!kHasGloo) GTEST_SKIP() << "built without Gloo's headers";
-  }
-
   void use(const Json& scenario) {
     case_file_ = folder_.file("case.json");
     write_text(case_file_, only_case(scenario, folder_).resolved.dump());
@@ -247,8 +239,6 @@ TEST_F(RanksTest, RanksWithDifferentCasesAreRefused) {
 
 class RankEnvironmentTest : public RanksTest {
  protected:
-  void SetUp() override {}
-
   RankEnded run(const std::string& environment) {
     use(scenario_of({{"name", "ddp"}}));
     std::string command =
@@ -270,17 +260,42 @@ TEST_F(RankEnvironmentTest, WhatIsMissingOrWrongIsNamed) {
               {"LOCAL_RANK: found \"two\""});
 }
 
-TEST_F(RankEnvironmentTest, ABuildWithoutGlooRefusesSeveralRanks) {
-  if (kHasGloo) GTEST_SKIP() << "built with Gloo";
-  expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500"), 2,
-              {"WORLD_SIZE: found 2, but this build has no Gloo", "libgloo-dev"});
-}
-
 TEST_F(RankEnvironmentTest, RanksThatDoNotComeAreNamed) {
-  if (!kHasGloo) GTEST_SKIP() << "built without Gloo's headers";
   const std::string port = " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port());
   expect_said(run("WORLD_SIZE=4 RANK=0" + port), 1, {"did not come within 2 s: 1, 2, 3"});
   expect_said(run("WORLD_SIZE=4 RANK=1" + port), 1, {"no connection through 127.0.0.1:", "MASTER_ADDR"});
+}
+
+// Another program has the port.
+TEST_F(RankEnvironmentTest, APortThatIsTakenIsNamed) {
+  const Socket other = listen_at(resolve("127.0.0.1", 0).front());
+  const std::string port = std::to_string(port_of(other));
+  expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port), 1,
+              {"rank 0 cannot listen at 127.0.0.1:" + port, "MASTER_PORT", "free"});
+}
+
+TEST_F(RankEnvironmentTest, AnInterfaceThatDoesNotExistIsNamed) {
+  expect_said(run("GLOO_SOCKET_IFNAME=nowhere WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
+                  std::to_string(free_port())),
+              1, {"GLOO_SOCKET_IFNAME: no network interface \"nowhere\"", "lo"});
+}
+
+// As under torchrun: its own process listens at MASTER_PORT, and all ranks come to it.
+TEST_F(RanksTest, TheyMeetInTheStoreOfTheProcessThatStartedThem) {
+  use(scenario_of(kPresend));
+  train_with(1, "whole");
+  RankEnvironment keeper;
+  keeper.size = 3;
+  keeper.address = "127.0.0.1";
+  keeper.port = free_port();
+  const auto store = open_c10d_store(keeper, 60);
+  const std::map<std::string, std::string> set = {{"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                                                  {"TORCHELASTIC_RESTART_COUNT", "0"}};
+  for (const auto& [name, value] : set) ::setenv(name.c_str(), value.c_str(), 1);
+  RankProcesses ranks(2, arguments("ranks"), folder_, {}, keeper.port);
+  for (const auto& [name, value] : set) ::unsetenv(name.c_str());
+  for (const RankEnded& ended : ranks.wait()) EXPECT_EQ(ended.status, 0) << ended.output;
+  expect_same("ranks", "whole");
 }
 
 }  // namespace

@@ -8,32 +8,40 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <tuple>
 #include <vector>
 
+#include "core/errors.h"
+#include "tests/unit/trainer/rank_threads.h"
 #include "trainer/ranks/ranks.h"
 
 namespace longhaul {
 
 class ThreadRanks {
  public:
-  // Runs body(ranks) once as each of `size` ranks.
+  // Runs body(ranks) once as each of `size` ranks. What the first to fail threw is thrown again here; the
+  // others, as those of a rank that died, get a RunError from what they wait for.
   static void run(int size, const std::function<void(Ranks&)>& body) {
     ThreadRanks all(size);
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < size; ++rank)
-      threads.emplace_back([&all, &body, rank] {
-        One one(all, rank);
-        body(one);
-      });
-    for (std::thread& thread : threads) thread.join();
+    run_rank_threads(
+        size,
+        [&](int rank) {
+          One one(all, rank);
+          body(one);
+        },
+        [&] { all.fail(); });
   }
 
  private:
   using Bytes = std::vector<char>;
 
   explicit ThreadRanks(int size) : size_(size) {}
+
+  void fail() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    has_failed_ = true;
+    came_.notify_all();
+  }
 
   class Done : public Transfer {
    public:
@@ -47,7 +55,8 @@ class ThreadRanks {
         : all_(all), way_(way), data_(data), bytes_(bytes), place_(all.next_receive_[way]++) {}
     void wait() override {
       std::unique_lock<std::mutex> lock(all_.mutex_);
-      all_.came_.wait(lock, [&] { return all_.sent_[way_].size() > place_; });
+      all_.came_.wait(lock, [&] { return all_.has_failed_ || all_.sent_[way_].size() > place_; });
+      if (all_.sent_[way_].size() <= place_) throw RunError("another rank of the test has failed");
       const Bytes& found = all_.sent_[way_][place_];
       if (found.size() != bytes_) throw std::logic_error("a message of another size than was waited for");
       std::memcpy(data_, found.data(), bytes_);
@@ -84,6 +93,7 @@ class ThreadRanks {
   };
 
   int size_;
+  bool has_failed_ = false;
   std::mutex mutex_;
   std::condition_variable came_;
   std::map<std::tuple<int, int, int>, std::deque<Bytes>> sent_;  // by (from, to, channel)
