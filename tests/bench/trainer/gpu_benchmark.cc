@@ -1,7 +1,7 @@
 // The trainer's speed on a GPU, beside what the same card reaches in the same run in a plain matrix product
 // and a plain copy. Writes one JSON.
 //
-//   gpu_benchmark [--quick] [--out FILE]
+//   gpu_benchmark [--quick] [--part NAME] [--out FILE]      # FILE is written anew after every part
 //
 // Useful arithmetic is 6 · parameters · tokens; attention's share is not counted and stated apart.
 #include <ATen/ATen.h>
@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "core/random.h"
@@ -100,6 +101,8 @@ class Bench {
     return seconds;
   }
 
+  const Accelerator& accelerator() const { return *accelerator_; }
+
  private:
   TrainSpec train_;
   MethodSpec method_;
@@ -120,7 +123,8 @@ class Bench {
 
 Json training_speed(const ModelShape& shape, int replicas, int batch, Precision precision, double rate,
                     int steps) {
-  const double seconds = Bench(shape, replicas, batch, precision, true).step(4, steps);
+  Bench bench(shape, replicas, batch, precision, true);
+  const double seconds = bench.step(4, steps);
   const double tokens = static_cast<double>(replicas) * batch * shape.context,
                flop = 6 * static_cast<double>(shape.parameters()) * tokens,
                // Scores and their use, forward and twice backward; the half that causality masks not counted.
@@ -130,6 +134,8 @@ Json training_speed(const ModelShape& shape, int replicas, int batch, Precision 
           {"context", shape.context},
           {"batch", batch},
           {"precision", to_string(precision)},
+          {"replicas_at_once", bench.accelerator().replicas_at_once()},
+          {"sequences_at_once", bench.accelerator().sequences_at_once()},
           {"step_s", seconds},
           {"tokens_per_s", tokens / seconds},
           {"useful_tflop_per_s", flop / seconds * 1e-12},
@@ -186,24 +192,39 @@ Json row_kernels(std::int64_t replicas, std::int64_t columns, double rate) {
   return json;
 }
 
-Json benchmark(bool quick) {
+// One after the other, the most wanted first; `write` is called with all figures after each.
+void benchmark(bool quick, const std::string& wanted, const std::function<void(const Json&)>& write) {
   const int steps = quick ? 3 : 10;
   const std::int64_t size = quick ? 4096 : 8192;
-  const double rate = product_rate(at::kBFloat16, size),
-               copy = copy_rate(std::size_t{1} << (quick ? 30 : 32));
   // 110,119,680 and 1,016,960 parameters.
   const ModelShape large{768, 12, 12, 2944, 512, 256}, small{128, 4, 4, 448, 128, 256};
+  const int replicas = quick ? 64 : 256;
+  const double rate = product_rate(at::kBFloat16, size),
+               copy = copy_rate(std::size_t{1} << (quick ? 30 : 32));
   Json json = {{"card", device_name()},
                {"libtorch", torch_version()},
                {"bf16_matrix_tflop_per_s", rate * 1e-12},
                {"matrix_size", size},
                {"copy_bytes_per_s", copy}};
-  json["row_kernels"] = {row_kernels(8, large.parameters() / (quick ? 8 : 1), copy),
-                         row_kernels(256, small.parameters(), copy)};
-  json["against_the_loop"] = {against_the_loop(small, quick ? 64 : 256, 4, Precision::kBf16, steps),
-                              against_the_loop(small, quick ? 64 : 256, 4, Precision::kFloat32, steps)};
-  json["training"] = {training_speed(large, 8, quick ? 4 : 16, Precision::kBf16, rate, steps)};
-  return json;
+  const std::vector<std::pair<std::string, std::function<Json()>>> parts = {
+      {"training", [&] { return training_speed(large, 8, quick ? 4 : 16, Precision::kBf16, rate, steps); }},
+      {"against_the_loop_bf16",
+       [&] { return against_the_loop(small, replicas, 4, Precision::kBf16, steps); }},
+      {"against_the_loop_float32",
+       [&] { return against_the_loop(small, replicas, 4, Precision::kFloat32, steps); }},
+      {"row_kernels_large", [&] { return row_kernels(8, large.parameters() / (quick ? 8 : 1), copy); }},
+      {"row_kernels_small", [&] { return row_kernels(256, small.parameters(), copy); }}};
+  for (const auto& [name, measure] : parts) {
+    if (!wanted.empty() && name != wanted) continue;
+    give_back_cached_memory();
+    try {
+      json[name] = measure();
+    } catch (const std::exception& error) {  // the others are tried all the same
+      json[name] = {{"error", error.what()}};
+      json["failed"].push_back(name);
+    }
+    write(json);
+  }
 }
 
 }  // namespace
@@ -211,17 +232,22 @@ Json benchmark(bool quick) {
 
 int main(int argc, char** argv) {
   bool quick = false;
-  std::string out;
+  std::string out, part;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--quick") == 0) quick = true;
     if (std::strcmp(argv[i], "--out") == 0 && i + 1 < argc) out = argv[++i];
+    if (std::strcmp(argv[i], "--part") == 0 && i + 1 < argc) part = argv[++i];
   }
   try {
     longhaul::choose_device("cuda", "");
     const c10::NoGradGuard no_gradient;
-    const std::string text = longhaul::benchmark(quick).dump(2) + "\n";
-    std::fputs(text.c_str(), stdout);
-    if (!out.empty()) std::ofstream(out) << text;
+    longhaul::Json figures;
+    longhaul::benchmark(quick, part, [&](const longhaul::Json& json) {
+      figures = json;
+      if (!out.empty()) std::ofstream(out) << json.dump(2) << "\n";
+    });
+    std::puts(figures.dump(2).c_str());
+    return figures.is_null() || figures.contains("failed");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gpu_benchmark: %s\n", error.what());
     return 1;
