@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle setup setup-tests schema format tidy clean help
+.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -80,6 +80,12 @@ kernel-ring: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target kernel_ring
 	$(BUILD)/bin/kernel_ring 5
 
+# The programs with CUDA, in build-cuda, against a PyTorch that pip installs into torch-cuda (docs/gpu.md).
+cuda:
+	scripts/setup.sh --cuda
+	cmake --preset cuda
+	cmake --build build-cuda -j $(JOBS) --target longhaul longhaul-train longhaul-sim
+
 # What scripts/gpu_check.sh needs on a GPU machine without a network; also needs Debian's package googletest.
 gpu-bundle: programs
 	scripts/gpu_bundle.sh $(BUILD) $(BUILD)/gpu-bundle.tar.gz
@@ -117,5 +123,6 @@ help:
 	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"
 	@echo "make fuzz         every fuzz target for a minute (FUZZ_SECONDS=60)"
 	@echo "make soak         random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS=3600)"
+	@echo "make cuda         the programs with CUDA, against a PyTorch by pip, in build-cuda"
 	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"
 	@echo "make setup|all|schema|format|tidy|clean"
