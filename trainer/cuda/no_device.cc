@@ -3,6 +3,7 @@
 
 #include "trainer/cuda/accelerator.h"
 #include "trainer/device/cuda_device.h"
+#include "trainer/device/device_products.h"
 #include "trainer/model/layer_operators.h"
 
 namespace longhaul {
@@ -63,6 +64,10 @@ CudaStream current_cuda_stream() {
 
 std::unique_ptr<Accelerator> Accelerator::make(const AcceleratorSpec&, Replicas&, OperationRunner&) {
   return never<std::unique_ptr<Accelerator>>();
+}
+
+std::unique_ptr<DeviceProducts> make_device_products() {
+  return never<std::unique_ptr<DeviceProducts>>();
 }
 
 template <typename Number>

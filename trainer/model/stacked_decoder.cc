@@ -10,6 +10,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "trainer/device/cuda_device.h"
+#include "trainer/device/device_products.h"
 #include "trainer/device/flash_attention.h"
 #include "trainer/device/torch.h"
 #include "trainer/model/decoder.h"
@@ -60,7 +61,8 @@ struct Setting {
   ModelShape shape;
   at::Device device = at::kCPU;
   bool flash = false;
-  Tensor cosine, sine;  // [context, width of a head / 2]
+  std::shared_ptr<DeviceProducts> products = nullptr;  // of bf16 on a GPU
+  Tensor cosine, sine;                                 // [context, width of a head / 2]
   Boundaries boundaries = {};
 };
 
@@ -186,18 +188,39 @@ class Pass {
   Tensor flat(const Tensor& stacked) const { return stacked.view({rows_, -1}); }
 
   Tensor times_transposed(const Tensor& x, const Tensor& w) const {  // x Wᵀ
-    return flat(at::bmm(by_replica(x), turned(w)));
+    return flat(product(by_replica(x), turned(w)));
   }
-  Tensor times(const Tensor& dy, const Tensor& w) const { return flat(at::bmm(by_replica(dy), w)); }
+  Tensor times(const Tensor& dy, const Tensor& w) const { return flat(product(by_replica(dy), w)); }
+
+  // left [replicas, m, k] · right [replicas, k, n]
+  Tensor product(const Tensor& left, const Tensor& right) const {
+    if (kType<Number> != at::kFloat && setting_.products) {
+      const Tensor result = empty({n_, left.size(1), right.size(2)});
+      if (multiply_on_device(result, left, right, false)) return result;
+    }
+    return at::bmm(left, right);
+  }
+  bool multiply_on_device(const Tensor& result, const Tensor& left, const Tensor& right, bool adds) const {
+    const auto operand = [](const Tensor& matrices) {
+      const bool transposed = matrices.stride(2) != 1;
+      return ProductOperand{matrices.data_ptr(), matrices.stride(transposed ? 2 : 1), matrices.stride(0),
+                            transposed};
+    };
+    return setting_.products->multiply(
+        {n_, left.size(1), right.size(2), left.size(2), operand(left), operand(right), result.data_ptr(),
+         result.stride(1), result.stride(0), result.scalar_type() == at::kFloat, adds},
+        current_cuda_stream());
+  }
 
   // gradient (+)= dyᵀ x
   void add_product(std::int64_t column, std::int64_t rows, std::int64_t columns, const Tensor& dy,
                    const Tensor& x) {
     Tensor target = gradient_.narrow(1, column, rows * columns).view({n_, rows, columns});
     const Tensor left = turned(by_replica(dy)), right = by_replica(x);
-    if (kType<Number> != at::kFloat)
-      bf16_product(target, left, right, accumulates_);
-    else if (accumulates_)
+    if (kType<Number> != at::kFloat) {
+      if (!setting_.products || !multiply_on_device(target, left, right, accumulates_))
+        bf16_product(target, left, right, accumulates_);
+    } else if (accumulates_)
       target.baddbmm_(left, right);
     else
       at::bmm_out(target, left, right);
@@ -432,6 +455,7 @@ Setting setting_of(const ModelShape& shape, Device device, Precision precision) 
   setting.device = torch_device(device);
   const std::int64_t half = shape.hidden / shape.heads / 2;
   setting.flash = StackedDecoder::fuses_attention(shape, device, precision);
+  if (device == Device::kCuda && precision == Precision::kBf16) setting.products = make_device_products();
   const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
   const Tensor angle = at::outer(at::arange(shape.context, at::kDouble), frequency);
   setting.cosine = angle.cos().to(setting.device, at::kFloat);

@@ -3,12 +3,16 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/random.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
+#include "trainer/codecs/number_formats.h"
+#include "trainer/cuda/device_table.h"
 #include "trainer/device/cuda_device.h"
+#include "trainer/device/device_products.h"
 #include "trainer/operations/update.h"
 
 namespace longhaul {
@@ -158,7 +162,64 @@ TEST_F(Gpu, SameBitsAgain) {
     }
 }
 
-// The fused backward pass of attention goes block by block over 64 to 128 keys; several of them add to a query.
+// Rows with gaps, matrices with gaps between them, every way of reading them.
+TEST_F(Gpu, ProductsAreTheirDefinition) {
+  constexpr int kBatch = 3, kM = 16, kN = 24, kK = 40, kGap = 8;
+  const auto products = make_device_products();
+  RandomStream stream(3, Purpose::kTrainingData);
+  const auto numbers = [&](int count) {
+    std::vector<std::uint16_t> bits(static_cast<std::size_t>(count));
+    for (std::uint16_t& one : bits) one = to_bf16(static_cast<float>(stream.normal()));
+    return bits;
+  };
+  const auto operand = [&](const DeviceTable<std::uint16_t>& table, int rows, int columns, bool transposed) {
+    const std::int64_t stride = (transposed ? rows : columns) + kGap;
+    return ProductOperand{table.get(), stride, stride * (transposed ? columns : rows) + 2 * kGap, transposed};
+  };
+  const auto at = [](const std::vector<std::uint16_t>& bits, const ProductOperand& of, int matrix, int row,
+                     int column) {
+    const std::int64_t place = matrix * of.batch_stride + (of.transposed ? column : row) * of.stride +
+                               (of.transposed ? row : column);
+    return static_cast<double>(from_bf16(bits[static_cast<std::size_t>(place)]));
+  };
+  constexpr int kRoom = kBatch * (48 * 48 + 2 * kGap);  // each operand fits
+  const std::vector<std::uint16_t> a_bits = numbers(kRoom), b_bits = numbers(kRoom);
+  const DeviceTable<std::uint16_t> a(a_bits), b(b_bits);
+  for (const int way : {0, 1, 2, 3})
+    for (const auto& [is_float, adds] : {std::pair{false, false}, {true, false}, {true, true}}) {
+      const ProductOperand left = operand(a, kM, kK, way & 1), right = operand(b, kK, kN, way & 2);
+      DeviceTable<float> result(kBatch * kM * (kN + kGap));
+      result.set(std::vector<float>(result.size(), 0.5f));
+      const BatchedProduct product{kBatch,           kM,       kN,  kK, left, right, result.get(), kN + kGap,
+                                   kM * (kN + kGap), is_float, adds};
+      for (int time = 0; time < 2; ++time)  // the first of a shape tries kernels, and must leave the same
+        ASSERT_TRUE(products->multiply(product, nullptr));
+      wait_for_device();
+      const std::vector<float> found = result.read();
+      const auto* narrow = reinterpret_cast<const std::uint16_t*>(found.data());
+      for (int matrix = 0; matrix < kBatch; ++matrix)
+        for (int row = 0; row < kM; ++row)
+          for (int column = 0; column < kN + kGap; ++column) {
+            const std::size_t place = static_cast<std::size_t>((matrix * kM + row) * (kN + kGap) + column);
+            double expected = 0, size = 0;
+            for (int k = 0; k < kK && column < kN; ++k) {
+              const double term = at(a_bits, left, matrix, row, k) * at(b_bits, right, matrix, k, column);
+              expected += term, size += std::abs(term);
+            }
+            if (adds) expected = 0.5 + 2 * expected;
+            if (column >= kN) {
+              if (is_float) EXPECT_EQ(found[place], 0.5f);  // nothing is written between
+              continue;
+            }
+            EXPECT_NEAR(is_float ? found[place] : from_bf16(narrow[place]), expected,
+                        is_float ? 1e-5 * (1 + size) : std::abs(expected) / 256 + 1e-5 * size)
+                << "way " << way << ", " << row << ", " << column;
+          }
+    }
+}
+
+// The fused backward pass of attention goes block by block over 64 to 128 keys; several of them add to a
+// query.
 TEST_F(Gpu, SameBitsAgainWhereAttentionHasSeveralBlocks) {
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
   scenario["train"]["precision"] = "bf16";
