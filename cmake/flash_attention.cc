@@ -1,3 +1,3 @@
-// Compiles where LibTorch has the fused attention that trainer/device/torch.h calls.
+// Compiles where LibTorch has the fused attention that trainer/device/flash_attention.h calls.
 #define LONGHAUL_FLASH_ATTENTION
-#include "trainer/device/torch.h"
+#include "trainer/device/flash_attention.h"

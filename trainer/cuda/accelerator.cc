@@ -52,7 +52,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
         optimizer_(spec.train.optimizer, spec.decay,
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()},
-                   spec.muon),
+                   spec.muon, spec.train.precision),
         exchange_(replicas, spec.plan, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision, memory_.activations.step,
@@ -87,6 +87,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     UnderWay& step = under_way_[as_index(begun_++ % kStepsUnderWay)];
     with_memory([&] {
       graph.on_its_stream([&](CudaStream stream) {
+        optimizer_.renew_narrow(stream);
         step.begun.record(stream);
         tokens_.send(stream, [&](std::int64_t* to) {
           for (const Batch& batch : batches) to = std::copy(batch.tokens.begin(), batch.tokens.end(), to);
@@ -144,8 +145,10 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   void apply(const Operation& operation) override {
     if (!memory_.on_host.empty()) before_rows_change_();
     if (replicas_.ranks.size() == 1 && operation.rule->is_blocking() &&
-        exchange_.run(operation, operations_, current_cuda_stream()))
+        exchange_.run(operation, operations_, current_cuda_stream())) {
+      optimizer_.weights_have_changed();
       return wait_for_device();
+    }
     apply_on_host(operation);
   }
 
@@ -223,6 +226,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   float* on_host(Slot slot) { return replicas_.arena.row(slot, held().first); }
   void upload(Slot slot) {
     if (!memory_.is_on_host(slot)) copy_to_device(row(slot), on_host(slot), bytes_of_a_table());
+    if (slot == Slot::kWeights) optimizer_.weights_have_changed();
   }
 
   // Rows that an operation reads or changes.
@@ -265,7 +269,10 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
                        row = first * replicas_.arena.parameters();
     decoder_.run({tables.weights + row, tables.gradients + row,
                   tokens_.get() + first * stride + microbatch * sequences_of_microbatch() * sequence, stride,
-                  losses_.get() + microbatch * held().size() + first, count, sequences_of_microbatch()});
+                  losses_.get() + microbatch * held().size() + first, count, sequences_of_microbatch(),
+                  tables.weights == this->row(Slot::kWeights) && optimizer_.narrow()
+                      ? optimizer_.narrow() + row
+                      : nullptr});
   }
 
   std::function<void()> before_rows_change_;

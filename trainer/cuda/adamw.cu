@@ -17,7 +17,7 @@ void adamw(const AdamwTables& t, const float* factors, const StepScalars* scalar
            const CudaLaunch& launch) {
   launch.grid(t.replicas, t.columns, kColumns,
               AdamwColumns<kColumns>{t.weights, t.gradient, t.first_moment, t.second_moment, factors, scalars,
-                                     decaying, left_out, constants, t.columns});
+                                     decaying, left_out, constants, t.columns, t.narrow});
 }
 
 }  // namespace
@@ -27,7 +27,17 @@ void clip_factors_on_device(const AdamwTables& tables, double largest, double* p
   const CudaLaunch launch{stream};
   rows_take_packs(tables.columns) ? square_sums<kPackedColumns>(tables, partial, launch)
                                   : square_sums<1>(tables, partial, launch);
-  launch.rows(tables.replicas, ClipFactors{partial, factors, norm_slices(tables.columns), largest});
+  launch.blocks(tables.replicas, ClipFactors{partial, factors, norm_slices(tables.columns), largest});
+}
+
+void narrow_on_device(const AdamwTables& tables, CudaStream stream) {
+  const CudaLaunch launch{stream};
+  const std::int64_t columns = tables.columns;
+  if (rows_take_packs(columns))
+    launch.grid(tables.replicas, columns, kPackedColumns,
+                NarrowColumns<kPackedColumns>{tables.weights, tables.narrow, columns});
+  else
+    launch.grid(tables.replicas, columns, 1, NarrowColumns<1>{tables.weights, tables.narrow, columns});
 }
 
 void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,

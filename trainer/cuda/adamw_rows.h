@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "trainer/device/host_device.h"
+#include "trainer/model/packs.h"
 #include "trainer/optimizer/adamw.h"
 
 namespace longhaul {
@@ -63,7 +64,23 @@ struct ClipFactors {
   }
 };
 
-// One pass: reads gradient, weights and both moments, writes the last three.
+// narrow ← the weights as products in bf16 take them.
+template <int kColumns>
+struct NarrowColumns {
+  const float* weights;
+  Bf16* narrow;
+  std::int64_t columns;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t replica, std::int64_t column) const {
+    const std::int64_t at = replica * columns + column;
+    const NumberPack<float, kColumns> w = read_pack<kColumns>(weights + at);
+    Floats<kColumns> copy;
+    for (int c = 0; c < kColumns; ++c) copy.at[c] = w[c];
+    write_pack<kColumns>(narrow + at, copy);
+  }
+};
+
+// One pass: reads gradient, weights and both moments, writes the last three, and the weights in bf16.
 template <int kColumns>
 struct AdamwColumns {
   float* weights;
@@ -75,6 +92,7 @@ struct AdamwColumns {
   const std::uint32_t* left_out;  // likewise of the columns that another optimizer has; null: none
   AdamwConstants constants;
   std::int64_t columns;
+  Bf16* narrow;  // null: not kept
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t replica, std::int64_t column) const {
     using Columns = Pack<kColumns>;
@@ -93,6 +111,10 @@ struct AdamwColumns {
     w.write(weights + at);
     m.write(first_moment + at);
     v.write(second_moment + at);
+    if (!narrow) return;
+    Floats<kColumns> copy;
+    for (int c = 0; c < kColumns; ++c) copy.at[c] = w.at[c];
+    write_pack<kColumns>(narrow + at, copy);
   }
 };
 

@@ -22,8 +22,9 @@ constexpr double kShareOfFree = 0.8;
 
 std::int64_t activations(const AcceleratorSpec& spec, std::int64_t replicas, std::int64_t sequences,
                          bool with_gradient) {
-  return StackedDecoder::workspace_bytes(spec.train.model, spec.train.precision, replicas, sequences,
-                                         with_gradient);
+  return StackedDecoder::workspace_bytes(
+      spec.train.model, spec.train.precision, replicas, sequences, with_gradient,
+      StackedDecoder::fuses_attention(spec.train.model, Device::kCuda, spec.train.precision));
 }
 
 std::string words(std::int64_t bytes) {
@@ -50,8 +51,8 @@ CardMemory count(const AcceleratorSpec& spec, const Arena& arena, const Ranks& r
   memory.tables = memory.table_count * table;
   memory.host_table_count = on_host;
   memory.host_tables = on_host * table;
-  memory.optimizer =
-      DeviceOptimizer::bytes(spec.decay, {nullptr, nullptr, nullptr, nullptr, held, parameters}, spec.muon);
+  memory.optimizer = DeviceOptimizer::bytes(
+      spec.decay, {nullptr, nullptr, nullptr, nullptr, held, parameters}, spec.muon, spec.train.precision);
   memory.microbatches = DeviceMicrobatches::bytes(spec.pipeline, held, parameters);
   memory.evaluation = DeviceEvaluation::bytes(spec.train, spec.validation, held);
   memory.exchange = DeviceExchange::bytes(spec.plan, arena, ranks);

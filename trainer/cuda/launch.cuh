@@ -1,5 +1,5 @@
-// How rows and columns are gone through on a GPU: a warp a row, a thread for each few columns. Every sum has
-// an order that depends on the sizes alone, so a kernel gives the same bits each time.
+// How rows and columns are gone through on a GPU: a warp or a block a row, a thread for each few columns.
+// Every sum has an order that depends on the sizes alone, so a kernel gives the same bits each time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,7 +28,32 @@ struct WarpTeam {
     for (int away = 16; away > 0; away /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, away));
     return value;
   }
+  __device__ std::uint32_t which(bool says_yes) const { return __ballot_sync(0xffffffffu, says_yes); }
+  // What lanes have read of memory is read, and what they have written is seen by the others.
+  __device__ void sync() const { __syncwarp(); }
 };
+
+// For few rows with many numbers each.
+struct BlockTeam {
+  __device__ int lane() const { return static_cast<int>(threadIdx.x); }
+  __device__ int lanes() const { return static_cast<int>(blockDim.x); }
+  template <typename Number>
+  __device__ Number sum(Number value) const {
+    __shared__ Number of_warps[32];
+    value = WarpTeam().sum(value);
+    if (lane() % 32 == 0) of_warps[lane() / 32] = value;
+    __syncthreads();
+    Number total = 0;
+    for (int warp = 0; warp < lanes() / 32; ++warp) total += of_warps[warp];
+    __syncthreads();  // before the next sum overwrites them
+    return total;
+  }
+};
+
+template <typename Work>
+__global__ void each_block(Work work) {
+  work(BlockTeam(), std::int64_t{blockIdx.x});
+}
 
 template <typename Work>
 __global__ void each_row(std::int64_t count, Work work) {
@@ -43,6 +68,8 @@ __global__ void each_column(std::int64_t first, std::int64_t columns, int step, 
 }
 
 struct CudaLaunch {
+  static constexpr int kLanes = 32;
+
   cudaStream_t stream = nullptr;
 
   template <typename Work>
@@ -52,6 +79,14 @@ struct CudaLaunch {
     const auto blocks = static_cast<unsigned>((count + kRowsOfABlock - 1) / kRowsOfABlock);
     each_row<<<blocks, kThreads, 0, stream>>>(count, work);
     check_cuda(cudaGetLastError(), "a kernel over rows was not started");
+  }
+  // As rows(), with a block for each.
+  template <typename Work>
+  void blocks(std::int64_t count, const Work& work) const {
+    if (count == 0) return;
+    constexpr int kThreadsOfARow = 512;
+    each_block<<<static_cast<unsigned>(count), kThreadsOfARow, 0, stream>>>(work);
+    check_cuda(cudaGetLastError(), "a kernel over blocks was not started");
   }
   template <typename Work>
   void grid(std::int64_t count, std::int64_t columns, int step, const Work& work) const {

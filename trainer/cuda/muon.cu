@@ -14,7 +14,7 @@ void muon_look_ahead_on_device(const AdamwTables& tables, const MuonMatrix& matr
               MuonLookAhead{tables.gradient + matrix.offset, tables.first_moment + matrix.offset, factors,
                             momentum, work, tables.columns, size});
   launch.rows(tables.replicas * slices, SquareSums<1>{work, partial, size, slices});
-  launch.rows(tables.replicas, InverseNorms{partial, inverse, slices});
+  launch.blocks(tables.replicas, InverseNorms{partial, inverse, slices});
   launch.grid(tables.replicas, size, 1, ScaleRows{work, inverse, size});
 }
 
@@ -23,7 +23,7 @@ void muon_update_on_device(const AdamwTables& tables, const MuonMatrix& matrix, 
   const CudaLaunch launch{stream};
   launch.grid(tables.replicas, matrix.size(), 1,
               MuonColumns{tables.weights + matrix.offset, work, scalars, matrix.scale, tables.columns,
-                          matrix.size()});
+                          matrix.size(), tables.narrow ? tables.narrow + matrix.offset : nullptr});
 }
 
 }  // namespace longhaul

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "trainer/codecs/number_formats.h"
 #include "trainer/device/host_device.h"
 #include "trainer/optimizer/muon.h"
 #include "trainer/optimizer/newton_schulz.h"
@@ -57,9 +58,12 @@ struct MuonColumns {
   const MuonScalars* scalars;  // one, in device memory: a captured graph reads the step's own
   float scale;
   std::int64_t columns, size;
+  Bf16* narrow;  // likewise from the matrix's first column on; null: not kept
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t replica, std::int64_t i) const {
-    muon_column(*scalars, scale, work[replica * size + i], weights[replica * columns + i]);
+    const std::int64_t at = replica * columns + i;
+    muon_column(*scalars, scale, work[replica * size + i], weights[at]);
+    if (narrow) store(narrow[at], weights[at]);
   }
 };
 

@@ -18,6 +18,8 @@ namespace longhaul {
 struct AdamwTables {
   float *weights, *gradient, *first_moment, *second_moment;
   std::int64_t replicas, columns;
+  // The weights once more as products in bf16 take them; null: not kept. What changes weights writes it too.
+  Bf16* narrow = nullptr;
 };
 
 // factors [R] ← clip factors of the gradients; `partial` [R · norm_slices(P)] is for the kernels between.
@@ -29,6 +31,9 @@ void clip_factors_on_device(const AdamwTables& tables, double largest, double* p
 void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,
                      const std::uint32_t* decaying, const std::uint32_t* left_out,
                      const AdamwConstants& constants, CudaStream stream);
+
+// `narrow` from the weights, where something else has changed them.
+void narrow_on_device(const AdamwTables& tables, CudaStream stream);
 
 // Of one matrix of each replica: its momentum, and `work` [R, rows · columns] ← what Newton–Schulz steps
 // begin with. `partial` [R · norm_slices(rows · columns)] and `inverse` [R] are for the kernels between.

@@ -18,7 +18,7 @@
 namespace longhaul {
 
 // The lanes that work on one row together. A function over a row is written once for any team: it strides by
-// lanes() and adds up with sum(). On the host a team is one lane; on a GPU a warp (launch.cuh).
+// lanes() and adds up with sum(). On the host a team is one lane; on a GPU a warp or a block (launch.cuh).
 struct SerialTeam {
   LONGHAUL_HOST_DEVICE int lane() const { return 0; }
   LONGHAUL_HOST_DEVICE int lanes() const { return 1; }
@@ -28,15 +28,25 @@ struct SerialTeam {
     return value;
   }
   LONGHAUL_HOST_DEVICE float largest(float value) const { return value; }
+  // A bit for each lane that says yes, from the lowest on; every lane gets all.
+  LONGHAUL_HOST_DEVICE std::uint32_t which(bool says_yes) const { return says_yes ? 1 : 0; }
+  // All lanes have read and written what stands before.
+  LONGHAUL_HOST_DEVICE void sync() const {}
 };
 
 // How rows and columns are gone through on the host: the launcher of the tests and of the stacked back-end on
 // a CPU.
 struct HostLaunch {
+  static constexpr int kLanes = 1;  // of the team of a row
+
   // work(team, row) for each row.
   template <typename Work>
   void rows(std::int64_t count, const Work& work) const {
     for (std::int64_t row = 0; row < count; ++row) work(SerialTeam(), row);
+  }
+  template <typename Work>
+  void blocks(std::int64_t count, const Work& work) const {
+    rows(count, work);
   }
   // work(index, column) for each index and each `step`th column.
   template <typename Work>

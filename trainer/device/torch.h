@@ -1,12 +1,11 @@
-// The few places where LibTorch 1.13 and 2.x differ. LONGHAUL_FLASH_ATTENTION is set by CMake where LibTorch
-// has fused causal attention whose backward pass can be called by hand (compiled there as a trial).
+// The few places where LibTorch 1.13 and 2.x differ; fused attention has a header of its own.
+// LONGHAUL_WIDE_PRODUCTS is set by CMake where LibTorch leaves products of bf16 in float32 (2.8 and later;
+// compiled there as a trial).
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/api/include/torch/version.h>
-
-#include <tuple>
 
 #include "trainer/device/cuda_device.h"
 #include "trainer/device/device.h"
@@ -21,56 +20,26 @@ inline void use_full_precision_sums() {
 #endif
 }
 
-#ifdef LONGHAUL_FLASH_ATTENTION
-
-constexpr bool kHasFlashAttention = true;
-
-// What the backward pass needs of the forward one.
-struct FlashAttention {
-  at::Tensor out, logarithm_of_sums, queries_until, keys_until, seed, offset;
-};
-
-// q (scaled already), k, v [sequences, heads, context, width], bf16, on a GPU.
-inline FlashAttention flash_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-  const auto all = at::_scaled_dot_product_flash_attention(q, k, v, 0., true, false, 1.);
-  return {std::get<0>(all), std::get<1>(all), std::get<2>(all),
-          std::get<3>(all), std::get<6>(all), std::get<7>(all)};
-}
-
-inline std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const FlashAttention& forward,
-                                                                               const at::Tensor& d_out,
-                                                                               const at::Tensor& q,
-                                                                               const at::Tensor& k,
-                                                                               const at::Tensor& v) {
-  const std::int64_t context = q.size(2);
-  return at::_scaled_dot_product_flash_attention_backward(
-      d_out, q, k, v, forward.out, forward.logarithm_of_sums, forward.queries_until, forward.keys_until,
-      context, context, 0., true, forward.seed, forward.offset, 1.);
-}
-
-// The fused backward pass adds in any order unless it is asked not to.
-inline void use_deterministic_attention() {
-  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
-  at::globalContext().setDeterministicFillUninitializedMemory(false);
-}
-
+// target [replicas, rows, columns] (+)= left · right: float32 of bf16, no sum rounded to bf16.
+inline void bf16_product(at::Tensor target, const at::Tensor& left, const at::Tensor& right, bool adds) {
+#ifdef LONGHAUL_WIDE_PRODUCTS
+  if (target.is_cuda()) {
+    adds ? at::baddbmm_out(target, target, left, right, at::kFloat)
+         : at::bmm_out(target, left, right, at::kFloat);
+    return;
+  }
 #else
-
-constexpr bool kHasFlashAttention = false;
-
-struct FlashAttention {
-  at::Tensor out;
-};
-inline FlashAttention flash_attention(const at::Tensor&, const at::Tensor&, const at::Tensor&) {
-  return {};
-}
-inline std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(
-    const FlashAttention&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) {
-  return {};
-}
-inline void use_deterministic_attention() {}
-
+  if (target.is_cuda()) {  // rounded once: this LibTorch has no other product there
+    adds ? target.add_(at::bmm(left, right)) : target.copy_(at::bmm(left, right));
+    return;
+  }
 #endif
+  for (std::int64_t r = 0; r < target.size(0); ++r) {
+    at::Tensor of_replica = target[r];
+    const at::Tensor a = left[r].to(at::kFloat), b = right[r].to(at::kFloat);
+    adds ? of_replica.addmm_(a, b) : at::mm_out(of_replica, a, b);
+  }
+}
 
 // Where LibTorch's tensors lie.
 

@@ -2,6 +2,9 @@
 // what one thread does on a CPU. Number is what the matrix products take (float or Bf16); sums, norms and the
 // residual stream are float32. Rows count through all tokens of all replicas; `d` before a name is the
 // gradient with respect to it. The formulas are those of kernels.h.
+//
+// Those with a function row<kPack, kKept> go through a row by packs (packs.h); how wide, and how many a lane
+// keeps, follows from columns(), the numbers that a pack must divide.
 #pragma once
 
 #include <cmath>
@@ -9,6 +12,7 @@
 
 #include "trainer/codecs/number_formats.h"
 #include "trainer/model/boundaries.h"
+#include "trainer/model/packs.h"
 
 namespace longhaul::layer {
 
@@ -24,15 +28,18 @@ struct Embed {
     const std::int64_t replica = row / rows_a_replica, place = row % rows_a_replica;
     return tokens[replica * token_stride + place / context * (context + 1) + place % context + offset];
   }
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(width); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
     const float* from = embedding + row / rows_a_replica * embedding_stride + token(row, 0) * width;
-    for (std::int64_t i = team.lane(); i < width; i += team.lanes()) x[row * width + i] = from[i];
+    float* to = x + row * width;
+    each_pack<kPack, kKept>(team, columns(),
+                            [&](int, int i) { write_pack<kPack>(to + i, read_pack<kPack>(from + i)); });
   }
 };
 
-// one_hot [rows, classes]: 1 at the row's token. Its transpose times a gradient adds up the gradients of
-// equal tokens in a fixed order.
+// The gradient of the embedding, where there are few classes: one_hot [rows, classes] is 1 at the row's
+// token. Its transpose times a gradient adds up the gradients of equal tokens in a fixed order.
 template <typename Number>
 struct OneHot {
   Embed places;
@@ -44,6 +51,81 @@ struct OneHot {
     const std::int64_t token = places.token(row, 0);
     for (std::int64_t i = team.lane(); i < classes; i += team.lanes())
       store(one_hot[row * classes + i], i == token ? 1.f : 0.f);
+  }
+};
+
+// Where there are many classes: first the row's token by itself,
+struct Tokens {
+  Embed places;
+  std::int32_t* tokens;  // [rows]
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t row) const {
+    tokens[row] = static_cast<std::int32_t>(places.token(row, 0));
+  }
+};
+
+// then gradient (of replica r at r · stride) += dx of the rows of equal tokens, in ascending order. The first
+// row with a token does it for all: a team goes through all tokens of its replica, but each dx is read once.
+struct EmbeddingGradient {
+  const std::int32_t* tokens;
+  const float* dx;
+  float* gradient;
+  std::int64_t stride, rows_a_replica, width;
+
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(width); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
+    const std::int64_t replica = row / rows_a_replica;
+    const std::int32_t* of_replica = tokens + replica * rows_a_replica;
+    const auto rows = static_cast<int>(rows_a_replica),
+               own = static_cast<int>(row - replica * rows_a_replica);
+    const std::int32_t token = of_replica[own];
+    for (int first = 0; first < own; first += kStretch * team.lanes()) {
+      bool is_earlier = false;
+      LONGHAUL_UNROLL for (int i = 0; i < kStretch; ++i) {
+        const int other = first + i * team.lanes() + team.lane();
+        if (other < own && of_replica[other] == token) is_earlier = true;
+      }
+      if (team.which(is_earlier) != 0) return;
+    }
+    float* to = gradient + replica * stride + token * width;
+    Floats<kPack> kept[kRoom<kKept>] = {};
+    for (int first = own; first < rows; first += team.lanes()) {
+      const int mine = first + team.lane();
+      std::uint32_t same = team.which(mine < rows && of_replica[mine] == token);
+      for (int other = first; same != 0; same >>= 1, ++other) {
+        if ((same & 1) == 0) continue;
+        const float* from = dx + (replica * rows_a_replica + other) * width;
+        each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+          const NumberPack<float, kPack> more = read_pack<kPack>(from + i);
+          if (kKept > 0) {
+            LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) kept[place].at[j] += more[j];
+          } else {
+            add(to + i, more);
+          }
+        });
+      }
+    }
+    if (kKept > 0)
+      each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+        NumberPack<float, kPack> sum;
+        if constexpr (kPack == 1)
+          sum.number = kept[place].at[0];
+        else
+          LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum.words[j] = bits_of(kept[place].at[j]);
+        add(to + i, sum);
+      });
+  }
+
+ private:
+  static constexpr int kStretch = 4;
+
+  template <int kPack>
+  LONGHAUL_HOST_DEVICE static void add(float* to, const NumberPack<float, kPack>& more) {
+    const NumberPack<float, kPack> before = read_pack<kPack>(static_cast<const float*>(to));
+    Floats<kPack> sum;
+    LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum.at[j] = before[j] + more[j];
+    write_pack<kPack>(to, sum);
   }
 };
 
@@ -59,68 +141,110 @@ struct AddNorm {
   std::int64_t w_stride, rows_a_replica, width;
   float epsilon;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
-    const float* weights = w + row / rows_a_replica * w_stride;
-    const std::int64_t begin = row * width;
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(width); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
+    const float *weights = w + row / rows_a_replica * w_stride, *from = x + row * width;
+    const Number* added = y + (y ? row * width : 0);
+    float* to = sum + row * width;
+    Number* out = normed + row * width;
+    const auto read = [&](int i) {
+      const NumberPack<float, kPack> numbers = read_pack<kPack>(from + i);
+      Floats<kPack> value;
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) value.at[j] = numbers[j];
+      if (added) {
+        const NumberPack<Number, kPack> more = read_pack<kPack>(added + i);
+        LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) value.at[j] += more[j];
+      }
+      return value;
+    };
+    Floats<kPack> kept[kRoom<kKept>];
     float squares = 0;
-    for (std::int64_t i = begin + team.lane(); i < begin + width; i += team.lanes()) {
-      const float value = y ? x[i] + load(y[i]) : x[i];
-      if (y) sum[i] = value;
-      squares += value * value;
-    }
+    each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+      const Floats<kPack> value = read(i);
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) squares += value.at[j] * value.at[j];
+      if (kKept > 0) kept[place] = value;
+    });
     const float s = 1 / sqrtf(team.sum(squares) / static_cast<float>(width) + epsilon);
     if (team.lane() == 0) scale[row] = s;
-    const float* from = y ? sum : x;
-    for (std::int64_t i = team.lane(); i < width; i += team.lanes())
-      store(normed[begin + i], from[begin + i] * s * weights[i]);
+    each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+      Floats<kPack> value = kKept > 0 ? kept[place] : read(i);
+      if (added) write_pack<kPack>(to + i, value);
+      const NumberPack<float, kPack> weight = read_pack<kPack>(weights + i);
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) value.at[j] = value.at[j] * s * weight[j];
+      write_pack<kPack>(out + i, value);
+    });
   }
 };
 
-// dx ← (accumulates ? dx : 0) + the gradient through the norm; narrow ← dx as the products take it.
+// dx ← (accumulates ? dx : 0) + the gradient through the norm; narrow ← dx as the products take it. And the
+// gradient of the norm's weights, added up within slices of a replica's rows: partial [replicas · slices,
+// width]. A team does a slice, row by row.
 template <typename Number>
 struct NormBackward {
   const Number* dy;
   const float *x, *w, *scale;
   float* dx;
   Number* narrow;
-  std::int64_t w_stride, rows_a_replica, width;
+  float* partial;
+  std::int64_t w_stride, rows_a_replica, slices, width;
   bool accumulates;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
-    const float* weights = w + row / rows_a_replica * w_stride;
-    const std::int64_t begin = row * width;
-    const float s = scale[row];
-    float product = 0;
-    for (std::int64_t i = team.lane(); i < width; i += team.lanes())
-      product += load(dy[begin + i]) * weights[i] * x[begin + i];
-    const float pull = team.sum(product) * s * s * s / static_cast<float>(width);
-    for (std::int64_t i = team.lane(); i < width; i += team.lanes()) {
-      const std::int64_t at = begin + i;
-      const float value = (accumulates ? dx[at] : 0) + s * load(dy[at]) * weights[i] - pull * x[at];
-      dx[at] = value;
-      store(narrow[at], value);
-    }
-  }
-};
-
-// The gradient of a norm's weights, first within slices of rows: partial [replicas · slices, width].
-template <typename Number>
-struct NormWeightPartial {
-  const Number* dy;
-  const float *x, *scale;
-  float* partial;
-  std::int64_t rows_a_replica, slices, width;
-
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t index, std::int64_t column) const {
-    const std::int64_t replica = index / slices, slice = index % slices;
-    const std::int64_t begin = replica * rows_a_replica + rows_a_replica * slice / slices,
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(width); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t index) const {
+    const std::int64_t replica = index / slices, slice = index % slices,
+                       begin = replica * rows_a_replica + rows_a_replica * slice / slices,
                        end = replica * rows_a_replica + rows_a_replica * (slice + 1) / slices;
-    float sum = 0;
-    for (std::int64_t row = begin; row < end; ++row)
-      sum += load(dy[row * width + column]) * x[row * width + column] * scale[row];
-    partial[index * width + column] = sum;
+    const float* weights = w + replica * w_stride;
+    float* sums = partial + index * width;
+    Floats<kPack> kept_sums[kRoom<kKept>] = {};
+    for (std::int64_t row = begin; row < end; ++row) {
+      const Number* gradients = dy + row * width;
+      const float* values = x + row * width;
+      float* to = dx + row * width;
+      Number* out = narrow + row * width;
+      NumberPack<Number, kPack> kept_gradients[kRoom<kKept>];
+      NumberPack<float, kPack> kept_values[kRoom<kKept>];
+      const float s = scale[row];
+      float product = 0;
+      each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+        const NumberPack<Number, kPack> gradient = read_pack<kPack>(gradients + i);
+        const NumberPack<float, kPack> value = read_pack<kPack>(values + i),
+                                       weight = read_pack<kPack>(weights + i);
+        LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) product += gradient[j] * weight[j] * value[j];
+        if (kKept > 0) kept_gradients[place] = gradient, kept_values[place] = value;
+      });
+      const float pull = team.sum(product) * s * s * s / static_cast<float>(width);
+      each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+        const NumberPack<Number, kPack> gradient =
+            kKept > 0 ? kept_gradients[place] : read_pack<kPack>(gradients + i);
+        const NumberPack<float, kPack> value = kKept > 0 ? kept_values[place] : read_pack<kPack>(values + i),
+                                       weight = read_pack<kPack>(weights + i);
+        Floats<kPack> result{};
+        if (accumulates) {
+          const NumberPack<float, kPack> before = read_pack<kPack>(to + i);
+          LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) result.at[j] = before[j];
+        }
+        LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) result.at[j] =
+            result.at[j] + s * gradient[j] * weight[j] - pull * value[j];
+        write_pack<kPack>(to + i, result);
+        write_pack<kPack>(out + i, result);
+        Floats<kPack> sum = kept_sums[place];
+        if (kKept == 0 && row > begin) {
+          const NumberPack<float, kPack> before = read_pack<kPack>(sums + i);
+          LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum.at[j] = before[j];
+        }
+        LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum.at[j] += gradient[j] * value[j] * s;
+        if (kKept > 0)
+          kept_sums[place] = sum;
+        else
+          write_pack<kPack>(sums + i, sum);
+      });
+    }
+    if (kKept > 0)
+      each_pack<kPack, kKept>(team, columns(),
+                              [&](int place, int i) { write_pack<kPack>(sums + i, kept_sums[place]); });
   }
 };
 
@@ -139,16 +263,79 @@ struct NormWeightSum {
   }
 };
 
-// How tokens [rows, heads · width] and heads [sequences, heads, context, width] lie to each other.
+// How tokens [rows, heads · width] and heads [sequences, heads, context, width] lie to each other. by_token:
+// a tensor of heads is [sequences, context, heads, width], in the order of the tokens.
 struct Heads {
   std::int64_t context, heads, width;
+  bool by_token = false;
 
   LONGHAUL_HOST_DEVICE std::int64_t place(std::int64_t row, std::int64_t head) const {
-    return ((row / context * heads + head) * context + row % context) * width;
+    return by_token ? (row * heads + head) * width
+                    : ((row / context * heads + head) * context + row % context) * width;
+  }
+  // Of neighbouring heads of a row.
+  LONGHAUL_HOST_DEVICE std::int64_t stride() const { return by_token ? width : context * width; }
+};
+
+// Pairs of numbers (i, i + width/2) of a head turned by the angle of their place.
+template <int kPack>
+struct Turn {
+  Floats<kPack> cosine, sine;
+
+  LONGHAUL_HOST_DEVICE Turn(const float* cosines, const float* sines, float scale) {
+    const NumberPack<float, kPack> c = read_pack<kPack>(cosines), s = read_pack<kPack>(sines);
+    LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) cosine.at[j] = c[j] * scale, sine.at[j] = s[j] * scale;
+  }
+  LONGHAUL_HOST_DEVICE Turn scaled(float scale) const {
+    Turn other = *this;
+    LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) other.cosine.at[j] *= scale, other.sine.at[j] *= scale;
+    return other;
+  }
+  // `half`: from one number of a pair to the other, the same in both.
+  template <typename Number>
+  LONGHAUL_HOST_DEVICE void turn(const Number* from, Number* to, int half) const {
+    const NumberPack<Number, kPack> a = read_pack<kPack>(from), b = read_pack<kPack>(from + half);
+    Floats<kPack> first, second;
+    LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) {
+      first.at[j] = a[j] * cosine.at[j] - b[j] * sine.at[j];
+      second.at[j] = b[j] * cosine.at[j] + a[j] * sine.at[j];
+    }
+    write_pack<kPack>(to, first);
+    write_pack<kPack>(to + half, second);
   }
 };
 
-// qkv [rows, 3 · h] → q, k, v by heads; queries and keys turned by the rotary angles, queries scaled too.
+template <int kPack, typename Number>
+LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void copy_pack(const Number* from, Number* to) {
+  write_pack<kPack>(to, read_pack<kPack>(from));
+}
+
+// In place, qkv [rows, 3 · h]: queries and keys turned by the rotary angles, queries scaled too.
+template <typename Number>
+struct TurnHeads {
+  Heads heads;
+  Number* qkv;
+  const float *cosine, *sine;  // [context, width/2]
+  float query_scale;
+
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(heads.width / 2); }
+  LONGHAUL_HOST_DEVICE int numbers() const { return static_cast<int>(heads.heads) * columns(); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
+    const int half = columns(), hidden = 2 * numbers();
+    const std::int64_t angles = row % heads.context * half;
+    Number* numbers_of_row = qkv + row * 3 * hidden;
+    each_pack<kPack, kKept>(team, numbers(), [&](int, int pair) {
+      const int head = pair / half, i = pair - head * half;
+      const Turn<kPack> turn(cosine + angles + i, sine + angles + i, 1);
+      Number* at = numbers_of_row + head * 2 * half + i;
+      turn.scaled(query_scale).turn(at, at, half);
+      turn.turn(at + hidden, at + hidden, half);
+    });
+  }
+};
+
+// qkv [rows, 3 · h] → q, k, v by heads, turned and scaled likewise.
 template <typename Number>
 struct SplitHeads {
   Heads heads;
@@ -157,22 +344,24 @@ struct SplitHeads {
   const float *cosine, *sine;  // [context, width/2]
   float query_scale;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t half = heads.width / 2, hidden = heads.heads * heads.width;
-    for (std::int64_t pair = team.lane(); pair < heads.heads * half; pair += team.lanes()) {
-      const std::int64_t head = pair / half, i = pair % half, to = heads.place(row, head) + i;
-      const Number* from = qkv + row * 3 * hidden + head * heads.width + i;
-      const float c = cosine[row % heads.context * half + i], s = sine[row % heads.context * half + i];
-      turn(load(from[0]), load(from[half]), c * query_scale, s * query_scale, q[to], q[to + half]);
-      turn(load(from[hidden]), load(from[hidden + half]), c, s, k[to], k[to + half]);
-      v[to] = from[2 * hidden];
-      v[to + half] = from[2 * hidden + half];
-    }
-  }
-  LONGHAUL_HOST_DEVICE static void turn(float a, float b, float c, float s, Number& out_a, Number& out_b) {
-    store(out_a, a * c - b * s);
-    store(out_b, b * c + a * s);
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(heads.width / 2); }
+  LONGHAUL_HOST_DEVICE int numbers() const { return static_cast<int>(heads.heads) * columns(); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
+    const int half = columns(), hidden = 2 * numbers();
+    const std::int64_t angles = row % heads.context * half, place = heads.place(row, 0),
+                       stride = heads.stride();
+    const Number* numbers_of_row = qkv + row * 3 * hidden;
+    each_pack<kPack, kKept>(team, numbers(), [&](int, int pair) {
+      const int head = pair / half, i = pair - head * half;
+      const Turn<kPack> turn(cosine + angles + i, sine + angles + i, 1);
+      const Number* from = numbers_of_row + head * 2 * half + i;
+      const std::int64_t to = place + head * stride + i;
+      turn.scaled(query_scale).turn(from, q + to, half);
+      turn.turn(from + hidden, k + to, half);
+      copy_pack<kPack>(from + 2 * hidden, v + to);
+      copy_pack<kPack>(from + 2 * hidden + half, v + to + half);
+    });
   }
 };
 
@@ -185,19 +374,25 @@ struct JoinHeads {
   const float *cosine, *sine;
   float query_scale;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t half = heads.width / 2, hidden = heads.heads * heads.width;
-    for (std::int64_t pair = team.lane(); pair < heads.heads * half; pair += team.lanes()) {
-      const std::int64_t head = pair / half, i = pair % half, from = heads.place(row, head) + i;
-      Number* to = d_qkv + row * 3 * hidden + head * heads.width + i;
-      const float c = cosine[row % heads.context * half + i], s = -sine[row % heads.context * half + i];
-      SplitHeads<Number>::turn(load(dq[from]), load(dq[from + half]), c * query_scale, s * query_scale, to[0],
-                               to[half]);
-      SplitHeads<Number>::turn(load(dk[from]), load(dk[from + half]), c, s, to[hidden], to[hidden + half]);
-      to[2 * hidden] = dv[from];
-      to[2 * hidden + half] = dv[from + half];
-    }
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(heads.width / 2); }
+  LONGHAUL_HOST_DEVICE int numbers() const { return static_cast<int>(heads.heads) * columns(); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
+    const int half = columns(), hidden = 2 * numbers();
+    const std::int64_t angles = row % heads.context * half, place = heads.place(row, 0),
+                       stride = heads.stride();
+    Number* numbers_of_row = d_qkv + row * 3 * hidden;
+    each_pack<kPack, kKept>(team, numbers(), [&](int, int pair) {
+      const int head = pair / half, i = pair - head * half;
+      Turn<kPack> back(cosine + angles + i, sine + angles + i, 1);
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) back.sine.at[j] = -back.sine.at[j];
+      const std::int64_t from = place + head * stride + i;
+      Number* to = numbers_of_row + head * 2 * half + i;
+      back.scaled(query_scale).turn(dq + from, to, half);
+      back.turn(dk + from, to + hidden, half);
+      copy_pack<kPack>(dv + from, to + 2 * hidden);
+      copy_pack<kPack>(dv + from + half, to + 2 * hidden + half);
+    });
   }
 };
 
@@ -209,17 +404,20 @@ struct MoveHeads {
   Number* to;
   bool into_heads;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t hidden = heads.heads * heads.width;
-    for (std::int64_t i = team.lane(); i < hidden; i += team.lanes()) {
-      const std::int64_t by_head = heads.place(row, i / heads.width) + i % heads.width,
-                         by_token = row * hidden + i;
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(heads.width); }
+  LONGHAUL_HOST_DEVICE int numbers() const { return static_cast<int>(heads.heads) * columns(); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
+    const std::int64_t place = heads.place(row, 0), stride = heads.stride();
+    const int width = columns();
+    each_pack<kPack, kKept>(team, numbers(), [&](int, int i) {
+      const int head = i / width;
+      const std::int64_t by_head = place + head * stride + (i - head * width), by_token = row * numbers() + i;
       if (into_heads)
-        to[by_head] = from[by_token];
+        copy_pack<kPack>(from + by_token, to + by_head);
       else
-        to[by_token] = from[by_head];
-    }
+        copy_pack<kPack>(from + by_head, to + by_token);
+    });
   }
 };
 
@@ -232,14 +430,13 @@ struct CausalSoftmax {
   template <typename Team>
   LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
     Number* values = scores + row * context;
-    const std::int64_t length = row % context + 1;
+    const int width = static_cast<int>(context), length = static_cast<int>(row % context) + 1;
     float largest = -INFINITY, sum = 0;
-    for (std::int64_t i = team.lane(); i < length; i += team.lanes())
-      largest = fmaxf(largest, load(values[i]));
+    for (int i = team.lane(); i < length; i += team.lanes()) largest = fmaxf(largest, load(values[i]));
     largest = team.largest(largest);
-    for (std::int64_t i = team.lane(); i < length; i += team.lanes()) sum += expf(load(values[i]) - largest);
+    for (int i = team.lane(); i < length; i += team.lanes()) sum += expf(load(values[i]) - largest);
     const float share = 1 / team.sum(sum);
-    for (std::int64_t i = team.lane(); i < context; i += team.lanes())
+    for (int i = team.lane(); i < width; i += team.lanes())
       store(values[i], i < length ? expf(load(values[i]) - largest) * share : 0.f);
   }
 };
@@ -255,11 +452,11 @@ struct CausalSoftmaxBackward {
   LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
     const Number* p = weights + row * context;
     Number* d = d_weights + row * context;
-    const std::int64_t length = row % context + 1;
+    const int width = static_cast<int>(context), length = static_cast<int>(row % context) + 1;
     float product = 0;
-    for (std::int64_t i = team.lane(); i < length; i += team.lanes()) product += load(p[i]) * load(d[i]);
+    for (int i = team.lane(); i < length; i += team.lanes()) product += load(p[i]) * load(d[i]);
     product = team.sum(product);
-    for (std::int64_t i = team.lane(); i < context; i += team.lanes())
+    for (int i = team.lane(); i < width; i += team.lanes())
       store(d[i], i < length ? load(p[i]) * (load(d[i]) - product) : 0.f);
   }
 };
@@ -271,13 +468,17 @@ struct Swiglu {
   Number* active;
   std::int64_t width;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(width); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
     const Number *gates = gate_up + row * 2 * width, *ups = gates + width;
-    for (std::int64_t i = team.lane(); i < width; i += team.lanes()) {
-      const float gate = load(gates[i]);
-      store(active[row * width + i], gate / (1 + expf(-gate)) * load(ups[i]));
-    }
+    Number* out = active + row * width;
+    each_pack<kPack, kKept>(team, columns(), [&](int, int i) {
+      const NumberPack<Number, kPack> gate = read_pack<kPack>(gates + i), up = read_pack<kPack>(ups + i);
+      Floats<kPack> result;
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) result.at[j] = gate[j] / (1 + expf(-gate[j])) * up[j];
+      write_pack<kPack>(out + i, result);
+    });
   }
 };
 
@@ -288,15 +489,23 @@ struct SwigluBackward {
   Number* gate_up;
   std::int64_t width;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(width); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
     Number *gates = gate_up + row * 2 * width, *ups = gates + width;
-    for (std::int64_t i = team.lane(); i < width; i += team.lanes()) {
-      const float gate = load(gates[i]), up = load(ups[i]), dy = load(d_active[row * width + i]),
-                  sigmoid = 1 / (1 + expf(-gate));
-      store(gates[i], dy * up * sigmoid * (1 + gate * (1 - sigmoid)));
-      store(ups[i], dy * gate * sigmoid);
-    }
+    const Number* gradients = d_active + row * width;
+    each_pack<kPack, kKept>(team, columns(), [&](int, int i) {
+      const NumberPack<Number, kPack> gate = read_pack<kPack>(gates + i), up = read_pack<kPack>(ups + i),
+                                      dy = read_pack<kPack>(gradients + i);
+      Floats<kPack> d_gate, d_up;
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) {
+        const float sigmoid = 1 / (1 + expf(-gate[j]));
+        d_gate.at[j] = dy[j] * up[j] * sigmoid * (1 + gate[j] * (1 - sigmoid));
+        d_up.at[j] = dy[j] * gate[j] * sigmoid;
+      }
+      write_pack<kPack>(gates + i, d_gate);
+      write_pack<kPack>(ups + i, d_up);
+    });
   }
 };
 
@@ -310,21 +519,38 @@ struct CrossEntropy {
   std::int64_t classes;
   float scale;
 
-  template <typename Team>
-  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
+  LONGHAUL_HOST_DEVICE int columns() const { return static_cast<int>(classes); }
+  template <int kPack, int kKept, typename Team>
+  LONGHAUL_HOST_DEVICE void row(const Team& team, std::int64_t row) const {
     Number* values = logits + row * classes;
     const std::int64_t target = places.token(row, 1);
     const float of_target = load(values[target]);
+    NumberPack<Number, kPack> kept[kRoom<kKept>] = {};
+    const auto read = [&](int place, int i) {
+      return kKept > 0 ? kept[place] : read_pack<kPack>(values + i);
+    };
     float largest = -INFINITY, sum = 0;
-    for (std::int64_t i = team.lane(); i < classes; i += team.lanes())
-      largest = fmaxf(largest, load(values[i]));
+    each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+      const NumberPack<Number, kPack> numbers = read_pack<kPack>(values + i);
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) largest = fmaxf(largest, numbers[j]);
+      if (kKept > 0) kept[place] = numbers;
+    });
     largest = team.largest(largest);
-    for (std::int64_t i = team.lane(); i < classes; i += team.lanes()) sum += expf(load(values[i]) - largest);
+    each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+      const NumberPack<Number, kPack> numbers = read(place, i);
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum += expf(numbers[j] - largest);
+    });
     sum = team.sum(sum);
     if (team.lane() == 0) losses[row] = logf(sum) - (of_target - largest);
     if (scale == 0) return;
-    for (std::int64_t i = team.lane(); i < classes; i += team.lanes())
-      store(values[i], scale * (expf(load(values[i]) - largest) / sum - (i == target ? 1.f : 0.f)));
+    team.sync();  // lane 0 has read the logit of the target, which another overwrites
+    each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
+      const NumberPack<Number, kPack> numbers = read(place, i);
+      Floats<kPack> gradient;
+      LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) gradient.at[j] =
+          scale * (expf(numbers[j] - largest) / sum - (i + j == target ? 1.f : 0.f));
+      write_pack<kPack>(values + i, gradient);
+    });
   }
 };
 

@@ -14,8 +14,11 @@ class LayerOperators {
   virtual ~LayerOperators() = default;
   virtual void run(const layer::Embed& work, std::int64_t rows) const = 0;
   virtual void run(const layer::OneHot<Number>& work, std::int64_t rows) const = 0;
+  virtual void run(const layer::Tokens& work, std::int64_t rows) const = 0;
+  virtual void run(const layer::EmbeddingGradient& work, std::int64_t rows) const = 0;
   virtual void run(const layer::AddNorm<Number>& work, std::int64_t rows) const = 0;
-  virtual void run(const layer::NormBackward<Number>& work, std::int64_t rows) const = 0;
+  virtual void run(const layer::NormBackward<Number>& work, std::int64_t slices) const = 0;
+  virtual void run(const layer::TurnHeads<Number>& work, std::int64_t rows) const = 0;
   virtual void run(const layer::SplitHeads<Number>& work, std::int64_t rows) const = 0;
   virtual void run(const layer::JoinHeads<Number>& work, std::int64_t rows) const = 0;
   virtual void run(const layer::MoveHeads<Number>& work, std::int64_t rows) const = 0;
@@ -26,11 +29,24 @@ class LayerOperators {
   virtual void run(const layer::CrossEntropy<Number>& work, std::int64_t rows) const = 0;
   virtual void run(const layer::SumLosses& work, std::int64_t rows) const = 0;
   // Over [count, columns].
-  virtual void run(const layer::NormWeightPartial<Number>& work, std::int64_t count,
-                   std::int64_t columns) const = 0;
   virtual void run(const layer::NormWeightSum& work, std::int64_t count, std::int64_t columns) const = 0;
   virtual void run(const layer::Requantize& work, std::int64_t count, std::int64_t blocks) const = 0;
 };
+
+namespace layer {
+
+// What a launcher runs for each row: row<kPack, kKept> of `work`.
+template <typename Work, int kPack, int kKept>
+struct InPacks {
+  Work work;
+
+  template <typename Team>
+  LONGHAUL_HOST_DEVICE void operator()(const Team& team, std::int64_t row) const {
+    work.template row<kPack, kKept>(team, row);
+  }
+};
+
+}  // namespace layer
 
 // `Launch` is HostLaunch or CudaLaunch.
 template <typename Number, typename Launch>
@@ -38,20 +54,25 @@ class LaunchedLayerOperators : public LayerOperators<Number> {
  public:
   explicit LaunchedLayerOperators(Launch launch) : launch_(launch) {}
 
-  void run(const layer::Embed& work, std::int64_t rows) const override { launch_.rows(rows, work); }
+  void run(const layer::Embed& work, std::int64_t rows) const override { streamed<float>(rows, work); }
   void run(const layer::OneHot<Number>& work, std::int64_t rows) const override { launch_.rows(rows, work); }
-  void run(const layer::AddNorm<Number>& work, std::int64_t rows) const override { launch_.rows(rows, work); }
-  void run(const layer::NormBackward<Number>& work, std::int64_t rows) const override {
-    launch_.rows(rows, work);
+  void run(const layer::Tokens& work, std::int64_t rows) const override { launch_.grid(1, rows, 1, work); }
+  void run(const layer::EmbeddingGradient& work, std::int64_t rows) const override { kept(rows, work); }
+  void run(const layer::AddNorm<Number>& work, std::int64_t rows) const override { kept(rows, work); }
+  void run(const layer::NormBackward<Number>& work, std::int64_t slices) const override {
+    kept(slices, work);
+  }
+  void run(const layer::TurnHeads<Number>& work, std::int64_t rows) const override {
+    streamed<Number>(rows, work);
   }
   void run(const layer::SplitHeads<Number>& work, std::int64_t rows) const override {
-    launch_.rows(rows, work);
+    streamed<Number>(rows, work);
   }
   void run(const layer::JoinHeads<Number>& work, std::int64_t rows) const override {
-    launch_.rows(rows, work);
+    streamed<Number>(rows, work);
   }
   void run(const layer::MoveHeads<Number>& work, std::int64_t rows) const override {
-    launch_.rows(rows, work);
+    streamed<Number>(rows, work);
   }
   void run(const layer::CausalSoftmax<Number>& work, std::int64_t rows) const override {
     launch_.rows(rows, work);
@@ -59,18 +80,14 @@ class LaunchedLayerOperators : public LayerOperators<Number> {
   void run(const layer::CausalSoftmaxBackward<Number>& work, std::int64_t rows) const override {
     launch_.rows(rows, work);
   }
-  void run(const layer::Swiglu<Number>& work, std::int64_t rows) const override { launch_.rows(rows, work); }
+  void run(const layer::Swiglu<Number>& work, std::int64_t rows) const override {
+    streamed<Number>(rows, work);
+  }
   void run(const layer::SwigluBackward<Number>& work, std::int64_t rows) const override {
-    launch_.rows(rows, work);
+    streamed<Number>(rows, work);
   }
-  void run(const layer::CrossEntropy<Number>& work, std::int64_t rows) const override {
-    launch_.rows(rows, work);
-  }
-  void run(const layer::SumLosses& work, std::int64_t rows) const override { launch_.rows(rows, work); }
-  void run(const layer::NormWeightPartial<Number>& work, std::int64_t count,
-           std::int64_t columns) const override {
-    launch_.grid(count, columns, 1, work);
-  }
+  void run(const layer::CrossEntropy<Number>& work, std::int64_t rows) const override { kept(rows, work); }
+  void run(const layer::SumLosses& work, std::int64_t rows) const override { launch_.blocks(rows, work); }
   void run(const layer::NormWeightSum& work, std::int64_t count, std::int64_t columns) const override {
     launch_.grid(count, columns, 1, work);
   }
@@ -79,6 +96,52 @@ class LaunchedLayerOperators : public LayerOperators<Number> {
   }
 
  private:
+  static constexpr int kWidest = 16 / static_cast<int>(sizeof(Number));
+
+  // Each number is read once: as many bytes at a time as there are.
+  template <typename Element, typename Work>
+  void streamed(std::int64_t rows, const Work& work) const {
+    constexpr int kPack = 16 / static_cast<int>(sizeof(Element));
+    if (work.columns() % kPack == 0)
+      launch_.rows(rows, layer::InPacks<Work, kPack, 0>{work});
+    else
+      launch_.rows(rows, layer::InPacks<Work, 1, 0>{work});
+  }
+
+  // Rows that are gone through twice: kept between, in packs that leave no lane idle where there is a choice.
+  template <typename Work>
+  void kept(std::int64_t rows, const Work& work) const {
+    const int columns = work.columns();
+    if (columns % kWidest == 0 && columns >= kWidest * Launch::kLanes)
+      kept_as<kWidest>(rows, work);
+    else if (columns % 4 == 0)
+      kept_as<4>(rows, work);
+    else
+      launch_.rows(rows, layer::InPacks<Work, 1, 0>{work});
+  }
+  template <int kPack, typename Work>
+  void kept_as(std::int64_t rows, const Work& work) const {
+    constexpr int kAtOnce = kPack * Launch::kLanes;
+    switch ((work.columns() + kAtOnce - 1) / kAtOnce) {  // packs of a lane
+      case 1:
+        return launch_.rows(rows, layer::InPacks<Work, kPack, 1>{work});
+      case 2:
+        return launch_.rows(rows, layer::InPacks<Work, kPack, 2>{work});
+      case 3:
+        return launch_.rows(rows, layer::InPacks<Work, kPack, 3>{work});
+      case 4:
+        return launch_.rows(rows, layer::InPacks<Work, kPack, 4>{work});
+      case 5:
+      case 6:
+        return launch_.rows(rows, layer::InPacks<Work, kPack, 6>{work});
+      case 7:
+      case 8:
+        return launch_.rows(rows, layer::InPacks<Work, kPack, 8>{work});
+      default:
+        return launch_.rows(rows, layer::InPacks<Work, kPack, 0>{work});
+    }
+  }
+
   Launch launch_;
 };
 

@@ -10,6 +10,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "trainer/device/cuda_device.h"
+#include "trainer/device/flash_attention.h"
 #include "trainer/device/torch.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/layer_operators.h"
@@ -19,8 +20,19 @@ namespace {
 
 using at::Tensor;
 
-// Slices of a replica's rows in which the gradient of a norm is added up side by side.
-constexpr std::int64_t kNormSlices = 64;
+// A product with one-hot rows adds up the embedding's gradient at less than a layer's cost for so many
+// classes.
+constexpr std::int64_t kMostOfOneHot = 1024;
+
+// Slices of a replica's rows in which the gradient of a norm is added up side by side: so many, or one for
+// each 16 rows, which are then added up in groups first. They follow from a replica's rows alone, so that
+// pieces over replicas change no sum.
+constexpr std::int64_t kNormSlices = 64, kNormGroup = 16;
+
+std::int64_t norm_slices_of(std::int64_t rows) {
+  const std::int64_t slices = rows / 16 / kNormGroup * kNormGroup;
+  return slices > kNormSlices ? slices : std::min(kNormSlices, rows);
+}
 
 template <typename Number>
 constexpr at::ScalarType kType = std::is_same_v<Number, float> ? at::kFloat : at::kBFloat16;
@@ -35,9 +47,10 @@ Tensor turned(const Tensor& matrices) {
 }
 
 // Rows of the arena as a tensor. The device is said: to ask for it is no part of a captured graph.
-Tensor table(float* rows, std::int64_t count, std::int64_t columns, at::Device device) {
+template <typename Number>
+Tensor table(Number* rows, std::int64_t count, std::int64_t columns, at::Device device) {
   return at::for_blob(rows, {count, columns})
-      .options(at::TensorOptions().dtype(at::kFloat).device(device))
+      .options(at::TensorOptions().dtype(kType<Number>).device(device))
       .target_device(device)
       .make_tensor();
 }
@@ -71,8 +84,10 @@ LayerColumns columns_of(const ModelShape& s, int layer) {
 // What the backward pass needs of a layer; N rows are all tokens of all replicas of the piece.
 struct LayerState {
   Tensor x, scale1, normed1;  // [N, h] float32, [N], [N, h]: into attention
-  Tensor heads;               // q, k, v [3, sequences, heads, context, width]
-  Tensor weights;             // [sequences · heads, context, context], or
+  // q, k, v, turned by the rotary angles: [3, sequences, heads, context, width], or [N, 3 h] for fused
+  // attention.
+  Tensor heads;
+  Tensor weights;  // [sequences · heads, context, context], or
   FlashAttention flash;
   Tensor mixed;                    // [N, h]
   Tensor middle, scale2, normed2;  // into the feed-forward
@@ -143,8 +158,7 @@ class Pass {
       state(index) = {};
       cross_back(index);
     }
-    operators_.run(layer::OneHot<Number>{places_, data<Number>(logits_), v_}, rows_);
-    add_product(0, v_, h_, logits_, narrow_dx_);
+    add_embedding_gradient();
   }
 
  private:
@@ -181,11 +195,25 @@ class Pass {
     Tensor target = gradient_.narrow(1, column, rows * columns).view({n_, rows, columns});
     const Tensor left = turned(by_replica(dy)), right = by_replica(x);
     if (kType<Number> != at::kFloat)
-      accumulates_ ? target.add_(at::bmm(left, right)) : target.copy_(at::bmm(left, right));
+      bf16_product(target, left, right, accumulates_);
     else if (accumulates_)
       target.baddbmm_(left, right);
     else
       at::bmm_out(target, left, right);
+  }
+
+  // A product with as many columns as there are classes, or, where they are many, sums over equal tokens.
+  void add_embedding_gradient() {
+    if (v_ <= kMostOfOneHot) {
+      operators_.run(layer::OneHot<Number>{places_, data<Number>(logits_), v_}, rows_);
+      return add_product(0, v_, h_, logits_, narrow_dx_);
+    }
+    const Tensor tokens = at::empty({rows_}, on_device(at::kInt));
+    operators_.run(layer::Tokens{places_, tokens.template data_ptr<std::int32_t>()}, rows_);
+    if (!accumulates_) gradient_.narrow(1, 0, v_ * h_).zero_();
+    operators_.run(layer::EmbeddingGradient{tokens.template data_ptr<std::int32_t>(), data<float>(dx_),
+                                            data<float>(gradient_), p_, m_, h_},
+                   rows_);
   }
 
   // x becomes x + added (where there is something to add), and its norm is taken.
@@ -203,16 +231,20 @@ class Pass {
 
   // dx_ (+)= the gradient through a norm; its weights' gradient goes to the row.
   void norm_backward(const Tensor& dy, const Normed& at, std::int64_t column, bool adds) {
-    operators_.run(layer::NormBackward<Number>{data<Number>(dy), data<float>(at.x), master_ + column,
-                                               data<float>(at.scale), data<float>(dx_),
-                                               data<Number>(narrow_dx_), p_, m_, h_, adds},
-                   rows_);
-    const std::int64_t slices = std::min(kNormSlices, m_);
-    const Tensor partial = empty_float({n_ * slices, h_});
+    std::int64_t slices = norm_slices_of(m_);
+    Tensor partial = empty_float({n_ * slices, h_});
     operators_.run(
-        layer::NormWeightPartial<Number>{data<Number>(dy), data<float>(at.x), data<float>(at.scale),
-                                         data<float>(partial), m_, slices, h_},
-        n_ * slices, h_);
+        layer::NormBackward<Number>{data<Number>(dy), data<float>(at.x), master_ + column,
+                                    data<float>(at.scale), data<float>(dx_), data<Number>(narrow_dx_),
+                                    data<float>(partial), p_, m_, slices, h_, adds},
+        n_ * slices);
+    if (slices > kNormSlices) {
+      const Tensor sums = empty_float({n_ * slices / kNormGroup, h_});
+      operators_.run(layer::NormWeightSum{data<float>(partial), data<float>(sums), h_, kNormGroup, h_, false},
+                     n_ * slices / kNormGroup, h_);
+      partial = sums;
+      slices /= kNormGroup;
+    }
     operators_.run(layer::NormWeightSum{data<float>(partial), data<float>(gradient_) + column, p_, slices, h_,
                                         accumulates_},
                    n_, h_);
@@ -284,12 +316,21 @@ class Pass {
                   true);
   }
 
-  layer::Heads heads() const { return {t_, shape_.heads, width_}; }
+  layer::Heads heads(bool by_token = false) const { return {t_, shape_.heads, width_, by_token}; }
   float query_scale() const { return 1 / std::sqrt(static_cast<float>(width_)); }
   // Query, key or value: [sequences · heads, context, width].
   Tensor part(const Tensor& heads, int which) const { return heads.select(0, which).flatten(0, 1); }
 
+  // Query, key or value of [N, parts · h], as fused attention takes them: views [sequences, heads, context,
+  // width] of token order.
+  Tensor fused_part(const Tensor& rows, int which) const {
+    return rows.view({sequences_, t_, -1, shape_.heads, width_}).select(2, which).transpose(1, 2);
+  }
+  // And back, without a copy where the tensor lies in token order.
+  Tensor in_rows(const Tensor& heads) const { return heads.transpose(1, 2).reshape({rows_, h_}); }
+
   void attend(const Tensor& qkv, LayerState& s) {
+    if (setting_.flash) return attend_fused(qkv, s);
     s.heads = empty({3, sequences_, shape_.heads, t_, width_});
     operators_.run(
         layer::SplitHeads<Number>{heads(), data<Number>(qkv), data<Number>(s.heads[0]),
@@ -297,38 +338,46 @@ class Pass {
                                   data<float>(setting_.cosine), data<float>(setting_.sine), query_scale()},
         rows_);
     s.mixed = empty({rows_, h_});
-    Tensor mixed;
-    if (setting_.flash) {
-      s.flash = flash_attention(s.heads[0], s.heads[1], s.heads[2]);
-      mixed = s.flash.out.contiguous();
-    } else {
-      s.weights = at::bmm(part(s.heads, 0), turned(part(s.heads, 1)));
-      operators_.run(layer::CausalSoftmax<Number>{data<Number>(s.weights), t_},
-                     sequences_ * shape_.heads * t_);
-      mixed = at::bmm(s.weights, part(s.heads, 2));
-    }
+    s.weights = at::bmm(part(s.heads, 0), turned(part(s.heads, 1)));
+    operators_.run(layer::CausalSoftmax<Number>{data<Number>(s.weights), t_}, sequences_ * shape_.heads * t_);
+    const Tensor mixed = at::bmm(s.weights, part(s.heads, 2));
     operators_.run(layer::MoveHeads<Number>{heads(), data<Number>(mixed), data<Number>(s.mixed), false},
                    rows_);
   }
 
+  void attend_fused(const Tensor& qkv, LayerState& s) {
+    s.heads = qkv;
+    operators_.run(layer::TurnHeads<Number>{heads(true), data<Number>(qkv), data<float>(setting_.cosine),
+                                            data<float>(setting_.sine), query_scale()},
+                   rows_);
+    s.flash = flash_attention(fused_part(qkv, 0), fused_part(qkv, 1), fused_part(qkv, 2));
+    s.mixed = in_rows(s.flash.out);
+  }
+
+  Tensor attend_fused_backward(const Tensor& d_mixed, LayerState& s) {
+    Tensor dq, dk, dv;
+    std::tie(dq, dk, dv) = flash_attention_backward(s.flash, fused_part(d_mixed, 0), fused_part(s.heads, 0),
+                                                    fused_part(s.heads, 1), fused_part(s.heads, 2));
+    dq = in_rows(dq), dk = in_rows(dk), dv = in_rows(dv);
+    const Tensor d_qkv = empty({rows_, 3 * h_});
+    operators_.run(layer::JoinHeads<Number>{heads(true), data<Number>(dq), data<Number>(dk), data<Number>(dv),
+                                            data<Number>(d_qkv), data<float>(setting_.cosine),
+                                            data<float>(setting_.sine), query_scale()},
+                   rows_);
+    return d_qkv;
+  }
+
   Tensor attend_backward(const Tensor& d_mixed_rows, LayerState& s) {
+    if (setting_.flash) return attend_fused_backward(d_mixed_rows, s);
     const Tensor d_mixed = empty({sequences_, shape_.heads, t_, width_}), d_qkv = empty({rows_, 3 * h_});
     operators_.run(layer::MoveHeads<Number>{heads(), data<Number>(d_mixed_rows), data<Number>(d_mixed), true},
                    rows_);
-    Tensor dq, dk, dv;
-    if (setting_.flash) {
-      std::tie(dq, dk, dv) = flash_attention_backward(s.flash, d_mixed, s.heads[0], s.heads[1], s.heads[2]);
-      dq = dq.contiguous(), dk = dk.contiguous(), dv = dv.contiguous();
-    } else {
-      const Tensor d_out = d_mixed.flatten(0, 1);
-      const Tensor d_scores = at::bmm(d_out, turned(part(s.heads, 2)));
-      operators_.run(
-          layer::CausalSoftmaxBackward<Number>{data<Number>(s.weights), data<Number>(d_scores), t_},
-          sequences_ * shape_.heads * t_);
-      dv = at::bmm(turned(s.weights), d_out);
-      dq = at::bmm(d_scores, part(s.heads, 1));
-      dk = at::bmm(turned(d_scores), part(s.heads, 0));
-    }
+    const Tensor d_out = d_mixed.flatten(0, 1);
+    const Tensor d_scores = at::bmm(d_out, turned(part(s.heads, 2)));
+    operators_.run(layer::CausalSoftmaxBackward<Number>{data<Number>(s.weights), data<Number>(d_scores), t_},
+                   sequences_ * shape_.heads * t_);
+    const Tensor dv = at::bmm(turned(s.weights), d_out), dq = at::bmm(d_scores, part(s.heads, 1)),
+                 dk = at::bmm(turned(d_scores), part(s.heads, 0));
     operators_.run(layer::JoinHeads<Number>{heads(), data<Number>(dq), data<Number>(dk), data<Number>(dv),
                                             data<Number>(d_qkv), data<float>(setting_.cosine),
                                             data<float>(setting_.sine), query_scale()},
@@ -354,8 +403,7 @@ Setting setting_of(const ModelShape& shape, Device device, Precision precision) 
   setting.shape = shape;
   setting.device = torch_device(device);
   const std::int64_t half = shape.hidden / shape.heads / 2;
-  setting.flash = kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 &&
-                  half % 4 == 0 && half <= 128;
+  setting.flash = StackedDecoder::fuses_attention(shape, device, precision);
   const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
   const Tensor angle = at::outer(at::arange(shape.context, at::kDouble), frequency);
   setting.cosine = angle.cos().to(setting.device, at::kFloat);
@@ -363,7 +411,11 @@ Setting setting_of(const ModelShape& shape, Device device, Precision precision) 
   return setting;
 }
 
+// Fused attention is started as a grid of blocks, sequences and heads, of which CUDA takes so many at most.
+constexpr std::int64_t kMostSequencesOfFlash = 65535;
+
 int pieces_of_equal_size(int count, std::int64_t most) {
+  if (most >= count) return count;
   const int pieces = static_cast<int>((count + most - 1) / most);
   return (count + pieces - 1) / pieces;
 }
@@ -387,15 +439,19 @@ class StackedDecoder::Implementation {
   }
 
   Piece piece_of(int replicas, int sequences, bool with_gradient) const {
-    if (memory_limit_ == 0) return {replicas, sequences};
+    const std::int64_t launched = setting_.flash ? kMostSequencesOfFlash : INT64_MAX;  // at a time
     auto bytes = [&](std::int64_t r, std::int64_t s) {
-      return workspace_bytes(setting_.shape, precision_, r, s, with_gradient);
+      return workspace_bytes(setting_.shape, precision_, r, s, with_gradient, setting_.flash);
     };
-    const std::int64_t most = memory_limit_ / std::max<std::int64_t>(1, bytes(1, sequences));
-    if (most >= 1) return {pieces_of_equal_size(replicas, most), sequences};
+    const std::int64_t limit = memory_limit_ > 0 ? memory_limit_ : INT64_MAX;
+    if (bytes(1, sequences) <= limit && sequences <= launched) {
+      const std::int64_t each = std::max<std::int64_t>(1, bytes(2, sequences) - bytes(1, sequences));
+      const std::int64_t most = 1 + (limit - bytes(1, sequences)) / each;
+      return {pieces_of_equal_size(replicas, std::min(most, launched / sequences)), sequences};
+    }
     const std::int64_t fixed = bytes(1, 0), each = bytes(1, 1) - fixed;
-    const std::int64_t fitting = std::max<std::int64_t>(1, (memory_limit_ - fixed) / each);
-    return {1, pieces_of_equal_size(sequences, fitting)};
+    const std::int64_t fitting = std::max<std::int64_t>(1, (limit - fixed) / each);
+    return {1, pieces_of_equal_size(sequences, std::min(fitting, launched))};
   }
 
  private:
@@ -421,6 +477,15 @@ class StackedDecoder::Implementation {
                : std::make_unique<LaunchedLayerOperators<Number, HostLaunch>>(HostLaunch());
   }
 
+  // As the products take them.
+  template <typename Number>
+  Tensor weights(const StackedBatch& batch, int first, int count) const {
+    const std::int64_t p = setting_.shape.parameters();
+    if (kType<Number> == at::kBFloat16 && batch.narrow)
+      return table(const_cast<Bf16*>(batch.narrow + first * p), count, p, setting_.device);
+    return table(const_cast<float*>(batch.weights + first * p), count, p, setting_.device).to(kType<Number>);
+  }
+
   template <typename Number>
   void run_as(const StackedBatch& batch, const Piece& piece) const {
     const ModelShape& shape = setting_.shape;
@@ -430,7 +495,7 @@ class StackedDecoder::Implementation {
     for (int r = 0; r < batch.replicas; r += piece.replicas) {
       const int n = std::min(piece.replicas, batch.replicas - r);
       const float* master = batch.weights + r * p;
-      const Tensor weights = table(const_cast<float*>(master), n, p, setting_.device).to(kType<Number>);
+      const Tensor weights = this->weights<Number>(batch, r, n);
       for (int s = 0; s < batch.sequences; s += piece.sequences) {
         Pass<Number> pass(setting_, *operators, weights, master,
                           std::min(piece.sequences, batch.sequences - s));
@@ -456,23 +521,49 @@ void StackedDecoder::run(const StackedBatch& batch) const {
   implementation_->run(batch, piece_of(batch.replicas, batch.sequences, batch.gradient != nullptr));
 }
 
+bool StackedDecoder::fuses_attention(const ModelShape& shape, Device device, Precision precision) {
+  const int width = shape.hidden / shape.heads;
+  return kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 && width % 8 == 0 &&
+         width <= 256;
+}
+
 StackedDecoder::Piece StackedDecoder::piece_of(int replicas, int sequences, bool with_gradient) const {
   return implementation_->piece_of(replicas, sequences, with_gradient);
 }
 
-// Per token: the residual stream in float32 twice a layer, and what the products read and write; attention
-// weights as if they were kept, which fused attention does not.
+namespace {
+
+// Bytes that attention takes besides what goes into it and comes out: a token's in each layer, a token's
+// once, and once for all.
+struct AttentionBytes {
+  std::int64_t layer, once, fixed;
+};
+
+AttentionBytes attention_bytes(const ModelShape& s, std::int64_t number, bool fused) {
+  const std::int64_t heads = s.heads;
+  if (!fused) return {number * heads * s.context, 2 * number * heads * s.context, 0};
+  // The deterministic backward pass adds up the gradient of the queries in float32, padded to multiples of
+  // 32, in as many tables as it takes to give each multiprocessor a head of a sequence.
+  constexpr std::int64_t kMultiprocessors = 160;
+  const std::int64_t padded = (s.hidden / heads + 31) / 32 * 32;
+  return {4 * heads, 4 * heads * (padded + 1), 4 * kMultiprocessors * padded * s.context};
+}
+
+}  // namespace
+
+// Per token: the residual stream in float32 twice a layer, and what the products read and write.
 std::int64_t StackedDecoder::workspace_bytes(const ModelShape& s, Precision precision, std::int64_t replicas,
-                                             std::int64_t sequences, bool with_gradient) {
-  const std::int64_t number = precision == Precision::kBf16 ? 2 : 4, h = s.hidden, f = s.ffn,
-                     attention = std::int64_t{s.heads} * s.context;
-  const std::int64_t layer = 2 * 4 * (h + 1) + number * (6 * h + 3 * f + attention);
-  const std::int64_t once = 4 * 2 * h + number * (8 * h + 3 * f + 2 * attention + 2 * s.vocabulary);
+                                             std::int64_t sequences, bool with_gradient,
+                                             bool fused_attention) {
+  const std::int64_t number = precision == Precision::kBf16 ? 2 : 4, h = s.hidden, f = s.ffn;
+  const AttentionBytes attention = attention_bytes(s, number, fused_attention);
+  const std::int64_t layer = 2 * 4 * (h + 1) + number * (6 * h + 3 * f) + attention.layer;
+  const std::int64_t once = 4 * 2 * h + number * (8 * h + 3 * f + 2 * s.vocabulary) + attention.once;
   const std::int64_t token = layer * (with_gradient ? s.layers : 1) + once;
   const std::int64_t weights = number == 4 ? 0 : number * s.parameters();
   const std::int64_t products =
       with_gradient && number == 2 ? number * std::max<std::int64_t>(h * 3 * h, 2 * f * h) : 0;
-  return replicas * (weights + products + sequences * s.context * token);
+  return attention.fixed + replicas * (weights + products + sequences * s.context * token);
 }
 
 }  // namespace longhaul

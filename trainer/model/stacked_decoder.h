@@ -5,7 +5,7 @@
 //
 // In bf16 the weights and activations of the products are bf16 and their sums float32; weights in the arena,
 // residual stream, norms, softmax sums, losses and gradients in the arena stay float32. The copy of the
-// weights is made once a call. TF32 is off.
+// weights is the caller's, or made once a call. TF32 is off.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "core/case.h"
 #include "core/model_shape.h"
+#include "trainer/codecs/number_formats.h"
 #include "trainer/device/device.h"
 #include "trainer/model/boundaries.h"
 
@@ -27,6 +28,8 @@ struct StackedBatch {
   std::int64_t token_stride = 0;
   double* losses = nullptr;  // [replicas]: mean cross-entropy, nats a token
   int replicas = 0, sequences = 0;
+  // [replicas, P]: the weights rounded to bf16, for products in bf16; null: they are made in the call.
+  const Bf16* narrow = nullptr;
 };
 
 class StackedDecoder {
@@ -50,9 +53,13 @@ class StackedDecoder {
   };
   Piece piece_of(int replicas, int sequences, bool with_gradient) const;
 
-  // What run() takes for one piece, estimated by the shapes: bytes.
+  // What run() takes for one piece, estimated by the shapes: bytes. Fused attention keeps no weights of
+  // attention, but for each head and token the logarithm of a sum.
   static std::int64_t workspace_bytes(const ModelShape& shape, Precision precision, std::int64_t replicas,
-                                      std::int64_t sequences, bool with_gradient);
+                                      std::int64_t sequences, bool with_gradient,
+                                      bool fused_attention = false);
+  // Whether attention is fused: in bf16 on a GPU, for widths of a head that LibTorch's kernel takes.
+  static bool fuses_attention(const ModelShape& shape, Device device, Precision precision);
 
  private:
   class Implementation;

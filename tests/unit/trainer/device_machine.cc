@@ -21,9 +21,11 @@ class DeviceMachine : public RowMachine {
     DeviceTable<float> w(run.weights), g(run.gradient), m(run.first_moment), v(run.second_moment), f(factors);
     const DeviceTable<StepScalars> step(std::vector<StepScalars>{scalars});
     const DeviceTable<std::uint32_t> bits(decaying);
-    adamw_on_device({w.get(), g.get(), m.get(), v.get(), run.replicas, run.columns}, f.get(), step.get(),
-                    bits.get(), nullptr, constants, nullptr);
+    const DeviceTable<Bf16> narrow(run.weights.size());
+    adamw_on_device({w.get(), g.get(), m.get(), v.get(), run.replicas, run.columns, narrow.get()}, f.get(),
+                    step.get(), bits.get(), nullptr, constants, nullptr);
     run.weights = w.read(), run.first_moment = m.read(), run.second_moment = v.read();
+    run.narrow = narrow.read();
   }
   void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
     outer(run, [&](const OuterTables& tables, std::int64_t groups) {

@@ -85,6 +85,8 @@ TEST_P(RowKernels, AdamwIsTheHostsForThreeSteps) {
     expect_near(run.weights, expected.weights, "weights");
     expect_near(run.first_moment, expected.first_moment, "first moment");
     expect_near(run.second_moment, expected.second_moment, "second moment");
+    for (std::size_t i = 0; i < run.weights.size(); ++i)
+      ASSERT_EQ(run.narrow[i].bits, to_bf16(run.weights[i])) << "weights in bf16 at " << i;
   }
 }
 

@@ -22,6 +22,7 @@ using Table = std::vector<float>;  // [R, P]
 struct AdamwRun {
   Table weights, gradient, first_moment, second_moment;
   std::int64_t replicas, columns;
+  std::vector<Bf16> narrow{};  // the weights in bf16; AdamW's machine writes it
 };
 
 struct OuterRun {
@@ -59,10 +60,11 @@ class HostMachine : public RowMachine {
   }
   void adamw(AdamwRun& run, const std::vector<float>& factors, const StepScalars& scalars,
              const std::vector<std::uint32_t>& decaying, const AdamwConstants& constants) override {
+    run.narrow.resize(run.weights.size());
     launch_.grid(run.replicas, run.columns, kColumns,
                  AdamwColumns<kColumns>{run.weights.data(), run.gradient.data(), run.first_moment.data(),
                                         run.second_moment.data(), factors.data(), &scalars, decaying.data(),
-                                        nullptr, constants, run.columns});
+                                        nullptr, constants, run.columns, run.narrow.data()});
   }
   void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
     const FlatGroups flat(run.groups);

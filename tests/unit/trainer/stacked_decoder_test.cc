@@ -107,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, StackedDecoderInFloat32,
                                          Setting{kSmall, 2, 5, 0.3, memory_for(kSmall, 1, 2)},
                                          Setting{kSmall, 2, 3, 0.3, 1},
                                          Setting{{12, 0, 3, 10, 7, 11}, 2, 2, 0.3, 0},
+                                         Setting{{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 0},
+                                         Setting{{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 1},
                                          Setting{kTraining, 3, 4, 0.05, 0}));
 
 TEST(StackedDecoder, PiecesOfReplicasChangeNoBit) {
@@ -128,6 +130,31 @@ TEST(StackedDecoder, PieceFitsTheLimit) {
       30'000'000);
   EXPECT_GT(piece.replicas, 1);
   EXPECT_EQ(StackedDecoder(kTraining, Device::kCpu, Precision::kBf16, 1).piece_of(64, 4, true).sequences, 1);
+}
+
+// Worked out by hand for hidden 64 in 4 heads, 2 layers, ffn 96, context 256, 11 tokens (P 71,360): in bf16 a
+// token and layer keep 2·4·65 + 2·(6·64 + 3·96) = 1864 bytes and those of attention, a token takes
+// 4·2·64 + 2·(8·64 + 3·96 + 2·11) = 2156 once. Attention's weights are 2·4·256 bytes, kept and twice more;
+// the logarithms of sums 4·4, the sums of queries 4·4·(32 + 1) and 4·160·32·256 once for all.
+TEST(StackedDecoder, WorkspaceIsWhatTheShapesSay) {
+  constexpr ModelShape kShape{64, 2, 4, 96, 256, 11};
+  constexpr std::int64_t kWeights = 2 * 71360 + 2 * 64 * 192, kTokens = 3 * 256;
+  EXPECT_EQ(kShape.parameters(), 71360);
+  EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true),
+            5 * (kWeights + kTokens * (2 * (1864 + 2048) + 2156 + 2 * 2048)));
+  EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true, true),
+            5 * (kWeights + kTokens * (2 * (1864 + 16) + 2156 + 528)) + 5'242'880);
+}
+
+// A gradient is added up over pieces in float32: without that each piece is rounded to bf16, 2e-3 of it.
+TEST(StackedDecoder, InBf16PiecesOfSequencesAddUpInFloat32) {
+  const Replicas replicas(kTraining, 2, 4, 0.02);
+  const StackedDecoder whole(kTraining, Device::kCpu, Precision::kBf16),
+      pieces(kTraining, Device::kCpu, Precision::kBf16, 1);
+  ASSERT_EQ(pieces.piece_of(2, 4, true).sequences, 1);
+  const auto one = run(whole, replicas), other = run(pieces, replicas);
+  for (int r = 0; r < 2; ++r)
+    EXPECT_LT(relative_difference(other, one, replicas, r), 1e-4) << "replica " << r;
 }
 
 // bf16 has 8 bits: half a unit in the last place is 0.2 % of each rounded number. The bounds are some ten

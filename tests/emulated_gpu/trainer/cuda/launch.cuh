@@ -9,12 +9,18 @@
 namespace longhaul {
 
 struct CudaLaunch {
+  static constexpr int kLanes = 1;
+
   CudaStream stream = nullptr;
 
   template <typename Work>
   void rows(std::int64_t count, const Work& work) const {
     const emulated::DeviceAtWork at_work;
     HostLaunch().rows(count, work);
+  }
+  template <typename Work>
+  void blocks(std::int64_t count, const Work& work) const {
+    rows(count, work);
   }
   template <typename Work>
   void grid(std::int64_t count, std::int64_t columns, int step, const Work& work) const {

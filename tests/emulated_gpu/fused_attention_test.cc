@@ -1,0 +1,54 @@
+// The path of fused attention through the stacked decoder, with an attention of the same tensor layouts
+// (trainer/device/flash_attention.h in this folder).
+#include <gtest/gtest.h>
+
+#include "tests/unit/trainer/stacked_support.h"
+
+namespace longhaul {
+namespace {
+
+using testing_stacked::relative_difference;
+using testing_stacked::Replicas;
+using testing_stacked::run;
+
+// Heads of 64, of 16, and of 24 numbers, whose halves no pack of 8 divides; three sequences of two replicas.
+class FusedAttention : public testing::TestWithParam<ModelShape> {};
+
+TEST_P(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
+  const Replicas replicas(GetParam(), 2, 3, 0.05);
+  const auto loop = replicas.one_by_one();
+  const auto plain = run(StackedDecoder(GetParam(), Device::kCpu, Precision::kBf16), replicas),
+             fused = run(StackedDecoder(GetParam(), Device::kCuda, Precision::kBf16), replicas);
+  EXPECT_NE(fused.gradients, plain.gradients) << "this is the path without fused attention";
+  for (int r = 0; r < 2; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    EXPECT_NEAR(fused.losses[at], loop.losses[at], 1e-3 * loop.losses[at]);
+    EXPECT_LT(relative_difference(fused, loop, replicas, r), 2e-2) << "replica " << r;
+    EXPECT_LT(relative_difference(fused, plain, replicas, r), 2e-2) << "replica " << r;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, FusedAttention,
+                         testing::Values(ModelShape{128, 2, 2, 64, 256, 64},
+                                         ModelShape{48, 2, 3, 64, 300, 64},
+                                         ModelShape{72, 1, 3, 64, 256, 64}),
+                         [](const testing::TestParamInfo<ModelShape>& info) {
+                           return "HeadsOf" + std::to_string(info.param.hidden / info.param.heads);
+                         });
+
+// A grid of CUDA has 65,535 blocks at most in its second dimension, which counts sequences: 1,024 replicas of
+// 64 are two pieces, and 70,000 sequences of one replica are two.
+TEST(FusedAttentionPieces, HaveNoMoreSequencesThanAGridTakes) {
+  const ModelShape shape{16, 1, 1, 16, 8, 16};
+  const StackedDecoder fused(shape, Device::kCuda, Precision::kBf16),
+      plain(shape, Device::kCpu, Precision::kBf16);
+  EXPECT_EQ(fused.piece_of(1024, 64, true).replicas, 512);
+  EXPECT_EQ(fused.piece_of(1024, 64, true).sequences, 64);
+  EXPECT_EQ(fused.piece_of(2, 70000, true).replicas, 1);
+  EXPECT_EQ(fused.piece_of(2, 70000, true).sequences, 35000);
+  EXPECT_EQ(fused.piece_of(1023, 64, true).replicas, 1023);
+  EXPECT_EQ(plain.piece_of(1024, 64, true).replicas, 1024);
+}
+
+}  // namespace
+}  // namespace longhaul

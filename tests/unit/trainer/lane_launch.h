@@ -1,0 +1,105 @@
+// A launcher whose rows are done by a team of 32, as a warp of a GPU does them, each lane a thread of its
+// own: what lanes read, write and add up together can be tested without a GPU.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace longhaul::testing_lanes {
+
+constexpr int kLanes = 32;
+
+class Meeting {
+ public:
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const int round = round_;
+    if (++here_ == kLanes) {
+      here_ = 0;
+      ++round_;
+      all_.notify_all();
+    } else {
+      all_.wait(lock, [&] { return round_ != round; });
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_;
+  int here_ = 0, round_ = 0;
+};
+
+struct Shared {
+  Meeting meeting;
+  double values[kLanes] = {};
+};
+
+class LaneTeam {
+ public:
+  LaneTeam(Shared& shared, int lane) : shared_(&shared), lane_(lane) {}
+  int lane() const { return lane_; }
+  int lanes() const { return kLanes; }
+  // Each lane with those that are 16, 8, … 1 away, as WarpTeam.
+  template <typename Number>
+  Number sum(Number value) const {
+    for (int away = 16; away > 0; away /= 2) value += from_lane(value, lane_ ^ away);
+    return value;
+  }
+  float largest(float value) const {
+    for (int away = 16; away > 0; away /= 2) value = std::max(value, from_lane(value, lane_ ^ away));
+    return value;
+  }
+  std::uint32_t which(bool says_yes) const {
+    shared_->values[lane_] = says_yes ? 1 : 0;
+    sync();
+    std::uint32_t bits = 0;
+    for (int lane = 0; lane < kLanes; ++lane)
+      if (shared_->values[lane] > 0) bits |= std::uint32_t{1} << lane;
+    sync();
+    return bits;
+  }
+  void sync() const { shared_->meeting.wait(); }
+
+ private:
+  template <typename Number>
+  Number from_lane(Number value, int other) const {
+    shared_->values[lane_] = value;
+    sync();
+    const auto found = static_cast<Number>(shared_->values[other]);
+    sync();
+    return found;
+  }
+
+  Shared* shared_;
+  int lane_;
+};
+
+struct LaneLaunch {
+  static constexpr int kLanes = testing_lanes::kLanes;
+
+  template <typename Work>
+  void rows(std::int64_t count, const Work& work) const {
+    Shared shared;
+    std::vector<std::thread> lanes;
+    for (int lane = 0; lane < kLanes; ++lane)
+      lanes.emplace_back([&, lane] {
+        for (std::int64_t row = 0; row < count; ++row) work(LaneTeam(shared, lane), row);
+      });
+    for (std::thread& lane : lanes) lane.join();
+  }
+  template <typename Work>
+  void blocks(std::int64_t count, const Work& work) const {
+    rows(count, work);
+  }
+  template <typename Work>
+  void grid(std::int64_t count, std::int64_t columns, int step, const Work& work) const {
+    for (std::int64_t index = 0; index < count; ++index)
+      for (std::int64_t column = 0; column < columns; column += step) work(index, column);
+  }
+};
+
+}  // namespace longhaul::testing_lanes
