@@ -21,7 +21,7 @@ namespace longhaul {
 namespace {
 
 struct Arguments {
-  std::string case_file, schedule_file, absences_file, out, device, backend;
+  std::string case_file, schedule_file, absences_file, out, device, backend, outer_state = "auto";
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
   int rank_timeout_s = 600;
@@ -115,6 +115,10 @@ std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int thre
   return wanted == "stacked" ? make_stacked_backend(std::move(pool)) : std::move(pool);
 }
 
+OuterState outer_state_of(const std::string& name) {
+  return name == "card" ? OuterState::kCard : name == "host" ? OuterState::kHost : OuterState::kAuto;
+}
+
 void resume(Training& training, bool is_first) {
   std::vector<std::string> refused;
   const int step = training.resume(refused);
@@ -138,7 +142,8 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
   try {
     Training training(one, device, backend_for(arguments.backend, device, arguments.threads, environment),
                       files, reporter, ranks,
-                      schedule_of(one, arguments.schedule_file, arguments.absences_file));
+                      schedule_of(one, arguments.schedule_file, arguments.absences_file),
+                      outer_state_of(arguments.outer_state));
     if (arguments.peak_flops > 0) training.use_peak(arguments.peak_flops);
     if (arguments.resume) resume(training, ranks.is_first());
     const Json result = training.run();

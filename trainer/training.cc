@@ -90,7 +90,7 @@ std::vector<Slot> slots_of(const OperationPlan& plan, const Update& update) {
 }  // namespace
 
 Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-                   ProgressReporter& progress, Ranks& ranks, Schedule schedule)
+                   ProgressReporter& progress, Ranks& ranks, Schedule schedule, OuterState outer_state)
     : case_(trained_case(one)),
       train_(*case_.train),
       device_(device),
@@ -169,9 +169,10 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     pace_ = std::make_unique<OwnPace>(plan_, context_, schedule_, *update_, replicas_);
   }
   if (device == Device::kCuda) {
-    accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
-                                      evaluator_.validation(), plan_, [this] { writing_.wait(); }},
-                                     replicas_, operations_);
+    accelerator_ =
+        Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
+                           evaluator_.validation(), plan_, outer_state, [this] { writing_.wait(); }},
+                          replicas_, operations_);
     accelerator_->upload();
     evaluator_.use_card(accelerator_->rows());
   } else if (backend_->stacks()) {
@@ -676,6 +677,7 @@ Json Training::summary() const {
   if (accelerator_) {
     json["replicas_at_once"] = accelerator_->replicas_at_once();
     json["sequences_at_once"] = accelerator_->sequences_at_once();
+    json["outer_state"] = accelerator_->has_outer_state_on_host() ? "host" : "card";
   }
   json["final_loss"] = last_.mean_loss();
   if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;

@@ -39,7 +39,8 @@ class Training {
   // loop or its threads on one CPU, for absences anywhere but in one process on a CPU, and for dynamic
   // steps on a GPU.
   Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-           ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {});
+           ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {},
+           OuterState outer_state = OuterState::kAuto);
   ~Training();
 
   // Before run(): continues after the newest whole checkpoint in the folder of the files, or from the start

@@ -96,6 +96,10 @@ void finish(std::int64_t copies) {
 void* allocate_pinned(std::size_t bytes) {
   return std::calloc(bytes, 1);
 }
+void* register_host_memory(void* memory, std::size_t) {
+  return memory;
+}
+void unregister_host_memory(void*) {}
 void free_pinned(void* memory) {
   wait_for_device();
   std::free(memory);

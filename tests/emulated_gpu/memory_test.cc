@@ -29,13 +29,13 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 // What is left of the card while a training stands on it, of which nothing is LibTorch's here.
-std::int64_t taken_by(const Json& scenario) {
+std::int64_t taken_by(const Json& scenario, OuterState state) {
   const TemporaryFolder folder;
   ProgressReporter silent("test", -1, true);
   TrainingFiles files(folder.file("out"), true);
   const auto before = static_cast<std::int64_t>(emulated::free_bytes());
   const Training training(only_case(scenario, folder), Device::kCuda,
-                          make_stacked_backend(make_loop_backend()), files, silent);
+                          make_stacked_backend(make_loop_backend()), files, silent, one_rank(), {}, state);
   return before - static_cast<std::int64_t>(emulated::free_bytes());
 }
 
@@ -65,7 +65,7 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
     const std::int64_t activations =
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true, false}) +
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false);
-    const std::int64_t fixed = taken_by(scenario);
+    const std::int64_t fixed = taken_by(scenario, OuterState::kHost);
     EXPECT_TRUE(has(words, human_bytes(static_cast<double>(fixed + activations)) + " at least"))
         << words << ", " << fixed << " and " << activations;
     // Activations may take eight tenths of what the tables leave.
@@ -77,14 +77,71 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
 TEST(CardMemory, SaysWhatIsNeededWhatThereIsAndWhatToLower) {
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
   const std::string few = words_with(100000, scenario);
-  EXPECT_TRUE(has(few, "6 tables of 4 replicas of")) << few;
-  EXPECT_TRUE(has(few, "100 kB are free on the card")) << few;
+  EXPECT_TRUE(has(few, "4 tables of 4 replicas of")) << few;
+  EXPECT_TRUE(has(few, "2 more tables lie in host memory")) << few;
+  EXPECT_TRUE(has(few, "what 100 kB are enough for")) << few;
   EXPECT_TRUE(has(few, "fewer replicas on the card")) << few;
 
   scenario["train"]["model"]["context"] = 200;
   scenario["replicas"] = 2;
   const std::string lengthy = words_with(1000000, scenario);
   EXPECT_TRUE(has(lengthy, "a shorter context")) << lengthy;
+}
+
+// Of the back-end: one a step, and more where exchanges go through the host.
+int calls_to_step_5(const Json& method) {
+  return method["name"] == "delayed-nesterov" || method.contains("codec") ? 12 : 8;
+}
+
+// Slow weights and outer momentum in host memory: two tables fewer on the card, and not a bit of difference.
+TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
+  for (const Json& method :
+       {Json{{"name", "noloco"}, {"inner_steps", 2}},
+        Json{{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}},
+        Json{{"name", "diloco"}, {"inner_steps", 3}},
+        Json{{"name", "diloco"}, {"inner_steps", 2}, {"codec", "int4"}, {"error_feedback", "classic"}},
+        Json{{"name", "delayed-nesterov"}, {"inner_steps", 2}}}) {
+    Json scenario = small_scenario(method, 9);
+    scenario["train"]["checkpoint_every"] = 4;
+    const auto left_with = [&](OuterState state, bool stops = false) {
+      const TemporaryFolder folder;
+      ProgressReporter silent("test", -1, true);
+      const Case one = only_case(scenario, folder);
+      for (const bool resumes : {false, true}) {
+        if (resumes && !stops) break;
+        TrainingFiles files(folder.file("out"), true);
+        std::unique_ptr<Backend> backend = make_loop_backend();
+        if (stops && !resumes) backend = std::make_unique<Stops>(calls_to_step_5(method));
+        Training training(one, Device::kCuda, make_stacked_backend(std::move(backend)), files, silent,
+                          one_rank(), {}, state);
+        std::vector<std::string> refused;
+        if (resumes) {
+          EXPECT_GE(training.resume(refused), 4) << method.dump();
+        }
+        try {
+          const Json summary = training.run();
+          EXPECT_EQ(summary["outer_state"], state == OuterState::kHost ? "host" : "card");
+          files.finish(summary);
+        } catch (const std::runtime_error&) {
+        }
+      }
+      return read_text(folder.file("out/metrics.csv")) + read_text(folder.file("out/exchanges.jsonl"));
+    };
+    const std::string card = left_with(OuterState::kCard);
+    EXPECT_EQ(left_with(OuterState::kHost), card) << method.dump();
+    EXPECT_EQ(left_with(OuterState::kHost, true), card) << method.dump() << ", resumed";
+  }
+}
+
+// By itself, where all tables leave too little for a replica's sequences together.
+TEST(CardMemory, OuterStateGoesToTheHostWhereMemoryIsShort) {
+  const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
+  const auto least = static_cast<std::size_t>(least_memory(scenario));
+  const TemporaryFolder folder;
+  const emulated::MemoryOf all(least);
+  const Trained small = train_with(only_case(scenario, folder), folder, Device::kCuda,
+                                   make_stacked_backend(make_loop_backend()));
+  EXPECT_EQ(small.summary["outer_state"], "host");
 }
 
 // A card that is smaller is used in smaller pieces: other sums, hardly other losses.

@@ -44,9 +44,9 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
         operations_(operations),
         stacked_(spec.stacked),
         microbatch_count_(spec.pipeline.microbatches),
-        memory_(count_memory(spec, replicas.arena, replicas.ranks)),
-        activations_(share_memory(spec, replicas.arena, memory_, replicas.ranks)),
-        tables_(allocate(replicas.arena)),
+        memory_(plan_memory(spec, replicas.arena, operations.update().product(), replicas.ranks)),
+        tables_(allocate()),
+        on_host_(register_tables()),
         tokens_(tokens_of_a_step()),
         losses_(as_index(microbatch_count_ * replicas.arena.held().size())),
         optimizer_(spec.train.optimizer, spec.decay,
@@ -55,9 +55,10 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
                    spec.muon, spec.train.precision),
         exchange_(replicas, spec.plan, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
-        decoder_(spec.train.model, Device::kCuda, spec.train.precision, activations_.step, spec.boundaries),
+        decoder_(spec.train.model, Device::kCuda, spec.train.precision, memory_.activations.step,
+                 spec.boundaries),
         evaluation_(spec.train, spec.boundaries, spec.validation, held().size(), spec.stacked,
-                    activations_.evaluation),
+                    memory_.activations.evaluation),
         under_way_{UnderWay(losses_.size()), UnderWay(losses_.size())},
         whole_steps_(spec.stacked),
         gradients_(spec.stacked),
@@ -74,6 +75,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     exchange_.keep_in(operations_);
   }
   void download(Slot slot) override {
+    if (memory_.is_on_host(slot)) return;
     before_rows_change_();
     copy_to_host(on_host(slot), row(slot), bytes_of_a_table());
   }
@@ -85,6 +87,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     UnderWay& step = under_way_[as_index(begun_++ % kStepsUnderWay)];
     with_memory([&] {
       graph.on_its_stream([&](CudaStream stream) {
+        optimizer_.renew_narrow(stream);
         step.begun.record(stream);
         optimizer_.renew_narrow(stream);
         tokens_.send(stream, [&](std::int64_t* to) {
@@ -134,12 +137,14 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   void post(const Operation& operation) override {
     if (operation.rule->is_blocking()) return operations_.post(operation);
     if (exchange_.send_ahead(operation, current_cuda_stream())) return wait_for_device();
+    before_rows_change_();
     for (const Slot slot : slots_of(operation)) download(slot);
     operations_.post(operation);
     if (replicas_.arena.has(Slot::kError)) upload(Slot::kError);
   }
 
   void apply(const Operation& operation) override {
+    if (!memory_.on_host.empty()) before_rows_change_();
     if (replicas_.ranks.size() == 1 && operation.rule->is_blocking() &&
         exchange_.run(operation, operations_, current_cuda_stream())) {
       optimizer_.weights_have_changed();
@@ -151,6 +156,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   void take(const LocalStep& local) override {
     std::vector<Slot> slots = operations_.update().rows();
     slots.push_back(Slot::kWeights);
+    before_rows_change_();
     for (const Slot slot : slots) download(slot);
     operations_.take(local, replicas_.arena.held().replicas());
     for (const Slot slot : slots) upload(slot);
@@ -159,6 +165,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   RowsOnCard& rows() override { return *this; }
 
   void on_host(const std::function<void()>& work) override {
+    before_rows_change_();
     for (const Slot slot : replicas_.arena.slots()) download(slot);
     work();
     for (const Slot slot : replicas_.arena.slots()) upload(slot);
@@ -166,6 +173,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
 
   int sequences_at_once() const override { return piece().sequences; }
   int replicas_at_once() const override { return piece().replicas; }
+  bool has_outer_state_on_host() const override { return !memory_.on_host.empty(); }
 
  private:
   StackedDecoder::Piece piece() const {
@@ -174,7 +182,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   }
   template <typename Work>
   void with_memory(const Work& work) const {
-    explain_full_memory(memory_, replicas_.arena, work);
+    explain_full_memory(memory_.needed, replicas_.arena, work);
   }
   std::size_t tokens_of_a_step() const {
     return as_index(held().size()) * as_index(train_.batch) * as_index(train_.model.context + 1);
@@ -183,10 +191,18 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     return sizeof(float) * as_index(held().size() * replicas_.arena.parameters());
   }
 
-  static std::vector<DeviceTable<float>> allocate(const Arena& arena) {
+  std::vector<DeviceTable<float>> allocate() const {
     std::vector<DeviceTable<float>> tables;
-    for (std::size_t i = 0; i < arena.slots().size(); ++i)
-      tables.emplace_back(as_index(arena.held().size() * arena.parameters()));
+    for (const Slot slot : replicas_.arena.slots())
+      tables.emplace_back(memory_.is_on_host(slot) ? 0 : bytes_of_a_table() / sizeof(float));
+    return tables;
+  }
+  std::vector<std::unique_ptr<RegisteredMemory>> register_tables() {
+    std::vector<std::unique_ptr<RegisteredMemory>> tables;
+    for (const Slot slot : replicas_.arena.slots())
+      tables.push_back(memory_.is_on_host(slot)
+                           ? std::make_unique<RegisteredMemory>(on_host(slot), bytes_of_a_table())
+                           : nullptr);
     return tables;
   }
   bool are_equal(Slot slot) override { return evaluation_.rows_are_equal(row(slot)); }
@@ -204,11 +220,14 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   RowBlock held() const { return replicas_.arena.held(); }
   // `at` counts from the first replica that is held here.
   float* row(Slot slot, int at = 0) const {
-    return tables_[replicas_.arena.index_of(slot)].get() + at * replicas_.arena.parameters();
+    const std::size_t index = replicas_.arena.index_of(slot);
+    float* const first =
+        on_host_[index] ? static_cast<float*>(on_host_[index]->on_card()) : tables_[index].get();
+    return first + at * replicas_.arena.parameters();
   }
   float* on_host(Slot slot) { return replicas_.arena.row(slot, held().first); }
   void upload(Slot slot) {
-    copy_to_device(row(slot), on_host(slot), bytes_of_a_table());
+    if (!memory_.is_on_host(slot)) copy_to_device(row(slot), on_host(slot), bytes_of_a_table());
     if (slot == Slot::kWeights) optimizer_.weights_have_changed();
   }
 
@@ -264,11 +283,11 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   OperationRunner& operations_;
   bool stacked_;
   int microbatch_count_;
-  CardMemory memory_;
-  ActivationMemory activations_;
-  std::vector<DeviceTable<float>> tables_;  // by slot
-  SentTable<std::int64_t> tokens_;          // [held, batch, context + 1]
-  DeviceTable<double> losses_;              // [microbatches, held]
+  MemoryPlan memory_;
+  std::vector<DeviceTable<float>> tables_;                  // by slot, or
+  std::vector<std::unique_ptr<RegisteredMemory>> on_host_;  // the arena's own
+  SentTable<std::int64_t> tokens_;                          // [held, batch, context + 1]
+  DeviceTable<double> losses_;                              // [microbatches, held]
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
   DeviceMicrobatches microbatches_;

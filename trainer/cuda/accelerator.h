@@ -22,6 +22,11 @@
 
 namespace longhaul {
 
+// Where the tables lie that outer steps alone use: slow weights, outer momentum, errors of codecs. In host
+// memory they cost the card nothing, and kernels reach them over the bus. kAuto: there, if otherwise a
+// replica's sequences of a step would not fit on the card together. No bit depends on it.
+enum class OuterState { kAuto, kCard, kHost };
+
 struct AcceleratorSpec {
   const TrainSpec& train;
   const std::vector<DecayRange>& decay;  // AdamW's columns
@@ -31,6 +36,7 @@ struct AcceleratorSpec {
   bool stacked = true;
   const std::vector<Batch>& validation = nothing<std::vector<Batch>>();  // what evaluations read
   const OperationPlan& plan = nothing<OperationPlan>();
+  OuterState outer_state = OuterState::kAuto;
   // Called before rows in host memory change, which something else may be reading.
   std::function<void()> before_rows_change = [] {};
 
@@ -97,6 +103,7 @@ class Accelerator {
   // many replicas.
   virtual int sequences_at_once() const = 0;
   virtual int replicas_at_once() const = 0;
+  virtual bool has_outer_state_on_host() const = 0;
 };
 
 }  // namespace longhaul

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/errors.h"
 #include "core/index.h"
@@ -32,12 +33,26 @@ std::string words(std::int64_t bytes) {
   return human_bytes(static_cast<double>(bytes));
 }
 
-}  // namespace
+// Of the arena's slots those that neither an inner step nor an evaluation uses.
+std::vector<Slot> outer_slots(const Arena& arena, Slot product) {
+  std::vector<Slot> slots = arena.slots();
+  slots.erase(std::remove_if(slots.begin(), slots.end(),
+                             [&](Slot slot) {
+                               return slot == product || slot == Slot::kWeights || slot == Slot::kGradient ||
+                                      slot == Slot::kFirstMoment || slot == Slot::kSecondMoment;
+                             }),
+              slots.end());
+  return slots;
+}
 
-CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena, const Ranks& ranks) {
-  const std::int64_t held = arena.held().size(), parameters = arena.parameters();
+CardMemory count(const AcceleratorSpec& spec, const Arena& arena, const Ranks& ranks, int on_host) {
+  const std::int64_t held = arena.held().size(), parameters = arena.parameters(),
+                     table = static_cast<std::int64_t>(sizeof(float)) * held * parameters;
   CardMemory memory;
-  memory.tables = static_cast<std::int64_t>(arena.slots().size() * sizeof(float)) * held * parameters;
+  memory.table_count = static_cast<int>(arena.slots().size()) - on_host;
+  memory.tables = memory.table_count * table;
+  memory.host_table_count = on_host;
+  memory.host_tables = on_host * table;
   memory.optimizer = DeviceOptimizer::bytes(
       spec.decay, {nullptr, nullptr, nullptr, nullptr, held, parameters}, spec.muon, spec.train.precision);
   memory.microbatches = DeviceMicrobatches::bytes(spec.pipeline, held, parameters);
@@ -50,27 +65,29 @@ CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena, const R
   return memory;
 }
 
-ActivationMemory share_memory(const AcceleratorSpec& spec, const Arena& arena, const CardMemory& needed,
-                              Ranks& ranks) {
-  give_back_cached_memory();
-  const std::vector<std::string> cards = gather(ranks, device_identity());
+// What a rank may take of its card: the least of all.
+struct Free {
+  double bytes;
   std::ptrdiff_t sharing = 1;  // ranks on one card
+};
+
+Free free_for_a_rank(Ranks& ranks) {
+  give_back_cached_memory();
+  Free free{};
+  const std::vector<std::string> cards = gather(ranks, device_identity());
   for (const std::string& card : cards)
-    sharing = std::max(sharing, std::count(cards.begin(), cards.end(), card));
-  const std::vector<double> free =
+    free.sharing = std::max(free.sharing, std::count(cards.begin(), cards.end(), card));
+  const std::vector<double> all =
       gather(ranks, std::vector<double>{static_cast<double>(free_device_memory())});
-  const double mine = *std::min_element(free.begin(), free.end()) / static_cast<double>(sharing),
-               left = kShareOfFree * (mine - static_cast<double>(needed.fixed()));
-  if (left < static_cast<double>(needed.activations))
-    throw InputError(
-        "train", "the GPU's memory is not enough: needed are " + in_words(needed, arena),
-        fmt::format(
-            "{}: {} are free on the card{}, of which activations may take {:.0f} % of what the rest leaves",
-            words(needed.fixed() + static_cast<std::int64_t>(std::max(0., left))), human_bytes(mine),
-            sharing > 1 ? fmt::format(" for each of {} ranks", sharing) : "", 100 * kShareOfFree),
-        needed.fixed() > needed.activations
-            ? "fewer replicas on the card (more ranks with cards of their own), or a smaller model"
-            : "a shorter context, a smaller model, or train.precision \"bf16\"");
+  free.bytes = *std::min_element(all.begin(), all.end()) / static_cast<double>(free.sharing);
+  return free;
+}
+
+// None where it is not enough.
+std::optional<ActivationMemory> share(const AcceleratorSpec& spec, const Arena& arena,
+                                      const CardMemory& needed, const Free& free) {
+  const double left = kShareOfFree * (free.bytes - static_cast<double>(needed.fixed()));
+  if (left < static_cast<double>(needed.activations)) return std::nullopt;
   const auto memory = static_cast<std::int64_t>(left);
   ActivationMemory shares;
   int longest = 1;
@@ -81,10 +98,44 @@ ActivationMemory share_memory(const AcceleratorSpec& spec, const Arena& arena, c
   return shares;
 }
 
+[[noreturn]] void refuse(const CardMemory& needed, const Arena& arena, const Free& free) {
+  const auto least = static_cast<std::int64_t>(static_cast<double>(needed.activations) / kShareOfFree);
+  throw InputError(
+      "train", "the GPU's memory is not enough: needed are " + in_words(needed, arena),
+      fmt::format("what {} are enough for: so much is free on the card{}, of which {} would have to be",
+                  human_bytes(free.bytes),
+                  free.sharing > 1 ? fmt::format(" for each of {} ranks", free.sharing) : "",
+                  words(needed.fixed() + least)),
+      needed.fixed() > needed.activations
+          ? "fewer replicas on the card (more ranks with cards of their own), or a smaller model"
+          : "a shorter context, a smaller model, or train.precision \"bf16\"");
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const AcceleratorSpec& spec, const Arena& arena, Slot product, Ranks& ranks) {
+  const std::vector<Slot> outer = outer_slots(arena, product);
+  const Free free = free_for_a_rank(ranks);
+  MemoryPlan plan;
+  std::optional<ActivationMemory> shares;
+  const auto place = [&](const std::vector<Slot>& on_host) {
+    plan.on_host = on_host;
+    plan.needed = count(spec, arena, ranks, static_cast<int>(on_host.size()));
+    shares = share(spec, arena, plan.needed, free);
+  };
+  place(spec.outer_state == OuterState::kHost ? outer : std::vector<Slot>());
+  const int sequences = spec.train.batch / spec.pipeline.microbatches;
+  const bool is_short = !shares || shares->step < activations(spec, 1, sequences, true);
+  if (spec.outer_state == OuterState::kAuto && is_short && !outer.empty()) place(outer);
+  if (!shares) refuse(plan.needed, arena, free);
+  plan.activations = *shares;
+  return plan;
+}
+
 std::string in_words(const CardMemory& memory, const Arena& arena) {
   std::string text = fmt::format("{} at least: {} for {} tables of {} replicas of {} parameters",
                                  words(memory.fixed() + memory.activations), words(memory.tables),
-                                 arena.slots().size(), arena.held().size(), arena.parameters());
+                                 memory.table_count, arena.held().size(), arena.parameters());
   const auto add = [&](std::int64_t bytes, const char* what) {
     if (bytes > 0) text += fmt::format(", {} for {}", words(bytes), what);
   };
@@ -93,6 +144,9 @@ std::string in_words(const CardMemory& memory, const Arena& arena) {
   add(memory.exchange, "exchanges");
   add(memory.evaluation, "evaluations");
   add(memory.activations, "activations of one sequence");
+  if (memory.host_tables > 0)
+    text += fmt::format(" ({} for {} more tables lie in host memory)", words(memory.host_tables),
+                        memory.host_table_count);
   return text;
 }
 

@@ -2,8 +2,10 @@
 // does not fit is refused at the start, in words, instead of failing in the middle of a run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "trainer/cuda/accelerator.h"
 #include "trainer/ranks/ranks.h"
@@ -12,7 +14,10 @@ namespace longhaul {
 
 // Bytes.
 struct CardMemory {
-  std::int64_t tables = 0;        // the slots of the arena
+  int table_count = 0;  // of the slots of the arena
+  std::int64_t tables = 0;
+  int host_table_count = 0;  // that lie in host memory (OuterState)
+  std::int64_t host_tables = 0;
   std::int64_t optimizer = 0;     // sums, bits, Muon's matrices
   std::int64_t microbatches = 0;  // composed rows and partial gradients
   std::int64_t evaluation = 0;    // its sequences, the mean row, sums
@@ -23,19 +28,27 @@ struct CardMemory {
   std::int64_t fixed() const { return tables + optimizer + microbatches + evaluation + exchange + step; }
 };
 
-CardMemory count_memory(const AcceleratorSpec& spec, const Arena& arena, const Ranks& ranks);
-
 // What activations of a step and of an evaluation may take, which comes between two steps, whose memory a
 // captured graph keeps.
 struct ActivationMemory {
   std::int64_t step = 0, evaluation = 0;
 };
 
-// Most of what is free on the card without the rest, the same on all ranks, since the pieces that follow from
-// it may change the order of sums. Called on all ranks, before anything is allocated. Throws InputError (path
-// "train") where it is not enough for one sequence.
-ActivationMemory share_memory(const AcceleratorSpec& spec, const Arena& arena, const CardMemory& needed,
-                              Ranks& ranks);
+struct MemoryPlan {
+  std::vector<Slot> on_host;  // of the arena's slots
+  CardMemory needed;
+  ActivationMemory activations;
+
+  bool is_on_host(Slot slot) const {
+    return std::find(on_host.begin(), on_host.end(), slot) != on_host.end();
+  }
+};
+
+// Activations get most of what is free on the card without the rest, the same on all ranks, since the pieces
+// that follow from it may change the order of sums. `product`: the table that is evaluated (Update). Called
+// on all ranks, before anything is allocated. Throws InputError (path "train") where memory is not enough for
+// one sequence.
+MemoryPlan plan_memory(const AcceleratorSpec& spec, const Arena& arena, Slot product, Ranks& ranks);
 
 // "21.1 GB: 17.6 GB tables of 8 replicas, …"
 std::string in_words(const CardMemory& memory, const Arena& arena);

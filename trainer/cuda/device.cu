@@ -89,6 +89,19 @@ void free_pinned(void* memory) {
   cudaFreeHost(memory);
 }
 
+void* register_host_memory(void* memory, std::size_t bytes) {
+  if (cudaHostRegister(memory, bytes, cudaHostRegisterMapped) != cudaSuccess) {
+    cudaGetLastError();
+    throw RunError("the GPU cannot reach " + human_bytes(static_cast<double>(bytes)) + " of host memory");
+  }
+  void* on_card = nullptr;
+  check_cuda(cudaHostGetDevicePointer(&on_card, memory, 0), "host memory has no place on the device");
+  return on_card;
+}
+void unregister_host_memory(void* memory) {
+  cudaHostUnregister(memory);
+}
+
 void copy_to_device(void* to, const void* from, std::size_t bytes, CudaStream stream) {
   if (bytes > 0)
     check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "a copy was not started");

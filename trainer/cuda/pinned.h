@@ -27,6 +27,21 @@ class PinnedTable {
   std::size_t count_;
 };
 
+// Memory of the host that kernels read and write where it is, while this lives.
+class RegisteredMemory {
+ public:
+  RegisteredMemory(void* memory, std::size_t bytes)
+      : memory_(memory), on_card_(register_host_memory(memory, bytes)) {}
+  ~RegisteredMemory() { unregister_host_memory(memory_); }
+  RegisteredMemory(const RegisteredMemory&) = delete;
+  RegisteredMemory& operator=(const RegisteredMemory&) = delete;
+
+  void* on_card() const { return on_card_; }
+
+ private:
+  void *memory_, *on_card_;
+};
+
 // How many steps may be under way: one at work and one behind it.
 constexpr int kStepsUnderWay = 2;
 

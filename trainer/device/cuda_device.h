@@ -34,6 +34,11 @@ void free_on_device(float* table);
 void* allocate_pinned(std::size_t bytes);
 void free_pinned(void* memory);
 
+// Lets kernels read and write memory of the host where it is, over the bus; returns its place as the card
+// sees it. Whole pages. Throws RunError.
+void* register_host_memory(void* memory, std::size_t bytes);
+void unregister_host_memory(void* memory);
+
 // On the stream, without waiting: pinned host memory must stay as it is until an event behind was waited for.
 void copy_to_device(void* to, const void* from, std::size_t bytes, CudaStream stream);
 void copy_to_host(void* to, const void* from, std::size_t bytes, CudaStream stream);
