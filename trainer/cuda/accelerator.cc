@@ -7,6 +7,7 @@
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
+#include "trainer/cuda/rank_exchange.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/model/stacked_decoder.h"
 
@@ -41,6 +42,7 @@ class GpuAccelerator : public Accelerator {
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()},
                    spec.muon),
         exchange_(replicas, [this](Slot slot) { return row(slot); }),
+        rank_exchange_(replicas, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision,
                  memory_for_activations(replicas.ranks), spec.boundaries),
@@ -96,8 +98,10 @@ class GpuAccelerator : public Accelerator {
   }
 
   void apply(const Operation& operation) override {
-    if (replicas_.ranks.size() == 1 && operation.rule->is_blocking() &&
-        exchange_.run(operation, operations_, current_cuda_stream()))
+    const bool is_alone = replicas_.ranks.size() == 1;
+    if (operation.rule->is_blocking() &&
+        (is_alone ? exchange_.run(operation, operations_, current_cuda_stream())
+                  : rank_exchange_.run(operation, operations_, current_cuda_stream())))
       return wait_for_device();
     apply_on_host(operation);
   }
@@ -195,6 +199,7 @@ class GpuAccelerator : public Accelerator {
   DeviceTable<double> losses_;              // [microbatches, held]
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
+  RankExchange rank_exchange_;
   DeviceMicrobatches microbatches_;
   StackedDecoder decoder_;
   StepGraph gradients_, steps_;

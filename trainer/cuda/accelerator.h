@@ -47,7 +47,7 @@ class Accelerator {
   virtual void gradients(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
                          std::vector<double>& losses) = 0;
   virtual void optimize(double lr, int step) = 0;
-  // As OperationRunner's; where there is no kernel for it, and with several ranks, through host memory.
+  // As OperationRunner's; where there is no kernel for it, through host memory.
   virtual void post(const Operation& operation) = 0;
   virtual void apply(const Operation& operation) = 0;
   virtual void take(const LocalStep& local) = 0;
