@@ -11,17 +11,15 @@
 namespace longhaul {
 namespace {
 
-constexpr std::int64_t kPart = 1 << 22,
-                       kPiece = 1 << 20;        // columns: that have their means at once; that travel
-constexpr std::int64_t kMostPacked = 64 << 20;  // bytes
-constexpr std::int64_t kMostTensors = 2;        // of a step
+constexpr std::int64_t kMostTensors = 2;  // of a step
 
 constexpr Slot kSlow = Slot::kSlowWeights;
 
 // What is exchanged is rounded to; none: it is compressed, a part of the rows, or not the same for a group.
 std::optional<Rounding> plain_rounding(const Operation& operation) {
   const Payload& payload = operation.rule->payload;
-  if (operation.rule->sharded || !operation.targets.empty() || !operation.sends_anew.empty())
+  if (operation.rule->sharded || !operation.targets.empty() || operation.takers ||
+      !operation.sends_anew.empty())
     return std::nullopt;
   for (const PayloadPart& part : payload)
     if (!part.codec.is_plain() || !part.columns.empty() ||
@@ -34,28 +32,29 @@ std::int64_t width_of(Rounding rounding) {
   return rounding == Rounding::kNone ? sizeof(float) : sizeof(std::uint16_t);
 }
 
-std::int64_t packed_bytes(const Arena& arena) {
+std::int64_t packed_bytes(const Arena& arena, const RankExchange::Sizes& sizes) {
   const std::int64_t most =
       arena.replicas() * kMostTensors * arena.parameters() * std::int64_t{sizeof(float)};
-  return std::min(most, kMostPacked);
+  return std::min(most, sizes.packed);
 }
 
-std::int64_t mean_columns(const Arena& arena) {
-  return std::min(arena.parameters(), kPart);
+std::int64_t mean_columns(const Arena& arena, const RankExchange::Sizes& sizes) {
+  return std::min(arena.parameters(), sizes.part);
 }
 
 }  // namespace
 
-RankExchange::RankExchange(Replicas& replicas, TableOf table_of)
-    : replicas_(replicas), table_of_(std::move(table_of)) {
+RankExchange::RankExchange(Replicas& replicas, TableOf table_of, Sizes sizes)
+    : replicas_(replicas), table_of_(std::move(table_of)), sizes_(sizes) {
   if (replicas.ranks.size() == 1) return;
   transfers_ = make_device_transfers(replicas.ranks);
-  means_ = DeviceTable<float>(as_index(kMostTensors * mean_columns(replicas.arena)));
-  packed_ = DeviceTable<char>(as_index(packed_bytes(replicas.arena)));
+  means_ = DeviceTable<float>(as_index(kMostTensors * mean_columns(replicas.arena, sizes)));
+  packed_ = DeviceTable<char>(as_index(packed_bytes(replicas.arena, sizes)));
 }
 
 std::int64_t RankExchange::bytes(const Arena& arena) {
-  return kMostTensors * mean_columns(arena) * std::int64_t{sizeof(float)} + packed_bytes(arena);
+  return kMostTensors * mean_columns(arena, Sizes{}) * std::int64_t{sizeof(float)} +
+         packed_bytes(arena, Sizes{});
 }
 
 bool RankExchange::run(const Operation& operation, const OperationRunner& runner, CudaStream stream) {
@@ -113,7 +112,7 @@ void RankExchange::for_each_group(const std::vector<Tensor>& tensors, const Take
     const std::vector<int> here = split(group, replicas_.arena.held()).here;
     if (here.empty()) continue;
     const bool is_everyone = static_cast<int>(group.size()) == replicas_.arena.replicas();
-    std::int64_t part = kPart;
+    std::int64_t part = sizes_.part;
     if (!is_everyone) {
       const std::int64_t fitting = static_cast<std::int64_t>(packed_.size()) /
                                    (static_cast<std::int64_t>(group.size()) * count * width_of(rounding_));
@@ -136,8 +135,8 @@ void RankExchange::mean_of_everyone(const Tensor& tensor, std::int64_t begin, st
   const Ranks& ranks = replicas_.ranks;
   const RowBlock held = replicas_.arena.held();
   const float divisor = ranks.is_last() ? static_cast<float>(replicas_.arena.replicas()) : 1;
-  for (std::int64_t from = 0; from < columns; from += kPiece) {
-    const std::int64_t count = std::min(columns - from, kPiece);
+  for (std::int64_t from = 0; from < columns; from += sizes_.piece) {
+    const std::int64_t count = std::min(columns - from, sizes_.piece);
     const std::size_t bytes = as_index(count) * sizeof(float);
     if (!ranks.is_first()) transfers_->run({{ranks.rank() - 1, mean + from, bytes, false}}, stream_);
     over_rows_on_device(AddRows{rows_of(tensor, held.first, begin + from), held.size(), ranks.is_first(),
@@ -184,7 +183,7 @@ float* RankExchange::row(Slot slot, int replica, std::int64_t column) const {
 }
 
 float* RankExchange::mean(std::size_t tensor) const {
-  return means_.get() + static_cast<std::int64_t>(tensor) * mean_columns(replicas_.arena);
+  return means_.get() + static_cast<std::int64_t>(tensor) * mean_columns(replicas_.arena, sizes_);
 }
 
 ContributedRows RankExchange::rows_of(const Tensor& tensor, int replica, std::int64_t begin) const {

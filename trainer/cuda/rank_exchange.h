@@ -20,11 +20,18 @@ class RankExchange : private DeviceSteps {
  public:
   using TableOf = std::function<float*(Slot)>;
 
-  // `table_of` finds the table of a slot: its rows of the replicas that are held here. All ranks make theirs
-  // together.
-  RankExchange(Replicas& replicas, TableOf table_of);
+  struct Sizes {
+    std::int64_t part = 1 << 22;     // columns that have their means at once
+    std::int64_t piece = 1 << 20;    // columns of a sum that travel at once
+    std::int64_t packed = 64 << 20;  // bytes, at most, of a group's packed rows at once
+  };
 
-  // What one allocates on the card.
+  // `table_of` finds the table of a slot: its rows of the replicas that are held here. All ranks make theirs
+  // together, with the same sizes.
+  RankExchange(Replicas& replicas, TableOf table_of, Sizes sizes);
+  RankExchange(Replicas& replicas, TableOf table_of) : RankExchange(replicas, std::move(table_of), Sizes{}) {}
+
+  // What one of the usual sizes allocates on the card.
   static std::int64_t bytes(const Arena& arena);
 
   // False on all ranks, and nothing done, where the update has no kernel, where its payload is compressed, a
@@ -59,6 +66,7 @@ class RankExchange : private DeviceSteps {
 
   Replicas& replicas_;
   TableOf table_of_;
+  Sizes sizes_;
   std::unique_ptr<DeviceTransfers> transfers_;
   DeviceTable<float> means_;  // [2, columns of a part]
   DeviceTable<char> packed_;  // of a group's members and tensors, a part of their columns
