@@ -253,7 +253,10 @@ int main(int argc, char** argv) {
   app.footer(
       "Environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT of one of several ranks, LOCAL_RANK which GPU "
       "it takes,\n"
-      "LOCAL_WORLD_SIZE how many share the cores; LONGHAUL_PRODUCTS, onednn or blas: what multiplies on a "
+      "LOCAL_WORLD_SIZE how many share the cores, GLOO_SOCKET_IFNAME the network interface it is reached "
+      "by;\n"
+      "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or blas: what "
+      "multiplies on a "
       "CPU\n"
       "(default onednn on x86-64). docs/trainer.md explains them.");
   longhaul::Arguments arguments;

@@ -21,8 +21,11 @@ bool built_with_cuda() {
 std::string device_name() {
   return "emulated";
 }
+namespace {
+thread_local int card = 0;
+}
 std::string device_identity() {
-  return "emulated";
+  return "emulated " + std::to_string(card);
 }
 int device_number() {
   return kHostMemory;
@@ -30,7 +33,9 @@ int device_number() {
 int device_count() {
   return 1;
 }
-void use_device(int) {}
+void use_device(int number) {
+  card = number;
+}
 std::int64_t free_device_memory() {
   return static_cast<std::int64_t>(emulated::free_bytes());
 }

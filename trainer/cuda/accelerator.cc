@@ -14,6 +14,7 @@
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/pinned.h"
+#include "trainer/cuda/rank_exchange.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/model/stacked_decoder.h"
 
@@ -54,6 +55,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()},
                    spec.muon, spec.train.precision),
         exchange_(replicas, spec.plan, [this](Slot slot) { return row(slot); }),
+        rank_exchange_(replicas, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
         decoder_(spec.train.model, Device::kCuda, spec.train.precision, memory_.activations.step,
                  spec.boundaries),
@@ -145,8 +147,10 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
 
   void apply(const Operation& operation) override {
     if (!memory_.on_host.empty()) before_rows_change_();
-    if (replicas_.ranks.size() == 1 && operation.rule->is_blocking() &&
-        exchange_.run(operation, operations_, current_cuda_stream())) {
+    const bool is_alone = replicas_.ranks.size() == 1;
+    if (operation.rule->is_blocking() &&
+        (is_alone ? exchange_.run(operation, operations_, current_cuda_stream())
+                  : rank_exchange_.run(operation, operations_, current_cuda_stream()))) {
       optimizer_.weights_have_changed();
       return wait_for_device();
     }
@@ -290,6 +294,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   DeviceTable<double> losses_;                              // [microbatches, held]
   DeviceOptimizer optimizer_;
   DeviceExchange exchange_;
+  RankExchange rank_exchange_;
   DeviceMicrobatches microbatches_;
   StackedDecoder decoder_;
   DeviceEvaluation evaluation_;

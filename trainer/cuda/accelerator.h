@@ -91,7 +91,7 @@ class Accelerator {
   virtual double finish(std::vector<double>& losses) = 0;
   // The optimizer by itself, on gradients of a step that is finished.
   virtual void optimize(double lr, int step) = 0;
-  // As OperationRunner's; where there is no kernel for it, and with several ranks, through host memory.
+  // As OperationRunner's; where there is no kernel for it, through host memory.
   virtual void post(const Operation& operation) = 0;
   virtual void apply(const Operation& operation) = 0;
   virtual void take(const LocalStep& local) = 0;

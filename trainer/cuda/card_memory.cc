@@ -12,6 +12,8 @@
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
+#include "trainer/cuda/rank_exchange.h"
+#include "trainer/device/device_products.h"
 #include "trainer/model/stacked_decoder.h"
 
 namespace longhaul {
@@ -57,7 +59,10 @@ CardMemory count(const AcceleratorSpec& spec, const Arena& arena, const Ranks& r
       spec.decay, {nullptr, nullptr, nullptr, nullptr, held, parameters}, spec.muon, spec.train.precision);
   memory.microbatches = DeviceMicrobatches::bytes(spec.pipeline, held, parameters);
   memory.evaluation = DeviceEvaluation::bytes(spec.train, spec.validation, held);
-  memory.exchange = DeviceExchange::bytes(spec.plan, arena, ranks);
+  memory.exchange =
+      DeviceExchange::bytes(spec.plan, arena, ranks) + (ranks.size() > 1 ? RankExchange::bytes(arena) : 0);
+  // Of steps and of evaluations.
+  memory.products = spec.train.precision == Precision::kBf16 ? 2 * kProductsWorkspace : 0;
   memory.step =
       8 * held *
       (std::int64_t{spec.train.batch} * (spec.train.model.context + 1) + spec.pipeline.microbatches);
@@ -142,6 +147,7 @@ std::string in_words(const CardMemory& memory, const Arena& arena) {
   add(memory.optimizer, "the optimizer");
   add(memory.microbatches, "micro-batches");
   add(memory.exchange, "exchanges");
+  add(memory.products, "products of matrices");
   add(memory.evaluation, "evaluations");
   add(memory.activations, "activations of one sequence");
   if (memory.host_tables > 0)

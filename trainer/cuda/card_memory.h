@@ -21,11 +21,14 @@ struct CardMemory {
   std::int64_t optimizer = 0;     // sums, bits, Muon's matrices
   std::int64_t microbatches = 0;  // composed rows and partial gradients
   std::int64_t evaluation = 0;    // its sequences, the mean row, sums
-  std::int64_t exchange = 0;      // what was sent ahead
+  std::int64_t exchange = 0;      // what was sent ahead; of several ranks, rows and means under way
+  std::int64_t products = 0;      // what cuBLASLt works in
   std::int64_t step = 0;          // tokens and losses of a step
   std::int64_t activations = 0;   // of the smallest piece of a step, and of an evaluation: one sequence
 
-  std::int64_t fixed() const { return tables + optimizer + microbatches + evaluation + exchange + step; }
+  std::int64_t fixed() const {
+    return tables + optimizer + microbatches + evaluation + exchange + products + step;
+  }
 };
 
 // What activations of a step and of an evaluation may take, which comes between two steps, whose memory a

@@ -16,7 +16,6 @@
 namespace longhaul {
 namespace {
 
-constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // what PyTorch gives cuBLASLt on a Hopper card
 constexpr int kCandidates = 8;
 constexpr int kTimedRuns = 5;
 
@@ -107,7 +106,7 @@ at::Tensor some_numbers(std::int64_t count, double step) {
 
 class LtProducts : public DeviceProducts {
  public:
-  LtProducts() : workspace_(kWorkspace / sizeof(float)) {
+  LtProducts() : workspace_(kProductsWorkspace / sizeof(float)) {
     cublasLtHandle_t made = nullptr;
     check(cublasLtCreate(&made), "it does not start");
     library_.reset(made);
@@ -158,7 +157,7 @@ class LtProducts : public DeviceProducts {
     void* result = const_cast<void*>(product.result.data);
     check(cublasLtMatmul(library_.get(), call.description.get(), &one, product.left.data, call.left.get(),
                          product.right.data, call.right.get(), &beta, result, call.result.get(), result,
-                         call.result.get(), &algorithm, workspace_.get(), kWorkspace, stream),
+                         call.result.get(), &algorithm, workspace_.get(), kProductsWorkspace, stream),
           "a product was not started");
   }
 
@@ -184,7 +183,7 @@ class LtProducts : public DeviceProducts {
     cublasLtMatmulPreference_t made = nullptr;
     check(cublasLtMatmulPreferenceCreate(&made), "a preference");
     const Preference preference(made);
-    set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kWorkspace});
+    set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(kProductsWorkspace));
     // Sums of parts in float32 too.
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));

@@ -49,6 +49,9 @@ inline ColumnMajorProduct by_columns(const BatchedProduct& p) {
   return {matrix(p.b, p.k, p.n), matrix(p.a, p.m, p.k), {p.c, p.n, p.m, p.c_stride, p.c_batch_stride, false}};
 }
 
+// Bytes on the card, of each DeviceProducts: what PyTorch gives cuBLASLt on a Hopper card.
+constexpr std::int64_t kProductsWorkspace = std::int64_t{32} << 20;
+
 class DeviceProducts {
  public:
   virtual ~DeviceProducts() = default;

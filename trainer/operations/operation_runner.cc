@@ -220,6 +220,12 @@ const Message* OperationRunner::sent_ahead(const Operation& operation, const std
   return posted ? &posted->messages.at({tensor, replica}) : nullptr;
 }
 
+bool OperationRunner::has_ahead(const Operation& operation) const {
+  return std::any_of(posted_.begin(), posted_.end(), [&](const auto& one) {
+    return one.second.await_step == operation.await_step && one.second.stage == operation.rule->stage;
+  });
+}
+
 // A view where that reads as the same numbers.
 Message OperationRunner::message_of(const Operation& operation, const std::string& tensor, int replica) {
   if (const Message* ahead = sent_ahead(operation, tensor, replica)) return *ahead;

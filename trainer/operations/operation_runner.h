@@ -78,6 +78,8 @@ class OperationRunner {
   const Update& update() const { return update_; }
   // The message of `tensor` that `replica` sent ahead for the operation; null: it did not.
   const Message* sent_ahead(const Operation& operation, const std::string& tensor, int replica) const;
+  // Whether anything was sent ahead for its step; the same on all ranks.
+  bool has_ahead(const Operation& operation) const;
 
  private:
   // Of an operation that is under way, by tensor and replica.

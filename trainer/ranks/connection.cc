@@ -18,6 +18,14 @@ void lose(std::string& broken, std::condition_variable& changed, const std::stri
 
 }  // namespace
 
+bool Connection::has_ended() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!in_.broken.empty()) return true;
+  char byte;
+  const std::ptrdiff_t bytes = ::recv(descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return bytes == 0 || (bytes < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 void Connection::close() {
   const std::lock_guard<std::mutex> lock(mutex_);
   socket_ = Socket();

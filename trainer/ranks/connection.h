@@ -61,6 +61,9 @@ class Connection {
   void give_up_sending(Message& message) { give_up(message, out_); }
   void give_up_receiving(Message& message) { give_up(message, in_); }
 
+  // Whether the other rank has closed it, and all that it sent is read.
+  bool has_ended();
+
   // Nothing is moved any more, and the other rank finds it closed. No other thread may be in progress().
   void close();
 

@@ -236,6 +236,10 @@ Sockets meet(RankStore& store, const RankEnvironment& environment, int patience_
   try {
     return Meeting(store, environment, patience_s).run();
   } catch (const StoreLost& error) {
+    if (environment.is_agents_store)
+      throw RunError("torchrun's store at " + text_of(environment.address, environment.port) +
+                     " was lost before all ranks were connected (" + error.what() +
+                     "): torchrun has to be of the PyTorch that longhaul-train was built with");
     throw RunError("rank 0 ended before all ranks were connected (" + std::string(error.what()) +
                    "): its own output says why");
   }

@@ -6,6 +6,7 @@
 // RunError that names it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -34,6 +35,9 @@ class Ranks {
   virtual int size() const = 0;
   virtual std::unique_ptr<Transfer> send(int to, int channel, const void* data, std::size_t bytes) = 0;
   virtual std::unique_ptr<Transfer> receive(int from, int channel, void* data, std::size_t bytes) = 0;
+  // While something else than a transfer is waited for, since `begin`. Throws RunError where another rank is
+  // gone, or keeps this one waiting for too long.
+  virtual void check_others(std::chrono::steady_clock::time_point) {}
   // What the other ranks are told who find this one gone.
   virtual void say_last(const std::string& words) = 0;
 

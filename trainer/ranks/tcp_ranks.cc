@@ -48,6 +48,15 @@ class TcpRanks : public Ranks {
     return std::make_unique<Receiving>(*this, from, channel, data, bytes);
   }
 
+  void check_others(std::chrono::steady_clock::time_point begin) override {
+    for (int other = 0; other < size_; ++other)
+      if (other != rank_ && connection(other, kLockstep).has_ended())
+        lost(other, ConnectionLost("it has closed the connection", false));
+    if (std::chrono::steady_clock::now() > begin + std::chrono::seconds(patience_s_))
+      throw RunError("another rank has kept this one waiting for " + std::to_string(patience_s_) + " s" +
+                     kResume);
+  }
+
   void say_last(const std::string& words) override {
     say_first_words(*store_, rank_, words);
     thread_.reset();

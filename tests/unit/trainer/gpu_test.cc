@@ -14,6 +14,9 @@
 #include "trainer/device/cuda_device.h"
 #include "trainer/device/device_products.h"
 #include "trainer/operations/update.h"
+#ifdef LONGHAUL_EMULATED_GPU
+#include "tests/emulated_gpu/nccl.h"
+#endif
 
 namespace longhaul {
 namespace {
@@ -276,12 +279,14 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
 
 // What a training on `size` ranks leaves: tables, log, and the bytes of each replica's rows of all slots, of
 // which the files keep the weights alone.
-std::vector<std::string> left_by_ranks(const Json& scenario, int size) {
+// On one card, or (emulated) each on its own.
+std::vector<std::string> left_by_ranks(const Json& scenario, int size, bool own_cards = false) {
   const TemporaryFolder folder;
   const Case one = only_case(scenario, folder);
   std::vector<std::string> left(static_cast<std::size_t>(one.replicas));
   ThreadRanks::run(size, [&](Ranks& ranks) {
     use_one_torch_thread();
+    if (own_cards) use_device(ranks.rank());
     ProgressReporter silent("test", -1, true);
     TrainingFiles files(folder.file("out"), ranks.is_first());
     Training training(one, Device::kCuda, make_loop_backend(), files, silent, ranks);
@@ -302,8 +307,9 @@ std::vector<std::string> left_by_ranks(const Json& scenario, int size) {
 
 class GpuRanks : public Gpu, public testing::WithParamInterface<Json> {};
 
-// Ranks exchange through host memory, where the host's updates do the step; one process does it on the GPU.
-// With fp16 many small differences are rounded to a zero with a sign.
+// Ranks exchange rows that kernels packed, or, where there is none for a method, the tables through host
+// memory, where the host's updates do the step; one process does it on the GPU. With fp16 many small
+// differences are rounded to a zero with a sign.
 TEST_P(GpuRanks, LeaveTheBytesOfOneProcess) {
   for (const char* wire : {"bf16", "fp16"}) {
     Json scenario = small_scenario(GetParam(), 12);
@@ -315,6 +321,34 @@ TEST_P(GpuRanks, LeaveTheBytesOfOneProcess) {
       EXPECT_EQ(left_by_ranks(scenario, size), whole) << size << " ranks, " << wire;
   }
 }
+
+#ifdef LONGHAUL_EMULATED_GPU
+// With a card each, over an NCCL of the tests' own (tests/emulated_gpu/nccl.h).
+class GpuRanksOverNccl : public Gpu, public testing::WithParamInterface<Json> {};
+
+TEST_P(GpuRanksOverNccl, LeaveTheBytesOfOneProcess) {
+  for (const char* wire : {"fp32", "bf16"}) {
+    Json scenario = small_scenario(GetParam(), 12);
+    scenario["replicas"] = 8;
+    scenario["workload"] = {{"wire", wire}};
+    const std::vector<std::string> whole = left_by_ranks(scenario, 1);
+    for (const int size : {2, 4}) {
+      const int before = emulated_nccl_messages();
+      EXPECT_EQ(left_by_ranks(scenario, size, true), whole) << size << " ranks, " << wire;
+      EXPECT_GT(emulated_nccl_messages(), before);
+      const int between = emulated_nccl_messages();
+      EXPECT_EQ(left_by_ranks(scenario, size), whole) << size << " ranks on one card, " << wire;
+      EXPECT_EQ(emulated_nccl_messages(), between);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, GpuRanksOverNccl,
+                         testing::Values(Json{{"name", "ddp"}}, Json{{"name", "diloco"}, {"inner_steps", 4}},
+                                         Json{{"name", "noloco"}, {"inner_steps", 4}},
+                                         Json{{"name", "noloco"}, {"inner_steps", 4}, {"group_size", 4}},
+                                         Json{{"name", "local-sgd"}, {"inner_steps", 3}}));
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Methods, GpuRanks, testing::ValuesIn(every_method_of_replicas(4)));
 INSTANTIATE_TEST_SUITE_P(WithoutMomentum, GpuRanks,

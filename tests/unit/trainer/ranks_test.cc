@@ -169,17 +169,21 @@ TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) 
   }
 }
 
-// As a machine that vanishes: no connection is closed.
+// As a machine that vanishes: no connection is closed. Rank 0 has the store too.
 TEST_F(RanksTest, ARankThatFallsSilentIsGivenUpAfterTheTimeout) {
   use(scenario_of({{"name", "ddp"}}, 100000));
-  std::vector<std::string> all = arguments("out");
-  all.back() = "10";
-  RankProcesses processes(2, all, folder_);
-  wait_for_step_8(processes);
-  processes.kill(1, SIGSTOP);
-  expect_said(processes.wait(0), 1, {"rank 1 has not answered for 10 s", "--resume"});
-  processes.kill(1, SIGCONT);
-  EXPECT_EQ(processes.wait(1).status, 1);
+  for (const int silent : {1, 0}) {
+    std::vector<std::string> all = arguments("out");
+    all.back() = "10";
+    RankProcesses processes(2, all, folder_);
+    wait_for_step_8(processes);
+    processes.kill(silent, SIGSTOP);
+    expect_said(processes.wait(1 - silent), 1,
+                {"rank " + std::to_string(silent) + " has not answered for 10 s", "--resume"});
+    processes.kill(silent, SIGCONT);
+    EXPECT_EQ(processes.wait(silent).status, 1);
+    fs::remove_all(folder_.file("out"));
+  }
 }
 
 TEST_F(RanksTest, AnInterruptOfOneRankStopsAllAtTheSameStepWithACheckpoint) {
@@ -266,12 +270,14 @@ TEST_F(RankEnvironmentTest, RanksThatDoNotComeAreNamed) {
   expect_said(run("WORLD_SIZE=4 RANK=1" + port), 1, {"no connection through 127.0.0.1:", "MASTER_ADDR"});
 }
 
-// Another program has the port.
+// Another program has the port, and says nothing.
 TEST_F(RankEnvironmentTest, APortThatIsTakenIsNamed) {
   const Socket other = listen_at(resolve("127.0.0.1", 0).front());
   const std::string port = std::to_string(port_of(other));
   expect_said(run("WORLD_SIZE=2 RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port), 1,
               {"rank 0 cannot listen at 127.0.0.1:" + port, "MASTER_PORT", "free"});
+  expect_said(run("WORLD_SIZE=2 RANK=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port), 1,
+              {"rank 1: no connection through 127.0.0.1:" + port, "no answer for 2 s"});
 }
 
 TEST_F(RankEnvironmentTest, AnInterfaceThatDoesNotExistIsNamed) {

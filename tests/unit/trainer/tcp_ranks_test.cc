@@ -115,6 +115,14 @@ void exchange_with_all(Ranks& ranks) {
     EXPECT_EQ(broadcast(ranks, from, std::to_string(ranks.rank())), std::to_string(from));
 }
 
+void exchange_byte(Ranks& ranks, int other) {
+  char mine = 1, found = 0;
+  const auto going = ranks.send(other, kLockstep, &mine, 1);
+  ranks.receive(other, kLockstep, &found, 1)->wait();
+  going->wait();
+  EXPECT_EQ(found, 1);
+}
+
 TEST(TcpRanks, AnyNumberOfThemMeetAndTalk) {
   for (const int size : {2, 3, 5, 8}) Meeting(size).run(exchange_with_all);
 }
@@ -171,6 +179,29 @@ TEST(TcpRanks, ARankThatEndsIsNamedByThoseWhoWaitForIt) {
     expect_gone([&] { ranks.receive(1, kLockstep, &byte, 1)->wait(); }, 1);
     const std::vector<char> much(32 << 20);
     expect_gone([&] { ranks.send(1, kAhead, much.data(), much.size())->wait(); }, 1);
+  });
+}
+
+// For what travels by other ways, as over NCCL.
+TEST(TcpRanks, WhetherTheOthersLiveCanBeAsked) {
+  Meeting(3).run([](Ranks& ranks) {
+    const auto begin = Clock::now();
+    ranks.check_others(begin);
+    exchange_with_all(ranks);
+    char byte = 1;
+    if (ranks.rank() == 2) {
+      ranks.send(0, kLockstep, &byte, 1)->wait();
+      return;
+    }
+    const auto look = [&] {
+      for (;;) ranks.check_others(begin);
+    };
+    if (ranks.rank() == 0) {
+      ranks.check_others(begin);  // what is not read yet is no end
+      ranks.receive(2, kLockstep, &byte, 1)->wait();
+    }
+    expect_gone(look, 2);
+    exchange_byte(ranks, 1 - ranks.rank());  // neither ends before the other has seen it
   });
 }
 

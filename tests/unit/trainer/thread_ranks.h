@@ -85,6 +85,10 @@ class ThreadRanks {
       const std::lock_guard<std::mutex> lock(all_.mutex_);
       return std::make_unique<Receive>(all_, std::tuple<int, int, int>{from, rank_, channel}, data, bytes);
     }
+    void check_others(std::chrono::steady_clock::time_point) override {
+      const std::lock_guard<std::mutex> lock(all_.mutex_);
+      if (all_.has_failed_) throw RunError("another rank of the test has failed");
+    }
     void say_last(const std::string&) override {}
 
    private:

@@ -1,0 +1,110 @@
+// Outer steps whose rows lie on the cards of several ranks, against the host's runner in one process, bit for
+// bit: with parts and pieces that end within a row, and groups that are within a rank, over some and over
+// all.
+#include "trainer/cuda/rank_exchange.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/random.h"
+#include "tests/unit/trainer/operation_support.h"
+#include "tests/unit/trainer/thread_ranks.h"
+
+namespace longhaul {
+namespace {
+
+constexpr int kReplicas = 6;
+constexpr std::int64_t kColumns = 1003;
+constexpr RankExchange::Sizes kSmall{256, 100, 4096};
+
+struct ExchangeCase {
+  MethodSpec method;
+  std::vector<std::string> tensors;
+  std::vector<std::vector<int>> groups;  // empty: everyone
+  Wire wire;
+};
+
+const Json kNoloco = {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.6}};
+const Json kDiloco = {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"nesterov", true}};
+
+std::vector<ExchangeCase> cases() {
+  std::vector<ExchangeCase> all;
+  for (const Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16}) {
+    all.push_back({{"diloco", "", kDiloco}, {"delta"}, {}, wire});
+    all.push_back({{"ddp", "", Json::object()}, {"gradient"}, {}, wire});
+    all.push_back({{"ddp", "", Json::object()}, {"gradient"}, {{0, 1, 2, 4, 5}}, wire});
+    all.push_back({{"noloco", "", kNoloco}, {"delta", "phi"}, {{0, 3}, {4, 1}, {2, 5}}, wire});
+    all.push_back({{"noloco", "", kNoloco}, {"delta", "phi"}, {{0, 1}, {5, 2, 3}}, wire});
+    all.push_back({{"noloco", "", kNoloco}, {"delta", "phi"}, {}, wire});
+  }
+  return all;
+}
+
+// Of all magnitudes, so that another order of summing would show.
+void fill(Arena& arena) {
+  for (const Slot slot : arena.slots())
+    for (int replica = arena.held().first; replica < arena.held().end; ++replica) {
+      RandomStream stream(11 + arena.index_of(slot), Purpose::kInitialWeights,
+                          static_cast<std::uint32_t>(replica));
+      for (std::int64_t i = 0; i < kColumns; ++i)
+        arena.row(slot, replica)[i] = static_cast<float>(stream.normal() * (i % 3 == 0 ? 1e3 : 1));
+    }
+}
+
+class RankExchanges : public testing::TestWithParam<ExchangeCase> {};
+
+TEST_P(RankExchanges, LeaveTheRowsOfTheHostsRunner) {
+  const ExchangeCase& one = GetParam();
+  UpdateBench expected(one.method, kReplicas, kColumns);
+  fill(expected.arena);
+  const OperationRule rule = rule_for(one.tensors, one.wire);
+  expected.run(rule, 1, one.groups);
+  for (const int size : {2, 3, 6})
+    ThreadRanks::run(size, [&](Ranks& ranks) {
+      const auto update = make_update(one.method);
+      Arena arena(expected.arena.slots(), kReplicas, kColumns, block_of(ranks, kReplicas));
+      fill(arena);
+      const auto backend = make_loop_backend();
+      ExchangeLog log;
+      Replicas replicas{arena, *backend, log, ranks};
+      const OperationRunner runner(*update, replicas);
+      const int first = arena.held().first;
+      const std::size_t count = static_cast<std::size_t>(arena.held().size() * kColumns);
+      std::vector<DeviceTable<float>> tables;
+      for (const Slot slot : arena.slots()) {
+        tables.emplace_back(count);
+        tables.back().set(arena.row(slot, first), count);
+      }
+      RankExchange exchange(
+          replicas, [&](Slot slot) { return tables[arena.index_of(slot)].get(); }, kSmall);
+      EXPECT_TRUE(exchange.run({&rule, 1, 1, one.groups, 0}, runner, nullptr));
+      for (const Slot slot : arena.slots()) {
+        const std::vector<float> found = tables[arena.index_of(slot)].read();
+        EXPECT_EQ(std::memcmp(found.data(), expected.arena.row(slot, first), count * sizeof(float)), 0)
+            << size << " ranks, rank " << ranks.rank() << ", slot " << arena.index_of(slot);
+      }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RankExchanges, testing::ValuesIn(cases()));
+
+TEST(RankExchange, WhatHasNoKernelIsLeftToTheHost) {
+  ThreadRanks::run(2, [](Ranks& ranks) {
+    UpdateBench bench({"ddp", "", Json::object()}, 2, 8);
+    Arena arena(bench.arena.slots(), 2, 8, block_of(ranks, 2));
+    Replicas replicas{arena, *bench.backend, bench.log, ranks};
+    OperationRunner runner(*bench.update, replicas);
+    RankExchange exchange(replicas, [](Slot) -> float* { throw std::logic_error("nothing is touched"); });
+    OperationRule part = rule_for({"gradient"});
+    part.payload.front().columns = {{0, 4}};
+    EXPECT_FALSE(exchange.run({&part, 1, 1, {}, 0}, runner, nullptr));
+    const OperationRule whole = rule_for({"gradient"});
+    Operation with_takers{&whole, 1, 1, {}, 0};
+    with_takers.takers.emplace();
+    EXPECT_FALSE(exchange.run(with_takers, runner, nullptr));
+  });
+}
+
+}  // namespace
+}  // namespace longhaul

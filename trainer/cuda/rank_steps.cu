@@ -1,0 +1,21 @@
+// The steps between ranks. Compiled without fused multiply-adds: the bits are those of one process.
+#include "trainer/cuda/launch.cuh"
+#include "trainer/cuda/rank_kernels.h"
+#include "trainer/updates/diloco.h"
+#include "trainer/updates/noloco.h"
+
+namespace longhaul {
+
+template <typename Work>
+void over_rows_on_device(const Work& work, std::int64_t rows, std::int64_t columns, CudaStream stream) {
+  CudaLaunch{stream}.grid(rows, columns, 1, work);
+}
+
+template void over_rows_on_device(const AddRows&, std::int64_t, std::int64_t, CudaStream);
+template void over_rows_on_device(const PackRow&, std::int64_t, std::int64_t, CudaStream);
+template void over_rows_on_device(const MeanOfPacked&, std::int64_t, std::int64_t, CudaStream);
+template void over_rows_on_device(const TakeMean&, std::int64_t, std::int64_t, CudaStream);
+template void over_rows_on_device(const StepWithMeans<DilocoStep>&, std::int64_t, std::int64_t, CudaStream);
+template void over_rows_on_device(const StepWithMeans<NolocoStep>&, std::int64_t, std::int64_t, CudaStream);
+
+}  // namespace longhaul
