@@ -13,6 +13,7 @@
 #include "trainer/device/flash_attention.h"
 #include "trainer/device/torch.h"
 #include "trainer/model/decoder.h"
+#include "trainer/model/gemm.h"
 #include "trainer/model/layer_operators.h"
 
 namespace longhaul {
@@ -196,11 +197,22 @@ class Pass {
     Tensor target = gradient_.narrow(1, column, rows * columns).view({n_, rows, columns});
     const Tensor left = turned(by_replica(dy)), right = by_replica(x);
     if (kType<Number> != at::kFloat)
-      bf16_product(target, left, right, accumulates_);
+      setting_.device.is_cuda() ? bf16_product(target, left, right, accumulates_)
+                                : add_on_cpu(target, by_replica(dy), right);
     else if (accumulates_)
       target.baddbmm_(left, right);
     else
       at::bmm_out(target, left, right);
+  }
+
+  // In float32: a product in bf16 would be rounded to it.
+  void add_on_cpu(const Tensor& target, const Tensor& dy, const Tensor& x) const {
+    const std::int64_t rows = dy.size(2), columns = x.size(2);
+    for (std::int64_t r = 0; r < n_; ++r) {
+      const Tensor left = dy[r].to(at::kFloat), right = x[r].to(at::kFloat);
+      multiply(rows, columns, m_, 1, transposed(data<float>(left), rows), {data<float>(right), columns},
+               accumulates_ ? 1.f : 0.f, data<float>(target[r]), columns);
+    }
   }
 
   // A product with as many columns as there are classes, or, where they are many, sums over equal tokens.
