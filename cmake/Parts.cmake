@@ -3,7 +3,33 @@
 # LONGHAUL_TRAINER, LONGHAUL_SIM, LONGHAUL_CUDA: AUTO builds what is found, ON insists, OFF leaves it out.
 # Sets LONGHAUL_BUILD_TRAINER, LONGHAUL_BUILD_SIM, LONGHAUL_BUILD_CUDA.
 
+set(LONGHAUL_TORCH "" CACHE PATH "A LibTorch, or a Python environment with PyTorch (scripts/setup.sh --cuda makes torch-cuda); else what CMake finds")
+
 macro(longhaul_find_torch)
+  if(LONGHAUL_TORCH)
+    file(GLOB longhaul_torch_config "${LONGHAUL_TORCH}/share/cmake/Torch" "${LONGHAUL_TORCH}/lib/python3*/site-packages/torch/share/cmake/Torch")
+    if(NOT longhaul_torch_config)
+      message(FATAL_ERROR "Longhaul: there is no LibTorch in LONGHAUL_TORCH=${LONGHAUL_TORCH} (scripts/setup.sh --cuda installs one into torch-cuda)")
+    endif()
+    list(GET longhaul_torch_config 0 longhaul_torch_config)
+    set(Torch_DIR "${longhaul_torch_config}" CACHE PATH "" FORCE)
+    # Torch's files look for their own parts in the system's folders first: beside Debian's LibTorch they would take that one's.
+    get_filename_component(longhaul_torch_prefix "${Torch_DIR}/../../.." ABSOLUTE)
+    set(Caffe2_DIR "${longhaul_torch_prefix}/share/cmake/Caffe2" CACHE PATH "" FORCE)
+    foreach(longhaul_library torch c10 c10_cuda kineto)
+      string(TOUPPER "${longhaul_library}" longhaul_name)
+      foreach(longhaul_name ${longhaul_name}_LIBRARY ${longhaul_library}_LIBRARY)
+        set(${longhaul_name} "${longhaul_torch_prefix}/lib/lib${longhaul_library}.so" CACHE FILEPATH "" FORCE)
+        if(NOT EXISTS "${${longhaul_name}}")
+          set(${longhaul_name} "${longhaul_name}-NOTFOUND" CACHE FILEPATH "" FORCE)
+        endif()
+      endforeach()
+    endforeach()
+  endif()
+  # For which cards LibTorch's own part of the build is; without a choice it would ask the machine's card.
+  if(NOT DEFINED TORCH_CUDA_ARCH_LIST AND NOT DEFINED ENV{TORCH_CUDA_ARCH_LIST})
+    string(REGEX REPLACE "([0-9]+)([0-9])[^;]*" "\\1.\\2" TORCH_CUDA_ARCH_LIST "${CMAKE_CUDA_ARCHITECTURES}")
+  endif()
   # Torch's files overwrite both.
   set(longhaul_cuda_architectures ${CMAKE_CUDA_ARCHITECTURES})
   set(longhaul_cuda_flags ${CMAKE_CUDA_FLAGS})
@@ -12,6 +38,11 @@ macro(longhaul_find_torch)
   set(CMAKE_CUDA_FLAGS ${longhaul_cuda_flags})
   if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
     message(FATAL_ERROR "Longhaul: this LibTorch has the old ABI of std::string; a newer one, or the libtorch of the C++11 ABI, is needed")
+  endif()
+  list(FILTER TORCH_LIBRARIES EXCLUDE REGEX "NOTFOUND")  # a toolkit without nvrtc, which is not called
+  # Newer headers refuse C++17, those of 1.13 do not know C++20.
+  if(Torch_VERSION VERSION_GREATER_EQUAL 2.12)
+    set(CMAKE_CXX_STANDARD 20)
   endif()
 endmacro()
 

@@ -5,6 +5,9 @@
 #   scripts/setup.sh            what building and running needs
 #   scripts/setup.sh --fuzz     and what make fuzz uses besides: clang with libFuzzer
 #   scripts/setup.sh --tests    and what the tests use besides: a browser, gnuplot, a linter; without them those tests are skipped
+#   scripts/setup.sh --cuda [VERSION]   and a PyTorch with CUDA, by pip into torch-cuda (5 GB), for cmake --preset cuda; with
+#                               transformers, which a test reads exported models with. nvcc has to be there. Without VERSION the
+#                               one that was tried last; "newest": the newest one
 set -euo pipefail
 
 packages=(
@@ -22,27 +25,50 @@ if [ "${1:-}" = --fuzz ]; then
   packages+=(clang libclang-rt-14-dev)
 fi
 
+if [ "${1:-}" = --cuda ]; then
+  packages+=(python3-venv)
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then
     missing+=("$package")
   fi
 done
-if [ ${#missing[@]} -eq 0 ]; then
-  exit 0
-fi
 
-install="apt-get install -y --no-install-recommends ${missing[*]}"
-if [ "$(id -u)" = 0 ]; then
-  run=()
-elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
-  run=(sudo)
-else
-  echo "Longhaul needs these Debian packages; as root, run:" >&2
-  echo "  apt-get update && $install" >&2
-  exit 1
+# Those packages, as root or through sudo.
+install_packages() {
+  local run=() install="apt-get install -y --no-install-recommends $*"
+  if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null || { [ ! -t 0 ] && ! sudo -n true 2>/dev/null; }; then
+      echo "Longhaul needs these Debian packages; as root, run:" >&2
+      echo "  apt-get update && $install" >&2
+      exit 1
+    fi
+    run=(sudo)
+  fi
+  echo "installing: $*"
+  export DEBIAN_FRONTEND=noninteractive
+  "${run[@]}" apt-get update -qq
+  "${run[@]}" env DEBIAN_FRONTEND=noninteractive $install
+}
+
+# A PyTorch with CUDA into torch-cuda of this tree, and the library that reads exported models. Installed again it changes nothing.
+install_torch() {
+  local folder torch=torch==${1:-2.11.0}
+  folder=$(cd "$(dirname "$0")/.." && pwd)/torch-cuda
+  if [ "${1:-}" = newest ]; then torch=torch; fi
+  [ -x "$folder/bin/pip" ] || /usr/bin/python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet --upgrade "$torch" transformers
+  "$folder/bin/python" -c 'import torch; print("setup: PyTorch", torch.__version__, "with CUDA", torch.version.cuda, "in torch-cuda")'
+  if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+    echo "setup: nvcc was not found: the preset cuda needs NVIDIA's CUDA toolkit, of the same major version" >&2
+  fi
+}
+
+if [ ${#missing[@]} -gt 0 ]; then
+  install_packages "${missing[@]}"
 fi
-echo "installing: ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
-"${run[@]}" apt-get update -qq
-"${run[@]}" env DEBIAN_FRONTEND=noninteractive $install
+if [ "${1:-}" = --cuda ]; then
+  install_torch "${2:-}"
+fi

@@ -76,14 +76,14 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase, const std::ve
   evaluation.phase = phase;
   evaluation.replicas = replicas;
   // The same weights have the same loss, if what passes between their parts has the same format.
-  if (!boundaries_of_ && rows_are_equal(ranks_, arena_, weights_, replicas)) {
-    const std::vector<double> partial =
-        batch_losses_of({{arena_.row(weights_, first_held(replicas)), kEveryone}});
+  if (!boundaries_of_ && are_equal(replicas)) {
+    const int first = first_held(replicas);
+    const std::vector<double> partial = batch_losses_of({{arena_.row(weights_, first), kEveryone, first}});
     evaluation.loss_of_mean = losses_of_rows(partial)[0];
     evaluation.losses.assign(replicas.size(), evaluation.loss_of_mean);
     evaluation.sampling_error = sampling_error(partial, 1);
   } else {
-    evaluation.weight_spread = weight_spread(ranks_, arena_, weights_, replicas, backend_, mean_.data());
+    evaluation.weight_spread = find_mean(replicas);
     std::vector<Row> rows;
     for (const int replica : replicas) rows.push_back(row_of(replica));
     rows.push_back({mean_.data(), kEveryone});
@@ -95,6 +95,18 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase, const std::ve
   }
   check_finite(evaluation);
   return evaluation;
+}
+
+bool Evaluator::are_equal(const std::vector<int>& replicas) const {
+  return card_ && ranks_.size() == 1 ? card_->are_equal(weights_)
+                                     : rows_are_equal(ranks_, arena_, weights_, replicas);
+}
+
+double Evaluator::find_mean(const std::vector<int>& replicas) {
+  if (card_ && ranks_.size() == 1) return card_->spread(weights_);
+  const double spread = weight_spread(ranks_, arena_, weights_, replicas, backend_, mean_.data());
+  if (card_) card_->set_mean(mean_.data());
+  return spread;
 }
 
 int Evaluator::first_held(const std::vector<int>& replicas) const {
@@ -155,16 +167,42 @@ std::vector<double> Evaluator::batch_losses_of(const std::vector<Row>& rows) con
 
   std::vector<double> mine(most);
   const std::vector<std::size_t>& my_tasks = tasks[as_index(ranks_.rank())];
-  backend_.for_each(static_cast<int>(my_tasks.size()), [&](int at) {
-    const std::size_t task = my_tasks[as_index(at)];
-    mine[as_index(at)] = loss_of(rows[task / batches], validation_[task % batches]);
-  });
+  if (card_)
+    losses_on_card(rows, my_tasks, mine);
+  else
+    backend_.for_each(static_cast<int>(my_tasks.size()), [&](int at) {
+      const std::size_t task = my_tasks[as_index(at)];
+      mine[as_index(at)] = loss_of(rows[task / batches], validation_[task % batches]);
+    });
   const std::vector<double> all = gather(ranks_, mine);
   std::vector<double> partial(rows.size() * batches);
   for (std::size_t rank = 0; rank < tasks.size(); ++rank)
     for (std::size_t i = 0; i < tasks[rank].size(); ++i) partial[tasks[rank][i]] = all[rank * most + i];
 
   return partial;
+}
+
+// Rows that are held here with all batches at once; of the row that every rank has, this rank's batches.
+void Evaluator::losses_on_card(const std::vector<Row>& rows, const std::vector<std::size_t>& tasks,
+                               std::vector<double>& losses) const {
+  const std::size_t batches = validation_.size(), held = as_index(arena_.held().size());
+  std::vector<std::size_t> all(batches), shared;
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<double> each;
+  for (std::size_t at = 0; at < tasks.size(); ++at) {
+    const Row& row = rows[tasks[at] / batches];
+    const std::size_t batch = tasks[at] % batches;
+    if (row.holder == kEveryone) {
+      shared.push_back(batch);
+      continue;
+    }
+    if (each.empty()) each = card_->losses(weights_, RowsOnCard::Of::kEach, all);
+    losses[at] = each[batch * held + as_index(row.replica - arena_.held().first)];
+  }
+  // It is the last of the rows.
+  const auto of = rows.back().replica < 0 ? RowsOnCard::Of::kMean : RowsOnCard::Of::kFirst;
+  const std::vector<double> of_shared = card_->losses(weights_, of, shared);
+  std::copy(of_shared.begin(), of_shared.end(), losses.begin() + as_index(tasks.size() - shared.size()));
 }
 
 std::vector<double> Evaluator::losses_of_rows(const std::vector<double>& partial) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "trainer/cuda/accelerator.h"
 #include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/ranks/ranks.h"
@@ -53,6 +54,11 @@ class Evaluator {
   using BoundariesOf = std::function<Boundaries(int replica)>;
   void use_boundaries(BoundariesOf boundaries_of) { boundaries_of_ = std::move(boundaries_of); }
 
+  const std::vector<Batch>& validation() const { return validation_; }
+  // Rows that are at work on a card are evaluated there: all replicas. Where there are several ranks the mean
+  // and the spread are still made of the rows in host memory, which have to be brought there before.
+  void use_card(RowsOnCard& rows) { card_ = &rows; }
+
   // Of the replicas, ascending: of all, wherever there are several ranks. The same on all ranks. Throws
   // RunError that names step and replica for a loss that is not finite.
   Evaluation evaluate(int step, const std::string& phase, const std::vector<int>& replicas);
@@ -62,7 +68,7 @@ class Evaluator {
   struct Row {
     const float* weights;  // null where the row is elsewhere
     int holder;            // the rank that has it; kEveryone: each has it, and they share its batches
-    int replica = -1;      // less than 0: of all
+    int replica = -1;      // less than 0: the mean of all
   };
   static constexpr int kEveryone = -1;
 
@@ -72,6 +78,10 @@ class Evaluator {
   // Of those, the loss of each row.
   std::vector<double> losses_of_rows(const std::vector<double>& partial) const;
   std::optional<double> sampling_error(const std::vector<double>& partial, std::size_t rows) const;
+  bool are_equal(const std::vector<int>& replicas) const;
+  double find_mean(const std::vector<int>& replicas);  // returns the spread
+  void losses_on_card(const std::vector<Row>& rows, const std::vector<std::size_t>& tasks,
+                      std::vector<double>& losses) const;
   Row row_of(int replica) const;
   int first_held(const std::vector<int>& replicas) const;
   int worker(const Row& row, std::size_t batch) const;
@@ -86,6 +96,7 @@ class Evaluator {
   Slot weights_;
   std::vector<float> mean_;
   BoundariesOf boundaries_of_;  // empty: the decoder's own
+  RowsOnCard* card_ = nullptr;  // null: all is done on the host
 };
 
 }  // namespace longhaul

@@ -169,9 +169,11 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
     pace_ = std::make_unique<OwnPace>(plan_, context_, schedule_, *update_, replicas_);
   }
   if (device == Device::kCuda) {
-    accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks()},
+    accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
+                                      evaluator_.validation(), plan_},
                                      replicas_, operations_);
     accelerator_->upload();
+    evaluator_.use_card(accelerator_->rows());
   } else if (backend_->stacks()) {
     stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
                                                 kStackedMemory / backend_->threads(), boundaries_);
@@ -597,7 +599,7 @@ bool Training::has_exchanged(int step, int replica, const std::vector<Operation>
 void Training::evaluate(int step, const std::string& phase) {
   const std::vector<int> replicas = evaluated(step);
   if (replicas.empty()) return;
-  if (accelerator_) accelerator_->download(update_->product());
+  if (accelerator_ && ranks_.size() > 1) accelerator_->download(update_->product());
   last_ = evaluator_.evaluate(step, phase, replicas);
   best_loss_ = std::min(best_loss_, last_.mean_loss());
   files_.write(last_);
@@ -635,6 +637,10 @@ Json Training::summary() const {
   json["device"] = to_string(device_);
   json["backend"] = backend_->name();
   json["precision"] = to_string(train_.precision);
+  if (accelerator_) {
+    json["replicas_at_once"] = accelerator_->replicas_at_once();
+    json["sequences_at_once"] = accelerator_->sequences_at_once();
+  }
   json["final_loss"] = last_.mean_loss();
   if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
   if (train_.evaluate_ensemble)

@@ -7,8 +7,26 @@
 
 namespace longhaul::emulated {
 
-void* allocate(std::size_t bytes);  // zeros
+void* allocate(std::size_t bytes);  // zeros; null where it is not free
+std::size_t free_bytes();
 void release(void* memory);
+
+// Bytes that were copied from it to the host since the program began.
+std::size_t copied_to_host();
+void count_copy_to_host(std::size_t bytes);
+
+// While one of these lives, there is so much memory, instead of 4 GiB.
+class MemoryOf {
+ public:
+  explicit MemoryOf(std::size_t bytes);
+  ~MemoryOf();
+  MemoryOf(const MemoryOf&) = delete;
+  MemoryOf& operator=(const MemoryOf&) = delete;
+};
+
+// The next work that a step's graph runs ends in LibTorch's error for a full memory.
+void fill_at_next_run();
+bool takes_fill();  // whether it is asked for, once
 
 // While one of these lives, the memory may be touched. They may be nested, and those of several threads
 // overlap.

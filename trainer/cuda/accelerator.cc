@@ -1,9 +1,14 @@
 #include "trainer/cuda/accelerator.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/units.h"
+#include "trainer/cuda/card_memory.h"
+#include "trainer/cuda/device_evaluation.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
@@ -13,26 +18,32 @@
 namespace longhaul {
 namespace {
 
-// What activations may take: most of what is free on the card once the tables of all ranks are there, the
-// same on all of them, since the pieces that follow from it may change the order of sums.
-std::int64_t memory_for_activations(Ranks& ranks) {
-  const std::vector<std::string> cards = gather(ranks, device_identity());
-  std::ptrdiff_t sharing = 1;  // ranks on one card
-  for (const std::string& card : cards)
-    sharing = std::max(sharing, std::count(cards.begin(), cards.end(), card));
-  const std::vector<double> free =
-      gather(ranks, std::vector<double>{static_cast<double>(free_device_memory())});
-  return static_cast<std::int64_t>(*std::min_element(free.begin(), free.end())) / sharing / 10 * 8;
+// LibTorch's own error says how much it asked for, not what took the rest.
+template <typename Work>
+void explain_full_memory(const CardMemory& memory, const Arena& arena, const Work& work) {
+  try {
+    work();
+  } catch (const c10::OutOfMemoryError& error) {
+    throw RunError(
+        "the GPU's memory is full, although it was enough by count: needed are " + in_words(memory, arena) +
+        "; " + human_bytes(static_cast<double>(free_device_memory())) +
+        " are free. Is another program on the card? Fewer replicas on it, a shorter context, a smaller "
+        "model or train.precision \"bf16\" need less. LibTorch: " +
+        error.what_without_backtrace());
+  }
 }
 
-class GpuAccelerator : public Accelerator {
+class GpuAccelerator : public Accelerator, private RowsOnCard {
  public:
   GpuAccelerator(const AcceleratorSpec& spec, Replicas& replicas, OperationRunner& operations)
       : train_(spec.train),
         replicas_(replicas),
         operations_(operations),
         stacked_(spec.stacked),
+        weights_are_composed_(is_composed(spec.pipeline)),
         microbatch_count_(spec.pipeline.microbatches),
+        memory_(count_memory(spec, replicas.arena, replicas.ranks)),
+        activations_(share_memory(spec, replicas.arena, memory_, replicas.ranks)),
         tables_(allocate(replicas.arena)),
         tokens_(tokens_of_a_step()),
         losses_(as_index(microbatch_count_ * replicas.arena.held().size())),
@@ -40,20 +51,23 @@ class GpuAccelerator : public Accelerator {
                    {row(Slot::kWeights), row(Slot::kGradient), row(Slot::kFirstMoment),
                     row(Slot::kSecondMoment), held().size(), replicas.arena.parameters()},
                    spec.muon, spec.train.precision),
-        exchange_(replicas, [this](Slot slot) { return row(slot); }),
+        exchange_(replicas, spec.plan, [this](Slot slot) { return row(slot); }),
         microbatches_(spec.pipeline, replicas.arena.held().size(), replicas.arena.parameters()),
-        decoder_(spec.train.model, Device::kCuda, spec.train.precision,
-                 memory_for_activations(replicas.ranks), spec.boundaries),
+        decoder_(spec.train.model, Device::kCuda, spec.train.precision, activations_.step, spec.boundaries),
+        evaluation_(spec.train, spec.boundaries, spec.validation, held().size(), spec.stacked,
+                    activations_.evaluation),
         gradients_(spec.stacked),
         steps_(spec.stacked) {}
 
   void upload() override {
     for (const Slot slot : replicas_.arena.slots()) upload(slot);
+    exchange_.forget();
   }
 
   void download() override {
     for (const Slot slot : replicas_.arena.slots())
       if (slot != Slot::kGradient) download(slot);
+    exchange_.keep_in(operations_);
   }
   void download(Slot slot) override { copy_to_host(on_host(slot), row(slot), bytes_of_a_table()); }
 
@@ -64,14 +78,16 @@ class GpuAccelerator : public Accelerator {
     for (const Batch& batch : batches) tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
     tokens_.set(tokens);
     microbatches_.set(paths);
-    optimizer_.renew_narrow(current_cuda_stream());
-    gradients_.run([this] {
-      microbatches_.run(
-          {row(Slot::kWeights), row(Slot::kGradient)},
-          [this](int microbatch, const DeviceMicrobatches::Tables& tables) {
-            decode_all(microbatch, tables);
-          },
-          current_cuda_stream());
+    with_memory([this] {
+      optimizer_.renew_narrow(current_cuda_stream());
+      gradients_.run([this] {
+        microbatches_.run(
+            {row(Slot::kWeights), row(Slot::kGradient)},
+            [this](int microbatch, const DeviceMicrobatches::Tables& tables) {
+              decode_all(microbatch, tables);
+            },
+            current_cuda_stream());
+      });
     });
     const std::vector<double> of_microbatches = losses_.read();  // [microbatches, held]
     const auto count = as_index(held().size());
@@ -84,13 +100,14 @@ class GpuAccelerator : public Accelerator {
 
   void optimize(double lr, int step) override {
     optimizer_.set(lr, step);
-    steps_.run([this] { optimizer_.run(current_cuda_stream()); });
+    with_memory([this] { steps_.run([this] { optimizer_.run(current_cuda_stream()); }); });
     wait_for_device();
   }
 
   // What is packed now is read on the host.
   void post(const Operation& operation) override {
     if (operation.rule->is_blocking()) return operations_.post(operation);
+    if (exchange_.send_ahead(operation, current_cuda_stream())) return wait_for_device();
     for (const Slot slot : slots_of(operation)) download(slot);
     operations_.post(operation);
     if (replicas_.arena.has(Slot::kError)) upload(Slot::kError);
@@ -113,24 +130,26 @@ class GpuAccelerator : public Accelerator {
     for (const Slot slot : slots) upload(slot);
   }
 
+  RowsOnCard& rows() override { return *this; }
+
   void on_host(const std::function<void()>& work) override {
     for (const Slot slot : replicas_.arena.slots()) download(slot);
     work();
-    upload();
+    for (const Slot slot : replicas_.arena.slots()) upload(slot);
   }
 
-  int sequences_at_once() const override {
-    return decoder_
-        .piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true,
-                  optimizer_.narrow() != nullptr)
-        .sequences;
-  }
-
-  std::int64_t bytes() const override {
-    return static_cast<std::int64_t>(tables_.size() * bytes_of_a_table());
-  }
+  int sequences_at_once() const override { return piece().sequences; }
+  int replicas_at_once() const override { return piece().replicas; }
 
  private:
+  StackedDecoder::Piece piece() const {
+    return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true,
+                             optimizer_.narrow() && !weights_are_composed_);
+  }
+  template <typename Work>
+  void with_memory(const Work& work) const {
+    explain_full_memory(memory_, replicas_.arena, work);
+  }
   std::size_t tokens_of_a_step() const {
     return as_index(held().size()) * as_index(train_.batch) * as_index(train_.model.context + 1);
   }
@@ -144,6 +163,18 @@ class GpuAccelerator : public Accelerator {
       tables.emplace_back(as_index(arena.held().size() * arena.parameters()));
     return tables;
   }
+  bool are_equal(Slot slot) override { return evaluation_.rows_are_equal(row(slot)); }
+  double spread(Slot slot) override { return evaluation_.weight_spread(row(slot)); }
+  void set_mean(const float* mean) override { evaluation_.set_mean(mean); }
+  std::vector<double> losses(Slot slot, Of of, const std::vector<std::size_t>& numbers) override {
+    std::vector<double> losses;
+    with_memory([&] {
+      losses = evaluation_.losses(of == Of::kMean ? evaluation_.mean() : row(slot),
+                                  of == Of::kEach ? held().size() : 1, numbers);
+    });
+    return losses;
+  }
+
   RowBlock held() const { return replicas_.arena.held(); }
   // `at` counts from the first replica that is held here.
   float* row(Slot slot, int at = 0) const {
@@ -174,9 +205,13 @@ class GpuAccelerator : public Accelerator {
   // processes it is the step of one.
   void apply_on_host(const Operation& operation) {
     std::vector<Slot> slots;
-    if (!operations_.update().reads(operation).empty()) slots = slots_of(operation);
+    if (!operations_.update().reads(operation).empty()) {
+      slots = slots_of(operation);
+      exchange_.keep_in(operations_);
+    }
     for (const Slot slot : slots) download(slot);
     operations_.apply(operation);
+    exchange_.awaited(operation);
     for (const Slot slot : slots) upload(slot);
   }
 
@@ -200,8 +235,10 @@ class GpuAccelerator : public Accelerator {
   const TrainSpec& train_;
   Replicas& replicas_;
   OperationRunner& operations_;
-  bool stacked_;
+  bool stacked_, weights_are_composed_;
   int microbatch_count_;
+  CardMemory memory_;
+  ActivationMemory activations_;
   std::vector<DeviceTable<float>> tables_;  // by slot
   DeviceTable<std::int64_t> tokens_;        // [held, batch, context + 1]
   DeviceTable<double> losses_;              // [microbatches, held]
@@ -209,6 +246,7 @@ class GpuAccelerator : public Accelerator {
   DeviceExchange exchange_;
   DeviceMicrobatches microbatches_;
   StackedDecoder decoder_;
+  DeviceEvaluation evaluation_;
   StepGraph gradients_, steps_;
 };
 

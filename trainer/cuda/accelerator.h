@@ -1,6 +1,6 @@
 // A GPU that holds the arena's rows and does on them all that a step takes: losses and gradients, clip and
-// optimizer, and the exchanges of the method. The arena in host memory stays the place that checkpoints,
-// evaluations and exports read; rows come back when they are wanted, and pages of host memory that never held
+// optimizer, the exchanges of the method, and evaluations. The arena in host memory stays the place that
+// checkpoints and exports read; rows come back when they are wanted, and pages of host memory that never held
 // one cost nothing.
 //
 // stacked: all replicas at once, and from the third step on as a captured CUDA graph, for which everything
@@ -27,17 +27,42 @@ struct AcceleratorSpec {
   const PipelinePlan& pipeline;
   const Boundaries& boundaries;
   bool stacked = true;
+  const std::vector<Batch>& validation = nothing<std::vector<Batch>>();  // what evaluations read
+  const OperationPlan& plan = nothing<OperationPlan>();
+
+  template <typename Of>
+  static const Of& nothing() {
+    static const Of none;
+    return none;
+  }
+};
+
+// What an evaluation asks of the rows of a slot that are at work on the card. Nothing of them comes to the
+// host.
+class RowsOnCard {
+ public:
+  virtual ~RowsOnCard() = default;
+  // Whether all that are held here have the same bits.
+  virtual bool are_equal(Slot slot) = 0;
+  // weight_spread() of ranks/spread.h, with its bits; of one rank. Their mean is kept for losses().
+  virtual double spread(Slot slot) = 0;
+  // The mean [P] where it was made elsewhere.
+  virtual void set_mean(const float* mean) = 0;
+  // Mean losses in nats a token, on batches of the validation by number: [numbers, rows]. Of each row that is
+  // held here, of the first of these, or of the mean.
+  enum class Of { kEach, kFirst, kMean };
+  virtual std::vector<double> losses(Slot slot, Of of, const std::vector<std::size_t>& numbers) = 0;
 };
 
 class Accelerator {
  public:
   // `replicas` and `operations` are those of the training, and outlive this. All ranks make theirs together.
-  // Throws RunError where the GPU has not the memory. Needs built_with_cuda() and a GPU.
+  // Throws InputError where the GPU has not the memory (card_memory.h). Needs built_with_cuda() and a GPU.
   static std::unique_ptr<Accelerator> make(const AcceleratorSpec& spec, Replicas& replicas,
                                            OperationRunner& operations);
   virtual ~Accelerator() = default;
 
-  // All tables that the arena has, from the host's; back to it, or one of them.
+  // All tables that the arena has, from the host's; back to it with what is pending, or one of them.
   virtual void upload() = 0;
   virtual void download() = 0;
   virtual void download(Slot slot) = 0;
@@ -51,12 +76,14 @@ class Accelerator {
   virtual void post(const Operation& operation) = 0;
   virtual void apply(const Operation& operation) = 0;
   virtual void take(const LocalStep& local) = 0;
+  virtual RowsOnCard& rows() = 0;
   // Work on the arena in host memory: all tables come there, and go back.
   virtual void on_host(const std::function<void()>& work) = 0;
 
-  // How many of a replica's sequences fit into memory together: what does not fit makes other sums.
+  // How many of a replica's sequences fit into memory together: what does not fit makes other sums. And how
+  // many replicas.
   virtual int sequences_at_once() const = 0;
-  virtual std::int64_t bytes() const = 0;  // of the tables on the GPU
+  virtual int replicas_at_once() const = 0;
 };
 
 }  // namespace longhaul

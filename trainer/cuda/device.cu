@@ -56,8 +56,16 @@ std::int64_t free_device_memory() {
 float* allocate_on_device(std::size_t bytes) {
   void* table = nullptr;
   if (bytes == 0) return nullptr;
-  if (cudaMalloc(&table, bytes) != cudaSuccess)
-    throw RunError("not enough memory on the GPU for a table of " + human_bytes(static_cast<double>(bytes)));
+  if (cudaMalloc(&table, bytes) != cudaSuccess) {
+    cudaGetLastError();  // else the next launch reports it
+    give_back_cached_memory();
+    if (cudaMalloc(&table, bytes) != cudaSuccess) {
+      cudaGetLastError();
+      throw RunError("not enough memory on the GPU for a table of " +
+                     human_bytes(static_cast<double>(bytes)) + ": " +
+                     human_bytes(static_cast<double>(free_device_memory())) + " are free");
+    }
+  }
   check_cuda(cudaMemset(table, 0, bytes), "memory was not cleared");
   wait_for_device();
   return static_cast<float*>(table);

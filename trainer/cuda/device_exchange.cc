@@ -20,7 +20,60 @@ bool is_plain_and_whole(const Operation& operation) {
   });
 }
 
+// What φ is rounded to where it is sent ahead and can wait on the card.
+std::optional<Rounding> format_ahead(const OperationPlan& plan, const Ranks& ranks) {
+  if (ranks.size() > 1) return std::nullopt;
+  for (const OperationRule& rule : plan.rules)
+    if (!rule.is_blocking() && rule.payload.size() == 1 && rule.payload.front().tensor == "phi" &&
+        rule.payload.front().codec.is_plain() && rule.payload.front().columns.empty())
+      return rounding_of(std::get<Wire>(rule.payload.front().codec.format));
+  return std::nullopt;
+}
+
+std::int64_t bytes_ahead(const std::optional<Rounding>& format, const Arena& arena) {
+  return format ? bytes_of(*format) * arena.replicas() * arena.parameters() : 0;
+}
+
 }  // namespace
+
+DeviceExchange::DeviceExchange(Replicas& replicas, const OperationPlan& plan, TableOf table_of)
+    : replicas_(replicas),
+      table_of_(std::move(table_of)),
+      members_(as_index(replicas.arena.replicas())),
+      begins_(as_index(replicas.arena.replicas()) + 1),
+      format_(format_ahead(plan, replicas.ranks)),
+      anchors_(as_index(bytes_ahead(format_, replicas.arena))) {}
+
+std::int64_t DeviceExchange::bytes(const OperationPlan& plan, const Arena& arena, const Ranks& ranks) {
+  return static_cast<std::int64_t>(sizeof(int)) * (2 * arena.replicas() + 1) +
+         bytes_ahead(format_ahead(plan, ranks), arena);
+}
+
+bool DeviceExchange::send_ahead(const Operation& operation, CudaStream stream) {
+  const Payload& payload = operation.rule->payload;
+  if (!format_ || payload.size() != 1 || payload.front().tensor != "phi" || !is_plain_and_whole(operation) ||
+      rounding_in(operation) != *format_)
+    return false;
+  groups_ = sorted_groups(operation, replicas_.arena.replicas());
+  pack_on_device(table_of_(Slot::kSlowWeights), anchors_.get(), *format_, replicas_.arena.replicas(),
+                 replicas_.arena.parameters(), stream);
+  log(operation);
+  ahead_ = operation;
+  return true;
+}
+
+void DeviceExchange::keep_in(OperationRunner& runner) const {
+  if (!ahead_) return;
+  runner.put(*ahead_, [&](const OperationRunner::Pending& one) {
+    std::vector<std::uint8_t> bytes(as_index(one.format.bytes()));
+    copy_to_host(bytes.data(), anchors_.get() + one.replica * one.format.bytes(), bytes.size());
+    return bytes;
+  });
+}
+
+void DeviceExchange::awaited(const Operation& operation) {
+  if (ahead_ && ahead_->rule == operation.rule && ahead_->post_step == operation.post_step) ahead_.reset();
+}
 
 bool DeviceExchange::run(const Operation& operation, const OperationRunner& runner, CudaStream stream) {
   if (operation.rule->sharded || !operation.targets.empty() || !is_plain_and_whole(operation)) return false;
@@ -63,27 +116,24 @@ OuterTables DeviceExchange::outer_tables() {
       upload_groups(),           rounding_in(*operation_),      replicas_.arena.parameters()};
 }
 
-// Anchors that were sent ahead wait in host memory, packed, as a checkpoint keeps them: those of all members,
-// or, at the first outer step, none, and φ itself is what would have been sent.
-const float* DeviceExchange::anchors() {
+// After a resume what was sent ahead is in host memory, packed as a checkpoint keeps it. At the first outer
+// step there is none, and φ itself is what would have been sent.
+const void* DeviceExchange::anchors() {
+  if (ahead_ && ahead_->await_step == operation_->await_step) return anchors_.get();
   if (!runner_->sent_ahead(*operation_, "phi", groups_.front().front())) return nullptr;
-  const std::int64_t columns = replicas_.arena.parameters();
-  if (anchors_.size() == 0) anchors_ = DeviceTable<float>(as_index(replicas_.arena.replicas() * columns));
-  std::vector<float> row(as_index(columns));
   for (const std::vector<int>& group : groups_)
     for (const int replica : group) {
-      const Message* anchor = runner_->sent_ahead(*operation_, "phi", replica);
-      for (std::int64_t at = 0; at < columns; at += kBlock)
-        anchor->read(at, std::min(columns, at + kBlock), row.data() + at);
-      copy_to_device(anchors_.get() + replica * columns, row.data(), row.size() * sizeof(float));
+      const std::vector<std::uint8_t>& packed = runner_->sent_ahead(*operation_, "phi", replica)->bytes();
+      copy_to_device(anchors_.get() + replica * static_cast<std::int64_t>(packed.size()), packed.data(),
+                     packed.size());
     }
   return anchors_.get();
 }
 
 GroupTable DeviceExchange::upload_groups() {
   const FlatGroups flat(groups_);
-  members_ = DeviceTable<int>(flat.members);
-  begins_ = DeviceTable<int>(flat.begins);
+  members_.set(flat.members);
+  begins_.set(flat.begins);
   return {members_.get(), begins_.get()};
 }
 

@@ -3,10 +3,25 @@
 #include "core/index.h"
 
 namespace longhaul {
+namespace {
+
+bool is_whole_and_at_home(const PipelinePlan& plan) {
+  return plan.microbatches == 1 && !is_composed(plan);
+}
+
+}  // namespace
+
+std::int64_t DeviceMicrobatches::bytes(const PipelinePlan& plan, std::int64_t replicas,
+                                       std::int64_t parameters) {
+  if (is_whole_and_at_home(plan)) return 0;
+  const std::int64_t rows = is_composed(plan) ? 2 : 1;
+  return rows * replicas * parameters * static_cast<std::int64_t>(sizeof(float)) +
+         plan.microbatches * replicas * static_cast<std::int64_t>(plan.parts.size() * sizeof(DeviceStop));
+}
 
 DeviceMicrobatches::DeviceMicrobatches(const PipelinePlan& plan, int replicas, std::int64_t parameters)
     : plan_(plan), replicas_(replicas), parameters_(parameters) {
-  if (is_whole_and_at_home()) return;
+  if (is_whole_and_at_home(plan)) return;
   const std::size_t numbers = as_index(replicas * parameters);
   partial_ = DeviceTable<float>(numbers);
   if (is_composed(plan)) composed_ = DeviceTable<float>(numbers);
@@ -34,7 +49,7 @@ PlaceOfPaths DeviceMicrobatches::place_of_paths(int microbatch, int place) const
 }
 
 void DeviceMicrobatches::run(const Tables& tables, const Decode& decode, CudaStream stream) {
-  if (is_whole_and_at_home()) return decode(0, tables);
+  if (is_whole_and_at_home(plan_)) return decode(0, tables);
   const float share = 1 / static_cast<float>(plan_.microbatches);
   if (plan_.is_partial()) clear_on_device({tables.gradients, parameters_}, replicas_, stream);
   const auto size_of = [&](int part) { return plan_.parts[as_index(part)].columns.size(); };

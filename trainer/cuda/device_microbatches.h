@@ -16,6 +16,9 @@ class DeviceMicrobatches {
   // Rows [R, parameters] of `replicas`. `plan` must outlive it.
   DeviceMicrobatches(const PipelinePlan& plan, int replicas, std::int64_t parameters);
 
+  // What one allocates.
+  static std::int64_t bytes(const PipelinePlan& plan, std::int64_t replicas, std::int64_t parameters);
+
   // Tables [R, parameters].
   struct Tables {
     float *weights, *gradients;
@@ -30,7 +33,6 @@ class DeviceMicrobatches {
   void run(const Tables& tables, const Decode& decode, CudaStream stream);
 
  private:
-  bool is_whole_and_at_home() const { return plan_.microbatches == 1 && !is_composed(plan_); }
   PlaceOfPaths place_of_paths(int microbatch, int place) const;
 
   const PipelinePlan& plan_;

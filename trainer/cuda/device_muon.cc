@@ -55,6 +55,15 @@ DeviceMuon::DeviceMuon(const OptimizerSpec& spec, const std::vector<MuonMatrix>&
       inverse_(matrices.empty() ? 0 : as_index(tables.replicas)),
       scalars_(matrices.empty() ? 0 : 1) {}
 
+std::int64_t DeviceMuon::bytes(const std::vector<MuonMatrix>& matrices, std::int64_t replicas) {
+  if (matrices.empty()) return 0;
+  const std::size_t numbers =
+      2 * room_for(matrices, replicas, size_of) + 2 * room_for(matrices, replicas, gram_size);
+  return static_cast<std::int64_t>(numbers * sizeof(float) +
+                                   room_for(matrices, replicas, slices_of) * sizeof(double) +
+                                   as_index(replicas) * sizeof(float) + sizeof(MuonScalars));
+}
+
 void DeviceMuon::set(double lr) {
   if (matrices_.empty()) return;
   const MuonScalars scalars = muon_scalars(spec_, lr);

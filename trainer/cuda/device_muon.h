@@ -15,6 +15,9 @@ class DeviceMuon {
   // Nothing is allocated where there are no matrices.
   DeviceMuon(const OptimizerSpec& spec, const std::vector<MuonMatrix>& matrices, const AdamwTables& tables);
 
+  // What one allocates.
+  static std::int64_t bytes(const std::vector<MuonMatrix>& matrices, std::int64_t replicas);
+
   // Before run(); not part of a captured graph.
   void set(double lr);
   // On the stream, which is LibTorch's current one; `factors` [R] clip.

@@ -26,6 +26,17 @@ DeviceOptimizer::DeviceOptimizer(const OptimizerSpec& spec, const std::vector<De
       scalars_(1),
       muon_(spec, muon, tables_) {}
 
+std::int64_t DeviceOptimizer::bytes(const std::vector<DecayRange>& ranges, const AdamwTables& tables,
+                                    const std::vector<MuonMatrix>& muon, Precision precision) {
+  const std::int64_t narrow = precision == Precision::kBf16 ? 2 * tables.replicas * tables.columns : 0;
+  std::int64_t covered = 0;
+  for (const DecayRange& range : ranges) covered += range.end - range.begin;
+  const std::int64_t words = (tables.columns + 31) / 32;
+  return narrow + 4 * words * (covered == tables.columns ? 1 : 2) +
+         tables.replicas * (8 * norm_slices(tables.columns) + 4) +
+         static_cast<std::int64_t>(sizeof(StepScalars)) + DeviceMuon::bytes(muon, tables.replicas);
+}
+
 void DeviceOptimizer::set(double lr, int step) {
   const StepScalars scalars = step_scalars(spec_, lr, step);
   scalars_.set(&scalars, 1);

@@ -16,6 +16,10 @@ class DeviceOptimizer {
   DeviceOptimizer(const OptimizerSpec& spec, const std::vector<DecayRange>& ranges, const AdamwTables& tables,
                   const std::vector<MuonMatrix>& muon = {}, Precision precision = Precision::kFloat32);
 
+  // What one allocates; the tables' pointers do not matter.
+  static std::int64_t bytes(const std::vector<DecayRange>& ranges, const AdamwTables& tables,
+                            const std::vector<MuonMatrix>& muon, Precision precision);
+
   // Before run(); not part of a captured graph.
   void set(double lr, int step);
   // On the stream, without waiting; can be captured.

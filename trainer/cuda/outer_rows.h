@@ -44,9 +44,52 @@ struct FlatGroups {
   }
 };
 
+// Columns of a table whose numbers are in the format they are rounded to: 4 bytes each, or 2.
+template <int kColumns>
+struct RoundedColumns {
+  struct alignas(2 * kColumns) Halves {
+    std::uint16_t at[kColumns];
+  };
+
+  LONGHAUL_HOST_DEVICE static Pack<kColumns> read(const void* table, std::int64_t at, Rounding format) {
+    if (format == Rounding::kNone) return Pack<kColumns>::read(static_cast<const float*>(table) + at);
+    const Halves halves = *reinterpret_cast<const Halves*>(static_cast<const std::uint16_t*>(table) + at);
+    Pack<kColumns> values;
+    for (int c = 0; c < kColumns; ++c)
+      values.at[c] = format == Rounding::kBf16 ? from_bf16(halves.at[c]) : from_fp16(halves.at[c]);
+    return values;
+  }
+  LONGHAUL_HOST_DEVICE static void write(const Pack<kColumns>& values, void* table, std::int64_t at,
+                                         Rounding format) {
+    if (format == Rounding::kNone) return values.write(static_cast<float*>(table) + at);
+    Halves halves;
+    for (int c = 0; c < kColumns; ++c)
+      halves.at[c] = format == Rounding::kBf16 ? to_bf16(values.at[c]) : to_fp16(values.at[c]);
+    *reinterpret_cast<Halves*>(static_cast<std::uint16_t*>(table) + at) = halves;
+  }
+};
+
+constexpr std::int64_t bytes_of(Rounding format) {
+  return format == Rounding::kNone ? 4 : 2;
+}
+
+// packed [R, P] ← rows, in the format.
+template <int kColumns>
+struct PackColumns {
+  const float* rows;
+  void* packed;
+  Rounding format;
+  std::int64_t columns;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t replica, std::int64_t column) const {
+    const std::int64_t at = replica * columns + column;
+    RoundedColumns<kColumns>::write(Pack<kColumns>::read(rows + at), packed, at, format);
+  }
+};
+
 struct OuterTables {
   float *theta, *phi, *momentum;
-  const float* anchors;  // φ as the group sees it, rounded already; null: phi, rounded here
+  const void* anchors;  // φ as the group sees it, in the format of `rounding`; null: phi, rounded here
   GroupTable groups;
   Rounding rounding;
   std::int64_t columns;
@@ -78,7 +121,7 @@ struct MeanOfMembers {
     using Columns = Pack<kColumns>;
     const std::int64_t at = member * t.columns + column;
     const Columns fast = Columns::read(t.theta + at), slow = Columns::read(t.phi + at);
-    const Columns anchor = t.anchors ? Columns::read(t.anchors + at) : slow;
+    const Columns anchor = t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.rounding) : slow;
     for (int c = 0; c < kColumns; ++c) {
       const float moved = rounded(fast.at[c] - slow.at[c], t.rounding);
       const float from = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);
@@ -117,7 +160,8 @@ struct OuterColumns {
       using Columns = Pack<kColumns>;
       const OuterTables& t = of.tables;
       const std::int64_t at = member * t.columns + column;
-      const Columns anchor = Step::kReadsPhi && t.anchors ? Columns::read(t.anchors + at) : phi;
+      const Columns anchor =
+          Step::kReadsPhi && t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.rounding) : phi;
       Columns momentum = Columns::read(t.momentum + at), theta;
       for (int c = 0; c < kColumns; ++c) {
         const float sent = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);

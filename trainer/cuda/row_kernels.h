@@ -9,6 +9,7 @@
 #include "trainer/cuda/adamw_rows.h"
 #include "trainer/cuda/microbatch_rows.h"
 #include "trainer/cuda/outer_rows.h"
+#include "trainer/cuda/spread_rows.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/optimizer/muon.h"
 
@@ -47,6 +48,9 @@ void muon_update_on_device(const AdamwTables& tables, const MuonMatrix& matrix, 
 template <typename Step>
 void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const Step& step,
                           CudaStream stream);
+// packed [R, P] ← rows, in the format that they are rounded to.
+void pack_on_device(const float* rows, void* packed, Rounding format, std::int64_t replicas,
+                    std::int64_t columns, CudaStream stream);
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
                        std::int64_t columns, CudaStream stream);
 
@@ -56,5 +60,10 @@ void gather_on_device(const GatherPlace& work, std::int64_t replicas, std::int64
 void scatter_on_device(const ScatterPlace& work, std::int64_t replicas, std::int64_t columns,
                        CudaStream stream);
 void clear_on_device(const ClearRows& work, std::int64_t replicas, CudaStream stream);
+
+// Of an evaluation. `count` columns from work.first on.
+void find_differences_on_device(const FindDifferences& work, CudaStream stream);
+void center_on_device(const CenterColumns& work, std::int64_t count, CudaStream stream);
+void sum_blocks_on_device(const SumBlocks& work, CudaStream stream);
 
 }  // namespace longhaul

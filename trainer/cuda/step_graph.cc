@@ -18,9 +18,23 @@ struct StepGraph::State {
     c10::cuda::CUDACachingAllocator::emptyCache();
     auto captured = std::make_unique<at::cuda::CUDAGraph>();
     captured->capture_begin();
-    work();
+    try {
+      work();
+    } catch (...) {
+      end_failed_capture(*captured);
+      throw;  // what went wrong first
+    }
     captured->capture_end();
     graph = std::move(captured);
+  }
+
+  // A stream that is left capturing refuses everything, frees included.
+  static void end_failed_capture(at::cuda::CUDAGraph& graph) {
+    try {
+      graph.capture_end();
+      graph.reset();
+    } catch (const std::exception&) {
+    }
   }
 
   bool captures;
@@ -39,9 +53,12 @@ void StepGraph::run(const std::function<void()>& work) {
   state_->graph->replay();
 }
 
-// The one thing that the kernels ask of LibTorch.
+// What the rest asks of LibTorch.
 CudaStream current_cuda_stream() {
   return c10::cuda::getCurrentCUDAStream().stream();
+}
+void give_back_cached_memory() {
+  c10::cuda::CUDACachingAllocator::emptyCache();
 }
 
 }  // namespace longhaul

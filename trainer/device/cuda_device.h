@@ -22,6 +22,8 @@ int device_count();
 // From now on for the calling thread.
 void use_device(int number);
 std::int64_t free_device_memory();  // bytes
+// What LibTorch keeps to be used again.
+void give_back_cached_memory();
 
 // Zeros. Throws RunError where the device has not the memory.
 float* allocate_on_device(std::size_t bytes);

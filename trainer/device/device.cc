@@ -4,12 +4,33 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/api/include/torch/version.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "core/errors.h"
 #include "trainer/device/cuda_device.h"
 
 namespace longhaul {
+namespace {
+
+// The two settings with which cuBLAS gives the same bits again; read when it is first used.
+constexpr const char* kWorkspaces = "CUBLAS_WORKSPACE_CONFIG";
+constexpr std::array<const char*, 2> kRepeatable = {":4096:8", ":16:8"};
+
+}  // namespace
+
+void use_repeatable_cublas() {
+  const char* wanted = std::getenv(kWorkspaces);
+  if (!wanted) {
+    setenv(kWorkspaces, kRepeatable[0], 1);
+    return;
+  }
+  for (const char* setting : kRepeatable)
+    if (std::string(wanted) == setting) return;
+  throw InputError(kWorkspaces, std::string("found \"") + wanted + "\"",
+                   std::string(kRepeatable[0]) + " or " + kRepeatable[1],
+                   "with others cuBLAS may give other bits each time; leave it unset");
+}
 
 Device choose_device(const std::string& wanted, const std::string& path) {
   const bool has_gpu = built_with_cuda() && at::hasCUDA();
@@ -20,8 +41,7 @@ Device choose_device(const std::string& wanted, const std::string& path) {
     throw InputError(path, "found \"cuda\", but LibTorch " + torch_version() + " sees no GPU here",
                      "\"cpu\" or \"auto\"", "use auto to take a GPU only where there is one");
   if (!has_gpu || wanted == "cpu") return Device::kCpu;
-  // One of the two settings with which cuBLAS gives the same bits again; read when it is first used.
-  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+  use_repeatable_cublas();
   return Device::kCuda;
 }
 

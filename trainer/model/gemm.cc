@@ -1,6 +1,7 @@
 #include "trainer/model/gemm.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Version.h>
 #include <c10/core/GradMode.h>
 #include <fmt/core.h>
 #ifdef LONGHAUL_ONEDNN
@@ -15,6 +16,13 @@
 
 #include "core/errors.h"
 #include "trainer/device/device.h"
+
+#ifdef LONGHAUL_TORCH_SGEMM
+// The BLAS inside a PyTorch (MKL), by its Fortran name; sizes of 32 bits, matrices by columns.
+extern "C" void sgemm_(const char* way_a, const char* way_b, const int* m, const int* n, const int* k,
+                       const float* alpha, const float* a, const int* a_stride, const float* b,
+                       const int* b_stride, const float* beta, float* c, const int* c_stride);
+#endif
 
 namespace longhaul {
 namespace {
@@ -90,6 +98,8 @@ std::string blas_name() {
   // Once: OpenBLAS writes its answer into a buffer that all threads share.
   static const std::string openblas = openblas_get_config();
   return name + openblas;
+#elif defined(LONGHAUL_TORCH_SGEMM)
+  return name + at::get_mkl_version();
 #else
   return name + "LibTorch " + torch_version();
 #endif
@@ -107,6 +117,15 @@ void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, float alph
   const auto number = [](std::int64_t value) { return static_cast<blasint>(value); };
   cblas_sgemm(CblasRowMajor, way(a), way(b), number(m), number(n), number(k), alpha, a.data, number(a.stride),
               b.data, number(b.stride), beta, c, number(stride));
+#elif defined(LONGHAUL_TORCH_SGEMM)
+  // By columns c is its transpose, bᵀ aᵀ.
+  const auto way = [](const Operand& operand) { return operand.transposed ? 'T' : 'N'; };
+  const char way_a = way(a), way_b = way(b);
+  const int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k),
+            a_stride = static_cast<int>(a.stride), b_stride = static_cast<int>(b.stride),
+            c_stride = static_cast<int>(stride);
+  sgemm_(&way_b, &way_a, &columns, &rows, &inner, &alpha, b.data, &b_stride, a.data, &a_stride, &beta, c,
+         &c_stride);
 #else
   multiply_by_tensors(m, n, k, alpha, a, b, beta, c, stride);
 #endif
@@ -115,9 +134,8 @@ void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, float alph
 void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
                          const Operand& b, float beta, float* c, std::int64_t stride) {
   const c10::NoGradGuard no_gradient;
-  const at::Tensor product = at::mm(tensor(a, m, k), tensor(b, k, n)).mul_(alpha);
   at::Tensor target = tensor({c, stride}, m, n);
-  beta == 0 ? target.copy_(product) : target.mul_(beta).add_(product);
+  at::addmm_out(target, target, tensor(a, m, k), tensor(b, k, n), beta, alpha);
 }
 
 }  // namespace longhaul

@@ -443,8 +443,7 @@ Setting setting_of(const ModelShape& shape, Device device, Precision precision) 
   setting.shape = shape;
   setting.device = torch_device(device);
   const std::int64_t half = shape.hidden / shape.heads / 2;
-  setting.flash = kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 &&
-                  half % 4 == 0 && half <= 128;
+  setting.flash = StackedDecoder::fuses_attention(shape, device, precision);
   const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
   const Tensor angle = at::outer(at::arange(shape.context, at::kDouble), frequency);
   setting.cosine = angle.cos().to(setting.device, at::kFloat);
@@ -480,11 +479,13 @@ class StackedDecoder::Implementation {
   }
 
   Piece piece_of(int replicas, int sequences, bool with_gradient, bool narrow_is_given) const {
-    const Way way{setting_.flash, false, narrow_is_given};
-    const bool fits = memory_limit_ == 0 || !with_gradient ||
-                      workspace_bytes(setting_.shape, precision_, 1, 1, true, way) <= memory_limit_;
-    if (fits) return piece_of(replicas, sequences, with_gradient, way);
-    return piece_of(replicas, sequences, with_gradient, {setting_.flash, true, narrow_is_given});
+    const Way plain{setting_.flash, false, narrow_is_given}, again{setting_.flash, true, narrow_is_given};
+    const auto one_sequence = [&](const Way& way) {
+      return workspace_bytes(setting_.shape, precision_, 1, 1, with_gradient, way);
+    };
+    const bool recomputes =
+        memory_limit_ > 0 && one_sequence(plain) > memory_limit_ && one_sequence(again) < one_sequence(plain);
+    return piece_of(replicas, sequences, with_gradient, recomputes ? again : plain);
   }
 
  private:
@@ -571,6 +572,12 @@ StackedDecoder::~StackedDecoder() = default;
 void StackedDecoder::run(const StackedBatch& batch) const {
   implementation_->run(
       batch, piece_of(batch.replicas, batch.sequences, batch.gradient != nullptr, batch.narrow != nullptr));
+}
+
+bool StackedDecoder::fuses_attention(const ModelShape& shape, Device device, Precision precision) {
+  const int width = shape.hidden / shape.heads;
+  return kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 && width % 8 == 0 &&
+         width <= 256;
 }
 
 StackedDecoder::Piece StackedDecoder::piece_of(int replicas, int sequences, bool with_gradient,

@@ -435,16 +435,18 @@ std::vector<OperationRunner::Pending> OperationRunner::pending(
 
 void OperationRunner::restore(const std::vector<Operation>& operations, const FetchMessage& fetch) {
   posted_.clear();
-  for (const Operation& operation : operations) {
-    std::vector<Pending> all = pending({operation});
-    Posted& posted = posted_[key_of(operation)];
-    posted.await_step = operation.await_step;
-    posted.stage = operation.rule->stage;
-    for (Pending& one : all) {
-      std::vector<std::uint8_t> bytes = fetch(one);
-      if (replicas_.arena.held().contains(one.replica))
-        posted.messages[{one.tensor, one.replica}] = Message(std::move(one.format), std::move(bytes));
-    }
+  for (const Operation& operation : operations) put(operation, fetch);
+}
+
+void OperationRunner::put(const Operation& operation, const FetchMessage& fetch) {
+  std::vector<Pending> all = pending({operation});
+  Posted& posted = posted_[key_of(operation)];
+  posted.await_step = operation.await_step;
+  posted.stage = operation.rule->stage;
+  for (Pending& one : all) {
+    std::vector<std::uint8_t> bytes = fetch(one);
+    if (replicas_.arena.held().contains(one.replica))
+      posted.messages[{one.tensor, one.replica}] = Message(std::move(one.format), std::move(bytes));
   }
 }
 

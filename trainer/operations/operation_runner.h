@@ -72,6 +72,8 @@ class OperationRunner {
   // the order of pending(); what it returns for replicas that live elsewhere is not looked at.
   using FetchMessage = std::function<std::vector<std::uint8_t>(const Pending&)>;
   void restore(const std::vector<Operation>& operations, const FetchMessage& fetch);
+  // Of one, beside what else was posted.
+  void put(const Operation& operation, const FetchMessage& fetch);
 
   const Update& update() const { return update_; }
   // The message of `tensor` that `replica` sent ahead for the operation; null: it did not.

@@ -53,10 +53,14 @@ class DeviceMachine : public RowMachine {
     const FlatGroups flat(run.groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const DeviceTable<float> theta(run.theta), phi(run.phi), momentum(run.momentum), anchors(run.anchors);
+    const DeviceTable<std::uint8_t> packed(run.anchors.size() *
+                                           static_cast<std::size_t>(bytes_of(run.rounding)));
+    pack_on_device(anchors.get(), packed.get(), run.rounding,
+                   static_cast<std::int64_t>(run.anchors.size()) / run.columns, run.columns, nullptr);
     step(OuterTables{theta.get(),
                      phi.get(),
                      momentum.get(),
-                     run.anchors.empty() ? nullptr : anchors.get(),
+                     run.anchors.empty() ? nullptr : packed.get(),
                      {members.get(), begins.get()},
                      run.rounding,
                      run.columns},

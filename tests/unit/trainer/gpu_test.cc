@@ -1,5 +1,6 @@
 // Trainings on a GPU against those on the CPU; skipped where there is no GPU or the trainer has no CUDA.
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "tests/support/every_method.h"
@@ -10,6 +11,7 @@
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/device/cuda_device.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 namespace {
@@ -137,9 +139,59 @@ TEST_F(Gpu, SameBitsAgain) {
     }
 }
 
+// The fused backward pass of attention goes block by block over 64 to 128 keys; several of them add to a query.
+TEST_F(Gpu, SameBitsAgainWhereAttentionHasSeveralBlocks) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
+  scenario["train"]["precision"] = "bf16";
+  scenario["train"]["model"].update({{"hidden", 128}, {"heads", 2}, {"ffn", 128}, {"context", 384}});
+  EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics);
+}
+
 TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
   const Json scenario = small_scenario({{"name", "diloco"}, {"inner_steps", 1}}, 1);
   expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), stacked_on_gpu(scenario), 1e-5, "loop");
+}
+
+// The last evaluation of a training on the card, against the host's own of the rows that came back. Of equal
+// rows, of rows that differ, of a product beside the weights; a last batch that is smaller.
+TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
+  for (const char* name : {"ddp", "noloco", "delayed-nesterov", "single", "sparta"})
+    for (const bool stacked : {true, false}) {
+      Json scenario = small_scenario(name == std::string("noloco")
+                                         ? Json{{"name", name}, {"inner_steps", 2}, {"pattern", "presend"}}
+                                         : Json{{"name", name}},
+                                     5);
+      scenario["workload"] = {{"wire", "fp32"}};
+      scenario["train"]["evaluate_sequences"] = 19;
+      const TemporaryFolder folder;
+      const Case one = only_case(scenario, folder);
+      ProgressReporter silent("test", -1, true);
+      TrainingFiles files(folder.file("out"), true);
+      Training training(one, Device::kCuda,
+                        stacked ? make_stacked_backend(make_loop_backend()) : make_loop_backend(), files,
+                        silent);
+      files.finish(training.run());
+
+      const std::unique_ptr<Backend> loop = make_loop_backend();
+      const Case trained = trained_case(one);
+      const Decoder decoder(trained.train->model, Device::kCpu);
+      Evaluator host(decoder, validation_batches(load_dataset(trained).validation, *trained.train), true,
+                     training.arena(), *loop, one_rank(), make_update(trained.method)->product());
+      std::vector<int> all(static_cast<std::size_t>(trained.replicas));
+      std::iota(all.begin(), all.end(), 0);
+      const Evaluation expected = host.evaluate(5, "", all);
+      const CsvTable found = read_csv(folder.file("out/metrics.csv"));
+      const std::string what = std::string(name) + (stacked ? ", stacked" : ", loop");
+      ASSERT_GT(found.rows.size(), all.size()) << what;
+      const auto* line = &found.rows[found.rows.size() - all.size() - 1];
+      for (const int replica : all)
+        EXPECT_NEAR(std::stod(line[replica][3]), expected.losses[static_cast<std::size_t>(replica)],
+                    1e-6 * expected.losses[0])
+            << what;
+      EXPECT_NEAR(std::stod(line[all.size()][4]), expected.loss_of_mean, 1e-6 * expected.loss_of_mean)
+          << what;
+      EXPECT_EQ(std::stod(line[all.size()][5]), expected.weight_spread) << what << ": the bits of the host";
+    }
 }
 
 // What a training on `size` ranks leaves: tables, log, and the bytes of each replica's rows of all slots, of
@@ -195,7 +247,7 @@ TEST_F(Gpu, ResumesToTheSameBits) {
   const TemporaryFolder folder;
   const Case one = only_case(scenario, folder);
   EXPECT_THROW(train_with(one, folder, Device::kCuda,
-                          std::make_unique<Stops>(16, make_stacked_backend(make_loop_backend()))),
+                          std::make_unique<Stops>(10, make_stacked_backend(make_loop_backend()))),
                std::runtime_error);
   ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
   ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));

@@ -85,16 +85,20 @@ class HostMachine : public RowMachine {
   }
 
  private:
-  static OuterTables tables(OuterRun& run, const FlatGroups& flat) {
+  OuterTables tables(OuterRun& run, const FlatGroups& flat) {
+    packed_.resize(run.anchors.size() * static_cast<std::size_t>(bytes_of(run.rounding)));
+    launch_.grid(static_cast<std::int64_t>(run.anchors.size()) / run.columns, run.columns, kColumns,
+                 PackColumns<kColumns>{run.anchors.data(), packed_.data(), run.rounding, run.columns});
     return {run.theta.data(),
             run.phi.data(),
             run.momentum.data(),
-            run.anchors.empty() ? nullptr : run.anchors.data(),
+            run.anchors.empty() ? nullptr : packed_.data(),
             {flat.members.data(), flat.begins.data()},
             run.rounding,
             run.columns};
   }
   HostLaunch launch_;
+  std::vector<std::uint8_t> packed_;  // anchors
 };
 
 // Not available (make_device_machine() is null) without a GPU or without CUDA in the build.

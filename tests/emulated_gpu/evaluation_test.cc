@@ -1,0 +1,48 @@
+// Evaluations and what is sent ahead leave the rows on the card: losses and sums come to the host.
+#include <gtest/gtest.h>
+
+#include "tests/emulated_gpu/device_memory.h"
+#include "tests/unit/trainer/compared_trainings.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kRow = 16 * 16 * 2 + 2 * (4 * 16 * 16 + 3 * 16 * 24 + 2 * 16) + 16;  // parameters
+
+// Of a training that is evaluated so often; its only checkpoint with rows is that of the end.
+std::size_t copied_by(const Json& method, int evaluate_every) {
+  Json scenario = small_scenario(method, 12);
+  scenario["train"]["evaluate_every"] = evaluate_every;
+  scenario["train"]["checkpoint_every"] = 12;
+  const TemporaryFolder folder;
+  const std::size_t before = emulated::copied_to_host();
+  train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
+  return emulated::copied_to_host() - before;
+}
+
+TEST(CardEvaluation, BringsNoRowsToTheHost) {
+  for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}}, Json{{"name", "ddp"}}}) {
+    const std::size_t one = copied_by(method, 12), twelve = copied_by(method, 1);
+    EXPECT_GT(one, 4 * kRow * sizeof(float)) << "the last checkpoint has the weights of four replicas";
+    EXPECT_GT(twelve, one);
+    EXPECT_LT(twelve - one, kRow * sizeof(float)) << method.dump();
+  }
+}
+
+// φ that is sent ahead waits on the card; a checkpoint fetches it.
+TEST(CardAnchors, StayThereBetweenCheckpoints) {
+  const auto copied = [](const char* pattern, int checkpoint_every) {
+    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", pattern}}, 12);
+    scenario["train"]["evaluate_every"] = 12;
+    scenario["train"]["checkpoint_every"] = checkpoint_every;
+    const TemporaryFolder folder;
+    const std::size_t before = emulated::copied_to_host();
+    train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
+    return emulated::copied_to_host() - before;
+  };
+  EXPECT_EQ(copied("presend", 12), copied("exchange", 12));
+  EXPECT_EQ(copied("presend", 6), copied("exchange", 6) + 4 * kRow * 2) << "of four replicas, in bf16";
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,125 @@
+// What a training takes of the card's memory is counted before anything is allocated, and said where it is
+// not enough.
+#include <gtest/gtest.h>
+
+#include "core/units.h"
+#include "tests/emulated_gpu/device_memory.h"
+#include "tests/support/every_method.h"
+#include "tests/unit/trainer/compared_trainings.h"
+#include "trainer/cuda/card_memory.h"
+
+namespace longhaul {
+namespace {
+
+// So much more memory than the tables of a training, in bytes; its last words, or none.
+std::string words_with(std::size_t memory, const Json& scenario) {
+  const TemporaryFolder folder;
+  const emulated::MemoryOf all(memory);
+  try {
+    train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
+    return "";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "train");
+    return error.parts().found + " | " + error.parts().allowed + " | " + error.parts().hint;
+  }
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// What is left of the card while a training stands on it, of which nothing is LibTorch's here.
+std::int64_t taken_by(const Json& scenario) {
+  const TemporaryFolder folder;
+  ProgressReporter silent("test", -1, true);
+  TrainingFiles files(folder.file("out"), true);
+  const auto before = static_cast<std::int64_t>(emulated::free_bytes());
+  const Training training(only_case(scenario, folder), Device::kCuda,
+                          make_stacked_backend(make_loop_backend()), files, silent);
+  return before - static_cast<std::int64_t>(emulated::free_bytes());
+}
+
+// The least memory with which the training is not refused, to a byte.
+std::int64_t least_memory(const Json& scenario) {
+  std::int64_t fails = 0, runs = std::int64_t{1} << 26;
+  while (runs - fails > 1) {
+    const std::int64_t middle = (fails + runs) / 2;
+    (words_with(static_cast<std::size_t>(middle), scenario).empty() ? runs : fails) = middle;
+  }
+  return runs;
+}
+
+TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
+  std::vector<Json> scenarios;
+  for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "noloco"}, {"inner_steps", 2}},
+                             Json{{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}},
+                             Json{{"name", "muloco"}, {"inner_steps", 2}}})
+    scenarios.push_back(small_scenario(method, 1));
+  scenarios.push_back(scenarios[1]);
+  scenarios.back()["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
+  for (const Json& scenario : scenarios) {
+    const TemporaryFolder folder;
+    const Case one = trained_case(only_case(scenario, folder));
+    const std::string words = words_with(1000, scenario);
+    const ModelShape& shape = one.train->model;
+    // With layers computed again, which takes less.
+    const std::int64_t activations =
+        StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true}) +
+        StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false);
+    const std::int64_t fixed = taken_by(scenario);
+    EXPECT_TRUE(has(words, human_bytes(static_cast<double>(fixed + activations)) + " at least"))
+        << words << ", " << fixed << " and " << activations;
+    // Activations may take eight tenths of what the tables leave.
+    EXPECT_NEAR(static_cast<double>(least_memory(scenario)),
+                static_cast<double>(fixed) + static_cast<double>(activations) / 0.8, 1.01);
+  }
+}
+
+TEST(CardMemory, SaysWhatIsNeededWhatThereIsAndWhatToLower) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
+  const std::string few = words_with(100000, scenario);
+  EXPECT_TRUE(has(few, "6 tables of 4 replicas of")) << few;
+  EXPECT_TRUE(has(few, "100 kB are free on the card")) << few;
+  EXPECT_TRUE(has(few, "fewer replicas on the card")) << few;
+
+  scenario["train"]["model"]["context"] = 200;
+  scenario["replicas"] = 2;
+  const std::string lengthy = words_with(1000000, scenario);
+  EXPECT_TRUE(has(lengthy, "a shorter context")) << lengthy;
+}
+
+// A card that is smaller is used in smaller pieces: other sums, hardly other losses.
+TEST(CardMemory, ALittleIsEnoughInPieces) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 1);
+  scenario["train"]["evaluate_every"] = 1;
+  const auto train_in = [&](std::size_t memory) {
+    const TemporaryFolder folder;
+    const emulated::MemoryOf all(memory);
+    return train_with(only_case(scenario, folder), folder, Device::kCuda,
+                      make_stacked_backend(make_loop_backend()));
+  };
+  const auto least = static_cast<std::size_t>(least_memory(scenario));
+  const Trained small = train_in(least), large = train_in(std::size_t{1} << 32);
+  EXPECT_EQ(small.summary["sequences_at_once"], 1);
+  EXPECT_EQ(small.summary["replicas_at_once"], 1);
+  EXPECT_EQ(large.summary["sequences_at_once"], 2);
+  EXPECT_EQ(large.summary["replicas_at_once"], 4);
+  expect_losses(small, large, 1e-5, "in pieces");
+}
+
+TEST(CardMemory, FullInTheMiddleOfARunIsSaidInWords) {
+  const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
+  const TemporaryFolder folder;
+  emulated::fill_at_next_run();
+  try {
+    train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
+    FAIL();
+  } catch (const RunError& error) {
+    const std::string words = error.what();
+    EXPECT_TRUE(has(words, "6 tables of 4 replicas")) << words;
+    EXPECT_TRUE(has(words, "tried to allocate 1.00 GiB")) << words;
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,46 @@
+// What is set up before a GPU is used, as far as it needs none.
+#include "trainer/device/device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "core/errors.h"
+
+namespace longhaul {
+namespace {
+
+constexpr const char* kWorkspaces = "CUBLAS_WORKSPACE_CONFIG";
+
+std::string set_up_with(const char* wanted) {
+  if (wanted)
+    setenv(kWorkspaces, wanted, 1);
+  else
+    unsetenv(kWorkspaces);
+  use_repeatable_cublas();
+  const std::string left = std::getenv(kWorkspaces);
+  unsetenv(kWorkspaces);
+  return left;
+}
+
+// NVIDIA's documentation of cuBLAS names these two, "Results reproducibility".
+TEST(RepeatableCublas, TakesOneOfTheTwoSettings) {
+  EXPECT_EQ(set_up_with(nullptr), ":4096:8");
+  EXPECT_EQ(set_up_with(":16:8"), ":16:8");
+  EXPECT_EQ(set_up_with(":4096:8"), ":4096:8");
+}
+
+TEST(RepeatableCublas, RefusesAnother) {
+  try {
+    set_up_with(":4096:2:16:8");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, kWorkspaces);
+    EXPECT_NE(error.parts().found.find(":4096:2:16:8"), std::string::npos);
+  }
+  unsetenv(kWorkspaces);
+}
+
+}  // namespace
+}  // namespace longhaul
