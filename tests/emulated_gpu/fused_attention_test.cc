@@ -41,7 +41,7 @@ TEST_P(FusedAttention, WhatIsComputedAgainHasTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedAttention,
                          testing::Values(ModelShape{128, 2, 2, 64, 256, 64},
                                          ModelShape{48, 2, 3, 64, 300, 64},
-                                         ModelShape{72, 1, 3, 64, 256, 64}),
+                                         ModelShape{72, 2, 3, 64, 256, 64}),
                          [](const testing::TestParamInfo<ModelShape>& info) {
                            return "HeadsOf" + std::to_string(info.param.hidden / info.param.heads);
                          });

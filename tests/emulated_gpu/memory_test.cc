@@ -62,6 +62,7 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
     const Case one = trained_case(only_case(scenario, folder));
     const std::string words = words_with(1000, scenario);
     const ModelShape& shape = one.train->model;
+    // With layers computed again, which takes less.
     const std::int64_t activations =
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true, false}) +
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false);

@@ -44,6 +44,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
         replicas_(replicas),
         operations_(operations),
         stacked_(spec.stacked),
+        weights_are_composed_(is_composed(spec.pipeline)),
         microbatch_count_(spec.pipeline.microbatches),
         memory_(plan_memory(spec, replicas.arena, operations.update().product(), replicas.ranks)),
         tables_(allocate()),
@@ -182,7 +183,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
  private:
   StackedDecoder::Piece piece() const {
     return decoder_.piece_of(stacked_ ? held().size() : 1, sequences_of_microbatch(), true,
-                             optimizer_.narrow() != nullptr);
+                             optimizer_.narrow() && !weights_are_composed_);
   }
   template <typename Work>
   void with_memory(const Work& work) const {
@@ -285,7 +286,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   const TrainSpec& train_;
   Replicas& replicas_;
   OperationRunner& operations_;
-  bool stacked_;
+  bool stacked_, weights_are_composed_;
   int microbatch_count_;
   MemoryPlan memory_;
   std::vector<DeviceTable<float>> tables_;                  // by slot, or

@@ -22,13 +22,19 @@ namespace {
 // The rest is for what libraries take, and for gaps between tensors.
 constexpr double kShareOfFree = 0.8;
 
-// At least: what is computed again in a step is not kept.
+// At least: with layers computed again where that takes less.
 std::int64_t activations(const AcceleratorSpec& spec, std::int64_t replicas, std::int64_t sequences,
                          bool with_gradient) {
-  const bool fuses = StackedDecoder::fuses_attention(spec.train.model, Device::kCuda, spec.train.precision),
-             narrow_is_given = with_gradient && spec.train.precision == Precision::kBf16;
-  return StackedDecoder::workspace_bytes(spec.train.model, spec.train.precision, replicas, sequences,
-                                         with_gradient, {fuses, with_gradient, narrow_is_given});
+  StackedDecoder::Way way;
+  way.fused_attention =
+      StackedDecoder::fuses_attention(spec.train.model, Device::kCuda, spec.train.precision);
+  way.narrow_is_given = with_gradient && !is_composed(spec.pipeline);
+  const auto bytes = [&](bool recomputes) {
+    way.recomputes = recomputes;
+    return StackedDecoder::workspace_bytes(spec.train.model, spec.train.precision, replicas, sequences,
+                                           with_gradient, way);
+  };
+  return std::min(bytes(false), bytes(true));
 }
 
 std::string words(std::int64_t bytes) {

@@ -20,25 +20,14 @@ inline void use_full_precision_sums() {
 #endif
 }
 
-// target [replicas, rows, columns] (+)= left · right: float32 of bf16, no sum rounded to bf16.
+// On a GPU: target [replicas, rows, columns] (+)= left · right, float32 of bf16.
 inline void bf16_product(at::Tensor target, const at::Tensor& left, const at::Tensor& right, bool adds) {
 #ifdef LONGHAUL_WIDE_PRODUCTS
-  if (target.is_cuda()) {
-    adds ? at::baddbmm_out(target, target, left, right, at::kFloat)
-         : at::bmm_out(target, left, right, at::kFloat);
-    return;
-  }
-#else
-  if (target.is_cuda()) {  // rounded once: this LibTorch has no other product there
-    adds ? target.add_(at::bmm(left, right)) : target.copy_(at::bmm(left, right));
-    return;
-  }
+  adds ? at::baddbmm_out(target, target, left, right, at::kFloat)
+       : at::bmm_out(target, left, right, at::kFloat);
+#else  // rounded to bf16 once
+  adds ? target.add_(at::bmm(left, right)) : target.copy_(at::bmm(left, right));
 #endif
-  for (std::int64_t r = 0; r < target.size(0); ++r) {
-    at::Tensor of_replica = target[r];
-    const at::Tensor a = left[r].to(at::kFloat), b = right[r].to(at::kFloat);
-    adds ? of_replica.addmm_(a, b) : at::mm_out(of_replica, a, b);
-  }
 }
 
 // Where LibTorch's tensors lie.

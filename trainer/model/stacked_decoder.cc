@@ -14,6 +14,7 @@
 #include "trainer/device/flash_attention.h"
 #include "trainer/device/torch.h"
 #include "trainer/model/decoder.h"
+#include "trainer/model/gemm.h"
 #include "trainer/model/layer_operators.h"
 
 namespace longhaul {
@@ -217,13 +218,26 @@ class Pass {
                    const Tensor& x) {
     Tensor target = gradient_.narrow(1, column, rows * columns).view({n_, rows, columns});
     const Tensor left = turned(by_replica(dy)), right = by_replica(x);
-    if (kType<Number> != at::kFloat) {
-      if (!setting_.products || !multiply_on_device(target, left, right, accumulates_))
-        bf16_product(target, left, right, accumulates_);
-    } else if (accumulates_)
+    if (kType<Number> != at::kFloat && setting_.products &&
+        multiply_on_device(target, left, right, accumulates_))
+      return;
+    if (kType<Number> != at::kFloat)
+      setting_.device.is_cuda() ? bf16_product(target, left, right, accumulates_)
+                                : add_on_cpu(target, by_replica(dy), right);
+    else if (accumulates_)
       target.baddbmm_(left, right);
     else
       at::bmm_out(target, left, right);
+  }
+
+  // In float32: a product in bf16 would be rounded to it.
+  void add_on_cpu(const Tensor& target, const Tensor& dy, const Tensor& x) const {
+    const std::int64_t rows = dy.size(2), columns = x.size(2);
+    for (std::int64_t r = 0; r < n_; ++r) {
+      const Tensor left = dy[r].to(at::kFloat), right = x[r].to(at::kFloat);
+      multiply(rows, columns, m_, 1, transposed(data<float>(left), rows), {data<float>(right), columns},
+               accumulates_ ? 1.f : 0.f, data<float>(target[r]), columns);
+    }
   }
 
   // A product with as many columns as there are classes, or, where they are many, sums over equal tokens.
@@ -491,11 +505,13 @@ class StackedDecoder::Implementation {
   }
 
   Piece piece_of(int replicas, int sequences, bool with_gradient, bool narrow_is_given) const {
-    const Way way{setting_.flash, false, narrow_is_given};
-    const bool fits = memory_limit_ == 0 || !with_gradient ||
-                      workspace_bytes(setting_.shape, precision_, 1, 1, true, way) <= memory_limit_;
-    if (fits) return piece_of(replicas, sequences, with_gradient, way);
-    return piece_of(replicas, sequences, with_gradient, {setting_.flash, true, narrow_is_given});
+    const Way plain{setting_.flash, false, narrow_is_given}, again{setting_.flash, true, narrow_is_given};
+    const auto one_sequence = [&](const Way& way) {
+      return workspace_bytes(setting_.shape, precision_, 1, 1, with_gradient, way);
+    };
+    const bool recomputes =
+        memory_limit_ > 0 && one_sequence(plain) > memory_limit_ && one_sequence(again) < one_sequence(plain);
+    return piece_of(replicas, sequences, with_gradient, recomputes ? again : plain);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/cuda/device_table.h"
+#include "trainer/cuda/step_graph.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/device/device_products.h"
 #include "trainer/operations/update.h"
@@ -441,6 +442,40 @@ TEST_F(Gpu, GradientsInBf16AreThoseOfTheLoopToTwoPercent) {
     EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 2e-2);
   }
 }
+
+#ifdef LONGHAUL_WITH_CUDA
+// On tables in the card's memory.
+testing_stacked::Result run_on_gpu(const StackedDecoder& decoder, const testing_stacked::Replicas& replicas) {
+  const DeviceTable<float> weights(replicas.weights);
+  const DeviceTable<std::int64_t> tokens(replicas.tokens);
+  const DeviceTable<float> gradients(std::vector<float>(replicas.weights.size(), 123.f));
+  const DeviceTable<double> losses(static_cast<std::size_t>(replicas.replicas));
+  StepGraph(false).run([&] {
+    decoder.run({weights.get(), gradients.get(), tokens.get(), replicas.token_stride(), losses.get(),
+                 replicas.replicas, replicas.sequences});
+  });
+  wait_for_device();
+  return {losses.read(), gradients.read()};
+}
+
+// 1,500 classes, of which most do not occur and some do often: their gradient is a sum over equal tokens.
+// Once more with memory for less than one sequence, where layers are computed again.
+TEST_F(Gpu, ManyClassesAndLayersComputedAgainAreTheLoops) {
+  const ModelShape shape{96, 2, 4, 256, 65, 1500};
+  const testing_stacked::Replicas replicas(shape, 2, 1, 0.05);
+  const testing_stacked::Result loop = replicas.one_by_one();
+  for (const Precision precision : {Precision::kFloat32, Precision::kBf16}) {
+    const StackedDecoder all(shape, Device::kCuda, precision), again(shape, Device::kCuda, precision, 1);
+    ASSERT_TRUE(again.piece_of(2, 1, true).recomputes);
+    const testing_stacked::Result found = run_on_gpu(all, replicas), restored = run_on_gpu(again, replicas);
+    const double bound = precision == Precision::kBf16 ? 2e-2 : 1e-5;
+    for (int r = 0; r < 2; ++r) {
+      EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), bound) << "replica " << r;
+      EXPECT_LT(testing_stacked::relative_difference(restored, loop, replicas, r), bound) << "replica " << r;
+    }
+  }
+}
+#endif
 
 TEST_F(Gpu, GradientsInFloat32AreThoseOfTheLoopAndOfAutogradOnTheCard) {
   const ModelShape shape{96, 3, 4, 256, 65, 256};
