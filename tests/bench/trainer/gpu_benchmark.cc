@@ -13,6 +13,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <tuple>
 
 #include "core/random.h"
 #include "methods/common/registry.h"
@@ -21,6 +22,7 @@
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/outer_rows.h"
 #include "trainer/device/device.h"
+#include "trainer/device/device_products.h"
 #include "trainer/model/decoder.h"
 #include "trainer/operations/update.h"
 #include "trainer/updates/diloco.h"
@@ -192,6 +194,54 @@ Json row_kernels(std::int64_t replicas, std::int64_t columns, double rate) {
   return json;
 }
 
+// A step's products in bf16 by LibTorch and by the trainer (device_products.h), as shares of the matrix rate.
+Json products(const ModelShape& shape, int replicas, int batch, double rate) {
+  const std::int64_t tokens = std::int64_t{batch} * shape.context, h = shape.hidden, f = shape.ffn;
+  const auto by_trainer = make_device_products();
+  const auto options = at::TensorOptions(at::kBFloat16).device(at::kCUDA);
+  Json json = Json::array();
+  double libtorch_s = 0, trainer_s = 0, all = 0;
+  for (const auto& [name, rows, columns] : {std::tuple{"qkv", 3 * h, h},
+                                            {"attention_output", h, h},
+                                            {"gate_up", 2 * f, h},
+                                            {"down", h, f},
+                                            {"output", std::int64_t{shape.vocabulary}, h}}) {
+    const at::Tensor x = at::randn({replicas, tokens, columns}, options),
+                     dy = at::randn({replicas, tokens, rows}, options),
+                     w = at::randn({replicas, rows, columns}, options);
+    const double flop = 2. * replicas * static_cast<double>(tokens) * static_cast<double>(rows) *
+                        static_cast<double>(columns);
+    const auto measure = [&](const char* pass, const at::Tensor& left, const at::Tensor& right,
+                             bool into_float) {
+      const at::Tensor result = at::empty({replicas, left.size(1), right.size(2)},
+                                          options.dtype(into_float ? at::kFloat : at::kBFloat16));
+      const auto operand = [](const at::Tensor& matrices) {
+        const bool transposed = matrices.stride(2) != 1;
+        return ProductOperand{matrices.data_ptr(), matrices.stride(transposed ? 2 : 1), matrices.stride(0),
+                              transposed};
+      };
+      const BatchedProduct product{
+          replicas,          left.size(1),     right.size(2),    left.size(2), operand(left), operand(right),
+          result.data_ptr(), result.stride(1), result.stride(0), into_float,   false};
+      const double plain = seconds_a_call(3, 10, [&] { at::bmm(left, right); }),
+                   tuned =
+                       seconds_a_call(3, 10, [&] { by_trainer->multiply(product, current_cuda_stream()); });
+      libtorch_s += plain, trainer_s += tuned, all += flop;
+      json.push_back({{"product", name},
+                      {"pass", pass},
+                      {"libtorch_share", flop / plain / rate},
+                      {"trainer_share", flop / tuned / rate}});
+    };
+    measure("forward", x, w.transpose(1, 2), false);
+    measure("backward to x", dy, w, false);
+    measure("backward to the weights", dy.transpose(1, 2), x, true);
+  }
+  json.push_back({{"product", "all of a layer, and the output"},
+                  {"libtorch_share", all / libtorch_s / rate},
+                  {"trainer_share", all / trainer_s / rate}});
+  return json;
+}
+
 // One after the other, the most wanted first; `write` is called with all figures after each.
 void benchmark(bool quick, const std::string& wanted, const std::function<void(const Json&)>& write) {
   const int steps = quick ? 3 : 10;
@@ -212,6 +262,7 @@ void benchmark(bool quick, const std::string& wanted, const std::function<void(c
        [&] { return against_the_loop(small, replicas, 4, Precision::kBf16, steps); }},
       {"against_the_loop_float32",
        [&] { return against_the_loop(small, replicas, 4, Precision::kFloat32, steps); }},
+      {"products", [&] { return products(large, 8, quick ? 4 : 16, rate); }},
       {"row_kernels_large", [&] { return row_kernels(8, large.parameters() / (quick ? 8 : 1), copy); }},
       {"row_kernels_small", [&] { return row_kernels(256, small.parameters(), copy); }}};
   for (const auto& [name, measure] : parts) {
