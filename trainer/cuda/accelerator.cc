@@ -92,7 +92,6 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
       graph.on_its_stream([&](CudaStream stream) {
         optimizer_.renew_narrow(stream);
         step.begun.record(stream);
-        optimizer_.renew_narrow(stream);
         tokens_.send(stream, [&](std::int64_t* to) {
           for (const Batch& batch : batches) to = std::copy(batch.tokens.begin(), batch.tokens.end(), to);
         });

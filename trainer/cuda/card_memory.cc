@@ -22,9 +22,9 @@ namespace {
 // The rest is for what libraries take, and for gaps between tensors.
 constexpr double kShareOfFree = 0.8;
 
-// At least: with layers computed again where that takes less.
+// At least: with layers computed again where that takes less, unless all is to be kept.
 std::int64_t activations(const AcceleratorSpec& spec, std::int64_t replicas, std::int64_t sequences,
-                         bool with_gradient) {
+                         bool with_gradient, bool computes_again = true) {
   StackedDecoder::Way way;
   way.fused_attention =
       StackedDecoder::fuses_attention(spec.train.model, Device::kCuda, spec.train.precision);
@@ -34,7 +34,7 @@ std::int64_t activations(const AcceleratorSpec& spec, std::int64_t replicas, std
     return StackedDecoder::workspace_bytes(spec.train.model, spec.train.precision, replicas, sequences,
                                            with_gradient, way);
   };
-  return std::min(bytes(false), bytes(true));
+  return computes_again ? std::min(bytes(false), bytes(true)) : bytes(false);
 }
 
 std::string words(std::int64_t bytes) {
@@ -136,7 +136,7 @@ MemoryPlan plan_memory(const AcceleratorSpec& spec, const Arena& arena, Slot pro
   };
   place(spec.outer_state == OuterState::kHost ? outer : std::vector<Slot>());
   const int sequences = spec.train.batch / spec.pipeline.microbatches;
-  const bool is_short = !shares || shares->step < activations(spec, 1, sequences, true);
+  const bool is_short = !shares || shares->step < activations(spec, 1, sequences, true, false);
   if (spec.outer_state == OuterState::kAuto && is_short && !outer.empty()) place(outer);
   if (!shares) refuse(plan.needed, arena, free);
   plan.activations = *shares;

@@ -158,7 +158,7 @@ struct AddNorm {
       }
       return value;
     };
-    Floats<kPack> kept[kRoom<kKept>];
+    Floats<kPack> kept[kRoom<kKept>] = {};
     float squares = 0;
     each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
       const Floats<kPack> value = read(i);
@@ -204,8 +204,8 @@ struct NormBackward {
       const float* values = x + row * width;
       float* to = dx + row * width;
       Number* out = narrow + row * width;
-      NumberPack<Number, kPack> kept_gradients[kRoom<kKept>];
-      NumberPack<float, kPack> kept_values[kRoom<kKept>];
+      NumberPack<Number, kPack> kept_gradients[kRoom<kKept>] = {};
+      NumberPack<float, kPack> kept_values[kRoom<kKept>] = {};
       const float s = scale[row];
       float product = 0;
       each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {

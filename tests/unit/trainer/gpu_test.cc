@@ -212,7 +212,9 @@ TEST_F(Gpu, ProductsAreTheirDefinition) {
             }
             if (adds) expected = 0.5 + 2 * expected;
             if (column >= kN) {
-              if (is_float) EXPECT_EQ(found[place], 0.5f);  // nothing is written between
+              if (is_float) {
+                EXPECT_EQ(found[place], 0.5f);  // nothing is written between
+              }
               continue;
             }
             EXPECT_NEAR(is_float ? found[place] : from_bf16(narrow[place]), expected,
