@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
       "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or blas: what "
       "multiplies on a "
       "CPU\n"
-      "(default onednn on x86-64). docs/trainer.md explains them.");
+      "(default onednn on x86-64). docs/reference/trainer.md explains them.");
   longhaul::Arguments arguments;
   longhaul::OuterStepArguments outer_step;
   longhaul::add_training_options(app, arguments);
