@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/pace.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
 #include "core/errors.h"
@@ -96,6 +97,7 @@ void print_cases(const Scenario& scenario) {
         human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
             .c_str(),
         human_duration(replay.seconds).c_str());
+    if (const std::string pace = pace_in_words(one); !pace.empty()) std::printf("    %s\n", pace.c_str());
     print_node(one);
     print_placement(one);
   }

@@ -125,7 +125,16 @@ std::vector<Metric> declared() {
           .lower()
           .network_time()
           .column(15, "step", "Step time")
-          .means("with stages or crashes: simulated time over steps, exchanges between replicas included"),
+          .means("simulated time over steps, exchanges between replicas included"),
+      Declared("tokens_per_s", Unit::kNone)
+          .network_time()
+          .column(21, "tokens/s", "Tokens a second")
+          .means("tokens that all replicas together train on in a simulated second"),
+      Declared("accelerator_hours", Unit::kNone)
+          .lower()
+          .network_time()
+          .column(22, "accelerator h", "Accelerator hours")
+          .means("simulated time of the whole run times accelerators, waiting included"),
       bytes("stage_bytes_per_step"),
       count("stage_moves"),
       bytes("state_bytes_moved"),
