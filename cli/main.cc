@@ -135,6 +135,11 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
       ->add_option("--margin", options.request.margin,
                    "a difference that would not matter: also says which pairs are equal to within it")
       ->check(CLI::PositiveNumber);
+  compare
+      ->add_option("--ignore", options.request.ignored,
+                   "a key in which cases may differ without being told apart, as "
+                   "network.topology.regions.matrix, or a section; may be repeated")
+      ->allow_extra_args(false);
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
   compare
