@@ -13,6 +13,7 @@
 #include "analysis/report/report.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
+#include "analysis/site_table.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/hash.h"
@@ -72,6 +73,7 @@ std::string sibling_executable(const std::string& name) {
 void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline) {
   const std::string folder = layout.case_folder(one);
   if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
+  write_sites(one, folder);
   write_timeline(folder, {timeline, kMaximumSlices});
   write_file(folder + "/done", "");
 }

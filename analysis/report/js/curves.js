@@ -10,33 +10,6 @@ const AXES = {
   spread: {title: 'weight spread', format: formatNumber},
 };
 
-// Marks at 1, 2 and 5 · 10^n of a logarithmic axis; others would run into each other.
-const isRoundDecimal = value => [1, 2, 5].includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(6)));
-
-// Times are read in minutes and hours, so the marks of a linear axis must not be at 1000 s.
-function clockTicks(scale) {
-  const step = tickStep(scale.max - scale.min || 1, scale.isHorizontal() && innerWidth < 600 ? 3 : 6);
-  scale.ticks = [];
-  for (let mark = Math.ceil(scale.min / step - 1e-9); mark * step <= scale.max * (1 + 1e-9); ++mark) scale.ticks.push({value: mark * step});
-}
-
-// As many digits as tell the marks apart: losses from 5.5461 to 5.5464 are not all 5.546.
-function markText(about, value, marks) {
-  const step = marks && marks.length > 1 ? Math.abs(marks[1].value - marks[0].value) : 0;
-  if (about.format !== formatNumber || step === 0 || step >= Math.abs(value) * 1e-3 || Math.abs(value) >= 1e6) return about.format(value);
-  return value.toFixed(Math.min(12, Math.max(0, Math.ceil(-Math.log10(step)))));
-}
-
-function axis(about, logarithmic, extra = {}) {
-  return {
-    type: logarithmic ? 'logarithmic' : 'linear',
-    title: {display: true, text: about.title},
-    ticks: {callback: (value, _, marks) => (!logarithmic ? markText(about, value, marks) : isRoundDecimal(value) ? about.format(value) : null), maxTicksLimit: 7, maxRotation: 0},
-    ...(about.format === formatDuration && !logarithmic ? {afterBuildTicks: clockTicks} : {}),
-    ...extra,
-  };
-}
-
 // The 95 % t interval of a mean of some values; t from the table that comes with the data.
 function halfWidth(values) {
   const n = values.length;
@@ -70,18 +43,27 @@ const BANDS = {
   },
 };
 
+const MARKS_ON_A_LINE = 8;
+
+// About eight markers on a line of so many points, at other places on each line.
+function markers(series, count) {
+  const every = Math.max(1, Math.round(count / MARKS_ON_A_LINE)), first = Math.floor(every * (series.place % 4) / 4);
+  return {pointStyle: series.marker, pointRadius: Array.from({length: count}, (_, i) => (i % every === first ? 3.5 : 0)), pointHoverRadius: 4, pointBorderWidth: 1.5};
+}
+
 function curveDatasets(series, x, y, logX, logY) {
   const visible = point => point.y !== null && point.x !== null && (!logX || point.x > 0) && (!logY || point.y > 0);
   const dataset = (points, style) => ({
     label: series.name, data: points.filter(visible), borderColor: series.color, backgroundColor: series.color,
-    borderDash: series.dash, pointRadius: 0, pointHoverRadius: 4, tension: 0, ...style,
+    borderDash: series.dash, ...markers(series, points.filter(visible).length), tension: 0, ...style,
   });
   const curves = series.cases.map(one => one.curve).filter(Boolean);
   if (curves.length === 0) return [];
   if (curves.length === 1)
-    return [dataset(curvePoints(curves[0], x, y), {borderWidth: 2, pointRadius: curves[0].step.length > 25 ? 0 : 2})];
+    return [dataset(curvePoints(curves[0], x, y), {borderWidth: 2})];
   const mean = meanCurve(curves, x, y);
-  const thin = {borderWidth: 1, borderColor: faded(toHex(series.color), mean ? 0.4 : 0.9), hoverLabel: 'one seed'};
+  const thin = {borderWidth: 1, borderColor: faded(toHex(series.color), mean ? 0.4 : 0.9), pointRadius: 0, hoverLabel: 'one seed',
+    ...(mean ? {borderDash: []} : {})};
   const seeds = curves.map(curve => dataset(curvePoints(curve, x, y), thin));
   if (!mean) return seeds;
   const band = mean.filter(visible).map(point => ({x: point.x, low: point.y - point.half, high: point.y + point.half}));

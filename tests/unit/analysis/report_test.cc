@@ -73,7 +73,7 @@ TEST_F(Report, HoldsTheDataOfTheRun) {
   EXPECT_EQ(data["points"][0]["cases"], Json({0, 1}));
   EXPECT_EQ(data["cases"][0]["curve"]["time_s"], Json({1.5, 3, 4.5, 7.5, 8.5}));
   EXPECT_EQ(data["cases"][0]["curve"]["bytes"], Json({0, 0, 100, 100, 200}));
-  EXPECT_EQ(data["cases"][0]["links"]["busiest"][0]["bytes"], 230);
+  EXPECT_EQ(data["cases"][0]["links"]["rows"][0][2], 230);
   EXPECT_EQ(data["cases"][0]["texts"][0], "2.500");
 }
 
