@@ -17,6 +17,7 @@
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/source_commit.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {
@@ -105,6 +106,7 @@ Manifest::Manifest(const Scenario& scenario, const std::vector<std::string>& com
            {"name", scenario.name},
            {"command", join(command, " ")},
            {"version", LONGHAUL_VERSION},
+           {"commit", source_commit()},
            {"build", {{"type", LONGHAUL_BUILD_TYPE}, {"compiler", LONGHAUL_COMPILER}}},
            {"scenario_hash", hex64(fnv1a(scenario.written.dump()))},
            {"scenario", scenario.resolved},

@@ -15,7 +15,7 @@ namespace longhaul {
 //   levels    [the cumulative shares at which the quantiles in `sync` stand]
 //   t95       [Student's t at 97.5 % for 2, 3, … seeds]
 //   runs      [{"folder", "name", "description", "words", "notes", "claims", "claim_pictures", "manifest",
-//               "scenario"}]
+//               "corpora" (hashes), "byte_tokens" (whether a token is a byte), "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
 //               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step",
 //               "links", "map", "network" (number in networks, or null), "breakdown" (parts of a synchronization, s), "sync" (quantiles, s),

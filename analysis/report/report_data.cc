@@ -112,6 +112,25 @@ Json picture(const Json& claim, const VerdictMatrix& matrix) {
           {"frontier", frontier(matrix)}};
 }
 
+// The hashes of the corpora that the run trained on, each once: losses compare within one corpus only.
+Json corpora_of(const Json& manifest) {
+  Json hashes = Json::array();
+  for (const Json& training : manifest.value("trainings", Json::object()))
+    if (training.is_object() && training.contains("corpus_hash") &&
+        std::find(hashes.begin(), hashes.end(), training["corpus_hash"]) == hashes.end())
+      hashes.push_back(training["corpus_hash"]);
+  return hashes;
+}
+
+// Whether a token is a byte, so that nats a token are also so many bits a byte: texts and the system's
+// headers are read as bytes, shards and synthetic sources have tokens of their own.
+bool has_byte_tokens(const Json& scenario) {
+  const Json data = scenario.is_object() && scenario.contains("train")
+                        ? scenario["train"].value("data", Json::object())
+                        : Json::object();
+  return data.is_object() && (data.contains("text") || data.contains("corpus"));
+}
+
 Json run_json(const Run& run) {
   const Json scenario = run.manifest.value("scenario", Json(nullptr));
   Json manifest = run.manifest;
@@ -125,6 +144,8 @@ Json run_json(const Run& run) {
           {"bounds", bounds_json(run.claims())},
           {"claim_pictures", claim_pictures(run.claims(), run.records)},
           {"manifest", manifest},
+          {"corpora", corpora_of(run.manifest)},
+          {"byte_tokens", has_byte_tokens(scenario)},
           {"scenario", scenario}};
 }
 

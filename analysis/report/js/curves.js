@@ -5,8 +5,8 @@ const AXES = {
   step: {title: 'inner steps', format: formatNumber},
   time_s: {title: 'simulated time', format: formatDuration},
   bytes: {title: 'payload sent per replica', format: formatBytes},
-  loss: {title: 'validation loss, nats', format: formatNumber},
-  of_mean: {title: 'loss of the averaged weights, nats', format: formatNumber},
+  loss: {title: 'validation loss, nats a token', format: formatNumber, isLoss: true},
+  of_mean: {title: 'loss of the averaged weights, nats a token', format: formatNumber, isLoss: true},
   spread: {title: 'weight spread', format: formatNumber},
 };
 
@@ -70,11 +70,23 @@ function curveDatasets(series, x, y, logX, logY) {
   return [...seeds, dataset(mean, {borderWidth: 2.5, hoverLabel: 'mean of the seeds', band, bandColor: faded(toHex(series.color), 0.18)})];
 }
 
+// Beside a loss in nats a token, where every token is a byte: the same in bits, at the other side of the chart.
+function bitsAxis(logarithmic) {
+  return {...axis({title: 'bits a byte', format: formatNumber}, logarithmic), position: 'right', grid: {drawOnChartArea: false},
+    afterDataLimits: scale => {
+      const {min, max} = scale.chart.scales.y;
+      scale.min = min / Math.LN2;
+      scale.max = max / Math.LN2;
+    }, ...(logarithmic ? {} : {bounds: 'data'})};
+}
+
 // state: {x, y, logX, logY}
 function curveConfig(all, state) {
   const datasets = all.flatMap(series => curveDatasets(series, state.x, state.y, state.logX, state.logY));
   const xAxis = AXES[state.x], format = AXES[state.y].format;
   const interval = point => (point.half ? ` ± ${format(point.half)}` : '');
+  const inBits = AXES[state.y].isLoss && all.every(series => DATA.runs[series.run].byte_tokens);
+  const bits = value => (inBits ? ` (${format(value / Math.LN2)} bits a byte)` : '');
   return {
     type: 'line',
     data: {datasets},
@@ -83,10 +95,11 @@ function curveConfig(all, state) {
       parsing: false,
       normalized: false,
       interaction: {mode: 'nearest', axis: 'x', intersect: false},  // all methods that were evaluated there
-      scales: {x: axis(xAxis, state.logX), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {})},
+      scales: {x: axis(xAxis, state.logX), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {}),
+        ...(inBits ? {bits: bitsAxis(state.logY)} : {})},
       plugins: {tooltip: {callbacks: {
         title: items => (items.length ? `${xAxis.title}: ${xAxis.format(items[0].parsed.x)}` : ''),
-        label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${format(item.parsed.y)}${interval(item.raw)}`,
+        label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${format(item.parsed.y)}${interval(item.raw)}${bits(item.parsed.y)}`,
       }}},
     },
   };

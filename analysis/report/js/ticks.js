@@ -20,10 +20,10 @@ function candidateMarks(min, max, isTime) {
 }
 
 // Where a logarithmic axis from `min` to `max` has marks: at 1, 2 and 5, or at 1, 10 and 100 where those are more than
-// `most`; over less than a decade at equal steps, if 1, 2 and 5 would be a single mark.
+// `most`; over less than a decade at equal steps, if 1, 2 and 5 would be one or two marks.
 function logMarks(min, max, most, isTime) {
   const inside = candidateMarks(min, max, isTime).filter(([value]) => value >= min * (1 - 1e-9) && value <= max * (1 + 1e-9));
-  if (inside.length < 2) return linearMarks(min, max, Math.min(most, 5));
+  if (inside.length < 3) return linearMarks(min, max, Math.min(most, 5));
   if (inside.length <= most) return inside.map(([value]) => value);
   const few = inside.filter(([, isFew]) => isFew).map(([value]) => value);
   if (few.length < 2) return [inside[0][0], inside[inside.length - 1][0]];

@@ -77,6 +77,20 @@ TEST_F(Report, HoldsTheDataOfTheRun) {
   EXPECT_EQ(data["cases"][0]["texts"][0], "2.500");
 }
 
+TEST_F(Report, NamesCorporaAndWhetherATokenIsAByte) {
+  add_case("diloco", Json::object());
+  page();
+  Json manifest = Json::parse(std::ifstream(run + "/manifest.json"));
+  manifest["trainings"] = {
+      {"a", {{"corpus_hash", "11"}}}, {"b", {{"corpus_hash", "22"}}}, {"c", {{"corpus_hash", "11"}}}};
+  write_text(run + "/manifest.json", manifest.dump());
+  EXPECT_EQ(report_data({run})["runs"][0]["corpora"], Json({"11", "22"}));
+  EXPECT_EQ(report_data({run})["runs"][0]["byte_tokens"], true);  // of system-headers
+  manifest["scenario"]["train"]["data"] = {{"shards", {"a.bin"}}};
+  write_text(run + "/manifest.json", manifest.dump());
+  EXPECT_EQ(report_data({run})["runs"][0]["byte_tokens"], false);
+}
+
 TEST_F(Report, DataCannotEndTheScriptThatHoldsIt) {
   add_case("diloco", Json::object());
   const std::string text = page();
