@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "core/errors.h"
 #include "core/json.h"
+#include "core/source_commit.h"
 #include "replay/replay.h"
 
 namespace {
@@ -218,7 +219,7 @@ int main(int argc, char** argv) {
       "Longhaul trains real replicas of a language model with low-communication methods, replays their "
       "exchanges on an ns-3 "
       "wide-area network, and reports loss against simulated time.");
-  app.set_version_flag("--version", "longhaul " LONGHAUL_VERSION);
+  app.set_version_flag("--version", std::string("longhaul " LONGHAUL_VERSION " (") + source_commit() + ")");
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.\n"
