@@ -226,6 +226,16 @@ TEST(Scenario, SeedAndSeedsContradictEachOther) {
   EXPECT_NE(error_of(json).find("seeds: found beside \"seed\": 3"), std::string::npos) << error_of(json);
 }
 
+// --set seeds=… on a file with "seed", and the other way round: what is set last holds.
+TEST(Scenario, AnAssignmentTakesThePlaceOfItsOtherForm) {
+  Json json = base();
+  json["seed"] = 3;
+  EXPECT_EQ(load(json, {"seeds=[1,2]"}).cases.size(), 2 * load(json).cases.size());
+  json.erase("seed");
+  json["seeds"] = {1, 2};
+  EXPECT_EQ(load(json, {"seed=3"}).cases.size() * 2, load(json).cases.size());
+}
+
 TEST(Scenario, WholeMethodsMayBeAssigned) {
   EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
             std::vector<std::string>{"mine"});
