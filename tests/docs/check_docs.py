@@ -115,6 +115,17 @@ class Checker:
                     not self.exists(os.path.join(os.path.dirname(page), word)):
                 self.say(page, line, "no file %s in the tree" % word)
 
+    def check_keys(self, page):
+        """Options of a scenario that are named by their whole key, as `network.tcp.connections`."""
+        if page in HISTORY or self.programs is None:
+            return
+        sections = ("train", "workload", "network", "pipeline", "recovery")
+        for line, text in md.inline_code(self.source(page)):
+            key = text.split(":")[0].split("=")[0].strip()
+            if re.match(r"^(%s)(\.[a-z_0-9]+)+$" % "|".join(sections), key) and key not in self.programs.option_keys() and \
+                    not re.search(r"\.(csv|json|jsonl|md|h|cc|py)$", key):
+                self.say(page, line, "a scenario has no option %s" % key)
+
     # --- commands ---
 
     def command_lines(self, page):
@@ -258,6 +269,7 @@ class Checker:
             self.check_links(page)
             self.check_names(page)
             self.check_commands(page)
+            self.check_keys(page)
             self.check_words(page)
             if self.run and self.programs is not None:
                 self.run_blocks(page)
