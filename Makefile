@@ -104,6 +104,7 @@ $(BUILD)/build.ninja: | setup
 # The schema is made from the declarations in core/, methods/ and net/topologies/.
 schema: all
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
+	$(BUILD)/bin/longhaul plan --schema > scenarios/plan.schema.json
 
 format:
 	git ls-files '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
