@@ -100,6 +100,19 @@ std::vector<std::string> validation_files(const std::string& folder, const std::
 // contradict each other.
 int new_command(const NewOptions& options);
 
+struct PlanOptions {
+  std::string plan;
+  std::string out;  // empty: results/NAME-plan
+  int jobs = 0;     // replays at a time; 0: as many as there are cores
+  bool quiet = false;
+};
+
+// Searches what a plan file asks for and writes OUT/plan.json, scenario.json and plan.html.
+int plan_command(const PlanOptions& options);
+// Every key of a plan file, and its JSON Schema.
+int plan_options_command();
+int plan_schema_command();
+
 // What a scenario can name: methods, collectives, networks, models, options, scenarios, schema.
 int list_command(const std::string& topic);
 const std::vector<std::string>& list_topics();

@@ -185,6 +185,34 @@ void declare_new(CLI::App& app, NewOptions& options, int& status) {
   made->callback([&] { status = new_command(options); });
 }
 
+void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
+  CLI::App* plan = app.add_subcommand(
+      "plan",
+      "How to run a training: search methods, H, codecs, collectives and placements for time, money, bytes");
+  CLI::Option* file = plan->add_option("PLAN", options.plan, "plan file (JSON; docs/howto/plan.md)");
+  plan->add_option("-o,--output", options.out,
+                   "a new folder (default results/NAME-plan, or the next free name)");
+  plan->add_option("--jobs", options.jobs, "replays at a time (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
+  plan->add_flag("--quiet", options.quiet, "only the sentence that decides, paths and errors");
+  const CLI::Option* keys =
+      plan->add_flag("--options", "every key of a plan file, and the known accelerators");
+  const CLI::Option* schema = plan->add_flag("--schema", "the JSON Schema of a plan file");
+  plan->footer(
+      "Writes OUT/plan.json, OUT/scenario.json (the choice, for longhaul check and run) and OUT/plan.html.");
+  plan->callback([&options, &status, file, keys, schema] {
+    if (keys->count() > 0)
+      status = plan_options_command();
+    else if (schema->count() > 0)
+      status = plan_schema_command();
+    else if (file->count() == 0)
+      throw InputError("PLAN", "no plan file was given", "longhaul plan PLAN.json",
+                       "longhaul plan --options has its keys, scenarios/plans/ examples");
+    else
+      status = plan_command(options);
+  });
+}
+
 struct ChakraOptions {
   std::string run, case_name, out;
 };
@@ -241,6 +269,8 @@ int main(int argc, char** argv) {
   declare_compare(app, compare, status);
   PlotOptions plot;
   declare_plot(app, plot, status);
+  PlanOptions plan;
+  declare_plan(app, plan, status);
   NewOptions made;
   declare_new(app, made, status);
   ChakraOptions chakra;
