@@ -14,13 +14,15 @@ namespace longhaul {
 //   swept     [keys]
 //   levels    [the cumulative shares at which the quantiles in `sync` stand]
 //   t95       [Student's t at 97.5 % for 2, 3, … seeds]
-//   runs      [{"folder", "name", "description", "words", "notes", "claims", "claim_pictures", "manifest",
-//               "scenario"}]
+//   runs      [{"folder", "name", "description", "words", "notes", "conclusions" (conclusions_json),
+//   "claims",
+//               "claim_pictures", "manifest", "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
 //               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step",
 //               "links", "map", "breakdown" (parts of a synchronization, s), "sync" (quantiles, s),
-//               "replicas" (times of each)}]
-//   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "findings": [sentences]}]
+//               "replicas" (times of each), "target" ({"loss", "time_s"}, where there is one)}]
+//   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "equal" (equal_losses),
+//               "findings": [sentences]}]
 //   problems  [what could not be read]
 //   live      {"text", "seconds"}: of a run in progress (longhaul report --watch), the page reloads after so
 //   long

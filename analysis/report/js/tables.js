@@ -40,7 +40,7 @@ function describingColumns(rows) {
 
 function measuringColumns() {
   return DATA.columns.map((column, i) => ({...column, value: row => row.values[i], best: row => row.best[i],
-    cell: row => [row.texts[i] || '–']})).filter((_, i) => DATA.cases.some(one => one.values[i] !== null));
+    cell: row => [row.texts[i] || '–']})).filter((_, i) => DATA.cases.some(one => one.values[i] !== null || one.texts[i]));
 }
 
 function compareValues(a, b) {
