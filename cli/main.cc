@@ -42,6 +42,8 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--backend", options.backend,
                   "of the trainer: loop, threads or stacked (default threads on a CPU, stacked on a GPU)")
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
+  run->add_flag("--seeds", options.each_seed,
+                "a line for each seed in the table at the end (default: means over seeds)");
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");
   run->callback([&] { status = run_command(options); });
 }

@@ -73,6 +73,7 @@ std::vector<Metric> declared() {
           .lower()
           .network_time()
           .until("target_loss")
+          .column(2, "to target", "Time to target")
           .by_default()
           .means("simulated time until the validation loss is at the target"),
       Declared("weight_spread", Unit::kNone)

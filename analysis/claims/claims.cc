@@ -407,7 +407,7 @@ std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json
   std::vector<JudgedPoint> judged;
   for (const PointValues& point : points_of(claim, records)) {
     const Judged one = judge_point(point, Bound(claim), claim.contains("ratio"));
-    judged.push_back({point.swept, one.measured, word(one.verdict), one.possible});
+    judged.push_back({point.swept, one.measured, word(one.verdict), one.possible, point.residual});
   }
   return judged;
 }
@@ -430,6 +430,28 @@ std::string verdict_sentence(const Json& verdict) {
   const std::string judged = plain(verdict["verdict"]);
   return fmt::format("{} {}: {}", plain(verdict["id"]), judged == "undecided" ? "is undecided" : judged,
                      verdict_grounds(verdict));
+}
+
+std::vector<std::string> verdict_lines(const Json& verdicts) {
+  std::vector<std::string> lines, ids;
+  for (const Json& verdict : verdicts) add_new(plain(verdict["id"]), ids);
+  for (const std::string& id : ids) {
+    std::map<std::string, int> counts;
+    const Json* last = nullptr;
+    int points = 0;
+    for (const Json& verdict : verdicts) {
+      if (plain(verdict["id"]) != id) continue;
+      ++counts[plain(verdict["verdict"])];
+      ++points;
+      last = &verdict;
+    }
+    lines.push_back(points == 1
+                        ? verdict_sentence(*last)
+                        : fmt::format("{} at each of {} points: {} hold, {} are undecided, {} fail (longhaul "
+                                      "claims has the table)",
+                                      id, points, counts["holds"], counts["undecided"], counts["fails"]));
+  }
+  return lines;
 }
 
 }  // namespace longhaul

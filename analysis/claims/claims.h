@@ -51,6 +51,7 @@ struct JudgedPoint {
   double measured = 0;
   std::string verdict;
   Interval possible = {};  // the interval of `measured`, widened by the network model's error
+  double residual = 0;     // that error, a fraction
 };
 
 // Every point that the claim quantifies over, whatever its quantifier is.
@@ -63,6 +64,9 @@ std::string claim_in_words(const Json& claim);
 // noloco is 9.14; the network model's 7 % make that 7.95 to 10.5, so at least 10 is undecided (at replicas =
 // 64)".
 std::string verdict_sentence(const Json& verdict);
+
+// One line a claim; of one that is judged at each point how many points hold, are undecided and fail.
+std::vector<std::string> verdict_lines(const Json& verdicts);
 
 // The part of it after the colon.
 std::string verdict_grounds(const Json& verdict);

@@ -26,15 +26,6 @@ std::vector<double> numbers(const std::vector<SeedValue>& values) {
   return list;
 }
 
-// A wait is the difference of two moments of an exchange: it is no more exact than a thousandth of that.
-double rounding_of(const GroupSample& sample, const Metric& metric) {
-  double rounding = kLeastSeconds;
-  if (metric.path.rfind("wait_s.", 0) == 0)
-    for (const auto& [run, record] : sample.cases)
-      rounding = std::max(rounding, 1e-3 * value_at(*record, "sync_time_s.mean").value_or(0));
-  return rounding;
-}
-
 Group group_of(const GroupSample& sample, const Metric& metric) {
   Group group;
   group.name = sample.name;
@@ -43,12 +34,12 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   if (follows_from_training(metric)) group.draws.push_back("the training");
   for (const auto& [run, record] : sample.cases) {
     if (!metric.target.empty() && record->contains(metric.target)) group.has_target = true;
+    group.rounding = std::max(group.rounding, rounding_of(*record, metric));
     const std::optional<double> value = value_at(*record, metric.path);
     if (value && std::isfinite(*value)) group.values.push_back({record->value("seed", Json()), *value});
     if (metric.depends_on_network_time && record->contains("fidelity"))
       group.residual = std::max(group.residual, network_residual(*record));
   }
-  group.rounding = rounding_of(sample, metric);
   if (group.values.empty()) return group;
   const std::vector<double> list = numbers(group.values);
   group.mean = mean(list);

@@ -31,14 +31,14 @@ struct SeedValue {
 
 // The seeds of one configuration and one metric.
 struct Group {
-  std::string name;                 // of what is compared: "noloco", "noloco (inner_steps = 50)", "0.7"
-  std::vector<SeedValue> values;    // of the done cases that have the metric, by seed
-  std::size_t cases = 0;            // done
-  bool has_target = false;          // of time_to_target_s: a seed without value never reached it
-  double residual = 0;              // of a simulated time: how wrong the network model may be, a fraction
-  std::vector<std::string> draws;   // from the seed, of what moves this metric; empty: no seed changes it
-  double rounding = kLeastSeconds;  // of a time: a difference below it is rounding
-  double mean = 0;                  // of values, if there are any
+  std::string name;                // of what is compared: "noloco", "noloco (inner_steps = 50)", "0.7"
+  std::vector<SeedValue> values;   // of the done cases that have the metric, by seed
+  std::size_t cases = 0;           // done
+  bool has_target = false;         // of time_to_target_s: a seed without value never reached it
+  double residual = 0;             // of a simulated time: how wrong the network model may be, a fraction
+  std::vector<std::string> draws;  // from the seed, of what moves this metric; empty: no seed changes it
+  double rounding = 0;             // of a time: a difference below it is rounding (record_values.h)
+  double mean = 0;                 // of values, if there are any
   Interval interval;  // of the mean, 95 %: Student's t; BCa bootstrap from kBootstrapFrom seeds on
 
   // Some seeds never reached the target, so there is no mean.

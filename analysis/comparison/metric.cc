@@ -91,6 +91,15 @@ std::string value_text(const Metric& metric, double value) {
   return fmt::format("{:.5g}", value);
 }
 
+std::string value_text(const Metric& metric, double value, double like) {
+  const double size = std::abs(like);
+  if (metric.unit != Metric::Unit::kSeconds || size < kLeastSeconds || std::abs(value) >= 99.995 ||
+      size >= 99.995)
+    return value_text(metric, value);
+  if (size < 1e-3) return fmt::format("{:.4g} us", 1e6 * value);
+  return size < 1 ? fmt::format("{:.4g} ms", 1e3 * value) : fmt::format("{:.4g} s", value);
+}
+
 std::string difference_text(const Metric& metric, double value) {
   const std::string sign = value > 0 ? "+" : "";
   if (metric.unit == Metric::Unit::kFraction) return fmt::format("{}{:.2f} points", sign, 100 * value);

@@ -223,8 +223,8 @@ std::string interval_text(const Metric& metric, const Group& group) {
   if (group.missed_target()) return "";
   if (group.is_fixed()) return "in every seed";
   if (group.values.size() < 2) return "";
-  return fmt::format("[{}, {}]", value_text(metric, group.interval.low),
-                     value_text(metric, group.interval.high));
+  return fmt::format("[{}, {}]", value_text(metric, group.interval.low, group.mean),
+                     value_text(metric, group.interval.high, group.mean));
 }
 
 std::string comparison_text(const ComparisonTable& table) {
