@@ -34,7 +34,8 @@ struct LinePlot {
   std::vector<Threshold> thresholds;
 };
 
-// Axes are logarithmic where their values span decades.
+// Axes are logarithmic where their values span decades, x with style.log_x too. A logarithmic y axis is as
+// long as the middles of the points: an interval that nearly reaches 0 would make many decades of nothing.
 Figure line_figure(const LinePlot& plot, const FigureStyle& style);
 
 }  // namespace longhaul
