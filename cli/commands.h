@@ -81,7 +81,9 @@ struct PlotOptions {
   std::string out;              // folder; "": RUN/figures for one run, figures for several
   std::string size = "single";  // or double
   std::string formats = "svg,pdf";
-  FigureRequest request;  // its style is set from `size` and `formats`
+  bool list = false;  // only names the figures
+  bool log_x = false;
+  FigureRequest request;  // its style is set from `size`, `formats` and `log_x`
 };
 
 // Figures for papers: writes a .gp and a .dat for each and runs gnuplot on them in that folder. What cannot

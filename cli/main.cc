@@ -178,6 +178,11 @@ void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
       ->allow_extra_args(false);
   plot->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
+  plot->add_option("--only", options.request.only,
+                   "the name of a figure to make, * for any text (claim-*); may be repeated")
+      ->allow_extra_args(false);
+  plot->add_flag("--list", options.list, "name the figures with what they are about, and make none");
+  plot->add_flag("--log-x", options.log_x, "logarithmic axes of time, steps, bytes and swept numbers");
   plot->callback([&] { status = over_results([&] { return plot_command(options); }); });
 }
 

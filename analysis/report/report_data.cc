@@ -125,15 +125,6 @@ Json corpora_of(const Json& manifest) {
   return hashes;
 }
 
-// Whether a token is a byte, so that nats a token are also so many bits a byte: texts and the system's
-// headers are read as bytes, shards and synthetic sources have tokens of their own.
-bool has_byte_tokens(const Json& scenario) {
-  const Json data = scenario.is_object() && scenario.contains("train")
-                        ? scenario["train"].value("data", Json::object())
-                        : Json::object();
-  return data.is_object() && (data.contains("text") || data.contains("corpus"));
-}
-
 // A damaged file costs the case this part of its picture, and the page says so.
 template <typename Part>
 Json or_null(const Part& part, Json& problems) {

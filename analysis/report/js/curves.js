@@ -77,7 +77,8 @@ function bitsAxis(logarithmic) {
       const {min, max} = scale.chart.scales.y;
       scale.min = min / Math.LN2;
       scale.max = max / Math.LN2;
-    }, ...(logarithmic ? {} : {bounds: 'data'})};
+    },
+    ...(logarithmic ? {} : {bounds: 'data', afterBuildTicks: scale => { scale.ticks = linearMarks(scale.min, scale.max, 5).map(value => ({value})); }})};
 }
 
 // state: {x, y, logX, logY}

@@ -17,8 +17,9 @@ function foldedLanes(lanes) {
     if (members.length <= room) kept.push(...members);
     else if (kept.length === 0) {
       const last = members.reduce((latest, lane, i) => (lane.ready > members[latest].ready ? i : latest), 0);
-      const chosen = new Set(Array.from({length: room - 1}, (_, i) => Math.round(i * (members.length - 1) / (room - 2))));
-      return members.filter((_, i) => chosen.has(i) || i === last);
+      const chosen = Array.from({length: room}, (_, i) => Math.round(i * (members.length - 1) / (room - 1)));
+      if (!chosen.includes(last)) chosen[Math.round(last * (room - 1) / (members.length - 1))] = last;
+      return members.filter((_, i) => chosen.includes(i));
     } else return kept;
   }
   return kept;
