@@ -7,6 +7,7 @@ Without --longhaul no command of longhaul is looked at. --run also runs the bloc
 of code says what is done with it:
 
     <!-- file: NAME -->     the block is written as NAME into an empty folder, one for each page
+    <!-- scenario: NAME --> the same, and longhaul check NAME has to find it valid
     <!-- run -->            the block is run there by sh -e; it has to end with status 0
     <!-- run: 2 -->         the same; it has to end with that status
     <!-- output: WORDS -->  the last run printed WORDS
@@ -195,14 +196,14 @@ class Checker:
 
     def run_blocks(self, page):
         blocks = md.blocks(self.source(page))
-        orders = [(block, re.match(r"^<!--\s*(file|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S))
+        orders = [(block, re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S))
                   for block in blocks if block.kind == "comment"]
         if not any(match for _, match in orders):
             return
         with tempfile.TemporaryDirectory(prefix="longhaul-docs-") as folder:
             printed = None
             for block, following in zip(blocks, blocks[1:] + [None]):
-                match = re.match(r"^<!--\s*(file|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S)
+                match = re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S)
                 if block.kind != "comment" or not match:
                     continue
                 what, argument = match.groups()
@@ -212,11 +213,13 @@ class Checker:
                     continue
                 if following is None or following.kind != "code":
                     self.say(page, block.line, "no block of code follows <!-- %s -->" % what)
-                elif what == "file":
+                elif what in ("file", "scenario"):
                     path = os.path.join(folder, argument)
                     os.makedirs(os.path.dirname(path), exist_ok=True)
                     with open(path, "w", encoding="utf-8") as file:
                         file.write(following.text() + "\n")
+                    if what == "scenario":
+                        self.run_block(page, md.Block("code", following.line, ["longhaul check '%s'" % argument]), folder, 0)
                 else:
                     printed = self.run_block(page, following, folder, int(argument or 0))
 

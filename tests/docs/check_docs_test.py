@@ -18,7 +18,7 @@ LONGHAUL = r"""#!/bin/sh
 main() { printf 'Usage: longhaul SUBCOMMAND\nOptions:\n  -h,--help x\nSubcommands:\n  run      Runs\n  check    Checks\n'; }
 case "$1" in
   run) [ "$2" = --help ] && printf 'Options:\n  --out TEXT\n  --set TEXT\n  -o,--output TEXT\n' || { echo ran "$2"; exit 0; } ;;
-  check) if [ "$2" = --help ]; then printf 'Options:\n  --set TEXT\n'; elif [ "$4" = replicas=0 ]; then echo "error: replicas" >&2; exit 2; fi ;;
+  check) if [ "$2" = --help ]; then printf 'Options:\n  --set TEXT\n'; elif [ "$4" = replicas=0 ] || [ "$2" = bad.json ]; then echo "error: replicas" >&2; exit 2; fi ;;
   list) printf 'network\n    x\nnetwork.tcp.window\n    x\nnetwork.topology.<star>.rate\n    x\n' ;;
   hidden) printf 'Options:\n  --case TEXT\n' ;;
   *) main ;;
@@ -118,6 +118,7 @@ class Tree(unittest.TestCase):
         self.finds("docs/page.md", text + "\n<!-- output: ran d.json -->", "the run did not print: ran d.json", run=True)
         self.finds("docs/page.md", "<!-- run -->\n```\nfalse\n```", "ended with status 1 instead of 0", run=True)
         self.finds("docs/page.md", "<!-- run: 2 -->\n```\ntrue\n```", "ended with status 0 instead of 2", run=True)
+        self.finds("docs/page.md", "<!-- scenario: bad.json -->\n```\n{}\n```", "ended with status 2 instead of 0", run=True)
         self.finds("docs/page.md", "<!-- run -->\n\nwords", "no block of code follows", run=True)
 
     def test_words_and_sentences(self):
