@@ -236,6 +236,10 @@ std::vector<std::string> caveats(const PlanResult& result) {
                                   ? "the last two periods take equally long, so the rest is known exactly."
                                   : fmt::format("the rest takes their mean, with a standard error of {}.",
                                                 human_duration(time.standard_error_s))));
+  if (time.replayed_steps < choice.one.steps() && !choice.one.network.variation.is_empty())
+    all.push_back(
+        "The network changes with time, and only its beginning was replayed: run the scenario for the "
+        "whole.");
   if (choice.residual > 0)
     all.push_back(fmt::format(
         "The ranges are the network model's {:.0f} % on what exchanges add to the compute of {}{}. What "
