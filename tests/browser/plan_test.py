@@ -50,9 +50,11 @@ class PlanPage(unittest.TestCase):
         self.assertEqual(rows, ['Oslo', 'Paris', 'Montreal'])
         self.assertEqual(self.page.run("return document.querySelectorAll('#caveats li').length;"), len(self.data['caveats']))
 
-    def test_draws_every_plan(self):
+    def test_draws_every_plan_that_is_not_far_off(self):
         points = self.page.run('return chart.data.datasets.flatMap(set => set.data.map(point => [point.x, point.y]));')
-        expected = sorted([one['time_s'], one['cost']] for one in self.data['plans'])
+        longest = 3 * self.data['plans'][0]['time_s']
+        expected = sorted([one['time_s'], one['cost']] for one in self.data['plans'] if one['time_s'] <= longest)
+        self.assertGreater(len(expected), 5)
         self.assertEqual(sorted(points), expected)
 
     def test_light_dark_print_and_narrow(self):
