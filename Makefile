@@ -109,8 +109,8 @@ $(BUILD)/build.ninja: | setup
 # The schema and the pages of the options are made from the declarations in core/, methods/ and net/topologies/.
 schema: all
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
-	scripts/option_pages.py $(BUILD)/bin/longhaul docs/reference/options
 	$(BUILD)/bin/longhaul plan --schema > scenarios/plan.schema.json
+	scripts/option_pages.py $(BUILD)/bin/longhaul docs/reference/options
 
 format:
 	git ls-files '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i

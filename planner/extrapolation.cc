@@ -12,13 +12,24 @@ namespace {
 
 // Periods of a plan in which nothing is drawn; steps of one that exchanges often, whose windows take some
 // exchanges to settle; and periods where groups are drawn.
-constexpr int kPeriods = 4, kSteps = 40, kDrawnPeriods = 12;
+constexpr int kPeriods = 4, kSteps = 16, kDrawnPeriods = 12;
 // Clocks are whole nanoseconds.
 constexpr double kEqual_s = 1e-8;
 
 bool draws(const OperationPlan& plan) {
   return std::any_of(plan.rules.begin(), plan.rules.end(),
                      [](const OperationRule& rule) { return rule.grouping != Grouping::kEveryone; });
+}
+
+int unlike_periods(const OperationPlan& plan) {
+  const int period = period_of(plan);
+  return std::max(1, (settling_steps(plan) + period - 1) / period);
+}
+
+// So many periods after those that stand for none, and what is left over of the last period of all steps.
+int whole_periods(const OperationPlan& plan, int wanted, int steps) {
+  const std::int64_t period = period_of(plan), periods = wanted + unlike_periods(plan) - 1;
+  return static_cast<int>(std::min<std::int64_t>(steps, periods * period + steps % period));
 }
 
 bool are_equal(double one, double other) {
@@ -34,40 +45,50 @@ int period_of(const OperationPlan& plan) {
   return static_cast<int>(period);
 }
 
-int steps_to_replay(const OperationPlan& plan, int steps) {
-  const std::int64_t period = period_of(plan);
-  const std::int64_t wanted = draws(plan) ? kDrawnPeriods : kPeriods;
-  const std::int64_t periods = std::max(wanted, kSteps / period);
-  return static_cast<int>(std::min<std::int64_t>(steps, periods * period + steps % period));
+int settling_steps(const OperationPlan& plan) {
+  int steps = 0;
+  for (const OperationRule& rule : plan.rules)
+    steps = std::max({steps, rule.first_step > 1 ? rule.first_step : 0, rule.last_step});
+  return steps;
 }
 
-TrainingTime training_time(const std::vector<double>& clock_s, double end_s, int period, int replayed,
-                           int steps) {
+int steps_to_replay(const OperationPlan& plan, int steps) {
+  return whole_periods(plan, draws(plan) ? kDrawnPeriods : std::max(kPeriods, kSteps / period_of(plan)),
+                       steps);
+}
+
+int steps_to_screen(const OperationPlan& plan, int steps) {
+  return whole_periods(plan, draws(plan) ? kPeriods : 2, steps);
+}
+
+TrainingTime training_time(const std::vector<double>& clock_s, double end_s, int period, int unlike,
+                           int replayed, int steps) {
   TrainingTime time;
   time.total_s = time.replayed_s = end_s;
   time.replayed_steps = replayed;
   time.outer_steps = static_cast<int>(clock_s.size());
   time.is_exact = replayed >= steps;
-  if (time.is_exact || clock_s.size() < 2) return time;
+  const std::size_t count = clock_s.size(), first = as_index(unlike);
+  if (time.is_exact || count < first + 1) return time;
   const double periods = static_cast<double>(steps - replayed) / period;
-  const std::size_t count = clock_s.size();
-  const double last = clock_s[count - 1] - clock_s[count - 2];
-  if (count < 3 || are_equal(last, clock_s[count - 2] - clock_s[count - 3])) {
-    time.is_exact = count >= 3;
-    time.total_s += periods * last;
+  const auto length = [&](std::size_t of) { return clock_s[of] - clock_s[of - 1]; };
+  if (count < first + 2 || are_equal(length(count - 1), length(count - 2))) {
+    time.is_exact = count >= first + 2;
+    time.total_s += periods * length(count - 1);
     return time;
   }
-  // All but the first, in which connections begin.
-  const auto differences = static_cast<double>(count - 1);
-  const double mean = (clock_s.back() - clock_s.front()) / differences;
+  const auto alike = static_cast<double>(count - first);
+  const double mean = (clock_s.back() - clock_s[first - 1]) / alike;
   double squares = 0;
-  for (std::size_t i = 1; i < count; ++i) squares += std::pow(clock_s[i] - clock_s[i - 1] - mean, 2);
+  for (std::size_t i = first; i < count; ++i) squares += std::pow(length(i) - mean, 2);
   time.total_s += periods * mean;
-  time.standard_error_s = periods * std::sqrt(squares / (differences - 1) / differences);
+  time.standard_error_s = periods * std::sqrt(squares / (alike - 1) / alike);
   return time;
 }
 
-TrainingTime training_time(const std::string& case_folder, int period, int replayed, int steps) {
+TrainingTime training_time(const std::string& case_folder, const OperationPlan& plan, int replayed,
+                           int steps) {
+  const int period = period_of(plan);
   std::vector<double> clock_s(as_index(replayed / period));
   double end_s = 0;
   for (CsvStream rows(case_folder + "/steps.csv", {"step", "done_s"}); rows.next();) {
@@ -79,7 +100,7 @@ TrainingTime training_time(const std::string& case_folder, int period, int repla
     double& clock = clock_s[static_cast<std::size_t>(step / period) - 1];
     clock = std::max(clock, done_s);
   }
-  return training_time(clock_s, end_s, period, replayed, steps);
+  return training_time(clock_s, end_s, period, unlike_periods(plan), replayed, steps);
 }
 
 }  // namespace longhaul

@@ -17,8 +17,14 @@ namespace longhaul {
 // Steps after which the plan of operations repeats: the least common multiple of its rules.
 int period_of(const OperationPlan& plan);
 
+// Steps after which all rules that have a beginning or an end (a warm-up) are as they stay.
+int settling_steps(const OperationPlan& plan);
+
 // K: how many of `steps` to replay. Enough periods for windows to settle, or for a mean over draws.
 int steps_to_replay(const OperationPlan& plan, int steps);
+
+// The same for fidelity analytic, which has no windows to settle.
+int steps_to_screen(const OperationPlan& plan, int steps);
 
 struct TrainingTime {
   double total_s = 0;
@@ -28,11 +34,13 @@ struct TrainingTime {
   bool is_exact = false;  // the last two periods are equal, or all steps were replayed
 };
 
-// `clock_s`: of the last replica after P, 2P, … and after the last replayed step.
-TrainingTime training_time(const std::vector<double>& clock_s, double end_s, int period, int replayed,
-                           int steps);
+// `clock_s`: of the last replica after P, 2P, …, `end_s` after the last replayed step. The first `unlike`
+// periods, at least one, in which connections begin, stand for no other one.
+TrainingTime training_time(const std::vector<double>& clock_s, double end_s, int period, int unlike,
+                           int replayed, int steps);
 
-// The same from CASE_FOLDER/steps.csv.
-TrainingTime training_time(const std::string& case_folder, int period, int replayed, int steps);
+// The same from CASE_FOLDER/steps.csv, of a replay of steps_to_replay().
+TrainingTime training_time(const std::string& case_folder, const OperationPlan& plan, int replayed,
+                           int steps);
 
 }  // namespace longhaul

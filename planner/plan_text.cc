@@ -222,7 +222,7 @@ std::vector<std::string> caveats(const PlanResult& result) {
   if (result.needs.of_curves.empty())
     all.push_back(
         "The loss is not known: at equal tokens methods, larger H and fewer bits are not equally good. Give "
-        "`target` with runs of your own to compare at equal loss.");
+        "target with runs of your own to compare at equal loss.");
   else
     all.push_back(
         "Tokens to the target are those of the runs that were given, with their models and settings; a "
@@ -236,6 +236,10 @@ std::vector<std::string> caveats(const PlanResult& result) {
                                   ? "the last two periods take equally long, so the rest is known exactly."
                                   : fmt::format("the rest takes their mean, with a standard error of {}.",
                                                 human_duration(time.standard_error_s))));
+  if (time.replayed_steps < choice.one.steps() && !choice.one.network.variation.is_empty())
+    all.push_back(
+        "The network changes with time, and only its beginning was replayed: run the scenario for the "
+        "whole.");
   if (choice.residual > 0)
     all.push_back(fmt::format(
         "The ranges are the network model's {:.0f} % on what exchanges add to the compute of {}{}. What "
@@ -243,10 +247,9 @@ std::vector<std::string> caveats(const PlanResult& result) {
         100 * choice.residual, human_duration(choice.compute_s),
         choice.time.standard_error_s > 0 ? ", and two standard errors of the draws" : ""));
   if (search.ran_out)
-    all.push_back(
-        fmt::format("{} recipes were not replayed, because replays of {} candidates are enough by "
-                    "`replays`; one of them may be better.",
-                    search.not_replayed, search.replays));
+    all.push_back(fmt::format(
+        "{} recipes were not replayed, because {} replays reach `replays`; one of them may be better.",
+        search.not_replayed, search.replays));
   for (const std::string& note : search.notes) all.push_back(note + ".");
   return all;
 }

@@ -20,8 +20,7 @@ constexpr std::size_t kReplaysAtOnce = 8;
 constexpr double kBytesOfAGb = 1e9;
 
 // The first steps of a case, at a fidelity, as a task.
-ReplayTask task_of(Case one, const std::string& fidelity, const std::string& name) {
-  const int steps = steps_to_replay(plan_of(one), one.steps());
+ReplayTask task_of(Case one, int steps, const std::string& fidelity, const std::string& name) {
   one.workload.steps = steps;
   one.network.fidelity = fidelity;
   Json& resolved = one.resolved;
@@ -70,7 +69,7 @@ class Search {
 
   SearchResult run() {
     prepare();
-    replay_all("analytic", all_numbers(), "analytic times of all candidates");
+    screen();
     group();
     while (replay_round()) {
     }
@@ -87,12 +86,6 @@ class Search {
   };
 
   std::string fidelity() const { return network_.section.value("fidelity", "flow"); }
-
-  std::vector<std::size_t> all_numbers() const {
-    std::vector<std::size_t> numbers(all_.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
-    return numbers;
-  }
 
   // Candidates that cannot be, by method and why.
   struct Refused {
@@ -159,8 +152,7 @@ class Search {
     evaluation.memory = memory_need(plan_, one);
     Case begin = one;
     begin.workload.steps = steps_to_replay(plan, one.steps());
-    evaluation.traffic =
-        site_traffic(one, trace_of(begin), placed_topology(one, plan), period_of(plan), one.steps());
+    evaluation.traffic = site_traffic(one, trace_of(begin), placed_topology(one, plan), one.steps());
     all_.push_back(std::move(evaluation));
   }
 
@@ -179,22 +171,50 @@ class Search {
                      "more accelerators a node (per_node), more memory, or a smaller model");
   }
 
-  void replay_all(const std::string& fidelity, const std::vector<std::size_t>& numbers,
-                  const std::string& phase) {
+  void replay_all(const std::vector<std::size_t>& numbers, const std::string& phase) {
     std::vector<ReplayTask> tasks;
-    for (const std::size_t number : numbers)
-      tasks.push_back(task_of(all_[number].one, fidelity, all_[number].candidate.words));
+    for (const std::size_t number : numbers) {
+      const Case& one = all_[number].one;
+      tasks.push_back(
+          task_of(one, steps_to_replay(plan_of(one), one.steps()), fidelity(), all_[number].candidate.words));
+    }
     tools_.replay(tasks, phase);
-    for (std::size_t i = 0; i < numbers.size(); ++i) take(tasks[i], fidelity, all_[numbers[i]]);
+    for (std::size_t i = 0; i < numbers.size(); ++i) take(tasks[i], fidelity(), all_[numbers[i]]);
+  }
+
+  // To fidelity analytic connections matter where one of them has a limit of its own alone.
+  std::string screening_key(const Evaluation& one) const {
+    Json scenario = one.candidate.scenario;
+    if (one.one.network.topology.name != "regions") scenario["network"]["tcp"].erase("connections");
+    return scenario.dump();
+  }
+
+  void screen() {
+    std::vector<ReplayTask> tasks;
+    std::map<std::string, std::size_t> place;
+    std::vector<std::size_t> task_of_candidate;
+    for (const Evaluation& evaluation : all_) {
+      const auto [found, is_new] = place.emplace(screening_key(evaluation), tasks.size());
+      task_of_candidate.push_back(found->second);
+      const Case& one = evaluation.one;
+      if (is_new)
+        tasks.push_back(
+            task_of(one, steps_to_screen(plan_of(one), one.steps()), "analytic", evaluation.candidate.words));
+    }
+    tools_.replay(tasks, "analytic times of all candidates");
+    for (std::size_t i = 0; i < all_.size(); ++i) take(tasks[task_of_candidate[i]], "analytic", all_[i]);
   }
 
   void take(const ReplayTask& task, const std::string& fidelity, Evaluation& evaluation) {
+    // A screening is too short even where the plan itself asks for fidelity analytic.
+    const bool is_final = task.one.steps() >= steps_to_replay(task.trace.plan, evaluation.one.steps()) &&
+                          fidelity == this->fidelity();
     if (task.folder.empty()) throw RunError(evaluation.candidate.words + ": " + task.error);
     const Case& one = evaluation.one;
-    evaluation.time = training_time(task.folder, task.trace.evaluate_every, task.one.steps(), one.steps());
+    evaluation.time = training_time(task.folder, task.trace.plan, task.one.steps(), one.steps());
     evaluation.folder = task.folder;
-    evaluation.is_replayed = fidelity == this->fidelity();
-    if (evaluation.is_replayed && fidelity == "flow") ++result_.replays;
+    evaluation.is_replayed = is_final;
+    if (is_final) ++result_.replays;
     evaluation.residual =
         network_residual({{"fidelity", fidelity}, {"queue", queue_setting(one.network.tcp)}});
     price(evaluation);
@@ -271,7 +291,7 @@ class Search {
     std::vector<std::size_t> numbers;
     for (const Recipe* recipe : open)
       if (!current(*recipe).is_replayed) numbers.push_back(recipe->numbers[recipe->current]);
-    if (!numbers.empty()) replay_all(fidelity(), numbers, "replay of the most promising");
+    if (!numbers.empty()) replay_all(numbers, "replay of the most promising");
     for (Recipe* recipe : open) settle(*recipe);
     return true;
   }
@@ -291,7 +311,7 @@ class Search {
       for (const auto& [method, recipe] : best)
         if (!recipe->is_settled && !current(*recipe).is_replayed)
           numbers.push_back(recipe->numbers[recipe->current]);
-      if (!numbers.empty()) replay_all(fidelity(), numbers, "the best of the other methods");
+      if (!numbers.empty()) replay_all(numbers, "the best of the other methods");
       bool is_open = false;
       for (const auto& [method, recipe] : best)
         if (!recipe->is_settled) {
@@ -354,7 +374,7 @@ class Search {
       std::vector<std::size_t> missing;
       for (const std::size_t number : recipe.numbers)
         if (!all_[number].is_replayed) missing.push_back(number);
-      if (!missing.empty()) replay_all(fidelity(), missing, "every H of the choice");
+      if (!missing.empty()) replay_all(missing, "every H of the choice");
       for (const std::size_t number : recipe.numbers) result_.of_choice.push_back(all_[number]);
     }
   }
@@ -418,13 +438,14 @@ std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanToo
                                    const std::vector<std::string>& names, const std::string& phase) {
   std::vector<ReplayTask> tasks;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    tasks.push_back(task_of(cases[i], cases[i].network.fidelity, names[i]));
+    tasks.push_back(task_of(cases[i], steps_to_replay(plan_of(cases[i]), cases[i].steps()),
+                            cases[i].network.fidelity, names[i]));
   tools.replay(tasks, phase);
   std::vector<TrainingTime> times;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (tasks[i].folder.empty()) throw RunError(names[i] + ": " + tasks[i].error);
-    times.push_back(training_time(tasks[i].folder, tasks[i].trace.evaluate_every, tasks[i].one.steps(),
-                                  cases[i].steps()));
+    times.push_back(
+        training_time(tasks[i].folder, tasks[i].trace.plan, tasks[i].one.steps(), cases[i].steps()));
   }
   return times;
 }

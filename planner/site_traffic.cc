@@ -9,6 +9,7 @@
 #include "core/index.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
+#include "planner/extrapolation.h"
 
 namespace longhaul {
 namespace {
@@ -89,8 +90,7 @@ double SiteTraffic::together() const {
   return std::accumulate(leaving.begin(), leaving.end(), 0.);
 }
 
-SiteTraffic site_traffic(const Case& one, const Trace& trace, const Topology& topology, int period,
-                         std::int64_t steps) {
+SiteTraffic site_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps) {
   if (has_merges(trace.plan))
     throw InputError("candidates.methods", fmt::format("found \"{}\"", one.method.name),
                      "a method whose replicas send to each other",
@@ -100,18 +100,19 @@ SiteTraffic site_traffic(const Case& one, const Trace& trace, const Topology& to
   traffic.sites = site_names(topology, place);
   traffic.leaving.assign(traffic.sites.size(), 0);
   Counter counter(place, topology.site_of(), one.replicas, traffic.sites.size());
-  // Draws differ: of the steps that are not in the trace each period sends the mean of those that are.
-  const int replayed = trace.context.steps, periods = replayed / period;
+  const int period = period_of(trace.plan), replayed = trace.context.steps;
+  const int first = (settling_steps(trace.plan) + period - 1) / period * period,
+            last = replayed / period * period;
   std::vector<double> of_periods(traffic.sites.size());
   for (int step = 1; step <= replayed; ++step)
     for (const Operation& operation : trace.operations_at(step)) {
       const std::vector<double> leaving = counter.of(operation);
       add_scaled(traffic.leaving, leaving, 1);
-      if (step <= periods * period) add_scaled(of_periods, leaving, 1);
+      if (step > first && step <= last) add_scaled(of_periods, leaving, 1);
     }
   if (steps > replayed)
     add_scaled(traffic.leaving, of_periods,
-               static_cast<double>(steps - replayed) / (static_cast<double>(periods) * period));
+               static_cast<double>(steps - replayed) / static_cast<double>(last - first));
   const double segment = one.network.tcp.segment;
   for (double& bytes : traffic.leaving) bytes *= (segment + kIpTcpBytes) / segment;
   return traffic;

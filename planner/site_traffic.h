@@ -16,10 +16,9 @@ struct SiteTraffic {
   double together() const;
 };
 
-// `trace` is of the first steps of the case, `steps` of all of it, and of the rest of the steps each `period`
-// sends what the last one of the trace did. Throws InputError for a plan whose messages are not between
-// replicas alone.
-SiteTraffic site_traffic(const Case& one, const Trace& trace, const Topology& topology, int period,
-                         std::int64_t steps);
+// `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them. Each period of the rest
+// sends what those of the trace do on average, after a warm-up of the method. Throws InputError for a plan
+// whose messages are not between replicas alone.
+SiteTraffic site_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps);
 
 }  // namespace longhaul

@@ -7,7 +7,11 @@ const methods = [...new Set(plan.plans.map(one => one.method))];
 const place = id => document.getElementById(id);
 const count = value => value.toLocaleString('en', {maximumSignificantDigits: 3});
 const money = value => `${count(value)} ${plan.currency}`;
-const colorOf = one => methodColor(methods.indexOf(one.method));
+// Plans may differ in the third digit.
+const duration = seconds => (seconds < 7200 ? formatDuration(seconds)
+  : seconds < 172800 ? `${digits(seconds / 3600, 4)} h` : `${digits(seconds / 86400, 4)} d`);
+// What takes three times as long as the choice would press all others together.
+const drawn = plan.plans.filter(one => one.time_s <= 3 * choice.time_s);
 
 // Cells are texts; a column is {heading, words}.
 function table(columns, rows, classes = () => '') {
@@ -28,7 +32,7 @@ function fillPlans() {
     ...costColumns(), {heading: 'Leaves sites'}, {heading: 'Accelerator hours'}, {heading: '', words: true}];
   const state = (one, index) => (index === 0 ? 'taken' : one.is_on_front ? 'on the front' : one.left_out);
   place('plans-table').append(table(columns, plan.plans.map((one, index) => [
-    one.words, formatDuration(one.time_s), formatDuration(one.time_low_s), formatDuration(one.time_high_s),
+    one.words, duration(one.time_s), duration(one.time_low_s), duration(one.time_high_s),
     formatPercent(one.utilization), ...costCells(one), formatBytes(one.bytes_leaving_sites), count(one.accelerator_hours),
     state(one, index)]), index => (plan.plans[index].is_on_front ? '' : 'aside')));
 }
@@ -38,7 +42,7 @@ function fillInnerSteps() {
   place('inner-steps').hidden = false;
   const columns = [{heading: 'H'}, {heading: 'Time'}, {heading: 'Computes'}, ...costColumns(), {heading: 'Leaves sites'}, {heading: '', words: true}];
   place('inner-steps-table').append(table(columns, plan.choice_by_inner_steps.map(one => [
-    String(one.inner_steps), formatDuration(one.time_s), formatPercent(one.utilization), ...costCells(one),
+    String(one.inner_steps), duration(one.time_s), formatPercent(one.utilization), ...costCells(one),
     formatBytes(one.bytes_leaving_sites), one.words === choice.words ? 'taken' : ''])));
 }
 
@@ -90,8 +94,8 @@ const yOf = one => (plan.has_prices ? one.cost : one.bytes_leaving_sites);
 const yText = value => (plan.has_prices ? money(value) : formatBytes(value));
 
 function dataset(method) {
-  const all = plan.plans.filter(one => one.method === method);
-  const color = colorOf(all[0]);
+  const all = drawn.filter(one => one.method === method);
+  const color = methodColor(methods.indexOf(method));
   return {
     label: method,
     data: all.map(one => ({x: one.time_s, y: yOf(one), low: one.time_low_s, high: one.time_high_s, one})),
@@ -106,12 +110,15 @@ function dataset(method) {
 
 function draw() {
   const text = cssColor('--quiet'), grid = cssColor('--grid');
-  const axis = (title, format) => ({
-    type: 'logarithmic',
+  const axis = (title, format, stepSize) => ({
+    type: 'linear',
+    grace: '10%',
     title: {display: true, text: title, color: text},
     grid: {color: grid},
-    ticks: {color: text, maxTicksLimit: 7, callback: format},
+    ticks: {color: text, maxTicksLimit: 7, stepSize, callback: format},
   });
+  const times = drawn.flatMap(one => [one.time_low_s, one.time_high_s]);
+  const step = tickStep(Math.max((Math.max(...times) - Math.min(...times)) * 1.2, choice.time_s * 0.05), 5);
   return new Chart(place('chart'), {
     type: 'scatter',
     data: {datasets: methods.map(dataset)},
@@ -119,10 +126,10 @@ function draw() {
     options: {
       animation: false,
       maintainAspectRatio: false,
-      scales: {x: axis('time of the whole training', formatDuration), y: axis(place('against').textContent, yText)},
+      scales: {x: axis('time of the whole training', duration, step), y: axis(place('against').textContent, yText)},
       plugins: {
         legend: {display: false},
-        tooltip: {callbacks: {label: item => [item.raw.one.words, `${formatDuration(item.raw.x)}, ${yText(item.raw.y)}`]}},
+        tooltip: {callbacks: {label: item => [item.raw.one.words, `${duration(item.raw.x)}, ${yText(item.raw.y)}`]}},
       },
     },
   });
@@ -133,6 +140,8 @@ place('name').textContent = plan.name;
 place('description').textContent = plan.description || '';
 place('decision').textContent = plan.decision;
 place('against').textContent = plan.has_prices ? `cost (${plan.currency})` : 'bytes that leave a site';
+place('not-drawn').textContent = drawn.length < plan.plans.length
+  ? ` ${plan.plans.length - drawn.length} that take more than three times as long are in the table alone.` : '';
 place('memory').textContent = `Memory: ${plan.memory.words}.`;
 place('placement').textContent = `Ranks: ${plan.placement}.`;
 place('caveats').append(...plan.caveats.map(text => element('li', {}, text)));
@@ -145,13 +154,12 @@ fillLinks();
 let chart = null;
 function redraw() {
   if (chart) chart.destroy();
-  place('key').replaceChildren(...methods.map(method => {
+  place('key').replaceChildren(...methods.filter(method => drawn.some(one => one.method === method)).map(method => {
     const mark = swatch(methodColor(methods.indexOf(method)));
     return element('span', {}, mark, method);
   }));
   chart = draw();
 }
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
-addEventListener('beforeprint', redraw);
-addEventListener('afterprint', redraw);
+matchMedia('print').addEventListener('change', redraw);  // colours and widths of the paper
 redraw();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace longhaul {
 namespace {
 
@@ -31,14 +33,14 @@ TEST(Extrapolation, LeavesOutWholePeriods) {
     EXPECT_GE(replayed, 400) << steps;
   }
   EXPECT_EQ(steps_to_replay(plan_with({100}), 250), 250) << "all of them";
-  EXPECT_EQ(steps_to_replay(plan_with({1}), 47684), 40);
+  EXPECT_EQ(steps_to_replay(plan_with({1}), 47684), 16);
   EXPECT_EQ(steps_to_replay(plan_with({100}, Grouping::kRandom), 47684), 1284);
 }
 
 // Clocks of 12, 22, 32 after periods of 5 steps, 36 at the end of 17: the 10 periods to 67 steps take 10 s
 // each.
 TEST(Extrapolation, IsExactWherePeriodsAreEqual) {
-  const TrainingTime time = training_time({12, 22, 32}, 36, 5, 17, 67);
+  const TrainingTime time = training_time({12, 22, 32}, 36, 5, 1, 17, 67);
   EXPECT_DOUBLE_EQ(time.total_s, 136);
   EXPECT_TRUE(time.is_exact);
   EXPECT_EQ(time.standard_error_s, 0);
@@ -47,14 +49,27 @@ TEST(Extrapolation, IsExactWherePeriodsAreEqual) {
 
 // Periods of 8, 12 and 10 s after the first: mean 10, standard deviation 2, error of the mean 2/√3.
 TEST(Extrapolation, TakesTheMeanWherePeriodsAreDrawn) {
-  const TrainingTime time = training_time({20, 28, 40, 50}, 50, 5, 20, 520);
+  const TrainingTime time = training_time({20, 28, 40, 50}, 50, 5, 1, 20, 520);
   EXPECT_DOUBLE_EQ(time.total_s, 50 + 100 * 10);
   EXPECT_NEAR(time.standard_error_s, 100 * 2 / std::sqrt(3.), 1e-9);
   EXPECT_FALSE(time.is_exact);
 }
 
+// A warm-up of 12 steps is three periods of 5: four more are replayed, and those three stand for none.
+TEST(Extrapolation, ReplaysWhatComesAfterAWarmUp) {
+  OperationPlan plan = plan_with({5, 1});
+  plan.rules[1].last_step = 12;
+  EXPECT_EQ(settling_steps(plan), 12);
+  EXPECT_EQ(steps_to_replay(plan_with({5}), 1003), 23);
+  EXPECT_EQ(steps_to_replay(plan, 1003), 33);
+  EXPECT_EQ(steps_to_screen(plan, 1003), 23);
+  const TrainingTime time = training_time({90, 180, 230, 240, 251, 260}, 260, 5, 3, 30, 130);
+  EXPECT_DOUBLE_EQ(time.total_s, 260 + 20 * 10);
+  EXPECT_FALSE(time.is_exact);
+}
+
 TEST(Extrapolation, OfAWholeReplayIsItsEnd) {
-  const TrainingTime time = training_time({20, 28}, 31, 5, 12, 12);
+  const TrainingTime time = training_time({20, 28}, 31, 5, 1, 12, 12);
   EXPECT_EQ(time.total_s, 31);
   EXPECT_TRUE(time.is_exact);
 }

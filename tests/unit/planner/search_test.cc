@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "analysis/run_files.h"
 #include "core/errors.h"
 #include "tests/unit/planner/in_process.h"
 
@@ -69,6 +70,11 @@ TEST(Search, OnlyWhatLeavesASiteCounts) {
   EXPECT_NEAR(choice.traffic.leaving[0], of_each, 1);
   EXPECT_NEAR(choice.traffic.leaving[1], of_each, 1);
   EXPECT_NEAR(choice.egress_cost, of_each / 1e9 * 1.25, 1e-6);
+  // The replay's own count on the trunk, 38 bytes of Ethernet a packet more, over 4 of the 50 outer steps.
+  double on_trunk = 0;
+  for (CsvStream rows(choice.folder + "/links.csv", {"link", "direction", "bytes"}); rows.next();)
+    if (rows.text(0) == "a-wan" && rows.text(1) == "forward") on_trunk = rows.number(2);
+  EXPECT_NEAR(on_trunk * 1500 / 1538 * 50 / 4, of_each, 1e-5 * of_each);
   EXPECT_EQ(placement_in_words(choice.one), "a: 0-1; b: 2-3");
 }
 
