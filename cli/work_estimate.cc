@@ -118,7 +118,8 @@ ReplayEstimate replay_estimate(const Case& one) {
   return replay;
 }
 
-TrainingMemory training_memory(const Case& one, int threads) {
+TrainingMemory training_memory(const Case& written, int threads) {
+  const Case one = trained_case(written);
   const TrainSpec& train = *one.train;
   const ModelShape& model = train.model;
   TrainingMemory memory;
