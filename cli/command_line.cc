@@ -241,7 +241,7 @@ std::string zsh_text(const std::string& text) {
 std::string zsh_values(const CLI::Option& option, const std::vector<std::string>& keys) {
   if (const std::vector<std::string> choices = choices_of(option); !choices.empty())
     return fmt::format("({})", listed(choices));
-  return option.get_name() == "--set" ? fmt::format("_values -S= key {}", listed(keys)) : "_files";
+  return option.get_name() == "--set" ? fmt::format("compadd -S \\= -- {}", listed(keys)) : "_files";
 }
 
 std::string zsh_command(const CLI::App& command, const std::vector<std::string>& keys) {
@@ -254,9 +254,12 @@ std::string zsh_command(const CLI::App& command, const std::vector<std::string>&
       text += " \\\n        " + shell_quoted(one);
     }
   }
-  for (const CLI::Option* option : positionals_of(command))
-    text +=
-        " \\\n        " + shell_quoted(fmt::format("*:{}:{}", option->get_name(), zsh_values(*option, keys)));
+  int place = 0;
+  for (const CLI::Option* option : positionals_of(command)) {
+    const std::string which = option->get_items_expected_max() > 1 ? "*" : std::to_string(++place);
+    text += " \\\n        " +
+            shell_quoted(fmt::format("{}:{}:{}", which, option->get_name(), zsh_values(*option, keys)));
+  }
   return text + "\n      ;;\n";
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 // Useful arithmetic of training on this kind of CPU, both cores: for an estimate, not a promise.
 constexpr double kTrainingFlops = 60e9;
+constexpr double kStartOfTraining = 0.5, kStartOfReplay = 0.02;  // s of a program
 
 // Bytes of a row, or of what stands for one in timeline.json, as measured over runs of 4 to 64 replicas.
 constexpr double kStepRow = 40, kExchangeRow = 80, kJoinedExchangeRow = 110, kBreakdownRow = 85,
@@ -32,7 +33,11 @@ double training_seconds(const Case& one) {
   const TrainSpec& train = *one.train;
   const auto steps = static_cast<double>(dynamic_steps_of(one).taken_by_all(one.replicas, train.steps));
   const double tokens = steps * train.batch * train.model.context;
-  return 6. * static_cast<double>(train.model.parameters()) * tokens / kTrainingFlops;
+  // Of each replica and of their mean; of a whole held-out part it is not known how long that is.
+  const double evaluated = 1. * train.steps / train.evaluate_every * (one.replicas + 1) *
+                           train.evaluate_sequences * train.model.context;
+  return kStartOfTraining +
+         (6. * tokens + 2. * evaluated) * static_cast<double>(train.model.parameters()) / kTrainingFlops;
 }
 
 // Rows of late gradients, 4 bytes a parameter and replica each.
@@ -118,7 +123,8 @@ ReplayEstimate replay_estimate(const Case& one) {
   return replay;
 }
 
-TrainingMemory training_memory(const Case& one, int threads) {
+TrainingMemory training_memory(const Case& written, int threads) {
+  const Case one = trained_case(written);
   const TrainSpec& train = *one.train;
   const ModelShape& model = train.model;
   TrainingMemory memory;
@@ -162,7 +168,7 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, Timeline
   work.disk_bytes += checkpoints * jobs + kReport;
   for (const Case* one : plan.cases) {
     work.cases.push_back({one, replay_estimate(*one)});
-    work.replay_s += work.cases.back().replay.seconds;
+    work.replay_s += kStartOfReplay + work.cases.back().replay.seconds;
     work.disk_bytes += case_bytes(*one, work.cases.back().replay, timeline);
   }
   return work;

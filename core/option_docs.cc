@@ -129,11 +129,13 @@ void append_help(const Node& node, const std::string& path, std::string& text) {
   for (const Node& child : node.children) {
     if (node.kind == NodeKind::kList || node.kind == NodeKind::kTable || node.kind == NodeKind::kEither) {
       const std::string inner = node.kind == NodeKind::kList ? path + "[]" : path;
-      for (const Node& grandchild : child.children)
-        append_help(
-            grandchild,
-            child_path(inner, child.kind == NodeKind::kTagged ? "<" + grandchild.key + ">" : grandchild.key),
-            text);
+      for (const Node& grandchild : child.children) {
+        // Elements without a name: what they may be, the list or table itself has said.
+        if (grandchild.key.empty() && grandchild.children.empty()) continue;
+        const std::string name =
+            child.kind == NodeKind::kTagged ? "<" + grandchild.key + ">" : grandchild.key;
+        append_help(grandchild, name.empty() ? inner : child_path(inner, name), text);
+      }
     } else {
       append_help(child, child_path(path, tagged ? "<" + child.key + ">" : child.key), text);
     }

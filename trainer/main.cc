@@ -281,7 +281,14 @@ int main(int argc, char** argv) {
   longhaul::ProgressReporter reporter(longhaul::name_of_this_rank(), arguments.progress_fd,
                                       arguments.quiet || longhaul::is_silent_rank());
   return longhaul::child_main(reporter, [&]() -> longhaul::Json {
-    if (*export_command) return {{"step", longhaul::run_export(exported)}, {"out", exported.out}};
+    if (*export_command) {
+      const int step = longhaul::run_export(exported);
+      const std::string which =
+          exported.replica ? "replica " + std::to_string(*exported.replica) : "the mean of the replicas";
+      std::printf("%s/model.safetensors and config.json: %s after step %d\n", exported.out.c_str(),
+                  which.c_str(), step);
+      return {{"step", step}, {"out", exported.out}};
+    }
     if (!*outer_step_command) return longhaul::train(arguments, reporter);
     longhaul::run_outer_step(outer_step);
     return {{"out", outer_step.out}};

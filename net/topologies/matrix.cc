@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/duplicate_keys.h"
 #include "core/errors.h"
 #include "core/files.h"
 #include "core/options.h"
@@ -78,6 +79,7 @@ InputError naming_pair(const InputError& error, const Json& json) {
 
 Json resolved_matrix(const std::string& text) {
   const Json json = parse_json(text);
+  check_no_duplicate_keys(text);
   try {
     return resolve(matrix_options(), json, "");
   } catch (const InputError& error) {

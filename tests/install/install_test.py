@@ -6,10 +6,14 @@ page is one, and the shells that are here complete.
 """
 import os
 import pathlib
+import pty
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 CMAKE, BUILD = sys.argv[1], sys.argv[2]
@@ -78,11 +82,36 @@ class Install(unittest.TestCase):
         self.assertEqual(self.completed_by_bash("check", "x", "--set", "train.optimizer.w"),
                          ["train.optimizer.warmup=", "train.optimizer.weight_decay="])
 
-    @unittest.skipIf(shutil.which("zsh") is None, "zsh is not installed")
-    def test_zsh_reads_its_functions(self):
+    def typed_into_zsh(self, text, expected):
+        """What a terminal shows after `text` and a tab; waits until `expected` is there, 60 s at most."""
+        process, terminal = pty.fork()
+        if process == 0:
+            os.environ.update(HOME=str(self.work), TERM="dumb", COLUMNS="200")
+            os.execvp("zsh", ["zsh", "-f", "-i"])
+
+        def read_until(words):
+            shown, end = "", time.monotonic() + 60
+            while words not in shown and time.monotonic() < end:
+                if select.select([terminal], [], [], 0.2)[0]:
+                    shown += os.read(terminal, 65536).decode(errors="replace")
+            return shown
+
         script = self.prefix / "share/zsh/site-functions/_longhaul"
-        self.assertEqual(output("zsh", "-f", "-c", f"autoload -Uz compinit; compinit -D -u; source {script}; print $_comps[longhaul]",
-                                env=dict(os.environ, HOME=str(self.work))), "_longhaul\n")
+        os.write(terminal, f"PS1=; autoload -Uz compinit; compinit -D -u; source {script}; echo rea''dy\n".encode())
+        read_until("ready")
+        os.write(terminal, text.encode() + b"\t")
+        shown = read_until(expected)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+        return shown
+
+    @unittest.skipIf(shutil.which("zsh") is None, "zsh is not installed")
+    def test_zsh_completes(self):
+        for text, expected in (("longhaul compl", "longhaul completion "), ("longhaul run --ov", "run --overwrite "),
+                               ("longhaul run x --device cu", "--device cuda "), ("longhaul list sce", "list scenarios "),
+                               ("longhaul check x --set train.optimizer.war", "train.optimizer.warmup=")):
+            self.assertIn(expected, self.typed_into_zsh(text, expected))
 
     @unittest.skipIf(shutil.which("fish") is None, "fish is not installed")
     def test_fish_completes(self):

@@ -2,6 +2,8 @@
 // allowed.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/options.h"
 #include "tests/integration/command.h"
 
@@ -45,6 +47,21 @@ std::vector<BadInput> bad_inputs() {
       {"methods[1].inner_steps: found 23, but there are only 22 steps"})["methods"][1]["inner_steps"] = 23;
   add("NothingMatches",
       {"train.data.text[0]", "nothing/*.here"})["train"]["data"] = {{"text", {"nothing/*.here"}}};
+  add("TextShorterThanTheContext", {"train.data: the training part of the text has 95000 tokens",
+                                    "at least context + 1, 100001"})["train"]["model"]["context"] = 100000;
+  Json& large = add("MoreMemoryThanTheMachineHas",
+                    {"train: method \"diloco\" needs about 825 TB of memory", "of this machine",
+                     "fewer replicas or a smaller train.model"})["train"];
+  large["model"].update({{"hidden", 65536}, {"layers", 500}});
+  large["device"] = "cpu";
+  Json& untrained =
+      add("AClaimOnALossWithoutTraining", {"claims[0].metric: found \"final_loss\"", "add a train section"});
+  untrained.erase("train");
+  untrained["workload"].update({{"model", "llama-small"}, {"steps", 22}});
+  untrained["claims"] = {{{"id", "low"}, {"metric", "final_loss"}, {"of", "ddp"}, {"at_most", 2}}};
+  add("SeedBesideSeeds", {"seeds: found beside \"seed\""})["seeds"] = {1, 2};
+  add("ATypoInTheSweep", {"sweep.\"network.tcp.conections\": unknown key",
+                          "did you mean \"connections\""})["sweep"] = {{"network.tcp.conections", {1, 2}}};
   Json& bytes = add("VocabularyWithoutAllBytes",
                     {"train.model.vocabulary: found 128 with byte tokens", "at least 256"})["train"];
   bytes["model"]["vocabulary"] = 128;
@@ -81,8 +98,11 @@ TEST_P(BadInputTest, ExitsWith2AndOneClearMessage) {
   std::vector<std::string> said = GetParam().said;
   said.push_back("bad.json: ");
   for (const char* command : {"check", "run"}) {
-    const CommandResult result = longhaul({command, file});
+    std::vector<std::string> arguments = {command, file};
+    if (arguments[0] == "run") arguments.insert(arguments.end(), {"--out", folder + "/out"});
+    const CommandResult result = longhaul(arguments);
     expect_refused(result, said);
+    EXPECT_FALSE(std::filesystem::exists(folder + "/out"));
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   }
 }
@@ -105,7 +125,9 @@ TEST(BadInput, FlagsOfTheCommand) {
   expect_refused(longhaul({"run", scenario, "--frobnicate"}), {"--frobnicate"});
   expect_refused(longhaul({"list", "nothing"}), {"methods"});
   expect_refused(longhaul({"report", "/no/such/run"}), {"/no/such/run"});
-  expect_refused(longhaul({}), {"a command is missing", "run, check"});
+  expect_refused(longhaul({"run", scenario, "--resume", "--overwrite"}), {"--resume excludes --overwrite"});
+  expect_refused(longhaul({}), {"a command is missing"});
+  expect_refused(longhaul({"chek", scenario}), {"found the command \"chek\"", "did you mean \"check\"?"});
 }
 
 TEST(BadInput, FlagsOfTheTrainer) {

@@ -58,6 +58,29 @@ TEST_F(NewCommand, SaysWhatEachKeyMeans) {
   EXPECT_NE(text.find("//   longhaul check "), std::string::npos);
 }
 
+TEST_F(NewCommand, TrainsOnATextOfTheUsers) {
+  NewOptions chosen = options("text.jsonc");
+  chosen.text = {"mine/*.txt"};
+  EXPECT_THROW(new_command(chosen), InputError) << "there is none";
+  write_text(folder_ + "/mine/a.txt", std::string(10000, 'x'));
+  ASSERT_EQ(new_command(chosen), 0);
+  const DataSpec data = validated_scenario(chosen.out, {}).cases[0].train->data;
+  EXPECT_EQ(data.kind, DataSpec::Kind::kText);
+  EXPECT_EQ(data.globs, std::vector<std::string>{"mine/*.txt"});
+  chosen.out += ".other";
+  chosen.train = false;
+  EXPECT_THROW(new_command(chosen), InputError) << "nothing is trained";
+}
+
+// Editors complete from it: a path that exists.
+TEST_F(NewCommand, NamesTheSchema) {
+  new_command(options("one.jsonc"));
+  const std::string schema = validated_scenario(folder_ + "/one.jsonc", {}).written["$schema"];
+  const std::string scheme = "file://";
+  ASSERT_EQ(schema.rfind(scheme, 0), 0u) << schema;
+  EXPECT_TRUE(fs::exists(schema.substr(scheme.size()))) << schema;
+}
+
 TEST_F(NewCommand, AFileThatIsThereStays) {
   new_command(options("one.json"));
   EXPECT_THROW(new_command(options("one.json")), InputError);
@@ -98,6 +121,13 @@ TEST(StarterQuestions, AskForWhatNoFlagSays) {
   EXPECT_NE(asked.str().find("\"noloko\" is none of"), std::string::npos) << asked.str();
   EXPECT_NE(asked.str().find("\"7x\" is no number from 1 to"), std::string::npos) << asked.str();
   EXPECT_EQ(asked.str().find("Replicas"), std::string::npos) << asked.str();
+}
+
+TEST(StarterQuestions, AskForATextWhereReplicasAreTrained) {
+  std::istringstream answers("train\na.txt b/*.txt\n");
+  std::ostringstream asked;
+  EXPECT_EQ(starter_choices({}, &answers, asked).text, (std::vector<std::string>{"a.txt", "b/*.txt"}));
+  EXPECT_NE(asked.str().find("Text to train on"), std::string::npos) << asked.str();
 }
 
 TEST(StarterQuestions, TheEndOfTheInputMeansDefaults) {

@@ -61,6 +61,13 @@ TEST(TrainingMemory, TablesAreOfWhatTheMethodKeeps) {
       << "and slow weights with a momentum";
 }
 
+// The bound `single` trains one replica on the batches of all.
+TEST(TrainingMemory, OneReplicaWithTheWholeBatch) {
+  const Json model = {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 16}, {"context", 4}};
+  EXPECT_EQ(training_memory(validated(trained({{{"name", "single"}}}, model, 1)).cases[0], 2).tables,
+            16. * 4760);
+}
+
 // Attention keeps two numbers for each head and pair of tokens: 8 sequences of an evaluation, two replicas at
 // a time. Measured for 4 heads and 2048 tokens: 2.9 GB; for 4096 (hidden 64, ffn 128): 9.4 GB.
 TEST(TrainingMemory, GrowsWithTheSquareOfTheContext) {

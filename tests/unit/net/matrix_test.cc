@@ -70,6 +70,10 @@ TEST(Matrix, SitesMayHaveCoordinates) {
 }
 
 TEST(Matrix, BadFilesAreNamedWithThePlace) {
+  std::string twice = with_pairs(pair_of("x", "y"));
+  twice.replace(twice.find("\"rtt\": \"10ms\""), 13, "\"rtt\": \"1ms\", \"rtt\": \"10ms\"");
+  EXPECT_NE(error_of(twice).find("pairs[0].rtt: the key \"rtt\" stands twice"), std::string::npos)
+      << error_of(twice);
   EXPECT_NE(error_of("{").find("mine.json"), std::string::npos);
   EXPECT_NE(error_of(with_pairs(pair_of("x", "y"))).find("x, z is missing"), std::string::npos);
   EXPECT_NE(error_of(with_pairs(pair_of("x", "q"))).find("pairs[0].between"), std::string::npos);
