@@ -130,11 +130,18 @@ class Run {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options_.jobs);
   }
 
+  // ", seed 2" where there are several.
+  std::string seed_in_words(const Case& one) const {
+    const bool several = std::any_of(plan_.cases.begin(), plan_.cases.end(),
+                                     [&](const Case* other) { return other->seed != one.seed; });
+    return several ? fmt::format(", seed {}", one.seed) : "";
+  }
+
   Job training_job(const Training& training) const {
     const std::string folder = layout_.training_folder(training.key);
     fs::create_directories(folder);
     write_file(folder + "/case.json", training.example->resolved.dump(2) + "\n");
-    Job job{"train " + training.example->method.label, folder, {}, 1};
+    Job job{"train " + training.example->method.label + seed_in_words(*training.example), folder, {}, 1};
     job.arguments = {sibling_executable("longhaul-train"), "--case", folder + "/case.json", "--out", folder};
     const std::string device = options_.device.empty() ? training.example->train->device : options_.device;
     job.arguments.insert(job.arguments.end(),
