@@ -283,7 +283,9 @@ std::string prefix(const Question& question, const RowFacts& facts) {
 
 // "2.1500 [2.12, 2.18]", "2 min 32.4 s in every seed", "reached by 2 of 3".
 std::string value_words(const Metric& metric, const Group& group) {
-  const std::string interval = interval_text(metric, group);
+  std::string interval = interval_text(metric, group);
+  const bool is_point = value_text(metric, group.interval.low) == value_text(metric, group.interval.high);
+  if (is_point && !group.is_fixed()) interval.clear();  // its ends are alike in the digits that are shown
   return mean_text(metric, group) + (interval.empty() ? "" : " " + interval);
 }
 
@@ -325,11 +327,17 @@ std::string sentence(const std::string& opening, const Metric& metric, const Com
   const std::string verb = !any_doubt             ? "is ahead"
                            : is_time(metric.path) ? "is fastest"
                                                   : "has the lowest loss";
-  for (const Against& found : others) {
-    if (found.doubt == Doubt::kNone) continue;
-    const Group& other = row.groups[found.other];
-    parts.push_back(fmt::format("no difference to {} ({}) is shown: {}", other.name,
-                                value_words(metric, other), found.reason));
+  // Of several without a difference for the same reason the reason stands once.
+  std::vector<std::string> reasons;
+  for (const Against& found : others)
+    if (found.doubt != Doubt::kNone) add_new(found.reason, reasons);
+  for (const std::string& reason : reasons) {
+    std::vector<std::string> names;
+    for (const Against& found : others)
+      if (found.doubt != Doubt::kNone && found.reason == reason)
+        names.push_back(fmt::format("{} ({})", row.groups[found.other].name,
+                                    value_words(metric, row.groups[found.other])));
+    parts.push_back(fmt::format("no difference to {} is shown: {}", enumeration(names, "and"), reason));
   }
   return fmt::format("{}, {} {}, {}; {}.", opening, first.name, verb, value_words(metric, first),
                      join(parts, "; "));

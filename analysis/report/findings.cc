@@ -135,14 +135,6 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
   const auto sync = measured(methods, "sync_time_s.mean"), wait = measured(methods, "wait_s.mean"),
              idle = measured(methods, "idle_fraction.mean"), losses = measured(methods, "final_loss"),
              time = measured(methods, "simulated_time_s");
-  if (!sync.empty()) sentences.push_back(synchronization(sync));
-  if (!wait.empty() && wait.back().value >= least_wait(sync))
-    sentences.push_back(fmt::format(
-        "Before each exchange a replica waited on average {} for those it exchanges with.", listed(wait)));
-  if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);
-  if (!idle.empty() && idle.back().value > 0)
-    sentences.push_back(fmt::format("The accelerators were idle {} of the time.", listed(idle)));
-  if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time) + ".");
   const auto entropy = measured(methods, "unigram_entropy");
   if (!losses.empty())
     sentences.push_back(fmt::format(
@@ -151,6 +143,14 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
   if (const std::string note = sampling_note(records); !note.empty())
     sentences.push_back("L" + note.substr(1) + ".");
   if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);
+  if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time) + ".");
+  if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);
+  if (!idle.empty() && idle.back().value > 0)
+    sentences.push_back(fmt::format("The accelerators were idle {} of the time.", listed(idle)));
+  if (!wait.empty() && wait.back().value >= least_wait(sync))
+    sentences.push_back(fmt::format(
+        "Before each exchange a replica waited on average {} for those it exchanges with.", listed(wait)));
+  if (!sync.empty()) sentences.push_back(synchronization(sync));
   if (!losses.empty() && !seeds_note(methods).empty()) sentences.push_back(seeds_note(methods));
   return sentences;
 }

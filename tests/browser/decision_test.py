@@ -69,7 +69,7 @@ class DecisionTest(unittest.TestCase):
         self.assertEqual(tops, sorted(tops))
         said = self.page.run("return [...document.querySelectorAll('#conclusions .decisions > li')].map(one => one.textContent);")
         decisions = self.page.run('return DATA.runs[0].conclusions.points[0].decisions;')
-        self.assertEqual(said, [(one['first'] if one['shown'] else 'no difference') + one['sentence'] for one in decisions])
+        self.assertEqual(said, [(one['first'] if one['shown'] else 'undecided') + one['sentence'] for one in decisions])
         self.assertEqual([one['question'] for one in decisions][:3], ['at equal tokens', 'after the same simulated time', 'after the same bytes'])
         self.assertIn('3 seeds', self.page.text('#conclusions .conditions'))
 

@@ -5,7 +5,7 @@
 const SHARES = ['a quarter', 'half', 'all'];
 
 function decisionItem({sentence, first, shown}) {
-  return element('li', {}, element('span', {class: `verdict ${shown ? 'holds' : 'undecided'}`}, shown ? first : 'no difference'), sentence);
+  return element('li', {class: 'decision'}, element('span', {class: `verdict ${shown ? 'holds' : 'undecided'}`}, shown ? first : 'undecided'), element('span', {}, sentence));
 }
 
 // Made when it is opened: of a sweep there may be a thousand points.
@@ -46,7 +46,7 @@ function claimItems(claims, where) {
     return element('li', {}, verdictMark(whole),
       `${where}${statement || id}: of ${same.length} points ${count('holds')} hold, ${count('undecided')} are undecided, ${count('fails')} fail.`,
       element('details', {class: 'points'}, element('summary', {}, 'Each point'),
-        element('ul', {class: 'decisions'}, ...same.map(claim => element('li', {}, verdictMark(claim.verdict), claim.grounds)))));
+        element('ul', {class: 'decisions'}, ...same.map(claim => element('li', {class: 'decision'}, verdictMark(claim.verdict), element('span', {}, claim.grounds))))));
   });
 }
 
