@@ -23,12 +23,12 @@ claims: setup programs
 	  $(BUILD)/bin/longhaul claims results/claims/$$of -o results/claims/$$of.md || exit; \
 	done
 
-# The tables of docs/validation.md, between its two comments.
+# The tables of docs/validation/real-runs.md, between its two comments.
 validation: setup programs
 	$(BUILD)/bin/longhaul validate --jobs $(JOBS) --format markdown > $(BUILD)/validation.md
 	awk -v tables=$(BUILD)/validation.md '/^<!-- Tables/ { print; print ""; while ((getline line < tables) > 0) print line; skip = 1 } \
-	  /^<!-- end of the tables/ { skip = 0 } !skip && !/^<!-- Tables/' docs/validation.md > $(BUILD)/validation-page.md
-	cp $(BUILD)/validation-page.md docs/validation.md
+	  /^<!-- end of the tables/ { skip = 0 } !skip && !/^<!-- Tables/' docs/validation/real-runs.md > $(BUILD)/validation-page.md
+	cp $(BUILD)/validation-page.md docs/validation/real-runs.md
 
 test: setup-tests all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
@@ -54,7 +54,7 @@ tsan: setup-tests
 	cmake --build build-tsan -j $(JOBS) --target threads_test
 	build-tsan/bin/threads_test
 
-# Each fuzz target for a minute (FUZZ_SECONDS), from the corpus in the tree and what earlier calls found: docs/fuzzing.md.
+# Each fuzz target for a minute (FUZZ_SECONDS), from the corpus in the tree and what earlier calls found: docs/howto/fuzz.md.
 FUZZ_SECONDS := 60
 FUZZ_TARGETS := units json csv scenario matrix graphml link_trace shards safetensors checkpoint trace schedule absences run_directory
 fuzz:
@@ -68,7 +68,7 @@ fuzz:
 	    build-fuzz/found/$$target tests/fuzz/corpus/$$target || exit; \
 	done
 
-# Random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS): docs/fuzzing.md. What differs stays in build/soak.
+# Random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS): docs/howto/fuzz.md. What differs stays in build/soak.
 SOAK_SECONDS := 3600
 SOAK_SEED := 1
 soak: programs
@@ -80,7 +80,7 @@ kernel-ring: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target kernel_ring
 	$(BUILD)/bin/kernel_ring 5
 
-# The programs with CUDA, in build-cuda, against a PyTorch that pip installs into torch-cuda (docs/gpu.md).
+# The programs with CUDA, in build-cuda, against a PyTorch that pip installs into torch-cuda (docs/howto/gpu.md).
 cuda:
 	scripts/setup.sh --cuda
 	cmake --preset cuda
@@ -101,9 +101,10 @@ setup-tests:
 $(BUILD)/build.ninja: | setup
 	cmake --preset release
 
-# The schema is made from the declarations in core/, methods/ and net/topologies/.
+# The schema and the pages of the options are made from the declarations in core/, methods/ and net/topologies/.
 schema: all
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
+	scripts/option_pages.py $(BUILD)/bin/longhaul docs/reference/options
 
 format:
 	git ls-files '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
@@ -117,7 +118,7 @@ clean:
 help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
-	@echo "make validation   replay scenarios/validation, write the tables of docs/validation.md"
+	@echo "make validation   replay scenarios/validation, write the tables of docs/validation/real-runs.md"
 	@echo "make test         set up, build, run all tests"
 	@echo "make test-long    the checks that take many minutes"
 	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"

@@ -14,7 +14,7 @@ namespace longhaul {
 std::string queue_setting(const TcpSpec& tcp);
 
 // Of a case record. The 95th percentile of |fidelity / packets − 1| of the sync time over the judge half of
-// the validation grid of docs/model.md, for `flow` by queue setting (the key `queue`; without it "host"),
+// the validation grid of docs/validation/grid.md, for `flow` by queue setting (the key `queue`; without it "host"),
 // rounded up to whole per cents, 1 for a setting that was not measured; 0 for packets
 // themselves, and where messages draw their times (network.message_time) or `analytic` is asked for: those
 // are assumptions, and what follows from an assumption is exact. A fraction.

@@ -25,7 +25,7 @@ Node device_node_options() {
                   .means("number format of what the devices exchange")})
       .means(
           "a worker is a node of several devices: step_time is that of one device, and what they say to "
-          "each other stays inside the site (docs/pipelines.md)");
+          "each other stays inside the site (docs/reference/pipelines.md)");
 }
 
 DeviceNodeSpec parse_device_node(const Json& json) {

@@ -162,7 +162,7 @@ void check_fidelity(const NetworkSpec& network) {
     throw InputError("network.tcp.trunk_queue", "found \"fifo\" with fidelity \"flow\"",
                      "\"same\", or fidelity \"packet\"",
                      "connections that share a FIFO lose packets together, and flow has no measured model of "
-                     "that (docs/model.md); use fidelity \"packet\"");
+                     "that (docs/reference/fifo.md); use fidelity \"packet\"");
   if (network.tcp.queue == "fifo" && network.tcp.loss > 0)
     throw InputError(
         "network.tcp.loss",

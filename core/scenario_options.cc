@@ -214,7 +214,8 @@ Node tcp_options() {
               boolean("accept_error")
                   .by_default(false)
                   .means("fidelity flow: replay also FIFOs that may overflow, where it is measured to be "
-                         "up to several times wrong (docs/model.md); a claim on such a case stays undecided"),
+                         "up to several times wrong (docs/validation/fifo.md); a claim on such a case stays "
+                         "undecided"),
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
                   "probability that a packet is lost on a link"),
@@ -341,7 +342,7 @@ Node network_options(const TopologyOptions& topologies) {
                   .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
                          "parameter-server, all-gather and reduce-scatter is cut; a slice is passed on as "
                          "soon as it has arrived. whole: not at all; bytes: equal slices of at most that; "
-                         "nccl, gloo: as these libraries cut by default (docs/model.md)"),
+                         "nccl, gloo: as these libraries cut by default (docs/reference/collectives.md)"),
               either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
                   .by_default("0B")
                   .means(

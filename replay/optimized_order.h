@@ -3,7 +3,7 @@
 // What is minimized is an estimate from the paths between sites alone, where all of an exchange begin
 // together and no two messages share a link: a message takes the one-way delay plus its bytes over what the
 // connections carry on the path alone. Start-up of windows, shared links, overrides, variation and unequal
-// steps are not in it. docs/placement.md compares it with replays.
+// steps are not in it. docs/results/placement.md compares it with replays.
 //
 // Without stages it is the mean over replicas of the time of one all-reduce (one bucket). Of a ring, and of
 // exchanges without a choice of collective (fsdp; for NoLoCo's random pairs no order differs from another),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Longhaul needs and that are missing. As root or through sudo; without either it
-# prints the exact line and stops. The reason for each package is in README.md, "Packages".
+# prints the exact line and stops. The reason for each package is in docs/reference/packages.md.
 #
 #   scripts/setup.sh            what building and running needs
 #   scripts/setup.sh --fuzz     and what make fuzz uses besides: clang with libFuzzer

@@ -196,6 +196,10 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--backend", arguments.backend,
                  "loop, threads or stacked; default threads on a CPU, stacked on a GPU")
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
+  app.add_option("--outer-state", arguments.outer_state,
+                 "where slow weights and outer momentum lie on a GPU: card, host (pinned memory) or auto "
+                 "(default: on the host where a step's sequences would not fit on the card together)")
+      ->check(CLI::IsMember({"auto", "card", "host"}));
   app.add_option("--threads", arguments.threads, "default: all that this process may use")
       ->check(CLI::PositiveNumber);
   app.add_option(
@@ -259,7 +263,7 @@ int main(int argc, char** argv) {
       "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or blas: what "
       "multiplies on a "
       "CPU\n"
-      "(default onednn on x86-64). docs/trainer.md explains them.");
+      "(default onednn on x86-64). docs/reference/trainer.md explains them.");
   longhaul::Arguments arguments;
   longhaul::OuterStepArguments outer_step;
   longhaul::add_training_options(app, arguments);

@@ -21,7 +21,7 @@ namespace longhaul {
 //   kNccl   ring, and all-gather and reduce-scatter around one: 1 MiB; trees: 512 KiB; others, single sends
 //           of NCCL's: 128 KiB.
 //   kGloo   the same rings: at most 1 MiB, at least two; all others whole.
-// Where these figures come from: docs/model.md.
+// Where these figures come from: docs/reference/collectives.md.
 int slice_count(const SliceSpec& spec, const Collective& collective, const GroupExchange& exchange);
 
 // Slice `index` of `count` of every message of the round; empty ones are left out.

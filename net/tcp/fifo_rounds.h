@@ -10,7 +10,7 @@
 //   3. After a loss the sender sends again what is missing, with the smaller window. If that overflows again,
 //      only the retransmission time-out notices (a lost repetition gives no duplicate acknowledgement).
 //
-// No constant is fitted (docs/model.md). Bytes of payload; seconds; rates in bytes a second.
+// No constant is fitted (docs/reference/fifo.md). Bytes of payload; seconds; rates in bytes a second.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
 // The packet fidelity: ns-3's TCP, packet by packet, set up as the hosts of a training job are
-// (docs/model.md).
+// (docs/reference/packet.md).
 #pragma once
 
 #include <map>

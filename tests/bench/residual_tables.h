@@ -1,4 +1,4 @@
-// Residuals as the Markdown tables and the figure of docs/model.md.
+// Residuals as the Markdown tables and the figure of docs/validation/grid.md.
 #pragma once
 
 #include <string>

@@ -108,6 +108,12 @@ TEST(BadInput, FlagsOfTheCommand) {
   expect_refused(longhaul({}), {"subcommand"});
 }
 
+TEST(BadInput, FlagsOfTheTrainer) {
+  expect_refused(run_command_line("longhaul-train", {"--outer-state", "nowhere"}),
+                 {"--outer-state", "auto", "card", "host"});
+  expect_refused(run_command_line("longhaul-train", {"--peak-flops", "0"}), {"--peak-flops"});
+}
+
 TEST(BadInput, CudaWithoutAGpu) {
   const std::string out = fresh_folder("cuda");
   const CommandResult result =

@@ -1,4 +1,4 @@
-// docs/formats.md against a real run directory: it names every file, and its example reads one.
+// docs/reference/formats against a real run directory: its pages name every file, and the example reads one.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,9 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string format_pages() {
+  std::string text;
+  for (const auto& page : fs::directory_iterator(LONGHAUL_SOURCE_DIR "/docs/reference/formats"))
+    text += read_text(page.path().string());
+  return text;
+}
+
 // Each test runs in a process of its own and a run takes seconds: so it is one test of several parts.
 void every_file_is_named(const std::string& run) {
-  const std::string text = read_text(std::string(LONGHAUL_SOURCE_DIR) + "/docs/formats.md");
+  const std::string text = format_pages();
   int files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(run)) {
     if (!entry.is_regular_file()) continue;
@@ -33,7 +40,7 @@ void every_file_is_named(const std::string& run) {
 
 // Headers as documented: `name`: `columns`.
 void columns_are_the_documented_ones(const std::string& run) {
-  const std::string text = read_text(std::string(LONGHAUL_SOURCE_DIR) + "/docs/formats.md");
+  const std::string text = format_pages();
   for (const auto& entry : fs::recursive_directory_iterator(run)) {
     if (entry.path().extension() != ".csv" || entry.path().parent_path() == run) continue;
     std::istringstream in(read_text(entry.path().string()));

@@ -57,7 +57,7 @@ bool DeviceExchange::send_ahead(const Operation& operation, CudaStream stream) {
   groups_ = sorted_groups(operation, replicas_.arena.replicas());
   pack_on_device(table_of_(Slot::kSlowWeights), anchors_.get(), *format_, replicas_.arena.replicas(),
                  replicas_.arena.parameters(), stream);
-  log(operation);
+  log_payload(replicas_, operation, groups_);
   ahead_ = operation;
   return true;
 }
@@ -82,19 +82,8 @@ bool DeviceExchange::run(const Operation& operation, const OperationRunner& runn
   groups_ = sorted_groups(operation, replicas_.arena.replicas());
   stream_ = stream;
   if (!runner.update().apply_on_device(operation, *this)) return false;
-  log(operation);
+  log_payload(replicas_, operation, groups_);
   return true;
-}
-
-void DeviceExchange::log(const Operation& operation) {
-  replicas_.log.begin(operation.post_step, operation.rule->name);
-  for (const std::vector<int>& group : groups_) {
-    replicas_.log.group(group);
-    for (const int replica : group)
-      for (const PayloadPart& part : operation.rule->payload)
-        replicas_.log.sent(replica, part.tensor, MessageFormat(part, replicas_.arena.parameters()).bytes());
-  }
-  replicas_.log.end();
 }
 
 void DeviceExchange::average(Slot slot) {

@@ -40,7 +40,6 @@ class DeviceExchange : private DeviceSteps {
   void outer_step(const DilocoStep& step) override;
   void outer_step(const NolocoStep& step) override;
 
-  void log(const Operation& operation);
   GroupTable upload_groups();
   OuterTables outer_tables();
   const void* anchors();

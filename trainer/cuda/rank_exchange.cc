@@ -64,21 +64,8 @@ bool RankExchange::run(const Operation& operation, const OperationRunner& runner
   groups_ = sorted_groups(operation, replicas_.arena.replicas());
   stream_ = stream;
   if (!runner.update().apply_on_device(operation, *this)) return false;
-  log(operation);
+  log_payload(replicas_, operation, groups_);
   return true;
-}
-
-// As the host's runner does where ranks exchange: of the replicas that are held here.
-void RankExchange::log(const Operation& operation) {
-  replicas_.log.begin(operation.post_step, operation.rule->name);
-  for (const std::vector<int>& group : groups_) {
-    replicas_.log.group(group);
-    for (const int replica : group)
-      for (const PayloadPart& part : operation.rule->payload)
-        if (replicas_.arena.held().contains(replica))
-          replicas_.log.sent(replica, part.tensor, MessageFormat(part, replicas_.arena.parameters()).bytes());
-  }
-  replicas_.log.end();
 }
 
 void RankExchange::average(Slot slot) {

@@ -62,7 +62,6 @@ class RankExchange : private DeviceSteps {
   float* row(Slot slot, int replica, std::int64_t column) const;
   float* mean(std::size_t tensor) const;
   ContributedRows rows_of(const Tensor& tensor, int replica, std::int64_t begin) const;
-  void log(const Operation& operation);
 
   Replicas& replicas_;
   TableOf table_of_;

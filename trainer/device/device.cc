@@ -36,7 +36,7 @@ Device choose_device(const std::string& wanted, const std::string& path) {
   const bool has_gpu = built_with_cuda() && at::hasCUDA();
   if (wanted == "cuda" && !built_with_cuda())
     throw InputError(path, "found \"cuda\", but longhaul-train was built without CUDA", "\"cpu\" or \"auto\"",
-                     "docs/gpu.md says how to build for GPUs");
+                     "docs/howto/gpu.md says how to build for GPUs");
   if (wanted == "cuda" && !has_gpu)
     throw InputError(path, "found \"cuda\", but LibTorch " + torch_version() + " sees no GPU here",
                      "\"cpu\" or \"auto\"", "use auto to take a GPU only where there is one");

@@ -61,6 +61,19 @@ std::vector<std::vector<int>> sorted_groups(const Operation& operation, int repl
   return groups;
 }
 
+void log_payload(const Replicas& replicas, const Operation& operation,
+                 const std::vector<std::vector<int>>& groups) {
+  replicas.log.begin(operation.post_step, operation.rule->name);
+  for (const std::vector<int>& group : groups) {
+    replicas.log.group(group);
+    for (const int replica : group)
+      for (const PayloadPart& part : operation.rule->payload)
+        if (replicas.arena.held().contains(replica))
+          replicas.log.sent(replica, part.tensor, MessageFormat(part, replicas.arena.parameters()).bytes());
+  }
+  replicas.log.end();
+}
+
 std::unique_ptr<Update> make_update(const MethodSpec& method) {
   for (const UpdateMaker& maker : update_makers())
     if (maker.method == method.name) return maker.make(method.options);

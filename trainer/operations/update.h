@@ -151,6 +151,11 @@ class Update {
 // The groups of an operation with members in ascending order, the order in which rows are summed.
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas);
 
+// Logs an operation whose payload travels as the plan says it, as the replicas held here send it: for those
+// who exchange on a GPU and make no messages.
+void log_payload(const Replicas& replicas, const Operation& operation,
+                 const std::vector<std::vector<int>>& groups);
+
 // All updates there are are found by CMake (cmake/Methods.cmake).
 struct UpdateMaker {
   std::string method;

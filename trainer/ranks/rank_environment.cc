@@ -16,9 +16,10 @@ std::string variable(const char* name) {
 std::string needed(const char* name, const std::string& allowed) {
   const std::string value = variable(name);
   if (value.empty())
-    throw InputError(name, "is not set, but WORLD_SIZE is " + variable("WORLD_SIZE"), allowed,
-                     "each rank needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (docs/trainer.md); "
-                     "without WORLD_SIZE there is one process");
+    throw InputError(
+        name, "is not set, but WORLD_SIZE is " + variable("WORLD_SIZE"), allowed,
+        "each rank needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (docs/howto/many-machines.md); "
+        "without WORLD_SIZE there is one process");
   return value;
 }
 

@@ -76,7 +76,14 @@ class TcpRanks : public Ranks {
           message_(data, bytes) {}
 
    protected:
-    std::chrono::seconds patience() const { return std::chrono::seconds(ranks_.patience_s_); }
+    using Wait = void (Connection::*)(Connection::Message&, std::chrono::milliseconds);
+    void wait_for(Wait way) {
+      try {
+        (connection_.*way)(message_, std::chrono::seconds(ranks_.patience_s_));
+      } catch (const ConnectionLost& lost) {
+        ranks_.lost(other_, lost);
+      }
+    }
 
     TcpRanks& ranks_;
     int other_;
@@ -91,13 +98,7 @@ class TcpRanks : public Ranks {
       connection_.begin_send(message_);
     }
     ~Sending() override { connection_.give_up_sending(message_); }
-    void wait() override {
-      try {
-        connection_.wait_sent(message_, patience());
-      } catch (const ConnectionLost& lost) {
-        ranks_.lost(other_, lost);
-      }
-    }
+    void wait() override { wait_for(&Connection::wait_sent); }
   };
 
   class Receiving : public Under {
@@ -107,13 +108,7 @@ class TcpRanks : public Ranks {
       connection_.begin_receive(message_);
     }
     ~Receiving() override { connection_.give_up_receiving(message_); }
-    void wait() override {
-      try {
-        connection_.wait_received(message_, patience());
-      } catch (const ConnectionLost& lost) {
-        ranks_.lost(other_, lost);
-      }
-    }
+    void wait() override { wait_for(&Connection::wait_received); }
   };
 
   Connection& connection(int other, int channel) {

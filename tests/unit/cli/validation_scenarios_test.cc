@@ -16,7 +16,7 @@ namespace {
 const std::string kFolder = LONGHAUL_SOURCE_DIR "/scenarios/validation";
 
 std::string page() {
-  std::ifstream in(LONGHAUL_SOURCE_DIR "/docs/validation.md");
+  std::ifstream in(LONGHAUL_SOURCE_DIR "/docs/validation/real-runs.md");
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
@@ -31,7 +31,7 @@ TEST(ValidationScenarios, AreValidTrainNothingAndStandOnThePage) {
     ASSERT_TRUE(scenario.resolved.contains("validation")) << file;
     for (const Case& one : scenario.cases) EXPECT_FALSE(one.train) << file;
     EXPECT_NE(text.find("### " + scenario.name + ": "), std::string::npos)
-        << scenario.name << " is not in docs/validation.md: make validation";
+        << scenario.name << " is not in docs/validation/real-runs.md: make validation";
     for (const Json& figure : scenario.resolved["validation"]["figures"])
       EXPECT_NE(text.find(figure["what"].get<std::string>()), std::string::npos) << figure["what"];
   }

@@ -84,7 +84,7 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
 }
 
 TEST(Metrics, AreExplainedInTheDocumentOfTheRecord) {
-  std::ifstream in(LONGHAUL_SOURCE_DIR "/docs/formats.md");
+  std::ifstream in(LONGHAUL_SOURCE_DIR "/docs/reference/formats/summary.md");
   const std::string formats(std::istreambuf_iterator<char>(in), {});
   ASSERT_FALSE(formats.empty());
   for (const std::string& path : metric_paths())

@@ -65,7 +65,7 @@ TEST(DynamicStepsOption, IsOffUnlessAskedFor) {
   EXPECT_NE(warnings(alike)[0].find("changes nothing"), std::string::npos);
 }
 
-// Four devices take 8 · f / 4 s, and say to each other for 3 · 2 s whatever f is (docs/pipelines.md): 8, 10
+// Four devices take 8 · f / 4 s, and say to each other for 3 · 2 s whatever f is (docs/reference/pipelines.md): 8, 10
 // and 14 s a step, of which 6.4 and 4.57 fit into 64 s.
 TEST(DynamicStepsOption, WhatDevicesSayToEachOtherTakesAllTheSame) {
   Json workload = kFactors;

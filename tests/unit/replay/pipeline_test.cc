@@ -202,7 +202,7 @@ TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
   for (const auto& [key, row] : run(setup).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
 }
 
-// The bytes of docs/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way only.
+// The bytes of docs/reference/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way only.
 TEST(Pipeline, SendsWhatThePlanSays) {
   for (const auto routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom}) {
     Stages setup;

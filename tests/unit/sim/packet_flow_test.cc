@@ -121,7 +121,7 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
 
 // Cold, and again at once: the second exchange begins with the window that the first one left.
 // Before a queue of a quarter that one is printed and not judged (−19 %): a packet more or less decides
-// whether TCP waits for a time-out, and only averages mean something (docs/model.md). Before one of a product
+// whether TCP waits for a time-out, and only averages mean something (docs/validation/fifo.md). Before one of a product
 // the second exchange of a pair is at −10.1 % (−8.8 % with the acknowledgements of ns-3's own receiver), and
 // not judged either. `flow` refuses both unless it is told otherwise; with a window that such a queue holds
 // it accepts the second one, and is judged.

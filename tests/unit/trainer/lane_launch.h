@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "trainer/device/host_device.h"
+
 namespace longhaul::testing_lanes {
 
 constexpr int kLanes = 32;
@@ -78,7 +80,7 @@ class LaneTeam {
   int lane_;
 };
 
-struct LaneLaunch {
+struct LaneLaunch : HostLaunch {
   static constexpr int kLanes = testing_lanes::kLanes;
 
   template <typename Work>
@@ -94,11 +96,6 @@ struct LaneLaunch {
   template <typename Work>
   void blocks(std::int64_t count, const Work& work) const {
     rows(count, work);
-  }
-  template <typename Work>
-  void grid(std::int64_t count, std::int64_t columns, int step, const Work& work) const {
-    for (std::int64_t index = 0; index < count; ++index)
-      for (std::int64_t column = 0; column < columns; column += step) work(index, column);
   }
 };
 

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Tests of the checker: a small tree that is right passes, and each thing that is wrong in it is found and named.
+longhaul is a script here whose --help says what the test needs."""
+import contextlib
+import io
+import os
+import stat
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_docs
+import commands as cmd
+import markdown as md
+
+LONGHAUL = r"""#!/bin/sh
+main() { printf 'Usage: longhaul SUBCOMMAND\nOptions:\n  -h,--help x\nSubcommands:\n  run      Runs\n  check    Checks\n'; }
+case "$1" in
+  run) [ "$2" = --help ] && printf 'Options:\n  --out TEXT\n  --set TEXT\n  -o,--output TEXT\n' || { echo ran "$2"; exit 0; } ;;
+  check) if [ "$2" = --help ]; then printf 'Options:\n  --set TEXT\n'; elif [ "$4" = replicas=0 ]; then echo "error: replicas" >&2; exit 2; fi ;;
+  hidden) printf 'Options:\n  --case TEXT\n' ;;
+  *) main ;;
+esac
+"""
+GOOD = {
+    "README.md": "# Good\n\nShort words. See [the page](docs/page.md#second-part).\n\n    make test\n    longhaul run scenarios/a.json --out x\n",
+    "docs/README.md": "# Index\n\n[page](page.md)\n",
+    "docs/page.md": "# Page\n\n## Second part\n\nText with `scenarios/a.json` and `longhaul check scenarios/a.json`.\n",
+    "scenarios/a.json": "{}\n",
+    "Makefile": "test: all\nall:\n",
+    "CMakePresets.json": '{"configurePresets": [{"name": "release"}]}',
+}
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = self.folder.name
+        self.longhaul = os.path.join(self.root, "bin", "longhaul")
+        for path, text in GOOD.items():
+            self.write(path, text)
+        self.write("bin/longhaul", LONGHAUL)
+        os.chmod(self.longhaul, os.stat(self.longhaul).st_mode | stat.S_IXUSR)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, path, text):
+        full = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def problems(self, run=False):
+        with contextlib.redirect_stdout(io.StringIO()):
+            return check_docs.Checker(self.root, self.longhaul, run).check()
+
+    def finds(self, page, text, words, run=False):
+        """The text is added to the page; that alone is wrong, at the line where it begins."""
+        line = GOOD[page].count("\n") + 2
+        self.write(page, GOOD[page] + "\n" + text + "\n")
+        found = self.problems(run)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+        self.assertTrue(found[0].startswith(page + ":"), found[0])
+        return int(found[0].split(":")[1]) - line
+
+    def test_a_tree_that_is_right_passes(self):
+        self.assertEqual(self.problems(), [])
+
+    def test_dead_links_and_anchors(self):
+        self.assertEqual(self.finds("docs/page.md", "Then\n[gone](gone.md).", "dead link gone.md"), 1)
+        self.finds("docs/page.md", "[x](page.md#third-part)", "no heading #third-part in docs/page.md")
+        self.finds("docs/page.md", "[x](#third-part)", "no heading #third-part")
+        self.finds("docs/page.md", "![x](picture.png)", "dead link picture.png")
+
+    def test_links_inside_code_and_to_the_web_are_left_alone(self):
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\n`[x](gone.md)` [y](https://example.org/a#b)\n\n    [z](gone.md)\n")
+        self.assertEqual(self.problems(), [])
+
+    def test_files_that_do_not_exist(self):
+        self.finds("docs/page.md", "Look at `scenarios/b.json`.", "no file scenarios/b.json")
+        self.finds("docs/page.md", "Look at docs/other.md, too.", "no file docs/other.md")
+        self.assertEqual(self.finds("docs/page.md", "    cat scenarios/a.json\n    cat scenarios/b.json", "no file scenarios/b.json"), 1)
+
+    def test_names_for_the_reader_to_fill_in_are_left_alone(self):
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\n`scenarios/NAME.json` `scenarios/*.json` `docs/{a,b}.md`\n")
+        self.assertEqual(self.problems(), [])
+
+    def test_commands_that_no_longer_run(self):
+        self.finds("docs/page.md", "    longhaul walk scenarios/a.json", "longhaul has no subcommand walk; it has check, run")
+        self.finds("docs/page.md", "    build/bin/longhaul run scenarios/a.json --speed 3", "longhaul run has no option --speed")
+        self.finds("docs/page.md", "Use `longhaul run s.json --speed`.", "longhaul run has no option --speed")
+        self.finds("docs/page.md", "    cd x && longhaul check x.json --out y  # a comment --with", "longhaul check has no option --out")
+        self.finds("docs/page.md", "    longhaul run a \\\n      --speed 3", "longhaul run has no option --speed")
+        self.finds("docs/page.md", "    longhaul check scenarios/a.json --set replicas=0", "longhaul check fails: error: replicas")
+
+    def test_a_subcommand_for_other_programs_is_known(self):
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\n    longhaul hidden --case x\n")
+        self.assertEqual(self.problems(), [])
+
+    def test_targets_and_presets(self):
+        self.finds("docs/page.md", "Then `make tset`.", "the Makefile has no target tset")
+        self.finds("docs/page.md", "    cmake --preset fast && make all", "CMakePresets.json has no preset fast")
+
+    def test_blocks_are_run(self):
+        text = "<!-- file: a/b.txt -->\n```\nhello\n```\n\n<!-- run -->\n```sh\ncat a/b.txt\nlonghaul run c.json\n```\n"
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\n" + text + "\n<!-- output: ran c.json -->\n")
+        self.assertEqual(self.problems(run=True), [])
+        self.finds("docs/page.md", text + "\n<!-- output: ran d.json -->", "the run did not print: ran d.json", run=True)
+        self.finds("docs/page.md", "<!-- run -->\n```\nfalse\n```", "ended with status 1 instead of 0", run=True)
+        self.finds("docs/page.md", "<!-- run: 2 -->\n```\ntrue\n```", "ended with status 0 instead of 2", run=True)
+        self.finds("docs/page.md", "<!-- run -->\n\nwords", "no block of code follows", run=True)
+
+    def test_words_and_sentences(self):
+        self.finds("README.md", "one two three.\n" * 300, "words; at most 900")
+        self.write("README.md", GOOD["README.md"])
+        self.finds("docs/page.md", ("One " + "w " * 20 + "end. ") * 3, "the median sentence has 22.0 words; at most 20")
+        self.finds("docs/page.md", "| a |\n" + "| b c |\n" * 2000, "words; at most 4000")
+
+    def test_pages_that_nobody_links(self):
+        self.write("docs/lonely.md", "# Lonely\n")
+        self.assertEqual(self.problems(), ["docs/lonely.md:1: no way leads here from docs/README.md"])
+
+
+class Markdown(unittest.TestCase):
+    def test_sentences(self):
+        source = ("# A title of five words\n\nOne two three. Four five? It is 3.5 times `a. b` long. `code` begins one.\n\n- an item\n- another item, e.g. this one\n\n"
+                  "| no | sentence |\n|---|---|\n\n    no code\n\n```\nno code\n```\n\nThe [text of a link](a.md) counts.\n")
+        self.assertEqual(md.sentences(source), [3, 2, 7, 3, 2, 5, 6])
+
+    def test_anchors_are_githubs(self):
+        source = "# One\n## `longhaul run`: what it does\n## One\n## Parts, 2 & 3\n```\n# code\n```\n<a id=\"own\"></a>\n"
+        self.assertEqual(md.anchors(source), {"one", "longhaul-run-what-it-does", "one-1", "parts-2--3", "own"})
+
+    def test_code_under_a_list_is_text(self):
+        kinds = [block.kind for block in md.blocks("- item\n    more of it\n\ntext\n\n    code\n")]
+        self.assertEqual(kinds, ["text", "text", "code"])
+
+
+class Commands(unittest.TestCase):
+    def test_words_end_at_pipes_and_comments(self):
+        self.assertEqual(cmd.shell_words("longhaul run a.json | tail -1"), ["longhaul", "run", "a.json"])
+        self.assertEqual(cmd.shell_words("longhaul run 'a b' --x  # why --y"), ["longhaul", "run", "a b", "--x"])
+
+    def test_make_targets(self):
+        self.assertEqual(cmd.make_targets("A := b\n.PHONY: x\nall test: y\n\tmake z\n"), {"all", "test"})
+
+
+if __name__ == "__main__":
+    unittest.main()

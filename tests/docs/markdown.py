@@ -1,0 +1,147 @@
+"""Markdown as the checker needs it: prose, code, links, anchors, sentences."""
+import re
+
+FENCE = re.compile(r"^\s*(```|~~~)")
+COMMENT = re.compile(r"<!--(.*?)-->", re.S)
+LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
+INLINE = re.compile(r"(`+)(.+?)\1", re.S)
+
+
+class Block:
+    """Lines of one kind: "text", "heading", "table", "code" or "comment". `line` is the number of the first."""
+
+    def __init__(self, kind, line, lines):
+        self.kind, self.line, self.lines = kind, line, lines
+
+    def text(self):
+        return "\n".join(self.lines)
+
+
+def is_list_item(line):
+    return re.match(r"^\s*([-*+]|\d+[.)])\s", line) is not None
+
+
+def blocks(source):
+    """The blocks of a page in their order. A list item is a text block of its own; an indented line is code where
+    it follows a blank line outside of lists, as in CommonMark."""
+    found, lines, i = [], source.split("\n"), 0
+    in_list = False
+    while i < len(lines):
+        line = lines[i]
+        if not line.strip():
+            i += 1
+            continue
+        start = i
+        if FENCE.match(line):
+            i += 1
+            while i < len(lines) and not FENCE.match(lines[i]):
+                i += 1
+            found.append(Block("code", start + 2, lines[start + 1:i]))
+            i += 1
+        elif line.lstrip().startswith("<!--"):
+            while i < len(lines) and "-->" not in lines[i]:
+                i += 1
+            i += 1
+            found.append(Block("comment", start + 1, lines[start:i]))
+        elif re.match(r"^#{1,6} ", line):
+            in_list = False
+            i += 1
+            found.append(Block("heading", start + 1, [line]))
+        elif line.lstrip().startswith("|"):
+            in_list = in_list and line.startswith(" ")
+            while i < len(lines) and lines[i].lstrip().startswith("|"):
+                i += 1
+            found.append(Block("table", start + 1, lines[start:i]))
+        elif line.startswith("    ") and not in_list:
+            while i < len(lines) and (lines[i].startswith("    ") or not lines[i].strip()):
+                i += 1
+            while not lines[i - 1].strip():
+                i -= 1
+            found.append(Block("code", start + 1, [text[4:] for text in lines[start:i]]))
+        else:
+            in_list = is_list_item(line) or (in_list and line.startswith(" "))
+            i += 1
+            while i < len(lines) and lines[i].strip() and not is_list_item(lines[i]) and \
+                    not re.match(r"^\s*(#{1,6} |\||```|~~~|<!--)", lines[i]):
+                i += 1
+            found.append(Block("text", start + 1, lines[start:i]))
+    return found
+
+
+def without_code(text):
+    """The text with its inline code and comments blanked out, at the same length and lines."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match.group(0))
+    return INLINE.sub(blank, COMMENT.sub(blank, text))
+
+
+def links(source):
+    """(line, target) of each link and picture outside of code."""
+    found = []
+    for block in blocks(source):
+        if block.kind in ("code", "comment"):
+            continue
+        text = without_code(block.text())
+        for match in LINK.finditer(text):
+            found.append((block.line + text.count("\n", 0, match.start()), match.group(2)))
+    return found
+
+
+def inline_code(source):
+    """(line, text) of each piece of code inside text, tables and headings."""
+    found = []
+    for block in blocks(source):
+        if block.kind in ("code", "comment"):
+            continue
+        text = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), block.text())
+        for match in INLINE.finditer(text):
+            found.append((block.line + text.count("\n", 0, match.start()), match.group(2).strip()))
+    return found
+
+
+def anchors(source):
+    """The anchors of a page's headings, by GitHub's rule, and those of <a id="…">."""
+    seen, found = {}, set()
+    for block in blocks(source):
+        if block.kind != "heading":
+            continue
+        title = block.lines[0].lstrip("#").strip()
+        title = LINK.sub(lambda match: match.group(1), title).replace("`", "").replace("*", "")
+        slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        count = seen.get(slug, 0)
+        seen[slug] = count + 1
+        found.add(slug if count == 0 else "%s-%d" % (slug, count))
+    return found | set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", source))
+
+
+def words(text):
+    """How many words: what has a letter or a digit."""
+    return sum(1 for word in text.split() if re.search(r"\w", word))
+
+
+CODE = "\x01"  # marks the beginning of inline code, with which a sentence may begin
+ABBREVIATIONS = ("e.g", "i.e", "Fig", "fig", "vs", "cf", "Sec", "sec", "approx", "No", "pp", "St", "etc", "al")
+
+
+def sentences(source):
+    """Words of each sentence of the prose: no headings, tables, code blocks or comments. Inline code counts as its
+    words. A sentence ends at . ! or ? before a space and anything that can begin one, and at the end of its
+    paragraph or list item."""
+    lengths = []
+    for block in blocks(source):
+        if block.kind != "text":
+            continue
+        text = COMMENT.sub(" ", " ".join(line.strip() for line in block.lines))
+        text = re.sub(r"^\s*([-*+]|\d+[.)])\s+", "", text)
+        text = INLINE.sub(lambda match: CODE + re.sub(r"[.!?](?=\s)", "", match.group(2)), text)
+        text = LINK.sub(lambda match: match.group(1), text).replace("**", "").replace("*", "")
+        begin = 0
+        for match in re.finditer(r"[.!?][)\"’”]?\s+(?=\S)", text):
+            before = text[begin:match.start()]
+            if before.split() and before.split()[-1].lstrip("(") in ABBREVIATIONS:
+                continue
+            if text[match.end()].islower() and text[match.start()] == ".":
+                continue
+            lengths.append(words(text[begin:match.end()]))
+            begin = match.end()
+        lengths.append(words(text[begin:]))
+    return [length for length in lengths if length]
