@@ -175,7 +175,7 @@ function distributionConfig(all, state) {
     options: {
       parsing: false,
       interaction: {mode: 'nearest', axis: 'xy', intersect: false},
-      scales: {x: scale, y: axis({title: 'share that took at most so long', format: value => `${Math.round(100 * value)} %`}, false, {min: 0, max: 1})},
+      scales: {x: scale, y: axis({title: 'share of synchronizations', format: value => `${Math.round(100 * value)} %`}, false, {min: 0, max: 1})},
       plugins: {tooltip: {callbacks: {
         title: () => '',
         label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${Math.round(100 * item.parsed.y)} % took at most ${formatDuration(item.parsed.x)}`,

@@ -39,7 +39,7 @@ const CHARTS = [
   {
     id: 'distribution', title: 'How long synchronizations took', config: distributionConfig, state: {logX: true}, toggles: [['logX', 'log x']],
     has: all => all.some(series => series.cases.some(one => one.sync)),
-    caption: 'Over outer steps and replicas. A vertical line: all took equally long.',
+    caption: 'The share of synchronizations that took at most so long, over outer steps and replicas. A vertical line: all took equally long.',
   },
   {
     id: 'breakdown', title: 'Where a synchronization spends its time', config: breakdownConfig, state: {}, has: all => partsOf(all).length > 0,

@@ -175,7 +175,7 @@ function bottleneckText({bottleneck}, simulated) {
 function mapFigure(series, one, width) {
   const {map, numbers} = one, network = DATA.networks[one.network], small = width < 500;
   const left = map.left_out ? ` ${map.left_out} links that were busy for less time are left out.` : '';
-  const lines = `Thickness: how long the link carried something, in its busier direction; dashed: without a rate of its own; thin and grey: never.${left}`, bottleneck = map.bottleneck ? ' The bottleneck has a dark edge.' : '';
+  const lines = `Thickness: how long the link carried something, in its busier direction; dashed: without a rate of its own; thin and grey: never.${left}`, bottleneck = map.bottleneck ? ' The bottleneck has an edge around it.' : '';
   const heading = element('h3', {}, bottleneckText(map, numbers.simulated_time_s));
   if (!isOnEarth(map, network))
     return element('figure', {id: 'map'}, heading, schematicDrawing(map, series.color, width, small ? 300 : 420), element('figcaption', {}, `A schematic map. ${lines}`));
