@@ -93,7 +93,7 @@ def equals_the_whole_replay(planner):
 
 def between_regions(planner):
     """Where partners are drawn the mean of some outer steps stands for all; where exchanges take turns it is exact."""
-    for method, error in (("noloco", 0.05), ("hierarchical", 1e-9), ("ddp", 1e-5)):
+    for method, error in (("noloco", None), ("hierarchical", 1e-9), ("ddp", 1e-5)):
         plan = planner.example("sites")
         plan.pop("sites")
         plan.update(nodes=8, tokens=400000000, tokens_per_step=16384, min_utilization=0,
@@ -103,7 +103,9 @@ def between_regions(planner):
         chosen = data["plans"][0]
         planner.call("run", out / "scenario.json", "--out", out / "run", "--timeline", "none", "--quiet")
         whole_s = json.loads((out / "run" / "summary.json").read_text())["cases"][0]["simulated_time_s"]
-        expect(abs(chosen["time_s"] / whole_s - 1) < error,
+        is_near = (abs(chosen["time_s"] / whole_s - 1) < error if error
+                   else chosen["time_low_s"] <= whole_s <= chosen["time_high_s"])
+        expect(is_near,
                f"{method}: {chosen['replayed_steps']} of {chosen['steps']} steps say {chosen['time_s']} s, all of them {whole_s} s")
 
 
