@@ -6,19 +6,21 @@
 
 #include "analysis/run_files.h"
 #include "core/index.h"
+#include "core/limits.h"
 
 namespace longhaul {
 namespace {
 
 // Periods of a plan in which nothing is drawn; steps of one that exchanges often, whose windows take some
 // exchanges to settle; and periods where groups are drawn.
-constexpr int kPeriods = 4, kSteps = 16, kDrawnPeriods = 12;
+constexpr int kPeriods = 4, kSteps = 16, kDrawnPeriods = 13;
 // Clocks are whole nanoseconds.
 constexpr double kEqual_s = 1e-8;
 
 bool draws(const OperationPlan& plan) {
-  return std::any_of(plan.rules.begin(), plan.rules.end(),
-                     [](const OperationRule& rule) { return rule.grouping != Grouping::kEveryone; });
+  return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return rule.grouping != Grouping::kEveryone && rule.grouping != Grouping::kTwoLevel;
+  });
 }
 
 int unlike_periods(const OperationPlan& plan) {
@@ -39,9 +41,10 @@ bool are_equal(double one, double other) {
 }  // namespace
 
 int period_of(const OperationPlan& plan) {
+  constexpr std::int64_t kLongest = kMostOfACount;
   std::int64_t period = 1;
   for (const OperationRule& rule : plan.rules)
-    period = std::min<std::int64_t>(std::lcm(period, std::int64_t{rule.every}), 1'000'000'000);
+    period = std::min(std::lcm(period, std::int64_t{rule.every} * std::max(1, rule.across_every)), kLongest);
   return static_cast<int>(period);
 }
 

@@ -14,7 +14,8 @@
 
 namespace longhaul {
 
-// Steps after which the plan of operations repeats: the least common multiple of its rules.
+// Steps after which the plan of operations repeats: the least common multiple of its rules, with those that
+// go across sites now and then.
 int period_of(const OperationPlan& plan);
 
 // Steps after which all rules that have a beginning or an end (a warm-up) are as they stay.

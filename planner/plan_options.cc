@@ -130,7 +130,7 @@ Node plan_options(const Node& scenario) {
            .at_most(kMostReplicas)
            .means("replicas of the model, one a node; default "
                   "what `sites` add up to"),
-       *workload.child("model"),
+       Node(*workload.child("model")).means("the model that is trained: a preset, or dimensions"),
        *workload.child("parameters"),
        large_integer("tokens")
            .at_least(1)

@@ -10,6 +10,12 @@ const money = value => `${count(value)} ${plan.currency}`;
 // Plans may differ in the third digit.
 const duration = seconds => (seconds < 7200 ? formatDuration(seconds)
   : seconds < 172800 ? `${digits(seconds / 3600, 4)} h` : `${digits(seconds / 86400, 4)} d`);
+// About so many ticks in a span of time, at what a clock or a calendar has.
+function timeStep(span, ticks) {
+  const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 432000, 864000];
+  return steps.find(step => step >= span / ticks) || Math.ceil(span / ticks / 864000) * 864000;
+}
+
 // What takes three times as long as the choice would press all others together.
 const drawn = plan.plans.filter(one => one.time_s <= 3 * choice.time_s);
 
@@ -118,7 +124,7 @@ function draw() {
     ticks: {color: text, maxTicksLimit: 7, stepSize, callback: format},
   });
   const times = drawn.flatMap(one => [one.time_low_s, one.time_high_s]);
-  const step = tickStep(Math.max((Math.max(...times) - Math.min(...times)) * 1.2, choice.time_s * 0.05), 5);
+  const step = timeStep(Math.max((Math.max(...times) - Math.min(...times)) * 1.2, choice.time_s * 0.05), 5);
   return new Chart(place('chart'), {
     type: 'scatter',
     data: {datasets: methods.map(dataset)},

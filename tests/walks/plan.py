@@ -91,6 +91,24 @@ def equals_the_whole_replay(planner):
                f"all of them {record['simulated_time_s']} s")
 
 
+def between_regions(planner):
+    """Where partners are drawn the mean of some outer steps stands for all; where exchanges take turns it is exact."""
+    for method, error in (("noloco", None), ("hierarchical", 1e-9), ("ddp", 1e-5)):
+        plan = planner.example("sites")
+        plan.pop("sites")
+        plan.update(nodes=8, tokens=400000000, tokens_per_step=16384, min_utilization=0,
+                    network={"topology": {"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "virginia": 2, "london": 2, "tokyo": 2}}}},
+                    candidates={"methods": [method], "inner_steps": [20], "connections": [8], "all_reduce": ["ring"], "rank_orders": ["blocks"]})
+        data, _, out = planner.plan(plan)
+        chosen = data["plans"][0]
+        planner.call("run", out / "scenario.json", "--out", out / "run", "--timeline", "none", "--quiet")
+        whole_s = json.loads((out / "run" / "summary.json").read_text())["cases"][0]["simulated_time_s"]
+        is_near = (abs(chosen["time_s"] / whole_s - 1) < error if error
+                   else chosen["time_low_s"] <= whole_s <= chosen["time_high_s"])
+        expect(is_near,
+               f"{method}: {chosen['replayed_steps']} of {chosen['steps']} steps say {chosen['time_s']} s, all of them {whole_s} s")
+
+
 def abilene(planner):
     """64 nodes of eight GPUs, 10 B parameters and 100 B tokens on Abilene to time, money and a placement."""
     data, text, out = planner.plan(planner.example("abilene"))
@@ -148,6 +166,7 @@ def main():
         measured_diloco(planner)
         intellect(planner)
         equals_the_whole_replay(planner)
+        between_regions(planner)
         abilene(planner)
     print(f"{len(FAULTS)} faults")
     return 1 if FAULTS else 0
