@@ -110,6 +110,7 @@ $(BUILD)/build.ninja: | setup
 schema: all
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
 	scripts/option_pages.py $(BUILD)/bin/longhaul docs/reference/options
+	$(BUILD)/bin/longhaul plan --schema > scenarios/plan.schema.json
 
 format:
 	git ls-files '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i

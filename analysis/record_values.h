@@ -7,11 +7,18 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/metrics.h"
 
 namespace longhaul {
 
 // The value at a dotted path of a record; none where it is missing, null or no number.
 std::optional<double> value_at(const Json& record, const std::string& path);
+
+// Of a time: a difference below it is rounding. The replay's clock has nanoseconds; a wait is the difference
+// of two moments of an exchange, and no more exact than a thousandth of its synchronization. 0 of what is no
+// time.
+constexpr double kLeastSeconds = 1e-9;
+double rounding_of(const Json& record, const Metric& metric);
 
 // Those of the records that have one.
 std::vector<double> values_at(const std::vector<const Json*>& records, const std::string& path);
@@ -37,5 +44,9 @@ std::string method_variant(const Json& record);
 
 // The swept keys of the records, in the order in which they first occur.
 std::vector<std::string> swept_keys(const std::vector<Json>& records);
+
+// Of a resolved scenario: whether a token is a byte, so that nats a token are also so many bits a byte. Texts
+// and the system's headers are read as bytes; shards and synthetic sources have tokens of their own.
+bool has_byte_tokens(const Json& scenario);
 
 }  // namespace longhaul

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/machine.h"
+#include "cli/pace.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
 #include "core/errors.h"
@@ -51,6 +52,7 @@ void print_case(const CaseEstimate& estimate) {
       human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
           .c_str(),
       human_duration(estimate.replay.seconds).c_str());
+  if (const std::string pace = pace_in_words(one); !pace.empty()) std::printf("    %s\n", pace.c_str());
   print_node(one);
   print_placement(one);
 }

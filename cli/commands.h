@@ -23,6 +23,7 @@ struct RunOptions {
   std::string device;      // empty: the scenario's
   std::string backend;     // of the trainer; empty: its default
   bool quiet = false;
+  bool each_seed = false;            // in the table at the end
   bool silent = false;               // not even the report's path on standard output
   std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
   std::vector<std::string> command;  // as typed, for the manifest
@@ -80,7 +81,9 @@ struct PlotOptions {
   std::string out;              // folder; "": RUN/figures for one run, figures for several
   std::string size = "single";  // or double
   std::string formats = "svg,pdf";
-  FigureRequest request;  // its style is set from `size` and `formats`
+  bool list = false;  // only names the figures
+  bool log_x = false;
+  FigureRequest request;  // its style is set from `size`, `formats` and `log_x`
 };
 
 // Figures for papers: writes a .gp and a .dat for each and runs gnuplot on them in that folder. What cannot
@@ -110,6 +113,19 @@ std::vector<std::string> validation_files(const std::string& folder, const std::
 // are a terminal. The file passes longhaul check. Throws InputError where it exists already or the choices
 // contradict each other.
 int new_command(const NewOptions& options);
+
+struct PlanOptions {
+  std::string plan;
+  std::string out;  // empty: results/NAME-plan
+  int jobs = 0;     // replays at a time; 0: as many as there are cores
+  bool quiet = false;
+};
+
+// Searches what a plan file asks for and writes OUT/plan.json, scenario.json and plan.html.
+int plan_command(const PlanOptions& options);
+// Every key of a plan file, and its JSON Schema.
+int plan_options_command();
+int plan_schema_command();
 
 // What a scenario can name: methods, collectives, networks, models, options, scenarios, schema. `section`: of
 // options, only that key; "": all. Throws InputError where there is no such key.

@@ -11,6 +11,7 @@
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/json.h"
+#include "core/source_commit.h"
 #include "replay/replay.h"
 
 namespace {
@@ -41,6 +42,8 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--backend", options.backend,
                   "of the trainer: loop, threads or stacked (default threads on a CPU, stacked on a GPU)")
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
+  run->add_flag("--seeds", options.each_seed,
+                "a line for each seed in the table at the end (default: means over seeds)");
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");
   run->callback([&] { status = run_command(options); });
 }
@@ -147,6 +150,11 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
       ->add_option("--margin", options.request.margin,
                    "a difference that would not matter: also says which pairs are equal to within it")
       ->check(CLI::PositiveNumber);
+  compare
+      ->add_option("--ignore", options.request.ignored,
+                   "a key in which cases may differ without being told apart, as "
+                   "network.topology.regions.matrix, or a section; may be repeated")
+      ->allow_extra_args(false);
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
   compare
@@ -170,6 +178,11 @@ void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
       ->allow_extra_args(false);
   plot->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
+  plot->add_option("--only", options.request.only,
+                   "the name of a figure to make, * for any text (claim-*); may be repeated")
+      ->allow_extra_args(false);
+  plot->add_flag("--list", options.list, "name the figures with what they are about, and make none");
+  plot->add_flag("--log-x", options.log_x, "logarithmic axes of time, steps, bytes and swept numbers");
   plot->callback([&] { status = over_results([&] { return plot_command(options); }); });
 }
 
@@ -192,6 +205,34 @@ void declare_new(CLI::App& app, NewOptions& options, int& status) {
   made->add_option("--seeds", options.seeds, "how many (default 3)")->check(CLI::Range(1, 100));
   made->footer("What no flag says is asked for on a terminal.");
   made->callback([&] { status = new_command(options); });
+}
+
+void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
+  CLI::App* plan = app.add_subcommand(
+      "plan",
+      "How to run a training: search methods, H, codecs, collectives and placements for time, money, bytes");
+  CLI::Option* file = plan->add_option("PLAN", options.plan, "plan file (JSON; docs/howto/plan.md)");
+  plan->add_option("-o,--output", options.out,
+                   "a new folder (default results/NAME-plan, or the next free name)");
+  plan->add_option("--jobs", options.jobs, "replays at a time (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
+  plan->add_flag("--quiet", options.quiet, "only the sentence that decides, paths and errors");
+  const CLI::Option* keys =
+      plan->add_flag("--options", "every key of a plan file, and the known accelerators");
+  const CLI::Option* schema = plan->add_flag("--schema", "the JSON Schema of a plan file");
+  plan->footer(
+      "Writes OUT/plan.json, OUT/scenario.json (the choice, for longhaul check and run) and OUT/plan.html.");
+  plan->callback([&options, &status, file, keys, schema] {
+    if (keys->count() > 0)
+      status = plan_options_command();
+    else if (schema->count() > 0)
+      status = plan_schema_command();
+    else if (file->count() == 0)
+      throw InputError("PLAN", "no plan file was given", "longhaul plan PLAN.json",
+                       "longhaul plan --options has its keys, scenarios/plans/ examples");
+    else
+      status = plan_command(options);
+  });
 }
 
 struct ChakraOptions {
@@ -255,7 +296,7 @@ int main(int argc, char** argv) {
       "Longhaul trains real replicas of a language model with low-communication methods, replays their "
       "exchanges on an ns-3 "
       "wide-area network, and reports loss against simulated time.");
-  app.set_version_flag("--version", "longhaul " LONGHAUL_VERSION);
+  app.set_version_flag("--version", std::string("longhaul " LONGHAUL_VERSION " (") + source_commit() + ")");
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.\n"
@@ -279,6 +320,8 @@ int main(int argc, char** argv) {
   declare_compare(app, compare, status);
   PlotOptions plot;
   declare_plot(app, plot, status);
+  PlanOptions plan;
+  declare_plan(app, plan, status);
   NewOptions made;
   declare_new(app, made, status);
   ChakraOptions chakra;

@@ -11,7 +11,9 @@
 #include <thread>
 
 #include "analysis/claims/claims.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/run_files.h"
+#include "analysis/runs/run_directory.h"
 #include "analysis/runs/summary.h"
 #include "analysis/table.h"
 #include "cli/child_process.h"
@@ -33,6 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenOutputs = 10;
+constexpr int kWidestText = 110;  // columns of a sentence in a terminal
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
 
@@ -354,13 +357,29 @@ class Run {
     if (options_.silent) return print_failures();
     const Json summary = read_summary(layout_.folder), verdicts = summary.value("claims", Json::array());
     const int columns = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160;
-    if (!options_.quiet) std::printf("\n%s\n", summary_table(summary, columns).c_str());
-    for (const Json& verdict : verdicts) std::printf("claim %s\n", verdict_sentence(verdict).c_str());
+    if (!options_.quiet) {
+      std::printf("\n%s\n", summary_table(summary, columns, options_.each_seed).c_str());
+      print_conclusions(columns);
+    }
+    for (const std::string& line : verdict_lines(verdicts)) std::printf("claim %s\n", line.c_str());
     print_failures();
     std::printf("report: %s\n", layout_.file("report.html").c_str());
     if (interrupts_so_far() > 0)
       std::printf("interrupted; continue with: longhaul run %s --out %s --resume\n", scenario_.file.c_str(),
                   layout_.folder.c_str());
+  }
+
+  // What cannot be read of the cases is in the report.
+  void print_conclusions(int columns) const {
+    try {
+      const auto width = as_index(std::clamp(columns, 40, kWidestText));
+      const std::string text = conclusions_text(conclusions_of(open_runs({layout_.folder}).runs), width);
+      if (!text.empty()) std::printf("%s\n", text.c_str());
+    } catch (const InputError&) {
+      return;  // no case is there
+    } catch (const DamagedFile& error) {
+      std::fprintf(stderr, "warning: %s\n", error.what());
+    }
   }
 
   void print_failures() const {

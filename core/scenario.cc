@@ -102,7 +102,13 @@ void apply_assignment(Json& scenario, const std::string& assignment) {
   } catch (const InputError&) {  // a text without its quotes
     value = text;
   }
-  assign(scenario, assignment.substr(0, equals), value, "--set");
+  const std::string key = assignment.substr(0, equals);
+  assign(scenario, key, value, "--set");
+  // Of two keys that say the same thing in two ways, the one set last holds.
+  if (key == "seeds") scenario.erase("seed");
+  if (key == "seed") scenario.erase("seeds");
+  if (key == "workload.total_tokens") scenario["workload"].erase("steps");
+  if (key == "workload.steps") scenario["workload"].erase("total_tokens");
 }
 
 // One point of the sweep: dotted keys and their values, in the order written.

@@ -6,6 +6,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/verdict_matrix.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
@@ -29,7 +30,7 @@ struct Detail {
   explicit Detail(std::size_t cases)
       : curve_points(std::clamp<std::size_t>(45'000 / cases, 20, 200)),
         lanes(std::clamp<std::size_t>(16'000 / cases, 8, 64)),
-        links(std::clamp<std::size_t>(9'000 / cases, 5, 15)),
+        links(std::clamp<std::size_t>(9'000 / cases, 5, 400)),
         map_links(std::clamp<std::size_t>(24'000 / cases, 16, 300)) {}
   std::size_t curve_points, lanes, links, map_links;
 };
@@ -84,9 +85,11 @@ Json cells_json(const VerdictMatrix& matrix) {
   for (const auto& cells : matrix.cells) {
     Json row = Json::array();
     for (const VerdictCell& cell : cells)
-      row.push_back(cell.points() == 0 ? Json(nullptr)
-                                       : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high),
-                                               cell.holds, cell.undecided, cell.fails}));
+      row.push_back(cell.points() == 0
+                        ? Json(nullptr)
+                        : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high), cell.holds,
+                                cell.undecided, cell.fails, six_digits_or_null(cell.possible_low),
+                                six_digits_or_null(cell.possible_high)}));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -112,7 +115,35 @@ Json picture(const Json& claim, const VerdictMatrix& matrix) {
           {"frontier", frontier(matrix)}};
 }
 
-Json run_json(const Run& run) {
+// The hashes of the corpora that the run trained on, each once: losses compare within one corpus only.
+Json corpora_of(const Json& manifest) {
+  Json hashes = Json::array();
+  for (const Json& training : manifest.value("trainings", Json::object()))
+    if (training.is_object() && training.contains("corpus_hash") &&
+        std::find(hashes.begin(), hashes.end(), training["corpus_hash"]) == hashes.end())
+      hashes.push_back(training["corpus_hash"]);
+  return hashes;
+}
+
+// A damaged file costs the case this part of its picture, and the page says so.
+template <typename Part>
+Json or_null(const Part& part, Json& problems) {
+  try {
+    return part();
+  } catch (const RunError& error) {
+    // Several parts are drawn from one table.
+    const bool is_known = std::find(problems.begin(), problems.end(), error.what()) != problems.end();
+    if (!is_known) problems.push_back(error.what());
+    return nullptr;
+  }
+}
+
+// A damaged table of one case costs the sentences, and the page says which.
+Json conclusions_of_run(const Run& run, Json& problems) {
+  return or_null([&] { return conclusions_json(conclusions_of({run})); }, problems);
+}
+
+Json run_json(const Run& run, Json& problems) {
   const Json scenario = run.manifest.value("scenario", Json(nullptr));
   Json manifest = run.manifest;
   for (const char* bulky : {"scenario", "wall_times_s", "trainings"}) manifest.erase(bulky);
@@ -121,10 +152,13 @@ Json run_json(const Run& run) {
           {"description", scenario.is_object() ? scenario.value("description", "") : ""},
           {"words", run_in_words(scenario, run.records)},
           {"notes", notes_of(run)},
+          {"conclusions", conclusions_of_run(run, problems)},
           {"claims", claims_json(run.summary.value("claims", Json::array()))},
           {"bounds", bounds_json(run.claims())},
           {"claim_pictures", claim_pictures(run.claims(), run.records)},
           {"manifest", manifest},
+          {"corpora", corpora_of(run.manifest)},
+          {"byte_tokens", has_byte_tokens(scenario)},
           {"scenario", scenario}};
 }
 
@@ -148,24 +182,27 @@ Json chart_numbers(const Json& record) {
   return numbers;
 }
 
-// A damaged file costs the case this part of its picture, and the page says so.
-template <typename Part>
-Json or_null(const Part& part, Json& problems) {
-  try {
-    return part();
-  } catch (const RunError& error) {
-    // Several parts are drawn from one table.
-    const bool is_known = std::find(problems.begin(), problems.end(), error.what()) != problems.end();
-    if (!is_known) problems.push_back(error.what());
-    return nullptr;
-  }
-}
-
 // No process writes the tables of a finished case any more: one without its last line end lost something.
 void name_cut_tables(const std::string& case_folder, Json& problems) {
   for (const char* table : {"metrics.csv", "exchanges.csv", "replicas.csv", "links.csv", "network.csv"})
     if (const std::string cut = cut_off(case_folder + "/" + table); !cut.empty()) problems.push_back(cut);
 }
+
+// The sites of all cases, each once: most cases of a sweep have the same.
+class Networks {
+ public:
+  Json number_of(const Json& sites) {
+    if (sites.is_null()) return nullptr;
+    const auto [entry, is_new] = numbers_.emplace(sites.dump(), all_.size());
+    if (is_new) all_.push_back(sites);
+    return entry->second;
+  }
+  const Json& all() const { return all_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  Json all_ = Json::array();
+};
 
 void add_times(const std::string& folder, const Detail& detail, Json& one, Json& problems) {
   SyncTimes times;
@@ -179,7 +216,7 @@ void add_times(const std::string& folder, const Detail& detail, Json& one, Json&
 }
 
 Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail,
-               Json& problems) {
+               Networks& networks, Json& problems) {
   const std::string folder = run.case_folder(record), training = run.train_folder(record);
   Json one = {{"run", run_index},
               {"case", record.value("case", "")},
@@ -192,12 +229,16 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
               {"swept", record.value("swept", Json::object())},
               {"exchanges", record.value("exchanges", Json())},
               {"numbers", chart_numbers(record)}};
+  if (const auto target = value_at(record, "target_loss"))
+    one["target"] = {{"loss", six_digits(*target)},
+                     {"time_s", six_digits_or_null(value_at(record, "time_to_target_s"))}};
   if (record.contains("error")) one["error"] = record["error"];
   if (one["status"] == "done") name_cut_tables(folder, problems);
   one["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
   one["outer_step"] = or_null([&] { return outer_step_of(folder, detail.lanes); }, problems);
-  one["links"] = or_null([&] { return busiest_links(folder, detail.links); }, problems);
+  one["links"] = or_null([&] { return link_table(folder, detail.links); }, problems);
   one["map"] = or_null([&] { return network_map(folder, detail.map_links); }, problems);
+  one["network"] = networks.number_of(or_null([&] { return sites_of_case(folder); }, problems));
   one["breakdown"] = breakdown_of(record);
   add_times(folder, detail, one, problems);
   return one;
@@ -209,14 +250,14 @@ void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases)
     for (std::size_t i = 0; i < records.size(); ++i) {
       const std::optional<double> value = value_at(records[i], metric.path);
       Json& one = cases[first + i];
-      one["texts"].push_back(formatted(metric, value));
+      one["texts"].push_back(cell_text(metric, records[i]));
       one["values"].push_back(six_digits_or_null(value));
       one["best"].push_back(best[i] ? 1 : 0);
     }
   }
 }
 
-void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& points) {
+void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& points, Json& problems) {
   std::vector<std::string> labels;  // in the order of the sweep
   std::map<std::string, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
@@ -235,6 +276,7 @@ void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& 
                       {"label", label},
                       {"cases", indices},
                       {"rows", seed_means(records, indices)},
+                      {"equal", or_null([&] { return equal_losses(run, records); }, problems)},
                       {"findings", findings(records)}});
   }
 }
@@ -285,14 +327,16 @@ Json report_data(const RunDirectories& opened) {
   Json data = {{"columns", columns_json()},    {"levels", quantile_levels()}, {"t95", t_quantiles()},
                {"swept", swept_keys(records)}, {"runs", Json::array()},       {"cases", Json::array()},
                {"points", Json::array()}};
+  Networks networks;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t first = data["cases"].size();
-    data["runs"].push_back(run_json(runs[i]));
+    data["runs"].push_back(run_json(runs[i], problems));
     for (const Json& record : runs[i].records)
-      data["cases"].push_back(case_json(i, runs[i], record, detail, problems));
+      data["cases"].push_back(case_json(i, runs[i], record, detail, networks, problems));
     add_cells(runs[i].records, first, data["cases"]);
-    add_points(runs[i], i, first, data["points"]);
+    add_points(runs[i], i, first, data["points"], problems);
   }
+  data["networks"] = networks.all();
   data["problems"] = problems;
   return data;
 }

@@ -18,9 +18,7 @@ function fillWords() {
 }
 
 function fillClaims() {
-  const items = DATA.runs.flatMap((run, i) => run.claims.map(claim => element('li', {},
-    element('span', {class: `verdict ${claim.verdict}`}, claim.verdict),
-    `${MANY_RUNS ? `${runName(i)}: ` : ''}${claim.statement || claim.id}: ${claim.grounds}`)));
+  const items = DATA.runs.flatMap((run, i) => claimItems(run.claims, MANY_RUNS ? `${runName(i)}: ` : ''));
   document.getElementById('claims').hidden = items.length === 0;
   document.getElementById('verdicts').append(...items);
 }
@@ -39,6 +37,9 @@ function fillOrigin() {
     if (run.manifest.command) place.append(element('pre', {class: 'command'}, run.manifest.command));
     const facts = about.slice(1).filter(([, key]) => run.manifest[key]).flatMap(([term, key]) =>
       [element('dt', {}, term), element('dd', {}, String(run.manifest[key]))]);
+    if (run.manifest.commit) facts.splice(2, 0, element('dt', {}, 'Commit'), element('dd', {}, run.manifest.commit));
+    if (run.corpora.length)
+      facts.push(element('dt', {}, run.corpora.length > 1 ? 'Corpora' : 'Corpus'), element('dd', {}, `${run.corpora.join(', ')} (FNV-1a; losses compare within one corpus only)`));
     if (run.manifest.build)
       facts.push(element('dt', {}, 'Build'), element('dd', {}, Object.values(run.manifest.build).join(', ')));
     if (typeof run.manifest.wall_s === 'number')
@@ -101,6 +102,7 @@ function draw() {
   fillFindings(view);
   fillChoices(all);
   drawResults(view);
+  drawEqual(view);
   drawCharts(all);
 }
 
@@ -109,6 +111,7 @@ function start() {
   themeCharts();
   fillHeader();
   fillWords();
+  fillConclusions();
   fillClaims();
   fillOrigin();
   const note = missingCurves();

@@ -226,6 +226,16 @@ TEST(Scenario, SeedAndSeedsContradictEachOther) {
   EXPECT_NE(error_of(json).find("seeds: found beside \"seed\": 3"), std::string::npos) << error_of(json);
 }
 
+// --set seeds=… on a file with "seed", and the other way round: what is set last holds.
+TEST(Scenario, AnAssignmentTakesThePlaceOfItsOtherForm) {
+  Json json = base();
+  json["seed"] = 3;
+  EXPECT_EQ(load(json, {"seeds=[1,2]"}).cases.size(), 2 * load(json).cases.size());
+  json.erase("seed");
+  json["seeds"] = {1, 2};
+  EXPECT_EQ(load(json, {"seed=3"}).cases.size() * 2, load(json).cases.size());
+}
+
 TEST(Scenario, WholeMethodsMayBeAssigned) {
   EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
             std::vector<std::string>{"mine"});
@@ -283,6 +293,28 @@ TEST(Scenario, ValuesThatContradictEachOther) {
   json = base();
   json["workload"].erase("steps");
   EXPECT_NE(error_of(json).find("workload.steps: this key is missing"), std::string::npos);
+}
+
+// 4 replicas of 512 tokens: 2048 a step, and the last step is whole.
+TEST(Scenario, StepsFollowFromTheTokens) {
+  Json json = base();
+  json["workload"].erase("steps");
+  json["workload"]["total_tokens"] = 20480;
+  EXPECT_NE(error_of(json).find("workload.total_tokens: found, but nothing says"), std::string::npos);
+  json["workload"]["tokens"] = 512;
+  json["replicas"] = 4;
+  EXPECT_EQ(load(json).cases[0].steps(), 10);
+  json["workload"]["total_tokens"] = 20481;
+  EXPECT_EQ(load(json).cases[0].steps(), 11);
+  EXPECT_EQ(parse_case(load(json).cases[0].resolved).steps(), 11) << "a child reads the resolved case";
+  json["workload"]["total_tokens"] = std::int64_t{1000000000000000000};
+  EXPECT_NE(error_of(json).find("at most 1000000000 steps"), std::string::npos);
+  json["workload"]["steps"] = 10;
+  EXPECT_NE(error_of(json).find("workload.total_tokens: found beside workload.steps (10)"),
+            std::string::npos);
+  json["workload"].erase("steps");
+  json["train"] = {{"steps", 10}};
+  EXPECT_NE(error_of(json).find("workload.total_tokens: found beside a train section"), std::string::npos);
 }
 
 // One scenario compares a method with itself under two optimizers: by label, each with its own keys.
