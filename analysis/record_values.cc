@@ -89,4 +89,11 @@ std::vector<std::string> swept_keys(const std::vector<Json>& records) {
   return keys;
 }
 
+bool has_byte_tokens(const Json& scenario) {
+  const Json data = scenario.is_object() && scenario.contains("train")
+                        ? scenario["train"].value("data", Json::object())
+                        : Json::object();
+  return data.is_object() && (data.contains("text") || data.contains("corpus"));
+}
+
 }  // namespace longhaul

@@ -45,4 +45,8 @@ std::string method_variant(const Json& record);
 // The swept keys of the records, in the order in which they first occur.
 std::vector<std::string> swept_keys(const std::vector<Json>& records);
 
+// Of a resolved scenario: whether a token is a byte, so that nats a token are also so many bits a byte. Texts
+// and the system's headers are read as bytes; shards and synthetic sources have tokens of their own.
+bool has_byte_tokens(const Json& scenario);
+
 }  // namespace longhaul

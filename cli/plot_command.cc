@@ -58,6 +58,13 @@ void draw(const std::string& gnuplot, const std::string& folder, const std::vect
   fs::remove(log);
 }
 
+constexpr std::size_t kManyFigures = 24;
+
+void list_figures(const std::vector<Figure>& figures) {
+  for (const Figure& figure : figures)
+    std::printf("%s: %s\n", figure.name.c_str(), figure_title(figure).c_str());
+}
+
 }  // namespace
 
 std::string found_on_path(const std::string& program) {
@@ -72,9 +79,9 @@ std::string found_on_path(const std::string& program) {
 
 int plot_command(const PlotOptions& options) {
   FigureRequest request = options.request;
-  request.style = {options.size == "double", parsed_formats(options.formats)};
+  request.style = {options.size == "double", parsed_formats(options.formats), options.log_x};
   const std::string gnuplot = found_on_path("gnuplot");
-  if (gnuplot.empty())
+  if (gnuplot.empty() && !options.list)
     throw InputError("", "gnuplot was not found, which draws the figures", "gnuplot 5 on the search path",
                      "Debian: apt-get install gnuplot-nox");
   RunDirectories opened = open_runs(options.runs);
@@ -84,6 +91,15 @@ int plot_command(const PlotOptions& options) {
   warn(made.notes);
   if (made.figures.empty())
     throw RunError("there is nothing to draw: no finished case has tables or numbers");
+  if (options.list) {
+    list_figures(made.figures);
+    return kDone;
+  }
+  if (made.figures.size() > kManyFigures)
+    warn({fmt::format(
+        "{} figures are made; longhaul plot --list names them, --only NAME and --where key=value "
+        "choose some",
+        made.figures.size())});
   const std::string folder = folder_of(options);
   make_folder(folder);
   for (const Figure& figure : made.figures) {

@@ -120,6 +120,10 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
     if (!run.written.is_object()) throw RunError(run.folder + "/scenario.json: cannot be read");
     text += fmt::format("## {}\n\n{}\n\n", run.summary.value("scenario", ""), done_in_words(run));
     const Json claims = run.claims();
+    if (claims.empty())
+      text +=
+          "The scenario makes no claims: there is nothing to judge (longhaul list options claims says how to write "
+          "one; longhaul compare compares the methods).\n";
     const Json verdicts = run.summary.value("claims", Json::array());
     for (const Json& claim : claims)
       text += verdict_markdown(claim, run.records) + sentences_on(claim, verdicts);

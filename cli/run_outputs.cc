@@ -13,9 +13,11 @@
 #include "analysis/report/report.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
+#include "analysis/site_table.h"
 #include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/hash.h"
+#include "core/source_commit.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {
@@ -72,6 +74,7 @@ std::string sibling_executable(const std::string& name) {
 void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline) {
   const std::string folder = layout.case_folder(one);
   if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
+  write_sites(one, folder);
   write_timeline(folder, {timeline, kMaximumSlices});
   write_file(folder + "/done", "");
 }
@@ -103,6 +106,7 @@ Manifest::Manifest(const Scenario& scenario, const std::vector<std::string>& com
            {"name", scenario.name},
            {"command", join(command, " ")},
            {"version", LONGHAUL_VERSION},
+           {"commit", source_commit()},
            {"build", {{"type", LONGHAUL_BUILD_TYPE}, {"compiler", LONGHAUL_COMPILER}}},
            {"scenario_hash", hex64(fnv1a(scenario.written.dump()))},
            {"scenario", scenario.resolved},
@@ -121,8 +125,11 @@ void Manifest::add_wall_time(const std::string& kind, const std::string& name, d
 
 void Manifest::write(const RunLayout& layout, const WorkPlan& plan, const std::string& status) {
   for (const Training& training : plan.trainings) {
-    const Json said = read_json_or_null(layout.training_folder(training.key) + "/training.json");
-    if (said.is_object()) json_["trainings"][training.key] = said;
+    Json said = read_json_or_null(layout.training_folder(training.key) + "/training.json");
+    if (!said.is_object()) continue;
+    said["seed"] = training.example->seed;
+    said["label"] = training.example->method.label;
+    json_["trainings"][training.key] = said;
   }
   json_["status"] = status;
   json_["finished"] = utc_now();

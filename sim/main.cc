@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/errors.h"
+#include "core/source_commit.h"
 #include "replay/replay.h"
 #include "sim/simulated_replay.h"
 
@@ -10,7 +11,8 @@ int main(int argc, char** argv) {
   CLI::App app("Replays the exchanges of one case over its network on ns-3 (docs/formats.md).",
                "longhaul-sim");
   longhaul::declare_replay_arguments(app, arguments);
-  app.set_version_flag("--version", std::string("longhaul-sim " LONGHAUL_VERSION));
+  app.set_version_flag("--version",
+                       std::string("longhaul-sim " LONGHAUL_VERSION " (") + longhaul::source_commit() + ")");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -9,6 +9,7 @@
 
 #include "core/child_main.h"
 #include "core/errors.h"
+#include "core/source_commit.h"
 #include "methods/common/registry.h"
 #include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"
@@ -269,7 +270,7 @@ int main(int argc, char** argv) {
   const CLI::App* outer_step_command = longhaul::add_outer_step(app, outer_step);
   longhaul::ExportArguments exported;
   const CLI::App* export_command = longhaul::add_export(app, exported);
-  app.set_version_flag("--version", "longhaul-train " LONGHAUL_VERSION);
+  app.set_version_flag("--version", std::string("longhaul-train " LONGHAUL_VERSION " (") + longhaul::source_commit() + ")");
   try {
     app.parse(argc, argv);
     if (!*outer_step_command && !*export_command && (arguments.case_file.empty() || arguments.out.empty()))

@@ -71,18 +71,21 @@ struct Key {
 
 // The width of a column of the usual two-column page, and of the page. The graph keeps its height under a
 // long key.
-std::string size_line(const std::vector<std::string>& plots, bool double_column) {
+std::string size_line(const std::vector<std::string>& plots, const FigureStyle& style) {
   constexpr double kKeyLine = 0.12, kBesideLine = 0.19;  // inches
-  const Key key(plots, double_column);
-  const auto lines = static_cast<double>(key.lines(double_column));
-  const double graph = double_column ? 2.9 : 2.2;
-  return fmt::format("width = {:.1f}; height = {:.2f}    # inches: {}", double_column ? 7.2 : 3.5,
+  const Key key(plots, style.double_column);
+  const auto lines = static_cast<double>(key.lines(style.double_column));
+  const double usual = style.double_column ? 2.9 : 2.2, graph = style.graph_in > 0 ? style.graph_in : usual;
+  return fmt::format("width = {:.1f}; height = {:.2f}    # inches: {}", style.double_column ? 7.2 : 3.5,
                      key.is_beside ? std::max(graph, 0.7 + kBesideLine * lines) : graph + kKeyLine * lines,
-                     double_column ? "two columns" : "one column");
+                     style.double_column ? "two columns" : "one column");
 }
 
+// The svg terminal takes letters for wider than they are: at 128 pixels an inch its key and margins leave as
+// much room as the pdf's, and `width` takes back what it adds to each entry of the key.
 const char* const kTerminals =
-    "  if (format eq 'svg') { set terminal svg size 96*width,96*height noenhanced font 'Sans,11' background "
+    "  if (format eq 'svg') { set terminal svg size 128*width,128*height noenhanced font 'Sans,11' "
+    "background "
     "'white' }\n"
     "  if (format eq 'pdf') { set terminal pdfcairo size width,height noenhanced font 'Sans,8' }\n"
     "  if (format eq 'tex') { set terminal cairolatex pdf size width,height }\n"
@@ -152,14 +155,79 @@ std::string figure_script(const std::string& name, const std::string& title, con
       "formats = {}    # svg, pdf, tex\n"
       "{}\n"
       "do for [format in formats] {{\n{}{}",
-      one_line(title), name, quoted(name), quoted(join(style.formats, " ")),
-      size_line(plots, style.double_column), kTerminals, kLook);
-  script += fmt::format("  set key {} samplen 1.5\n", Key(plots, style.double_column).is_beside
-                                                          ? "outside right vertical maxcols 1 Left reverse"
-                                                          : "above");
+      one_line(title), name, quoted(name), quoted(join(style.formats, " ")), size_line(plots, style),
+      kTerminals, kLook);
+  const Key key(plots, style.double_column);
+  script +=
+      fmt::format("  set key {} samplen 1.5\n",
+                  key.is_beside ? "outside right vertical maxcols 1 Left reverse" : "above Left reverse");
+  if (!key.is_beside)
+    script += fmt::format("  set key width (format eq 'svg' ? {:.1f} : 1.5)\n",
+                          1 - 0.15 * static_cast<double>(key.longest));
   for (const std::string& setting : settings) script += "  " + setting + "\n";
   script += "  plot " + join(plots, ", \\\n       ") + "\n  unset output\n}\n";
   return script;
+}
+
+std::string figure_title(const Figure& figure) {
+  const std::size_t end = figure.dat.find('\n');
+  return end < 2 ? "" : figure.dat.substr(2, end - 2);  // without "# "
+}
+
+std::string axis_text(const std::string& text, double inches) {
+  constexpr double kLettersAnInch = 17;
+  if (static_cast<double>(width_of(text)) <= kLettersAnInch * inches) return figure_text(text);
+  // Behind the blank next to the middle.
+  std::size_t best = std::string::npos;
+  const auto from_middle = [&](std::size_t place) {
+    return place > text.size() / 2 ? place - text.size() / 2 : text.size() / 2 - place;
+  };
+  for (std::size_t place = text.find(' '); place != std::string::npos; place = text.find(' ', place + 1))
+    if (best == std::string::npos || from_middle(place) < from_middle(best)) best = place;
+  if (best == std::string::npos) return figure_text(text);
+  return figure_text(text.substr(0, best)) + ".\"\\n\"." + figure_text(text.substr(best + 1));
+}
+
+std::vector<double> log_marks(double low, double high, std::size_t most) {
+  constexpr double kNear = 1e-9;  // the ends count
+  std::vector<double> all, powers;
+  for (int power = static_cast<int>(std::floor(std::log10(low) - kNear));
+       std::pow(10., power) <= high * (1 + kNear); ++power)
+    for (const int digit : {1, 2, 5}) {
+      const double mark = digit * std::pow(10., power);
+      if (mark < low * (1 - kNear) || mark > high * (1 + kNear)) continue;
+      all.push_back(mark);
+      if (digit == 1) powers.push_back(mark);
+    }
+  if (all.size() <= most || powers.size() < 2) return all;
+  const std::size_t every = (powers.size() + most - 1) / most;
+  std::vector<double> some;
+  for (std::size_t i = 0; i < powers.size(); i += every) some.push_back(powers[i]);
+  return some;
+}
+
+std::vector<double> linear_marks(double low, double high, std::size_t most) {
+  const double rough = (high - low) / static_cast<double>(most),
+               power = std::pow(10., std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double digit : {5., 2., 1.})
+    if (digit * power >= rough * (1 - 1e-9)) step = digit * power;
+  std::vector<double> marks;
+  for (double n = std::ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; ++n)
+    marks.push_back(std::round(n * step * 1e9) / 1e9);
+  return marks;
+}
+
+std::vector<std::string> log_axis(const std::string& axis, const std::vector<double>& values,
+                                  std::size_t most) {
+  constexpr double kRoom = 1.15;
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  std::vector<std::string> tics;
+  for (const double mark : log_marks(*least / kRoom, *greatest * kRoom, most))
+    tics.push_back(format_number(mark));
+  return {"set logscale " + axis,
+          fmt::format("set {}range [{:.6g}:{:.6g}]", axis, *least / kRoom, *greatest * kRoom),
+          "set " + axis + "tics (" + join(tics) + ")"};
 }
 
 std::string figure_name(const std::string& kind, const std::string& point) {

@@ -34,7 +34,12 @@ struct Figure {
 struct FigureStyle {
   bool double_column = false;                         // 7.2 in wide; single: 3.5 in
   std::vector<std::string> formats = {"svg", "pdf"};  // of svg, pdf, tex
+  bool log_x = false;                                 // also where the values do not span decades
+  double graph_in = 0;                                // height without the key, inches; 0: as usual
 };
+
+// What the figure is about: the first line of its data.
+std::string figure_title(const Figure& figure);
 
 // One curve, band, or set of bars of a figure.
 struct FigureSeries {
@@ -62,6 +67,21 @@ std::string figure_text(const std::string& text);
 
 // "loss-time" and "network.tcp.connections = 8, replicas = 64" as "loss-time-connections-8-replicas-64".
 std::string figure_name(const std::string& kind, const std::string& point);
+
+// The same for the title of an axis `inches` long: in two lines where one would be longer than that.
+std::string axis_text(const std::string& text, double inches);
+
+// Where a logarithmic axis from `low` to `high` (both positive) has marks, at most `most` of them: at 1, 2
+// and 5 times powers of ten, or at 1, 10 and 100, or at every second, third ... of these.
+std::vector<double> log_marks(double low, double high, std::size_t most);
+
+// Marks from `low` to `high` at equal steps of 1, 2 or 5 times a power of ten, at most one more than `most`.
+std::vector<double> linear_marks(double low, double high, std::size_t most);
+
+// The gnuplot commands of a logarithmic axis ("x", "y") over these positive values, which are in the unit of
+// the axis: it ends where they end, with some room, and has at most `most` marks.
+std::vector<std::string> log_axis(const std::string& axis, const std::vector<double>& values,
+                                  std::size_t most);
 
 // "#0072B2" for the first label and so on, "#000000" for ink.
 std::string method_color(std::size_t place);

@@ -8,6 +8,7 @@
 
 #include "analysis/comparison/metric.h"
 #include "analysis/text.h"
+#include "core/errors.h"
 #include "core/index.h"
 
 namespace longhaul {
@@ -57,6 +58,52 @@ void make_names_unique(std::vector<Figure>& figures) {
   }
 }
 
+// The records that stand in `samples`, in their runs.
+std::vector<RunDirectory> runs_of(const std::vector<RunDirectory>& runs, const Samples& samples) {
+  std::set<const Json*> chosen;
+  for (const RowSample& row : samples.rows)
+    for (const GroupSample& group : row.groups)
+      for (const RunCase& one : group.cases) chosen.insert(one.record);
+  std::vector<RunDirectory> some = runs;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    some[i].records.clear();
+    for (const Json& record : runs[i].records)
+      if (chosen.count(&record)) some[i].records.push_back(record);
+  }
+  return some;
+}
+
+// A name with * for any text, also none.
+bool matches(const std::string& pattern, const std::string& name) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string::npos) return pattern == name;
+  if (name.compare(0, star, pattern, 0, star) != 0) return false;
+  const std::string rest = pattern.substr(star + 1);
+  for (std::size_t from = star; from <= name.size(); ++from)
+    if (matches(rest, name.substr(from))) return true;
+  return false;
+}
+
+void keep_only(const std::vector<std::string>& patterns, std::vector<Figure>& figures) {
+  if (patterns.empty()) return;
+  std::vector<std::string> names;
+  for (const Figure& figure : figures) names.push_back(figure.name);
+  for (const std::string& pattern : patterns)
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return matches(pattern, name); }))
+      throw InputError("--only", "no figure is called \"" + pattern + "\"",
+                       "one of those that longhaul plot --list names; * stands for any text",
+                       did_you_mean(pattern, names));
+  figures.erase(std::remove_if(figures.begin(), figures.end(),
+                               [&](const Figure& figure) {
+                                 return std::none_of(patterns.begin(), patterns.end(),
+                                                     [&](const std::string& pattern) {
+                                                       return matches(pattern, figure.name);
+                                                     });
+                               }),
+                figures.end());
+}
+
 }  // namespace
 
 std::size_t FigureContext::place_of(const std::string& label) const {
@@ -68,8 +115,8 @@ std::vector<FigureSeries> series_of(const RowSample& row, const FigureContext& c
   std::map<std::string, int> seen;
   for (const GroupSample& group : row.groups) {
     const std::size_t place = context.place_of(group.label);
-    const int round = static_cast<int>(place / 8);
-    all.push_back({group.name, "", method_color(place), 1 + (seen[group.label]++ + round) % 5, ""});
+    const int twin = seen[group.label]++;
+    all.push_back({group.name, "", method_color(place), 1 + (static_cast<int>(place) + twin) % 5, ""});
   }
   return all;
 }
@@ -83,8 +130,11 @@ Figures figures_of(const std::vector<RunDirectory>& runs, const FigureRequest& r
   add_point_figures(by_method, context, made.figures);
   const Samples by_label = samples_of(runs, {"label", {}, request.where});
   for (const Metric& metric : metrics) append(sweep_figures(by_label.rows, metric, context), made.figures);
-  append(claim_figures(runs, context), made.figures);
+  const std::vector<RunDirectory> chosen = request.where.empty() ? runs : runs_of(runs, by_method);
+  append(claim_figures(chosen, context), made.figures);
+  append(matrix_figures(chosen, context), made.figures);
   make_names_unique(made.figures);
+  keep_only(request.only, made.figures);
   return made;
 }
 

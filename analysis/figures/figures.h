@@ -16,6 +16,7 @@ struct FigureRequest {
   std::vector<std::string> metrics;  // of the sweeps; empty: those that compare takes
   std::vector<std::string> where;    // "key=value": only these cases
   FigureStyle style;
+  std::vector<std::string> only;  // names of figures, with * for any text; empty: all
 };
 
 struct Figures {
@@ -23,7 +24,7 @@ struct Figures {
   std::vector<std::string> notes;  // what is left out, and why
 };
 
-// Throws InputError for a metric, key or value that no case has.
+// Throws InputError for a metric, key or value that no case has, and for a name that no figure has.
 Figures figures_of(const std::vector<RunDirectory>& runs, const FigureRequest& request);
 
 // What figures of cases side by side (rows of samples_of by method) have in common.
@@ -48,7 +49,11 @@ std::vector<Figure> sweep_figures(const std::vector<RowSample>& rows, const Metr
 // thresholds.
 std::vector<Figure> claim_figures(const std::vector<RunDirectory>& runs, const FigureContext& context);
 
-// The colour and dashes of the groups of a row: variants of one method share its colour.
+// Their verdict matrices (verdict_matrix.h).
+std::vector<Figure> matrix_figures(const std::vector<RunDirectory>& runs, const FigureContext& context);
+
+// The colour and dashes of the groups of a row: variants of one method share its colour, dashes differ, for
+// copies without colour too.
 std::vector<FigureSeries> series_of(const RowSample& row, const FigureContext& context);
 
 }  // namespace longhaul

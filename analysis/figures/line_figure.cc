@@ -13,6 +13,7 @@ namespace longhaul {
 namespace {
 
 constexpr std::size_t kMostTics = 8;
+constexpr double kAxisInches = 1.6;  // of the y axis of a usual figure
 
 std::vector<double> all_x(const LinePlot& plot) {
   std::set<double> values;
@@ -105,14 +106,20 @@ void add_threshold_plots(const LinePlot& plot, const AxisScale& x_scale, const A
 }
 
 std::vector<std::string> axis_settings(const LinePlot& plot, const AxisScale& x_scale,
-                                       const AxisScale& y_scale) {
+                                       const AxisScale& y_scale, const FigureStyle& style) {
   const std::vector<double> x = all_x(plot), y = all_y(plot, true);
-  std::vector<std::string> settings = {"set xlabel " + figure_text(axis_title(plot.x_title, x_scale.unit)),
-                                       "set ylabel " + figure_text(axis_title(plot.y_title, y_scale.unit))};
-  if (spans_decades(x) || is_geometric(x)) settings.push_back("set logscale x");
-  if (spans_decades(all_y(plot, false)))
-    settings.push_back("set logscale y");
-  else if (std::all_of(y.begin(), y.end(), [](double value) { return value >= 0; }) && plot.y_unit != "nats")
+  std::vector<std::string> settings = {
+      "set xlabel " + figure_text(axis_title(plot.x_title, x_scale.unit)),
+      "set ylabel " + axis_text(axis_title(plot.y_title, y_scale.unit), kAxisInches)};
+  const bool x_positive = !x.empty() && x.front() > 0;
+  if (x_positive && (style.log_x || spans_decades(x) || is_geometric(x)))
+    settings.push_back("set logscale x");
+  if (const std::vector<double> middles = all_y(plot, false); spans_decades(middles)) {
+    std::vector<double> shown;
+    for (const double value : middles) shown.push_back(value / y_scale.divisor);
+    for (const std::string& setting : log_axis("y", shown, kMostTics)) settings.push_back(setting);
+  } else if (std::all_of(y.begin(), y.end(), [](double value) { return value >= 0; }) &&
+             plot.y_unit != "nats")
     settings.push_back("set yrange [0:*]");
   if (x.size() <= kMostTics) {
     std::vector<std::string> tics;
@@ -138,7 +145,7 @@ Figure line_figure(const LinePlot& plot, const FigureStyle& style) {
     if (!line.possible.empty())
       series.push_back({line.name, plot.possible_name, line.color, line.dash, rows_of(line.possible)});
   return {plot.name,
-          figure_script(plot.name, plot.title, style, axis_settings(plot, x_scale, y_scale), plots),
+          figure_script(plot.name, plot.title, style, axis_settings(plot, x_scale, y_scale, style), plots),
           figure_data(plot.title, "x y low high", series)};
 }
 

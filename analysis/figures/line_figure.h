@@ -37,7 +37,8 @@ struct LinePlot {
   std::string possible_name = "";  // of the light bands in the key
 };
 
-// Axes are logarithmic where their values span decades.
+// Axes are logarithmic where their values span decades, x with style.log_x too. A logarithmic y axis is as
+// long as the middles of the points: an interval that nearly reaches 0 would make many decades of nothing.
 Figure line_figure(const LinePlot& plot, const FigureStyle& style);
 
 }  // namespace longhaul

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "analysis/exchange_table.h"
 #include "analysis/figures/figure.h"
@@ -73,19 +74,65 @@ double mean_at(const std::vector<Json>& curves, const char* key, std::size_t i) 
   return sum / static_cast<double>(curves.size());
 }
 
-// "x mean lowest highest"; on a logarithmic axis without what is at 0.
-std::string loss_rows(const std::vector<Json>& curves, const char* key, bool is_logarithmic) {
+// What is drawn on an axis: its least and greatest value, over all lines.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  // With 4 % of room at both ends.
+  std::string range() const {
+    const double room = high > low ? 0.04 * (high - low) : 0.5;
+    return fmt::format("[{:.6g}:{:.6g}]", low - room, high + room);
+  }
+};
+
+// "x mean low high" with the 95 % t interval over the seeds; on a logarithmic axis without what is at 0. The
+// seeds' own losses go into `of_losses`: with two seeds the interval is a dozen times as wide as they are
+// apart.
+std::string loss_rows(const std::vector<Json>& curves, const char* key, bool is_logarithmic, Extent& of_x,
+                      Extent& of_losses) {
   std::string rows;
   for (std::size_t i = 0; i < curves[0]["step"].size(); ++i) {
-    double low = curves[0]["loss"][i], high = low;
-    for (const Json& curve : curves) {
-      low = std::min(low, curve["loss"][i].get<double>());
-      high = std::max(high, curve["loss"][i].get<double>());
-    }
     const double x = mean_at(curves, key, i);
-    if (x > 0 || !is_logarithmic) rows += data_row({x, mean_at(curves, "loss", i), low, high});
+    if (x <= 0 && is_logarithmic) continue;
+    of_x.take(x);
+    std::vector<double> losses;
+    for (const Json& curve : curves) {
+      losses.push_back(curve["loss"][i]);
+      of_losses.take(losses.back());
+    }
+    const Interval interval = t_interval(losses, 0.95);
+    rows += data_row({x, mean_at(curves, "loss", i), interval.low, interval.high});
   }
   return rows;
+}
+
+constexpr std::size_t kMostMarks = 8;
+
+// From 0 on, or logarithmic over what is drawn.
+std::vector<std::string> x_axis(bool is_logarithmic, const Extent& drawn, const AxisScale& scale) {
+  if (is_logarithmic && drawn.low > 0)
+    return log_axis("x", {drawn.low / scale.divisor, drawn.high / scale.divisor}, kMostMarks);
+  return {"set xrange [0:*]"};
+}
+
+// Beside the axis of nats, from `losses` on: the same in bits.
+std::vector<std::string> bits_axis(const Extent& losses) {
+  std::vector<std::string> tics;
+  for (const double mark : linear_marks(losses.low / std::log(2.), losses.high / std::log(2.), 5))
+    tics.push_back(format_number(mark));
+  return {"set border 11", "set link y2 via y/log(2) inverse y*log(2)",
+          "set y2tics nomirror out scale 0.5 (" + join(tics) + ")", "set y2label 'bits a byte'"};
+}
+
+bool are_byte_tokens(const RowSample& row) {
+  for (const GroupSample& group : row.groups)
+    for (const RunCase& one : group.cases)
+      if (!has_byte_tokens(one.run->manifest.value("scenario", Json::object()))) return false;
+  return true;
 }
 
 std::vector<std::string> loss_plots(const std::vector<FigureSeries>& series, const std::string& x) {
@@ -137,15 +184,46 @@ std::string ecdf_rows(const std::vector<double>& times) {
 struct Part {
   const char* name;
   const char* path;
-  const char* fill;  // of the bar in the colour of its method
+  const char* fill;        // of the bar in the colour of its method
+  const char* key_fill;    // of the key, which is grey
+  double hatch_step = 0;   // between slanted lines, as a share of the axis; 0: none
+  double hatch_slope = 0;  // how far a line goes along the axis over the height of a bar
   bool is_of_stages = false;
 };
 
-constexpr Part kParts[] = {{"compute", "compute_time_s", "solid 0.35 noborder"},
-                           {"bubble", "bubble_time_s", "pattern 0 border", true},
-                           {"wait for a stage's message", "stage_wait_time_s", "pattern 1 border", true},
-                           {"exchange", "exchange_time_s", "solid 1 noborder"},
-                           {"wait", "wait_time_s", "pattern 4 border"}};
+constexpr Part kParts[] = {{"compute", "compute_time_s", "solid 0.35 noborder", "solid 0.35 noborder"},
+                           {"bubble", "bubble_time_s", "empty border", "pattern 0 border", 0, 0, true},
+                           {"wait for a stage's message", "stage_wait_time_s", "empty border",
+                            "pattern 1 border", 0.012, -0.05, true},
+                           {"exchange", "exchange_time_s", "solid 1 noborder", "solid 1 noborder"},
+                           {"wait", "wait_time_s", "empty border", "pattern 4 border", 0.02, 0.05}};
+
+constexpr double kHalfBar = 0.35;
+
+struct Rectangle {
+  double left = 0, right = 0, bottom = 0, top = 0;
+};
+
+// "x y dx dy colour" of slanted lines that fill a bar: those that begin at multiples of the step on its lower
+// edge, or would, cut off at its sides.
+std::string hatch_rows(const Rectangle& bar, const Part& part, const std::string& color) {
+  std::string rows;
+  const double height = bar.top - bar.bottom, slope = part.hatch_slope;
+  const double first = bar.left - std::max(0., slope), last = bar.right - std::min(0., slope);
+  for (double n = std::ceil(first / part.hatch_step); n * part.hatch_step <= last; ++n) {
+    const double start = n * part.hatch_step;
+    // The part of the line, from 0 at the lower to 1 at the upper edge, that is inside.
+    double from = (bar.left - start) / slope, to = (bar.right - start) / slope;
+    if (from > to) std::swap(from, to);
+    from = std::max(0., from);
+    to = std::min(1., to);
+    if (to <= from) continue;
+    rows += fmt::format("{:.6g} {:.6g} {:.6g} {:.6g}", start + from * slope, bar.bottom + from * height,
+                        (to - from) * slope, (to - from) * height) +
+            color;
+  }
+  return rows;
+}
 
 // Those of stages only where there are some.
 std::vector<Part> parts_of(const RowSample& row) {
@@ -176,8 +254,8 @@ std::vector<double> shares_of(const GroupSample& group, const std::vector<Part>&
 
 }  // namespace
 
-// The validation loss against simulated time, steps and bytes: the mean over seeds in a band from the lowest
-// to the highest seed.
+// The validation loss against simulated time, steps and bytes: the mean over seeds in the band of its 95 %
+// interval, as in the report.
 std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& context) {
   std::vector<std::vector<Json>> curves;
   for (const GroupSample& group : row.groups) {
@@ -202,11 +280,12 @@ std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& cont
       if (const double end = mean_at(curves[i], axis.key, curves[i][0]["step"].size() - 1); end > 0)
         ends.push_back(end);
     }
-    const bool is_logarithmic = spans_decades(ends);
+    const bool is_logarithmic = context.style.log_x || spans_decades(ends);
+    Extent times, losses;
     for (const std::size_t i : groups) {
       FigureSeries series = all[i];
       series.about = fmt::format("seeds: {}", curves[i].size());
-      series.rows = loss_rows(curves[i], axis.key, is_logarithmic);
+      series.rows = loss_rows(curves[i], axis.key, is_logarithmic, times, losses);
       if (series.rows.empty())
         context.notes->push_back(series.name + ": is at 0 and on no logarithmic axis, left out of " +
                                  axis.name);
@@ -218,15 +297,18 @@ std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& cont
         axis_scale(axis.unit, ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end()));
     const std::string name = figure_name(axis.name, row.at);
     const std::string title = fmt::format(
-        "Validation loss against {}{}. Line: mean over seeds. Band: from the lowest to the highest seed.",
+        "Validation loss against {}{}. Line: mean over seeds. Band: its 95 % interval (Student's t).",
         axis.title, at_point(row));
-    figures.push_back({name,
-                       figure_script(name, title, context.style,
-                                     {"set xlabel " + figure_text(axis_title(axis.title, scale.unit)),
-                                      "set ylabel 'validation loss (nats)'",
-                                      is_logarithmic ? "set logscale x" : "set xrange [0:*]"},
-                                     loss_plots(drawn, scaled_column(1, scale))),
-                       figure_data(title, std::string(axis.key) + " mean lowest highest", drawn)});
+    std::vector<std::string> settings = {"set xlabel " + figure_text(axis_title(axis.title, scale.unit)),
+                                         "set ylabel 'validation loss (nats a token)'",
+                                         "set yrange " + losses.range()};
+    for (const std::string& setting : x_axis(is_logarithmic, times, scale)) settings.push_back(setting);
+    if (are_byte_tokens(row))
+      for (const std::string& setting : bits_axis(losses)) settings.push_back(setting);
+    figures.push_back(
+        {name,
+         figure_script(name, title, context.style, settings, loss_plots(drawn, scaled_column(1, scale))),
+         figure_data(title, std::string(axis.key) + " mean low high", drawn)});
   }
   return figures;
 }
@@ -236,6 +318,7 @@ std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& cont
 std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& context) {
   std::vector<FigureSeries> drawn;
   std::vector<double> ends;
+  Extent times_drawn;
   const std::vector<FigureSeries> all = series_of(row, context);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::vector<double> times = sorted_times(row.groups[i], context);
@@ -245,15 +328,17 @@ std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& cont
     drawn.back().rows = ecdf_rows(times);
     ends.push_back(times.front());
     ends.push_back(times.back());
+    times_drawn.take(times.front());
+    times_drawn.take(times.back());
   }
   // Where communication is free there is nothing to see.
   if (drawn.empty() || *std::max_element(ends.begin(), ends.end()) <= 0) return {};
-  const bool logarithmic = spans_decades(ends);
+  const bool logarithmic = spans_decades(ends) || (context.style.log_x && times_drawn.low > 0);
   const AxisScale scale = axis_scale("s", *std::max_element(ends.begin(), ends.end()));
   std::vector<std::string> settings = {
       "set xlabel " + figure_text(axis_title("synchronization time", scale.unit)),
       "set ylabel 'share of exchanges'", "set yrange [0:1]"};
-  settings.push_back(logarithmic ? "set logscale x" : "set xrange [0:*]");
+  for (const std::string& setting : x_axis(logarithmic, times_drawn, scale)) settings.push_back(setting);
   std::vector<std::string> plots;
   for (std::size_t i = 0; i < drawn.size(); ++i)
     plots.push_back(curve_plot(drawn, i, scaled_column(1, scale), "steps"));
@@ -264,34 +349,46 @@ std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& cont
            figure_data(title, "time_s share", drawn)}};
 }
 
-// Where the time of a replica goes: compute, exchange and wait as stacked bars, mean over seeds.
+// Where the time of a replica goes: compute, exchange and wait as stacked bars, mean over seeds. Hatches are
+// lines in the data: as fill patterns all bars of an SVG would have the colour of the first.
 std::vector<Figure> share_figures(const RowSample& row, const FigureContext& context) {
   const std::vector<FigureSeries> all = series_of(row, context);
   const std::vector<Part> shown = parts_of(row);
   std::vector<FigureSeries> parts;
   for (const Part& part : shown) parts.push_back({part.name, "share of the clock of a replica", "", 1, ""});
+  std::vector<FigureSeries> hatches;
+  for (const Part& part : shown)
+    if (part.hatch_step > 0) hatches.push_back({std::string(part.name) + ", hatched", "lines", "", 1, ""});
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::vector<double> shares = shares_of(row.groups[i], shown);
     if (shares.empty()) continue;
-    const std::string place = std::to_string(tics.size());
+    const double place = static_cast<double>(tics.size());
     double low = 0;
-    for (std::size_t k = 0; k < shares.size(); ++k) {
-      parts[k].rows += fmt::format("{} {} {} 0x{}\n", place, format_number(low),
-                                   format_number(low + shares[k]), all[i].color.substr(1));
+    for (std::size_t k = 0, hatched = 0; k < shares.size(); ++k) {
+      const std::string color = " 0x" + all[i].color.substr(1) + "\n";
+      parts[k].rows +=
+          fmt::format("{} {} {}", place, format_number(low), format_number(low + shares[k])) + color;
+      if (shown[k].hatch_step > 0)
+        hatches[hatched++].rows +=
+            hatch_rows({low, low + shares[k], place - kHalfBar, place + kHalfBar}, shown[k], color);
       low += shares[k];
     }
-    tics.push_back(figure_text(all[i].name) + " " + place);
+    tics.push_back(figure_text(all[i].name) + " " + std::to_string(tics.size()));
   }
   if (tics.empty()) return {};
   std::vector<std::string> plots;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
+  for (std::size_t k = 0, hatched = parts.size(); k < parts.size(); ++k) {
     plots.push_back(fmt::format(
-        "data index {} using 2:1:2:3:($1-0.35):($1+0.35):4 with boxxyerror lc rgb variable fs {} notitle", k,
-        shown[k].fill));
+        "data index {} using 2:1:2:3:($1-{}):($1+{}):4 with boxxyerror lc rgb variable fs {} notitle", k,
+        kHalfBar, kHalfBar, shown[k].fill));
+    if (shown[k].hatch_step > 0)
+      plots.push_back(fmt::format(
+          "data index {} using 1:2:3:4:5 with vectors nohead lw 0.8 lc rgb variable notitle", hatched++));
     plots.push_back(
-        fmt::format("NaN with boxes lc rgb '#666666' fs {} title '{}'", shown[k].fill, shown[k].name));
+        fmt::format("NaN with boxes lc rgb '#666666' fs {} title '{}'", shown[k].key_fill, shown[k].name));
   }
+  parts.insert(parts.end(), hatches.begin(), hatches.end());
   const std::string name = figure_name("shares", row.at);
   const std::string title =
       fmt::format("Where the time of a replica goes, mean over replicas and seeds{}.", at_point(row));
@@ -301,7 +398,7 @@ std::vector<Figure> share_figures(const RowSample& row, const FigureContext& con
                           fmt::format("set yrange [{}-0.4:-0.6]", tics.size()),
                           "set ytics (" + join(tics) + ")", "unset grid"},
                          plots),
-           figure_data(title, "place from to colour", parts)}};
+           figure_data(title, "place from to colour, or x y dx dy colour", parts)}};
 }
 
 }  // namespace longhaul

@@ -87,9 +87,17 @@ Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, s
 // the two files.
 Json network_map(const std::string& case_folder, std::size_t most);
 
-// {"total_bytes", "used", "busiest": [{"link", "direction", "bytes", "busy_s"}]}: at most `count` directions
-// of links by bytes on the wire, most first; `used` counts the directions that carried anything. Null without
-// links.csv.
-Json busiest_links(const std::string& case_folder, std::size_t count);
+// What links carried, one direction a row, busiest first:
+//   {"total_bytes", "used": how many carried anything, "has_bottleneck",
+//    "rows": [[link, direction, bytes on the wire, busy seconds, bit/s or null], ...]}
+// At most `count` rows. The first is the bottleneck of network_map; where it is a trunk all trunks follow it
+// before access links. Null without links.csv.
+Json link_table(const std::string& case_folder, std::size_t count);
+
+// The sites of one case: from sites.json, and from network.csv at which of them each replica stands.
+//   {"sites": [names], "site_of": [number of the site by replica; −1: at none],
+//    "coordinates", "places", "rtt_s", "throughput_bps": as in site_table.h, where they are known}
+// Null where replicas stand at less than two routers, or each at one of its own.
+Json sites_of_case(const std::string& case_folder);
 
 }  // namespace longhaul

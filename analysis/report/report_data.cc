@@ -30,7 +30,7 @@ struct Detail {
   explicit Detail(std::size_t cases)
       : curve_points(std::clamp<std::size_t>(45'000 / cases, 20, 200)),
         lanes(std::clamp<std::size_t>(16'000 / cases, 8, 64)),
-        links(std::clamp<std::size_t>(9'000 / cases, 5, 15)),
+        links(std::clamp<std::size_t>(9'000 / cases, 5, 400)),
         map_links(std::clamp<std::size_t>(24'000 / cases, 16, 300)) {}
   std::size_t curve_points, lanes, links, map_links;
 };
@@ -115,6 +115,16 @@ Json picture(const Json& claim, const VerdictMatrix& matrix) {
           {"frontier", frontier(matrix)}};
 }
 
+// The hashes of the corpora that the run trained on, each once: losses compare within one corpus only.
+Json corpora_of(const Json& manifest) {
+  Json hashes = Json::array();
+  for (const Json& training : manifest.value("trainings", Json::object()))
+    if (training.is_object() && training.contains("corpus_hash") &&
+        std::find(hashes.begin(), hashes.end(), training["corpus_hash"]) == hashes.end())
+      hashes.push_back(training["corpus_hash"]);
+  return hashes;
+}
+
 // A damaged file costs the case this part of its picture, and the page says so.
 template <typename Part>
 Json or_null(const Part& part, Json& problems) {
@@ -147,6 +157,8 @@ Json run_json(const Run& run, Json& problems) {
           {"bounds", bounds_json(run.claims())},
           {"claim_pictures", claim_pictures(run.claims(), run.records)},
           {"manifest", manifest},
+          {"corpora", corpora_of(run.manifest)},
+          {"byte_tokens", has_byte_tokens(scenario)},
           {"scenario", scenario}};
 }
 
@@ -176,6 +188,22 @@ void name_cut_tables(const std::string& case_folder, Json& problems) {
     if (const std::string cut = cut_off(case_folder + "/" + table); !cut.empty()) problems.push_back(cut);
 }
 
+// The sites of all cases, each once: most cases of a sweep have the same.
+class Networks {
+ public:
+  Json number_of(const Json& sites) {
+    if (sites.is_null()) return nullptr;
+    const auto [entry, is_new] = numbers_.emplace(sites.dump(), all_.size());
+    if (is_new) all_.push_back(sites);
+    return entry->second;
+  }
+  const Json& all() const { return all_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  Json all_ = Json::array();
+};
+
 void add_times(const std::string& folder, const Detail& detail, Json& one, Json& problems) {
   SyncTimes times;
   one["sync"] = or_null(
@@ -188,7 +216,7 @@ void add_times(const std::string& folder, const Detail& detail, Json& one, Json&
 }
 
 Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail,
-               Json& problems) {
+               Networks& networks, Json& problems) {
   const std::string folder = run.case_folder(record), training = run.train_folder(record);
   Json one = {{"run", run_index},
               {"case", record.value("case", "")},
@@ -208,8 +236,9 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
   if (one["status"] == "done") name_cut_tables(folder, problems);
   one["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
   one["outer_step"] = or_null([&] { return outer_step_of(folder, detail.lanes); }, problems);
-  one["links"] = or_null([&] { return busiest_links(folder, detail.links); }, problems);
+  one["links"] = or_null([&] { return link_table(folder, detail.links); }, problems);
   one["map"] = or_null([&] { return network_map(folder, detail.map_links); }, problems);
+  one["network"] = networks.number_of(or_null([&] { return sites_of_case(folder); }, problems));
   one["breakdown"] = breakdown_of(record);
   add_times(folder, detail, one, problems);
   return one;
@@ -298,14 +327,16 @@ Json report_data(const RunDirectories& opened) {
   Json data = {{"columns", columns_json()},    {"levels", quantile_levels()}, {"t95", t_quantiles()},
                {"swept", swept_keys(records)}, {"runs", Json::array()},       {"cases", Json::array()},
                {"points", Json::array()}};
+  Networks networks;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t first = data["cases"].size();
     data["runs"].push_back(run_json(runs[i], problems));
     for (const Json& record : runs[i].records)
-      data["cases"].push_back(case_json(i, runs[i], record, detail, problems));
+      data["cases"].push_back(case_json(i, runs[i], record, detail, networks, problems));
     add_cells(runs[i].records, first, data["cases"]);
     add_points(runs[i], i, first, data["points"], problems);
   }
+  data["networks"] = networks.all();
   data["problems"] = problems;
   return data;
 }

@@ -13,6 +13,18 @@
 namespace longhaul {
 namespace {
 
+// JSON as people write it: "a.txt, b.txt" of a list, "link a-b rate 1Gbps" of an object.
+std::string listed(const Json& value) {
+  std::vector<std::string> parts;
+  if (value.is_array()) {
+    for (const Json& one : value) parts.push_back(listed(one));
+    return join(parts);
+  }
+  if (!value.is_object()) return plain(value);
+  for (const auto& [key, of_key] : value.items()) parts.push_back(key + " " + listed(of_key));
+  return join(parts, " ");
+}
+
 constexpr std::size_t kMostValues = 10;
 
 // "8", or "8, 16, 32" where it is swept.
@@ -93,7 +105,7 @@ std::string data_in_words(const Json& data) {
   const std::string kind = data.begin().key();
   if (kind == "corpus") return "the corpus " + plain(data.begin().value());
   if (kind == "synthetic") return "a synthetic source";
-  return (kind == "shards" ? "token shards " : "text ") + data.begin().value().dump();
+  return (kind == "shards" ? "token shards " : "text ") + listed(data.begin().value());
 }
 
 // "125 million parameters" from the first record that says how many under `key`; "" without one.
@@ -143,7 +155,7 @@ std::string workload_in_words(const Json& scenario, const std::vector<Json>& rec
     text += fmt::format(" on one device; a worker is a node of {}, {} parallel at {}",
                         text_of(node, "devices"), text_of(node, "parallelism"), text_of(node, "rate"));
   const Json factors = member(workload, "step_time_factors");
-  return factors.is_object() && !factors.empty() ? text + ", times " + factors.dump() : text;
+  return factors.is_object() && !factors.empty() ? text + ", times " + listed(factors) : text;
 }
 
 // Null where the scenario names no topology that exists.
@@ -199,7 +211,7 @@ std::string network_in_words(const Json& network, const std::vector<Json>& recor
   const Json topology = member(network, "topology"), tcp = member(network, "tcp");
   std::string text = topology_in_words(topology);
   const Json overrides = member(network, "overrides");
-  if (overrides.is_array() && !overrides.empty()) text += ", with overrides " + overrides.dump();
+  if (overrides.is_array() && !overrides.empty()) text += ", with overrides " + listed(overrides);
   text += rank_order_in_words(network, records) + "; fidelity " + text_of(network, "fidelity");
   const std::string connections = text_of(tcp, "connections");
   if (tcp.is_object())

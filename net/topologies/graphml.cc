@@ -126,6 +126,13 @@ Topology build(const Case& one) {
   return topology;
 }
 
+NodePlaces places(const Case& one) {
+  NodePlaces places{"as the GraphML file gives them", {}};
+  for (const GraphmlNode& node : load_graph(parse(one), one.folder).nodes)
+    if (node.place) places.of[node.name] = *node.place;
+  return places;
+}
+
 std::string words(const Json& graph) {
   const Json placement = member(graph, "replicas");
   return fmt::format("network of {}, replicas {}, access links {}", text_of(graph, "file"),
@@ -169,6 +176,7 @@ TopologyKind graphml_topology() {
   kind.has_sites = true;
   kind.check = [](const Case& one) { parse(one); };
   kind.build = build;
+  kind.places = places;
   kind.words = words;
   return kind;
 }

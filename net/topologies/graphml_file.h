@@ -9,11 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace longhaul {
+#include "net/topologies/coordinates.h"
 
-struct Coordinates {
-  double latitude = 0, longitude = 0;  // degrees
-};
+namespace longhaul {
 
 struct GraphmlNode {
   std::string name;  // its label; "node3" without one, "Oslo#2" the second time; unique
@@ -33,8 +31,5 @@ struct GraphmlGraph {
 
 // Throws InputError: naming `file` for what is not GraphML, and the node or edge for a value that cannot be.
 GraphmlGraph read_graphml_file(const std::string& file);
-
-// Kilometres along the great circle, on a sphere of radius 6371 km.
-double great_circle_km(const Coordinates& one, const Coordinates& other);
 
 }  // namespace longhaul

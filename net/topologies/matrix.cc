@@ -33,11 +33,28 @@ Node matrix_options() {
   std::vector<Node> pair = measured_options();
   pair.push_back(list_of("between", text("")).required().means("two sites"));
   return section(
-      "", {text("about").required().means("one line for longhaul list networks"),
-           text("source").required().means("where the numbers come from"),
-           list_of("sites", text("")).not_empty().required().means("all sites"),
-           section("inside", measured_options()).required().means("between two replicas at one site"),
-           list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
+      "",
+      {text("about").required().means("one line for longhaul list networks"),
+       text("source").required().means("where the numbers come from"),
+       list_of("sites", text("")).not_empty().required().means("all sites"),
+       section(
+           "coordinates",
+           {text("about").required().means("what they are of: a city, a data centre"),
+            table_of(
+                "sites",
+                section(
+                    "",
+                    {number("latitude").at_least(-90).at_most(90).required().means("degrees, north positive"),
+                     number("longitude")
+                         .at_least(-180)
+                         .at_most(180)
+                         .required()
+                         .means("degrees, east positive")}))
+                .required()
+                .means("of each site, or of some")})
+           .means("where the sites stand, for maps alone"),
+       section("inside", measured_options()).required().means("between two replicas at one site"),
+       list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
 }
 
 SitePair parse_measured(const Json& json, const std::string& path) {
@@ -66,6 +83,17 @@ Json resolved_matrix(const std::string& text) {
   } catch (const InputError& error) {
     throw naming_pair(error, json);
   }
+}
+
+NodePlaces parse_places(const Json& json, const std::vector<std::string>& sites) {
+  NodePlaces places{json.at("about"), {}};
+  for (const auto& [site, place] : json.at("sites").items()) {
+    if (std::find(sites.begin(), sites.end(), site) == sites.end())
+      throw InputError("coordinates.sites", "found \"" + site + "\"", "one of sites: " + join(sites),
+                       did_you_mean(site, sites));
+    places.of[site] = {place.at("latitude"), place.at("longitude")};
+  }
+  return places;
 }
 
 void check_sites(const Json& between, const std::vector<std::string>& sites, const std::string& path) {
@@ -97,6 +125,7 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
     matrix.about_ = json["about"];
     matrix.source_ = json["source"];
     matrix.sites_ = json["sites"].get<std::vector<std::string>>();
+    if (json.contains("coordinates")) matrix.places_ = parse_places(json["coordinates"], matrix.sites_);
     matrix.inside_ = parse_measured(json["inside"], "inside");
     for (std::size_t i = 0; i < json["pairs"].size(); ++i) {
       const Json& pair = json["pairs"][i];

@@ -104,6 +104,10 @@ Topology build(const Case& one) {
   return topology;
 }
 
+NodePlaces places(const Case& one) {
+  return load_matrix(parse(one).matrix, one.folder).places();
+}
+
 std::string words(const Json& regions) {
   std::vector<std::string> sites;
   const Json placement = member(regions, "replicas");
@@ -142,6 +146,7 @@ TopologyKind regions_topology() {
   kind.has_sites = true;
   kind.check = [](const Case& one) { parse(one); };
   kind.build = build;
+  kind.places = places;
   kind.words = words;
   return kind;
 }

@@ -15,7 +15,7 @@ try:
 except ImportError as missing:
     print(f'skipped: {missing} (Debian: python3-selenium)')
     sys.exit(77)
-from runs import Runs, swept, trained
+from runs import Runs, doubled, swept, trained
 
 LONGHAUL, CHROMIUM, CHROMEDRIVER, PICTURES = sys.argv[1:5]
 
@@ -62,12 +62,18 @@ class ReportTest(unittest.TestCase):
             self.skipTest('longhaul-sim is not built')
         return self.run_of('swept', lambda: self.runs.finished(swept()))
 
+    def doubled(self):
+        if not self.runs.simulates:
+            self.skipTest('longhaul-sim is not built')
+        return self.run_of('doubled', lambda: self.runs.finished(doubled()))
+
     def open(self, file, name=None):
         """Opens a page, which must ask for nothing and complain about nothing."""
         self.page.open(file)
         self.assertEqual(self.page.console_errors(), [])
         self.assertEqual(self.page.requests(), [])
-        self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'), 'the page scrolls sideways')
+        # Not innerWidth, which grows with a page that is too wide on a telephone.
+        self.assertFalse(self.page.run('return document.body.scrollWidth > document.documentElement.clientWidth;'), 'the page scrolls sideways')
         if name:
             self.page.picture(name)
 
@@ -228,6 +234,104 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(self.page.run('return SWEEP.drawn.options.scales.x.title.text;'), 'network.tcp.connections')
         self.page.choose('#view select', '1')
         self.assertEqual(self.page.console_errors(), [])
+
+    def test_lines_have_a_key_that_needs_no_colour_and_is_printed(self):
+        self.open(self.trained() / 'report.html')
+        looks = """return [...document.querySelectorAll('#chart-loss-time .key.lines > span')].map(one => [one.textContent,
+            one.querySelector('line').getAttribute('stroke-dasharray') || '', one.querySelector('path').getAttribute('d')]);"""
+        shown = self.page.run(looks)
+        self.assertEqual([name for name, _, _ in shown], ['ddp', 'diloco', 'noloco'])
+        self.assertEqual(len({dash for _, dash, _ in shown}), 3)
+        self.assertEqual(len({marker for _, _, marker in shown}), 3)
+        drawn = self.page.run("""return CHARTS.find(one => one.id === 'loss-time').drawn.data.datasets.filter(one => one.hoverLabel === 'mean of the seeds')
+            .map(one => [one.label, one.borderDash.join(' '), one.pointStyle]);""")
+        self.assertEqual([[name, dash] for name, dash, _ in drawn], [[name, dash] for name, dash, _ in shown])
+        self.page.emulate(media='print')
+        self.assertEqual(self.page.run("return getComputedStyle(document.querySelector('#choices')).display;"), 'none')
+        self.assertGreater(self.page.run("return document.querySelector('#chart-loss-time .key.lines').getBoundingClientRect().height;"), 8)
+
+    def test_sites_stand_where_they_are_on_earth(self):
+        self.open(self.swept() / 'report.html')
+        places = dict(self.page.run("""return [...document.querySelectorAll('#map .router')].map(one =>
+            [one.textContent.split('\\n')[0], [Number(one.getAttribute('cx')), Number(one.getAttribute('cy'))]]);"""))
+        self.assertEqual(len(places), 8)
+
+        def north(one, other):
+            return places[one][1] < places[other][1]
+
+        def east(one, other):
+            return places[one][0] > places[other][0]
+        self.assertTrue(east('london', 'virginia') and north('london', 'virginia'))
+        self.assertTrue(east('virginia', 'oregon') and north('oregon', 'virginia'))
+        self.assertTrue(east('tokyo', 'seoul') and north('tokyo', 'singapore') and north('singapore', 'sydney'))
+        box = self.page.run("const {width, height} = document.querySelector('#map svg').viewBox.baseVal; return [width, height];")
+        for x, y in places.values():
+            self.assertTrue(0 < x < box[0] and 0 < y < box[1])
+        labels = self.page.run("""return [...document.querySelectorAll('#map .name')].map(one => { const box = one.getBoundingClientRect();
+            return [one.textContent, box.left, box.right, box.top + 4, box.bottom - 4]; });""")
+        for i, (name, left, right, top, bottom) in enumerate(labels):
+            for other, left2, right2, top2, bottom2 in labels[i + 1:]:
+                self.assertFalse(left < right2 and left2 < right and top < bottom2 and top2 < bottom, f'{name} and {other} overlap')
+
+    def test_matrices_of_the_sites_are_those_of_the_network(self):
+        self.open(self.swept() / 'report.html')
+        cell = """const [title, from, to] = arguments; return [...document.querySelectorAll('.heats figure')].find(one => one.textContent.startsWith(title))
+            .querySelector(`td[title^="${from} to ${to}:"]`).textContent;"""
+        self.assertEqual(self.page.run(cell, 'Round-trip time', 'oregon', 'virginia'), '67')  # aws-2022.json
+        self.assertEqual(self.page.run(cell, 'Throughput', 'tokyo', 'oregon'), '523')
+        self.assertEqual(self.page.run(cell, 'Round-trip time', 'tokyo', 'tokyo'), '–')  # one replica there
+
+    def test_the_links_begin_with_the_bottleneck_that_the_map_names(self):
+        self.open(self.swept() / 'report.html')
+        for method in self.page.run("return [...document.querySelector('#links select').options].map(one => one.value);"):
+            self.page.choose('#links select', method)
+            first = self.page.run("const cells = document.querySelectorAll('#links-table > .scroll tbody tr.bottleneck > *'); return [cells[0].firstChild.textContent, cells[1].textContent];")
+            self.assertTrue(self.page.text('#map h3').startswith(f'Bottleneck: {first[0]}, {first[1]}'), first)
+        rows = "return document.querySelectorAll('#links-table > .scroll tbody tr').length;"
+        self.assertEqual(self.page.run(rows), 12)
+        self.page.click('#links-table input[type=checkbox]')
+        used = self.page.run("return DATA.cases[VIEWS[0].cases[2]].links.used;")  # of the method that was chosen last
+        self.assertGreater(used, 12)
+        self.assertEqual(self.page.run(rows), used)
+
+    def test_doublings_have_a_logarithmic_axis_and_many_lanes_are_folded(self):
+        run = self.doubled()
+        self.open(run / 'report.html', 'doubled')
+        self.assertEqual(self.page.run('return SWEEP.drawn.options.scales.x.type;'), 'logarithmic')
+        self.assertEqual(self.page.run('return SWEEP.drawn.scales.x.ticks.map(one => one.value);'), [8, 16, 32, 64])
+        views = self.page.run("return [...document.querySelector('#view select').options].map(one => one.textContent);")
+        self.page.choose('#view select', str(next(i for i, view in enumerate(views) if 'replicas = 64' in view)))
+        lanes = "return document.querySelectorAll('#lanes svg[role=img]')[0].querySelectorAll('text[text-anchor=end]').length;"
+        self.assertEqual(self.page.run(lanes), 32)
+        self.page.run("[...document.querySelectorAll('#lanes .controls label')].find(one => one.textContent.includes('every lane')).querySelector('input').click();")
+        self.assertEqual(self.page.run(lanes), 64)
+        self.page.size(390, 844)
+        self.open(run / 'report.html', 'doubled-narrow')
+        self.assertEqual(self.page.console_errors(), [])
+
+    def test_marks_and_units(self):
+        self.open(self.trained() / 'report.html')
+
+        def expect(script, value):
+            self.assertEqual(self.page.run(f'return {script};'), value, script)
+        expect('logMarks(0.9, 60, 8, false)', [1, 2, 5, 10, 20, 50])
+        expect('logMarks(0.9, 6000, 5, false)', [1, 10, 100, 1000])
+        expect('logMarks(45, 8000, 8, true)', [60, 120, 300, 600, 1200, 3600, 7200])  # 1, 2, 5, 10, 20 min, 1, 2 h
+        expect('logMarks(110, 190, 5, false)', [120, 140, 160, 180])
+        expect('[60, 1200, 7200, 0.02].map(markDuration)', ['1 min', '20 min', '2 h', '20 ms'])
+        expect('isGeometric([8, 16, 32])', True)
+        expect('isGeometric([10, 20, 30])', False)
+        expect('isGeometric([1, 100])', True)
+        expect('isGeometric([0, 1, 10])', False)
+        expect("inUnit('s', columnUnit('s', [9.48, 79.8]), 9.48, 0.00855)", '9.480 ± 0.009 s')
+        expect("[9.48, 102].map(value => inUnit('s', columnUnit('s', [9.48, 102]), value, 0))", ['9.48 s', '102 s'])
+        expect("[79.8, 3600].map(value => inUnit('s', columnUnit('s', [79.8, 3600]), value, 0))", ['79.8 s', '3600 s'])
+        expect("inUnit('s', columnUnit('s', [4e-13]), 4e-13, 0)", '0 s')
+        expect("columnUnit('s', [1e-3, 86400])", None)
+        expect("inUnit('%', columnUnit('%', [0.5212]), 0.5212, 0.003)", '52.1 ± 0.3 %')
+        expect('apart([1, 2, 3, 100], value => value, () => 10)', [3, 100])
+        expect('unrolled([[35, 139], [45, -120]])', [139, 240])
+        expect('unrolled([[51, 0], [45, -120]])', [0, -120])
 
     def test_an_interrupted_training(self):
         self.trained()

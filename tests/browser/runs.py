@@ -29,6 +29,13 @@ def swept():
                        {'id': 'half-idle', 'metric': 'sync_time_s.mean', 'of': 'noloco', 'at_most': 30}]}
 
 
+def doubled():
+    """Doublings of replicas up to 64 over decades of rates on a star: two swept keys with long names."""
+    return {'name': 'doubled', 'seed': 1, 'replicas': 8, 'methods': [{'name': 'diloco', 'inner_steps': 10}, {'name': 'noloco', 'inner_steps': 10}],
+            'workload': {'parameters': 1000000, 'steps': 30, 'step_time': {'lognormal': {'mean': '1s', 'sigma': 0.3}}}, 'network': STAR,
+            'sweep': {'replicas': [8, 16, 32, 64], 'network.topology.star.rate': ['10Mbps', '100Mbps']}}
+
+
 def many(cases):
     """Closed forms of a sweep with so many cases."""
     return {'name': 'many', 'seed': 1, 'replicas': 8, 'methods': [{'name': 'diloco', 'inner_steps': 5}, {'name': 'noloco', 'inner_steps': 5}],

@@ -75,11 +75,43 @@ function sharesConfig(all) {
 
 const withReplicas = all => all.filter(series => series.cases.some(one => one.replicas));
 
+// The replicas of one site beside each other.
+function bySite(replicas, siteOf) {
+  const order = replicas.shown.map((replica, i) => ({site: siteOf(replica), i}));
+  const first = new Map();
+  for (const {site} of order) if (!first.has(site)) first.set(site, first.size);
+  order.sort((a, b) => first.get(a.site) - first.get(b.site) || a.i - b.i);
+  const sorted = Object.fromEntries(Object.entries(replicas).map(([key, list]) => [key, Array.isArray(list) ? order.map(({i}) => list[i]) : list]));
+  return sorted;
+}
+
+// Writes the site under each block of bars of one site, shortened to the block's width, and a line between blocks.
+const SITE_NAMES = {
+  id: 'siteNames',
+  afterDraw(chart, _, {names: sites}) {
+    if (!sites || !sites.some(Boolean)) return;
+    const {ctx, chartArea, scales: {x}} = chart, half = (x.getPixelForValue(1) - x.getPixelForValue(0)) / 2 || chartArea.width / 2;
+    ctx.save();
+    ctx.fillStyle = ctx.strokeStyle = cssColor('--quiet');
+    ctx.font = `11px ${Chart.defaults.font.family}`;
+    ctx.textAlign = 'center';
+    for (let from = 0, to; from < sites.length; from = to) {
+      for (to = from; to < sites.length && sites[to] === sites[from];) ++to;
+      const left = x.getPixelForValue(from) - half, right = x.getPixelForValue(to - 1) + half;
+      let text = sites[from];
+      while (text.length > 1 && ctx.measureText(text).width > right - left - 4) text = `${text.replace(/…$/, '').slice(0, -1)}…`;
+      if (text.length > 2) ctx.fillText(text, (left + right) / 2, chart.height - 5);
+      if (from > 0) ctx.fillRect(left - 0.5, x.bottom, 1, chart.height - x.bottom);
+    }
+    ctx.restore();
+  },
+};
+
 // state: {method}
 function replicasConfig(all, state) {
   const candidates = withReplicas(all);
   const series = candidates.find(one => one.name === state.method) || candidates[0];
-  const {replicas} = series.cases.find(one => one.replicas);
+  const chosen = series.cases.find(one => one.replicas), siteOf = chosen.replicas.bubble ? () => '' : siteOfReplica(chosen), replicas = bySite(chosen.replicas, siteOf);
   const bars = [
     {label: 'compute', data: replicas.compute, fill: faded(toHex(series.color), 0.35), edge: faded(toHex(series.color), 0.35), stack: 'time'},
     ...(replicas.bubble ? [
@@ -90,7 +122,12 @@ function replicasConfig(all, state) {
     {label: 'wait', data: replicas.wait, ...waiting(), stack: 'time'},
   ];
   const scale = axis({title: 'time', format: formatDuration}, false, {beginAtZero: true, stacked: true});
-  return barConfig(replicas.shown.map(replica => `${replicas.bubble ? 'w' : 'r'}${replica}`), bars, scale, formatDuration, true);
+  const config = barConfig(replicas.shown.map(replica => `${replicas.bubble ? 'w' : 'r'}${replica}`), bars, scale, formatDuration, true);
+  config.plugins = [SITE_NAMES];
+  config.options.plugins.siteNames = {names: replicas.shown.map(siteOf)};
+  config.options.plugins.tooltip.callbacks.title = items => (items.length ? `replica ${replicas.shown[items[0].dataIndex]}${siteOf(replicas.shown[items[0].dataIndex]) ? `, ${siteOf(replicas.shown[items[0].dataIndex])}` : ''}` : '');
+  if (replicas.shown.some(siteOf)) config.options.layout = {padding: {bottom: 18}};
+  return config;
 }
 
 // The parts of a synchronization in the order in which they are drawn; a part that is not here comes last.
@@ -129,7 +166,7 @@ function distributionConfig(all, state) {
     : quantiles.map((value, i) => ({x: value, y: DATA.levels[i]}))).filter(point => !state.logX || point.x > 0);
   const datasets = all.flatMap(series => series.cases.filter(one => one.sync).map(one => ({
     label: series.name, data: points(one.sync), borderColor: series.color, backgroundColor: series.color, borderDash: series.dash,
-    borderWidth: series.cases.length > 1 ? 1.25 : 2, pointRadius: 0, pointHoverRadius: 4, tension: 0, hoverLabel: series.cases.length > 1 ? `seed ${one.seed}` : '',
+    borderWidth: series.cases.length > 1 ? 1.25 : 2, ...markers(series, points(one.sync).length), tension: 0, hoverLabel: series.cases.length > 1 ? `seed ${one.seed}` : '',
   })));
   const scale = axis({title: 'synchronization time', format: formatDuration}, state.logX, state.logX ? {} : {beginAtZero: true});
   return {

@@ -7,7 +7,7 @@ function themeCharts() {
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   Chart.defaults.animation = false;
   Chart.defaults.maintainAspectRatio = false;
-  Chart.defaults.plugins.legend.display = false;  // the boxes above the charts are the legend, for all of them
+  Chart.defaults.plugins.legend.display = false;  // the page has keys of its own (legend.js)
 }
 
 const X_CHOICES = [['time_s', 'simulated time'], ['step', 'steps'], ['bytes', 'bytes sent']];
@@ -106,9 +106,11 @@ function drawChart(chart, series) {
   const parts = [element('h3', {}, title), chartControls(chart), element('div', {class: 'canvas'}, canvas), said];
   if (chart.key)
     parts.push(element('div', {class: 'key'}, ...resolved(chart.key, series).map(([kind, text]) => element('span', {}, keySwatch(kind), text))));
+  const config = chart.config(series, chart.state);
+  if (config.type === 'line') parts.push(lineKey(series, config.data.datasets));
   if (chart.caption) parts.push(element('figcaption', {}, resolved(chart.caption, series)));
   chart.figure.replaceChildren(...parts);
-  chart.drawn = new Chart(canvas, chart.config(series, chart.state));
+  chart.drawn = new Chart(canvas, config);
   followKeys(canvas, chart.drawn, said);
 }
 

@@ -8,12 +8,20 @@ function scaled(value, steps) {
   return `${digits(value / step[0])} ${step[1]}`;
 }
 
+// Below a nanosecond a time is what rounding left of none.
 function formatDuration(seconds) {
-  if (seconds === 0) return '0 s';
+  if (Math.abs(seconds) < 1e-9) return '0 s';
   if (Math.abs(seconds) < 100) return scaled(seconds, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs']]);
-  if (seconds < 7200) return `${digits(seconds / 60)} min`;
-  if (seconds < 172800) return `${digits(seconds / 3600)} h`;
-  return `${digits(seconds / 86400)} d`;
+  const whole = Math.round(seconds), pair = (high, highName, low, lowName) => `${high} ${highName}${low ? ` ${low} ${lowName}` : ''}`;
+  if (whole < 3600) return pair(Math.floor(whole / 60), 'min', whole % 60, 's');
+  if (whole < 172800) return pair(Math.floor(whole / 3600), 'h', Math.floor(whole / 60) % 60, 'min');
+  return `${(seconds / 86400).toFixed(1)} d`;
+}
+
+// A mark of an axis: one unit, and no more digits than it needs.
+function markDuration(seconds) {
+  const [size, name] = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']].find(([least]) => Math.abs(seconds) >= least) || [0, ''];
+  return size ? `${digits(seconds / size)} ${name}` : formatDuration(seconds);
 }
 
 function formatBytes(bytes) {
@@ -36,12 +44,3 @@ const formatOf = unit => ({s: formatDuration, B: formatBytes, '%': formatPercent
 
 // Texts without their quotes, everything else as JSON.
 const plain = value => (typeof value === 'string' ? value : String(JSON.stringify(value)));
-
-// Steps of 1, 2 or 5 · 10^n, and for times of minutes and hours what a clock has: about `count` of them in `span`.
-function tickStep(span, count) {
-  const rough = span / count;
-  const clock = [30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
-  if (rough > 20) return clock.find(step => step >= rough) || Math.ceil(rough / 86400) * 86400;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  return [1, 2, 5, 10].map(step => step * power).find(step => step >= rough);
-}

@@ -1,8 +1,29 @@
 // One outer step of each method, a lane a replica: an all-reduce meets once, pairs meet two by two.
 'use strict';
 
-const LANES = {zoom: true, sameScale: true};
-const LABEL_WIDTH = 40;
+const LANES = {zoom: true, sameScale: true, all: false};
+const MOST_LANES = 32;  // unfolded
+
+// "r12", and the site where it stands where sites are known.
+const laneName = (lane, siteOf) => `r${lane.replica}${siteOf(lane.replica) ? ` ${siteOf(lane.replica)}` : ''}`;
+
+// Whole groups while they fit; of one that does not, evenly spaced lanes, and in any case the one that was ready last, for
+// which the others wait.
+function foldedLanes(lanes) {
+  if (lanes.length <= MOST_LANES) return lanes;
+  const kept = [];
+  for (const group of new Set(lanes.map(lane => lane.group))) {
+    const members = lanes.filter(lane => lane.group === group), room = MOST_LANES - kept.length;
+    if (members.length <= room) kept.push(...members);
+    else if (kept.length === 0) {
+      const last = members.reduce((latest, lane, i) => (lane.ready > members[latest].ready ? i : latest), 0);
+      const chosen = Array.from({length: room}, (_, i) => Math.round(i * (members.length - 1) / (room - 1)));
+      if (!chosen.includes(last)) chosen[Math.round(last * (room - 1) / (members.length - 1))] = last;
+      return members.filter((_, i) => chosen.includes(i));
+    } else return kept;
+  }
+  return kept;
+}
 
 // The part of time that is drawn, and what the axis calls 0: when the first replica is ready, or went on from the outer
 // step before.
@@ -14,10 +35,10 @@ function laneWindow(outer) {
   return {start: Math.max(first, zero - 0.06 * (end - zero || 1)), zero, end};
 }
 
-function laneTitle(series, outer) {
+function laneTitle(series, outer, drawn) {
   const lanes = outer.lanes;
   const length = Math.max(...lanes.map(lane => lane.done)) - Math.min(...lanes.map(lane => lane.ready));
-  const shown = lanes.length < outer.replicas ? `, ${lanes.length} of ${outer.replicas} replicas shown` : '';
+  const shown = drawn < outer.replicas ? `; ${drawn} of ${outer.replicas} replicas shown` : '';
   return `step ${outer.step}, outer step ${outer.index} of ${outer.count}; ${formatDuration(length)} from the first that is `
     + `ready to the last that goes on${shown}`;
 }
@@ -33,13 +54,13 @@ function laneRows(lanes, height) {
   });
 }
 
-function laneBars(series, row, x, height) {
+function laneBars(series, row, x, height, siteOf) {
   const {lane, y} = row;
   const bar = (from, to, fill, what, top = y, thick = height - 3) => {
     const left = x(from), right = x(to);
     if (right - left <= 0) return null;
     return element('svg:rect', {x: left, y: top, width: Math.max(right - left, 0.75), height: thick, fill},
-      element('svg:title', {}, `replica ${lane.replica}: ${what} ${formatDuration(to - from)}`));
+      element('svg:title', {}, `replica ${lane.replica}${siteOf(lane.replica) ? ` (${siteOf(lane.replica)})` : ''}: ${what} ${formatDuration(to - from)}`));
   };
   const ahead = (lane.ahead || []).map(([start, done]) =>
     bar(start, done, series.color, 'exchange that overlaps with compute,', y + height - 6, 3));
@@ -62,28 +83,30 @@ function meetings(rows, x, height) {
 }
 
 function timeAxis(window, x, top, bottom) {
-  const step = tickStep(window.end - window.start, 6);
+  const step = tickStep(window.end - window.start, Math.max(2, Math.min(6, Math.floor((x(window.end) - x(window.start)) / 70))));
   const marks = [];
   for (let tick = 0; window.zero + tick <= window.end; tick += step) {
     const at = x(window.zero + tick);
     marks.push(element('svg:line', {class: 'grid', x1: at, x2: at, y1: top, y2: bottom}));
-    marks.push(element('svg:text', {x: at, y: bottom + 13, 'text-anchor': 'middle'}, formatDuration(Number(tick.toPrecision(8)))));
+    marks.push(element('svg:text', {x: at, y: bottom + 13, 'text-anchor': 'middle'}, markDuration(Number(tick.toPrecision(8)))));
   }
   return marks;
 }
 
-function laneDrawing(series, outer, window, width) {
-  const height = outer.lanes.length > 24 ? 9 : 16;
-  const rows = laneRows(outer.lanes, height);
+function laneDrawing(series, outer, lanes, window, width, siteOf) {
+  const height = lanes.length > 16 ? 13 : 16;
+  const rows = laneRows(lanes, height);
   const bottom = rows[rows.length - 1].y + height;
-  const scale = (width - LABEL_WIDTH - 22) / (window.end - window.start || 1);
-  const x = time => LABEL_WIDTH + (Math.min(Math.max(time, window.start), window.end) - window.start) * scale;
+  const labelWidth = Math.min(0.3 * width, 16 + 6.2 * Math.max(...lanes.map(lane => laneName(lane, siteOf).length)));
+  const mostLetters = Math.floor((labelWidth - 8) / 6), shortened = text => (text.length > mostLetters ? `${text.slice(0, mostLetters - 1)}…` : text);
+  const scale = (width - labelWidth - 22) / (window.end - window.start || 1);
+  const x = time => labelWidth + (Math.min(Math.max(time, window.start), window.end) - window.start) * scale;
   const drawing = element('svg:svg', {width, height: bottom + 20, viewBox: `0 0 ${width} ${bottom + 20}`, role: 'img',
-    'aria-label': `${series.name}: ${laneTitle(series, outer)}`});
+    'aria-label': `${series.name}: ${laneTitle(series, outer, lanes.length)}`});
   drawing.append(...timeAxis(window, x, 0, bottom));
   for (const row of rows) {
-    drawing.append(element('svg:text', {x: LABEL_WIDTH - 6, y: row.y + height - 5, 'text-anchor': 'end'}, `r${row.lane.replica}`));
-    drawing.append(...laneBars(series, row, x, height));
+    drawing.append(element('svg:text', {x: labelWidth - 6, y: row.y + height - 4, 'text-anchor': 'end'}, shortened(laneName(row.lane, siteOf))));
+    drawing.append(...laneBars(series, row, x, height, siteOf));
   }
   drawing.append(...meetings(rows, x, height));
   return drawing;
@@ -105,8 +128,8 @@ function laneKey(drawn) {
 
 function drawLanes(all) {
   const place = document.getElementById('lanes');
-  const drawn = all.map(series => ({series, outer: (series.cases.find(one => one.outer_step) || {}).outer_step}))
-    .filter(entry => entry.outer);
+  const drawn = all.map(series => ({series, one: series.cases.find(one => one.outer_step)})).filter(entry => entry.one)
+    .map(({series, one}) => ({series, outer: one.outer_step, siteOf: siteOfReplica(one)}));
   document.getElementById('outer-step').hidden = drawn.length === 0;
   if (drawn.length === 0) return;
   const windows = drawn.map(({outer}) => laneWindow(outer));
@@ -115,12 +138,14 @@ function drawLanes(all) {
   const controls = element('div', {class: 'controls'},
     selectBox('show', [['zoom', 'the synchronization'], ['whole', 'the whole outer step, with its compute']],
       LANES.zoom ? 'zoom' : 'whole', value => { LANES.zoom = value === 'zoom'; redraw(); }),
-    checkBox('the same time scale for all', LANES.sameScale, value => { LANES.sameScale = value; redraw(); }));
+    checkBox('the same time scale for all', LANES.sameScale, value => { LANES.sameScale = value; redraw(); }),
+    ...(drawn.some(({outer}) => outer.lanes.length > MOST_LANES) ? [checkBox('every lane', LANES.all, value => { LANES.all = value; redraw(); })] : []));
   const width = Math.max(260, place.clientWidth - 30);
-  const figures = drawn.map(({series, outer}, i) => {
+  const figures = drawn.map(({series, outer, siteOf}, i) => {
+    const lanes = LANES.all ? outer.lanes : foldedLanes(outer.lanes);
     const window = LANES.sameScale ? {...windows[i], end: windows[i].start + longest} : windows[i];
-    return element('figure', {}, element('h3', {}, swatch(series.color), series.name), laneDrawing(series, outer, window, width),
-      element('figcaption', {}, laneTitle(series, outer)));
+    return element('figure', {}, element('h3', {}, swatch(series.color), series.name), laneDrawing(series, outer, lanes, window, width, siteOf),
+      element('figcaption', {}, laneTitle(series, outer, lanes.length)));
   });
   const focused = place.contains(document.activeElement) ? [...place.querySelectorAll('select, input')].indexOf(document.activeElement) : -1;
   place.replaceChildren(

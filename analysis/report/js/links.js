@@ -1,23 +1,34 @@
-// What the links of one method carried: the map, and a table of the busiest.
+// What the links of one method carried: the map, a table of the busiest, and what lies between the sites.
 'use strict';
 
-const LINKS = {name: null};
+const LINKS = {name: null, all: false};
 
-function linkTable({links, numbers}) {
+const FEW_LINKS = 12;
+
+function linkTable({links, numbers}, showAll) {
   const simulated = numbers.simulated_time_s;
-  const row = link => element('tr', {},
-    element('th', {scope: 'row', class: 'words'}, link.link),
-    element('td', {class: 'words'}, link.direction),
-    element('td', {}, formatBytes(link.bytes)),
-    element('td', {}, formatPercent(link.bytes / links.total_bytes)),
-    element('td', {}, formatDuration(link.busy_s)),
-    element('td', {}, simulated ? formatPercent(link.busy_s / simulated) : '–'),
-    element('td', {}, link.busy_s > 0 ? formatRate(8 * link.bytes / link.busy_s) : '–'));
+  const row = ([link, direction, bytes, busy, rate], i) => element('tr', {class: links.has_bottleneck && i === 0 ? 'bottleneck' : null},
+    element('th', {scope: 'row', class: 'words'}, link, links.has_bottleneck && i === 0 ? element('span', {class: 'status'}, 'bottleneck') : ''),
+    element('td', {class: 'words'}, direction),
+    element('td', {}, inUnit('s', busyUnit, busy, 0)),
+    element('td', {}, simulated ? formatPercent(busy / simulated) : '–'),
+    element('td', {}, busy > 0 ? formatRate(8 * bytes / busy) : '–'),
+    element('td', {}, rate && busy > 0 ? formatPercent(8 * bytes / busy / rate) : '–'),
+    element('td', {}, inUnit('B', byteUnit, bytes, 0)),
+    element('td', {}, formatPercent(bytes / links.total_bytes)));
   const heading = (text, words) => element('th', {scope: 'col', class: words ? 'words' : null}, text);
+  const shown = showAll ? links.rows : links.rows.slice(0, FEW_LINKS);
+  const busyUnit = columnUnit('s', shown.map(one => one[3])), byteUnit = columnUnit('B', shown.map(one => one[2]));
   return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'links-heading'}, element('table', {},
-    element('thead', {}, element('tr', {}, heading('Link', true), heading('Direction', true), heading('On the wire'), heading('Share of all bytes'),
-      heading('Busy'), heading('Busy, of the run'), heading('Rate while busy'))),
-    element('tbody', {}, ...links.busiest.map(row))));
+    element('thead', {}, element('tr', {}, heading('Link', true), heading('Direction', true), heading('Busy'), heading('Busy, of the run'),
+      heading('Rate while busy'), heading('of its rate'), heading('On the wire'), heading('Share of all bytes'))),
+    element('tbody', {}, ...shown.map(row))));
+}
+
+function linkNotes(links, showAll) {
+  const shown = showAll ? links.rows.length : Math.min(FEW_LINKS, links.rows.length);
+  const rest = links.rows.length < links.used && shown === links.rows.length ? '; links.csv of the case has them all' : '';
+  return `${shown} of ${links.used} directions of links that carried anything, by the time in which they were busy${rest}; bytes with headers. Forward is from the first to the second name.`;
 }
 
 function drawLinks(all) {
@@ -34,7 +45,12 @@ function drawLinks(all) {
       place.querySelector('select').focus();
     })),
     ...(map ? [mapFigure(chosen.series, chosen.one, Math.max(260, place.clientWidth - 30))] : []),
-    linkTable(chosen.one),
-    element('p', {class: 'quiet'}, `${links.busiest.length} of ${links.used} directions of links that carried anything; bytes with headers. `
-      + 'Forward is from the first to the second name.'));
+    linkTable(chosen.one, LINKS.all),
+    ...(links.rows.length > FEW_LINKS ? [element('div', {class: 'controls'}, checkBox(links.rows.length < links.used ? `show ${links.rows.length}` : `show all ${links.rows.length}`, LINKS.all, value => {
+      LINKS.all = value;
+      drawLinks(all);
+      place.querySelector('input[type=checkbox]').focus();
+    }))] : []),
+    element('p', {class: 'quiet'}, linkNotes(links, LINKS.all)),
+    ...heatFigures(DATA.networks[chosen.one.network]));
 }

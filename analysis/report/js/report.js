@@ -37,6 +37,9 @@ function fillOrigin() {
     if (run.manifest.command) place.append(element('pre', {class: 'command'}, run.manifest.command));
     const facts = about.slice(1).filter(([, key]) => run.manifest[key]).flatMap(([term, key]) =>
       [element('dt', {}, term), element('dd', {}, String(run.manifest[key]))]);
+    if (run.manifest.commit) facts.splice(2, 0, element('dt', {}, 'Commit'), element('dd', {}, run.manifest.commit));
+    if (run.corpora.length)
+      facts.push(element('dt', {}, run.corpora.length > 1 ? 'Corpora' : 'Corpus'), element('dd', {}, `${run.corpora.join(', ')} (FNV-1a; losses compare within one corpus only)`));
     if (run.manifest.build)
       facts.push(element('dt', {}, 'Build'), element('dd', {}, Object.values(run.manifest.build).join(', ')));
     if (typeof run.manifest.wall_s === 'number')

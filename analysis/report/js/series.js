@@ -7,8 +7,16 @@ const DATA = JSON.parse(document.getElementById('data').textContent);
 const METHOD_LABELS = [...new Set(DATA.cases.map(one => one.label))];
 const MANY_RUNS = DATA.runs.length > 1;
 
-// Variants and runs of one method share its colour; the dashes tell them apart.
+// Variants and runs of one method share its colour. Dashes and markers tell all lines apart, without colour too.
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [14, 4]];
+const MARKERS = ['circle', 'triangle', 'rect', 'rectRot', 'crossRot', 'star'];
+const VARIANTS = [...new Set(DATA.cases.map(one => one.variant))];
+
+// The look of a line, the same in every chart. `run`: its number where lines of several runs are in one picture.
+function lineStyle(variant, label, run = 0) {
+  const place = VARIANTS.indexOf(variant) + run * VARIANTS.length;
+  return {color: methodColor(METHOD_LABELS.indexOf(label)), dash: DASHES[place % DASHES.length], marker: MARKERS[place % MARKERS.length], place};
+}
 
 const runName = index => {
   const run = DATA.runs[index];
@@ -36,17 +44,16 @@ function seriesOf(view) {
   for (const index of view.cases) {
     const one = DATA.cases[index];
     const name = view.run === null ? `${one.variant}, ${runName(one.run)}` : one.variant;
-    if (!found.has(name)) found.set(name, {name, label: one.label, run: one.run, cases: []});
+    if (!found.has(name)) found.set(name, {name, label: one.label, run: one.run, cases: [], ...lineStyle(one.variant, one.label, view.run === null ? one.run : 0)});
     found.get(name).cases.push(one);
   }
-  const all = [...found.values()];
-  for (const series of all) {
-    const likes = all.filter(other => other.label === series.label);
-    series.index = METHOD_LABELS.indexOf(series.label);
-    series.color = methodColor(series.index);
-    series.dash = DASHES[(likes.indexOf(series) + Math.floor(series.index / PALETTE.length)) % DASHES.length];
-  }
-  return all;
+  return [...found.values()];
+}
+
+// The name of the site at which a replica of a case stands; '' where there are no sites.
+function siteOfReplica(one) {
+  const network = DATA.networks[one.network];
+  return replica => (network && network.sites[network.site_of[replica]]) || '';
 }
 
 // The mean of one number over the seeds of a series; null if no case has it.

@@ -1,7 +1,8 @@
 // One number against one swept key, the other keys as at the chosen point of the sweep.
 'use strict';
 
-const SWEEP = {key: null, metric: 'sync_time_s.mean', logX: false, logY: true};
+// logX null: logarithmic where the values are doublings or decades.
+const SWEEP = {key: null, metric: 'sync_time_s.mean', logX: null, logY: true};
 
 const sharedKeys = () => DATA.swept.filter(key => !key.startsWith('methods.'));
 
@@ -67,23 +68,31 @@ const THRESHOLDS = {
   },
 };
 
-// The scale of a swept key: its numbers, or its values in the order of the sweep.
+const MOST_VALUES_MARKED = 16;
+
+// The scale of a swept key: its numbers, or its values in the order of the sweep. Marks are at the values themselves,
+// those whose labels would run into others left out.
 function sweepScale(key, numbers, values, logarithmic) {
-  if (numbers) return {...axis({title: key, format: formatNumber}, logarithmic), ticks: {callback: value => formatNumber(value), maxRotation: 0}};
-  return {type: 'linear', title: {display: true, text: key}, min: -0.2, max: values.length - 0.8,
-    ticks: {stepSize: 1, autoSkip: false, callback: value => (Number.isInteger(value) ? plain(values[value]) : '')},
-    afterBuildTicks: scale => { scale.ticks = values.map((_, i) => ({value: i})); }};
+  const text = value => (numbers ? formatNumber(Number(value)) : plain(values[value]));
+  const marked = numbers ? values.map(Number) : values.map((_, i) => i);
+  const atValues = scale => {
+    const at = value => (logarithmic ? Math.log(value) : value), span = at(scale.max) - at(scale.min) || 1;
+    scale.ticks = apart(marked, value => scale.maxWidth * (at(value) - at(scale.min)) / span, value => 7 * text(value).length).map(value => ({value}));
+  };
+  const ticks = {autoSkip: false, maxRotation: 0, callback: text}, title = {display: true, text: key};
+  if (!numbers) return {type: 'linear', title, min: -0.2, max: values.length - 0.8, ticks, afterBuildTicks: atValues};
+  if (values.length > MOST_VALUES_MARKED) return axis({title: key, format: formatNumber}, logarithmic);
+  return {...axis({title: key, format: formatNumber}, logarithmic), ticks, afterBuildTicks: atValues};
 }
 
 function sweepConfig(view, state, hidden) {
   const column = DATA.columns.findIndex(one => one.path === state.metric);
   const {series, numbers, values} = sweepSeries(view, state.key, column, hidden);
-  const format = formatOf(DATA.columns[column].unit), variants = new Map();
+  const format = formatOf(DATA.columns[column].unit), logX = numbers && (state.logX === null ? isGeometric(values) : state.logX);
   const datasets = series.filter(one => one.points.length).map(one => {
-    const index = METHOD_LABELS.indexOf(one.label), color = methodColor(index), like = variants.get(one.label) || 0;
-    variants.set(one.label, like + 1);
+    const {color, dash, marker} = lineStyle(one.name, one.label);
     const data = one.points.filter(point => !state.logY || point.y > 0);
-    return {label: one.name, data, borderColor: color, backgroundColor: color, borderDash: DASHES[like % DASHES.length], borderWidth: 2, pointRadius: 3, tension: 0,
+    return {label: one.name, data, borderColor: color, backgroundColor: color, borderDash: dash, borderWidth: 2, pointStyle: marker, pointRadius: 4, pointBorderWidth: 1.5, tension: 0,
       band: data.map(point => ({x: point.x, low: point.y - point.half, high: point.y + point.half})), bandColor: faded(toHex(color), 0.18)};
   });
   const where = value => (numbers ? formatNumber(value) : plain(values[value]));
@@ -94,7 +103,7 @@ function sweepConfig(view, state, hidden) {
     options: {
       parsing: false,
       interaction: {mode: 'nearest', axis: 'x', intersect: false},
-      scales: {x: sweepScale(state.key, numbers, values, state.logX), y: axis({title: DATA.columns[column].title, format}, state.logY)},
+      scales: {x: sweepScale(state.key, numbers, values, logX), y: axis({title: DATA.columns[column].title, format}, state.logY)},
       plugins: {thresholds: {lines: thresholds(view.run, state.metric)}, tooltip: {callbacks: {
         title: items => (items.length ? `${state.key} = ${where(items[0].parsed.x)}` : ''),
         label: item => `${item.dataset.label}: ${format(item.parsed.y)}${item.raw.half ? ` ± ${format(item.raw.half)}` : ''}`,
@@ -120,15 +129,16 @@ function drawSweep(view, hidden) {
     drawSweep(view, hidden);
     if (focused >= 0) place.querySelectorAll('select, input')[focused].focus();
   };
+  const config = sweepConfig(view, state, hidden), logX = config.options.scales.x.type === 'logarithmic';
   const canvas = element('canvas', {role: 'img', tabindex: 0, 'aria-label': 'The number against the swept key; arrow keys go through its values'});
   const said = element('p', {class: 'only-said', 'aria-live': 'polite'});
   place.replaceChildren(element('div', {class: 'controls'},
     selectBox('y:', metrics.map(one => [one.path, one.title]), state.metric, value => set('metric', value)),
     selectBox('against', keys.map(key => [key, key]), state.key, value => set('key', value)),
-    checkBox('log x', state.logX, value => set('logX', value)), checkBox('log y', state.logY, value => set('logY', value))),
-  element('div', {class: 'canvas'}, canvas), said,
+    checkBox('log x', logX, value => set('logX', value)), checkBox('log y', state.logY, value => set('logY', value))),
+  element('div', {class: 'canvas'}, canvas), said, lineKey(config.data.datasets.map(one => ({name: one.label, color: one.borderColor, dash: one.borderDash, marker: one.pointStyle})), config.data.datasets),
   element('figcaption', {}, `The other swept keys as at the chosen point${view.label ? ` (${view.label})` : ''}. Means over seeds with their 95 % t interval. `
     + 'Dashed: the bound of a claim about this number.'));
-  SWEEP.drawn = new Chart(canvas, sweepConfig(view, state, hidden));
+  SWEEP.drawn = new Chart(canvas, config);
   followKeys(canvas, SWEEP.drawn, said);
 }

@@ -46,18 +46,97 @@ class FiguresOfRun : public testing::Test {
   std::string case_folder_;
 };
 
-// The rows `mean` of the fixture's metrics; one seed, so lowest and highest are the mean.
+// The rows `mean` of the fixture's metrics; one seed, whose interval is its value.
 TEST_F(FiguresOfRun, LossAgainstTimeIsTheCurve) {
   const Figures all = made();
   const Figure* figure = figure_named(all, "loss-time");
   ASSERT_NE(figure, nullptr);
   EXPECT_TRUE(has(figure->dat,
-                  "# index 0: diloco, seeds: 1\n# time_s mean lowest highest\n"
+                  "# index 0: diloco, seeds: 1\n# time_s mean low high\n"
                   "1.5 4.5 4.5 4.5\n3 3.6 3.6 3.6\n4.5 3 3 3\n7.5 2.375 2.375 2.375\n8.5 2.5 2.5 2.5\n"))
       << figure->dat;
   EXPECT_TRUE(has(figure->gp, "set xlabel 'simulated time (s)'"));
   EXPECT_NE(figure_named(all, "loss-steps"), nullptr);
   EXPECT_TRUE(has(figure_named(all, "loss-bytes")->gp, "payload sent per replica (B)"));
+}
+
+// A token of system-headers is a byte: 2.5 and 4.5 nats are 3.6 and 6.5 bits.
+TEST_F(FiguresOfRun, LossesOfBytesAreAlsoInBits) {
+  EXPECT_FALSE(
+      has(figure_named(made(), "loss-time")->gp, "bits a byte"));  // no manifest says what a token is
+  write_text(folder_.path + "/manifest.json",
+             Json{{"scenario", {{"train", {{"data", {{"corpus", "system-headers"}}}}}}}}.dump());
+  const Figures all = made();
+  const std::string script = figure_named(all, "loss-time")->gp;
+  EXPECT_TRUE(has(script, "set link y2 via y/log(2) inverse y*log(2)"));
+  EXPECT_TRUE(has(script, "set y2tics nomirror out scale 0.5 (4, 5, 6)")) << script;
+}
+
+// Losses 2 and 3 after a step: mean 2.5, half the interval t(0.975, 1) = 12.706 times 0.5. The axis goes by
+// the seeds, with 4 % of room: from 1.96 to 3.04.
+TEST(LossFigures, HaveTheIntervalOfTheReportAsBand) {
+  const TemporaryFolder folder;
+  std::vector<Json> records;
+  for (const int seed : {1, 2}) {
+    records.push_back(compared_record("m", seed, Json::object(), {{"final_loss", 2.}}));
+    records.back()["case"] = "c" + std::to_string(seed);
+    const std::string case_folder = folder.file("cases/c" + std::to_string(seed));
+    std::filesystem::create_directories(case_folder);
+    write_text(case_folder + "/metrics.csv",
+               "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
+               "1,plain,mean,1," +
+                   std::to_string(seed + 1) + ",3,0,0\n");
+  }
+  const Figures all = figures_of({run_of(records, folder.path)}, {{}, {}, {}});
+  const Figure* figure = figure_named(all, "loss-time");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(has(figure->dat, "\n1 2.5 -3.85")) << figure->dat;
+  EXPECT_TRUE(has(figure->gp, "set yrange [1.96:3.04]")) << figure->gp;
+}
+
+TEST_F(FiguresOfRun, LogXIsForThoseWhoAskForIt) {
+  FigureStyle style;
+  style.log_x = true;
+  const std::string script = figure_named(made(style), "loss-time")->gp;
+  EXPECT_TRUE(has(script, "set logscale x")) << script;
+  EXPECT_TRUE(has(script, "set xtics (2, 5)")) << script;  // from 1.5/1.15 to 8.5 · 1.15
+}
+
+TEST_F(FiguresOfRun, OnlyTheNamedOnesAreMade) {
+  const auto names = [&](const std::vector<std::string>& only) {
+    std::vector<std::string> found;
+    for (const Figure& figure : figures_of(open_runs({folder_.path}).runs, {{}, {}, {}, only}).figures)
+      found.push_back(figure.name);
+    return found;
+  };
+  EXPECT_EQ(names({"shares"}), (std::vector<std::string>{"shares"}));
+  EXPECT_EQ(names({"loss-*s", "shar*"}), (std::vector<std::string>{"loss-steps", "loss-bytes", "shares"}));
+  EXPECT_EQ(names({"*"}), names({}));
+  try {
+    names({"share"});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_TRUE(has(error.what(), "did you mean \"shares\"?")) << error.what();
+  }
+}
+
+TEST(FigureMarks, AreAtOneTwoAndFive) {
+  using Marks = std::vector<double>;
+  EXPECT_EQ(log_marks(0.9, 60, 8), (Marks{1, 2, 5, 10, 20, 50}));
+  EXPECT_EQ(log_marks(0.9, 60, 5), (Marks{1, 10}));
+  EXPECT_EQ(log_marks(1, 1e6, 4), (Marks{1, 100, 1e4, 1e6}));
+  EXPECT_EQ(log_marks(3, 4, 8), Marks{});
+  EXPECT_EQ(linear_marks(0, 10, 5), (Marks{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(linear_marks(3.6, 6.5, 5), (Marks{4, 5, 6}));
+  EXPECT_EQ(linear_marks(-0.05, 0.12, 4), (Marks{-0.05, 0, 0.05, 0.1}));
+}
+
+TEST(FigureTexts, AreBrokenWhereTheyAreLongerThanTheirAxis) {
+  EXPECT_EQ(axis_text("loss", 1.6), "'loss'");
+  EXPECT_EQ(axis_text("sync time, mean: diloco / noloco", 1.6),
+            "'sync time, mean:'.\"\\n\".'diloco / noloco'");
+  EXPECT_EQ(axis_text("onewordthatislongerthanitsaxiscouldbe", 1.6),
+            "'onewordthatislongerthanitsaxiscouldbe'");
 }
 
 // Thirteen methods of which one sends 1 MB and nothing at first, one nothing at all, the others 13 times as
@@ -85,8 +164,7 @@ TEST(LossFigures, ThatSpanDecadesAreLogarithmicAndManyLinesHaveTheirKeyBeside) {
   ASSERT_NE(bytes, nullptr);
   EXPECT_TRUE(has(bytes->gp, "set logscale x"));
   EXPECT_TRUE(has(bytes->gp, "set key outside right"));
-  EXPECT_TRUE(has(bytes->dat, "# index 0: m1, seeds: 1\n# bytes mean lowest highest\n1e+06 2 2 2\n"))
-      << bytes->dat;
+  EXPECT_TRUE(has(bytes->dat, "# index 0: m1, seeds: 1\n# bytes mean low high\n1e+06 2 2 2\n")) << bytes->dat;
   EXPECT_TRUE(has(figure_named(many, "loss-time")->gp, "set xrange [0:*]"));
   bool is_told = false;
   for (const std::string& note : many.notes) is_told = is_told || has(note, "m0: is at 0");
@@ -109,6 +187,29 @@ TEST_F(FiguresOfRun, SharesAreOfTheClock) {
                     data = figure_named(all, "shares")->dat;
   EXPECT_TRUE(has(data, compute)) << data;
   EXPECT_TRUE(has(data, " 1 0x0072B2\n")) << data;
+}
+
+// Waits from 7 / 8.25 = 0.848 on: its slanted lines stay inside the bar and have its colour.
+TEST_F(FiguresOfRun, HatchesAreLinesInsideTheirBars) {
+  const std::string data = figure_named(made(), "shares")->dat;
+  std::istringstream rows(data.substr(data.find("wait, hatched")));
+  std::string line;
+  std::getline(rows, line);
+  std::getline(rows, line);
+  int count = 0;
+  while (std::getline(rows, line)) {
+    double x = 0, y = 0, dx = 0, dy = 0;
+    std::string color;
+    std::istringstream(line) >> x >> y >> dx >> dy >> color;
+    EXPECT_EQ(color, "0x0072B2");
+    EXPECT_GE(x, 7 / 8.25 - 1e-5);
+    EXPECT_LE(x + dx, 1 + 1e-5);
+    EXPECT_GE(y, -0.35 - 1e-5);
+    EXPECT_LE(y + dy, 0.35 + 1e-5);
+    EXPECT_NEAR(dx / dy, 0.05 / 0.7, 1e-4);
+    ++count;
+  }
+  EXPECT_EQ(count, 10);  // from 0.80 to 1.00 by 0.02, less the one that only touches the corner
 }
 
 TEST_F(FiguresOfRun, AScriptNeedsOnlyItsDataAndSaysItsSize) {
@@ -155,6 +256,22 @@ TEST(SweepFigures, HaveALineAMethodWithIntervals) {
 }
 
 // sync_time of diloco over noloco at seeds 1 and 2: 4/1.5 and 4/2.5, mean 2.1333; 16 times that at 64.
+// diloco over noloco at 4 replicas is 4/1.5 and 4/2.5, far from 20.
+TEST(MatrixFigures, ShowEveryPointWithItsVerdict) {
+  RunDirectory run = run_of(swept_records());
+  run.written["claims"] = Json::array({{{"id", "fast"},
+                                        {"ratio", "sync_time_s.mean"},
+                                        {"of", "diloco"},
+                                        {"to", "noloco"},
+                                        {"at_least", 20}}});
+  const Figures all = figures_of({run}, {{"sync_time_s.mean"}, {}, {}});
+  const Figure* figure = figure_named(all, "matrix-fast");
+  ASSERT_NE(figure, nullptr);
+  EXPECT_TRUE(has(figure->dat, "0 0 0x")) << figure->dat;
+  EXPECT_TRUE(has(figure->gp, "set xtics scale 0 ('4' 0, '16' 1, '64' 2)")) << figure->gp;
+  EXPECT_TRUE(has(figure->gp, "set label 'fails' at 0,0.18")) << figure->gp;
+}
+
 TEST(ClaimFigures, DrawTheRatioAndWhatIsClaimed) {
   RunDirectory run = run_of(swept_records());
   const Json claim = {{"id", "ten"}, {"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}};

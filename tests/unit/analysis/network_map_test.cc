@@ -1,5 +1,4 @@
 #include "analysis/report/parts.h"
-
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
@@ -47,6 +46,59 @@ TEST(NetworkMap, LeavesOutTheLeastBusy) {
   EXPECT_EQ(map["links"].size(), 1u);
   EXPECT_EQ(map["left_out"], 2);
   EXPECT_EQ(map["nodes"], Json({"east", "west"}));
+}
+
+// Replica 0 is busy longest; its trunk is as busy within 1 % and fuller.
+TEST(LinkTable, BeginsWithTheBottleneckAndItsTrunks) {
+  TemporaryFolder folder;
+  write_two_sites(folder.path);
+  write_text(folder.path + "/links.csv",
+             "link,direction,bytes,busy_s\n"
+             "replica0-east,forward,1500,0.01\nreplica0-east,backward,10,0.001\n"
+             "replica1-west,forward,0,0\nreplica1-west,backward,800,0.009\n"
+             "east-west,forward,1000,0.00995\neast-west,backward,20,0.0005\n");
+  const Json table = link_table(folder.path, 4);
+  EXPECT_EQ(table["used"], 5);
+  EXPECT_EQ(table["total_bytes"], 3330);
+  EXPECT_EQ(table["has_bottleneck"], true);
+  EXPECT_EQ(table["rows"], Json({{"east-west", "forward", 1000, 0.00995, 1e6},
+                                 {"east-west", "backward", 20, 0.0005, nullptr},
+                                 {"replica0-east", "forward", 1500, 0.01, 1e7},
+                                 {"replica1-west", "backward", 800, 0.009, 1e7}}));
+}
+
+TEST(LinkTable, IsSortedByBusyTimeWhereNoTrunkIsTheBottleneck) {
+  TemporaryFolder folder;
+  write_two_sites(folder.path);
+  write_text(
+      folder.path + "/links.csv",
+      "link,direction,bytes,busy_s\n"
+      "replica0-east,forward,100,0.02\nreplica1-west,backward,900,0.03\neast-west,forward,1000,0.01\n");
+  const Json table = link_table(folder.path, 10);
+  ASSERT_EQ(table["rows"].size(), 3u);
+  EXPECT_EQ(table["rows"][0][0], "replica1-west");
+  EXPECT_EQ(table["rows"][1][0], "replica0-east");
+  EXPECT_EQ(table["rows"][2][0], "east-west");
+  std::filesystem::remove(folder.path + "/network.csv");
+  EXPECT_EQ(link_table(folder.path, 10)["rows"][0], Json({"replica1-west", "backward", 900, 0.03, nullptr}));
+}
+
+TEST(SitesOfCase, AreWhereTheLinksOfReplicasLead) {
+  TemporaryFolder folder;
+  write_two_sites(folder.path);
+  EXPECT_TRUE(sites_of_case(folder.path).is_null()) << "each replica at a site of its own";
+  write_text(folder.path + "/network.csv",
+             "link,from,to,rate_forward_bps,rate_backward_bps,delay_s\n"
+             "replica0-west,replica0,west,1,1,0\nreplica1-east,replica1,east,1,1,0\n"
+             "replica2-west,replica2,west,1,1,0\neast-west,east,west,1,1,0\n");
+  EXPECT_EQ(sites_of_case(folder.path), Json({{"sites", {"west", "east"}}, {"site_of", {0, 1, 0}}}));
+  write_text(folder.path + "/sites.json", R"({"sites": ["east", "west"], "coordinates": "of cities",
+    "places": {"east": [1, 2], "west": [3, -4]}, "rtt_s": [[null, 0.1], [0.1, 0.001]],
+    "throughput_bps": [[null, 5], [6, null]]})");
+  const Json sites = sites_of_case(folder.path);
+  EXPECT_EQ(sites["site_of"], Json({1, 0, 1}));
+  EXPECT_EQ(sites["places"]["west"], Json({3, -4}));
+  EXPECT_EQ(sites["rtt_s"][0][1], 0.1);
 }
 
 TEST(NetworkMap, RefusesALinkThatIsNowhere) {

@@ -73,8 +73,22 @@ TEST_F(Report, HoldsTheDataOfTheRun) {
   EXPECT_EQ(data["points"][0]["cases"], Json({0, 1}));
   EXPECT_EQ(data["cases"][0]["curve"]["time_s"], Json({1.5, 3, 4.5, 7.5, 8.5}));
   EXPECT_EQ(data["cases"][0]["curve"]["bytes"], Json({0, 0, 100, 100, 200}));
-  EXPECT_EQ(data["cases"][0]["links"]["busiest"][0]["bytes"], 230);
+  EXPECT_EQ(data["cases"][0]["links"]["rows"][0][2], 230);
   EXPECT_EQ(data["cases"][0]["texts"][0], "2.500");
+}
+
+TEST_F(Report, NamesCorporaAndWhetherATokenIsAByte) {
+  add_case("diloco", Json::object());
+  page();
+  Json manifest = Json::parse(std::ifstream(run + "/manifest.json"));
+  manifest["trainings"] = {
+      {"a", {{"corpus_hash", "11"}}}, {"b", {{"corpus_hash", "22"}}}, {"c", {{"corpus_hash", "11"}}}};
+  write_text(run + "/manifest.json", manifest.dump());
+  EXPECT_EQ(report_data({run})["runs"][0]["corpora"], Json({"11", "22"}));
+  EXPECT_EQ(report_data({run})["runs"][0]["byte_tokens"], true);  // of system-headers
+  manifest["scenario"]["train"]["data"] = {{"shards", {"a.bin"}}};
+  write_text(run + "/manifest.json", manifest.dump());
+  EXPECT_EQ(report_data({run})["runs"][0]["byte_tokens"], false);
 }
 
 TEST_F(Report, DataCannotEndTheScriptThatHoldsIt) {

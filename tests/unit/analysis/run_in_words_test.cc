@@ -30,8 +30,16 @@ TEST(Words, EveryTopologyHasASentence) {
       network_words(R"({"fidelity": "flow", "topology": {"graphml": {"file": "a.graphml", "replicas": "even",
                               "rate": "10Gbps"}}, "overrides": [{"replica": 1, "rate": "1Mbps"}]})")
           .find("network of a.graphml, replicas spread evenly, access links 10Gbps, with overrides "
-                "[{\"replica\":1,\"rate\":\"1Mbps\"}]"),
+                "replica 1 rate 1Mbps"),
       std::string::npos);
+}
+
+TEST(Words, FilesAreNamedWithoutBrackets) {
+  const Json train = {{"data", {{"text", {"a.txt", "b.txt"}}}}, {"steps", 5}, {"batch", 2}};
+  std::string text;
+  for (const Json& one : run_in_words({{"train", train}}, {}))
+    if (one["term"] == "Model trained") text = one["text"];
+  EXPECT_NE(text.find("trained on text a.txt, b.txt for 5 steps"), std::string::npos) << text;
 }
 
 TEST(Words, APipelineSaysWhatIsLeftOut) {

@@ -1,0 +1,26 @@
+# Writes FILE with the commit of SOURCE by the program GIT: "1a2b3c4d5e6f", with "-dirty" where tracked files differ from
+# it; "unknown" without git, and where SOURCE is no checkout of its own (an archive inside another one has not its commit).
+set(commit unknown)
+if(GIT)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --show-toplevel
+                  OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  file(REAL_PATH "${SOURCE}" source)
+  if(top)
+    file(REAL_PATH "${top}" top)
+  endif()
+  if(top STREQUAL source)
+    execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12
+                    OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+    if(NOT failed AND described MATCHES "^[A-Za-z0-9._/+-]+$")
+      set(commit "${described}")
+    endif()
+  endif()
+endif()
+set(text "#include \"core/source_commit.h\"\n\nnamespace longhaul {\n\nconst char* source_commit() {\n  return \"${commit}\";\n}\n\n}  // namespace longhaul\n")
+set(known "")
+if(EXISTS ${FILE})
+  file(READ ${FILE} known)
+endif()
+if(NOT text STREQUAL known)
+  file(WRITE ${FILE} "${text}")
+endif()

@@ -1,0 +1,16 @@
+#include "net/topologies/coordinates.h"
+
+#include <cmath>
+
+namespace longhaul {
+
+double great_circle_km(const Coordinates& one, const Coordinates& other) {
+  constexpr double kRadians = 3.14159265358979323846 / 180, kEarthRadiusKm = 6371;
+  const double across = std::sin((other.latitude - one.latitude) * kRadians / 2),
+               around = std::sin((other.longitude - one.longitude) * kRadians / 2);
+  const double haversine = across * across + std::cos(one.latitude * kRadians) *
+                                                 std::cos(other.latitude * kRadians) * around * around;
+  return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1., haversine)));
+}
+
+}  // namespace longhaul
