@@ -61,7 +61,11 @@ TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
   EXPECT_EQ(written("out.csv").rfind("metric,at,a,b", 0), 0u);
   options.format = "markdown";
   compare_command(options);
-  EXPECT_NE(written("out.csv").find("\n### final_loss"), std::string::npos) << written("out.csv");
+  EXPECT_EQ(written("out.csv").rfind("### What to conclude", 0), 0u);
+  EXPECT_NE(written("out.csv").find("\n### final_loss"), std::string::npos);
+  options.request.metrics = {"final_loss"};  // who asks for a number has a question of their own
+  compare_command(options);
+  EXPECT_EQ(written("out.csv").rfind("### final_loss", 0), 0u);
 }
 
 TEST_F(CompareCommand, IsWrongInputWhereNothingCanBeRead) {
