@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema format tidy clean help
+.PHONY: all programs install quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -10,6 +10,11 @@ all: $(BUILD)/build.ninja
 # What a run needs, without the tests.
 programs: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS) --target longhaul longhaul-train longhaul-sim
+
+# Programs, scenarios, man page and completions below PREFIX: docs/howto/install.md.
+PREFIX := /usr/local
+install: programs
+	cmake --install $(BUILD) --prefix $(PREFIX)
 
 quickstart: setup programs
 	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --resume
@@ -105,6 +110,7 @@ $(BUILD)/build.ninja: | setup
 schema: all
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
 	scripts/option_pages.py $(BUILD)/bin/longhaul docs/reference/options
+	$(BUILD)/bin/longhaul plan --schema > scenarios/plan.schema.json
 
 format:
 	git ls-files '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
@@ -117,6 +123,7 @@ clean:
 
 help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
+	@echo "make install      programs, scenarios, man page and completions into PREFIX=/usr/local"
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
 	@echo "make validation   replay scenarios/validation, write the tables of docs/validation/real-runs.md"
 	@echo "make test         set up, build, run all tests"

@@ -32,6 +32,8 @@ namespace longhaul {
 //   bytes_sent_per_replica  payload in the whole run
 //   bytes_per_token         the same over the replica's own tokens, where the scenario says how many
 //   simulated_time_s        the latest clock
+//   accelerator_hours, step_time_s, tokens_per_s
+//                           where the scenario says how many tokens a step has
 // and where it trained
 //   training                the key
 //   final_loss, final_loss_of_mean, best_loss, weight_spread, tokens

@@ -40,6 +40,12 @@ std::vector<double> values_at(const std::vector<const Json*>& records, const std
   return values;
 }
 
+double rounding_of(const Json& record, const Metric& metric) {
+  if (metric.unit != Metric::Unit::kSeconds) return 0;
+  if (metric.path.rfind("wait_s.", 0) != 0) return kLeastSeconds;
+  return std::max(kLeastSeconds, 1e-3 * value_at(record, "sync_time_s.mean").value_or(0));
+}
+
 double six_digits(double value) {
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
 }

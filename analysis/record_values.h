@@ -7,11 +7,18 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/metrics.h"
 
 namespace longhaul {
 
 // The value at a dotted path of a record; none where it is missing, null or no number.
 std::optional<double> value_at(const Json& record, const std::string& path);
+
+// Of a time: a difference below it is rounding. The replay's clock has nanoseconds; a wait is the difference
+// of two moments of an exchange, and no more exact than a thousandth of its synchronization. 0 of what is no
+// time.
+constexpr double kLeastSeconds = 1e-9;
+double rounding_of(const Json& record, const Metric& metric);
 
 // Those of the records that have one.
 std::vector<double> values_at(const std::vector<const Json*>& records, const std::string& path);

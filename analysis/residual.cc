@@ -1,5 +1,9 @@
 #include "analysis/residual.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace longhaul {
@@ -19,6 +23,18 @@ double network_residual(const Json& record) {
       {"host", 0.07}, {"fq_codel+ecn", 0.15}, {"fifo", 0.17}, {"host+loss", 0.18}};
   const auto found = measured.find(record.value("queue", "host"));
   return found == measured.end() ? 1 : found->second;
+}
+
+Interval widened(const Interval& measured, double residual, bool is_ratio) {
+  const double down = is_ratio ? (1 - residual) / (1 + residual) : 1 - residual,
+               up = is_ratio ? (1 + residual) / (1 - residual) : 1 + residual;
+  return {std::min(measured.low * down, measured.low * up),
+          std::max(measured.high * up, measured.high * down)};
+}
+
+std::string residual_in_words(double residual, const std::string& low, const std::string& high) {
+  if (residual >= 1) return "the network model's error is not known for this queue";
+  return fmt::format("the network model's {} % make that {} to {}", std::lround(100 * residual), low, high);
 }
 
 }  // namespace longhaul

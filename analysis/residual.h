@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analysis/statistics.h"
 #include "core/case.h"
 #include "core/options.h"
 
@@ -19,5 +20,12 @@ std::string queue_setting(const TcpSpec& tcp);
 // themselves, and where messages draw their times (network.message_time) or `analytic` is asked for: those
 // are assumptions, and what follows from an assumption is exact. A fraction.
 double network_residual(const Json& record);
+
+// What simulated times in `measured` may be, each right to a factor of 1 ± residual; of ratios of two of
+// them, right to (1 ± residual) / (1 ∓ residual), which for a residual of 1 may be anything.
+Interval widened(const Interval& measured, double residual, bool is_ratio);
+
+// "the network model's 7 % make that 7.95 to 10.5", from the ends of widened() in words.
+std::string residual_in_words(double residual, const std::string& low, const std::string& high);
 
 }  // namespace longhaul

@@ -35,7 +35,8 @@ const Node& scenario_declaration() {
 Node verdict() {
   return section("", {text("id").required(), text("statement").required(), text("what").required(),
                       text("bound").required(), text("verdict").required(), anything("measured"),
-                      list_of("interval", anything("")), table_of("point", anything("")).required(),
+                      list_of("interval", anything("")), list_of("possible", anything("")),
+                      number("residual"), boolean("incomplete"), table_of("point", anything("")).required(),
                       integer("seeds").at_least(0).required(), integer("missing_cases").at_least(0)});
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/record_values.h"
+#include "analysis/seed_rows.h"
 #include "analysis/text.h"
 #include "core/index.h"
 #include "core/units.h"
@@ -59,14 +60,12 @@ bool varies(const TextColumn& column) {
                      [&](const auto& cell) { return cell != column.cells[0]; });
 }
 
-TextColumn number_column(const std::vector<Json>& records, const Metric& metric) {
-  const std::vector<bool> best = best_values(records, metric);
+TextColumn number_column(const Metric& metric, const std::vector<std::string>& values,
+                         const std::vector<bool>& best) {
   const bool marks = std::find(best.begin(), best.end(), true) != best.end();
   TextColumn text{metric.heading + (marks ? " " : ""), {}, false, metric.importance};
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::string value = formatted(metric, value_at(records[i], metric.path));
-    text.cells.push_back((value.empty() ? "–" : value) + (best[i] ? "*" : marks ? " " : ""));
-  }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    text.cells.push_back((values[i].empty() ? "–" : values[i]) + (best[i] ? "*" : marks ? " " : ""));
   return text;
 }
 
@@ -75,18 +74,51 @@ bool empty(const TextColumn& column) {
                      [](const std::string& cell) { return cell.rfind("–", 0) == 0; });
 }
 
-std::vector<TextColumn> all_columns(const std::vector<Json>& records) {
+std::vector<TextColumn> describing_columns(const std::vector<Json>& records) {
   std::vector<TextColumn> table = {text_column(records, "label", true)};
   table[0].heading = "method";
   const std::vector<std::string> keys = swept_keys(records);
   for (const std::string& key : keys) table.push_back(swept_column(records, key, short_key(key, keys)));
+  return table;
+}
+
+std::vector<TextColumn> case_columns(const std::vector<Json>& records) {
+  std::vector<TextColumn> table = describing_columns(records);
   const TextColumn seed = text_column(records, "seed", false), status = text_column(records, "status", true);
   if (varies(seed)) table.push_back(seed);
   for (const Metric& metric : columns()) {
-    TextColumn text = number_column(records, metric);
+    std::vector<std::string> values;
+    for (const Json& record : records) values.push_back(cell_text(metric, record));
+    TextColumn text = number_column(metric, values, best_values(records, metric));
     if (!empty(text)) table.push_back(std::move(text));
   }
   if (varies(status) || status.cells[0] != "done") table.push_back(status);
+  return table;
+}
+
+// A line a method at a point.
+std::vector<TextColumn> mean_columns(const std::vector<Json>& records, const std::vector<SeedRow>& rows) {
+  std::vector<Json> firsts, means;
+  TextColumn seeds{"seeds", {}, false, 0}, status{"status", {}, true, 0};
+  bool all_done = true;
+  for (const SeedRow& row : rows) {
+    firsts.push_back(records[row.indices[0]]);
+    means.push_back(means_record(row));
+    const bool is_done = row.done.size() == row.indices.size();
+    all_done = all_done && is_done;
+    seeds.cells.push_back(std::to_string(row.done.size()));
+    status.cells.push_back(is_done ? "done"
+                                   : fmt::format("{} of {} done", row.done.size(), row.indices.size()));
+  }
+  std::vector<TextColumn> table = describing_columns(firsts);
+  table.push_back(seeds);
+  for (const Metric& metric : columns()) {
+    std::vector<std::string> values;
+    for (const SeedRow& row : rows) values.push_back(mean_cell(row, metric));
+    TextColumn text = number_column(metric, values, best_values(means, metric));
+    if (!empty(text)) table.push_back(std::move(text));
+  }
+  if (!all_done) table.push_back(status);
   return table;
 }
 
@@ -123,6 +155,13 @@ std::string row_text(const std::vector<TextColumn>& table, std::size_t row, bool
 struct Competition {
   int competitors = 0;
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  double rounding = 0;
+
+  // What looks the same is not better: a difference below the digits that are shown marks no row.
+  bool is_decided(const Metric& metric) const {
+    return competitors >= 2 && highest - lowest >= rounding &&
+           formatted(metric, lowest) != formatted(metric, highest);
+  }
 };
 
 std::optional<double> competing_value(const Json& record, const Metric& metric) {
@@ -137,21 +176,26 @@ std::string competition_of(const Json& record) {
 
 }  // namespace
 
-std::string summary_table(const Json& summary, int width) {
+std::string summary_table(const Json& summary, int width, bool each_seed) {
   const std::vector<Json> records(summary.at("cases").begin(), summary.at("cases").end());
   if (records.empty()) return "no cases\n";
-  std::vector<TextColumn> table = all_columns(records);
+  const std::vector<SeedRow> rows = seed_rows(records);
+  const bool is_of_means = !each_seed && rows.size() < records.size();
+  std::vector<TextColumn> table = is_of_means ? mean_columns(records, rows) : case_columns(records);
+  const std::size_t lines = is_of_means ? rows.size() : records.size();
   const std::size_t all = table.size();
   while (width > 0 && total_width(table) > as_index(width) && narrow(table)) continue;
   std::string text = row_text(table, 0, true);
   bool marked = false;
-  for (std::size_t i = 0; i < records.size(); ++i) text += row_text(table, i, false);
+  for (std::size_t i = 0; i < lines; ++i) text += row_text(table, i, false);
   for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
   if (marked) text += "* best of those it may be compared with\n";
+  if (is_of_means)
+    text += "means over seeds, ±: half the width of their 95 % interval (--seeds: a line for each seed)\n";
   const std::string sampling = sampling_note(records);
   if (!sampling.empty()) text += sampling + "\n";
   if (table.size() < all)
-    text += fmt::format("{} columns left out; summary.json has them all\n", all - table.size());
+    text += fmt::format("{} left out; summary.json has them all\n", counted(all - table.size(), "column"));
   return text;
 }
 
@@ -174,7 +218,7 @@ std::string formatted(const Metric& metric, const std::optional<double>& value) 
       if (std::abs(*value) >= 0.1 && std::abs(*value) < 1e4) return fmt::format("{:.4g}", *value);
       return *value == 0 ? "0" : fmt::format("{:.2e}", *value);
     case Metric::Unit::kSeconds:
-      return *value == 0 ? "0 s" : human_duration(*value);
+      return std::abs(*value) < kLeastSeconds ? "0 s" : human_duration(*value);
     case Metric::Unit::kFraction:
       return fmt::format("{:.1f} %", 100 * *value);
     case Metric::Unit::kBytes:
@@ -183,6 +227,13 @@ std::string formatted(const Metric& metric, const std::optional<double>& value) 
       return fmt::format("{:.0f}", *value);
   }
   return "";
+}
+
+std::string cell_text(const Metric& metric, const Json& record) {
+  const std::optional<double> value = value_at(record, metric.path);
+  const bool has_goal = !metric.target.empty() && record.contains(metric.target);
+  if (!value && has_goal && record.value("status", "") == "done") return "not reached";
+  return formatted(metric, value);
 }
 
 std::vector<bool> best_values(const std::vector<Json>& records, const Metric& metric) {
@@ -194,14 +245,13 @@ std::vector<bool> best_values(const std::vector<Json>& records, const Metric& me
     ++competition.competitors;
     competition.lowest = std::min(competition.lowest, *value);
     competition.highest = std::max(competition.highest, *value);
+    competition.rounding = std::max(competition.rounding, rounding_of(record, metric));
   }
   std::vector<bool> best;
   for (const Json& record : records) {
     const std::optional<double> value = competing_value(record, metric);
     const Competition competition = value ? competitions[competition_of(record)] : Competition();
-    // What looks the same is not better: a difference below the digits that are shown marks no row.
-    best.push_back(competition.competitors >= 2 && *value == competition.lowest &&
-                   formatted(metric, competition.lowest) != formatted(metric, competition.highest));
+    best.push_back(competition.is_decided(metric) && *value == competition.lowest);
   }
   return best;
 }

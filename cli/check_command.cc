@@ -1,63 +1,21 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/machine.h"
+#include "cli/pace.h"
 #include "cli/validated_scenario.h"
-#include "cli/work_plan.h"
+#include "cli/work_estimate.h"
 #include "core/errors.h"
 #include "core/plan/node_passes.h"
 #include "core/units.h"
-#include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
-#include "replay/estimate.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
 namespace {
-
-// Useful arithmetic of training on this kind of CPU, both cores: for an estimate, not a promise.
-constexpr double kTrainingFlops = 60e9;
-constexpr double kBytesPerStepRow = 40, kBytesPerExchangeRow = 70, kBytesPerBreakdownRow = 65,
-                 kBytesPerTimelineSlice = 120;
-
-double training_seconds(const Case& one) {
-  const TrainSpec& train = *one.train;
-  const auto steps = static_cast<double>(dynamic_steps_of(one).taken_by_all(one.replicas, train.steps));
-  const double tokens = steps * train.batch * train.model.context;
-  return 6. * static_cast<double>(train.model.parameters()) * tokens / kTrainingFlops;
-}
-
-// Rows of late gradients, 4 bytes a parameter and replica each.
-int late_rows(const Case& one) {
-  int most = 0;
-  for (const GradientDelay& delay : trained_plan_of(one).delays) most = std::max(most, delay.steps);
-  return most;
-}
-
-double training_bytes(const Case& one) {
-  const TrainSpec& train = *one.train;
-  const double arena =
-      (24. + 4. * late_rows(one)) * static_cast<double>(train.model.parameters()) * one.replicas;
-  const double token_bytes = 4. * (train.model.layers * (12. * train.model.hidden + 3. * train.model.ffn +
-                                                         2. * train.model.heads * train.model.context) +
-                                   3. * train.model.vocabulary);
-  return arena + 2 * train.batch * train.model.context * token_bytes + 200e6;
-}
-
-// Of a training that runs: two checkpoints and the one that is being written, 20 bytes a parameter and
-// replica each. Once it is done the weights stay.
-double checkpoint_bytes(const Case& one, bool is_done) {
-  return (is_done ? 4. : 60. + 12. * late_rows(one)) * static_cast<double>(one.train->model.parameters()) *
-         one.replicas;
-}
-
-double disk_bytes(const Case& one) {
-  const double rows = 1. * one.steps() * one.replicas;
-  double exchanges = 0;
-  for (const OperationRule& rule : plan_of(one).rules) exchanges += rows / rule.every;
-  return std::min(rows, 1e6) * kBytesPerStepRow +
-         exchanges * (kBytesPerExchangeRow + kBytesPerBreakdownRow + 2 * kBytesPerTimelineSlice);
-}
 
 // What an optimized order of ranks gains, and who stands where.
 void print_placement(const Case& one) {
@@ -86,50 +44,89 @@ void print_node(const Case& one) {
       human_duration(step.exposed_s).c_str(), human_bytes(step.bytes).c_str());
 }
 
-void print_cases(const Scenario& scenario) {
-  std::printf("\n%zu cases:\n", scenario.cases.size());
-  for (const Case& one : scenario.cases) {
-    const ReplayEstimate replay = estimate(one, trace_of(one));
-    std::printf(
-        "  %s: %d replicas, %d steps, %s of parameters on the wire; replay about %s\n", one.name.c_str(),
-        one.replicas, one.steps(),
-        human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
-            .c_str(),
-        human_duration(replay.seconds).c_str());
-    print_node(one);
-    print_placement(one);
-  }
+void print_case(const CaseEstimate& estimate) {
+  const Case& one = *estimate.one;
+  std::printf(
+      "  %s: %d replicas, %d steps, %s of parameters on the wire; replay about %s\n", one.name.c_str(),
+      one.replicas, one.steps(),
+      human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
+          .c_str(),
+      human_duration(estimate.replay.seconds).c_str());
+  if (const std::string pace = pace_in_words(one); !pace.empty()) std::printf("    %s\n", pace.c_str());
+  print_node(one);
+  print_placement(one);
 }
 
-void print_estimate(const Scenario& scenario) {
-  const WorkPlan plan = plan_work(scenario, {});
-  double train_s = 0, replay_s = 0, memory = 100e6, disk = 0, checkpoints = 0;
-  for (const Training& training : plan.trainings) {
-    train_s += training_seconds(*training.example);
-    memory = std::max(memory, training_bytes(*training.example));
-    checkpoints = std::max(checkpoints, checkpoint_bytes(*training.example, false));
-    disk += checkpoint_bytes(*training.example, true);
-  }
-  for (const Case& one : scenario.cases) {
-    replay_s += estimate(one, trace_of(one)).seconds;
-    disk += disk_bytes(one);
-  }
-  std::printf("\nestimate on 2 cores: %zu trainings %s, %zu replays %s, memory %s, disk %s\n",
-              plan.trainings.size(), human_duration(train_s).c_str(), scenario.cases.size(),
-              human_duration(replay_s).c_str(), human_bytes(memory).c_str(),
-              human_bytes(disk + checkpoints).c_str());
+std::string counted(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// "6 cases, 3 trainings: about 94 s of training on 2 cores, 49 ms of replay on one, 313 MB of memory, 40 MB
+// of disk".
+std::string in_one_line(const WorkPlan& plan, const WorkEstimate& work) {
+  std::string text = counted(plan.cases.size(), "case");
+  if (!plan.trainings.empty()) text += ", " + counted(plan.trainings.size(), "training");
+  text += ": about ";
+  if (!plan.trainings.empty()) text += human_duration(work.training_s) + " of training on 2 cores, ";
+  return text + fmt::format("{} of replay on one core, {} of memory, {} of disk",
+                            human_duration(work.replay_s), human_bytes(work.memory_bytes),
+                            human_bytes(work.disk_bytes));
+}
+
+Json as_json(const Scenario& scenario, const WorkPlan& plan, const WorkEstimate& work,
+             const std::vector<std::string>& warnings) {
+  Json cases = Json::array();
+  for (const CaseEstimate& estimate : work.cases)
+    cases.push_back({{"case", estimate.one->name},
+                     {"method", estimate.one->method.name},
+                     {"label", estimate.one->method.label},
+                     {"seed", estimate.one->seed},
+                     {"swept", estimate.one->swept},
+                     {"replicas", estimate.one->replicas},
+                     {"steps", estimate.one->steps()},
+                     {"transfers", estimate.replay.transfers},
+                     {"payload_bytes", estimate.replay.payload_bytes},
+                     {"replay_s", estimate.replay.seconds}});
+  return {{"scenario", scenario.resolved},
+          {"cases", cases},
+          {"estimate",
+           {{"trainings", plan.trainings.size()},
+            {"training_s", work.training_s},
+            {"replay_s", work.replay_s},
+            {"memory_bytes", work.memory_bytes},
+            {"disk_bytes", work.disk_bytes}}},
+          {"warnings", warnings}};
+}
+
+void print_for_people(const CheckOptions& options, const WorkPlan& plan, const WorkEstimate& work,
+                      const std::vector<std::string>& warnings) {
+  constexpr std::size_t kMostListed = 12;
+  const std::size_t listed = options.all_cases ? work.cases.size() : std::min(kMostListed, work.cases.size());
+  for (std::size_t i = 0; i < listed; ++i) print_case(work.cases[i]);
+  if (listed < work.cases.size()) std::printf("  and %zu more (--cases)\n", work.cases.size() - listed);
+  for (const std::string& warning : warnings) std::printf("warning: %s\n", warning.c_str());
+  std::printf("%s is a valid scenario\n%s\n", options.scenario.c_str(), in_one_line(plan, work).c_str());
 }
 
 }  // namespace
 
-int check_command(const std::string& scenario_file, const std::vector<std::string>& assignments) {
-  const Scenario scenario = validated_scenario(scenario_file, assignments);
-  std::printf("%s\n", scenario.resolved.dump(2).c_str());
-  print_cases(scenario);
-  print_estimate(scenario);
-  for (const std::string& warning : scenario_warnings(scenario))
-    std::printf("warning: %s\n", warning.c_str());
-  std::printf("%s is a valid scenario\n", scenario_file.c_str());
+int check_command(const CheckOptions& options) {
+  const Scenario scenario = validated_scenario(options.scenario, options.assignments);
+  if (options.resolved) {
+    std::printf("%s\n", scenario.resolved.dump(2).c_str());
+    return kDone;
+  }
+  const WorkPlan plan = plan_work(scenario, {});
+  const WorkEstimate work = estimate_work(plan, 1, cores_here(), timeline_format("", scenario.cases.size()));
+  std::vector<std::string> warnings = scenario_warnings(scenario);
+  if (!options.anywhere) {
+    for (std::string& warning : machine_warnings(work, scenario.file, "results", ""))
+      warnings.push_back(std::move(warning));
+  }
+  if (options.json)
+    std::printf("%s\n", as_json(scenario, plan, work, warnings).dump(2).c_str());
+  else
+    print_for_people(options, plan, work, warnings);
   return kDone;
 }
 

@@ -18,10 +18,12 @@ struct RunOptions {
   int jobs = 1;
   std::string shard = "1/1";
   bool resume = false;
-  std::string only;     // cases, train, replay, report; empty: all
-  std::string device;   // empty: the scenario's
-  std::string backend;  // of the trainer; empty: its default
+  bool overwrite = false;  // the run that --out holds is removed
+  std::string only;        // cases, train, replay, report; empty: all
+  std::string device;      // empty: the scenario's
+  std::string backend;     // of the trainer; empty: its default
   bool quiet = false;
+  bool each_seed = false;            // in the table at the end
   bool silent = false;               // not even the report's path on standard output
   std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
   std::vector<std::string> command;  // as typed, for the manifest
@@ -30,8 +32,18 @@ struct RunOptions {
 // Trains, replays, and writes the run directory.
 int run_command(const RunOptions& options);
 
-// Validates only; prints the resolved scenario, the cases, and an estimate of time, memory and disk.
-int check_command(const std::string& scenario_file, const std::vector<std::string>& assignments);
+struct CheckOptions {
+  std::string scenario;
+  std::vector<std::string> assignments;  // --set
+  bool all_cases = false;                // list them all
+  bool resolved = false;                 // only the scenario with every default filled in, as JSON
+  bool json = false;                     // all there is to say, as JSON
+  bool anywhere = false;                 // not against this machine's memory and disk
+};
+
+// Validates only: lists the cases, and says last whether the scenario is valid and what it takes in time,
+// memory and disk. Throws InputError also for a training that needs more memory than this machine has.
+int check_command(const CheckOptions& options);
 
 struct ReportOptions {
   std::vector<std::string> runs;
@@ -102,8 +114,22 @@ std::vector<std::string> validation_files(const std::string& folder, const std::
 // contradict each other.
 int new_command(const NewOptions& options);
 
-// What a scenario can name: methods, collectives, networks, models, options, scenarios, schema.
-int list_command(const std::string& topic);
+struct PlanOptions {
+  std::string plan;
+  std::string out;  // empty: results/NAME-plan
+  int jobs = 0;     // replays at a time; 0: as many as there are cores
+  bool quiet = false;
+};
+
+// Searches what a plan file asks for and writes OUT/plan.json, scenario.json and plan.html.
+int plan_command(const PlanOptions& options);
+// Every key of a plan file, and its JSON Schema.
+int plan_options_command();
+int plan_schema_command();
+
+// What a scenario can name: methods, collectives, networks, models, options, scenarios, schema. `section`: of
+// options, only that key; "": all. Throws InputError where there is no such key.
+int list_command(const std::string& topic, const std::string& section = "");
 const std::vector<std::string>& list_topics();
 
 struct ScenarioInfo {
@@ -115,7 +141,8 @@ struct ScenarioInfo {
 // read as JSON is listed with that in its sentence.
 std::vector<ScenarioInfo> scenarios_in(const std::string& folder);
 
-// `scenarios` here, or else that of the source tree this executable was built in; "" if there is neither.
+// `scenarios` here, or else that of the source tree this executable was built in or of the place where it was
+// installed; "" if there is none.
 std::string scenario_folder();
 
 // "One. Two." is "One."; a full stop inside "Fig. 5A" or "arXiv 2506.10911" ends nothing.

@@ -51,6 +51,21 @@ void list_option(const Node& option, int depth) {
     for (const Node& child : option.children) list_option(child, depth + 1);
 }
 
+// "round trips of 10 ms to 280 ms, 26 Mb/s to 2 Gb/s by one connection".
+std::string ranges_of(const Matrix& matrix) {
+  std::vector<double> round_trips, rates;
+  for (const std::string& one : matrix.sites())
+    for (const std::string& other : matrix.sites()) {
+      if (one == other) continue;
+      round_trips.push_back(matrix.between(one, other).rtt);
+      rates.push_back(matrix.between(one, other).throughput);
+    }
+  const auto [nearest, farthest] = std::minmax_element(round_trips.begin(), round_trips.end());
+  const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
+  return "round trips of " + human_duration(*nearest) + " to " + human_duration(*farthest) + ", " +
+         human_rate(*slowest) + " to " + human_rate(*fastest) + " by one connection";
+}
+
 void list_networks() {
   const Node& network = *scenario_declaration().child("network");
   std::printf("network.topology is one of:\n\n");
@@ -63,8 +78,9 @@ void list_networks() {
   for (const Node& option : overrides.children[0].children) list_option(option, 1);
   std::printf("\nmatrices of regions:\n\n");
   for (const NetworkInfo& network : built_in_networks())
-    std::printf("%s: %s\n    source: %s\n    sites: %s\n", network.name.c_str(), network.about.c_str(),
-                network.source.c_str(), join(network.sites).c_str());
+    std::printf("%s: %s\n    source: %s\n    sites: %s\n    between sites: %s\n", network.name.c_str(),
+                network.about.c_str(), network.source.c_str(), join(network.sites).c_str(),
+                ranges_of(load_matrix(network.name, "")).c_str());
 }
 
 void list_models() {
@@ -82,8 +98,8 @@ void list_models() {
 void list_scenarios() {
   const std::string folder = scenario_folder();
   if (folder.empty())
-    throw InputError("", "there is no folder scenarios here", "the folder of the source tree",
-                     "go there and try again");
+    throw InputError("", "there is no folder scenarios here",
+                     "the folder of the source tree, or an installed longhaul", "go there and try again");
   for (const ScenarioInfo& scenario : scenarios_in(folder))
     std::printf("%s\n    %s\n", scenario.file.c_str(),
                 scenario.about.empty() ? "(no description)" : scenario.about.c_str());
@@ -114,12 +130,16 @@ const std::vector<std::string>& list_topics() {
   return topics;
 }
 
-int list_command(const std::string& topic) {
+int list_command(const std::string& topic, const std::string& section) {
+  if (!section.empty() && topic != "options")
+    throw InputError("SECTION", "found \"" + section + "\" with " + topic,
+                     "nothing, or list options " + section);
   if (topic == "methods") list_methods();
   if (topic == "collectives") list_collectives();
   if (topic == "networks") list_networks();
   if (topic == "models") list_models();
-  if (topic == "options") std::printf("%s", help_text(scenario_declaration()).c_str());
+  if (topic == "options")
+    std::printf("%s", help_text(option_at(scenario_declaration(), section), section).c_str());
   if (topic == "scenarios") list_scenarios();
   if (topic == "schema") std::printf("%s\n", schema().dump(2).c_str());
   return kDone;
@@ -150,8 +170,12 @@ std::string scenario_folder() {
   if (fs::is_directory("scenarios")) return "scenarios";
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = program.parent_path().parent_path().parent_path() / "scenarios";
-  return !error && fs::is_directory(beside) ? beside.string() : "";
+  if (error) return "";
+  const fs::path above = program.parent_path().parent_path();
+  for (const fs::path& folder :
+       {above.parent_path() / "scenarios", above / "share" / "longhaul" / "scenarios"})
+    if (fs::is_directory(folder)) return folder.string();
+  return "";
 }
 
 }  // namespace longhaul

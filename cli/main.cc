@@ -6,7 +6,9 @@
 #include <new>
 #include <stdexcept>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/validated_scenario.h"
 #include "core/errors.h"
 #include "core/json.h"
 #include "core/source_commit.h"
@@ -24,7 +26,10 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
       ->allow_extra_args(false);
   run->add_option("--jobs", options.jobs, "trainings or replays at a time")->check(CLI::Range(1, 1024));
   run->add_option("--shard", options.shard, "i/n: every n-th part of the cases");
-  run->add_flag("--resume", options.resume, "continue the run in --out: what is done is kept");
+  CLI::Option* resume =
+      run->add_flag("--resume", options.resume, "continue the run in --out: what is done is kept");
+  run->add_flag("--overwrite", options.overwrite, "remove the run that --out holds, and begin anew")
+      ->excludes(resume);
   run->add_option("--only", options.only,
                   "train, replay or report; cases: write train/KEY/case.json for longhaul-train by hand")
       ->check(CLI::IsMember({"cases", "train", "replay", "report"}));
@@ -37,17 +42,26 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--backend", options.backend,
                   "of the trainer: loop, threads or stacked (default threads on a CPU, stacked on a GPU)")
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
+  run->add_flag("--seeds", options.each_seed,
+                "a line for each seed in the table at the end (default: means over seeds)");
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");
   run->callback([&] { status = run_command(options); });
 }
 
-void declare_check(CLI::App& app, RunOptions& options, int& status) {
+void declare_check(CLI::App& app, CheckOptions& options, int& status) {
   CLI::App* check =
-      app.add_subcommand("check", "Validate only: the resolved scenario, its cases, an estimate");
+      app.add_subcommand("check", "Validate only: the cases, and what they take in time, memory and disk");
   check->add_option("SCENARIO", options.scenario, "scenario file (JSON)")->required();
   check->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
       ->allow_extra_args(false);
-  check->callback([&] { status = check_command(options.scenario, options.assignments); });
+  check->add_flag("--cases", options.all_cases, "list all cases, also where there are many");
+  CLI::Option* resolved = check->add_flag(
+      "--resolved", options.resolved, "print the scenario with every default filled in (JSON), nothing else");
+  check->add_flag("--json", options.json, "scenario, cases, estimate and warnings as JSON")
+      ->excludes(resolved);
+  check->add_flag("--anywhere", options.anywhere,
+                  "for a run on another machine: do not hold it against this one's memory and disk");
+  check->callback([&] { status = check_command(options); });
 }
 
 // Of a command that reads results, which may be damaged or somebody else's: what is wrong with them is wrong
@@ -136,6 +150,11 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
       ->add_option("--margin", options.request.margin,
                    "a difference that would not matter: also says which pairs are equal to within it")
       ->check(CLI::PositiveNumber);
+  compare
+      ->add_option("--ignore", options.request.ignored,
+                   "a key in which cases may differ without being told apart, as "
+                   "network.topology.regions.matrix, or a section; may be repeated")
+      ->allow_extra_args(false);
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
   compare
@@ -169,7 +188,8 @@ void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
 
 void declare_new(CLI::App& app, NewOptions& options, int& status) {
   CLI::App* made = app.add_subcommand("new", "Write a commented scenario to start from");
-  made->add_option("-o,--output", options.out, "the file")->capture_default_str();
+  made->add_option("-o,--output", options.out, "the file; comments in it are of JSONC")
+      ->capture_default_str();
   CLI::Option* train = made->add_flag_callback(
       "--train", [&] { options.train = true; }, "train real replicas (default)");
   made->add_flag_callback(
@@ -180,9 +200,39 @@ void declare_new(CLI::App& app, NewOptions& options, int& status) {
   made->add_option("--replicas", options.replicas, "how many (default 8)")->check(CLI::Range(1, 4096));
   made->add_option("--network", options.network, join(starter_networks()) + " (default star)")
       ->check(CLI::IsMember(starter_networks()));
+  made->add_option("--text", options.text, "your own text to train on: a file or a glob; may be repeated")
+      ->allow_extra_args(false);
   made->add_option("--seeds", options.seeds, "how many (default 3)")->check(CLI::Range(1, 100));
   made->footer("What no flag says is asked for on a terminal.");
   made->callback([&] { status = new_command(options); });
+}
+
+void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
+  CLI::App* plan = app.add_subcommand(
+      "plan",
+      "How to run a training: search methods, H, codecs, collectives and placements for time, money, bytes");
+  CLI::Option* file = plan->add_option("PLAN", options.plan, "plan file (JSON; docs/howto/plan.md)");
+  plan->add_option("-o,--output", options.out,
+                   "a new folder (default results/NAME-plan, or the next free name)");
+  plan->add_option("--jobs", options.jobs, "replays at a time (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
+  plan->add_flag("--quiet", options.quiet, "only the sentence that decides, paths and errors");
+  const CLI::Option* keys =
+      plan->add_flag("--options", "every key of a plan file, and the known accelerators");
+  const CLI::Option* schema = plan->add_flag("--schema", "the JSON Schema of a plan file");
+  plan->footer(
+      "Writes OUT/plan.json, OUT/scenario.json (the choice, for longhaul check and run) and OUT/plan.html.");
+  plan->callback([&options, &status, file, keys, schema] {
+    if (keys->count() > 0)
+      status = plan_options_command();
+    else if (schema->count() > 0)
+      status = plan_schema_command();
+    else if (file->count() == 0)
+      throw InputError("PLAN", "no plan file was given", "longhaul plan PLAN.json",
+                       "longhaul plan --options has its keys, scenarios/plans/ examples");
+    else
+      status = plan_command(options);
+  });
 }
 
 struct ChakraOptions {
@@ -201,10 +251,37 @@ void declare_export_chakra(CLI::App& app, ChakraOptions& options, int& status) {
   });
 }
 
-void declare_list(CLI::App& app, std::string& topic, int& status) {
+struct ListOptions {
+  std::string topic, section;
+};
+
+void declare_list(CLI::App& app, ListOptions& options, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
-  list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
-  list->callback([&] { status = list_command(topic); });
+  list->add_option("TOPIC", options.topic, join(list_topics()))
+      ->required()
+      ->check(CLI::IsMember(list_topics()));
+  list->add_option("SECTION", options.section,
+                   "of options: only this key and those inside it, as network.tcp or methods.noloco");
+  list->callback([&] { status = list_command(options.topic, options.section); });
+}
+
+// Written by the program itself, from what it has declared.
+void declare_documents(CLI::App& app, std::string& shell, int& status) {
+  CLI::App* completion =
+      app.add_subcommand("completion", "A script that completes commands, options and keys in a shell");
+  completion->add_option("SHELL", shell, join(completion_shells()))
+      ->required()
+      ->check(CLI::IsMember(completion_shells()));
+  completion->footer("bash: source <(longhaul completion bash)");
+  completion->callback([&app, &shell, &status] {
+    std::fputs(completion_script(app, scenario_declaration(), shell).c_str(), stdout);
+    status = kDone;
+  });
+  CLI::App* man = app.add_subcommand("man", "The man page longhaul.1: longhaul man | man -l -");
+  man->callback([&app, &status] {
+    std::fputs(man_page(app, scenario_declaration(), LONGHAUL_VERSION).c_str(), stdout);
+    status = kDone;
+  });
 }
 
 int fail(const std::exception& error, int status) {
@@ -228,10 +305,12 @@ int main(int argc, char** argv) {
   RunOptions options;
   options.command.assign(argv, argv + argc);
   std::vector<std::string> runs;
-  std::string out, topic;
+  std::string out;
+  ListOptions list;
   ReportOptions report;
   declare_run(app, options, status);
-  declare_check(app, options, status);
+  CheckOptions check;
+  declare_check(app, check, status);
   declare_report(app, report, status);
   declare_claims(app, runs, out, status);
   ValidateOptions validate;
@@ -241,18 +320,23 @@ int main(int argc, char** argv) {
   declare_compare(app, compare, status);
   PlotOptions plot;
   declare_plot(app, plot, status);
+  PlanOptions plan;
+  declare_plan(app, plan, status);
   NewOptions made;
   declare_new(app, made, status);
   ChakraOptions chakra;
   declare_export_chakra(app, chakra, status);
-  declare_list(app, topic, status);
+  declare_list(app, list, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);
+  std::string shell;
+  declare_documents(app, shell, status);
   try {
     app.parse(argc, argv);
     return status;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kInputWrong;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return fail(command_line_error(app, error, {argv + 1, argv + argc}), kInputWrong);
   } catch (const InputError& error) {
     return fail(error, kInputWrong);
   } catch (const std::exception& error) {

@@ -29,6 +29,24 @@ std::string header(const std::string& file) {
       file);
 }
 
+// Where an editor finds the schema: from the scenario's folder, or absolute where that would lead upwards. ""
+// without one.
+std::string schema_for(const std::string& file) {
+  const std::string scenarios = scenario_folder();
+  if (scenarios.empty()) return "";
+  const fs::path schema = fs::absolute(fs::path(scenarios) / "scenario.schema.json");
+  const fs::path relative = fs::relative(schema, fs::absolute(file).parent_path());
+  const bool leads_up = relative.empty() || *relative.begin() == "..";
+  return leads_up ? "file://" + schema.lexically_normal().string() : relative.string();
+}
+
+Json with_schema(Json scenario, const std::string& schema) {
+  Json all = Json::object();
+  if (!schema.empty()) all["$schema"] = schema;
+  all.update(scenario);
+  return all;
+}
+
 // Checked under another name, so that a file that is wrong never stands there.
 void write_checked(const std::string& file, const std::string& text) {
   const std::string draft = file + ".draft";
@@ -56,8 +74,11 @@ int new_command(const NewOptions& options) {
       throw InputError("--methods", "found \"" + name + "\"", join(known), did_you_mean(name, known));
   const bool asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
   const StarterChoices choices = starter_choices(options, asks ? &std::cin : nullptr, std::cout);
-  write_checked(options.out,
-                header(options.out) + commented_json(scenario_declaration(), starter_scenario(choices)));
+  if (!choices.train && !choices.text.empty())
+    throw InputError("--text", "found \"" + join(choices.text) + "\", but nothing is trained",
+                     "only with --train");
+  const Json scenario = with_schema(starter_scenario(choices), schema_for(options.out));
+  write_checked(options.out, header(options.out) + commented_json(scenario_declaration(), scenario));
   std::printf("%s is written and valid; next: longhaul check %s\n", options.out.c_str(), options.out.c_str());
   return kDone;
 }

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "analysis/claims/claims.h"
 #include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/budget_loss.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/comparison/render.h"
 #include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
@@ -23,10 +25,26 @@ std::string format_of(const CompareOptions& options) {
   return ending == ".csv" ? "csv" : ending == ".json" ? "json" : "text";
 }
 
-std::string rendered(const ComparisonTable& table, const std::string& format) {
-  if (format == "markdown") return comparison_markdown(table);
+constexpr std::size_t kTextWidth = 110;
+
+// What to conclude stands first; a table of numbers (CSV) has no place for it.
+std::string rendered(const ComparisonTable& table, const Conclusions& conclusions,
+                     const std::string& format) {
+  if (format == "markdown") return conclusions_markdown(conclusions) + comparison_markdown(table);
   if (format == "csv") return comparison_csv(table);
-  return format == "json" ? comparison_json(table) : comparison_text(table);
+  if (format == "json") {
+    Json json = Json::parse(comparison_json(table));
+    json["conclusions"] = conclusions_json(conclusions);
+    return json.dump(2) + "\n";
+  }
+  const std::string first = conclusions_text(conclusions, kTextWidth);
+  return first + (first.empty() ? "" : "\n") + comparison_text(table);
+}
+
+// Who asks for certain numbers or pairs has a question of their own.
+Conclusions conclusions_for(const CompareOptions& options, const RunDirectories& opened) {
+  if (!options.request.metrics.empty() || !options.request.pairs.empty()) return {};
+  return conclusions_of(opened.runs, options.request);
 }
 
 // How much of the scenario is done.
@@ -39,6 +57,21 @@ std::string done_in_words(const RunDirectory& run) {
         " Not given: {}; what is said below is of the cases that are there, and no verdict on the claim.",
         join(run.missing_shards));
   return text;
+}
+
+constexpr std::size_t kMostSentences = 3;
+
+// The verdict in a sentence, or in several of a claim that is judged at each point.
+std::string sentences_on(const Json& claim, const Json& verdicts) {
+  std::vector<std::string> sentences;
+  for (const Json& verdict : verdicts)
+    if (verdict["id"] == claim["id"]) sentences.push_back(verdict_sentence(verdict));
+  std::string text;
+  for (std::size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i)
+    text += "- " + sentences[i] + "\n";
+  if (sentences.size() > kMostSentences)
+    text += fmt::format("- and {} more points, as in the table\n", sentences.size() - kMostSentences);
+  return text + "\n";
 }
 
 // The folder of the case; a run with several needs its name.
@@ -75,7 +108,7 @@ int compare_command(const CompareOptions& options) {
   ComparisonTable table = compare_runs(opened.runs, options.request);
   warn(opened.problems);
   table.notes.insert(table.notes.begin(), opened.problems.begin(), opened.problems.end());
-  write_or_print(options.out, rendered(table, format_of(options)));
+  write_or_print(options.out, rendered(table, conclusions_for(options, opened), format_of(options)));
   return kDone;
 }
 
@@ -87,7 +120,14 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
     if (!run.written.is_object()) throw RunError(run.folder + "/scenario.json: cannot be read");
     text += fmt::format("## {}\n\n{}\n\n", run.summary.value("scenario", ""), done_in_words(run));
     const Json claims = run.claims();
-    for (const Json& claim : claims) text += verdict_markdown(claim, run.records);
+    if (claims.empty())
+      text +=
+          "The scenario makes no claims: there is nothing to judge (longhaul list options claims says how to write "
+          "one; longhaul compare compares the methods).\n";
+    const Json verdicts = run.summary.value("claims", Json::array());
+    for (const Json& claim : claims)
+      text += verdict_markdown(claim, run.records) + sentences_on(claim, verdicts);
+    text += conclusions_markdown(conclusions_of({run}));
   }
   write_or_print(out, text);
   return kDone;

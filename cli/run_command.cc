@@ -6,19 +6,23 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
 #include "analysis/claims/claims.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/run_files.h"
+#include "analysis/runs/run_directory.h"
 #include "analysis/runs/summary.h"
 #include "analysis/table.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
+#include "cli/machine.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
-#include "cli/work_plan.h"
+#include "cli/work_estimate.h"
 #include "core/child_main.h"
 #include "core/errors.h"
 #include "core/index.h"
@@ -31,6 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenOutputs = 10;
+constexpr int kWidestText = 110;  // columns of a sentence in a terminal
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
 
@@ -48,12 +53,32 @@ bool is_free(const fs::path& folder) {
   return true;
 }
 
+// Tables and summary are of the cases of one shard: those that another one has done would be in none of them.
+void check_shard(const std::string& folder, const RunOptions& options, const Scenario& scenario) {
+  const Json manifest = read_json_or_null(folder + "/manifest.json");
+  const Json written = member(member(manifest, "options"), "shard");
+  if (!written.is_string() || written == options.shard || options.only == "report") return;
+  const std::string old = written.get<std::string>();
+  std::set<const Case*> now;
+  for (const Case* one : plan_work(scenario, parse_shard(options.shard)).cases) now.insert(one);
+  const std::vector<const Case*> before = plan_work(scenario, parse_shard(old)).cases;
+  const auto lost =
+      std::count_if(before.begin(), before.end(), [&](const Case* one) { return now.count(one) == 0; });
+  if (lost == 0) return;
+  throw InputError("--shard",
+                   fmt::format("found {}, but {} holds shard {}: {} of its cases would be in no table",
+                               options.shard, folder, old, lost),
+                   fmt::format("--shard {} to continue it, or no --shard to run all cases there", old),
+                   "a folder of its own for each shard: report, compare and claims take several");
+}
+
 // A directory that is free, or that holds the same scenario and is to be continued.
 std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   std::string folder = options.out;
   if (folder.empty()) {
     folder = "results/" + scenario.name;
-    for (int i = 2; !options.resume && options.only != "report" && fs::exists(folder); ++i)
+    for (int i = 2; !options.resume && !options.overwrite && options.only != "report" && fs::exists(folder);
+         ++i)
       folder = fmt::format("results/{}-{}", scenario.name, i);
   }
   const std::string old = folder + "/scenario.json";
@@ -62,9 +87,10 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
       throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
     return folder;
   }
+  if (options.overwrite) return folder;
   if (!options.resume && options.only.empty())
     throw InputError("--out", folder + " already holds a run", "a new folder",
-                     "or --resume to continue that run");
+                     "--resume to continue that run, or --overwrite to remove it");
   const auto is_another = [&] {
     try {
       return read_json_or_null(old) != scenario.written;
@@ -74,18 +100,16 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   };
   if (is_another())
     throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
-                     "a new folder, or the same scenario and --set");
+                     "a new folder, or the same scenario and --set", "or --overwrite to remove that run");
+  check_shard(folder, options, scenario);
   return folder;
 }
 
-// With more cases timelines are hardly opened one by one, and each takes some ten megabytes.
-constexpr std::size_t kMostCasesWithTimelines = 64;
-
-// For a scenario of so many cases, in all shards together.
-TimelineFormat timeline_format(const std::string& name, std::size_t cases) {
-  if (name == "gz") return TimelineFormat::kGzip;
-  if (name == "json" || (name.empty() && cases <= kMostCasesWithTimelines)) return TimelineFormat::kJson;
-  return TimelineFormat::kNone;
+// What a run has written into its folder; anything else stays.
+void remove_run(const std::string& folder) {
+  for (const char* name : {"cases", "train", "figures", "summary.json", "metrics.csv", "exchanges.csv",
+                           "links.csv", "report.html", "live.html", "manifest.json", "scenario.json"})
+    fs::remove_all(folder + "/" + name);
 }
 
 class Run {
@@ -99,10 +123,11 @@ class Run {
         timeline_(timeline_format(options.timeline, scenario.cases.size())),
         manifest_(scenario, options.command),
         display_(options.quiet) {
+    if (options.overwrite) remove_run(layout_.folder);
     write_file(layout_.file("scenario.json"), scenario.written.dump(2) + "\n");
-    manifest_.write(layout_, plan_, "running");
     manifest_.set_option("jobs", options.jobs);
     manifest_.set_option("shard", options.shard);
+    manifest_.write(layout_, plan_, "running");
   }
 
   int execute() {
@@ -127,11 +152,25 @@ class Run {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options_.jobs);
   }
 
+  // "train diloco, seed 2": the seed where there are several, the swept values where they tell trainings
+  // apart.
+  std::string training_name(const Training& training) const {
+    const Case& one = *training.example;
+    const auto is_same_label = [&](const Training& other) {
+      return other.example->method.label == one.method.label;
+    };
+    if (std::count_if(plan_.trainings.begin(), plan_.trainings.end(), is_same_label) < 2)
+      return "train " + one.method.label;
+    const bool is_of_one_case = training.cases.size() == 1;
+    return is_of_one_case ? "train " + one.name
+                          : fmt::format("train {}, seed {}", one.method.label, one.seed);
+  }
+
   Job training_job(const Training& training) const {
     const std::string folder = layout_.training_folder(training.key);
     fs::create_directories(folder);
     write_file(folder + "/case.json", training.example->resolved.dump(2) + "\n");
-    Job job{"train " + training.example->method.label, folder, {}, 1};
+    Job job{training_name(training), folder, {}, 1};
     job.arguments = {sibling_executable("longhaul-train"), "--case", folder + "/case.json", "--out", folder};
     const std::string device = options_.device.empty() ? training.example->train->device : options_.device;
     job.arguments.insert(job.arguments.end(),
@@ -170,7 +209,8 @@ class Run {
     run_jobs(jobs, options_.jobs, "training", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("trainings", trainings[i]->key, result.wall_s);
       if (result.exit_status == kDone)
-        display_.line(jobs[i].name + ": done in " + human_duration(result.wall_s));
+        display_.line(fmt::format("{}: done in {} (train/{})", jobs[i].name, human_duration(result.wall_s),
+                                  trainings[i]->key));
       else
         note_failure(jobs[i], trainings[i]->cases, result);
       keep_outputs();
@@ -317,13 +357,29 @@ class Run {
     if (options_.silent) return print_failures();
     const Json summary = read_summary(layout_.folder), verdicts = summary.value("claims", Json::array());
     const int columns = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160;
-    if (!options_.quiet) std::printf("\n%s\n", summary_table(summary, columns).c_str());
-    for (const Json& verdict : verdicts) std::printf("claim %s\n", verdict_sentence(verdict).c_str());
+    if (!options_.quiet) {
+      std::printf("\n%s\n", summary_table(summary, columns, options_.each_seed).c_str());
+      print_conclusions(columns);
+    }
+    for (const std::string& line : verdict_lines(verdicts)) std::printf("claim %s\n", line.c_str());
     print_failures();
     std::printf("report: %s\n", layout_.file("report.html").c_str());
     if (interrupts_so_far() > 0)
       std::printf("interrupted; continue with: longhaul run %s --out %s --resume\n", scenario_.file.c_str(),
                   layout_.folder.c_str());
+  }
+
+  // What cannot be read of the cases is in the report.
+  void print_conclusions(int columns) const {
+    try {
+      const auto width = as_index(std::clamp(columns, 40, kWidestText));
+      const std::string text = conclusions_text(conclusions_of(open_runs({layout_.folder}).runs), width);
+      if (!text.empty()) std::printf("%s\n", text.c_str());
+    } catch (const InputError&) {
+      return;  // no case is there
+    } catch (const DamagedFile& error) {
+      std::fprintf(stderr, "warning: %s\n", error.what());
+    }
   }
 
   void print_failures() const {
@@ -353,11 +409,24 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 
+// Before there is a folder. What is only written down for other machines is not for this one.
+void check_machine(const RunOptions& options, const Scenario& scenario) {
+  if (options.only == "cases" || options.only == "report") return;
+  WorkPlan plan = plan_work(scenario, parse_shard(options.shard));
+  if (options.only == "replay") plan.trainings.clear();
+  const WorkEstimate work = estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs),
+                                          timeline_format(options.timeline, scenario.cases.size()));
+  const std::string folder = options.out.empty() ? "results" : options.out;
+  const std::vector<std::string> warnings = machine_warnings(work, options.scenario, folder, options.device);
+  if (!options.quiet && !options.resume) warn(warnings);
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
   const Scenario scenario = validated_scenario(options.scenario, options.assignments);
   check_executables(options, scenario);
+  check_machine(options, scenario);
   if (!options.quiet) warn(scenario_warnings(scenario));
   count_interrupts();
   return Run(options, scenario).execute();

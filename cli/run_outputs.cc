@@ -125,8 +125,11 @@ void Manifest::add_wall_time(const std::string& kind, const std::string& name, d
 
 void Manifest::write(const RunLayout& layout, const WorkPlan& plan, const std::string& status) {
   for (const Training& training : plan.trainings) {
-    const Json said = read_json_or_null(layout.training_folder(training.key) + "/training.json");
-    if (said.is_object()) json_["trainings"][training.key] = said;
+    Json said = read_json_or_null(layout.training_folder(training.key) + "/training.json");
+    if (!said.is_object()) continue;
+    said["seed"] = training.example->seed;
+    said["label"] = training.example->method.label;
+    json_["trainings"][training.key] = said;
   }
   json_["status"] = status;
   json_["finished"] = utc_now();

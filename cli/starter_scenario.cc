@@ -60,6 +60,13 @@ class Questions {
     return by_default;
   }
 
+  // Anything; "" is the default.
+  std::string line(const std::string& question) {
+    std::string answer;
+    ask(question, "", answer);
+    return answer;
+  }
+
   int number(const std::string& question, int least, int most, int by_default) {
     std::string answer;
     while (ask(question, std::to_string(by_default), answer)) {
@@ -111,10 +118,11 @@ Json topology_of(const std::string& network) {
   return {{"star", {{"rate", "1Gbps"}, {"rtt", "100ms"}}}};
 }
 
-Json training() {
+Json training(const std::vector<std::string>& text) {
+  const Json data = text.empty() ? Json{{"corpus", "system-headers"}} : Json{{"text", text}};
   return {{"steps", 200},
           {"model", {{"hidden", 96}, {"layers", 3}, {"heads", 4}, {"ffn", 256}, {"context", 128}}},
-          {"data", {{"corpus", "system-headers"}}},
+          {"data", data},
           {"batch", 4},
           {"optimizer", {{"lr", 1e-3}}}};
 }
@@ -147,6 +155,11 @@ StarterChoices starter_choices(const NewOptions& options, std::istream* in, std:
     if (!options.train)
       choices.train = ask.choice("Train replicas, or only simulate the network?", {"train", "network"},
                                  "train") == "train";
+    const bool trains = options.train.value_or(choices.train);
+    if (trains && options.text.empty())
+      choices.text = words_of(
+          ask.line("Text to train on: files or globs, relative to the scenario; nothing: the C and C++ "
+                   "headers of this machine"));
     if (options.methods.empty()) choices.methods = ask.choices("Methods", starter_methods(), choices.methods);
     if (!options.replicas) choices.replicas = ask.number("Replicas", 1, kMostAsked, choices.replicas);
     if (options.network.empty()) choices.network = ask.choice("Network", starter_networks(), choices.network);
@@ -157,6 +170,7 @@ StarterChoices starter_choices(const NewOptions& options, std::istream* in, std:
   if (options.replicas) choices.replicas = *options.replicas;
   if (!options.network.empty()) choices.network = options.network;
   if (options.seeds) choices.seeds = *options.seeds;
+  if (!options.text.empty()) choices.text = options.text;
   return choices;
 }
 
@@ -168,7 +182,7 @@ Json starter_scenario(const StarterChoices& choices) {
   scenario["seeds"] = seeds;
   scenario["replicas"] = choices.replicas;
   scenario["methods"] = methods;
-  if (choices.train) scenario["train"] = training();
+  if (choices.train) scenario["train"] = training(choices.text);
   scenario["workload"] = workload(choices.train);
   scenario["network"] = {{"fidelity", "flow"},
                          {"topology", topology_of(choices.network)},

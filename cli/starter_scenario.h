@@ -1,4 +1,5 @@
-// A scenario to start from, as longhaul new writes it: chosen by flags, by answers to questions, or by default.
+// A scenario to start from, as longhaul new writes it: chosen by flags, by answers to questions, or by
+// default.
 #pragma once
 
 #include <iosfwd>
@@ -12,11 +13,12 @@ namespace longhaul {
 
 // What a flag has not said is asked for on a terminal, and else the default.
 struct NewOptions {
-  std::string out = "my-scenario.json";
+  std::string out = "my-scenario.jsonc";
   std::optional<bool> train;
   std::vector<std::string> methods;  // empty: not said
   std::optional<int> replicas, seeds;
-  std::string network;  // "": not said
+  std::string network;            // "": not said
+  std::vector<std::string> text;  // files or globs to train on; empty: not said
 };
 
 struct StarterChoices {
@@ -26,6 +28,7 @@ struct StarterChoices {
   int replicas = 8;
   std::string network = "star";
   int seeds = 3;
+  std::vector<std::string> text;  // empty: the built-in corpus
 };
 
 // The methods and topologies it can begin with: all methods, and the topologies that need no file.

@@ -3,16 +3,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
 #include "core/errors.h"
-#include "core/files.h"
 #include "core/index.h"
+#include "core/metrics.h"
 #include "core/plan/node_passes.h"
 #include "core/scenario_options.h"
+#include "core/training_text.h"
+#include "core/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"
@@ -35,14 +38,12 @@ InputError in_scenario(const InputError& error, const Scenario& scenario, const 
   return InputError(parts);
 }
 
-void check_data(const Case& one) {
+// Cases that train on the same text are checked once.
+void check_data(const Case& one, std::set<std::string>& texts_seen) {
   if (!one.train) return;
-  const DataSpec& data = one.train->data;
-  const std::string path = data.kind == DataSpec::Kind::kShards ? "train.data.shards" : "train.data.text";
-  for (std::size_t i = 0; i < data.globs.size(); ++i)
-    if (files_matching(data.globs[i], one.folder).empty())
-      throw InputError(element_path(path, i), "\"" + data.globs[i] + "\" matches no file",
-                       "a path or a glob, relative to the scenario's folder (" + one.folder + ")");
+  const Case trained = trained_case(one);
+  if (texts_seen.insert(one.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
+    check_training_text(trained);
 }
 
 // Such a case is replayed before it is trained.
@@ -67,17 +68,22 @@ void fill_in_places(Case& one, std::map<std::string, std::vector<int>>& known) {
   order.places = found->second;
 }
 
-void check_case(const Case& one, std::set<std::string>& networks_seen) {
+// What was checked already, of other cases.
+struct Seen {
+  std::set<std::string> networks, texts;
+};
+
+void check_case(const Case& one, Seen& seen) {
   check_timing(one);
   if (one.train) trained_plan_of(one);  // its model may have fewer layers than the one that travels
   node_passes(one);                     // throws where the node does not fit the model
   check_rebalancing(one, plan_of(one));
   check_crashes(one, plan_of(one));
-  check_data(one);
+  check_data(one, seen.texts);
   const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
                               std::to_string(one.workload.parameters) + one.method.options.dump() +
                               member(one.resolved, "pipeline").dump() + member(one.resolved, "faults").dump();
-  if (!networks_seen.insert(network).second) return;
+  if (!seen.networks.insert(network).second) return;
   check_network(one);
   check_collectives(one, plan_of(one));
   // Whether there would be too many slices shows in counting what the replay carries.
@@ -127,7 +133,23 @@ std::vector<Json> planned_records(const Scenario& scenario) {
   return records;
 }
 
+// What only a training gives a case.
+bool is_of_training(const std::string& metric) {
+  return metric_named(metric).unit == Metric::Unit::kNats || metric == "time_to_target_s" ||
+         metric == "weight_spread";
+}
+
+void check_trained_metrics(const Json& claims) {
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    for (const char* key : {"metric", "ratio"})
+      if (const Json metric = member(claims[i], key); metric.is_string() && is_of_training(metric))
+        throw InputError(child_path(element_path("claims", i), key),
+                         fmt::format("found \"{}\", but nothing is trained", plain(metric)),
+                         "a number of the network, as sync_time_s.mean", "or add a train section");
+}
+
 void check_figures(const Scenario& scenario) {
+  if (!scenario.resolved.contains("train")) check_trained_metrics(claims_of(scenario));
   check_claims(claims_of(scenario), labels_of(scenario), swept_keys_of(scenario));
   if (scenario.resolved.contains("validation"))
     check_validation(scenario.resolved["validation"], labels_of(scenario), swept_keys_of(scenario),
@@ -152,13 +174,13 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
   } catch (const InputError& error) {
     throw error.in_file(file);
   }
-  std::set<std::string> networks_seen;
+  Seen seen;
   std::map<std::string, std::vector<int>> known_places;
   for (Case& one : scenario.cases) {
     try {
       method_named(one.method.name).check(one);
       fill_in_places(one, known_places);
-      check_case(one, networks_seen);
+      check_case(one, seen);
       fill_in_sites(one);
     } catch (const InputError& error) {
       throw in_scenario(error, scenario, one.method.label).in_file(file);
@@ -167,8 +189,42 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
   return scenario;
 }
 
-std::vector<std::string> scenario_warnings(const Scenario& scenario) {
+namespace {
+
+// What stands in the scenario and does not count, or costs more than it gives.
+std::vector<std::string> useless_values(const Scenario& scenario) {
   std::vector<std::string> warnings;
+  const Json train = member(scenario.resolved, "train"),
+             steps = member(member(scenario.written, "workload"), "steps");
+  if (train.is_null()) return warnings;
+  if (!steps.is_null() && steps != train["steps"])
+    warnings.push_back(
+        fmt::format("workload.steps = {} does not count: the {} steps of train.steps are replayed",
+                    steps.dump(), train["steps"].dump()));
+  constexpr int kBytes = 256, kMuchMore = 4 * kBytes;
+  for (const Case& one : scenario.cases) {
+    const ModelShape& model = one.train->model;
+    const DataSpec::Kind kind = one.train->data.kind;
+    if ((kind != DataSpec::Kind::kText && kind != DataSpec::Kind::kCorpus) || model.vocabulary < kMuchMore)
+      continue;
+    ModelShape small = model;
+    small.vocabulary = kBytes;
+    warnings.push_back(fmt::format(
+        "train.model.vocabulary = {} with byte tokens, of which there are {}: the model has {} times "
+        "the parameters that it can use",
+        model.vocabulary, kBytes,
+        format_number(std::round(10. * static_cast<double>(model.parameters()) /
+                                 static_cast<double>(small.parameters())) /
+                      10)));
+    break;
+  }
+  return warnings;
+}
+
+}  // namespace
+
+std::vector<std::string> scenario_warnings(const Scenario& scenario) {
+  std::vector<std::string> warnings = useless_values(scenario);
   for (const Case& one : scenario.cases)
     for (std::string& warning : method_named(one.method.name).warnings(one))
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())

@@ -128,25 +128,48 @@ std::optional<ModelShape> workload_model(const Json& json, const std::optional<T
   throw InputError("workload.model", "found " + json["model"].dump(), "see longhaul list models");
 }
 
-WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& train) {
+// What `total_tokens` need; `tokens` are those of a replica and step.
+int steps_for_tokens(const Json& json, bool trains, std::int64_t tokens, int replicas) {
+  const std::string path = "workload.total_tokens";
+  if (trains)
+    throw InputError(path, "found beside a train section", "train.steps",
+                     "what is trained has its own steps, which are replayed");
+  if (json.contains("steps"))
+    throw InputError(path, fmt::format("found beside workload.steps ({})", json["steps"].dump()),
+                     "one of them", "the steps follow from the tokens");
+  if (tokens == 0)
+    throw InputError(path, "found, but nothing says how many tokens a step has", "workload.tokens",
+                     "tokens per replica and step; the steps are total_tokens over replicas times tokens");
+  const std::int64_t total = json["total_tokens"], together = tokens * replicas;
+  const std::int64_t steps = (total - 1) / together + 1;
+  if (steps > kMostOfACount)
+    throw InputError(path, fmt::format("found {}, which are {} steps", total, steps),
+                     fmt::format("at most {} steps", kMostOfACount), "more tokens a step, or more replicas");
+  return static_cast<int>(steps);
+}
+
+WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& train, int replicas) {
   WorkloadSpec workload;
   workload.model = workload_model(json, train);
   workload.parameters =
       workload.model ? workload.model->parameters() : json["parameters"].get<std::int64_t>();
   workload.wire = parse_wire(json.at("wire"));
-  if (train)
+  workload.tokens = tokens_of_step(json, train);
+  if (json.contains("total_tokens"))
+    workload.steps = steps_for_tokens(json, train.has_value(), workload.tokens, replicas);
+  else if (train)
     workload.steps = train->steps;
   else if (json.contains("steps"))
     workload.steps = json["steps"];
   else
     throw InputError("workload.steps", "this key is missing", "an integer of at least 1",
-                     "without train it says how many inner steps are replayed");
-  workload.tokens = tokens_of_step(json, train);
+                     "without train it says how many inner steps are replayed; or give total_tokens");
   workload.step_time = parse_step_time(json.at("step_time"), workload.parameters, workload.tokens);
   if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
     throw InputError("workload.step_time.measured", "nothing is trained, so nothing is measured",
                      "constant, lognormal or flops", "or add a train section");
   if (json.contains("node")) workload.node = parse_device_node(json["node"]);
+  workload.accelerators = json.value("accelerators", workload.node ? workload.node->devices : 1);
   if (workload.node && workload.step_time.kind == StepTime::Kind::kMeasured)
     throw InputError("workload.node", "found beside workload.step_time.measured",
                      "a step_time of constant, lognormal or flops",
@@ -285,7 +308,7 @@ Case parse_case(const Json& written) {
   check_counts(one);
   check_microbatches(one);
   check_learned_bits(one);
-  one.workload = parse_workload(resolved.at("workload"), one.train);
+  one.workload = parse_workload(resolved.at("workload"), one.train, one.replicas);
   one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.workers());
   check_together(one);
   check_placed_workers(one, resolved.at("network"));

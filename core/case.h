@@ -71,8 +71,9 @@ struct WorkloadSpec {
   std::int64_t parameters = 0;
   std::optional<ModelShape> model;  // of so many parameters, where the scenario names one
   Wire wire = Wire::kBf16;
-  int steps = 0;
+  int steps = 0;            // written, or what total_tokens need
   std::int64_t tokens = 0;  // per replica and step; 0: not said
+  int accelerators = 1;     // of each worker
   StepTime step_time;
   std::vector<double> step_time_factors;  // by worker; empty: all 1
   std::optional<DeviceNodeSpec> node;     // without it a worker is one device, of step_time

@@ -35,6 +35,33 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
+// What people write who know a thing by another name, and what it is called here.
+struct OtherName {
+  const char *word, *name, *remark;
+};
+constexpr OtherName kOtherNames[] = {
+    {"gpu", "cuda", ""},
+    {"rtt", "delay", " (one way: half of the round trip)"},
+    {"latency", "delay", " (one way)"},
+    {"latency", "rtt", ""},
+    {"bandwidth", "rate", ""},
+    {"throughput", "rate", ""},
+    {"float32", "fp32", ""},
+    {"bfloat16", "bf16", ""},
+    {"float16", "fp16", ""},
+    {"half", "fp16", ""},
+    {"learning_rate", "lr", ""},
+    {"nodes", "replicas", ""},
+    {"workers", "replicas", ""},
+};
+
+const OtherName* other_name(const std::string& word, const std::vector<std::string>& candidates) {
+  for (const OtherName& other : kOtherNames)
+    if (word == other.word && std::find(candidates.begin(), candidates.end(), other.name) != candidates.end())
+      return &other;
+  return nullptr;
+}
+
 }  // namespace
 
 InputError::InputError(InputErrorParts parts)
@@ -64,6 +91,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
                          const std::string& otherwise) {
+  if (const OtherName* other = other_name(word, candidates))
+    return fmt::format("did you mean \"{}\"{}?", other->name, other->remark);
   const std::string near = nearest(word, candidates);
   return near.empty() ? otherwise : fmt::format("did you mean \"{}\"?", near);
 }

@@ -15,6 +15,7 @@ constexpr std::int64_t kMostParameters = 1'000'000'000'000'000;
 constexpr double kMostTogether = 1e17;
 constexpr int kMostLayers = 1 << 16;
 constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // of a replica and step; of a synthetic text
+constexpr std::int64_t kMostTotalTokens = 1'000'000'000'000'000'000;  // of a training
 
 // Nanoseconds in 63 bits, with room for the sum of a few.
 constexpr double kLongestDuration_s = 1e9;

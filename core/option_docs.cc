@@ -140,6 +140,21 @@ void append_help(const Node& node, const std::string& path, std::string& text) {
   }
 }
 
+// The keys that may follow in a dotted path; elements of lists and tables have no name of their own.
+std::vector<const Node*> keys_inside(const Node& node) {
+  std::vector<const Node*> inside;
+  const bool is_unnamed =
+      node.kind == NodeKind::kList || node.kind == NodeKind::kTable || node.kind == NodeKind::kEither;
+  for (const Node& child : node.children) {
+    if (!is_unnamed) {
+      inside.push_back(&child);
+      continue;
+    }
+    for (const Node* below : keys_inside(child)) inside.push_back(below);
+  }
+  return inside;
+}
+
 constexpr std::size_t kWidth = 110, kShort = 70;
 
 std::string comment(const Node* node, const std::string& indent) {
@@ -219,10 +234,31 @@ Json json_schema(const Node& node) {
   return schema;
 }
 
-std::string help_text(const Node& node) {
+std::string help_text(const Node& node, const std::string& path) {
   std::string text;
-  append_help(node, "", text);
+  append_help(node, path, text);
   return text;
+}
+
+const Node& option_at(const Node& root, const std::string& path) {
+  const Node* node = &root;
+  std::stringstream words(path);
+  for (std::string word; std::getline(words, word, '.');) {
+    const std::vector<const Node*> inside = keys_inside(*node);
+    word.erase(std::remove_if(word.begin(), word.end(),
+                              [](char c) { return std::string("<>[]").find(c) != std::string::npos; }),
+               word.end());
+    const auto found =
+        std::find_if(inside.begin(), inside.end(), [&](const Node* child) { return child->key == word; });
+    if (found == inside.end()) {
+      std::vector<std::string> keys;
+      for (const Node* child : inside) keys.push_back(child->key);
+      throw InputError(path, fmt::format("there is no option \"{}\" here", word),
+                       keys.empty() ? "nothing: this one has no keys" : join(keys), did_you_mean(word, keys));
+    }
+    node = *found;
+  }
+  return *node;
 }
 
 std::string commented_json(const Node& declaration, const Json& value) {

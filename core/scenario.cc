@@ -2,13 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <sstream>
 
+#include "core/duplicate_keys.h"
 #include "core/errors.h"
 #include "core/files.h"
 #include "core/hash.h"
+#include "core/inner_optimizer.h"
 
 namespace longhaul {
 namespace {
@@ -17,10 +20,15 @@ namespace fs = std::filesystem;
 
 Json read_json(const std::string& file) {
   const std::optional<std::string> text = read_file(file);
+  std::error_code unknown;
+  if (!text && fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0)
+    throw InputError({file, "", "is empty", "a scenario (JSON)", "longhaul new writes one to start from"});
   if (!text)
     throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "see scenarios/ for examples"});
   try {
-    return parse_json(*text, JsonComments::kAllowed);  // as longhaul new writes them
+    Json json = parse_json(*text, JsonComments::kAllowed);  // as longhaul new writes them
+    check_no_duplicate_keys(*text);
+    return json;
   } catch (const InputError& error) {
     InputErrorParts parts = error.parts();
     parts.file = file;
@@ -64,7 +72,7 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
   if (keys.empty()) throw InputError(where, "found an empty key", "a dotted key, as network.tcp.connections");
   Json* place = &scenario;
   std::size_t first = 0;
-  if (keys[0] == "methods") {
+  if (keys[0] == "methods" && (keys.size() > 1 || where != "--set")) {
     place = keys.size() < 3 ? nullptr : method_labelled(scenario, keys[1]);
     if (!place) {
       const std::vector<std::string> labels = labels_of(scenario);
@@ -94,7 +102,13 @@ void apply_assignment(Json& scenario, const std::string& assignment) {
   } catch (const InputError&) {  // a text without its quotes
     value = text;
   }
-  assign(scenario, assignment.substr(0, equals), value, "--set");
+  const std::string key = assignment.substr(0, equals);
+  assign(scenario, key, value, "--set");
+  // Of two keys that say the same thing in two ways, the one set last holds.
+  if (key == "seeds") scenario.erase("seed");
+  if (key == "seed") scenario.erase("seeds");
+  if (key == "workload.total_tokens") scenario["workload"].erase("steps");
+  if (key == "workload.steps") scenario["workload"].erase("total_tokens");
 }
 
 // One point of the sweep: dotted keys and their values, in the order written.
@@ -135,6 +149,38 @@ bool addresses_other_method(const std::string& key, const std::string& label) {
   return key.rfind(prefix, 0) == 0 && key.rfind(prefix + label + ".", 0) != 0;
 }
 
+// Where the sweep has `key`: "sweep.\"replicas\"", in a list of sweeps that of the first one which has it.
+std::string place_in_sweep(const Json& sweep, const std::string& key) {
+  const std::string quoted = fmt::format("\"{}\"", key);
+  if (!sweep.is_array()) return child_path("sweep", quoted);
+  for (std::size_t i = 0; i < sweep.size(); ++i)
+    if (sweep[i].contains(key)) return child_path(element_path("sweep", i), quoted);
+  return "sweep";
+}
+
+// A dotted key as the path of what it assigns: "methods.LABEL.key" is "methods[2].key".
+std::string assigned_path(const Json& scenario, const std::string& key) {
+  const std::vector<std::string> labels = labels_of(scenario);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string prefix = "methods." + labels[i] + ".";
+    if (key.rfind(prefix, 0) == 0) return element_path("methods", i) + "." + key.substr(prefix.size());
+  }
+  return key;
+}
+
+// An error in what a point has assigned is one of the sweep, where the user wrote it.
+InputError in_sweep(const InputError& error, const Json& scenario, const Point& point) {
+  InputErrorParts parts = error.parts();
+  for (const auto& [key, value] : point) {
+    const std::string path = assigned_path(scenario, key);
+    if (parts.path != path && parts.path.rfind(path + ".", 0) != 0 && parts.path.rfind(path + "[", 0) != 0)
+      continue;
+    parts.path = place_in_sweep(scenario["sweep"], key) + parts.path.substr(path.size());
+    break;
+  }
+  return InputError(parts);
+}
+
 // What a folder may be called: other characters are one '_' between words; "none" for {} and [].
 std::string name_part(const Json& value) {
   std::string name;
@@ -173,6 +219,35 @@ void check_labels(const Json& scenario) {
   }
 }
 
+void check_seeds(const Json& scenario) {
+  if (!scenario.contains("seed") || !scenario.contains("seeds")) return;
+  throw InputError("seeds", fmt::format("found beside \"seed\": {}", scenario["seed"].dump()), "one of them",
+                   fmt::format("for that seed alone: \"seeds\": [{}]", scenario["seed"].dump()));
+}
+
+bool sweeps_any(const Json& written, const std::set<std::string>& keys) {
+  for (const Point& point : sweep_points(written))
+    for (const auto& [key, value] : point)
+      if (keys.count(key) > 0) return true;
+  return false;
+}
+
+// Adds the defaults that follow from other values, where the sweep leaves those alone; and removes what does
+// not count. For readers of the whole scenario: the cases have what was written.
+void complete(Json& resolved, const Json& written) {
+  if (resolved.contains("seeds")) resolved.erase("seed");
+  if (!resolved.contains("train") || sweeps_any(written, {"train", "train.steps"})) return;
+  Json& train = resolved["train"];
+  const int steps = train["steps"];
+  for (const char* key : {"evaluate_every", "checkpoint_every"})
+    if (!train.contains(key)) train[key] = std::max(1, steps / 10);
+  if (sweeps_any(written, {"train.optimizer", "train.optimizer.lr"})) return;
+  Json& section = train["optimizer"];
+  const OptimizerSpec optimizer = parse_optimizer(section, steps, "train.optimizer");
+  if (!section.contains("min_lr")) section["min_lr"] = optimizer.min_lr;
+  if (!section.contains("warmup")) section["warmup"] = optimizer.warmup;
+}
+
 class Expansion {
  public:
   Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder,
@@ -191,7 +266,7 @@ class Expansion {
     try {
       scenario = resolve(declaration_, scenario, "");
     } catch (const InputError& error) {
-      throw point.empty() ? error : with_point(error, point);
+      throw point.empty() ? error : with_point(in_sweep(error, written_, point), point);
     }
     const bool many_seeds = scenario.contains("seeds");
     const Json seeds = many_seeds ? scenario["seeds"] : Json::array({scenario["seed"]});
@@ -225,7 +300,7 @@ class Expansion {
       cases_.push_back(parse_case(resolved));
       if (check_) check_(cases_.back());
     } catch (const InputError& error) {
-      throw point.empty() ? error : with_point(error, point);
+      throw point.empty() ? error : with_point(in_sweep(error, written_, point), point);
     }
   }
 
@@ -259,11 +334,17 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
     Json first_point = scenario.written;  // what the sweep gives need not be given outside it
     const std::vector<Point> points = sweep_points(scenario.written);
     for (const auto& [key, value] : points.front()) assign(first_point, key, value, "sweep");
-    scenario.resolved = resolve(declaration, first_point, "");
+    try {
+      scenario.resolved = resolve(declaration, first_point, "");
+    } catch (const InputError& error) {
+      throw in_sweep(error, scenario.written, points.front());
+    }
+    check_seeds(scenario.written);
     check_labels(scenario.resolved);
     scenario.name = scenario.resolved.value("name", fs::path(file).stem().string());
     const std::string folder = fs::absolute(fs::path(file)).parent_path().string();
     scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder, check).cases();
+    complete(scenario.resolved, scenario.written);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

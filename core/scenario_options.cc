@@ -160,6 +160,12 @@ Node workload_options() {
                   .means("number format of what is exchanged; the trainer rounds to it, but for int8, which "
                          "is replayed alone"),
               integer("steps").at_least(1).in("steps").means("inner steps when nothing is trained"),
+              large_integer("total_tokens")
+                  .at_least(1)
+                  .at_most(kMostTotalTokens)
+                  .in("tokens")
+                  .means("instead of steps: as many as all replicas need for so many tokens, the last one "
+                         "whole"),
               large_integer("tokens")
                   .at_least(1)
                   .at_most(kMostTokens)
@@ -167,6 +173,10 @@ Node workload_options() {
                   .means("tokens per replica and step, for bytes_per_token; default batch times context of "
                          "what is trained"),
               step_time_options(),
+              integer("accelerators")
+                  .at_least(1)
+                  .at_most(kMostReplicas)
+                  .means("of each worker, for accelerator_hours; default workload.node.devices, else 1"),
               table_of("step_time_factors", number("").above(0))
                   .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
                          "0.5}; the draws stay the same"),

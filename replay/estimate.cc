@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -33,6 +34,8 @@ constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row
 constexpr double kStepRowsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
 constexpr double kAnalyticMessagesPerSecond = 2e6;
+// Where each member sends to more peers than this at a time, an event changes the rates of all flows.
+constexpr int kFewAtOnce = 8;
 
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;
@@ -63,6 +66,7 @@ void add_product(std::int64_t& sum, std::int64_t count, std::int64_t each) {
 // What one group costs.
 struct GroupCost {
   std::int64_t transfers = 0, bytes = 0, events = 0;
+  double seconds = 0;  // besides those by events
 };
 
 // Rounds in which the window of a connection that was idle doubles, for messages of `bytes` at most: until it
@@ -74,32 +78,72 @@ int doublings(const ConnectionFacts& path, const TcpSpec& tcp, double bytes) {
   return needed > first ? static_cast<int>(std::ceil(std::log2(needed / first))) : 0;
 }
 
-// Of all that a member sends. In a large group only some members are asked.
-double start_up_events(const Case& one, const Topology& topology, const Collective& collective,
-                       const GroupExchange& group, const std::vector<int>& replicas) {
+// How unlike the paths of a group are, and how many messages a member sends at a time: both decide how much
+// an event costs.
+struct GroupTraffic {
+  double start_up_events = 0;
+  int peers_at_once = 1;
+  bool paths_differ = false;
+};
+
+bool is_like(const ConnectionFacts& one, const ConnectionFacts& other, const TcpSpec& tcp) {
+  const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
+  return near(one.rtt_s, other.rtt_s) &&
+         near(alone_rate(one, tcp.segment, tcp.connections), alone_rate(other, tcp.segment, tcp.connections));
+}
+
+// Of all that a member sends. In a large group only some members are asked. Where paths are alike messages
+// follow each other, and a window that was idle doubles once; where a slower path sets the pace, the others
+// are silent between two messages, and begin again with each.
+GroupTraffic traffic_of(const Case& one, const Topology& topology, const Collective& collective,
+                        const GroupExchange& group, const std::vector<int>& replicas) {
   constexpr std::int64_t kMostRounds = 1 << 12;
   const TcpSpec& tcp = one.network.tcp;
   const int rounds = collective.rounds(group);
   const int asked =
       static_cast<int>(std::clamp<std::int64_t>(kMostRounds / std::max(1, rounds), 1, group.members));
   const auto replica = [&](int member) { return replicas.empty() ? member : replicas[as_index(member)]; };
-  double events = 0;
+  GroupTraffic traffic;
+  double once = 0, each_time = 0, in_rounds = 0;
+  std::optional<ConnectionFacts> first;
   for (int i = 0; i < asked; ++i) {
     const int member = static_cast<int>(static_cast<std::int64_t>(i) * group.members / asked);
     std::map<int, std::vector<std::int64_t>> to;  // by peer
-    for (int round = 0; round < rounds; ++round)
-      for (const Message& message : collective.round(group, member, round).sends)
+    for (int round = 0; round < rounds; ++round) {
+      std::set<int> peers;
+      for (const Message& message : collective.round(group, member, round).sends) {
         to[message.peer].push_back(message.bytes);
+        peers.insert(message.peer);
+      }
+      traffic.peers_at_once = std::max(traffic.peers_at_once, static_cast<int>(peers.size()));
+    }
     for (const auto& [peer, messages] : to) {
       const ConnectionFacts path = connection_facts(topology, tcp, replica(member), replica(peer));
       const auto largest = static_cast<double>(*std::max_element(messages.begin(), messages.end()));
-      events += 2 * doublings(path, tcp, largest);
+      traffic.paths_differ = traffic.paths_differ || (first && !is_like(*first, path, tcp));
+      if (!first) first = path;
+      once += 2 * doublings(path, tcp, largest);
+      for (const std::int64_t bytes : messages)
+        each_time += 2 * doublings(path, tcp, static_cast<double>(bytes));
       if (tcp.queue != "fifo") continue;
       const double pipe = alone_rate(path, tcp.segment, tcp.connections) * path.rtt_s;
-      for (const std::int64_t bytes : messages) events += 2 * std::ceil(static_cast<double>(bytes) / pipe);
+      for (const std::int64_t bytes : messages) in_rounds += 2 * std::ceil(static_cast<double>(bytes) / pipe);
     }
   }
-  return events * group.members / asked;
+  const bool starts_again = traffic.paths_differ && tcp.slow_start_after_idle && tcp.queue != "fifo";
+  // Trees send to several at a time: what they begin and end changes the others' windows too.
+  const double together = starts_again && rounds > 64 ? 2 : 1;
+  traffic.start_up_events =
+      ((starts_again ? together * each_time : once) + in_rounds) * group.members / asked;
+  return traffic;
+}
+
+// What that takes for each flow, s. Flows end one by one where beginnings and paths differ, else mostly
+// together.
+double seconds_per_flow(const StepTime& time, bool paths_differ) {
+  const bool begin_apart = time.kind == StepTime::Kind::kMeasured || time.sigma > 0;
+  if (begin_apart && paths_differ) return 1.2e-8;
+  return begin_apart || paths_differ ? 5e-10 : 0;
 }
 
 // Where the network signals congestion each connection is on its own (sim/network/flow_network.h).
@@ -127,16 +171,20 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
     const Collective& collective = find_collective(exchange.rule->collective);
     check_slices(one.network.slice, collective, group);
     const Totals totals = collective.totals(group);
-    GroupCost cost{totals.transfers * slice_count(one.network.slice, collective, group), totals.bytes, 0};
+    GroupCost cost{totals.transfers * slice_count(one.network.slice, collective, group), totals.bytes, 0, 0};
     if (one.network.fidelity == "flow") {
-      const double starting = start_up_events(one, blocks_of(one), collective, group, first);
-      cost.events = (2 * cost.transfers + std::llround(starting)) * channels(one.network.tcp);
+      const GroupTraffic traffic = traffic_of(one, blocks_of(one), collective, group, first);
+      cost.events = (2 * cost.transfers + std::llround(traffic.start_up_events)) * channels(one.network.tcp);
+      if (traffic.peers_at_once > kFewAtOnce)
+        cost.seconds = static_cast<double>(cost.events) * members * traffic.peers_at_once *
+                       seconds_per_flow(one.workload.step_time, traffic.paths_differ);
     }
     found = known.emplace(key, cost).first;
   }
   add_product(estimate.transfers, count, found->second.transfers);
   add_product(estimate.payload_bytes, count, found->second.bytes);
   add_product(estimate.events, count, found->second.events);
+  estimate.seconds += static_cast<double>(count) * found->second.seconds;
 }
 
 // Several senders to one receiver at a time fill its FIFO together.
@@ -219,7 +267,7 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
     estimate.node_bytes = node_passes(one).step(0).bytes * trace.context.steps * trace.context.replicas;
   const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));
-  estimate.seconds = replica_steps / kReplicaStepsPerSecond;
+  estimate.seconds += replica_steps / kReplicaStepsPerSecond;
   if (replica_steps <= static_cast<double>(kMostStepRows))
     estimate.seconds += replica_steps / kStepRowsPerSecond;
   const auto transfers = static_cast<double>(estimate.transfers);

@@ -15,11 +15,11 @@ struct ReplayEstimate {
   double node_bytes = 0;  // between the devices of a node: not carried by the network, and no event
   // Of the flow fidelity: the end of sending and the arrival of each transfer, and the end and the
   // acknowledgement of each round in which a window that was idle before the exchange doubles (with queue
-  // `fifo` of every round). Not counted: marks, losses, and windows that idle within an exchange.
+  // `fifo` of every round). Where the paths of a group differ each message begins again: a slower path sets
+  // the pace. Not counted: marks and losses.
   std::int64_t events = 0;
-  // Of processor time for the case's fidelity; mostly right within a factor of about three. In `flow` an
-  // all-to-all of replicas that are not ready together takes longer, 3 times at 128 replicas and more with
-  // more: there an event changes the rates of all.
+  // Of processor time for the case's fidelity; mostly right within a factor of about three. Where members
+  // send to many at a time, an event of `flow` changes the rates of all.
   double seconds = 0;
 };
 

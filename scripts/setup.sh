@@ -18,7 +18,8 @@ packages=(
   libgtest-dev libjs-chart.js python3 python3-jsonschema
 )
 if [ "${1:-}" = --tests ]; then
-  packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils iproute2)
+  packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils iproute2
+             python3-pip python3-setuptools python3-wheel python3-venv python3-pandas man-db zsh fish)
 fi
 
 if [ "${1:-}" = --fuzz ]; then

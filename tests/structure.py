@@ -16,7 +16,8 @@ ARROWS = {
     "sim": {"core", "net", "replay"},
     "trainer": {"core", "methods"},
     "analysis": {"core", "methods", "net"},
-    "cli": {"core", "methods", "net", "replay", "analysis"},
+    "planner": {"core", "methods", "net", "replay", "analysis"},
+    "cli": {"core", "methods", "net", "replay", "analysis", "planner"},
 }
 
 

@@ -14,6 +14,7 @@
 #include "core/index.h"
 #include "core/model_shape.h"
 #include "core/plan/program.h"
+#include "core/training_text.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/training_state.h"
@@ -131,11 +132,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
                           {"device", to_string(device)},
                           {"an arithmetic", arithmetic()},
                           {"libraries", libraries()}});
-  if (data_.training.size() / as_index(train_.shards) < as_index(train_.model.context) + 1)
-    throw InputError("train.data",
-                     fmt::format("a text of {} tokens has {} parts", data_.training.size(), train_.shards),
-                     fmt::format("parts of {} tokens at least", train_.model.context + 1),
-                     "a longer text, or replicas that share theirs");
+  check_own_parts(data_.training.size(), train_);
   if (leaves_home(plan_.pipeline) && ranks.size() > 1)
     throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks.size()),
                      "\"straight\", or one rank",

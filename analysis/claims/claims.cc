@@ -62,6 +62,7 @@ struct Judged {
   const PointValues* point;
   double measured, low, high;
   Verdict verdict;
+  Interval possible = {NAN, NAN};  // low to high, widened by the network model's error
 };
 
 // Without a copy; a record of somebody else's may lack it.
@@ -191,16 +192,12 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
   return points.take();
 }
 
-// A simulated time is right to a factor of 1 ± r; a ratio of two of them to (1 ± r) / (1 ∓ r).
 Judged judge_point(const PointValues& point, const Bound& bound, bool is_ratio) {
   if (point.values.empty()) return {&point, NAN, NAN, NAN, Verdict::kUndecided};
   const Interval interval = t_interval(point.values, 0.95);
-  const double r = point.residual;
-  const double down = is_ratio ? (1 - r) / (1 + r) : 1 - r, up = is_ratio ? (1 + r) / (1 - r) : 1 + r;
-  const Verdict verdict = point.complete ? bound.judge(std::min(interval.low * down, interval.low * up),
-                                                       std::max(interval.high * up, interval.high * down))
-                                         : Verdict::kUndecided;
-  return {&point, mean(point.values), interval.low, interval.high, verdict};
+  const Interval possible = widened(interval, point.residual, is_ratio);
+  const Verdict verdict = point.complete ? bound.judge(possible.low, possible.high) : Verdict::kUndecided;
+  return {&point, mean(point.values), interval.low, interval.high, verdict, possible};
 }
 
 std::string what_in_words(const Json& claim) {
@@ -222,16 +219,47 @@ std::string point_in_words(const Json& swept) {
   return join(parts);
 }
 
+std::string three_digits(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+// Of a verdict's record; none where it is missing, null, or no pair of numbers.
+std::optional<Interval> interval_at(const Json& verdict, const char* key) {
+  const Json ends = member(verdict, key);
+  if (!ends.is_array() || ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number())
+    return std::nullopt;
+  return Interval{ends[0], ends[1]};
+}
+
+// "9.14 [9.1, 9.2] over 3 seeds", "9.14 in each of 3 seeds", "9.14".
 std::string measured_in_words(const Json& verdict) {
-  const Json value = member(verdict, "measured"), interval = member(verdict, "interval");
+  const Json value = member(verdict, "measured");
   if (!value.is_number()) return "not measured";
-  const std::string measured = fmt::format("{:.3g}", value.get<double>());
   const int seeds = verdict["seeds"];
-  const bool has_interval =
-      interval.is_array() && interval.size() == 2 && interval[0].is_number() && interval[1].is_number();
-  if (seeds < 2 || !has_interval) return measured;
-  return fmt::format("{} [{:.3g}, {:.3g}] over {} seeds", measured, interval[0].get<double>(),
-                     interval[1].get<double>(), seeds);
+  const std::optional<Interval> interval = interval_at(verdict, "interval");
+  if (seeds < 2 || !interval) return three_digits(value);
+  if (interval->high - interval->low <= 1e-9 * std::abs(value.get<double>()))
+    return fmt::format("{} in each of {} seeds", three_digits(value), seeds);
+  return fmt::format("{} [{}, {}] over {} seeds", three_digits(value), three_digits(interval->low),
+                     three_digits(interval->high), seeds);
+}
+
+// "; the network model's 7 % make that 7.95 to 10.5"; "" where the network model plays no part.
+std::string widened_in_words(const Json& verdict) {
+  const Json residual = member(verdict, "residual");
+  const std::optional<Interval> possible = interval_at(verdict, "possible");
+  if (!residual.is_number() || residual == 0) return "";
+  if (residual >= 1) return "; " + residual_in_words(1, "", "");
+  return possible
+             ? "; " + residual_in_words(residual, three_digits(possible->low), three_digits(possible->high))
+             : "";
+}
+
+// Why a verdict is what it is where its figures do not say.
+std::string not_done_in_words(const Json& verdict) {
+  if (verdict.contains("missing_cases"))
+    return fmt::format("; {} cases of the scenario are in other shards", plain(verdict["missing_cases"]));
+  return member(verdict, "incomplete") == true ? "; not all of its cases are done" : "";
 }
 
 Json finite_or_null(double value) {
@@ -246,6 +274,7 @@ Json claim_record(const Json& claim, const Judged& decisive, std::size_t points,
           {"bound", bound_in_words(Bound(claim))},
           {"measured", finite_or_null(decisive.measured)},
           {"interval", {finite_or_null(decisive.low), finite_or_null(decisive.high)}},
+          {"possible", {finite_or_null(decisive.possible.low), finite_or_null(decisive.possible.high)}},
           {"threshold", Bound(claim).threshold()},
           {"verdict", word(decisive.verdict)},
           // Of a shard that lacks its cases nothing is known of the point.
@@ -253,6 +282,7 @@ Json claim_record(const Json& claim, const Judged& decisive, std::size_t points,
           {"points", points},
           {"seeds", decisive.point->values.size()},
           {"residual", decisive.point->residual},
+          {"incomplete", !decisive.point->complete},
           {"evidence", evidence}};
 }
 
@@ -377,7 +407,7 @@ std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json
   std::vector<JudgedPoint> judged;
   for (const PointValues& point : points_of(claim, records)) {
     const Judged one = judge_point(point, Bound(claim), claim.contains("ratio"));
-    judged.push_back({point.swept, one.measured, word(one.verdict)});
+    judged.push_back({point.swept, one.measured, word(one.verdict), one.possible, point.residual});
   }
   return judged;
 }
@@ -388,16 +418,40 @@ std::string claim_in_words(const Json& claim) {
 
 std::string verdict_grounds(const Json& verdict) {
   const std::string point = point_in_words(verdict["point"]);
-  std::string text = fmt::format("{} is {}; claimed: {}", plain(verdict["what"]), measured_in_words(verdict),
-                                 plain(verdict["bound"]));
+  std::string text =
+      fmt::format("{} is {}{}{}, so {} {}", plain(verdict["what"]), measured_in_words(verdict),
+                  widened_in_words(verdict), not_done_in_words(verdict), plain(verdict["bound"]),
+                  plain(verdict["verdict"]) == "undecided" ? "is undecided" : plain(verdict["verdict"]));
   if (!point.empty()) text += fmt::format(" (at {})", point);
-  if (verdict.contains("missing_cases"))
-    text += fmt::format("; {} cases of the scenario are in other shards", plain(verdict["missing_cases"]));
   return text;
 }
 
 std::string verdict_sentence(const Json& verdict) {
-  return fmt::format("{} {}: {}", plain(verdict["id"]), plain(verdict["verdict"]), verdict_grounds(verdict));
+  const std::string judged = plain(verdict["verdict"]);
+  return fmt::format("{} {}: {}", plain(verdict["id"]), judged == "undecided" ? "is undecided" : judged,
+                     verdict_grounds(verdict));
+}
+
+std::vector<std::string> verdict_lines(const Json& verdicts) {
+  std::vector<std::string> lines, ids;
+  for (const Json& verdict : verdicts) add_new(plain(verdict["id"]), ids);
+  for (const std::string& id : ids) {
+    std::map<std::string, int> counts;
+    const Json* last = nullptr;
+    int points = 0;
+    for (const Json& verdict : verdicts) {
+      if (plain(verdict["id"]) != id) continue;
+      ++counts[plain(verdict["verdict"])];
+      ++points;
+      last = &verdict;
+    }
+    lines.push_back(points == 1
+                        ? verdict_sentence(*last)
+                        : fmt::format("{} at each of {} points: {} hold, {} are undecided, {} fail (longhaul "
+                                      "claims has the table)",
+                                      id, points, counts["holds"], counts["undecided"], counts["fails"]));
+  }
+  return lines;
 }
 
 }  // namespace longhaul

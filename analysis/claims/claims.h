@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/statistics.h"
 #include "core/options.h"
 
 namespace longhaul {
@@ -35,7 +36,8 @@ void check_swept(const Json& claim, const std::string& path, const char* table,
 //   id, statement, measured, interval [low, high], threshold, verdict (holds, fails, undecided), evidence
 //   (case names), what (the number in words), bound ("at least 10"), point (the swept values that decided),
 //   points (how many were judged), seeds (of the deciding point; the interval of a single one is a point),
-//   residual (by which the interval was widened)
+//   residual (by which the interval was widened), possible (the widened interval), incomplete (a case of the
+//   deciding point is not done)
 // "all" holds if it holds at every point, and fails if it fails at one; "any" the other way round. Undecided:
 // the threshold lies within the interval widened by the residual of the network model, or a case that it
 // needs is not done.
@@ -48,6 +50,8 @@ struct JudgedPoint {
   Json swept;
   double measured = 0;
   std::string verdict;
+  Interval possible = {};  // the interval of `measured`, widened by the network model's error
+  double residual = 0;     // that error, a fraction
 };
 
 // Every point that the claim quantifies over, whatever its quantifier is.
@@ -56,9 +60,13 @@ std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json
 // "sync_time_s.mean of diloco over noloco; claimed: at least 10".
 std::string claim_in_words(const Json& claim);
 
-// A verdict for people: "order-of-magnitude fails: sync_time_s.mean of diloco over noloco is 1.28, not at
-// least 10 (at network.tcp.connections = 8)".
+// A verdict for people, the same wherever it is said: "ten is undecided: sync_time_s.mean of diloco over
+// noloco is 9.14; the network model's 7 % make that 7.95 to 10.5, so at least 10 is undecided (at replicas =
+// 64)".
 std::string verdict_sentence(const Json& verdict);
+
+// One line a claim; of one that is judged at each point how many points hold, are undecided and fail.
+std::vector<std::string> verdict_lines(const Json& verdicts);
 
 // The part of it after the colon.
 std::string verdict_grounds(const Json& verdict);

@@ -67,10 +67,12 @@ std::vector<Axis> axes_of(const std::vector<JudgedPoint>& points) {
 void add(VerdictCell& cell, const JudgedPoint& point) {
   if (std::isfinite(point.measured)) {
     const bool first = cell.points() == 0 || std::isnan(cell.low);
+    cell.possible_low = first ? point.possible.low : std::min(cell.possible_low, point.possible.low);
+    cell.possible_high = first ? point.possible.high : std::max(cell.possible_high, point.possible.high);
     cell.low = first ? point.measured : std::min(cell.low, point.measured);
     cell.high = first ? point.measured : std::max(cell.high, point.measured);
   } else if (cell.points() == 0) {
-    cell.low = cell.high = NAN;
+    cell.low = cell.high = cell.possible_low = cell.possible_high = NAN;
   }
   ++(point.verdict == "holds" ? cell.holds : point.verdict == "fails" ? cell.fails : cell.undecided);
 }

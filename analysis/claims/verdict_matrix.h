@@ -14,7 +14,8 @@
 namespace longhaul {
 
 struct VerdictCell {
-  double low = 0, high = 0;  // of what was measured; NaN where nothing was
+  double low = 0, high = 0;                    // of what was measured; NaN where nothing was
+  double possible_low = 0, possible_high = 0;  // the same with the network model's error
   int holds = 0, undecided = 0, fails = 0;
 
   int points() const { return holds + undecided + fails; }

@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-
-#include "analysis/run_files.h"
+#include "analysis/comparison/loss_curve.h"
 #include "core/errors.h"
 #include "core/units.h"
 
@@ -52,31 +50,10 @@ void add_budget_losses(const std::vector<std::string>& metrics, std::vector<RunD
     for (RunDirectory& run : runs)
       for (Json& record : run.records)
         if (record.value("status", "") == "done")
-          if (const auto loss = loss_within(run.case_folder(record), wanted.kind, wanted.budget))
+          if (const auto loss =
+                  LossCurve::of_case(run.case_folder(record)).within(wanted.kind, wanted.budget))
             put(record, wanted.path, *loss);
   }
-}
-
-std::optional<double> loss_within(const std::string& case_folder, Budget kind, double budget) {
-  const std::string file = case_folder + "/metrics.csv";
-  if (!std::filesystem::exists(file)) return std::nullopt;
-  CsvStream rows(file, {"replica", "phase", "loss", kind == Budget::kSeconds ? "simulated_s" : "bytes_sent"});
-  std::optional<double> loss;
-  double used = 0;
-  std::string phase;
-  while (rows.next()) {
-    if (rows.text(0) != "mean") continue;
-    const double next_loss = rows.number(2), next_used = rows.number(3);
-    if (next_used > budget) {
-      const bool is_outer_step = phase == "before" && rows.text(1) == "after";
-      if (loss && !is_outer_step) *loss += (next_loss - *loss) * (budget - used) / (next_used - used);
-      return loss;
-    }
-    loss = next_loss;
-    used = next_used;
-    phase = rows.text(1);
-  }
-  return loss;
 }
 
 }  // namespace longhaul

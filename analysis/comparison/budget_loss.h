@@ -3,7 +3,6 @@
 // bytes on trainings that went on for longer.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,11 +16,5 @@ bool is_budget_loss(const std::string& metric);
 // paths. Of a case that was never within its budget, or trained nothing, there is none. Throws InputError
 // (--metric) for a budget that is neither a time nor a number of bytes.
 void add_budget_losses(const std::vector<std::string>& metrics, std::vector<RunDirectory>& runs);
-
-// The loss, mean over replicas, of the case in this folder when so many seconds, or bytes, were used: between
-// two evaluations on the line through them, between those before and after an outer step the former; after
-// the last evaluation that one. None where the first evaluation needed more.
-enum class Budget { kSeconds, kBytes };
-std::optional<double> loss_within(const std::string& case_folder, Budget kind, double budget);
 
 }  // namespace longhaul

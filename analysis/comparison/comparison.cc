@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/comparison/draws.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/record_values.h"
 #include "analysis/residual.h"
@@ -29,8 +30,11 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   Group group;
   group.name = sample.name;
   group.cases = sample.cases.size();
+  group.draws = sample.draws;
+  if (follows_from_training(metric)) group.draws.push_back("the training");
   for (const auto& [run, record] : sample.cases) {
     if (!metric.target.empty() && record->contains(metric.target)) group.has_target = true;
+    group.rounding = std::max(group.rounding, rounding_of(*record, metric));
     const std::optional<double> value = value_at(*record, metric.path);
     if (value && std::isfinite(*value)) group.values.push_back({record->value("seed", Json()), *value});
     if (metric.depends_on_network_time && record->contains("fidelity"))
@@ -69,8 +73,22 @@ void test_reached(const Group& a, const Group& b, Comparison& comparison) {
                    static_cast<unsigned>(b.values.size()), static_cast<unsigned>(b.cases));
 }
 
+// ", because who meets whom is drawn from it".
+std::string drawn_in_words(const Group& a, const Group& b) {
+  std::vector<std::string> draws = a.draws;
+  for (const std::string& draw : b.draws) add_new(draw, draws);
+  return draws.empty() || contains(draws, kUnknownDraws) ? "" : ": it decides " + enumeration(draws, "and");
+}
+
 void test_means(const Group& a, const Group& b, Comparison& comparison) {
   comparison.has_difference = true;
+  if (a.is_fixed() && b.is_fixed()) {
+    comparison.test = Test::kFixed;
+    comparison.seeds = std::min(a.values.size(), b.values.size());
+    comparison.difference.mean = a.mean - b.mean;
+    comparison.interval = {comparison.difference.mean, comparison.difference.mean};
+    return;
+  }
   const auto [paired_a, paired_b] = shared_seeds(a, b);
   if (paired_a.size() >= 2) {
     comparison.test = Test::kPaired;
@@ -83,7 +101,7 @@ void test_means(const Group& a, const Group& b, Comparison& comparison) {
   comparison.seeds = std::min(a.values.size(), b.values.size());
   comparison.difference.mean = a.mean - b.mean;
   if (comparison.seeds < 2) {
-    comparison.remark = "one seed shows nothing";
+    comparison.remark = "one seed shows nothing" + drawn_in_words(a, b);
     return;
   }
   comparison.test = Test::kWelch;
@@ -143,7 +161,7 @@ std::vector<Comparison*> family_of(ComparisonTable& table) {
   for (MetricComparison& metric : table.metrics)
     for (ComparisonRow& row : metric.rows)
       for (Comparison& one : row.comparisons)
-        if (one.test != Test::kNone) family.push_back(&one);
+        if (one.has_p()) family.push_back(&one);
   return family;
 }
 
@@ -166,9 +184,26 @@ void correct(ComparisonTable& table) {
 }
 
 // a is right to a factor of 1 ± its residual and so is b: a difference that this can turn round is not shown.
-bool within_residual(const Comparison& one, const Group& a, const Group& b) {
+// Why not; "" where it is shown.
+std::string within_residual(const Comparison& one, const Group& a, const Group& b) {
+  const double residual = std::max(a.residual, b.residual);
+  const double error = a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
   const double nearest_to_zero = std::min(std::abs(one.interval.low), std::abs(one.interval.high));
-  return nearest_to_zero <= a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
+  if (residual == 0 || nearest_to_zero > error) return "";
+  if (residual >= 1) return "the network model's error is not known for this queue";
+  const long percent = std::lround(100 * residual);
+  if (std::abs(one.difference.mean) <= error)
+    return fmt::format("within the network model's error of {} %", percent);
+  return fmt::format(
+      "the interval over seeds ends within the network model's error of {} %: more seeds may decide",
+      percent);
+}
+
+bool is_rounding(const Metric& metric, const Comparison& one, const Group& a, const Group& b) {
+  const double difference = std::abs(one.difference.mean);
+  if (one.test == Test::kFixed && difference <= 1e-9 * std::max(std::abs(a.mean), std::abs(b.mean)))
+    return true;
+  return metric.unit == Metric::Unit::kSeconds && difference < std::max(a.rounding, b.rounding);
 }
 
 void judge_equivalence(const Metric& metric, double margin, Comparison& one) {
@@ -180,17 +215,18 @@ void judge_equivalence(const Metric& metric, double margin, Comparison& one) {
 }
 
 void judge(const Metric& metric, const ComparisonRow& row, Comparison& one) {
-  if (one.test == Test::kNone || one.corrected.p > kLevel) return;
+  if (one.test == Test::kNone || (one.has_p() && one.corrected.p > kLevel)) return;
   const Group &a = row.groups[one.a], &b = row.groups[one.b];
   if (one.test == Test::kFisher) {
     one.outcome = a.values.size() * b.cases > b.values.size() * a.cases ? Outcome::kBetter : Outcome::kWorse;
     return;
   }
-  const double residual = std::max(a.residual, b.residual);
-  if (residual > 0 && within_residual(one, a, b)) {
-    one.remark = residual < 1
-                     ? fmt::format("within the network model's error of {} %", std::lround(100 * residual))
-                     : "the network model's error is not known for this queue";
+  if (is_rounding(metric, one, a, b)) {
+    one.remark = one.difference.mean == 0 ? "equal" : "equal but for rounding";
+    return;
+  }
+  if (const std::string why = within_residual(one, a, b); !why.empty()) {
+    one.remark = why;
     return;
   }
   const bool lower = one.difference.mean < 0;
@@ -254,6 +290,13 @@ void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
 }
 
 }  // namespace
+
+bool Group::is_fixed() const {
+  if (!draws.empty() || values.empty() || values.size() < cases) return false;
+  return std::all_of(values.begin(), values.end(), [&](const SeedValue& one) {
+    return std::abs(one.value - values[0].value) <= 1e-9 * std::abs(values[0].value);
+  });
+}
 
 ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
   ComparisonTable table;

@@ -4,6 +4,10 @@
 // of a row; all else that differs between cases makes the rows. All differences that are shown are one
 // family, for which Holm's correction holds the probability of one false difference or more to at most
 // `kLevel`.
+//
+// Where the replay of a case draws nothing from the seed (draws.h), its simulated times have no chance in
+// them and no test: what can turn a difference round is the network model's error (analysis/residual.h)
+// alone.
 #pragma once
 
 #include <string>
@@ -27,20 +31,25 @@ struct SeedValue {
 
 // The seeds of one configuration and one metric.
 struct Group {
-  std::string name;               // of what is compared: "noloco", "noloco (inner_steps = 50)", "0.7"
-  std::vector<SeedValue> values;  // of the done cases that have the metric, by seed
-  std::size_t cases = 0;          // done
-  bool has_target = false;        // of time_to_target_s: a seed without value never reached it
-  double residual = 0;            // of a simulated time: how wrong the network model may be, a fraction
-  double mean = 0;                // of values, if there are any
+  std::string name;                // of what is compared: "noloco", "noloco (inner_steps = 50)", "0.7"
+  std::vector<SeedValue> values;   // of the done cases that have the metric, by seed
+  std::size_t cases = 0;           // done
+  bool has_target = false;         // of time_to_target_s: a seed without value never reached it
+  double residual = 0;             // of a simulated time: how wrong the network model may be, a fraction
+  std::vector<std::string> draws;  // from the seed, of what moves this metric; empty: no seed changes it
+  double rounding = 0;             // of a time: a difference below it is rounding (record_values.h)
+  double mean = 0;                 // of values, if there are any
   Interval interval;  // of the mean, 95 %: Student's t; BCa bootstrap from kBootstrapFrom seeds on
 
   // Some seeds never reached the target, so there is no mean.
   bool missed_target() const { return has_target && values.size() < cases; }
+  // Nothing is drawn, and what the seeds have is the same to nine digits.
+  bool is_fixed() const;
 };
 
 struct Comparison {
-  enum class Test { kNone, kPaired, kWelch, kFisher };
+  // kFixed: both are the same in every seed; their difference is exact but for the network model's error.
+  enum class Test { kNone, kPaired, kWelch, kFisher, kFixed };
   enum class Outcome { kNone, kBetter, kWorse, kHigher, kLower };  // of a; kNone: no difference shown
 
   std::size_t a = 0, b = 0;  // groups of the row
@@ -49,11 +58,13 @@ struct Comparison {
   bool has_difference = false;  // not where seeds that miss the target are counted
   Difference difference;        // a − b
   Corrected corrected;
-  Interval interval;  // of the difference, at the level at which Holm tested it
+  Interval interval;  // of the difference, at the level at which Holm tested it; kFixed: the difference
   Outcome outcome = Outcome::kNone;
   double detectable = 0;  // kPaired: the smallest difference found with kPower, at the spread of these pairs
   bool is_equivalent = false;  // `interval` lies within ± the margin that was asked for
   std::string remark;          // why nothing could be tested, or shown
+
+  bool has_p() const { return test != Test::kNone && test != Test::kFixed; }
 };
 
 struct ComparisonRow {
@@ -86,6 +97,8 @@ struct ComparisonRequest {
   // within ± margin is equivalent: that contains the two one-sided tests of Schuirmann (1987) at the same
   // level.
   double margin = 0;
+  // Keys that make no rows, though cases differ in them; "network.topology" is all below it.
+  std::vector<std::string> ignored = {};
 };
 
 // Throws InputError for a metric, a key, a value or a pair that no case has.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/record_values.h"
 #include "analysis/text.h"
@@ -29,6 +30,20 @@ std::vector<Metric> default_metrics(const std::vector<Json>& records) {
       taken.push_back(metric);
   }
   return taken;
+}
+
+// As people write durations, with a digit more than human_duration() has.
+std::string precise_duration(double seconds) {
+  if (seconds < kLeastSeconds) return "0 s";
+  if (seconds < 1e-3) return fmt::format("{:.4g} us", 1e6 * seconds);
+  if (seconds < 1) return fmt::format("{:.4g} ms", 1e3 * seconds);
+  if (seconds < 99.995) return fmt::format("{:.4g} s", seconds);
+  const long long tenths = std::llround(10 * seconds), whole = std::llround(seconds);
+  if (tenths < 36000) return fmt::format("{} min {}.{} s", tenths / 600, tenths % 600 / 10, tenths % 10);
+  if (whole < 36000) return fmt::format("{} h {} min {} s", whole / 3600, whole / 60 % 60, whole % 60);
+  const long long minutes = std::llround(seconds / 60);
+  if (whole < 2 * 86400) return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+  return fmt::format("{:.2f} d", seconds / 86400);
 }
 
 }  // namespace
@@ -64,7 +79,7 @@ std::string value_text(const Metric& metric, double value) {
     case Metric::Unit::kNats:
       return fmt::format("{:.4f}", value);
     case Metric::Unit::kSeconds:
-      return fmt::format("{:.4g} s", value);
+      return value < 0 ? "-" + precise_duration(-value) : precise_duration(value);
     case Metric::Unit::kFraction:
       return fmt::format("{:.2f} %", 100 * value);
     case Metric::Unit::kBytes:
@@ -74,6 +89,15 @@ std::string value_text(const Metric& metric, double value) {
       break;
   }
   return fmt::format("{:.5g}", value);
+}
+
+std::string value_text(const Metric& metric, double value, double like) {
+  const double size = std::abs(like);
+  if (metric.unit != Metric::Unit::kSeconds || size < kLeastSeconds || std::abs(value) >= 99.995 ||
+      size >= 99.995)
+    return value_text(metric, value);
+  if (size < 1e-3) return fmt::format("{:.4g} us", 1e6 * value);
+  return size < 1 ? fmt::format("{:.4g} ms", 1e3 * value) : fmt::format("{:.4g} s", value);
 }
 
 std::string difference_text(const Metric& metric, double value) {

@@ -26,7 +26,7 @@ Undecided undecided_of(const ComparisonTable& table) {
       if (row.groups.size() > 1) found.unmatched = false;
       for (const Comparison& one : row.comparisons) {
         if (one.test == Comparison::Test::kNone && one.seeds < 2) ++found.single;
-        if (one.test == Comparison::Test::kNone || one.corrected.p <= kLevel) continue;
+        if (!one.has_p() || one.corrected.p <= kLevel) continue;
         found.fewest_seeds = found.count ? std::min(found.fewest_seeds, one.seeds) : one.seeds;
         ++found.count;
       }

@@ -45,8 +45,8 @@ Json comparison_json_of(const ComparisonRow& row, const Comparison& one, double 
           {"test", tested ? Json(test_name(one.test)) : Json()},
           {"seeds", one.seeds},
           {"difference", one.has_difference ? Json(one.difference.mean) : Json()},
-          {"p", tested ? Json(one.difference.p) : Json()},
-          {"p_holm", tested ? Json(one.corrected.p) : Json()},
+          {"p", one.has_p() ? Json(one.difference.p) : Json()},
+          {"p_holm", one.has_p() ? Json(one.corrected.p) : Json()},
           {"interval", has_interval(one) ? interval_json(one.interval) : Json()},
           {"confidence", has_interval(one) ? Json(1 - one.corrected.level) : Json()},
           {"detectable", one.test == Test::kPaired ? Json(one.detectable) : Json()},
@@ -83,12 +83,11 @@ std::string group_line(const std::string& metric, const ComparisonRow& row, cons
 }
 
 std::string comparison_line(const std::string& metric, const ComparisonRow& row, const Comparison& one) {
-  const bool tested = one.test != Test::kNone;
   return csv_line({metric, row.at, row.groups[one.a].name, row.groups[one.b].name, test_name(one.test),
                    std::to_string(one.seeds), "", number_if(one.has_difference, one.difference.mean),
                    number_if(has_interval(one), one.interval.low),
-                   number_if(has_interval(one), one.interval.high), number_if(tested, one.difference.p),
-                   number_if(tested, one.corrected.p), outcome_word(one.outcome)});
+                   number_if(has_interval(one), one.interval.high), number_if(one.has_p(), one.difference.p),
+                   number_if(one.has_p(), one.corrected.p), outcome_word(one.outcome)});
 }
 
 }  // namespace

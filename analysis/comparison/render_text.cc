@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/comparison/render.h"
 #include "analysis/text.h"
@@ -17,6 +18,15 @@ std::string p_text(double p) {
   return p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p);
 }
 
+// Of what no seed changes.
+std::string fixed_text(const Comparison& comparison, double residual) {
+  if (residual == 0) return "the same in every seed: nothing is drawn";
+  return comparison.outcome == Outcome::kNone
+             ? "the same in every seed"
+             : fmt::format("the same in every seed: only the network model's error of {} % counts",
+                           std::lround(100 * residual));
+}
+
 std::string seeds_text(const Comparison& comparison) {
   if (comparison.test == Test::kPaired) return fmt::format("{} pairs", comparison.seeds);
   if (comparison.test == Test::kWelch) return fmt::format("unpaired, {} seeds", comparison.seeds);
@@ -30,18 +40,21 @@ std::string row_text(const ComparisonRow& row) {
 }
 
 // "difference -0.0121 [-0.0200, -0.0042], 5 pairs, p = 0.0031"
-std::string grounds_text(const Metric& metric, const Comparison& comparison) {
+std::string grounds_text(const Metric& metric, const ComparisonRow& row, const Comparison& comparison) {
   std::vector<std::string> parts;
   if (comparison.has_difference) {
     std::string difference = "difference " + difference_text(metric, comparison.difference.mean);
-    if (comparison.test != Test::kNone)
+    if (comparison.has_p())
       difference += fmt::format(" [{}, {}]", difference_text(metric, comparison.interval.low),
                                 difference_text(metric, comparison.interval.high));
     parts.push_back(difference);
   }
-  if (comparison.test != Test::kNone) {
+  if (comparison.has_p()) {
     parts.push_back(seeds_text(comparison));
     parts.push_back(p_text(comparison.corrected.p));
+  } else if (comparison.test == Test::kFixed) {
+    parts.push_back(fixed_text(
+        comparison, std::max(row.groups[comparison.a].residual, row.groups[comparison.b].residual)));
   }
   if (!comparison.remark.empty()) parts.push_back(comparison.remark);
   return join(parts);
@@ -53,9 +66,19 @@ std::string metric_text(const Metric& metric) {
          (metric.lower_is_better ? "; lower is better" : "");
 }
 
+bool is_any_fixed(const ComparisonTable& table) {
+  for (const MetricComparison& metric : table.metrics)
+    for (const ComparisonRow& row : metric.rows)
+      for (const Comparison& one : row.comparisons)
+        if (one.test == Test::kFixed) return true;
+  return false;
+}
+
 // How the intervals and p values are made.
 std::string method_note(const ComparisonTable& table) {
-  if (table.tests == 0) return "Nothing was tested.";
+  if (table.tests == 0)
+    return is_any_fixed(table) ? "What is the same in every seed needs no test: nothing of it is drawn."
+                               : "Nothing was tested.";
   const std::string family =
       table.tests == 1
           ? "One comparison."
@@ -106,7 +129,7 @@ std::string comparisons_text(const Metric& metric, const ComparisonRow& row) {
   std::string text;
   for (const Comparison& one : row.comparisons)
     text += fmt::format("  {}{} ({})\n", padded(pair(one), width), outcome_word(one.outcome),
-                        grounds_text(metric, one));
+                        grounds_text(metric, row, one));
   return text;
 }
 
@@ -145,7 +168,7 @@ std::string verdicts_table(const MetricComparison& metric, bool rows_differ) {
       std::vector<std::string> cells = {
           row.groups[one.a].name, row.groups[one.b].name,
           one.outcome == Comparison::Outcome::kNone ? verdict : "**" + verdict + "**",
-          grounds_text(metric.metric, one)};
+          grounds_text(metric.metric, row, one)};
       if (rows_differ) cells.insert(cells.begin(), row_text(row));
       text += line(cells);
     }
@@ -181,6 +204,8 @@ std::string test_name(Test test) {
       return "welch";
     case Test::kFisher:
       return "fisher";
+    case Test::kFixed:
+      return "fixed";
     case Test::kNone:
       break;
   }
@@ -195,9 +220,11 @@ std::string mean_text(const Metric& metric, const Group& group) {
 }
 
 std::string interval_text(const Metric& metric, const Group& group) {
-  if (group.missed_target() || group.values.size() < 2) return "";
-  return fmt::format("[{}, {}]", value_text(metric, group.interval.low),
-                     value_text(metric, group.interval.high));
+  if (group.missed_target()) return "";
+  if (group.is_fixed()) return "in every seed";
+  if (group.values.size() < 2) return "";
+  return fmt::format("[{}, {}]", value_text(metric, group.interval.low, group.mean),
+                     value_text(metric, group.interval.high, group.mean));
 }
 
 std::string comparison_text(const ComparisonTable& table) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/comparison/draws.h"
 #include "analysis/record_values.h"
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
@@ -112,12 +113,11 @@ void forget_later_defaults(Configuration& configuration) {
 
 // Also holds `corpus_hash` of the training, because losses compare within one text only; not where the text
 // is synthetic, which every seed has its own of.
-Configuration configuration_of(const RunDirectory& run, const Json& record) {
+Configuration configuration_of(const RunDirectory& run, const Json& record, const Json& resolved) {
   Configuration configuration;
   const std::string label = plain(record.value("label", record.value("method", Json("?"))));
   configuration.set("label", label);
   configuration.set("method", record.value("method", Json(label)));
-  const Json resolved = read_json_or_null(run.case_folder(record) + "/case.json");
   if (resolved.is_object()) {
     flatten(resolved, "", label, configuration);
     share_optimizer(run, resolved, configuration);
@@ -172,8 +172,14 @@ struct Sample {
   const RunDirectory* run = nullptr;
   const Json* record = nullptr;
   Configuration configuration;
+  std::vector<std::string> draws;
   std::string group;
 };
+
+Sample sample_of(const RunDirectory& run, const Json& record) {
+  const Json resolved = read_json_or_null(run.case_folder(record) + "/case.json");
+  return {&run, &record, configuration_of(run, record, resolved), draws_of(resolved), ""};
+}
 
 // "1 case fails", "2 cases fail"
 std::string cases_that(std::size_t count, const std::string& of_one, const std::string& of_many) {
@@ -206,7 +212,7 @@ std::vector<Sample> done_samples(const std::vector<RunDirectory>& runs, std::vec
   for (const RunDirectory& run : runs)
     for (const Json& record : run.records) {
       if (record.value("status", Json()) == "done")
-        samples.push_back({&run, &record, configuration_of(run, record), ""});
+        samples.push_back(sample_of(run, record));
       else
         unfinished.push_back(run.folder + "/" + record["case"].get<std::string>());
     }
@@ -234,8 +240,28 @@ void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samp
   }
 }
 
+bool is_below(const std::string& key, const std::string& section) {
+  return key == section || key.rfind(section + ".", 0) == 0;
+}
+
+bool is_ignored(const std::string& key, const std::vector<std::string>& ignored) {
+  return std::any_of(ignored.begin(), ignored.end(),
+                     [&](const std::string& section) { return is_below(key, section); });
+}
+
+void check_ignored(const std::vector<std::string>& ignored, const std::vector<Sample>& samples) {
+  const std::vector<std::string> keys = all_keys(samples);
+  for (const std::string& one : ignored) {
+    if (one == "seed" || one == "label" || one == "method")
+      throw InputError("--ignore", "found \"" + one + "\"", "a key of the scenario that is not compared");
+    if (std::none_of(keys.begin(), keys.end(), [&](const std::string& key) { return is_below(key, one); }))
+      throw InputError("--ignore", "no case has the key \"" + one + "\"",
+                       "a key of the scenario, as network.topology.regions.matrix", did_you_mean(one, keys));
+  }
+}
+
 // "diloco", and where cases with this label have several options "diloco (inner_steps = 20)".
-void group_by_method(std::vector<Sample>& samples) {
+void group_by_method(const std::vector<std::string>& ignored, std::vector<Sample>& samples) {
   std::map<std::string, std::vector<Sample*>> by_label;
   for (Sample& sample : samples) by_label[plain(sample.configuration.value("label"))].push_back(&sample);
   const std::vector<std::string> keys = all_keys(samples);
@@ -244,8 +270,9 @@ void group_by_method(std::vector<Sample>& samples) {
     for (const Sample* one : members) configurations.push_back(&one->configuration);
     const std::string prefix = "methods." + label + ".";
     std::vector<std::string> own = {"method"};  // two scenarios may give one label to two methods
-    std::copy_if(keys.begin(), keys.end(), std::back_inserter(own),
-                 [&](const std::string& key) { return key.rfind(prefix, 0) == 0; });
+    std::copy_if(keys.begin(), keys.end(), std::back_inserter(own), [&](const std::string& key) {
+      return key.rfind(prefix, 0) == 0 && !is_ignored(key, ignored);
+    });
     own = distinguishing_keys(configurations, own);
     for (Sample* one : members) {
       std::vector<std::string> variant;
@@ -278,17 +305,22 @@ void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vec
       samples.end());
 }
 
-void assign_groups(const std::string& by, std::vector<Sample>& samples, std::vector<std::string>& notes) {
+void assign_groups(const ComparisonRequest& request, std::vector<Sample>& samples,
+                   std::vector<std::string>& notes) {
+  const std::string& by = request.by;
   if (by == "seed")
     throw InputError("--by", "found \"seed\"", "anything else: seeds are what is averaged over");
-  if (by == "method") return group_by_method(samples);
+  if (by == "method") return group_by_method(request.ignored, samples);
   if (by != "run") return group_by_key(by, samples, notes);
   for (Sample& sample : samples) sample.group = sample.run->folder;
 }
 
-// What makes a row: everything but what is compared.
-std::vector<std::string> row_candidates(const std::string& by, const std::vector<Sample>& samples) {
+// What makes a row: everything but what is compared or ignored.
+std::vector<std::string> row_candidates(const ComparisonRequest& request,
+                                        const std::vector<Sample>& samples) {
+  const std::string& by = request.by;
   const auto is_compared = [&](const std::string& key) {
+    if (is_ignored(key, request.ignored)) return true;
     if (key == by || (by == "method" && is_method_option(key))) return true;
     return (by == "method" || by == "label") && (key == "label" || key == "method");
   };
@@ -305,12 +337,13 @@ void add_seed(const Sample& sample, GroupSample& group, std::vector<std::string>
       return;
     }
   group.cases.push_back({sample.run, sample.record});
+  for (const std::string& draw : sample.draws) add_new(draw, group.draws);
 }
 
 GroupSample& group_in(RowSample& row, const Sample& sample) {
   for (GroupSample& group : row.groups)
     if (group.name == sample.group) return group;
-  row.groups.push_back({sample.group, plain(sample.configuration.value("label")), {}});
+  row.groups.push_back({sample.group, plain(sample.configuration.value("label")), {}, {}});
   return row.groups.back();
 }
 
@@ -336,11 +369,11 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   std::vector<Sample> samples = done_samples(runs, result.notes);
   keep_where(request.where, samples);
   if (samples.empty()) throw InputError("", "no case of these runs is done", "runs with finished cases");
-  assign_groups(request.by, samples, result.notes);
+  check_ignored(request.ignored, samples);
+  assign_groups(request, samples, result.notes);
   std::vector<const Configuration*> configurations;
   for (const Sample& sample : samples) configurations.push_back(&sample.configuration);
-  const std::vector<std::string> keys =
-      distinguishing_keys(configurations, row_candidates(request.by, samples));
+  const std::vector<std::string> keys = distinguishing_keys(configurations, row_candidates(request, samples));
   std::map<std::string, std::size_t> place;
   std::vector<std::string> repeated;
   for (const Sample& sample : samples) {

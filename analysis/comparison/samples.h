@@ -16,8 +16,9 @@ struct RunCase {
 // The seeds of one group; done cases only.
 struct GroupSample {
   std::string name;
-  std::string label;           // of its method
-  std::vector<RunCase> cases;  // by seed, each seed once
+  std::string label;                    // of its method
+  std::vector<RunCase> cases;           // by seed, each seed once
+  std::vector<std::string> draws = {};  // of any of their replays (draws.h)
 };
 
 struct RowSample {

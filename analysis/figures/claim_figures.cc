@@ -147,18 +147,38 @@ LinePoint gathered(double x, const std::vector<double>& values) {
   return {x, *low == *high ? *low : positive ? std::exp(sum) : sum, *low, *high};
 }
 
+// From the lowest to the highest that the points at one x may be with the network model's error; a line
+// between the middles is not drawn.
+std::vector<LinePoint> possible_at(const std::map<double, std::vector<double>>& ends) {
+  std::vector<LinePoint> band;
+  for (const auto& [x, values] : ends) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    if (!std::isfinite(*low) || !std::isfinite(*high)) return {};
+    band.push_back({x, (*low + *high) / 2, *low, *high});
+  }
+  return band;
+}
+
+bool has_residual(const Points& points) {
+  return std::any_of(points.begin(), points.end(),
+                     [](const JudgedPoint& point) { return point.residual > 0; });
+}
+
 std::vector<Line> lines_of(const Points& points, const std::string& x, const std::vector<std::string>& keys) {
   std::vector<std::string> names;
-  std::map<std::string, std::map<double, std::vector<double>>> measured;
+  std::map<std::string, std::map<double, std::vector<double>>> measured, possible;
   for (const JudgedPoint& point : points) {
     const std::string name = name_of(point, keys);
     add_new(name, names);
-    measured[name][axis_value(point.swept[x])->number].push_back(point.measured);
+    const double at = axis_value(point.swept[x])->number;
+    measured[name][at].push_back(point.measured);
+    for (const double end : {point.possible.low, point.possible.high}) possible[name][at].push_back(end);
   }
   std::vector<Line> lines;
   for (const std::string& name : names) {
     Line line{name, "", ramp_color(lines.size(), names.size()), 1, {}};
     for (const auto& [value, ratios] : measured[name]) line.points.push_back(gathered(value, ratios));
+    if (has_residual(points)) line.possible = possible_at(possible[name]);
     lines.push_back(std::move(line));
   }
   return lines;
@@ -183,6 +203,21 @@ std::vector<Threshold> thresholds_of(const std::vector<Json>& claims, const std:
       if (!known) thresholds.push_back(one);
     }
   return thresholds;
+}
+
+// "with the network model's 7 %", "" where it plays no part.
+std::string possible_name(const Points& points) {
+  double residual = 0;
+  for (const JudgedPoint& point : points) residual = std::max(residual, point.residual);
+  return residual > 0 ? fmt::format("with the network model's {} %", std::lround(100 * residual)) : "";
+}
+
+// The verdicts on the claims that the figure shows, as the report and the terminal say them.
+std::string verdicts_of(const Quantity& quantity) {
+  std::string text;
+  const Json verdicts = judge_claims(Json(quantity.claims), quantity.records);
+  for (const std::string& line : verdict_lines(verdicts)) text += " " + line + ".";
+  return text;
 }
 
 std::string what_of(const Json& claim) {
@@ -215,15 +250,18 @@ std::vector<Figure> claim_figures(const std::vector<RunDirectory>& runs, const F
         quantity.claim.contains("metric") ? unit_sign(metric_named(quantity.claim["metric"]).unit) : "";
     LinePlot plot{
         figure_name("claim-" + plain(quantity.claims[0]["id"]), ""),
-        fmt::format("{} against {}. A band spans the other swept values, the line is their geometric mean.",
-                    what_of(quantity.claim), x),
+        fmt::format(
+            "{} against {}. A band spans the other swept values, the line is their geometric mean; the "
+            "light band is widened by the network model's error.{}",
+            what_of(quantity.claim), x, verdicts_of(quantity)),
         axis_words(last_key(x)),
         axis_value(points[0].swept[x])->unit,
         y_title(quantity.claim),
         unit,
         true,
         lines_of(points, x, keys),
-        thresholds_of(quantity.claims, x)};
+        thresholds_of(quantity.claims, x),
+        possible_name(points)};
     figures.push_back(line_figure(plot, context.style));
   }
   return figures;

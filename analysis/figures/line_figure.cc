@@ -31,6 +31,9 @@ std::vector<double> all_y(const LinePlot& plot, bool with_intervals) {
       values.push_back(point.y);
       if (with_intervals) values.insert(values.end(), {point.low, point.high});
     }
+  for (const Line& line : plot.lines)
+    for (const LinePoint& point : line.possible)
+      if (with_intervals) values.insert(values.end(), {point.low, point.high});
   for (const Threshold& one : plot.thresholds) values.push_back(one.y);
   return values;
 }
@@ -48,15 +51,30 @@ bool has_intervals(const Line& line) {
                      [](const LinePoint& point) { return point.low < point.high; });
 }
 
-std::string rows_of(const Line& line) {
+std::string rows_of(const std::vector<LinePoint>& points) {
   std::string rows;
-  for (const LinePoint& point : line.points) rows += data_row({point.x, point.y, point.low, point.high});
+  for (const LinePoint& point : points) rows += data_row({point.x, point.y, point.low, point.high});
   return rows;
+}
+
+// Behind all else. Their data stand behind those of the lines; the key names the first alone.
+void add_possible_plots(const LinePlot& plot, const std::string& x, const std::string& low,
+                        const std::string& high, std::vector<std::string>& plots) {
+  std::size_t index = plot.lines.size();
+  for (const Line& line : plot.lines) {
+    if (line.possible.empty()) continue;
+    const bool is_named = index == plot.lines.size() && !plot.possible_name.empty();
+    plots.push_back(fmt::format(
+        "data index {} using {}:{}:{} with filledcurves lc rgb '{}' fs transparent solid 0.12 noborder {}",
+        index++, x, low, high, line.color,
+        is_named ? "title " + figure_text(plot.possible_name) : "notitle"));
+  }
 }
 
 std::vector<std::string> line_plots(const LinePlot& plot, const std::string& x, const AxisScale& y_scale) {
   const std::string y = divided(2, y_scale), low = divided(3, y_scale), high = divided(4, y_scale);
   std::vector<std::string> plots;
+  add_possible_plots(plot, x, low, high, plots);
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
     if (!has_intervals(plot.lines[i])) continue;
     const std::string color = plot.lines[i].color;
@@ -122,7 +140,10 @@ Figure line_figure(const LinePlot& plot, const FigureStyle& style) {
   add_threshold_plots(plot, x_scale, y_scale, plots);
   std::vector<FigureSeries> series;
   for (const Line& line : plot.lines)
-    series.push_back({line.name, line.about, line.color, line.dash, rows_of(line)});
+    series.push_back({line.name, line.about, line.color, line.dash, rows_of(line.points)});
+  for (const Line& line : plot.lines)
+    if (!line.possible.empty())
+      series.push_back({line.name, plot.possible_name, line.color, line.dash, rows_of(line.possible)});
   return {plot.name,
           figure_script(plot.name, plot.title, style, axis_settings(plot, x_scale, y_scale, style), plots),
           figure_data(plot.title, "x y low high", series)};

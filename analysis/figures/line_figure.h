@@ -16,6 +16,8 @@ struct Line {
   std::string name, about, color;
   int dash = 1;
   std::vector<LinePoint> points;  // by x
+  // What the points may be with the network model's error, drawn as a light band; empty: none.
+  std::vector<LinePoint> possible = {};
 };
 
 // What a claim demands: everywhere, or at one x.
@@ -32,6 +34,7 @@ struct LinePlot {
   bool bands = false;                            // low to high as a band; else as error bars
   std::vector<Line> lines;
   std::vector<Threshold> thresholds;
+  std::string possible_name = "";  // of the light bands in the key
 };
 
 // Axes are logarithmic where their values span decades, x with style.log_x too. A logarithmic y axis is as

@@ -109,6 +109,11 @@ std::string target(const std::vector<MethodCases>& methods) {
              : fmt::format("No method reached the target loss of {:.6g}.", *goal);
 }
 
+// Below it a wait is rounding.
+double least_wait(const std::vector<Measured>& sync) {
+  return std::max(kLeastSeconds, sync.empty() ? 0 : 1e-3 * sync.back().value);
+}
+
 std::string seeds_note(const std::vector<MethodCases>& methods) {
   std::size_t fewest = methods[0].records.size(), most = fewest;
   for (const MethodCases& method : methods) {
@@ -131,7 +136,7 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
              idle = measured(methods, "idle_fraction.mean"), losses = measured(methods, "final_loss"),
              time = measured(methods, "simulated_time_s");
   if (!sync.empty()) sentences.push_back(synchronization(sync));
-  if (!wait.empty() && wait.back().value > 0)
+  if (!wait.empty() && wait.back().value >= least_wait(sync))
     sentences.push_back(fmt::format(
         "Before each exchange a replica waited on average {} for those it exchanges with.", listed(wait)));
   if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);

@@ -14,13 +14,16 @@ namespace longhaul {
 //   swept     [keys]
 //   levels    [the cumulative shares at which the quantiles in `sync` stand]
 //   t95       [Student's t at 97.5 % for 2, 3, … seeds]
-//   runs      [{"folder", "name", "description", "words", "notes", "claims", "claim_pictures", "manifest",
-//               "corpora" (hashes), "byte_tokens" (whether a token is a byte), "scenario"}]
+//   runs      [{"folder", "name", "description", "words", "notes", "conclusions" (conclusions_json),
+//               "claims", "claim_pictures", "manifest", "corpora" (hashes), "byte_tokens" (whether a token is
+//               a byte), "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
 //               "exchanges", "numbers" (for bars), "texts", "values", "best", "curve", "outer_step",
-//               "links", "map", "network" (number in networks, or null), "breakdown" (parts of a synchronization, s), "sync" (quantiles, s),
-//               "replicas" (times of each)}]
-//   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "findings": [sentences]}]
+//               "links", "map", "network" (number in networks, or null), "breakdown" (parts of a
+//               synchronization, s), "sync" (quantiles, s), "replicas" (times of each), "target" ({"loss",
+//               "time_s"}, where there is one)}]
+//   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "equal" (equal_losses),
+//               "findings": [sentences]}]
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
 //   live      {"text", "seconds"}: of a run in progress (longhaul report --watch), the page reloads after so

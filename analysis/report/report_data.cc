@@ -6,6 +6,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/verdict_matrix.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
@@ -84,9 +85,11 @@ Json cells_json(const VerdictMatrix& matrix) {
   for (const auto& cells : matrix.cells) {
     Json row = Json::array();
     for (const VerdictCell& cell : cells)
-      row.push_back(cell.points() == 0 ? Json(nullptr)
-                                       : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high),
-                                               cell.holds, cell.undecided, cell.fails}));
+      row.push_back(cell.points() == 0
+                        ? Json(nullptr)
+                        : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high), cell.holds,
+                                cell.undecided, cell.fails, six_digits_or_null(cell.possible_low),
+                                six_digits_or_null(cell.possible_high)}));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -122,7 +125,25 @@ Json corpora_of(const Json& manifest) {
   return hashes;
 }
 
-Json run_json(const Run& run) {
+// A damaged file costs the case this part of its picture, and the page says so.
+template <typename Part>
+Json or_null(const Part& part, Json& problems) {
+  try {
+    return part();
+  } catch (const RunError& error) {
+    // Several parts are drawn from one table.
+    const bool is_known = std::find(problems.begin(), problems.end(), error.what()) != problems.end();
+    if (!is_known) problems.push_back(error.what());
+    return nullptr;
+  }
+}
+
+// A damaged table of one case costs the sentences, and the page says which.
+Json conclusions_of_run(const Run& run, Json& problems) {
+  return or_null([&] { return conclusions_json(conclusions_of({run})); }, problems);
+}
+
+Json run_json(const Run& run, Json& problems) {
   const Json scenario = run.manifest.value("scenario", Json(nullptr));
   Json manifest = run.manifest;
   for (const char* bulky : {"scenario", "wall_times_s", "trainings"}) manifest.erase(bulky);
@@ -131,6 +152,7 @@ Json run_json(const Run& run) {
           {"description", scenario.is_object() ? scenario.value("description", "") : ""},
           {"words", run_in_words(scenario, run.records)},
           {"notes", notes_of(run)},
+          {"conclusions", conclusions_of_run(run, problems)},
           {"claims", claims_json(run.summary.value("claims", Json::array()))},
           {"bounds", bounds_json(run.claims())},
           {"claim_pictures", claim_pictures(run.claims(), run.records)},
@@ -158,19 +180,6 @@ Json chart_numbers(const Json& record) {
   for (const char* path : {"bubble_time_s", "stage_wait_time_s"})  // with stages
     if (const auto value = value_at(record, path)) numbers[path] = six_digits(*value);
   return numbers;
-}
-
-// A damaged file costs the case this part of its picture, and the page says so.
-template <typename Part>
-Json or_null(const Part& part, Json& problems) {
-  try {
-    return part();
-  } catch (const RunError& error) {
-    // Several parts are drawn from one table.
-    const bool is_known = std::find(problems.begin(), problems.end(), error.what()) != problems.end();
-    if (!is_known) problems.push_back(error.what());
-    return nullptr;
-  }
 }
 
 // No process writes the tables of a finished case any more: one without its last line end lost something.
@@ -220,6 +229,9 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
               {"swept", record.value("swept", Json::object())},
               {"exchanges", record.value("exchanges", Json())},
               {"numbers", chart_numbers(record)}};
+  if (const auto target = value_at(record, "target_loss"))
+    one["target"] = {{"loss", six_digits(*target)},
+                     {"time_s", six_digits_or_null(value_at(record, "time_to_target_s"))}};
   if (record.contains("error")) one["error"] = record["error"];
   if (one["status"] == "done") name_cut_tables(folder, problems);
   one["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
@@ -238,14 +250,14 @@ void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases)
     for (std::size_t i = 0; i < records.size(); ++i) {
       const std::optional<double> value = value_at(records[i], metric.path);
       Json& one = cases[first + i];
-      one["texts"].push_back(formatted(metric, value));
+      one["texts"].push_back(cell_text(metric, records[i]));
       one["values"].push_back(six_digits_or_null(value));
       one["best"].push_back(best[i] ? 1 : 0);
     }
   }
 }
 
-void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& points) {
+void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& points, Json& problems) {
   std::vector<std::string> labels;  // in the order of the sweep
   std::map<std::string, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
@@ -264,6 +276,7 @@ void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& 
                       {"label", label},
                       {"cases", indices},
                       {"rows", seed_means(records, indices)},
+                      {"equal", or_null([&] { return equal_losses(run, records); }, problems)},
                       {"findings", findings(records)}});
   }
 }
@@ -317,11 +330,11 @@ Json report_data(const RunDirectories& opened) {
   Networks networks;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t first = data["cases"].size();
-    data["runs"].push_back(run_json(runs[i]));
+    data["runs"].push_back(run_json(runs[i], problems));
     for (const Json& record : runs[i].records)
       data["cases"].push_back(case_json(i, runs[i], record, detail, networks, problems));
     add_cells(runs[i].records, first, data["cases"]);
-    add_points(runs[i], i, first, data["points"]);
+    add_points(runs[i], i, first, data["points"], problems);
   }
   data["networks"] = networks.all();
   data["problems"] = problems;

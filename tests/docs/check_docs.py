@@ -29,6 +29,10 @@ import markdown as md
 LIMITS = {"README.md": 900, "docs/model.md": 3000, "docs/README.md": 900}
 LONGEST_PAGE = 4000      # of docs/
 MEDIAN_SENTENCE = 20     # words, of every page of docs/ and of README.md and CONTRIBUTING.md
+# `longhaul check` walks plans or searches placements of these for up to half a minute on a busy machine: only that they
+# exist is looked at. (tests/unit/cli/paper_scenarios_test.cc reads those of scenarios/paper.)
+LONG_CHECKS = ("scenarios/placement/", "scenarios/paper/claim-internet", "scenarios/paper/claim-regions", "scenarios/paper/rank-order",
+               "scenarios/methods/")
 # History: what it names may be gone.
 HISTORY = ("CHANGELOG.md", "docs/moved.md")
 # Where files of the tree are named by their path from the root.
@@ -115,6 +119,17 @@ class Checker:
                     not self.exists(os.path.join(os.path.dirname(page), word)):
                 self.say(page, line, "no file %s in the tree" % word)
 
+    def check_keys(self, page):
+        """Options of a scenario that are named by their whole key, as `network.tcp.connections`."""
+        if page in HISTORY or self.programs is None:
+            return
+        sections = ("train", "workload", "network", "pipeline", "recovery")
+        for line, text in md.inline_code(self.source(page)):
+            key = text.split(":")[0].split("=")[0].strip()
+            if re.match(r"^(%s)(\.[a-z_0-9]+)+$" % "|".join(sections), key) and key not in self.programs.option_keys() and \
+                    not re.search(r"\.(csv|json|jsonl|md|h|cc|py)$", key):
+                self.say(page, line, "a scenario has no option %s" % key)
+
     # --- commands ---
 
     def command_lines(self, page):
@@ -163,7 +178,8 @@ class Checker:
     def check_scenario(self, page, line, words):
         """`longhaul check` of a scenario of the tree with the --set of the command, once for each such pair."""
         files = [word for word in words[2:] if word.startswith("scenarios/") and word.endswith(".json")]
-        if len(files) != 1 or words[1] == "plan" or cmd.is_placeholder(files[0]) or not self.exists(files[0]):
+        if len(files) != 1 or words[1] == "plan" or cmd.is_placeholder(files[0]) or not self.exists(files[0]) or \
+                files[0].startswith(LONG_CHECKS):
             return
         sets = [arg for before, arg in zip(words, words[1:]) if before == "--set"]
         if any(cmd.is_placeholder(re.sub(r"[{}\[\]]", "", text)) for text in sets):
@@ -258,6 +274,7 @@ class Checker:
             self.check_links(page)
             self.check_names(page)
             self.check_commands(page)
+            self.check_keys(page)
             self.check_words(page)
             if self.run and self.programs is not None:
                 self.run_blocks(page)

@@ -19,6 +19,7 @@ main() { printf 'Usage: longhaul SUBCOMMAND\nOptions:\n  -h,--help x\nSubcommand
 case "$1" in
   run) [ "$2" = --help ] && printf 'Options:\n  --out TEXT\n  --set TEXT\n  -o,--output TEXT\n' || { echo ran "$2"; exit 0; } ;;
   check) if [ "$2" = --help ]; then printf 'Options:\n  --set TEXT\n'; elif [ "$4" = replicas=0 ]; then echo "error: replicas" >&2; exit 2; fi ;;
+  list) printf 'network\n    x\nnetwork.tcp.window\n    x\nnetwork.topology.<star>.rate\n    x\n' ;;
   hidden) printf 'Options:\n  --case TEXT\n' ;;
   *) main ;;
 esac
@@ -93,12 +94,18 @@ class Tree(unittest.TestCase):
         self.finds("docs/page.md", "    build/bin/longhaul run scenarios/a.json --speed 3", "longhaul run has no option --speed")
         self.finds("docs/page.md", "Use `longhaul run s.json --speed`.", "longhaul run has no option --speed")
         self.finds("docs/page.md", "    cd x && longhaul check x.json --out y  # a comment --with", "longhaul check has no option --out")
+        self.finds("docs/page.md", "    longhaul --speed run", "longhaul has no option --speed")
         self.finds("docs/page.md", "    longhaul run a \\\n      --speed 3", "longhaul run has no option --speed")
         self.finds("docs/page.md", "    longhaul check scenarios/a.json --set replicas=0", "longhaul check fails: error: replicas")
 
     def test_a_subcommand_for_other_programs_is_known(self):
         self.write("docs/page.md", GOOD["docs/page.md"] + "\n    longhaul hidden --case x\n")
         self.assertEqual(self.problems(), [])
+
+    def test_options_of_a_scenario(self):
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\n`network.tcp.window: 4` `network.topology.rate` `network.csv`\n")
+        self.assertEqual(self.problems(), [])
+        self.finds("docs/page.md", "Set `network.tcp.windows`.", "a scenario has no option network.tcp.windows")
 
     def test_targets_and_presets(self):
         self.finds("docs/page.md", "Then `make tset`.", "the Makefile has no target tset")

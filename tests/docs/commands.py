@@ -1,4 +1,5 @@
 """Commands in the documents: what they name has to exist, in the programs and in the tree."""
+import json
 import os
 import re
 import shlex
@@ -13,12 +14,20 @@ class Programs:
     def __init__(self, longhaul):
         self.folder = os.path.dirname(os.path.abspath(longhaul))
         self.known, self.main_help = {}, {}
+        self.keys = None
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def exists(self, name):
         return os.path.exists(self.path(name))
+
+    def option_keys(self):
+        if self.keys is None:
+            run = subprocess.run([self.path("longhaul"), "list", "options"], stdout=subprocess.PIPE, timeout=60,
+                                 universal_newlines=True)
+            self.keys = option_keys(run.stdout)
+        return self.keys
 
     def help(self, name, subcommand=None):
         """(options, subcommands) of a program or subcommand; None where there is no such subcommand."""
@@ -71,27 +80,18 @@ def problems_of_program(words, programs):
     if not programs.exists(name):
         return []  # built without LibTorch or ns-3
     options, subcommands = programs.help(name)
-    subcommand = None
-    rest = words[1:]
-    if subcommands:
-        if not rest or is_placeholder(rest[0]):
-            return []
-        if rest[0].startswith("-"):
-            return ["%s has no option %s" % (name, rest[0])] if rest[0] not in options else []
-        subcommand = rest[0]
-        found = programs.help(name, subcommand)  # one that is not listed may be there for other programs
-        if found is None:
-            return ["%s has no subcommand %s; it has %s" % (name, subcommand, ", ".join(sorted(subcommands)))]
-        options = found[0]
-        rest = rest[1:]
-    problems = []
-    for word in rest:
-        if not re.match(r"^--?[A-Za-z]", word):
-            continue
-        option = word.split("=")[0]
-        if option not in options:
-            where = name + (" " + subcommand if subcommand else "")
-            problems.append("%s has no option %s" % (where, option))
+    subcommand, problems = None, []
+    for position, word in enumerate(words[1:]):
+        if subcommand is None and subcommands and not word.startswith("-") and \
+                (position == 0 or word in subcommands):
+            if is_placeholder(word):
+                return problems
+            found = programs.help(name, word)  # one that is not listed may be there for other programs
+            if found is None:
+                return ["%s has no subcommand %s; it has %s" % (name, word, ", ".join(sorted(subcommands)))]
+            subcommand, options = word, found[0]
+        elif re.match(r"^--?[A-Za-z]", word) and word.split("=")[0] not in options:
+            problems.append("%s has no option %s" % (name + (" " + subcommand if subcommand else ""), word.split("=")[0]))
     return problems
 
 
@@ -104,8 +104,18 @@ def make_targets(makefile):
     return targets
 
 
+def option_keys(listing):
+    """The dotted keys of `longhaul list options`; those of one method, topology or fault also without its name."""
+    keys = set()
+    for line in listing.split("\n"):
+        if line and not line.startswith(" "):
+            key = re.sub(r"\[\]|\.$", "", line)
+            keys.add(key)
+            keys.add(re.sub(r"\.<[^>]*>", "", key))
+    return keys
+
+
 def cmake_presets(text):
-    import json
     presets = json.loads(text)
     return {preset["name"] for kind in ("configurePresets", "buildPresets", "testPresets")
             for preset in presets.get(kind, [])}

@@ -105,7 +105,7 @@ TEST(BadInput, FlagsOfTheCommand) {
   expect_refused(longhaul({"run", scenario, "--frobnicate"}), {"--frobnicate"});
   expect_refused(longhaul({"list", "nothing"}), {"methods"});
   expect_refused(longhaul({"report", "/no/such/run"}), {"/no/such/run"});
-  expect_refused(longhaul({}), {"subcommand"});
+  expect_refused(longhaul({}), {"a command is missing", "run, check"});
 }
 
 TEST(BadInput, FlagsOfTheTrainer) {

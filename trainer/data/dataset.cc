@@ -6,6 +6,7 @@
 #include "core/hash.h"
 #include "core/index.h"
 #include "core/random.h"
+#include "core/training_text.h"
 #include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"
 #include "trainer/data/markov_source.h"
@@ -15,14 +16,8 @@ namespace longhaul {
 namespace {
 
 TokenText synthetic_text(const TrainSpec& train, std::uint64_t seed, std::optional<double>& entropy) {
-  const int vocabulary = train.model.vocabulary, branching = train.data.synthetic.branching;
-  if (vocabulary > 65536)
-    throw InputError("train.model.vocabulary", "found " + std::to_string(vocabulary) + " with synthetic data",
-                     "at most 65536");
-  if (branching > vocabulary)
-    throw InputError("train.data.synthetic.branching", "found " + std::to_string(branching),
-                     "at most the vocabulary, " + std::to_string(vocabulary));
-  const MarkovSource source(vocabulary, branching, seed);
+  check_synthetic(train);
+  const MarkovSource source(train.model.vocabulary, train.data.synthetic.branching, seed);
   entropy = source.entropy_rate();
   return source.text(train.data.synthetic.tokens);
 }
@@ -58,11 +53,10 @@ Dataset with_validation_files(const Case& one, TokenText text) {
 
 Dataset with_held_out_end(TokenText text, double fraction) {
   Dataset dataset;
-  const auto held_out =
-      static_cast<std::ptrdiff_t>(std::llround(fraction * static_cast<double>(text.tokens.size())));
+  const std::size_t held_out = held_out_tokens(text.tokens.size(), fraction);
   dataset.hash = text.hash;
-  dataset.validation.assign(text.tokens.end() - held_out, text.tokens.end());
-  text.tokens.resize(text.tokens.size() - as_index(held_out));
+  dataset.validation.assign(text.tokens.end() - static_cast<std::ptrdiff_t>(held_out), text.tokens.end());
+  text.tokens.resize(text.tokens.size() - held_out);
   dataset.training = std::move(text.tokens);
   return dataset;
 }
@@ -89,22 +83,12 @@ Dataset dataset_of(const Case& one) {
                                        : with_validation_files(one, std::move(text));
 }
 
-void check_length(const char* part, std::size_t tokens, int context) {
-  const std::size_t needed = as_index(context) + 1;
-  if (tokens >= needed) return;
-  throw InputError(
-      {"", "train.data",
-       "the " + std::string(part) + " part of the text has " + std::to_string(tokens) + " tokens",
-       "at least context + 1, " + std::to_string(needed),
-       "a longer text, a shorter context or another validation_fraction"});
-}
-
 }  // namespace
 
 Dataset load_dataset(const Case& one) {
   Dataset dataset = dataset_of(one);
-  check_length("training", dataset.training.size(), one.train->model.context);
-  check_length("validation", dataset.validation.size(), one.train->model.context);
+  check_part_length("training", dataset.training.size(), one.train->model.context);
+  check_part_length("validation", dataset.validation.size(), one.train->model.context);
   return dataset;
 }
 

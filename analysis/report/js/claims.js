@@ -28,7 +28,8 @@ function matrixTable(picture) {
     element('tbody', {}, ...picture.rows.map((name, i) => row(name, picture.cells[i])))));
 }
 
-// A line a row of the matrix: the highest that was measured, with a band down to the lowest. Rows are no methods, so
+// A line a row of the matrix: the highest that was measured, with a band of all that was measured, widened by the network
+// model's error. Rows are no methods, so
 // they have shapes and dashes instead of colours.
 function claimConfig(picture) {
   const ink = cssColor('--text'), quiet = cssColor('--quiet');
@@ -36,11 +37,11 @@ function claimConfig(picture) {
   const datasets = picture.rows.map((name, i) => {
     const data = xs.flatMap((x, j) => {
       const cell = picture.cells[i][j];
-      return cell && cell[1] > 0 ? [{x, y: cell[1], low: cell[0], cell}] : [];
+      return cell && cell[1] > 0 ? [{x, y: cell[1], low: cell[0], possible: [cell[5], cell[6]], cell}] : [];
     }).sort((a, b) => a.x - b.x);
     const color = i % 2 ? quiet : ink;
     return {label: name || 'all points', data, borderColor: color, backgroundColor: color, borderWidth: 1.5, borderDash: DASHES[i % DASHES.length], tension: 0,
-      pointStyle: SHAPES[i % SHAPES.length], pointRadius: 4, band: data.map(point => ({x: point.x, low: point.low, high: point.y})), bandColor: faded(toHex(color), 0.08)};
+      pointStyle: SHAPES[i % SHAPES.length], pointRadius: 4, band: data.filter(point => point.possible[0] !== null && point.possible[1] !== null).map(({x, possible: [low, high]}) => ({x, low, high})), bandColor: faded(toHex(color), 0.08)};
   }).filter(dataset => dataset.data.length);
   const values = datasets.flatMap(dataset => dataset.data.map(point => point.y));
   const span = list => Math.max(...list) / Math.min(...list);
@@ -86,7 +87,7 @@ function drawClaims() {
     element('p', {}, picture.statement ? `${picture.statement}: ` : '', picture.words, `. ${picture.points} points.`),
     element('ul', {}, ...picture.frontier.map(line => element('li', {}, line))),
     matrixTable(picture),
-    element('p', {class: 'quiet'}, 'Rows and columns are the two swept keys that explain most of what was measured; a cell is the range over all others.'),
+    element('p', {class: 'quiet'}, 'Rows and columns are the two swept keys that explain most of what was measured; a cell is the range over all others. Bands in the picture are that range, widened by the network model\'s error.'),
     element('figure', {}, element('div', {class: 'canvas'}, canvas), said));
   CLAIM.drawn = new Chart(canvas, claimConfig(picture));
   followKeys(canvas, CLAIM.drawn, said);

@@ -91,14 +91,14 @@ function curveConfig(all, state) {
   return {
     type: 'line',
     data: {datasets},
-    plugins: [BANDS],
+    plugins: [BANDS, TARGETS],
     options: {
       parsing: false,
       normalized: false,
       interaction: {mode: 'nearest', axis: 'x', intersect: false},  // all methods that were evaluated there
       scales: {x: axis(xAxis, state.logX), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {}),
         ...(inBits ? {bits: bitsAxis(state.logY)} : {})},
-      plugins: {tooltip: {callbacks: {
+      plugins: {targets: targetOf(all, state), tooltip: {callbacks: {
         title: items => (items.length ? `${xAxis.title}: ${xAxis.format(items[0].parsed.x)}` : ''),
         label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${format(item.parsed.y)}${interval(item.raw)}${bits(item.parsed.y)}`,
       }}},

@@ -18,9 +18,7 @@ function fillWords() {
 }
 
 function fillClaims() {
-  const items = DATA.runs.flatMap((run, i) => run.claims.map(claim => element('li', {},
-    element('span', {class: `verdict ${claim.verdict}`}, claim.verdict),
-    `${MANY_RUNS ? `${runName(i)}: ` : ''}${claim.statement || claim.id}: ${claim.grounds}`)));
+  const items = DATA.runs.flatMap((run, i) => claimItems(run.claims, MANY_RUNS ? `${runName(i)}: ` : ''));
   document.getElementById('claims').hidden = items.length === 0;
   document.getElementById('verdicts').append(...items);
 }
@@ -104,6 +102,7 @@ function draw() {
   fillFindings(view);
   fillChoices(all);
   drawResults(view);
+  drawEqual(view);
   drawCharts(all);
 }
 
@@ -112,6 +111,7 @@ function start() {
   themeCharts();
   fillHeader();
   fillWords();
+  fillConclusions();
   fillClaims();
   fillOrigin();
   const note = missingCurves();

@@ -44,7 +44,7 @@ function measuringColumns(rows) {
     const unit = columnUnit(column.unit, rows.map(row => row.values[i]));
     const text = row => (UNITS[column.unit] && row.values[i] !== null ? inUnit(column.unit, unit, row.values[i], row.half && row.half[i]) : row.texts[i] || '–');
     return {...column, value: row => row.values[i], best: row => row.best[i], cell: row => [text(row)]};
-  }).filter((_, i) => DATA.cases.some(one => one.values[i] !== null));
+  }).filter((_, i) => DATA.cases.some(one => one.values[i] !== null || one.texts[i]));
 }
 
 function compareValues(a, b) {

@@ -1,6 +1,8 @@
 // The report and the verdicts of the shards of a suite are those of the suite in one run.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/options.h"
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
@@ -101,6 +103,42 @@ TEST_F(Shards, OneAloneDecidesNoClaim) {
 TEST_F(Shards, OnlyDifferentShardsBelongTogether) {
   EXPECT_EQ(report({"whole", "1"}).data["runs"].size(), 2u);
   EXPECT_EQ(report({"whole", "1", "2", "3"}).data["runs"].size(), 2u);
+}
+
+// The cases of shard 1 would be in no table of a run that goes on as shard 2.
+TEST_F(Shards, AFolderOfOneShardIsNotContinuedAsAnother) {
+  const std::string scenario = folder() + "/suite.json", run = folder() + "/copy";
+  std::filesystem::copy(folder() + "/1", run, std::filesystem::copy_options::recursive);
+  const std::string before = read_text(run + "/summary.json");
+  const CommandResult other = longhaul({"run", scenario, "--out", run, "--resume", "--shard", "2/3"});
+  EXPECT_EQ(other.status, 2);
+  for (const char* words : {"--shard: found 2/3", "holds shard 1/3", "of its cases would be in no table",
+                            "--shard 1/3 to continue it"})
+    EXPECT_NE(other.err.find(words), std::string::npos) << words << " not in: " << other.err;
+  EXPECT_EQ(read_text(run + "/summary.json"), before);
+  // All of them is a union: what shard 1 did is kept, and the tables are those of the whole run.
+  EXPECT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+  for (const char* table : {"summary.json", "exchanges.csv", "links.csv"})
+    EXPECT_EQ(read_text(run + "/" + table), read_text(folder() + "/whole/" + table)) << table;
+}
+
+TEST_F(Shards, OverwritingRemovesTheRunAndNothingElse) {
+  const std::string scenario = folder() + "/suite.json", run = folder() + "/again";
+  ASSERT_EQ(run_suite(scenario, run, {"--shard", "1/3"}), 0);
+  write_text(run + "/notes.txt", "mine");
+  const CommandResult without = longhaul({"run", scenario, "--out", run, "--set", "replicas=8"});
+  EXPECT_EQ(without.status, 2);
+  EXPECT_NE(without.err.find("--overwrite to remove it"), std::string::npos) << without.err;
+  EXPECT_EQ(run_suite(scenario, run, {"--overwrite", "--shard", "2/3"}), 0);
+  EXPECT_EQ(read_text(run + "/summary.json"), read_text(folder() + "/2/summary.json"));
+  std::size_t cases = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(run + "/cases")) cases += entry.is_directory();
+  EXPECT_EQ(cases, Json::parse(read_text(run + "/summary.json"))["cases"].size());
+  EXPECT_EQ(read_text(run + "/notes.txt"), "mine");
+  const std::string foreign = folder() + "/foreign";
+  write_text(foreign + "/thesis.tex", "mine");
+  EXPECT_EQ(run_suite(scenario, foreign, {"--overwrite"}), 2) << "no run: nothing is removed";
+  EXPECT_EQ(read_text(foreign + "/thesis.tex"), "mine");
 }
 
 }  // namespace

@@ -57,6 +57,9 @@ TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
   EXPECT_EQ(json["bytes_per_sync"], 100);
   EXPECT_EQ(json["bytes_sent_per_replica"], 200);
   EXPECT_DOUBLE_EQ(json["bytes_per_token"], 200 / (4. * 8));  // 4 steps of one sequence of 8
+  EXPECT_DOUBLE_EQ(json["step_time_s"], json["simulated_time_s"].get<double>() / 4);
+  EXPECT_DOUBLE_EQ(json["tokens_per_s"], 2 * 4 * 8 / json["simulated_time_s"].get<double>());
+  EXPECT_DOUBLE_EQ(json["accelerator_hours"], 2 * json["simulated_time_s"].get<double>() / 3600);
   EXPECT_DOUBLE_EQ(json["sync_time_s"]["mean"], (1 + 1.5 + 0.5 + 1) / 4);
   EXPECT_DOUBLE_EQ(json["sync_time_s"]["p95"], 1 + 0.85 * 0.5);
   EXPECT_DOUBLE_EQ(json["sync_time_s"]["max"], 1.5);

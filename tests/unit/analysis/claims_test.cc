@@ -154,9 +154,42 @@ TEST(Claims, TheSentenceSaysWhatWasMeasured) {
   claim["id"] = "order-of-magnitude";
   const std::vector<Json> records = {record("diloco", 2.56, 3, {{"n", 8}}),
                                      record("noloco", 2, 3, {{"n", 8}})};
-  EXPECT_EQ(verdict_sentence(judge_claims(Json::array({claim}), records)[0]),
-            "order-of-magnitude fails: sync_time_s.mean of diloco over noloco is 1.28; claimed: at least 10 "
-            "(at n = 8)");
+  EXPECT_EQ(
+      verdict_sentence(judge_claims(Json::array({claim}), records)[0]),
+      "order-of-magnitude fails: sync_time_s.mean of diloco over noloco is 1.28; the network model's 7 % "
+      "make that 1.11 to 1.47, so at least 10 fails (at n = 8)");
+}
+
+// 18.28 over 2 is 9.14, and 0.93 / 1.07 = 0.8692, 1.07 / 0.93 = 1.1505.
+TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
+  Json claim = ratio(10);
+  claim["id"] = "ten";
+  const auto sentence = [&](const std::vector<Json>& records) {
+    return verdict_sentence(judge_claims(Json::array({claim}), records)[0]);
+  };
+  std::vector<Json> records;
+  for (int seed = 1; seed <= 2; ++seed) {
+    records.push_back(record("diloco", 18.28, 3, Json::object(), seed));
+    records.push_back(record("noloco", 2, 3, Json::object(), seed));
+  }
+  EXPECT_EQ(
+      sentence(records),
+      "ten is undecided: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds; the network "
+      "model's 7 % make that 7.94 to 10.5, so at least 10 is undecided");
+  std::vector<Json> unknown = records;
+  for (Json& one : unknown) one["queue"] = "fq_codel";
+  EXPECT_NE(
+      sentence(unknown).find("; the network model's error is not known for this queue, so at least 10 is "
+                             "undecided"),
+      std::string::npos);
+  std::vector<Json> packets = records;
+  for (Json& one : packets) one["fidelity"] = "packet";
+  EXPECT_EQ(
+      sentence(packets),
+      "ten fails: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds, so at least 10 fails");
+  records[2]["status"] = "failed";
+  EXPECT_NE(sentence(records).find("not all of its cases are done, so at least 10 is undecided"),
+            std::string::npos);
 }
 
 std::string refusal(Json claim) {

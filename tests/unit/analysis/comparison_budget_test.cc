@@ -1,11 +1,11 @@
 // The loss within a budget, on tables written by hand.
-#include "analysis/comparison/budget_loss.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
+#include "analysis/comparison/loss_curve.h"
 #include "core/errors.h"
 #include "tests/support/files.h"
 #include "tests/unit/analysis/compared_runs.h"
@@ -22,20 +22,20 @@ const char* kTable =
     "10,after,mean,12,2,2,0,30\n"
     "15,plain,mean,17,1.5,1.5,0,30\n";
 
-class LossWithin : public testing::Test {
+class LossCurves : public testing::Test {
  protected:
-  LossWithin() { write_text(folder_.file("metrics.csv"), kTable); }
+  LossCurves() { write_text(folder_.file("metrics.csv"), kTable); }
   std::optional<double> seconds(double budget) const {
-    return loss_within(folder_.path, Budget::kSeconds, budget);
+    return LossCurve::of_case(folder_.path).within(Budget::kSeconds, budget);
   }
   std::optional<double> bytes(double budget) const {
-    return loss_within(folder_.path, Budget::kBytes, budget);
+    return LossCurve::of_case(folder_.path).within(Budget::kBytes, budget);
   }
 
   TemporaryFolder folder_;
 };
 
-TEST_F(LossWithin, ATimeIsOnTheLineBetweenTwoEvaluations) {
+TEST_F(LossCurves, ATimeIsOnTheLineBetweenTwoEvaluations) {
   EXPECT_EQ(seconds(4.9), std::nullopt) << "nothing was evaluated yet";
   EXPECT_EQ(seconds(5), 4);
   EXPECT_DOUBLE_EQ(*seconds(7.5), 3.5);
@@ -45,13 +45,13 @@ TEST_F(LossWithin, ATimeIsOnTheLineBetweenTwoEvaluations) {
   EXPECT_DOUBLE_EQ(*seconds(1000), 1.5) << "it ended before";
 }
 
-TEST_F(LossWithin, BytesAreSpentOrNot) {
+TEST_F(LossCurves, BytesAreSpentOrNot) {
   EXPECT_DOUBLE_EQ(*bytes(0), 3) << "all that can be had without a byte";
   EXPECT_DOUBLE_EQ(*bytes(29), 3);
   EXPECT_DOUBLE_EQ(*bytes(30), 1.5);
 }
 
-TEST_F(LossWithin, IsAMetricOfAComparison) {
+TEST_F(LossCurves, IsAMetricOfAComparison) {
   std::filesystem::create_directories(folder_.file("run/cases/a"));
   write_text(folder_.file("run/cases/a/metrics.csv"), kTable);
   Json record = compared_record("diloco", 1, Json::object(), {{"final_loss", 1.5}});

@@ -87,8 +87,8 @@ TEST(ClaimPictures, HoldWhatTheMatrixHolds) {
   ASSERT_EQ(pictures.size(), 1u);
   EXPECT_EQ(pictures[0]["bound"], "at_least");
   EXPECT_EQ(pictures[0]["threshold"], 10);
-  EXPECT_EQ(pictures[0]["cells"][0][2], Json({64, 64, 2, 0, 0}));
-  EXPECT_EQ(pictures[0]["cells"][1][0], Json({3, 3, 0, 0, 2}));
+  EXPECT_EQ(pictures[0]["cells"][0][2], Json({64, 64, 2, 0, 0, 64, 64}));
+  EXPECT_EQ(pictures[0]["cells"][1][0], Json({3, 3, 0, 0, 2, 3, 3}));
   EXPECT_EQ(pictures[0]["numbers"], true);
   EXPECT_TRUE(claim_pictures(Json::array({kClaim}), {record("a", Json::object(), 1)}).empty());
 }

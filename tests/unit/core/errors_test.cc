@@ -18,5 +18,14 @@ TEST(Nearest, FindsSlipsAndNothingElse) {
   EXPECT_EQ(nearest("x", keys), "");
 }
 
+// Nearer in letters would be "cpu" and "rate".
+TEST(Nearest, WordsOfOthersAreKnown) {
+  EXPECT_EQ(did_you_mean("gpu", {"auto", "cpu", "cuda"}), "did you mean \"cuda\"?");
+  EXPECT_EQ(did_you_mean("rtt", {"link", "rate", "delay"}),
+            "did you mean \"delay\" (one way: half of the round trip)?");
+  EXPECT_EQ(did_you_mean("latency", {"rate", "rtt"}), "did you mean \"rtt\"?");
+  EXPECT_EQ(did_you_mean("gpu", {"cpu"}), "did you mean \"cpu\"?");
+}
+
 }  // namespace
 }  // namespace longhaul

@@ -31,6 +31,8 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
                                        "bytes_per_sync",
                                        "bytes_sent_per_replica",
                                        "bytes_per_token",
+                                       "tokens_per_s",
+                                       "accelerator_hours",
                                        "compute_time_s",
                                        "wait_time_s",
                                        "exchange_time_s",

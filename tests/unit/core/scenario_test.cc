@@ -197,8 +197,93 @@ TEST(Scenario, ErrorsOfASweepNameItsPoint) {
   Json json = base();
   json["sweep"] = {{"network.tcp.connections", {1, 0}}};
   const std::string error = error_of(json);
-  EXPECT_NE(error.find("network.tcp.connections: found 0"), std::string::npos) << error;
+  EXPECT_NE(error.find("sweep.\"network.tcp.connections\": found 0"), std::string::npos) << error;
   EXPECT_NE(error.find("network.tcp.connections = 0"), std::string::npos) << error;
+}
+
+// Where the user wrote it, and not where it would be in the scenario.
+TEST(Scenario, WhatTheSweepHasWrongIsLocatedAtTheSweep) {
+  Json json = base();
+  json["sweep"] = {{"network.tcp.conections", {1, 2}}};
+  EXPECT_NE(error_of(json).find("sweep.\"network.tcp.conections\": unknown key \"conections\""),
+            std::string::npos)
+      << error_of(json);
+  json["sweep"] = {{{"replicas", {2, 4}}}, {{"methods.pairs.inner_step", {1}}}};
+  EXPECT_NE(error_of(json).find("sweep[1].\"methods.pairs.inner_step\": unknown key"), std::string::npos)
+      << error_of(json);
+  json["sweep"] = {{"network.topology", {{{"star", {{"rate", "1Gbps"}, {"rtt", "5parsecs"}}}}}}};
+  EXPECT_NE(error_of(json).find("sweep.\"network.topology\".star.rtt: "), std::string::npos)
+      << error_of(json);
+  json["sweep"] = {{"replicas", {2, 4}}};
+  json["workload"]["wire"] = "fp31";  // not the sweep's
+  EXPECT_NE(error_of(json).find(": workload.wire: found \"fp31\""), std::string::npos) << error_of(json);
+}
+
+TEST(Scenario, SeedAndSeedsContradictEachOther) {
+  Json json = base();
+  json["seed"] = 3;
+  json["seeds"] = {1, 2};
+  EXPECT_NE(error_of(json).find("seeds: found beside \"seed\": 3"), std::string::npos) << error_of(json);
+}
+
+// --set seeds=… on a file with "seed", and the other way round: what is set last holds.
+TEST(Scenario, AnAssignmentTakesThePlaceOfItsOtherForm) {
+  Json json = base();
+  json["seed"] = 3;
+  EXPECT_EQ(load(json, {"seeds=[1,2]"}).cases.size(), 2 * load(json).cases.size());
+  json.erase("seed");
+  json["seeds"] = {1, 2};
+  EXPECT_EQ(load(json, {"seed=3"}).cases.size() * 2, load(json).cases.size());
+}
+
+TEST(Scenario, WholeMethodsMayBeAssigned) {
+  EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
+            std::vector<std::string>{"mine"});
+  EXPECT_NE(error_of(base(), {"methods.ringg.all_reduce=tree"}).find("did you mean \"ring\""),
+            std::string::npos);
+}
+
+// Defaults that follow from other values: a tenth of the steps, a tenth of the rate. The cases have what was
+// written, so that trainings keep their names.
+TEST(Scenario, TheResolvedScenarioHasEveryDefault) {
+  Json json = base();
+  json["train"] = {{"steps", 50}, {"optimizer", {{"lr", 0.25}}}};
+  json["seeds"] = {1, 2};
+  const Scenario scenario = load(json);
+  const Json train = scenario.resolved["train"];
+  EXPECT_EQ(train["evaluate_every"], 5);
+  EXPECT_EQ(train["checkpoint_every"], 5);
+  EXPECT_EQ(train["optimizer"]["warmup"], 5);
+  EXPECT_EQ(train["optimizer"]["min_lr"], 0.025);
+  EXPECT_FALSE(scenario.resolved.contains("seed"));
+  EXPECT_FALSE(scenario.cases[0].resolved["train"].contains("evaluate_every"));
+  EXPECT_FALSE(scenario.cases[0].resolved["train"]["optimizer"].contains("warmup"));
+  json["sweep"] = {{"train.steps", {50, 70}}};
+  EXPECT_FALSE(load(json).resolved["train"].contains("evaluate_every")) << "each case has its own";
+}
+
+TEST(Scenario, AnEmptyFileIsSaidToBeEmpty) {
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_empty.json";
+  std::ofstream(file) << "";
+  try {
+    load_scenario(file, {}, declaration());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().found, "is empty");
+  }
+}
+
+TEST(Scenario, AKeyThatStandsTwiceIsNamed) {
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_twice.json";
+  std::string text = base().dump();
+  text.insert(1, "\"replicas\": 8, ");
+  std::ofstream(file) << text;
+  try {
+    load_scenario(file, {}, declaration());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "replicas");
+  }
 }
 
 TEST(Scenario, ValuesThatContradictEachOther) {
@@ -208,6 +293,28 @@ TEST(Scenario, ValuesThatContradictEachOther) {
   json = base();
   json["workload"].erase("steps");
   EXPECT_NE(error_of(json).find("workload.steps: this key is missing"), std::string::npos);
+}
+
+// 4 replicas of 512 tokens: 2048 a step, and the last step is whole.
+TEST(Scenario, StepsFollowFromTheTokens) {
+  Json json = base();
+  json["workload"].erase("steps");
+  json["workload"]["total_tokens"] = 20480;
+  EXPECT_NE(error_of(json).find("workload.total_tokens: found, but nothing says"), std::string::npos);
+  json["workload"]["tokens"] = 512;
+  json["replicas"] = 4;
+  EXPECT_EQ(load(json).cases[0].steps(), 10);
+  json["workload"]["total_tokens"] = 20481;
+  EXPECT_EQ(load(json).cases[0].steps(), 11);
+  EXPECT_EQ(parse_case(load(json).cases[0].resolved).steps(), 11) << "a child reads the resolved case";
+  json["workload"]["total_tokens"] = std::int64_t{1000000000000000000};
+  EXPECT_NE(error_of(json).find("at most 1000000000 steps"), std::string::npos);
+  json["workload"]["steps"] = 10;
+  EXPECT_NE(error_of(json).find("workload.total_tokens: found beside workload.steps (10)"),
+            std::string::npos);
+  json["workload"].erase("steps");
+  json["train"] = {{"steps", 10}};
+  EXPECT_NE(error_of(json).find("workload.total_tokens: found beside a train section"), std::string::npos);
 }
 
 // One scenario compares a method with itself under two optimizers: by label, each with its own keys.

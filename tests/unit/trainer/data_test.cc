@@ -9,6 +9,7 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "core/random.h"
+#include "core/training_text.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"

@@ -1,0 +1,21 @@
+// What the replay of a case draws from the seed. Where it draws nothing, a simulated time is the same in
+// every seed: only the network model's error is uncertain about it, and more seeds would say nothing new.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/metrics.h"
+
+namespace longhaul {
+
+// In words ("step times", "who meets whom"), of a resolved case (case.json); empty where nothing is drawn.
+// {kUnknownDraws} of a case that cannot be read.
+constexpr const char* kUnknownDraws = "what is not known";
+std::vector<std::string> draws_of(const Json& resolved);
+
+// Whether a metric follows from a training, which draws its first weights and its data from the seed.
+bool follows_from_training(const Metric& metric);
+
+}  // namespace longhaul

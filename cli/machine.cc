@@ -1,0 +1,104 @@
+#include "cli/machine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "core/errors.h"
+#include "core/files.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "MemTotal:       24000000 kB"
+std::optional<double> total_memory() {
+  const std::string text = read_file("/proc/meminfo").value_or("");
+  const std::string key = "MemTotal:";
+  const std::size_t at = text.find(key);
+  if (at == std::string::npos) return std::nullopt;
+  return 1024 * std::strtod(text.c_str() + at + key.size(), nullptr);
+}
+
+// Of the control group (v2): a number, or "max".
+std::optional<double> group_memory() {
+  const std::string text = read_file("/sys/fs/cgroup/memory.max").value_or("");
+  if (text.empty() || !std::isdigit(static_cast<unsigned char>(text[0]))) return std::nullopt;
+  return std::strtod(text.c_str(), nullptr);
+}
+
+// What to lower, the larger part first.
+std::string what_to_lower(const Case& one, const TrainingMemory& memory) {
+  const std::string tables =
+      fmt::format("{} are tables of {} replicas of {} parameters: fewer replicas or a smaller train.model",
+                  human_bytes(memory.tables), one.replicas, one.train->model.parameters());
+  const std::string passes = fmt::format("{} are activations: a smaller train.batch or train.model.context",
+                                         human_bytes(memory.passes));
+  return memory.tables >= memory.passes ? tables + ", or ranks on several machines" : passes;
+}
+
+}  // namespace
+
+std::optional<double> memory_here() {
+  const std::optional<double> total = total_memory(), group = group_memory();
+  if (total && group) return std::min(*total, *group);
+  return total ? total : group;
+}
+
+std::optional<double> free_disk(const std::string& folder) {
+  std::error_code error;
+  fs::path place = fs::absolute(folder, error);
+  while (!error && !place.empty() && !fs::exists(place, error) && place != place.root_path())
+    place = place.parent_path();
+  const fs::space_info space = fs::space(place, error);
+  if (error) return std::nullopt;
+  return static_cast<double>(space.available);
+}
+
+bool has_gpu() {
+  std::error_code error;
+  return fs::exists("/dev/nvidiactl", error);
+}
+
+void check_memory(const WorkEstimate& work, const std::string& device, double memory, bool gpu_here) {
+  if (!work.largest || work.memory_bytes <= memory) return;
+  const Case& one = *work.largest->example;
+  const std::string where = device.empty() ? one.train->device : device;
+  if (where == "cuda" || (where == "auto" && gpu_here)) return;
+  const TrainingMemory parts = training_memory(one, cores_here());
+  const bool one_is_enough = parts.together() <= memory;
+  throw InputError("train",
+                   one_is_enough ? fmt::format("trainings that run at the same time need about {} of memory",
+                                               human_bytes(work.memory_bytes))
+                                 : fmt::format("method \"{}\" needs about {} of memory", one.method.label,
+                                               human_bytes(parts.together())),
+                   fmt::format("the {} of this machine", human_bytes(memory)),
+                   one_is_enough ? "fewer --jobs" : what_to_lower(one, parts));
+}
+
+std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,
+                                          const std::string& folder, const std::string& device) {
+  try {
+    if (const std::optional<double> memory = memory_here()) check_memory(work, device, *memory, has_gpu());
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  const std::optional<double> free = free_disk(folder);
+  if (!free || work.disk_bytes <= *free) return {};
+  return {fmt::format(
+      "the run takes about {} of disk, and where {} is {} are free: name another folder with --out, "
+      "or leave something out (--timeline none, fewer cases, a smaller model)",
+      human_bytes(work.disk_bytes), folder, human_bytes(*free))};
+}
+
+int cores_here() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace longhaul

@@ -1,0 +1,34 @@
+// What this machine has, against what a run needs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/work_estimate.h"
+
+namespace longhaul {
+
+// Bytes of memory that this process may have: of the machine, or of its control group where that allows less.
+// None where the system does not say.
+std::optional<double> memory_here();
+
+// Bytes free on the file system of `folder`, or of the nearest folder above it that exists.
+std::optional<double> free_disk(const std::string& folder);
+
+// Whether a GPU is likely to take the replicas of a case with `device` "auto".
+bool has_gpu();
+
+// Throws InputError (path `train`) where the trainings of `work` need more than `memory` bytes, with what
+// they need and what to lower. A training on a GPU is not held against them. `device`: of the command line,
+// or "".
+void check_memory(const WorkEstimate& work, const std::string& device, double memory, bool gpu_here);
+
+// All of that for a run into `folder`: throws InputError (in `file`) as check_memory(), and returns what to
+// warn of: more disk than is free.
+std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,
+                                          const std::string& folder, const std::string& device);
+
+int cores_here();
+
+}  // namespace longhaul

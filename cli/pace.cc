@@ -1,0 +1,45 @@
+#include "cli/pace.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/plan/node_passes.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+// Of the slowest worker, with what the devices of a node say to each other.
+double step_seconds(const Case& one) {
+  double seconds = one.workload.step_time.mean_s();
+  if (one.workload.node) seconds = node_passes(one).step(seconds).seconds;
+  double slowest = 1;
+  for (const double factor : one.workload.step_time_factors) slowest = std::max(slowest, factor);
+  return seconds * slowest;
+}
+
+}  // namespace
+
+std::string human_count(double count) {
+  for (const auto& [scale, prefix] : {std::pair(1e12, " T"), {1e9, " G"}, {1e6, " M"}, {1e3, " k"}})
+    if (count >= scale * 0.9995) return fmt::format("{:.3g}{}", count / scale, prefix);
+  return fmt::format("{:.3g}", count);
+}
+
+std::string pace_in_words(const Case& one) {
+  const double step_s = step_seconds(one);
+  if (step_s <= 0) return "";
+  const double total_s = step_s * one.steps();
+  std::string words = fmt::format("a step computes for {}", human_duration(step_s));
+  if (one.workload.tokens > 0)
+    words += fmt::format(": at most {} tokens/s",
+                         human_count(static_cast<double>(one.workload.tokens) * one.replicas / step_s));
+  words += fmt::format("; {} steps take at least {}", one.steps(), human_duration(total_s));
+  if (one.workload.tokens > 0 || one.workload.accelerators > 1)
+    words += fmt::format(", {} accelerator-hours",
+                         human_count(total_s / 3600 * one.workload.accelerators * one.workers()));
+  return words;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,17 @@
+// How long the compute of a case takes, in the words of a planner: what no network can make shorter.
+#pragma once
+
+#include <string>
+
+#include "core/case.h"
+
+namespace longhaul {
+
+// "a step computes for 593 ms: at most 3.54 M tokens/s; 47,684 steps take at least 7 h 51 min, 4.02 k
+// accelerator-hours". Without tokens what they say is left out; "" where step times are measured.
+std::string pace_in_words(const Case& one);
+
+// "3.54 M": three significant digits and a prefix.
+std::string human_count(double count);
+
+}  // namespace longhaul

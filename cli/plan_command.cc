@@ -1,0 +1,189 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include "analysis/run_files.h"
+#include "cli/child_process.h"
+#include "cli/commands.h"
+#include "cli/job_pool.h"
+#include "cli/run_outputs.h"
+#include "cli/validated_scenario.h"
+#include "core/child_main.h"
+#include "core/errors.h"
+#include "core/option_docs.h"
+#include "core/units.h"
+#include "planner/accelerators.h"
+#include "planner/plan_options.h"
+#include "planner/plan_result.h"
+#include "planner/planned_network.h"
+#include "replay/estimate.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string plan_folder(const PlanOptions& options, const PlanRequest& plan) {
+  std::string folder = options.out;
+  if (folder.empty()) {
+    folder = "results/" + plan.name + "-plan";
+    for (int i = 2; fs::exists(folder); ++i) folder = fmt::format("results/{}-plan-{}", plan.name, i);
+  }
+  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
+    throw InputError("--output", folder + " exists and is not empty", "a new or an empty folder");
+  fs::create_directories(folder);
+  return folder;
+}
+
+// Where replays are written; it goes with this object.
+class WorkFolder {
+ public:
+  explicit WorkFolder(const std::string& folder) : folder_(folder) { fs::create_directories(folder_); }
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+  std::string next() { return fmt::format("{}/{}", folder_, ++count_); }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::string folder_;
+  int count_ = 0;
+};
+
+Job replay_of(const ReplayTask& task, const std::string& folder) {
+  fs::create_directories(folder);
+  write_file(folder + "/case.json", task.one.resolved.dump(2) + "\n");
+  std::ostringstream trace;
+  write_trace(task.trace, trace);
+  write_file(folder + "/trace.jsonl", trace.str());
+  Job job{task.name, folder, {}, 1};
+  if (task.one.network.fidelity == "analytic")
+    job.arguments = {sibling_executable("longhaul"), "analytic"};
+  else
+    job.arguments = {sibling_executable("longhaul-sim")};
+  job.arguments.insert(job.arguments.end(), {"--case", folder + "/case.json", "--trace",
+                                             folder + "/trace.jsonl", "--out", folder});
+  job.weight = std::max(1e-3, estimate(task.one, task.trace).seconds);
+  return job;
+}
+
+class Planning {
+ public:
+  Planning(const PlanOptions& options, const PlanRequest& plan)
+      : plan_(plan),
+        folder_(plan_folder(options, plan)),
+        work_(folder_ + "/work"),
+        jobs_(options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency())),
+        quiet_(options.quiet),
+        display_(options.quiet) {}
+
+  int execute() {
+    try {
+      const PlannedNetwork network = planned_network(plan_, folder_);
+      for (const auto& [name, text] : network.files) write_file(folder_ + "/" + name, text);
+      PlanResult result;
+      result.needs = token_needs(plan_, candidate_methods(plan_));
+      result.search = search_plan(plan_, network, result.needs, tools());
+      result.sensitivity = sensitivity_of(result.choice(), tools());
+      write(result);
+    } catch (const InputError& error) {
+      fs::remove_all(folder_);
+      throw error.parts().file.empty() ? error.in_file(plan_.file) : error;
+    } catch (const Interrupted&) {
+      fs::remove_all(folder_);
+      return kInterrupted;
+    }
+    return kDone;
+  }
+
+ private:
+  PlanTools tools() {
+    return {[this](const Json& scenario) { return validated(scenario); },
+            [this](std::vector<ReplayTask>& tasks, const std::string& phase) { replay(tasks, phase); }};
+  }
+
+  // As `longhaul check`, in the folder where the plan's own files are.
+  Case validated(const Json& scenario) const {
+    const std::string file = folder_ + "/candidate.json";
+    write_file(file, scenario.dump(2) + "\n");
+    try {
+      Case one = validated_scenario(file, {}).cases.at(0);
+      fs::remove(file);
+      return one;
+    } catch (const InputError& error) {
+      fs::remove(file);
+      InputErrorParts parts = error.parts();
+      if (parts.file == file) parts.file.clear();
+      throw InputError(parts);
+    }
+  }
+
+  void replay(std::vector<ReplayTask>& tasks, const std::string& phase) {
+    std::vector<Job> jobs;
+    for (const ReplayTask& task : tasks) jobs.push_back(replay_of(task, work_.next()));
+    if (jobs.size() > 1) display_.line(fmt::format("{}: {} replays", phase, jobs.size()));
+    run_jobs(jobs, jobs_, phase, display_, [&](std::size_t i, const JobResult& result) {
+      if (result.exit_status == kDone)
+        tasks[i].folder = jobs[i].folder;
+      else
+        tasks[i].error = result.error;
+    });
+    if (interrupts_so_far() > 0) throw Interrupted();
+  }
+
+  void write(const PlanResult& result) {
+    const Json data = plan_data(plan_, result);
+    write_file(folder_ + "/plan.json", data.dump(2) + "\n");
+    write_file(folder_ + "/scenario.json", chosen_scenario(plan_, result).dump(2) + "\n");
+    write_file(folder_ + "/plan.html", plan_page(data));
+    const std::string text = plan_text(plan_, result);
+    std::printf("%s", quiet_ ? (decision(plan_, result) + "\n").c_str() : ("\n" + text).c_str());
+    std::printf("scenario: %s/scenario.json (longhaul check and longhaul run take it)\npage: %s/plan.html\n",
+                folder_.c_str(), folder_.c_str());
+  }
+
+  const PlanRequest& plan_;
+  const std::string folder_;
+  WorkFolder work_;
+  const int jobs_;
+  const bool quiet_;
+  LiveDisplay display_;
+};
+
+}  // namespace
+
+int plan_command(const PlanOptions& options) {
+  const PlanRequest plan = read_plan(options.plan, scenario_declaration());
+  sibling_executable("longhaul-sim");
+  count_interrupts();
+  return Planning(options, plan).execute();
+}
+
+int plan_options_command() {
+  std::printf("%s\naccelerators:\n", help_text(plan_options(scenario_declaration())).c_str());
+  for (const Accelerator& one : accelerators())
+    std::printf("  %-10s %7.1f TFLOP/s, %s (%s)\n", one.name.c_str(), one.peak / 1e12,
+                human_bytes(one.memory).c_str(), one.source.c_str());
+  return kDone;
+}
+
+int plan_schema_command() {
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Longhaul plan"}};
+  schema.update(json_schema(plan_options(scenario_declaration())));
+  // What a scenario says too stands in its schema, in the same folder.
+  const std::string scenario = "scenario.schema.json#/properties/";
+  schema["properties"]["network"] = {{"$ref", scenario + "network"}};
+  for (Json& either : schema["properties"]["candidates"]["properties"]["methods"]["items"]["anyOf"])
+    if (!either.contains("enum")) either = {{"$ref", scenario + "methods/items"}};
+  std::printf("%s\n", schema.dump(2).c_str());
+  return kDone;
+}
+
+}  // namespace longhaul

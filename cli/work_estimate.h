@@ -1,0 +1,52 @@
+// What a scenario will take, before anything runs: time, memory and disk. Orders of magnitude, from counts
+// that were held against runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/exports/exports.h"
+#include "cli/work_plan.h"
+#include "replay/estimate.h"
+
+namespace longhaul {
+
+// Steps that are walked to count what a replay carries. With more of them the counts are those of the first
+// ones, scaled up: a plan repeats itself.
+constexpr int kMostWalkedSteps = 200'000;
+
+// The estimate of a case's replay, walking at most about kMostWalkedSteps of its steps, and at least a few
+// periods of every operation. Throws InputError as estimate() does.
+ReplayEstimate replay_estimate(const Case& one);
+
+// Of one training, in bytes: tables of all replicas (weights, gradients, states of the optimizers), and what
+// the passes of the replicas that compute at the same time keep.
+struct TrainingMemory {
+  double tables = 0, passes = 0;
+
+  double together() const;
+};
+TrainingMemory training_memory(const Case& one, int threads);
+
+struct CaseEstimate {
+  const Case* one = nullptr;
+  ReplayEstimate replay;
+};
+
+struct WorkEstimate {
+  std::vector<CaseEstimate> cases;
+  double training_s = 0, replay_s = 0;  // processor time
+  double memory_bytes = 0;              // of the `jobs` largest trainings together
+  double disk_bytes = 0;                // at the fullest moment
+  const Training* largest = nullptr;    // the training with the largest memory; points into the plan
+};
+
+// `jobs` trainings or replays at a time, `threads` for each. `timeline`: the format that timelines have.
+WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, TimelineFormat timeline);
+
+// The format of each case's timeline: what `name` says (json, gz, none; "": json where there are few cases).
+TimelineFormat timeline_format(const std::string& name, std::size_t cases);
+// With more cases timelines are hardly opened one by one, and each takes some ten megabytes.
+constexpr std::size_t kMostCasesWithTimelines = 64;
+
+}  // namespace longhaul

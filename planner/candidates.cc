@@ -1,0 +1,161 @@
+#include "planner/candidates.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "core/units.h"
+#include "methods/common/registry.h"
+#include "net/topologies/registry.h"
+
+namespace longhaul {
+namespace {
+
+// The candidate methods as a scenario writes them.
+std::vector<Json> written_methods(const PlanRequest& plan) {
+  const Json given = member(plan.written, "candidates");
+  const Json& methods = given.contains("methods") ? given["methods"] : plan.candidates.at("methods");
+  std::vector<Json> all;
+  for (const Json& method : methods) all.push_back(method.is_string() ? Json{{"name", method}} : method);
+  return all;
+}
+
+bool has_option(const std::string& method, const char* key) {
+  const std::vector<Node>& options = method_named(method).options;
+  return std::any_of(options.begin(), options.end(), [&](const Node& option) { return option.key == key; });
+}
+
+// The values of one axis for this method: those of the plan, the one that its object gives, or null alone
+// where the method has no such option.
+std::vector<Json> axis(const Json& method, const char* key, const Json& values) {
+  if (!has_option(method["name"], key)) return {Json()};
+  if (method.contains(key)) return {method[key]};
+  return values.get<std::vector<Json>>();
+}
+
+// No order of ranks matters where the groups are drawn.
+bool has_order(const Json& method) {
+  return !has_option(method["name"], "group_size");
+}
+
+std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& network, const Json& method) {
+  const std::string topology = network.section.at("topology").begin().key();
+  if (!topology_named(topology).has_sites || !has_order(method)) return {Json()};
+  if (plan.candidates.contains("rank_orders")) return plan.candidates["rank_orders"].get<std::vector<Json>>();
+  return {"blocks", "optimized"};
+}
+
+std::string connections_in_words(int connections) {
+  return fmt::format("{} connection{}", connections, connections == 1 ? "" : "s");
+}
+
+// As the method's object says it, beside what is varied.
+std::string method_in_words(const Json& method) {
+  std::string words = method.value("label", method["name"].get<std::string>());
+  if (method.contains("label")) return words;
+  for (const auto& [key, value] : method.items())
+    if (key != "name" && key != "inner_steps" && key != "all_reduce")
+      words += fmt::format(" {} {}", key, plain(value));
+  return words;
+}
+
+class Combiner {
+ public:
+  Combiner(const PlanRequest& plan, const PlannedNetwork& network) : plan_(plan), network_(network) {}
+
+  std::vector<Candidate> of(const Json& method, std::int64_t tokens) {
+    std::vector<Candidate> all;
+    const Json& axes = plan_.candidates;
+    for (const Json& wire : axes.at("wires"))
+      for (const Json& collective : axis(method, "all_reduce", axes.at("all_reduce")))
+        for (const Json& connections : axes.at("connections"))
+          for (const Json& order : rank_orders(plan_, network_, method))
+            for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
+              all.push_back(candidate(method, tokens, wire, collective, connections, order, inner));
+    return all;
+  }
+
+ private:
+  Candidate candidate(Json method, std::int64_t tokens, const Json& wire, const Json& collective,
+                      const Json& connections, const Json& order, const Json& inner) const {
+    Candidate one;
+    one.method = method["name"].get<std::string>();
+    one.tokens = tokens;
+    std::vector<std::string> words = {method_in_words(method)};
+    if (!inner.is_null()) {
+      one.inner_steps = inner;
+      method["inner_steps"] = inner;
+      words.push_back("H = " + inner.dump());
+    }
+    std::vector<std::string> recipe = {words[0]};
+    const auto add = [&](const std::string& text) {
+      words.push_back(text);
+      recipe.push_back(text);
+    };
+    add(wire.get<std::string>());
+    if (!collective.is_null()) {
+      method["all_reduce"] = collective;
+      add(collective.get<std::string>());
+    }
+    add(connections_in_words(connections));
+    if (!order.is_null()) add(plain(order) + " order");
+    one.words = join(words);
+    one.recipe = join(recipe);
+    one.scenario = scenario(method, tokens, wire, connections, order);
+    return one;
+  }
+
+  Json scenario(const Json& method, std::int64_t tokens, const Json& wire, const Json& connections,
+                const Json& order) const {
+    Json workload = Json::object();
+    for (const char* key : {"model", "parameters"})
+      if (plan_.written.contains(key)) workload[key] = plan_.written[key];
+    workload["wire"] = wire;
+    workload["tokens"] = plan_.tokens_per_step;
+    workload["total_tokens"] = tokens;
+    const NodeHardware& hardware = plan_.hardware;
+    if (plan_.written.contains("step_time"))
+      workload["step_time"] = {{"constant", plan_.written["step_time"]}};
+    else
+      workload["step_time"] = {
+          {"flops", {{"peak", hardware.peak * hardware.per_node}, {"utilisation", hardware.utilization}}}};
+    if (hardware.per_node > 1) workload["accelerators"] = hardware.per_node;
+    Json network = network_.section;
+    if (!order.is_null()) network["rank_order"] = order;
+    network["tcp"]["connections"] = connections.get<int>() * network_.per_connection;
+    return {{"seed", plan_.seed},
+            {"replicas", plan_.nodes},
+            {"methods", Json::array({method})},
+            {"workload", workload},
+            {"network", network}};
+  }
+
+  const PlanRequest& plan_;
+  const PlannedNetwork& network_;
+};
+
+}  // namespace
+
+std::vector<std::string> candidate_methods(const PlanRequest& plan) {
+  std::vector<std::string> names;
+  for (const Json& method : written_methods(plan)) {
+    const std::string name = method["name"];
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network,
+                                     const std::map<std::string, std::int64_t>& tokens_of) {
+  Combiner combiner(plan, network);
+  std::vector<Candidate> all;
+  for (const Json& method : written_methods(plan)) {
+    const auto tokens = tokens_of.find(method["name"]);
+    if (tokens == tokens_of.end()) continue;
+    for (Candidate& one : combiner.of(method, tokens->second)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,56 @@
+#include "planner/memory_need.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/units.h"
+#include "methods/common/registry.h"
+
+namespace longhaul {
+namespace {
+
+// Bytes a parameter that a method keeps between its exchanges. Where weights themselves are averaged: none.
+double outer_bytes(const OperationPlan& plan) {
+  bool slow_weights = false, feedback = false;
+  for (const OperationRule& rule : plan.rules)
+    for (const PayloadPart& part : rule.payload) {
+      slow_weights = slow_weights || part.tensor == "delta" || part.tensor == "phi";
+      feedback = feedback || part.codec.feedback != Feedback::kNone;
+    }
+  return (slow_weights ? 8. : 0.) + (feedback ? 4. : 0.);
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const PlanRequest& plan, const Case& one) {
+  const double each = static_cast<double>(plan.parameters) / plan.hardware.per_node;
+  MemoryNeed need;
+  need.weights = 6 * each;
+  need.gradients = 4 * each;
+  need.optimizer = 8 * each;
+  need.outer_state = outer_bytes(plan_of(one)) * each;
+  need.available = plan.hardware.memory;
+  if (plan.model) need.sequence = (2. * plan.model->layers + 34) * plan.model->context * plan.model->hidden;
+  return need;
+}
+
+std::string memory_in_words(const MemoryNeed& need) {
+  std::string words =
+      fmt::format("weights {}, gradients {}, optimizer {}, the method's outer state {}: {} an accelerator",
+                  human_bytes(need.weights), human_bytes(need.gradients), human_bytes(need.optimizer),
+                  human_bytes(need.outer_state), human_bytes(need.with_outer_state()));
+  if (need.available > 0) words += fmt::format(" of {}", human_bytes(need.available));
+  if (need.sequence > 0)
+    words += fmt::format("; one sequence of activations, computed again layer by layer, takes {} more",
+                         human_bytes(need.sequence));
+  else
+    words += "; activations are not in it";
+  if (!need.fits())
+    words += ": it does not fit";
+  else if (need.needs_host())
+    words += ": it fits with the outer state in the host's memory";
+  return words;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "planner/plan_result.h"
+
+namespace longhaul {
+
+bool has_prices(const PlanRequest& plan) {
+  if (plan.hardware.price > 0 || plan.egress.price > 0) return true;
+  return std::any_of(plan.egress.of_site.begin(), plan.egress.of_site.end(),
+                     [](const auto& site) { return site.second > 0; });
+}
+
+double accelerator_hours(const PlanRequest& plan, const Evaluation& one) {
+  return one.total_s() / 3600 * plan.nodes * plan.hardware.per_node;
+}
+
+Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
+  Json scenario = {{"name", plan.name},
+                   {"description", "The choice of longhaul plan: " + result.choice().candidate.words + "."}};
+  scenario.update(result.choice().candidate.scenario);
+  return scenario;
+}
+
+Json plan_data(const PlanRequest& plan, const PlanResult& result) {
+  const SearchResult& search = result.search;
+  const auto entry = [&](const Evaluation& one, bool on_front) {
+    Json leaving = Json::object();
+    for (std::size_t i = 0; i < one.traffic.sites.size(); ++i)
+      leaving[one.traffic.sites[i]] = one.traffic.leaving[i];
+    return Json{{"words", one.candidate.words},
+                {"method", one.candidate.method},
+                {"inner_steps", one.candidate.inner_steps},
+                {"is_on_front", on_front},
+                {"left_out", one.left_out},
+                {"tokens", one.candidate.tokens},
+                {"steps", one.one.steps()},
+                {"replayed_steps", one.time.replayed_steps},
+                {"is_exact", one.time.is_exact},
+                {"time_s", one.total_s()},
+                {"time_low_s", one.low_s()},
+                {"time_high_s", one.high_s()},
+                {"compute_s", one.compute_s},
+                {"utilization", one.utilization},
+                {"accelerator_hours", accelerator_hours(plan, one)},
+                {"cost", one.cost()},
+                {"compute_cost", one.compute_cost},
+                {"egress_cost", one.egress_cost},
+                {"bytes_leaving_sites", one.bytes()},
+                {"leaving", leaving}};
+  };
+  Json plans = Json::array(), of_choice = Json::array(), links = Json::array(), upgrades = Json::array();
+  for (std::size_t i = 0; i < search.evaluations.size(); ++i)
+    plans.push_back(entry(search.evaluations[i], i < search.front));
+  for (const Evaluation& one : search.of_choice) of_choice.push_back(entry(one, false));
+  for (const BusyLink& link : result.sensitivity.links)
+    links.push_back({{"link", link.name},
+                     {"direction", link.is_forward ? "forward" : "backward"},
+                     {"rate_bps", link.rate},
+                     {"bytes_per_step", link.bytes},
+                     {"busy", link.busy}});
+  for (const Upgrade& upgrade : result.sensitivity.upgrades)
+    upgrades.push_back({{"what", upgrade.what},
+                        {"from_bps", upgrade.from},
+                        {"to_bps", upgrade.to},
+                        {"saved_s", upgrade.saved_s}});
+  const MemoryNeed& memory = result.choice().memory;
+  return {{"format", 1},
+          {"name", plan.name},
+          {"description", member(plan.written, "description")},
+          {"decision", decision(plan, result)},
+          {"caveats", caveats(result)},
+          {"currency", plan.currency},
+          {"has_prices", has_prices(plan)},
+          {"nodes", plan.nodes},
+          {"accelerators_per_node", plan.hardware.per_node},
+          {"accelerator", plan.hardware.name},
+          {"parameters", plan.parameters},
+          {"tokens_per_step", plan.tokens_per_step},
+          {"step_s", plan.step_s},
+          {"min_utilization", plan.min_utilization},
+          {"candidates", search.candidates},
+          {"replays", search.replays},
+          {"not_replayed", search.not_replayed},
+          {"keeps_utilization", search.keeps_utilization},
+          {"plans", plans},
+          {"choice_by_inner_steps", of_choice},
+          {"memory",
+           {{"words", memory_in_words(memory)},
+            {"weights_bytes", memory.weights},
+            {"gradients_bytes", memory.gradients},
+            {"optimizer_bytes", memory.optimizer},
+            {"outer_state_bytes", memory.outer_state},
+            {"available_bytes", memory.available}}},
+          {"links", links},
+          {"upgrades", upgrades},
+          {"placement", placement_in_words(result.choice().one)},
+          {"plan", plan.written}};
+}
+
+}  // namespace longhaul

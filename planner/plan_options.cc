@@ -1,0 +1,195 @@
+#include "planner/plan_options.h"
+
+#include "core/errors.h"
+#include "core/limits.h"
+#include "core/model_shape.h"
+#include "planner/accelerators.h"
+
+namespace longhaul {
+namespace {
+
+std::vector<std::string> accelerator_names() {
+  std::vector<std::string> names;
+  for (const Accelerator& accelerator : accelerators()) names.push_back(accelerator.name);
+  return names;
+}
+
+Node accelerator_options() {
+  return section(
+             "accelerator",
+             {choice("name", accelerator_names())
+                  .means("a known one: peak and memory come from its datasheet"),
+              number("peak").above(0).in("FLOP/s").means("of one accelerator, instead of what the name says"),
+              bytes("memory").above(0).means("of one accelerator, instead of what the name says"),
+              number("utilization")
+                  .above(0)
+                  .at_most(1)
+                  .by_default(0.4)
+                  .means("model FLOP utilization inside a node, without what goes over the network"),
+              integer("per_node")
+                  .at_least(1)
+                  .at_most(kMostReplicas)
+                  .by_default(1)
+                  .means("of each node, which share weights, gradients and optimizer (ZeRO-3, FSDP)"),
+              number("price").at_least(0).by_default(0).means(
+                  "of one accelerator for an hour, in `currency`, waiting included")})
+      .filled()
+      .means("what a node computes with");
+}
+
+Node site_options() {
+  return section("",
+                 {text("name").required().means("of the site"),
+                  integer("nodes").at_least(1).by_default(1).means("nodes at the site"),
+                  rate("rate").above(0).means("of the site's way out and in, which its nodes share"),
+                  rate("up").above(0).means("instead of rate: the way out"),
+                  rate("down").above(0).means("instead of rate: the way in"),
+                  number("latitude")
+                      .at_least(-90)
+                      .at_most(90)
+                      .in("degrees")
+                      .means("with longitude: round trips to other sites follow from the distance"),
+                  number("longitude").at_least(-180).at_most(180).in("degrees").means("of the site"),
+                  number("egress").at_least(0).means("price of a GB (10^9 bytes) that leaves this site")});
+}
+
+Node egress_options() {
+  return either("egress",
+                {number("").at_least(0),
+                 section("", {number("price").at_least(0).by_default(0).means("where no site says otherwise"),
+                              table_of("sites", number("").at_least(0)).means("{site: price}")})})
+      .by_default(0)
+      .means(
+          "price of a GB (10^9 bytes) that leaves a site, in `currency`; a site is a site of the network, "
+          "or a node where it has none");
+}
+
+// Of a list: without a key and a default of its own.
+Node element(Node node) {
+  node.key = "";
+  node.fallback = nullptr;
+  return node;
+}
+
+// A section that may be absent.
+Node not_filled(Node node) {
+  node.fill_section = false;
+  return node;
+}
+
+Node candidate_options(const Node& scenario) {
+  const Node& methods = *scenario.child("methods");
+  std::vector<std::string> names;
+  for (const Node& method : methods.children[0].children) names.push_back(method.key);
+  const Node& network = *scenario.child("network");
+  const Node order = element(network.child("rank_order")->children[0]);
+  return section(
+             "candidates",
+             {list_of("methods", either("", {choice("", names), methods.children[0]}))
+                  .not_empty()
+                  .by_default({"ddp", "diloco", "streaming-diloco", "noloco"})
+                  .means("names of methods, or objects as in a scenario; what an object says is not varied"),
+              list_of("inner_steps", integer("").at_least(1))
+                  .not_empty()
+                  .by_default({50, 100, 200, 500})
+                  .in("steps")
+                  .means("H, of methods that have it. Of each method the smallest is taken that keeps "
+                         "min_utilization, because more inner steps cost loss, which no replay sees"),
+              list_of("wires", element(*scenario.child("workload")->child("wire")))
+                  .not_empty()
+                  .by_default({"bf16"})
+                  .means("number formats of what is exchanged; fewer bits may cost loss"),
+              list_of("all_reduce", text(""))
+                  .not_empty()
+                  .by_default({"ring", "double-tree", "halving-doubling"})
+                  .means("collectives, of methods that have one (longhaul list collectives)"),
+              list_of("connections", integer("").at_least(1))
+                  .not_empty()
+                  .by_default({1, 8})
+                  .means("parallel connections from one node to another"),
+              list_of("rank_orders", order)
+                  .not_empty()
+                  .means("orders of the ranks over the sites; default blocks and optimized where the network "
+                         "has sites (docs/placement.md)")})
+      .filled()
+      .means("what the search may choose from: every combination");
+}
+
+}  // namespace
+
+Node plan_options(const Node& scenario) {
+  const Node& workload = *scenario.child("workload");
+  return section(
+      "",
+      {text("$schema").means("for editors"),
+       text("name").means("default: the file's name"),
+       text("description").means("a sentence for people"),
+       large_integer("seed").by_default(1).means("all random draws come from it"),
+       integer("nodes")
+           .at_least(2)
+           .at_most(kMostReplicas)
+           .means("replicas of the model, one a node; default "
+                  "what `sites` add up to"),
+       *workload.child("model"),
+       *workload.child("parameters"),
+       large_integer("tokens")
+           .at_least(1)
+           .at_most(kMostTotalTokens)
+           .in("tokens")
+           .means("of the whole training, all nodes together"),
+       section("target", {list_of("runs", text(""))
+                              .not_empty()
+                              .required()
+                              .means("run directories with learning curves, relative to the plan's folder"),
+                          number("loss").required().means("validation loss, in nats")})
+           .means(
+               "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in "
+               "these runs. Beside tokens these are what the fastest of them needs, and the others in "
+               "proportion"),
+       large_integer("tokens_per_step")
+           .at_least(1)
+           .at_most(kMostTokens)
+           .required()
+           .in("tokens")
+           .means("of one node and step"),
+       accelerator_options(),
+       duration("step_time")
+           .above(0)
+           .means("of one node, instead of 6 · parameters · tokens_per_step over "
+                  "what its accelerators reach"),
+       text("currency").by_default("EUR").means("of all prices, for people"),
+       egress_options(),
+       not_filled(*scenario.child("network")).means("as in a scenario, without what `candidates` vary"),
+       list_of("sites", site_options()).not_empty().means("instead of network: nodes at sites"),
+       list_of("paths", section("", {list_of("between", text("")).required().means("two sites"),
+                                     duration("rtt").above(0).required().means("round-trip time")}))
+           .means("with sites: round trips, where they do not follow from coordinates"),
+       text("measurements")
+           .means("with sites: a CSV file of iperf results between them: from,to,rate_mbps, and rtt_ms where "
+                  "it was measured; what one connection carries"),
+       duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
+       rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
+       number("inflation")
+           .at_least(1)
+           .by_default(1.55)
+           .means("with coordinates: round trip over twice the great circle at 200 km/ms; 1.55 was measured "
+                  "between clouds, 2.1 for end hosts"),
+       choice("way_out", {"shared", "per-accelerator"})
+           .by_default("shared")
+           .means("shared: the accelerators of a node share its link; per-accelerator: each has one of that "
+                  "rate, and connections of its own"),
+       candidate_options(scenario),
+       number("min_utilization")
+           .at_least(0)
+           .at_most(1)
+           .by_default(0.8)
+           .means("share of the time in which a node computes that a plan should keep: of each method the "
+                  "smallest H that does, and else the one that comes nearest"),
+       choice("prefer", {"time", "money", "bytes"})
+           .by_default("time")
+           .means("what the choice on the front minimizes"),
+       integer("replays").at_least(1).by_default(32).means(
+           "at most so many candidates are replayed with flow")});
+}
+
+}  // namespace longhaul

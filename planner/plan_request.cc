@@ -1,0 +1,198 @@
+#include "planner/plan_request.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <set>
+
+#include "core/errors.h"
+#include "core/files.h"
+#include "core/units.h"
+#include "planner/accelerators.h"
+#include "planner/plan_options.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+NodeHardware parse_hardware(const Json& json) {
+  NodeHardware hardware;
+  if (json.contains("name")) {
+    const Accelerator& known = accelerator_named(json["name"]);
+    hardware.name = known.name;
+    hardware.peak = known.peak;
+    hardware.memory = known.memory;
+  }
+  hardware.peak = json.value("peak", hardware.peak);
+  if (json.contains("memory")) hardware.memory = parse_bytes(json["memory"]);
+  hardware.utilization = json.at("utilization");
+  hardware.per_node = json.at("per_node");
+  hardware.price = json.at("price");
+  return hardware;
+}
+
+void read_model(const Json& json, PlanRequest& plan) {
+  if (json.contains("model") == json.contains("parameters"))
+    throw InputError(json.contains("model") ? "parameters" : "model",
+                     json.contains("model") ? "found beside model" : "this key is missing",
+                     "model (a preset of longhaul list models, or dimensions) or parameters, one of them");
+  if (json.contains("parameters")) {
+    plan.parameters = json["parameters"];
+    return;
+  }
+  const Json& model = json["model"];
+  if (model.is_object()) {
+    plan.model = ModelShape{model.at("hidden"), model.at("layers"),  model.at("heads"),
+                            model.at("ffn"),    model.at("context"), model.at("vocabulary")};
+    plan.model->check("model");
+  } else {
+    for (const ModelPreset& preset : model_presets())
+      if (preset.name == model) plan.model = preset.shape;
+  }
+  plan.parameters = plan.model->parameters();
+}
+
+double step_seconds(const Json& json, const PlanRequest& plan) {
+  if (json.contains("step_time")) return parse_duration(json["step_time"]);
+  if (plan.hardware.peak == 0)
+    throw InputError("accelerator", "found neither name nor peak, and no step_time",
+                     "accelerator.name (a known one), accelerator.peak in FLOP/s, or step_time",
+                     "nothing else says how long a step computes");
+  return 6. * static_cast<double>(plan.parameters) * static_cast<double>(plan.tokens_per_step) /
+         (plan.hardware.peak * plan.hardware.utilization * plan.hardware.per_node);
+}
+
+EgressPrices parse_egress(const Json& json) {
+  EgressPrices prices;
+  if (json.is_number()) {
+    prices.price = json;
+    return prices;
+  }
+  prices.price = json.at("price");
+  const Json of_site = json.value("sites", Json::object());
+  for (const auto& [site, price] : of_site.items()) prices.of_site[site] = price;
+  return prices;
+}
+
+PlannedSite parse_site(const Json& json, const std::string& path) {
+  PlannedSite site;
+  site.name = json.at("name").get<std::string>();
+  if (site.name.empty()) throw InputError(path + ".name", "found \"\"", "the name of the site");
+  site.nodes = json.at("nodes");
+  const double both = json.contains("rate") ? parse_rate(json["rate"]) : 0;
+  site.up = json.contains("up") ? parse_rate(json["up"]) : both;
+  site.down = json.contains("down") ? parse_rate(json["down"]) : both;
+  if (json.contains("latitude") != json.contains("longitude"))
+    throw InputError(path + (json.contains("latitude") ? ".longitude" : ".latitude"), "this key is missing",
+                     "both latitude and longitude, or neither");
+  if (json.contains("latitude")) {
+    site.latitude = json["latitude"].get<double>();
+    site.longitude = json["longitude"].get<double>();
+  }
+  return site;
+}
+
+void read_sites(const Json& json, PlanRequest& plan) {
+  std::set<std::string> names;
+  int together = 0;
+  for (std::size_t i = 0; i < json["sites"].size(); ++i) {
+    const std::string path = element_path("sites", i);
+    const Json& written = json["sites"][i];
+    plan.sites.push_back(parse_site(written, path));
+    const PlannedSite& site = plan.sites.back();
+    if (!names.insert(site.name).second)
+      throw InputError(path + ".name", fmt::format("\"{}\" is there twice", site.name), "every site once");
+    if (written.contains("egress")) plan.egress.of_site[site.name] = written["egress"];
+    together += site.nodes;
+  }
+  if (plan.nodes == 0) plan.nodes = together;
+  if (plan.nodes != together)
+    throw InputError("nodes", fmt::format("found {}, but sites have {} together", plan.nodes, together),
+                     "the same number, or no `nodes`");
+}
+
+void read_network(const Json& json, PlanRequest& plan) {
+  if (json.contains("network") == json.contains("sites"))
+    throw InputError(json.contains("network") ? "sites" : "network",
+                     json.contains("network") ? "found beside network" : "this key is missing",
+                     "network (as in a scenario) or sites, one of them");
+  if (json.contains("sites")) return read_sites(json, plan);
+  for (const char* key : {"paths", "measurements", "node_rate"})
+    if (plan.written.contains(key))
+      throw InputError(key, "found beside network", "sites", "it says how sites are joined");
+  for (const char* key : {"rank_order"})
+    if (plan.written["network"].contains(key))
+      throw InputError(std::string("network.") + key, "found in a plan", "candidates.rank_orders",
+                       "the search varies it");
+  if (member(plan.written["network"], "tcp").contains("connections"))
+    throw InputError("network.tcp.connections", "found in a plan", "candidates.connections",
+                     "the search varies it");
+  if (plan.nodes == 0)
+    throw InputError("nodes", "this key is missing", "an integer of at least 2",
+                     "replicas of the model, one a node");
+}
+
+void read_budget(const Json& json, PlanRequest& plan) {
+  if (json.contains("tokens")) plan.tokens = json["tokens"].get<std::int64_t>();
+  if (json.contains("target")) {
+    plan.target = LossTarget{{}, json["target"]["loss"]};
+    for (const Json& run : json["target"]["runs"])
+      plan.target->runs.push_back((fs::path(plan.folder) / run.get<std::string>()).string());
+  }
+  if (!plan.tokens && !plan.target)
+    throw InputError("tokens", "this key is missing", "the tokens of the whole training",
+                     "or target: a loss, and runs whose curves say how many tokens it takes");
+}
+
+void read_resolved(const Json& json, PlanRequest& plan) {
+  plan.name = json.value("name", fs::path(plan.file).stem().string());
+  plan.seed = json.at("seed");
+  plan.nodes = json.value("nodes", 0);
+  plan.tokens_per_step = json.at("tokens_per_step");
+  plan.hardware = parse_hardware(json.at("accelerator"));
+  read_model(json, plan);
+  plan.step_s = step_seconds(json, plan);
+  plan.currency = json.at("currency").get<std::string>();
+  plan.egress = parse_egress(json.at("egress"));
+  plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
+  plan.candidates = json.at("candidates");
+  plan.min_utilization = json.at("min_utilization");
+  plan.prefer = json.at("prefer") == "money"   ? Preference::kMoney
+                : json.at("prefer") == "bytes" ? Preference::kBytes
+                                               : Preference::kTime;
+  plan.most_replays = json.at("replays");
+  read_network(json, plan);
+  read_budget(json, plan);
+}
+
+}  // namespace
+
+double EgressPrices::of(const std::string& site) const {
+  const auto found = of_site.find(site);
+  return found == of_site.end() ? price : found->second;
+}
+
+PlanRequest read_plan(const std::string& file, const Node& scenario) {
+  PlanRequest plan;
+  plan.file = file;
+  plan.folder = fs::absolute(fs::path(file)).parent_path().string();
+  const std::optional<std::string> text = read_file(file);
+  if (!text)
+    throw InputError({file, "", "cannot be read", "a plan file (JSON)", "see scenarios/plans/ for examples"});
+  try {
+    plan.written = parse_json(*text, JsonComments::kAllowed);
+    if (!plan.written.is_object()) throw InputError("", "found " + kind_of(plan.written), "a JSON object");
+    if (plan.written.contains("methods") && plan.written.contains("workload"))
+      throw InputError("methods", "found in a plan file", "a plan",
+                       "this is a scenario: longhaul run or longhaul check takes it");
+    read_resolved(resolve(plan_options(scenario), plan.written, ""), plan);
+  } catch (const Json::exception& error) {
+    throw in_our_words(error).in_file(file);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  return plan;
+}
+
+}  // namespace longhaul

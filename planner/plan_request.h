@@ -1,0 +1,71 @@
+// A plan file: what a user knows of a training that is not there yet, as typed values in SI units.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/model_shape.h"
+#include "core/options.h"
+
+namespace longhaul {
+
+struct NodeHardware {
+  std::string name;        // "" where the file gives peak or step time alone
+  double peak = 0;         // FLOP/s of one accelerator; 0: not known
+  double memory = 0;       // bytes of one accelerator; 0: not known
+  double utilization = 0;  // of the peak, inside a node
+  int per_node = 1;
+  double price = 0;  // of one accelerator for an hour
+};
+
+struct PlannedSite {
+  std::string name;
+  int nodes = 1;
+  double up = 0, down = 0;  // bit/s, shared by its nodes; 0: no limit
+  std::optional<double> latitude, longitude;
+};
+
+struct EgressPrices {
+  double price = 0;  // of 10^9 bytes
+  std::map<std::string, double> of_site;
+
+  double of(const std::string& site) const;
+};
+
+struct LossTarget {
+  std::vector<std::string> runs;  // paths as they can be opened
+  double loss = 0;
+};
+
+enum class Preference { kTime, kMoney, kBytes };
+
+struct PlanRequest {
+  std::string file, folder, name;
+  Json written;  // as in the file; what a scenario says too is copied from it
+  std::uint64_t seed = 1;
+  int nodes = 0;
+  std::int64_t parameters = 0;
+  std::optional<ModelShape> model;
+  std::optional<std::int64_t> tokens;
+  std::optional<LossTarget> target;
+  std::int64_t tokens_per_step = 0;  // of a node
+  NodeHardware hardware;
+  double step_s = 0;  // compute of one node
+  std::string currency;
+  EgressPrices egress;
+  bool way_out_per_accelerator = false;
+  std::vector<PlannedSite> sites;  // empty where the file has a network section
+  Json candidates;                 // resolved
+  double min_utilization = 0;
+  Preference prefer = Preference::kTime;
+  int most_replays = 0;
+};
+
+// Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.
+PlanRequest read_plan(const std::string& file, const Node& scenario);
+
+}  // namespace longhaul

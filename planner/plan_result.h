@@ -1,0 +1,51 @@
+// What came out of a search, and how it is said: on the terminal, as JSON, as a scenario.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/plan_request.h"
+#include "planner/search.h"
+#include "planner/sensitivity.h"
+#include "planner/token_needs.h"
+
+namespace longhaul {
+
+struct PlanResult {
+  TokenNeeds needs;
+  SearchResult search;
+  Sensitivity sensitivity;
+
+  const Evaluation& choice() const { return search.evaluations.front(); }
+};
+
+// The sentence that decides: what to take, how long, how dear, and what else is on the front for what.
+std::string decision(const PlanRequest& plan, const PlanResult& result);
+
+// What no replay can know, in sentences: the loss, how the time was found, how wrong it may be.
+std::vector<std::string> caveats(const PlanResult& result);
+
+// Everything for the terminal: decision, table, H, memory, links, placement.
+std::string plan_text(const PlanRequest& plan, const PlanResult& result);
+
+// plan.json: format 1; the same in numbers, SI units, for other programs and for the page.
+Json plan_data(const PlanRequest& plan, const PlanResult& result);
+
+// The chosen plan as a scenario of all its steps, for longhaul check and longhaul run.
+Json chosen_scenario(const PlanRequest& plan, const PlanResult& result);
+
+// One HTML file with the same, which opens offline.
+std::string plan_page(const Json& data);
+
+// Whether the plan file prices anything.
+bool has_prices(const PlanRequest& plan);
+
+double accelerator_hours(const PlanRequest& plan, const Evaluation& one);
+
+// Which rank stands at which site: "Oslo: 0-3, 5; Bergen: 4".
+std::string placement_in_words(const Case& one);
+
+// "12,400": three significant digits where there are more before the point.
+std::string human_amount(double amount);
+
+}  // namespace longhaul

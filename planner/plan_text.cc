@@ -1,0 +1,302 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.h"
+#include "core/index.h"
+#include "core/units.h"
+#include "planner/plan_result.h"
+#include "replay/optimized_order.h"
+
+namespace longhaul {
+namespace {
+
+std::string range_in_words(const Evaluation& one) {
+  const double low = one.low_s(), high = one.high_s();
+  if (high - low < 1e-3 * one.total_s()) return "";
+  return fmt::format(" ({} to {})", human_duration(low), human_duration(high));
+}
+
+std::string cost_in_words(const PlanRequest& plan, const Evaluation& one) {
+  if (!has_prices(plan)) return "";
+  return fmt::format(", {} {} (compute {}, egress {})", human_amount(one.cost()), plan.currency,
+                     human_amount(one.compute_cost), human_amount(one.egress_cost));
+}
+
+std::string whose_bytes(const Evaluation& one) {
+  return one.traffic.sites.empty() || one.traffic.sites[0].rfind("node ", 0) == 0 ? "the nodes" : "the sites";
+}
+
+// How another plan of the front differs from the choice: what is less, then what is more.
+std::string compared(const PlanRequest& plan, const Evaluation& other, const Evaluation& choice) {
+  std::vector<std::string> gains, losses;
+  const auto add = [&](double difference, double of, const std::string& amount, const char* less,
+                       const char* more) {
+    if (std::abs(difference) < 0.005 * of) return;
+    (difference < 0 ? gains : losses).push_back(fmt::format("{} {}", amount, difference < 0 ? less : more));
+  };
+  const double seconds = other.total_s() - choice.total_s(), money = other.cost() - choice.cost(),
+               bytes = other.bytes() - choice.bytes();
+  add(seconds, choice.total_s(), human_duration(std::abs(seconds)), "faster", "slower");
+  if (has_prices(plan))
+    add(money, choice.cost(), human_amount(std::abs(money)) + " " + plan.currency, "cheaper", "dearer");
+  add(bytes, choice.bytes(), human_bytes(std::abs(bytes)), "fewer bytes", "more bytes");
+  std::string words = gains.empty() ? "" : enumeration(gains, "and");
+  if (!losses.empty()) words += (words.empty() ? "" : ", but ") + enumeration(losses, "and");
+  return words.empty() ? "as good to half a per cent" : words;
+}
+
+// Of each method that the choice is not the best plan that was replayed.
+std::vector<const Evaluation*> best_of_other_methods(const SearchResult& search) {
+  std::vector<const Evaluation*> best;
+  std::vector<std::string> seen = {search.evaluations.front().candidate.method};
+  for (const Evaluation& one : search.evaluations) {
+    if (std::find(seen.begin(), seen.end(), one.candidate.method) != seen.end()) continue;
+    seen.push_back(one.candidate.method);
+    best.push_back(&one);
+  }
+  return best;
+}
+
+// Of the choice's recipe, where a larger H than the choice's makes a difference.
+const Evaluation* largest_h(const SearchResult& search) {
+  const Evaluation& choice = search.evaluations.front();
+  if (search.of_choice.empty()) return nullptr;
+  const Evaluation& last = search.of_choice.back();
+  return last.candidate.inner_steps > choice.candidate.inner_steps ? &last : nullptr;
+}
+
+// "0-3, 5".
+std::string ranges_of(const std::vector<int>& numbers) {
+  std::vector<std::string> ranges;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
+    ranges.push_back(i == end ? std::to_string(numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[end]));
+    i = end + 1;
+  }
+  return join(ranges);
+}
+
+constexpr std::size_t kTableRows = 16;
+
+struct Column {
+  std::string heading;
+  std::vector<std::string> cells;
+  bool is_words = false;
+};
+
+// Columns of UTF-8 are told by their characters.
+std::size_t width_of_text(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string table_of(const std::vector<Column>& columns) {
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns) {
+    std::size_t width = width_of_text(column.heading);
+    for (const std::string& cell : column.cells) width = std::max(width, width_of_text(cell));
+    widths.push_back(width);
+  }
+  std::string text;
+  for (std::size_t row = 0; row <= columns[0].cells.size(); ++row) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string& cell = row == 0 ? columns[i].heading : columns[i].cells[row - 1];
+      const std::string blank(widths[i] - width_of_text(cell), ' ');
+      line += columns[i].is_words ? " " + cell + blank + " " : " " + blank + cell + " ";
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string plans_table(const PlanRequest& plan, const SearchResult& search) {
+  std::vector<Column> columns = {{"", {}, true},      {"plan", {}, true},          {"time", {}, false},
+                                 {"from", {}, false}, {"to", {}, false},           {"computes", {}, false},
+                                 {"cost", {}, false}, {"leaves sites", {}, false}, {"", {}, true}};
+  for (std::size_t i = 0; i < std::min(search.evaluations.size(), kTableRows); ++i) {
+    const Evaluation& one = search.evaluations[i];
+    const std::vector<std::string> cells = {i == 0             ? "take"
+                                            : i < search.front ? "front"
+                                                               : "",
+                                            one.candidate.words,
+                                            human_duration(one.total_s()),
+                                            human_duration(one.low_s()),
+                                            human_duration(one.high_s()),
+                                            fmt::format("{:.0f} %", 100 * one.utilization),
+                                            has_prices(plan) ? human_amount(one.cost()) : "",
+                                            human_bytes(one.bytes()),
+                                            one.left_out};
+    for (std::size_t k = 0; k < cells.size(); ++k) columns[k].cells.push_back(cells[k]);
+  }
+  if (!has_prices(plan)) columns.erase(columns.begin() + 6);
+  std::string text = table_of(columns);
+  if (search.evaluations.size() > kTableRows)
+    text += fmt::format("  and {} more in plan.json\n", search.evaluations.size() - kTableRows);
+  return text;
+}
+
+std::string inner_steps_table(const PlanRequest& plan, const SearchResult& search) {
+  std::vector<Column> columns = {{"H", {}, false},    {"time", {}, false},         {"computes", {}, false},
+                                 {"cost", {}, false}, {"leaves sites", {}, false}, {"", {}, true}};
+  for (const Evaluation& one : search.of_choice) {
+    const bool is_choice = one.candidate.words == search.evaluations.front().candidate.words;
+    const std::vector<std::string> cells = {std::to_string(one.candidate.inner_steps),
+                                            human_duration(one.total_s()) + range_in_words(one),
+                                            fmt::format("{:.0f} %", 100 * one.utilization),
+                                            human_amount(one.cost()),
+                                            human_bytes(one.bytes()),
+                                            is_choice ? "taken" : ""};
+    for (std::size_t k = 0; k < cells.size(); ++k) columns[k].cells.push_back(cells[k]);
+  }
+  if (!has_prices(plan)) columns.erase(columns.begin() + 3);
+  return table_of(columns);
+}
+
+std::string links_in_words(const Sensitivity& sensitivity) {
+  if (sensitivity.links.empty()) return "no link has a rate that limits";
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, sensitivity.links.size()); ++i) {
+    const BusyLink& link = sensitivity.links[i];
+    words.push_back(fmt::format("{} {} ({}, full {:.0f} % of the time)", link.name,
+                                link.is_forward ? "forward" : "backward", human_rate(link.rate),
+                                100 * link.busy));
+  }
+  return "busiest links: " + join(words, "; ");
+}
+
+// Less than a thousandth of the time is nothing.
+bool saves_anything(const PlanResult& result) {
+  const std::vector<Upgrade>& upgrades = result.sensitivity.upgrades;
+  return !upgrades.empty() && upgrades.front().saved_s > 1e-3 * result.choice().total_s();
+}
+
+}  // namespace
+
+std::string human_amount(double amount) {
+  if (amount < 100) return fmt::format("{:.3g}", amount);
+  double step = 1;
+  while (amount / step >= 1000) step *= 10;
+  std::string digits = fmt::format("{:.0f}", std::round(amount / step) * step);
+  for (int place = static_cast<int>(digits.size()) - 3; place > 0; place -= 3)
+    digits.insert(as_index(place), ",");
+  return digits;
+}
+
+std::string decision(const PlanRequest& plan, const PlanResult& result) {
+  const SearchResult& search = result.search;
+  const Evaluation& choice = result.choice();
+  std::string words = fmt::format(
+      "Take {}: {}{}{}; {} leave {}.", choice.candidate.words, human_duration(choice.total_s()),
+      range_in_words(choice), cost_in_words(plan, choice), human_bytes(choice.bytes()), whose_bytes(choice));
+  if (!search.keeps_utilization)
+    words += fmt::format(
+        " No candidate computes {:.0f} % of the time; this one comes nearest, with {:.0f} %: a larger H, "
+        "fewer bits "
+        "or faster links would.",
+        100 * plan.min_utilization, 100 * choice.utilization);
+  if (const Evaluation* other = largest_h(search))
+    words += fmt::format(" H = {} instead: {}, at a loss that no replay knows.", other->candidate.inner_steps,
+                         compared(plan, *other, choice));
+  for (std::size_t i = 1; i < std::min<std::size_t>(search.front, 3); ++i)
+    words += fmt::format(" {}: {}.", search.evaluations[i].candidate.words,
+                         compared(plan, search.evaluations[i], choice));
+  for (const Evaluation* other : best_of_other_methods(search)) {
+    const bool was_said =
+        other - search.evaluations.data() < 3 && as_index(other - search.evaluations.data()) < search.front;
+    if (was_said) continue;
+    words += fmt::format(
+        " The best of {} takes {}{}.", other->candidate.method, human_duration(other->total_s()),
+        other->candidate.inner_steps > 0 ? fmt::format(" (H = {})", other->candidate.inner_steps) : "");
+  }
+  return words;
+}
+
+std::vector<std::string> caveats(const PlanResult& result) {
+  const SearchResult& search = result.search;
+  const Evaluation& choice = result.choice();
+  std::vector<std::string> all;
+  if (result.needs.of_curves.empty())
+    all.push_back(
+        "The loss is not known: at equal tokens methods, larger H and fewer bits are not equally good. Give "
+        "`target` with runs of your own to compare at equal loss.");
+  else
+    all.push_back(
+        "Tokens to the target are those of the runs that were given, with their models and settings; a "
+        "larger "
+        "model may need another number.");
+  const TrainingTime& time = choice.time;
+  if (time.replayed_steps < choice.one.steps())
+    all.push_back(fmt::format("{} of {} steps ({} outer steps) were replayed; {}", time.replayed_steps,
+                              choice.one.steps(), time.outer_steps,
+                              time.is_exact
+                                  ? "the last two periods take equally long, so the rest is known exactly."
+                                  : fmt::format("the rest takes their mean, with a standard error of {}.",
+                                                human_duration(time.standard_error_s))));
+  if (choice.residual > 0)
+    all.push_back(fmt::format(
+        "The ranges are the network model's {:.0f} % on what exchanges add to the compute of {}{}. What "
+        "compute hides counts as exact.",
+        100 * choice.residual, human_duration(choice.compute_s),
+        choice.time.standard_error_s > 0 ? ", and two standard errors of the draws" : ""));
+  if (search.ran_out)
+    all.push_back(
+        fmt::format("{} recipes were not replayed, because replays of {} candidates are enough by "
+                    "`replays`; one of them may be better.",
+                    search.not_replayed, search.replays));
+  for (const std::string& note : search.notes) all.push_back(note + ".");
+  return all;
+}
+
+std::string placement_in_words(const Case& one) {
+  const Topology topology = placed_topology(one);
+  if (topology.site_of().empty()) return "all nodes are alike: no order of ranks differs from another";
+  std::vector<std::string> names;
+  std::vector<std::vector<int>> ranks;
+  for (int node = 0; node < topology.replicas(); ++node) {
+    const auto site = as_index(topology.site_of()[as_index(node)]);
+    if (site >= ranks.size()) ranks.resize(site + 1), names.resize(site + 1);
+    ranks[site].push_back(node);
+  }
+  for (const Link& link : topology.links())
+    if (link.first < topology.replicas())
+      names[as_index(topology.site_of()[as_index(link.first)])] = topology.node_name(link.second);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (!ranks[i].empty()) words.push_back(names[i] + ": " + ranges_of(ranks[i]));
+  return join(words, "; ");
+}
+
+std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
+  const SearchResult& search = result.search;
+  const Evaluation& choice = result.choice();
+  std::string text = decision(plan, result) + "\n\n";
+  text += fmt::format(
+      "{} accelerator-hours; a step computes for {}, and takes {} with its exchanges: {:.4g} tokens/s\n\n",
+      human_amount(accelerator_hours(plan, choice)), human_duration(plan.step_s),
+      human_duration(choice.total_s() / choice.one.steps()),
+      static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.one.steps() / choice.total_s());
+  text += plans_table(plan, search) + "\n";
+  if (search.of_choice.size() > 1)
+    text += "the choice with every H:\n" + inner_steps_table(plan, search) + "\n";
+  text += "memory: " + memory_in_words(choice.memory) + "\n";
+  text += links_in_words(result.sensitivity) + "\n";
+  if (!saves_anything(result))
+    text +=
+        "  no link that is five times as fast saves anything: compute hides the exchanges, or the ways are "
+        "long\n";
+  for (const Upgrade& upgrade : result.sensitivity.upgrades)
+    if (saves_anything(result))
+      text += fmt::format(
+          "  {} at {} instead of {} {}\n", upgrade.what, human_rate(upgrade.to), human_rate(upgrade.from),
+          upgrade.saved_s > 1e-3 * choice.total_s() ? "saves " + human_duration(upgrade.saved_s)
+                                                    : std::string("saves nothing"));
+  text += "ranks: " + placement_in_words(choice.one) + "\n\n";
+  for (const std::string& caveat : caveats(result)) text += caveat + "\n";
+  return text;
+}
+
+}  // namespace longhaul

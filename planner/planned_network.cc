@@ -1,0 +1,334 @@
+#include "planner/planned_network.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "core/errors.h"
+#include "core/files.h"
+#include "core/index.h"
+#include "core/units.h"
+#include "net/topologies/graphml_file.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kFibreKmPerSecond = 200e3;
+constexpr char kGraphFile[] = "sites.graphml", kMatrixFile[] = "sites.json";
+// Of links that stand for no limit: no sum of nodes reaches it, and fidelity flow still carries it.
+constexpr double kNoLimit = 1e12;
+
+using SitePairs = std::map<std::pair<std::string, std::string>, double>;
+
+std::pair<std::string, std::string> in_order(const std::string& one, const std::string& other) {
+  return one < other ? std::make_pair(one, other) : std::make_pair(other, one);
+}
+
+std::string text_rate(double rate) {
+  return format_number(rate) + "bps";
+}
+
+std::string text_seconds(double seconds) {
+  return format_number(seconds) + "s";
+}
+
+std::vector<std::string> names_of(const PlanRequest& plan) {
+  std::vector<std::string> names;
+  for (const PlannedSite& site : plan.sites) names.push_back(site.name);
+  return names;
+}
+
+void check_known(const std::string& site, const PlanRequest& plan, const std::string& path) {
+  const std::vector<std::string> names = names_of(plan);
+  if (std::find(names.begin(), names.end(), site) == names.end())
+    throw InputError(path, "found \"" + site + "\"", "one of sites: " + join(names),
+                     did_you_mean(site, names));
+}
+
+SitePairs given_rtts(const PlanRequest& plan) {
+  SitePairs rtts;
+  const Json paths = plan.written.value("paths", Json::array());
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const Json& between = paths[i]["between"];
+    const std::string path = element_path("paths", i) + ".between";
+    if (between.size() != 2 || between[0] == between[1])
+      throw InputError(path, "found " + between.dump(), "two different sites");
+    for (const Json& site : between) check_known(site, plan, path);
+    if (!rtts.emplace(in_order(between[0], between[1]), parse_duration(paths[i]["rtt"])).second)
+      throw InputError(path, between.dump() + " is there twice", "every pair once");
+  }
+  return rtts;
+}
+
+double rtt_between(const PlannedSite& one, const PlannedSite& other, const SitePairs& given,
+                   double inflation) {
+  const auto found = given.find(in_order(one.name, other.name));
+  if (found != given.end()) return found->second;
+  if (one.latitude && other.latitude)
+    return 2 * inflation / kFibreKmPerSecond *
+           great_circle_km({*one.latitude, *one.longitude}, {*other.latitude, *other.longitude});
+  throw InputError("paths", fmt::format("says nothing of {} and {}", one.name, other.name),
+                   "their round trip, or latitude and longitude of both sites");
+}
+
+// Names become texts of XML.
+std::string xml_safe(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<')
+      safe += "&lt;";
+    else if (c == '>')
+      safe += "&gt;";
+    else if (c == '&')
+      safe += "&amp;";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+std::string gateway_of(const PlannedSite& site) {
+  return site.name + " gateway";
+}
+
+std::string graph_file(const PlanRequest& plan) {
+  std::ostringstream out;
+  out << "<?xml version='1.0' encoding='utf-8'?>\n"
+         "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
+         "  <key attr.name=\"label\" attr.type=\"string\" for=\"node\" id=\"d0\" />\n"
+         "  <key attr.name=\"Latitude\" attr.type=\"double\" for=\"node\" id=\"d1\" />\n"
+         "  <key attr.name=\"Longitude\" attr.type=\"double\" for=\"node\" id=\"d2\" />\n"
+         "  <graph edgedefault=\"undirected\">\n";
+  int number = 0;
+  for (const bool gateway : {false, true})
+    for (const PlannedSite& site : plan.sites) {
+      out << fmt::format("    <node id=\"{}\"><data key=\"d0\">{}</data>", number++,
+                         xml_safe(gateway ? gateway_of(site) : site.name));
+      if (site.latitude)
+        out << fmt::format("<data key=\"d1\">{}</data><data key=\"d2\">{}</data>",
+                           format_number(*site.latitude), format_number(*site.longitude));
+      out << "</node>\n";
+    }
+  const int count = static_cast<int>(plan.sites.size());
+  for (int i = 0; i < count; ++i)
+    out << fmt::format("    <edge source=\"{}\" target=\"{}\" />\n", i, count + i);
+  for (int i = 0; i < count; ++i)
+    for (int j = i + 1; j < count; ++j)
+      out << fmt::format("    <edge source=\"{}\" target=\"{}\" />\n", count + i, count + j);
+  out << "  </graph>\n</graphml>\n";
+  return out.str();
+}
+
+// Of the link from a site's router to its gateway.
+Json way_out(const PlannedSite& site, const std::string& link) {
+  return {{"link", link},
+          {"up", text_rate(site.up > 0 ? site.up : kNoLimit)},
+          {"down", text_rate(site.down > 0 ? site.down : kNoLimit)},
+          {"delay", "0s"}};
+}
+
+PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options) {
+  const SitePairs given = given_rtts(plan);
+  const double inside = parse_duration(options.at("inside")), inflation = options.at("inflation");
+  Json overrides = Json::array(), placement = Json::object();
+  for (const PlannedSite& site : plan.sites) {
+    placement[site.name] = site.nodes;
+    overrides.push_back(way_out(site, site.name + "-" + gateway_of(site)));
+  }
+  for (std::size_t i = 0; i < plan.sites.size(); ++i)
+    for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
+      const double rtt = rtt_between(plan.sites[i], plan.sites[j], given, inflation);
+      overrides.push_back({{"link", gateway_of(plan.sites[i]) + "-" + gateway_of(plan.sites[j])},
+                           {"delay", text_seconds(std::max(0., (rtt - inside) / 2))}});
+    }
+  PlannedNetwork network;
+  network.files[kGraphFile] = graph_file(plan);
+  // The fewest hops: from gateway to gateway, whatever the detours.
+  network.section = {{"topology",
+                      {{"graphml",
+                        {{"file", kGraphFile},
+                         {"replicas", placement},
+                         {"rate", options.at("node_rate")},
+                         {"rtt", options.at("inside")},
+                         {"default_rate", text_rate(kNoLimit)},
+                         {"default_delay", "0s"},
+                         {"routing", "hops"}}}}},
+                     {"overrides", overrides}};
+  return network;
+}
+
+struct Measured {
+  double rate = 0, rtt = 0;
+  int rates = 0, rtts = 0;
+};
+
+double number_in(const std::string& cell, const std::string& file, int line, const char* column) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error == std::errc() && rest == cell.data() + cell.size() && value > 0 && std::isfinite(value))
+    return value;
+  throw InputError(
+      {file, fmt::format("line {}, {}", line, column), "found \"" + cell + "\"", "a number above 0", ""});
+}
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) {
+    const std::size_t first = cell.find_first_not_of(" \t\r"), last = cell.find_last_not_of(" \t\r");
+    cells.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
+  }
+  return cells;
+}
+
+// Of both directions of a pair the mean: a matrix has one value.
+std::map<std::pair<std::string, std::string>, Measured> read_measurements(const PlanRequest& plan,
+                                                                          const std::string& file) {
+  const std::optional<std::string> text = read_file(file);
+  if (!text)
+    throw InputError("measurements", fmt::format("\"{}\" cannot be read", file),
+                     "a CSV file with the columns from,to,rate_mbps and rtt_ms");
+  std::map<std::pair<std::string, std::string>, Measured> pairs;
+  std::istringstream in(*text);
+  std::vector<std::string> header;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#' || line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const std::vector<std::string> cells = cells_of(line);
+    if (header.empty()) {
+      header = cells;
+      for (const char* column : {"from", "to", "rate_mbps"})
+        if (std::find(header.begin(), header.end(), column) == header.end())
+          throw InputError({file, fmt::format("line {}", number),
+                            fmt::format("there is no column {}", column),
+                            "from,to,rate_mbps and, where it was measured, rtt_ms", ""});
+      continue;
+    }
+    if (cells.size() > header.size())
+      throw InputError({file, fmt::format("line {}", number), fmt::format("found {} cells", cells.size()),
+                        fmt::format("{}, as in the header", header.size()), ""});
+    const auto cell = [&](const char* column) {
+      const auto place = as_index(std::find(header.begin(), header.end(), column) - header.begin());
+      return place < cells.size() ? cells[place] : std::string();
+    };
+    const std::string from = cell("from"), to = cell("to");
+    for (const std::string& site : {from, to}) {
+      try {
+        check_known(site, plan, fmt::format("line {}", number));
+      } catch (const InputError& error) {
+        throw error.in_file(file);
+      }
+    }
+    Measured& pair = pairs[in_order(from, to)];
+    pair.rate += number_in(cell("rate_mbps"), file, number, "rate_mbps") * 1e6;
+    ++pair.rates;
+    if (const std::string rtt = cell("rtt_ms"); !rtt.empty()) {
+      pair.rtt += number_in(rtt, file, number, "rtt_ms") / 1e3;
+      ++pair.rtts;
+    }
+  }
+  return pairs;
+}
+
+PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options) {
+  const std::string file = (fs::path(plan.folder) / plan.written["measurements"].get<std::string>()).string();
+  const auto measured = read_measurements(plan, file);
+  const SitePairs given = given_rtts(plan);
+  for (std::size_t i = 0; i < plan.sites.size(); ++i)
+    if (plan.sites[i].up > 0 || plan.sites[i].down > 0)
+      throw InputError(element_path("sites", i), "found a rate beside measurements", "no rate, up or down",
+                       "the measured rates are what a connection gets; node_rate limits each node");
+  Json matrix = {{"about", "sites of the plan " + plan.name},
+                 {"source", "measured, " + plan.written["measurements"].get<std::string>()},
+                 {"sites", names_of(plan)},
+                 {"inside", {{"rtt", options.at("inside")}, {"throughput", options.at("node_rate")}}},
+                 {"pairs", Json::array()}};
+  Json placement = Json::object();
+  for (const PlannedSite& site : plan.sites) placement[site.name] = site.nodes;
+  for (std::size_t i = 0; i < plan.sites.size(); ++i)
+    for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
+      const PlannedSite &one = plan.sites[i], &other = plan.sites[j];
+      const auto found = measured.find(in_order(one.name, other.name));
+      if (found == measured.end())
+        throw InputError({file, "", fmt::format("says nothing of {} and {}", one.name, other.name),
+                          "a row for every two sites, in one direction or both", ""});
+      const Measured& pair = found->second;
+      const double rtt =
+          pair.rtts > 0 ? pair.rtt / pair.rtts : rtt_between(one, other, given, options.at("inflation"));
+      matrix["pairs"].push_back({{"between", {one.name, other.name}},
+                                 {"rtt", text_seconds(rtt)},
+                                 {"throughput", text_rate(pair.rate / pair.rates)}});
+    }
+  PlannedNetwork network;
+  network.files[kMatrixFile] = matrix.dump(2) + "\n";
+  network.section = {
+      {"topology",
+       {{"regions", {{"matrix", kMatrixFile}, {"replicas", placement}, {"rate", options.at("node_rate")}}}}}};
+  return network;
+}
+
+// A file of the plan's folder as it is named from another one; a built-in matrix stays.
+void rename_file(Json& place, const char* key, const PlanRequest& plan, const std::string& folder) {
+  if (!place.is_object() || !place.contains(key) || !place[key].is_string()) return;
+  const fs::path file = fs::path(plan.folder) / place[key].get<std::string>();
+  if (fs::is_regular_file(file)) place[key] = fs::proximate(file, fs::absolute(folder)).generic_string();
+}
+
+PlannedNetwork given_network(const PlanRequest& plan, const std::string& folder) {
+  PlannedNetwork network;
+  network.section = plan.written["network"];
+  Json& topology = network.section["topology"];
+  if (topology.contains("graphml")) rename_file(topology["graphml"], "file", plan, folder);
+  if (topology.contains("regions")) rename_file(topology["regions"], "matrix", plan, folder);
+  if (member(network.section, "variation").contains("traces"))
+    for (Json& trace : network.section["variation"]["traces"]) rename_file(trace, "file", plan, folder);
+  return network;
+}
+
+// Of the nodes' own links, as each topology calls them.
+void multiply_rates(Json& section, int factor) {
+  static const char* const kDefaults[] = {"regions", "graphml"};  // of 10 Gb/s where nothing is said
+  Json& topology = section["topology"];
+  const std::string kind = topology.begin().key();
+  Json& links = kind == "hierarchical" ? topology[kind]["inside"] : topology[kind];
+  for (const char* key : kDefaults)
+    if (kind == key && !links.contains("rate")) links["rate"] = "10Gbps";
+  bool any = false;
+  for (const char* key : {"rate", "up", "down"})
+    if (links.contains(key) && links[key].is_string()) {
+      links[key] = text_rate(parse_rate(links[key]) * factor);
+      any = true;
+    }
+  if (!any)
+    throw InputError("way_out", "found \"per-accelerator\" on the topology " + kind,
+                     "a topology whose nodes have a rate: star, mesh, regions, graphml, hierarchical");
+}
+
+}  // namespace
+
+PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder) {
+  PlannedNetwork network;
+  if (plan.sites.empty()) {
+    network = given_network(plan, folder);
+  } else {
+    Json options = {{"inside", "1ms"}, {"node_rate", "10Gbps"}, {"inflation", 1.55}};
+    for (const auto& [key, value] : options.items())
+      if (plan.written.contains(key)) options[key] = plan.written[key];
+    network = plan.written.contains("measurements") ? matrix_of_sites(plan, options)
+                                                    : graph_of_sites(plan, options);
+  }
+  if (plan.way_out_per_accelerator && plan.hardware.per_node > 1) {
+    multiply_rates(network.section, plan.hardware.per_node);
+    network.per_connection = plan.hardware.per_node;
+  }
+  return network;
+}
+
+}  // namespace longhaul

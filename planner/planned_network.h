@@ -1,0 +1,29 @@
+// The network of a plan as a section `network` of a scenario: the one that the plan file gives, or one that
+// is made of its sites.
+//
+// Sites without measurements are a graph: each site's nodes on links of node_rate around its router, a link
+// of the site's rate from there to its gateway, and gateways joined by links without a limit, whose delay
+// makes the round trip between two nodes of two sites what `paths` or the great circle say. So a site's nodes
+// share its way out. Sites with measurements are a matrix: what one connection carries between two sites, and
+// no limit that the nodes of a site share.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "planner/plan_request.h"
+
+namespace longhaul {
+
+struct PlannedNetwork {
+  Json section;  // `network`, without rank order and connections
+  std::map<std::string, std::string>
+      files;               // that the section names, by name; they stand beside the scenario
+  int per_connection = 1;  // connections of a node for each that a candidate names (way_out)
+};
+
+// Files that the plan's own section names are named so that they are found from `folder`. Throws InputError
+// (JSON path).
+PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder);
+
+}  // namespace longhaul

@@ -1,0 +1,153 @@
+#include "planner/sensitivity.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/run_files.h"
+#include "core/units.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kFaster = 5;
+constexpr std::size_t kShown = 8, kUpgraded = 3;
+
+struct Rates {
+  double forward = 0, backward = 0;  // 0: no limit
+};
+
+// What stands for no limit in a network that is made of sites (planner/planned_network.cc) is none here too.
+constexpr double kLimitless = 9e11;
+
+double limit_in(const CsvStream& rows, std::size_t column) {
+  if (rows.empty(column)) return 0;
+  const double rate = rows.number(column);
+  return rate < kLimitless ? rate : 0;
+}
+
+std::map<std::string, Rates> rates_of(const std::string& folder) {
+  std::map<std::string, Rates> rates;
+  for (CsvStream rows(folder + "/network.csv", {"link", "rate_forward_bps", "rate_backward_bps"});
+       rows.next();)
+    rates[std::string(rows.text(0))] = {limit_in(rows, 1), limit_in(rows, 2)};
+  return rates;
+}
+
+bool is_of_node(const std::string& link) {
+  return link.rfind("replica", 0) == 0;
+}
+
+// Those that have a rate.
+std::vector<BusyLink> busy_links(const Evaluation& choice, const std::map<std::string, Rates>& rates) {
+  std::vector<BusyLink> links;
+  for (CsvStream rows(choice.folder + "/links.csv", {"link", "direction", "bytes", "busy_s"}); rows.next();) {
+    const auto found = rates.find(std::string(rows.text(0)));
+    if (found == rates.end()) continue;
+    BusyLink link;
+    link.name = found->first;
+    link.is_forward = rows.text(1) == "forward";
+    link.rate = link.is_forward ? found->second.forward : found->second.backward;
+    link.bytes = rows.number(2) / choice.time.replayed_steps;
+    link.busy = link.rate > 0 ? rows.number(2) * 8 / link.rate / choice.time.replayed_s : 0;
+    if (link.rate > 0 && link.bytes > 0) links.push_back(link);
+  }
+  std::stable_sort(links.begin(), links.end(),
+                   [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; });
+  return links;
+}
+
+Case with_overrides(Case one, const Json& more) {
+  Json& overrides = one.resolved["network"]["overrides"];
+  if (!overrides.is_array()) overrides = Json::array();
+  for (const Json& override : more) overrides.push_back(override);
+  one.network = parse_network(one.resolved.at("network"), one.workers(), one.folder);
+  return one;
+}
+
+Json faster(const std::string& link, const Rates& rates) {
+  Json override = {{"link", link}};
+  if (rates.forward > 0) override["up"] = format_number(kFaster * rates.forward) + "bps";
+  if (rates.backward > 0) override["down"] = format_number(kFaster * rates.backward) + "bps";
+  return override;
+}
+
+bool are_alike(const std::vector<std::string>& links, const std::map<std::string, Rates>& rates) {
+  return std::all_of(links.begin(), links.end(), [&](const std::string& link) {
+    const Rates &one = rates.at(link), &first = rates.at(links.front());
+    return one.forward == first.forward && one.backward == first.backward;
+  });
+}
+
+// "replica5-core" is node 5's own link.
+std::string upgraded_link(const std::string& link) {
+  if (!is_of_node(link)) return "the link " + link;
+  return "node " + link.substr(7, link.find('-') - 7) + "'s own link";
+}
+
+class Upgrades {
+ public:
+  Upgrades(const Evaluation& choice, const std::map<std::string, Rates>& rates)
+      : choice_(choice), rates_(rates) {}
+
+  void add(const std::string& what, const std::vector<std::string>& links) {
+    if (links.empty()) return;
+    Json overrides = Json::array();
+    double slowest = 0;
+    for (const std::string& link : links) {
+      const Rates& rate = rates_.at(link);
+      overrides.push_back(faster(link, rate));
+      for (const double one : {rate.forward, rate.backward})
+        if (one > 0 && (slowest == 0 || one < slowest)) slowest = one;
+    }
+    Case one = with_overrides(choice_.one, overrides);
+    one.network.rank_order = choice_.one.network.rank_order;
+    cases_.push_back(std::move(one));
+    upgrades_.push_back({what, slowest, kFaster * slowest, 0});
+  }
+
+  std::vector<Upgrade> replayed(const PlanTools& tools) {
+    std::vector<std::string> names;
+    for (const Upgrade& upgrade : upgrades_) names.push_back(upgrade.what);
+    const std::vector<TrainingTime> times = times_of(cases_, tools, names, "faster links");
+    for (std::size_t i = 0; i < times.size(); ++i)
+      upgrades_[i].saved_s = choice_.total_s() - times[i].total_s;
+    std::stable_sort(upgrades_.begin(), upgrades_.end(),
+                     [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });
+    return std::move(upgrades_);
+  }
+
+ private:
+  const Evaluation& choice_;
+  const std::map<std::string, Rates>& rates_;
+  std::vector<Case> cases_;
+  std::vector<Upgrade> upgrades_;
+};
+
+}  // namespace
+
+Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
+  Sensitivity found;
+  const std::map<std::string, Rates> rates = rates_of(choice.folder);
+  found.links = busy_links(choice, rates);
+  std::vector<std::string> of_nodes, between;
+  for (const auto& [link, rate] : rates)
+    if (rate.forward > 0 || rate.backward > 0) (is_of_node(link) ? of_nodes : between).push_back(link);
+  Upgrades upgrades(choice, rates);
+  // Where all nodes' links are alike, one of them alone changes nothing.
+  const bool has_single = !between.empty() || !are_alike(of_nodes, rates);
+  std::vector<std::string> single;
+  for (const BusyLink& link : found.links)
+    if (has_single && single.size() < kUpgraded && is_of_node(link.name) == between.empty() &&
+        std::find(single.begin(), single.end(), link.name) == single.end())
+      single.push_back(link.name);
+  for (const std::string& link : single) upgrades.add(upgraded_link(link), {link});
+  if (between.size() > 1) upgrades.add("every link between sites", between);
+  if (of_nodes.size() > 1) upgrades.add("every node's own link", of_nodes);
+  found.upgrades = upgrades.replayed(tools);
+  if (found.links.size() > kShown) found.links.resize(kShown);
+  return found;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,34 @@
+// What would make the chosen plan faster: its busiest links, one at a time and by kind, five times as fast,
+// by replay.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/search.h"
+
+namespace longhaul {
+
+struct BusyLink {
+  std::string name;
+  bool is_forward = true;
+  double rate = 0;   // bit/s in that direction
+  double bytes = 0;  // a step of the training, mean
+  double busy = 0;   // share of the training's time that these bytes fill
+};
+
+struct Upgrade {
+  std::string what;         // "the link Oslo-Paris", "every node's own link"
+  double from = 0, to = 0;  // bit/s
+  double saved_s = 0;       // of the whole training; may be below 0 within the model's error
+};
+
+struct Sensitivity {
+  std::vector<BusyLink> links;    // the busiest first
+  std::vector<Upgrade> upgrades;  // the largest saving first
+};
+
+// `choice` has been replayed. What leaves the time alone is in the list too, with a saving of about 0.
+Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools);
+
+}  // namespace longhaul

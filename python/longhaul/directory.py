@@ -1,0 +1,123 @@
+"""Reading the run directory that `longhaul run` has written. docs/formats.md describes every file and column."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+from longhaul.tables import Table, flat, read_csv, with_same_keys
+
+Path = Union[str, "os.PathLike[str]"]
+
+# What a learning curve may be drawn against.
+AXES = ("steps", "time", "bytes", "tokens")
+
+
+class RunDirectory:
+    """One run. Times are seconds, sizes bytes, losses nats a token. Reads when it is asked, and each JSON file once.
+
+    FileNotFoundError where the folder is no run directory, or the run has not written the file that is asked for.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = pathlib.Path(path)
+        if not (self.path / "scenario.json").exists():
+            raise FileNotFoundError(f"{self.path}: no run directory (it has no scenario.json)")
+        self._json: Dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"RunDirectory({str(self.path)!r})"
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def _read(self, name: str) -> Any:
+        if name not in self._json:
+            self._json[name] = json.loads((self.path / name).read_text(encoding="utf-8"))
+        return self._json[name]
+
+    @property
+    def scenario(self) -> Dict[str, Any]:
+        """The scenario as it was written, with --set applied."""
+        return self._read("scenario.json")
+
+    @property
+    def manifest(self) -> Dict[str, Any]:
+        """Resolved scenario, version, build, hashes, host, dates and wall times."""
+        return self._read("manifest.json")
+
+    @property
+    def summary(self) -> Dict[str, Any]:
+        """Records of the cases and of the claims, as in summary.json."""
+        return self._read("summary.json")
+
+    @property
+    def claims(self) -> List[Dict[str, Any]]:
+        """The verdict on each claim: `id`, `verdict` (holds, fails, undecided), `measured`, `interval`, ..."""
+        return self.summary["claims"]
+
+    @property
+    def status(self) -> str:
+        """running, done, failed or interrupted."""
+        return self.manifest["status"]
+
+    @property
+    def report(self) -> pathlib.Path:
+        """The HTML page of the run."""
+        return self.path / "report.html"
+
+    def swept_keys(self) -> List[str]:
+        """The dotted keys that the sweep varies; each is a column of cases()."""
+        return list(dict.fromkeys(key for record in self.summary["cases"] for key in record["swept"]))
+
+    def cases(self) -> Table:
+        """A row a case: `case`, `label`, `seed`, the swept keys, and every number with a dotted name."""
+        rows = []
+        for record in self.summary["cases"]:
+            record = dict(record)
+            swept = record.pop("swept")
+            rows.append({**{key: record.pop(key) for key in ("case", "status", "label", "seed") if key in record},
+                         **swept, **flat({key: value for key, value in record.items() if key not in swept})})
+        return with_same_keys(rows)
+
+    def case(self, name: str) -> Dict[str, Any]:
+        """The record of one case as it is in summary.json. KeyError that lists the names there are."""
+        for record in self.summary["cases"]:
+            if record["case"] == name:
+                return record
+        raise KeyError(f"no case {name!r}; there are " + ", ".join(repr(r["case"]) for r in self.summary["cases"]))
+
+    def metrics(self, case: Optional[str] = None) -> Table:
+        """A row for each evaluation and replica, and one for their mean (replica "mean"). Of one case or of all."""
+        return read_csv(self.path / "metrics.csv", case)
+
+    def exchanges(self, case: Optional[str] = None) -> Table:
+        """A row for each exchange and participant: when it was ready, started, done, and its bytes."""
+        return read_csv(self.path / "exchanges.csv", case)
+
+    def links(self, case: Optional[str] = None) -> Table:
+        """A row for each link and direction: bytes on the wire and the time in which it was busy."""
+        return read_csv(self.path / "links.csv", case)
+
+    def learning_curve(self, case: str, by: str = "time", averaged: bool = False) -> List[Tuple[float, float]]:
+        """(x, loss) at each evaluation, mean over the replicas.
+
+        by: "steps" (inner steps), "time" (simulated seconds), "bytes" (that a replica has sent, mean) or "tokens" (of all
+        replicas together; in proportion to the steps). averaged: the loss of the averaged weights instead of the mean of
+        the losses. An evaluation before an outer step and the one after it are two points.
+        """
+        if by not in AXES:
+            raise ValueError(f"by: found {by!r}; allowed: {', '.join(AXES)}")
+        rows = read_csv(self.path / "cases" / self.case(case)["case"] / "metrics.csv")
+        column = {"steps": "step", "time": "simulated_s", "bytes": "bytes_sent", "tokens": "step"}[by]
+        factor = self._tokens_of_step(case) if by == "tokens" else 1
+        loss = "loss_of_mean" if averaged else "loss"
+        return [(factor * row[column], row[loss]) for row in rows if row["replica"] == "mean"]
+
+    def _tokens_of_step(self, case: str) -> float:
+        record = self.case(case)
+        if "tokens" not in record:
+            raise ValueError(f"{case}: nothing was trained")
+        resolved = json.loads((self.path / "cases" / case / "case.json").read_text(encoding="utf-8"))
+        return record["tokens"] / resolved["train"]["steps"]

@@ -1,0 +1,149 @@
+"""What a report concludes, in a real browser: the first block, losses at equal time and bytes, the target in the chart, folded claims.
+
+    decision_test.py LONGHAUL CHROMIUM CHROMEDRIVER PICTURES
+
+Writes a picture of each view into PICTURES. Exit status 77 (skipped) where the browser or selenium is missing."""
+import json
+import sys
+import tempfile
+import unittest
+
+try:
+    from page import Page
+except ImportError as missing:
+    print(f'skipped: {missing} (Debian: python3-selenium)')
+    sys.exit(77)
+from runs import Runs, TINY, swept, trained
+
+LONGHAUL, CHROMIUM, CHROMEDRIVER, PICTURES = sys.argv[1:5]
+TARGET = 4.5
+
+
+def decided():
+    """Three seeds, a target that all reach."""
+    return {**trained(), 'name': 'decided', 'seeds': [1, 2, 3], 'train': {**TINY, 'target_loss': TARGET, 'optimizer': {'lr': 0.01}}}
+
+
+def judged():
+    """A sweep with a claim on each of its points."""
+    scenario = swept()
+    each = {'id': 'each', 'statement': 'slower at every point', 'ratio': 'sync_time_s.mean', 'of': 'diloco', 'to': 'noloco', 'at_least': 1.2, 'quantifier': 'each'}
+    return {**scenario, 'name': 'judged', 'claims': [*scenario['claims'], each]}
+
+
+class DecisionTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix='longhaul-browser-')
+        cls.runs = Runs(LONGHAUL, cls.folder.name)
+        cls.page = Page(CHROMIUM, CHROMEDRIVER, PICTURES)
+        cls.made = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.page.close()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.page.size(1280, 900)
+        self.page.emulate()
+
+    def finished(self, scenario):
+        if not self.runs.simulates or ('train' in scenario and not self.runs.trains):
+            self.skipTest('longhaul-sim or longhaul-train is not built')
+        if scenario['name'] not in self.made:
+            self.made[scenario['name']] = self.runs.finished(scenario)
+        return self.made[scenario['name']]
+
+    def open(self, run, name=None):
+        self.page.open(run / 'report.html')
+        self.assertEqual(self.page.console_errors(), [])
+        self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'), 'the page scrolls sideways')
+        if name:
+            self.page.picture(name)
+
+    def test_the_first_block_has_the_sentences(self):
+        self.open(self.finished(decided()), 'decided')
+        tops = self.page.run("""return ['conclusions', 'found', 'results', 'equal', 'pictures'].map(
+            id => document.getElementById(id).getBoundingClientRect().top);""")
+        self.assertEqual(tops, sorted(tops))
+        said = self.page.run("return [...document.querySelectorAll('#conclusions .decisions > li')].map(one => one.textContent);")
+        decisions = self.page.run('return DATA.runs[0].conclusions.points[0].decisions;')
+        self.assertEqual(said, [(one['first'] if one['shown'] else 'no difference') + one['sentence'] for one in decisions])
+        self.assertEqual([one['question'] for one in decisions][:3], ['at equal tokens', 'after the same simulated time', 'after the same bytes'])
+        self.assertIn('3 seeds', self.page.text('#conclusions .conditions'))
+
+    def test_tables_at_equal_time_and_bytes(self):
+        self.open(self.finished(decided()))
+        for row in ('ddp', 'diloco', 'noloco'):
+            self.assertIn(row, self.page.text('#equal-tables'))
+        ends = self.page.run("return [...document.querySelectorAll('#equal-tables thead th')].map(one => one.innerText);")
+        self.assertEqual(len(ends), 8)
+        self.assertTrue(ends[3].endswith('all') and ends[1].endswith('a quarter'), ends)
+
+    def test_the_target_is_a_column_a_line_and_a_mark_on_each_method(self):
+        run = self.finished(decided())
+        self.open(run)
+        self.assertIn('Time to target', self.page.text('#results-table thead'))
+        times = {}
+        for record in json.loads((run / 'summary.json').read_text())['cases']:
+            times.setdefault(record['label'], []).append(record['time_to_target_s'])
+        means = sorted(sum(of_seeds) / len(of_seeds) for of_seeds in times.values())
+        shown = self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.targets;")
+        self.assertEqual(shown['loss'], TARGET)
+        self.assertEqual(len(shown['crossings']), 3)
+        for known, x in zip(means, sorted(one['x'] for one in shown['crossings'])):
+            self.assertAlmostEqual(known, x, delta=1e-5 * known)
+        line = """const {drawn} = CHARTS.find(one => one.id === 'loss-time');
+                  const y = Math.round(drawn.scales.y.getPixelForValue(arguments[0])), {left, width} = drawn.chartArea;
+                  const {data} = drawn.canvas.getContext('2d').getImageData(left, y - 1, width, 3);
+                  let dark = 0;
+                  for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 150 && data[i] + data[i + 1] + data[i + 2] < 240) ++dark;
+                  return dark / width;"""
+        self.assertGreater(self.page.run(line, TARGET), 0.4, 'no dashed line across')
+        self.page.choose('#chart-loss-time select', 'step')
+        self.assertEqual(self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.targets.crossings;"), [])
+
+    def test_a_sweep_says_what_holds_over_it_and_folds_the_points(self):
+        run = self.finished(judged())
+        self.open(run, 'judged')
+        self.assertRegex(self.page.text('#conclusions'), r'In the time of a synchronization: .*points')
+        self.assertEqual(self.page.run("return document.querySelectorAll('#conclusions details > div').length;"), 0)
+        self.page.click('#conclusions summary')
+        points = self.page.run('return DATA.runs[0].conclusions.points.length;')
+        self.assertEqual(self.page.run("return document.querySelectorAll('#conclusions details > div').length;"), points)
+        self.page.picture('judged-open')
+        self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'))
+
+    def test_a_claim_on_each_point_is_one_item(self):
+        run = self.finished(judged())
+        self.open(run)
+        self.assertEqual(self.page.run("return document.querySelectorAll('#verdicts > li').length;"), 3)
+        same = [one for one in json.loads((run / 'summary.json').read_text())['claims'] if one['id'] == 'each']
+        self.assertIn(f'of {len(same)} points', self.page.text('#verdicts'))
+        self.assertNotIn('(at ', self.page.text('#verdicts > li:last-child'))
+        self.page.click('#verdicts > li:last-child summary')
+        self.assertEqual(self.page.text('#verdicts > li:last-child').count('(at '), len(same))
+        undecided = next(one for one in same if one['residual'] == 0.07)
+        self.assertIn("the network model's 7 % make that", self.page.text('#verdicts'), undecided)
+
+    def test_every_look(self):
+        for name, scenario in (('decided', decided()), ('judged', judged())):
+            run = self.finished(scenario)
+            self.open(run)
+            self.page.emulate(scheme='dark')
+            self.page.picture(f'{name}-dark')
+            self.page.emulate()
+            self.page.size(390, 844)
+            self.open(run, f'{name}-narrow')
+            self.page.run("for (const one of document.querySelectorAll('details')) one.open = true;")
+            self.page.settle()
+            self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'), 'opened it scrolls sideways')
+            self.page.size(1280, 900)
+            self.open(run)
+            self.assertTrue(self.page.print(f'{name}-print').startswith(b'%PDF'))
+            self.assertEqual(self.page.console_errors(), [])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""The Python package: against a program that stands in for longhaul, run directories written by hand, and real runs.
+
+    longhaul_test.py LONGHAUL SOURCE_FOLDER      runs with training are left out where longhaul-train is not beside LONGHAUL
+"""
+import importlib.util
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(SOURCE / "python"))
+sys.argv = [sys.argv[0]]
+
+import longhaul  # noqa: E402
+from longhaul.tables import read_csv, value_of  # noqa: E402
+
+HAS_TRAINER = (pathlib.Path(LONGHAUL).parent / "longhaul-train").exists()
+NETWORK = {"name": "net", "replicas": 4, "seeds": [1, 2],
+           "methods": [{"name": "diloco", "inner_steps": 5}, {"name": "noloco", "inner_steps": 5}],
+           "workload": {"parameters": 1000000, "steps": 20, "step_time": {"lognormal": {"mean": "1s", "sigma": 0.3}}},
+           "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}},
+           "sweep": {"network.tcp.connections": [1, 4]},
+           "claims": [{"id": "tenfold", "ratio": "sync_time_s.mean", "of": "diloco", "to": "noloco", "at_least": 10}]}
+
+
+class InAFolder(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def write(self, name, text):
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+
+class StandIn(InAFolder):
+    """A shell script in the place of longhaul: what the package makes of what a program says."""
+
+    def program(self, body):
+        file = self.write("longhaul", "#!/bin/sh\n" + body)
+        file.chmod(0o755)
+        return str(file)
+
+    def error_of(self, body, **options):
+        with self.assertRaises(longhaul.LonghaulError) as caught:
+            longhaul.run("x.json", self.folder / "out", program=self.program(body), **options)
+        return caught.exception
+
+    def test_exit_statuses_are_exceptions_with_the_message(self):
+        wrong = self.error_of("echo 'error: x.json: replicas: found 0' >&2; exit 2")
+        self.assertIsInstance(wrong, longhaul.InputError)
+        self.assertEqual((wrong.message, wrong.status), ("x.json: replicas: found 0", 2))
+        failed = self.error_of("echo 'training 3 %' >&2; echo 'failed: ddp: disk full' >&2; exit 1")
+        self.assertIsInstance(failed, longhaul.RunFailed)
+        self.assertEqual(failed.message, "failed: ddp: disk full")
+        self.assertIsInstance(self.error_of("exit 130"), longhaul.Interrupted)
+        killed = self.error_of("kill -9 $$")
+        self.assertEqual((type(killed), killed.status), (longhaul.LonghaulError, 137))
+
+    def test_progress_comes_line_by_line(self):
+        said = []
+        self.error_of("echo 'training 4 of 4' >&2; echo 'replay 42 %, ETA 3 s: x' >&2; exit 1", progress=said.append)
+        self.assertEqual([(one.phase, one.fraction) for one in said], [(None, None), ("replay", 0.42)])
+        self.assertEqual(str(said[1]), "replay 42 %, ETA 3 s: x")
+
+    def test_arguments_are_those_of_the_command_line(self):
+        self.write("results/r/scenario.json", "{}")
+        program = self.program(f"echo \"$@\" > {self.folder}/arguments; echo 'report: {self.folder}/results/r/report.html'")
+        run = longhaul.run("a b.json", set={"replicas": 8, "workload.wire": "fp32"}, jobs=2, shard="1/2", resume=True,
+                           device="cpu", timeline="none", arguments=["--backend", "loop"], program=program)
+        self.assertEqual(run.path, self.folder / "results/r")
+        self.assertEqual((self.folder / "arguments").read_text(),
+                         'run a b.json --set replicas=8 --set workload.wire="fp32" --jobs 2 --shard 1/2 --device cpu '
+                         "--timeline none --resume --backend loop\n")
+
+    def test_the_program_is_found_by_argument_variable_and_path(self):
+        program = self.program("")
+        before = dict(os.environ)
+        try:
+            os.environ.pop("LONGHAUL", None)
+            os.environ["PATH"] = str(self.folder)
+            self.assertEqual(longhaul.find_program(), program)
+            other = self.write("other/longhaul", "#!/bin/sh\n")
+            other.chmod(0o755)
+            os.environ["LONGHAUL"] = str(other)
+            self.assertEqual(longhaul.find_program(), str(other))
+            self.assertEqual(longhaul.find_program(program), program)
+            os.environ["LONGHAUL"] = str(self.folder / "missing")
+            with self.assertRaisesRegex(FileNotFoundError, "missing.*LONGHAUL"):
+                longhaul.find_program()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+class Reading(InAFolder):
+    def test_cells_are_what_they_look_like(self):
+        self.assertEqual([value_of(text) for text in ("", "3", "-0.5", "1e+10", "mean", "inf")],
+                         [None, 3, -0.5, 1e10, "mean", math.inf])
+
+    def test_a_line_without_its_end_is_left_out(self):
+        file = self.write("t.csv", 'case,x\n"a,b=1",1\nc,2\nc,')
+        self.assertEqual(read_csv(file), [{"case": "a,b=1", "x": 1}, {"case": "c", "x": 2}])
+        self.assertEqual(read_csv(file, "a,b=1").column("x"), [1])
+
+    def test_a_folder_that_is_no_run(self):
+        with self.assertRaisesRegex(FileNotFoundError, "no run directory"):
+            longhaul.open_run(self.folder)
+
+    def test_cases_and_curves(self):
+        records = [{"case": "a", "status": "done", "label": "a", "seed": 1, "swept": {"train.steps": 4}, "train.steps": 4,
+                    "sync_time_s": {"mean": 2.5, "p95": 3}, "tokens": 320},
+                   {"case": "b", "status": "failed", "label": "b", "seed": 1, "swept": {"train.steps": 4}, "train.steps": 4,
+                    "error": "no"}]
+        self.write("scenario.json", "{}")
+        self.write("summary.json", json.dumps({"format": 1, "scenario": "s", "cases": records, "claims": []}))
+        self.write("cases/a/case.json", json.dumps({"train": {"steps": 4}}))
+        self.write("cases/a/metrics.csv", "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
+                                          "2,plain,0,1.5,3,,,10\n2,plain,mean,1.75,3.5,3.25,0.1,12\n4,plain,mean,4,2.5,2,0,20\n")
+        run = longhaul.open_run(self.folder)
+        cases = run.cases()
+        self.assertEqual(cases.columns(), ["case", "status", "label", "seed", "train.steps", "sync_time_s.mean",
+                                           "sync_time_s.p95", "tokens", "error"])
+        self.assertEqual(cases.column("sync_time_s.mean"), [2.5, None])
+        self.assertEqual(len(cases.where(status="done", **{"train.steps": 4})), 1)
+        self.assertEqual(run.swept_keys(), ["train.steps"])
+        self.assertEqual(run.learning_curve("a", by="time"), [(1.75, 3.5), (4, 2.5)])
+        self.assertEqual(run.learning_curve("a", by="bytes", averaged=True), [(12, 3.25), (20, 2)])
+        # 320 tokens in 4 steps of all replicas together.
+        self.assertEqual(run.learning_curve("a", by="tokens"), [(160, 3.5), (320, 2.5)])
+        with self.assertRaisesRegex(ValueError, "steps, time, bytes, tokens"):
+            run.learning_curve("a", by="epochs")
+        with self.assertRaisesRegex(KeyError, "no case 'c'.*'a'"):
+            run.learning_curve("c")
+
+    @unittest.skipIf(importlib.util.find_spec("pandas") is None, "pandas is not installed")
+    def test_a_table_is_a_frame(self):
+        frame = longhaul.Table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]).frame()
+        self.assertEqual(list(frame.columns), ["a", "b"])
+        self.assertEqual(frame["a"].sum(), 3)
+
+
+class RealRuns(InAFolder):
+    def test_a_run_of_the_network_alone(self):
+        said = []
+        run = longhaul.run(NETWORK, self.folder / "net", progress=said.append, program=LONGHAUL)
+        self.assertEqual(run.status, "done")
+        self.assertTrue(run.report.exists())
+        self.assertIn("replaying 8 of 8 cases", [str(one) for one in said])
+        cases = run.cases()
+        self.assertEqual(len(cases), 8)
+        self.assertEqual(sorted(set(cases.column("network.tcp.connections"))), [1, 4])
+        # The table's mean is that of the exchanges: done - start over outer steps and replicas.
+        row = cases.where(label="diloco", seed=1, **{"network.tcp.connections": 4})[0]
+        times = [one["done_s"] - one["start_s"] for one in run.exchanges(row["case"])]
+        self.assertEqual(len(times), 4 * 4)
+        self.assertAlmostEqual(sum(times) / len(times), row["sync_time_s.mean"], 9)
+        self.assertTrue(all(one["bytes"] > 0 for one in run.links(row["case"])))
+        self.assertEqual([claim["verdict"] for claim in run.claims], ["fails"])
+        self.assertEqual(run.manifest["scenario"]["name"], "net")
+        table = longhaul.compare([run], metrics=["sync_time_s.mean"], program=LONGHAUL)
+        groups = {group["name"]: group["mean"] for group in table["metrics"][0]["rows"][0]["groups"]}
+        means = cases.where(label="diloco", **{"network.tcp.connections": 1}).column("sync_time_s.mean")
+        self.assertAlmostEqual(groups["diloco"], sum(means) / 2, 12)
+        with self.assertRaisesRegex(longhaul.InputError, "already holds a run.*--overwrite"):
+            longhaul.run(NETWORK, self.folder / "net", program=LONGHAUL)
+        again = longhaul.run(NETWORK, self.folder / "net", overwrite=True, set={"replicas": 8}, program=LONGHAUL)
+        self.assertEqual(set(again.cases().column("replicas")), {8})
+
+    def test_a_check(self):
+        checked = longhaul.check(NETWORK, program=LONGHAUL)
+        self.assertEqual(len(checked["cases"]), 8)
+        self.assertEqual(checked["scenario"]["network"]["tcp"]["queue"], "host")
+        with self.assertRaisesRegex(longhaul.InputError, "replicas: found 0; allowed: an integer of at least 1"):
+            longhaul.check(NETWORK, set={"replicas": 0}, program=LONGHAUL)
+
+    @unittest.skipUnless(HAS_TRAINER, "longhaul-train was not built")
+    def test_the_example(self):
+        environment = dict(os.environ, LONGHAUL=LONGHAUL, PYTHONPATH=str(SOURCE / "python"))
+        done = subprocess.run([sys.executable, SOURCE / "docs/examples/learning_curves.py", self.folder], env=environment,
+                              capture_output=True, text=True, timeout=250)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = longhaul.open_run(self.folder / "curves")
+        loss = run.case("noloco,network.tcp.connections=1,seed=1")["final_loss"]
+        self.assertIn(f"noloco: {loss:.3f} nats after", done.stdout)
+        self.assertAlmostEqual(run.learning_curve("noloco,network.tcp.connections=1,seed=1")[-1][1], loss, 12)
+
+
+@unittest.skipIf(importlib.util.find_spec("pip") is None or importlib.util.find_spec("setuptools") is None
+                 or importlib.util.find_spec("wheel") is None or importlib.util.find_spec("venv") is None,
+                 "pip, setuptools, wheel and venv are needed (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")
+class Installing(InAFolder):
+    def test_pip_installs_it_without_a_network(self):
+        venv = self.folder / "venv"
+        subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", venv], check=True)
+        source = self.folder / "python"  # so that building leaves nothing in the tree
+        shutil.copytree(SOURCE / "python", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+        python = venv / "bin/python"
+        done = subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps",
+                               source], capture_output=True, text=True, env=dict(os.environ, PIP_NO_INPUT="1"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        where = subprocess.run([python, "-c", "import longhaul; print(longhaul.__file__)"], cwd=self.folder / "venv",
+                               capture_output=True, text=True, check=True).stdout
+        self.assertTrue(where.startswith(str(venv)), where)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,199 @@
+// What to conclude, on runs whose curves are straight lines.
+//
+// Seed s of method a falls from 5 at 0 s to 3 + e at 10 s and 100 bytes, of b from 5 to 2 + e at 20 s and 400
+// bytes, with e = 0, 0.01, 0.02. So a is ahead after 10 s (b is at 3.5 + e/2) and after 100 bytes (b is at
+// 4.25 + e/4), and b at the end.
+#include "analysis/comparison/decision.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "analysis/comparison/equal_budget.h"
+#include "analysis/report/parts.h"
+#include "core/errors.h"
+#include "tests/support/files.h"
+#include "tests/unit/analysis/compared_runs.h"
+
+namespace longhaul {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class Conclusion : public testing::Test {
+ protected:
+  void add(const std::string& label, int seed, double end_s, double bytes, double loss, const Json& more,
+           const Json& swept = Json::object()) {
+    Json numbers = {{"final_loss", loss}, {"simulated_time_s", end_s}, {"tokens", 2048000}, {"exchanges", 1}};
+    numbers.update(more);
+    Json record = compared_record(label, seed, swept, numbers);
+    record["case"] = label + std::to_string(run_.records.size());
+    write_text(folder_.path + "/cases/" + record["case"].get<std::string>() + "/metrics.csv",
+               fmt::format("step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
+                           "0,plain,mean,0,5,5,0,0\n9,plain,mean,{},{},2,0,{}\n",
+                           end_s, loss, bytes));
+    run_.records.push_back(record);
+  }
+
+  void add_lines(int seeds, const std::string& queue = "host") {
+    for (int seed = 1; seed <= seeds; ++seed) {
+      const double e = 0.01 * (seed - 1);
+      add("a", seed, 10, 100, 3 + e, {{"queue", queue}});
+      add("b", seed, 20, 400, 2 + e, {{"queue", queue}});
+    }
+  }
+
+  const Decision& at(const Conclusions& conclusions, const std::string& metric) const {
+    for (const Decision& one : conclusions.points.at(0).decisions)
+      if (one.metric == metric) return one;
+    throw std::logic_error("no decision on " + metric);
+  }
+
+  TemporaryFolder folder_;
+  RunDirectory run_ = run_of({}, folder_.path);
+};
+
+// Of the differences 0.5, 0.495, 0.49 the mean is 0.495; of 1, 1, 1 it is exact.
+TEST_F(Conclusion, SaysWhoIsAheadAtEqualTokensTimeAndBytes) {
+  add_lines(3);
+  const Conclusions all = conclusions_of({run_});
+  const Decision &tokens = at(all, "final_loss"), &time = at(all, "loss@equal_time"),
+                 &bytes = at(all, "loss@equal_bytes");
+  EXPECT_EQ(tokens.first, "b");
+  EXPECT_EQ(tokens.doubt, Decision::Doubt::kNone);
+  EXPECT_NEAR(tokens.lead, 1, 1e-12);
+  EXPECT_TRUE(has(tokens.sentence, "At equal tokens (2.05 million), b is ahead")) << tokens.sentence;
+  EXPECT_EQ(time.first, "a");
+  EXPECT_EQ(time.doubt, Decision::Doubt::kNone);
+  EXPECT_NEAR(time.lead, 0.495, 1e-12);
+  EXPECT_TRUE(has(time.sentence, "After the same simulated time (10 s, when a ends), a is ahead"))
+      << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "b is at 3.5050, 0.4950 more [")) << time.sentence;
+  EXPECT_EQ(bytes.first, "a");
+  EXPECT_NEAR(bytes.lead, 4.2525 - 3.01, 1e-12);
+  EXPECT_TRUE(has(bytes.sentence, "(100 B sent by a replica, when a ends)")) << bytes.sentence;
+  EXPECT_TRUE(has(all.conditions, "8 replicas, 3 seeds")) << all.conditions;
+  EXPECT_TRUE(all.everywhere.empty());
+}
+
+// With 7 % a's clock may be late by 0.93 / 1.07: at 8.69 s it is at 3.26 + ..., still below b's 3.5. With the
+// 17 % of a FIFO it is 7.09 s and 3.58.
+TEST_F(Conclusion, ALeadAtEqualTimeMustStandTheNetworkModelsError) {
+  add_lines(3, "fifo");
+  const Decision time = at(conclusions_of({run_}), "loss@equal_time");
+  EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
+  EXPECT_TRUE(has(time.sentence, "no difference is shown between a")) << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "the network model's error of 17 % in the times can turn the difference"))
+      << time.sentence;
+}
+
+TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
+  add_lines(1);
+  const Conclusions all = conclusions_of({run_});
+  EXPECT_EQ(at(all, "final_loss").doubt, Decision::Doubt::kOneSeed);
+  EXPECT_EQ(
+      at(all, "final_loss").sentence,
+      "At equal tokens (2.05 million), no difference is shown between b (2.0000) and a (3.0000): one seed "
+      "shows nothing.");
+}
+
+// 10 s and 11 s: 1.1, and 1.1 · 0.93 / 1.07 = 0.956, 1.1 · 1.07 / 0.93 = 1.266.
+TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    add("a", seed, 10, 1, 3, Json::object());
+    add("b", seed, 11, 1, 3, Json::object());
+    add("c", seed, 40, 1, 3, Json::object());
+  }
+  const Decision time = at(conclusions_of({run_}), "simulated_time_s");
+  EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
+  EXPECT_TRUE(has(time.sentence, "a is fastest, 10 s")) << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27"))
+      << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)"))
+      << time.sentence;
+  const Decision loss = at(conclusions_of({run_}), "final_loss");
+  EXPECT_EQ(loss.doubt, Decision::Doubt::kEqual);
+}
+
+TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
+  for (int seed = 1; seed <= 5; ++seed) {
+    const Json never = {{"target_loss", 2.5}, {"time_to_target_s", nullptr}};
+    add("a", seed, 10, 1, 3, never);
+    add("b", seed, 20, 1, 2, {{"target_loss", 2.5}, {"time_to_target_s", 16}});
+  }
+  const Decision target = at(conclusions_of({run_}), "time_to_target_s");
+  EXPECT_EQ(target.first, "b");
+  EXPECT_TRUE(has(target.sentence, "To the target loss of 2.5, b is ahead, 16 s")) << target.sentence;
+  EXPECT_TRUE(has(target.sentence, "a never reached")) << target.sentence;
+}
+
+TEST_F(Conclusion, OverASweepItCountsThePoints) {
+  for (const int rate : {1, 2, 3})
+    for (int seed = 1; seed <= 3; ++seed) {
+      const Json swept = {{"rate", rate}};
+      add("a", seed, 10. * rate, 1, 3, Json::object(), swept);
+      add("b", seed, 40, 1, 3, Json::object(), swept);
+    }
+  const Conclusions all = conclusions_of({run_});
+  ASSERT_EQ(all.points.size(), 3u);
+  EXPECT_EQ(all.points[1].at, "rate = 2");
+  const auto found = std::find_if(all.everywhere.begin(), all.everywhere.end(), [](const std::string& text) {
+    return has(text, "In the time of the whole run: ");
+  });
+  ASSERT_NE(found, all.everywhere.end());
+  EXPECT_EQ(*found,
+            "In the time of the whole run: a is ahead at all 3 points (the next takes 1.33 to 4 times as "
+            "long).");
+  EXPECT_TRUE(has(all.conditions, "swept: rate")) << all.conditions;
+}
+
+TEST_F(Conclusion, OfOneMethodThereIsNone) {
+  add("a", 1, 10, 1, 3, Json::object());
+  EXPECT_TRUE(conclusions_of({run_}).empty());
+  run_.records[0]["status"] = "failed";
+  EXPECT_TRUE(conclusions_of({run_}).empty());
+  EXPECT_EQ(conclusions_text({}, 80), "");
+}
+
+TEST_F(Conclusion, TextHasTheSameSentencesWithinItsWidth) {
+  add_lines(3);
+  const Conclusions all = conclusions_of({run_});
+  std::string unwrapped = conclusions_text(all, 60);
+  std::stringstream lines(unwrapped);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
+  for (std::size_t at; (at = unwrapped.find("\n  ")) != std::string::npos;) unwrapped.replace(at, 3, " ");
+  for (const Decision& one : all.points[0].decisions)
+    EXPECT_TRUE(has(unwrapped, "- " + one.sentence + "\n")) << one.sentence;
+  EXPECT_TRUE(has(conclusions_markdown(all), "- " + all.points[0].decisions[0].sentence + "\n"));
+  EXPECT_EQ(conclusions_json(all)["points"][0]["decisions"][0]["first"], "b");
+}
+
+// At 2.5, 5 and 10 s a is at 4.5 + e/4, 4 + e/2 and 3 + e, mean e 0.01; half widths are 4.3027 · 0.01/√3
+// times these: 0.0062, 0.0124, 0.0248. b ends later: 4.625 + e/8, 4.25 + e/4, 3.5 + e/2.
+TEST_F(Conclusion, TablesAreAtAQuarterAHalfAndTheWholeOfWhatTheFirstHasUsed) {
+  add_lines(3);
+  const Json tables = equal_losses(run_, run_.records);
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[0]["kind"], "time");
+  EXPECT_EQ(tables[0]["first"], "a");
+  EXPECT_EQ(tables[0]["columns"], Json({"2.5 s", "5 s", "10 s"}));
+  EXPECT_EQ(tables[0]["rows"][0]["cells"], Json({"4.503 ± 0.006", "4.005 ± 0.012", "3.010 ± 0.025"}));
+  EXPECT_EQ(tables[0]["rows"][1]["cells"], Json({"4.626 ± 0.003", "4.253 ± 0.006", "3.505 ± 0.012"}));
+  EXPECT_EQ(tables[1]["columns"], Json({"25 B", "50 B", "100 B"}));
+  EXPECT_TRUE(equal_losses(run_, {run_.records[0]}).empty());
+}
+
+// What never sends is no bound on the bytes of others, and has its whole training for nothing.
+TEST_F(Conclusion, WhoSendsNothingBoundsNoBytes) {
+  add("alone", 1, 10, 0, 4, Json::object());
+  add("a", 1, 10, 100, 3, Json::object());
+  const RowCurves curves(
+      {{"alone", "alone", {{&run_, &run_.records[0]}}, {}}, {"a", "a", {{&run_, &run_.records[1]}}, {}}});
+  ASSERT_TRUE(curves.horizon(Budget::kBytes).has_value());
+  EXPECT_EQ(curves.horizon(Budget::kBytes)->budget, 100);
+  EXPECT_EQ(curves.losses(0, Budget::kBytes, 100).at(0).value, 4);
+}
+
+}  // namespace
+}  // namespace longhaul

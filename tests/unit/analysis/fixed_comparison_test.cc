@@ -1,0 +1,183 @@
+// Comparisons of replays that draw nothing from the seed: no chance, no p, and the network model's error
+// alone decides.
+#include <gtest/gtest.h>
+
+#include "analysis/comparison/draws.h"
+#include "analysis/comparison/metric.h"
+#include "analysis/comparison/render.h"
+#include "core/errors.h"
+#include "core/scenario.h"
+#include "core/scenario_options.h"
+#include "methods/common/registry.h"
+#include "net/topologies/registry.h"
+#include "tests/support/files.h"
+#include "tests/unit/analysis/compared_runs.h"
+
+namespace longhaul {
+namespace {
+
+using Outcome = Comparison::Outcome;
+
+// The resolved case of a method on a star, as `longhaul run` writes it; `more` on top of the scenario.
+Json resolved(const Json& method, const Json& more = Json::object()) {
+  const TemporaryFolder folder;
+  Json scenario = {{"name", "s"},
+                   {"seed", 1},
+                   {"replicas", 4},
+                   {"methods", {method}},
+                   {"workload", {{"parameters", 1000}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
+                   {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  scenario.merge_patch(more);
+  write_text(folder.file("s.json"), scenario.dump());
+  return load_scenario(folder.file("s.json"), {}, scenario_options(method_options(), topology_options()))
+      .cases.at(0)
+      .resolved;
+}
+
+const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 2}},
+           kNoloco = {{"name", "noloco"}, {"inner_steps", 2}};
+
+TEST(Draws, AreWhatASeedCanMove) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(draws_of(resolved(kDiloco)), Words());
+  const Json uneven = {
+      {"workload",
+       {{"step_time", {{"constant", nullptr}, {"lognormal", {{"mean", "1s"}, {"sigma", 0.3}}}}}}}};
+  EXPECT_EQ(draws_of(resolved(kDiloco, uneven)), Words{"step times"});
+  EXPECT_EQ(draws_of(resolved(kDiloco, {{"network", {{"variation", {{"jitter", {{"rate_sigma", 0.1}}}}}}}})),
+            Words{"jitter of links"});
+  EXPECT_EQ(draws_of(resolved(kDiloco, {{"network", {{"tcp", {{"loss", 0.001}}}}}})),
+            Words{"losses of packets"});
+  EXPECT_EQ(draws_of(resolved(kNoloco)), Words{"who meets whom"});
+  EXPECT_EQ(draws_of(resolved(kNoloco, {{"replicas", 2}})), Words()) << "there is one pair only";
+  EXPECT_EQ(draws_of(nullptr), Words{kUnknownDraws});
+}
+
+class FixedComparison : public testing::Test {
+ protected:
+  // Cases of two methods with these times, seed after seed; all draw nothing but a noloco's pairs.
+  ComparisonTable compared(const std::vector<double>& a, const std::vector<double>& b, const Json& as,
+                           const std::string& metric = "simulated_time_s") {
+    std::vector<Json> records;
+    for (const auto& [label, times] : {std::pair("a", a), std::pair("b", b)})
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        Json numbers = {{"final_loss", times[i]}, {"simulated_time_s", times[i]}};
+        numbers["wait_s"] = {{"mean", times[i]}};
+        numbers["sync_time_s"] = {{"mean", 1.}};
+        Json record = compared_record(label, static_cast<int>(i) + 1, Json::object(), numbers);
+        record["case"] = label + std::to_string(i);
+        Json one = as;
+        one["seed"] = i + 1;
+        one["method"]["label"] = label;
+        write_text(folder_.path + "/cases/" + record["case"].get<std::string>() + "/case.json", one.dump());
+        records.push_back(record);
+      }
+    return compare_runs({run_of(records, folder_.path)}, {"method", {metric}, {}});
+  }
+
+  TemporaryFolder folder_;
+  const Json ring_ = resolved(kDiloco), pairs_ = resolved(kNoloco);
+};
+
+// 16.5 h and 58.7 h, each right to 7 %: 15.3 to 17.7 and 54.6 to 62.8 are apart. One seed is enough.
+TEST_F(FixedComparison, OneSeedShowsADifferenceBeyondTheModelsError) {
+  const ComparisonTable table = compared({16.5 * 3600}, {58.7 * 3600}, ring_);
+  const Comparison& one = table.metrics[0].rows.at(0).comparisons.at(0);
+  EXPECT_EQ(one.test, Comparison::Test::kFixed);
+  EXPECT_EQ(one.outcome, Outcome::kBetter);
+  EXPECT_EQ(table.tests, 0u);
+  const std::string text = comparison_text(table);
+  EXPECT_NE(
+      text.find("a against b: better (difference -42 h 12 min, the same in every seed: only the network "
+                "model's error of 7 % counts)"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("1 seed   16 h 30 min  in every seed"), std::string::npos) << text;
+}
+
+// 10 and 11.4: 0.07 · 21.4 = 1.498 is more than 1.4. At 11.6 it is 1.512, less than 1.6.
+TEST_F(FixedComparison, WithinTheModelsErrorNoDifferenceIsShown) {
+  const ComparisonTable near = compared({10, 10}, {11.4, 11.4}, ring_);
+  EXPECT_EQ(near.metrics[0].rows[0].comparisons[0].outcome, Outcome::kNone);
+  EXPECT_EQ(near.metrics[0].rows[0].comparisons[0].remark, "within the network model's error of 7 %");
+  EXPECT_EQ(compared({10, 10}, {11.6, 11.6}, ring_).metrics[0].rows[0].comparisons[0].outcome,
+            Outcome::kBetter);
+  EXPECT_EQ(compared({10}, {10}, ring_).metrics[0].rows[0].comparisons[0].remark, "equal");
+}
+
+TEST_F(FixedComparison, WhereSomethingIsDrawnOneSeedRemainsOne) {
+  const ComparisonTable pairs = compared({10}, {20}, pairs_);
+  EXPECT_EQ(pairs.metrics[0].rows[0].comparisons[0].outcome, Outcome::kNone);
+  EXPECT_EQ(pairs.metrics[0].rows[0].comparisons[0].remark,
+            "one seed shows nothing: it decides who meets whom");
+  const ComparisonTable loss = compared({3}, {4}, ring_, "final_loss");
+  EXPECT_EQ(loss.metrics[0].rows[0].comparisons[0].remark, "one seed shows nothing: it decides the training");
+}
+
+// Waits of 0 and 0.9 ms beside synchronizations of a second are equal but for rounding; 1.1 ms is not.
+TEST_F(FixedComparison, AWaitBelowAThousandthOfASynchronizationIsRounding) {
+  EXPECT_EQ(compared({0}, {0.0009}, ring_, "wait_s.mean").metrics[0].rows[0].comparisons[0].remark,
+            "equal but for rounding");
+  EXPECT_EQ(compared({0}, {0.0011}, ring_, "wait_s.mean").metrics[0].rows[0].comparisons[0].outcome,
+            Outcome::kBetter);
+}
+
+// Differences -16, -18: mean -17, standard error 1, t(0.975, 1) = 12.71: [-29.7, -4.3]. The error of two
+// means 10 and 27 is 2.59: not within it; of 40 and 57 it is 6.79, and the interval's end is.
+TEST(Comparison, SaysWhetherTheDifferenceOrOnlyTheEndOfItsIntervalIsWithinTheModelsError) {
+  const auto judged = [](double low, double high) {
+    std::vector<Json> records;
+    for (const auto& [seed, shift] : {std::pair(1, 0.), {2, 2.}}) {
+      const Json a = {{"sync_time_s", {{"mean", low}}}}, b = {{"sync_time_s", {{"mean", high - 1 + shift}}}};
+      records.push_back(compared_record("a", seed, Json::object(), a));
+      records.push_back(compared_record("b", seed, Json::object(), b));
+    }
+    return compare_runs({run_of(records)}, {"method", {"sync_time_s.mean"}, {}})
+        .metrics[0]
+        .rows[0]
+        .comparisons[0];
+  };
+  EXPECT_EQ(judged(10, 27).outcome, Outcome::kBetter);
+  EXPECT_EQ(judged(40, 57).remark,
+            "the interval over seeds ends within the network model's error of 7 %: more seeds may decide");
+  EXPECT_EQ(judged(100, 117).remark,
+            "the interval over seeds ends within the network model's error of 7 %: more "
+            "seeds may decide");
+}
+
+TEST(Comparison, IgnoredKeysMakeNoRows) {
+  const auto sped = [](const std::string& label, const char* file, double loss) {
+    return compared_record(label, 1, {{"network.topology.regions.matrix", file}, {"replicas", 8}},
+                           {{"final_loss", loss}});
+  };
+  const std::vector<RunDirectory> runs = {run_of({sped("a", "x.json", 1)}, "one"),
+                                          run_of({sped("a", "y.json", 2)}, "two")};
+  ComparisonRequest request{"run", {"final_loss"}, {}};
+  EXPECT_EQ(compare_runs(runs, request).metrics[0].rows.size(), 2u);
+  for (const char* key : {"network.topology.regions.matrix", "network.topology"}) {
+    request.ignored = {key};
+    const ComparisonTable table = compare_runs(runs, request);
+    ASSERT_EQ(table.metrics[0].rows.size(), 1u);
+    EXPECT_EQ(table.metrics[0].rows[0].groups.size(), 2u);
+  }
+  request.ignored = {"network.topologie"};
+  EXPECT_THROW(compare_runs(runs, request), InputError);
+}
+
+TEST(MetricValues, DurationsAreAsPeopleWriteThem) {
+  const Metric time = metric_named("simulated_time_s");
+  for (const auto& [seconds, text] : std::vector<std::pair<double, std::string>>{{4e-10, "0 s"},
+                                                                                 {3.65e-7, "0.365 us"},
+                                                                                 {0.18312, "183.1 ms"},
+                                                                                 {20.256, "20.26 s"},
+                                                                                 {119.97, "2 min 0.0 s"},
+                                                                                 {645.32, "10 min 45.3 s"},
+                                                                                 {7504, "2 h 5 min 4 s"},
+                                                                                 {59390, "16 h 30 min"},
+                                                                                 {259200, "3.00 d"}})
+    EXPECT_EQ(value_text(time, seconds), text);
+  EXPECT_EQ(difference_text(time, -151920), "-42 h 12 min");
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,143 @@
+// What `longhaul check` counts: against closed forms.
+#include "cli/work_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/machine.h"
+#include "cli/validated_scenario.h"
+#include "core/errors.h"
+#include "tests/support/files.h"
+
+namespace longhaul {
+namespace {
+
+Json scenario_of(int steps, const Json& methods) {
+  return {{"name", "estimated"},
+          {"replicas", 4},
+          {"methods", methods},
+          {"workload", {{"parameters", 1000000}, {"steps", steps}}},
+          {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+}
+
+Scenario validated(const Json& scenario) {
+  const TemporaryFolder folder;
+  write_text(folder.file("scenario.json"), scenario.dump());
+  return validated_scenario(folder.file("scenario.json"), {});
+}
+
+// A ring among 4 is 2·3·4 = 24 transfers, after every tenth step: 10^8 steps take no longer than a few.
+TEST(ReplayEstimateOfManySteps, IsScaledUpFromTheFirstOnes) {
+  const Json diloco = {{{"name", "diloco"}, {"inner_steps", 10}}};
+  for (const int steps : {1000, 100000000}) {
+    const ReplayEstimate replay = replay_estimate(validated(scenario_of(steps, diloco)).cases[0]);
+    EXPECT_EQ(replay.transfers, 24LL * steps / 10);
+    // Each replica sends 2·3/4 of 2 bytes a parameter.
+    EXPECT_EQ(replay.payload_bytes, 4LL * 2 * 3 * 2 * 1000000 / 4 * steps / 10);
+  }
+}
+
+// Operations that are rarer than the steps which are walked are still counted.
+TEST(ReplayEstimateOfManySteps, CountsRareOperations) {
+  const Json diloco = {{{"name", "diloco"}, {"inner_steps", 300000}}};
+  EXPECT_EQ(replay_estimate(validated(scenario_of(30000000, diloco)).cases[0]).transfers, 100 * 24);
+}
+
+Json trained(const Json& methods, const Json& model, int batch) {
+  Json scenario = scenario_of(10, methods);
+  scenario["workload"].erase("steps");
+  scenario["workload"].erase("parameters");
+  scenario["train"] = {{"steps", 10}, {"batch", batch}, {"model", model}};
+  scenario["train"]["data"] = {{"synthetic", {{"tokens", 1000000}}}};
+  return scenario;
+}
+
+// hidden 8, ffn 16, one layer, 256 tokens: 2·256·8 + (4·64 + 3·8·16 + 2·8) + 8 = 4760 parameters.
+TEST(TrainingMemory, TablesAreOfWhatTheMethodKeeps) {
+  const Json model = {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 16}, {"context", 4}};
+  const Scenario scenario =
+      validated(trained({{{"name", "ddp"}}, {{"name", "diloco"}, {"inner_steps", 5}}}, model, 1));
+  EXPECT_EQ(training_memory(scenario.cases[0], 2).tables, 16. * 4760 * 4) << "weights, gradient, two moments";
+  EXPECT_EQ(training_memory(scenario.cases[1], 2).tables, 24. * 4760 * 4)
+      << "and slow weights with a momentum";
+}
+
+// Attention keeps two numbers for each head and pair of tokens: 8 sequences of an evaluation, two replicas at
+// a time. Measured for 4 heads and 2048 tokens: 2.9 GB; for 4096 (hidden 64, ffn 128): 9.4 GB.
+TEST(TrainingMemory, GrowsWithTheSquareOfTheContext) {
+  const auto bytes = [](int hidden, int ffn, int context) {
+    const Json model = {{"hidden", hidden}, {"layers", 2}, {"heads", 4}, {"ffn", ffn}, {"context", context}};
+    return training_memory(validated(trained({{{"name", "ddp"}}}, model, 1)).cases[0], 2).together();
+  };
+  EXPECT_NEAR(bytes(128, 256, 2048), 2.88e9, 0.1 * 2.88e9);
+  EXPECT_NEAR(bytes(64, 128, 4096), 9.40e9, 0.1 * 9.40e9);
+}
+
+TEST(WorkEstimate, TimelinesAreMostOfTheDisk) {
+  const Scenario scenario = validated(scenario_of(1000, {{{"name", "ddp"}}}));
+  const WorkPlan plan = plan_work(scenario, {});
+  const double none = estimate_work(plan, 1, 2, TimelineFormat::kNone).disk_bytes,
+               gzip = estimate_work(plan, 1, 2, TimelineFormat::kGzip).disk_bytes,
+               json = estimate_work(plan, 1, 2, TimelineFormat::kJson).disk_bytes;
+  // 24,000 messages, of which 10,000 are drawn, and 4,000 steps and 8,000 waits and exchanges.
+  EXPECT_NEAR(json - none, 710 * 1e4 + 180 * 12000., 1);
+  EXPECT_LT(gzip, none + 0.2 * (json - none));
+}
+
+TEST(Machine, RefusesWhatItsMemoryCannotHold) {
+  const Json model = {{"hidden", 1024}, {"layers", 200}, {"heads", 8}, {"ffn", 4096}};
+  const Scenario scenario = validated(trained({{{"name", "diloco"}, {"inner_steps", 5}}}, model, 1));
+  const WorkPlan plan = plan_work(scenario, {});
+  const WorkEstimate work = estimate_work(plan, 1, 2, TimelineFormat::kNone);
+  ASSERT_GT(work.memory_bytes, 64e9);
+  try {
+    check_memory(work, "", 64e9, /*gpu_here=*/false);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "train");
+    EXPECT_NE(std::string(error.what()).find("the 64 GB of this machine"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("fewer replicas or a smaller train.model"), std::string::npos);
+  }
+  EXPECT_NO_THROW(check_memory(work, "", work.memory_bytes, false));
+  EXPECT_NO_THROW(check_memory(work, "cuda", 64e9, false)) << "that is the card's affair";
+  EXPECT_NO_THROW(check_memory(work, "", 64e9, /*gpu_here=*/true)) << "auto takes the card";
+  EXPECT_THROW(check_memory(work, "cpu", 64e9, /*gpu_here=*/true), InputError);
+}
+
+TEST(Machine, SaysWhatItHas) {
+  EXPECT_GT(memory_here().value_or(0), 1e8);
+  EXPECT_EQ(free_disk("/").value_or(0) > 0, true);
+  EXPECT_TRUE(free_disk("/a/folder/that/is/not/there").has_value()) << "of the nearest that is";
+}
+
+TEST(Warnings, OfWhatDoesNotCount) {
+  const auto warnings = [](const Json& change) {
+    Json scenario = trained({{{"name", "ddp"}}}, {{"hidden", 8}, {"ffn", 16}}, 1);
+    scenario.merge_patch(change);
+    return join(scenario_warnings(validated(scenario)), "\n");
+  };
+  EXPECT_EQ(warnings(Json::object()), "");
+  EXPECT_NE(warnings({{"workload", {{"steps", 20}}}}).find("workload.steps = 20 does not count"),
+            std::string::npos);
+  const Json corpus = {{"synthetic", nullptr}, {"corpus", "system-headers"}};
+  EXPECT_NE(warnings({{"train", {{"data", corpus}, {"model", {{"vocabulary", 50257}}}}}})
+                .find("vocabulary = 50257"),
+            std::string::npos);
+  EXPECT_EQ(warnings({{"train", {{"model", {{"vocabulary", 50257}}}}}}), "")
+      << "a source may have as many tokens";
+}
+
+TEST(Claims, OnALossNeedATraining) {
+  Json scenario = scenario_of(10, {{{"name", "ddp"}}});
+  scenario["claims"] = {{{"id", "c"}, {"metric", "final_loss"}, {"of", "ddp"}, {"at_most", 2}}};
+  try {
+    validated(scenario);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "claims[0].metric");
+  }
+  scenario["claims"][0]["metric"] = "sync_time_s.mean";
+  EXPECT_NO_THROW(validated(scenario));
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,106 @@
+// What files' sizes and shards' headers say of a text, before it is read.
+#include "core/training_text.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "core/token_shards.h"
+#include "tests/support/files.h"
+
+namespace longhaul {
+namespace {
+
+class TrainingText : public testing::Test {
+ protected:
+  TrainingText() {
+    one_.folder = folder_.path;
+    one_.train = TrainSpec();
+    one_.train->model = {16, 1, 2, 32, /*context=*/9, /*vocabulary=*/256};
+    one_.train->validation_fraction = 0.1;
+  }
+
+  void text(int bytes) {
+    write_text(folder_.file("a.txt"), std::string(static_cast<std::size_t>(bytes), 'x'));
+  }
+
+  // A header that says `said`, and `tokens` tokens behind it.
+  void shard(std::int32_t said, int tokens, std::int32_t magic = kShardMagic) {
+    const std::int32_t header[kShardHeader] = {magic, kShardVersion, said};
+    std::string bytes(reinterpret_cast<const char*>(header), sizeof header);
+    write_text(folder_.file("a.bin"), bytes + std::string(2 * static_cast<std::size_t>(tokens), '\0'));
+  }
+
+  std::string error() const {
+    try {
+      check_training_text(one_);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  void expect_said(const std::string& words) const {
+    EXPECT_NE(error().find(words), std::string::npos) << error();
+  }
+
+  const TemporaryFolder folder_;
+  Case one_;
+};
+
+// 100 bytes: 90 to train on and 10 held out, each at least context + 1 = 10.
+TEST_F(TrainingText, EachPartHoldsAWindow) {
+  one_.train->data.kind = DataSpec::Kind::kText;
+  one_.train->data.globs = {"*.txt"};
+  text(100);
+  EXPECT_EQ(error(), "");
+  text(94);  // llround(9.4) are held out
+  expect_said("train.data: the validation part of the text has 9 tokens; allowed: at least context + 1, 10");
+  one_.train->data.validation = {"a.txt"};
+  EXPECT_EQ(error(), "");
+  text(9);
+  expect_said("the training part of the text has 9 tokens");
+  one_.train->data.globs = {"*.txt", "missing/*"};
+  expect_said("train.data.text[1]: \"missing/*\" matches no file");
+}
+
+// 90 tokens among 10 replicas: 9 for each, and a window takes 10.
+TEST_F(TrainingText, PartsOfTheirOwnHoldAWindowEach) {
+  one_.train->data.kind = DataSpec::Kind::kText;
+  one_.train->data.globs = {"a.txt"};
+  text(100);
+  one_.train->shards = 9;
+  EXPECT_EQ(error(), "");
+  one_.train->shards = 10;
+  expect_said("a text of 90 tokens has 10 parts");
+}
+
+TEST_F(TrainingText, AShardIsAsLongAsItSays) {
+  one_.train->data.kind = DataSpec::Kind::kShards;
+  one_.train->data.globs = {"a.bin"};
+  shard(100, 100);
+  EXPECT_EQ(error(), "");
+  EXPECT_EQ(tokens_of_shard(folder_.file("a.bin"), "p"), 100u);
+  shard(100, 99);
+  expect_said("train.data.shards: " + folder_.file("a.bin") + " ends after 99 of 100 tokens");
+  shard(100, 101);
+  expect_said("goes on after the 100 tokens");
+  shard(100, 100, 1);
+  expect_said("begins with 1, 1");
+  shard(-1, 0);
+  expect_said("says it holds -1 tokens");
+  write_text(folder_.file("a.bin"), "short");
+  expect_said("shorter than a shard's header of 1024 bytes");
+}
+
+TEST_F(TrainingText, ASyntheticSourceFitsItsVocabulary) {
+  one_.train->data.kind = DataSpec::Kind::kSynthetic;
+  one_.train->data.synthetic = {4, 1000};
+  EXPECT_EQ(error(), "");
+  one_.train->data.synthetic.branching = 257;
+  expect_said("train.data.synthetic.branching: found 257");
+  one_.train->model.vocabulary = 70000;
+  expect_said("train.model.vocabulary: found 70000");
+}
+
+}  // namespace
+}  // namespace longhaul

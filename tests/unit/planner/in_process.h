@@ -1,0 +1,84 @@
+// Plans written by tests, and a search whose replays run in this process with fidelity analytic.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/child_main.h"
+#include "core/scenario.h"
+#include "core/scenario_options.h"
+#include "methods/common/registry.h"
+#include "net/topologies/registry.h"
+#include "planner/plan_result.h"
+#include "planner/planned_network.h"
+#include "replay/optimized_order.h"
+#include "replay/replay.h"
+
+namespace longhaul {
+
+inline const Node& declared_scenario() {
+  static const Node declaration = scenario_options(method_options(), topology_options());
+  return declaration;
+}
+
+// A folder that goes with the test.
+class PlanFolder {
+ public:
+  PlanFolder() {
+    static int count = 0;
+    folder_ = std::filesystem::temp_directory_path() /
+              ("longhaul-plan-" + std::to_string(getpid()) + "-" + std::to_string(++count));
+    std::filesystem::create_directories(folder_);
+  }
+  ~PlanFolder() { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path() const { return folder_.string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name)) << text;
+    return file(name);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+inline PlanRequest plan_of_json(const PlanFolder& folder, const Json& json) {
+  return read_plan(folder.write("plan.json", json.dump()), declared_scenario());
+}
+
+inline PlanTools tools_in(const PlanFolder& folder) {
+  PlanTools tools;
+  tools.validated = [&folder](const Json& scenario) {
+    const std::string file = folder.write("candidate.json", scenario.dump());
+    Case one = load_scenario(file, {}, declared_scenario(), check_topology).cases.at(0);
+    method_named(one.method.name).check(one);
+    return with_optimized_order(one, plan_of(one));
+  };
+  tools.replay = [&folder](std::vector<ReplayTask>& tasks, const std::string&) {
+    static int count = 0;
+    for (ReplayTask& task : tasks) {
+      task.folder = folder.file("replay" + std::to_string(++count));
+      std::filesystem::create_directories(task.folder);
+      ProgressReporter reporter("test", -1, true);
+      analytic_replay(task.one, task.trace, task.folder, reporter);
+    }
+  };
+  return tools;
+}
+
+inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
+  const PlannedNetwork network = planned_network(plan, folder.path());
+  for (const auto& [name, text] : network.files) folder.write(name, text);
+  const PlanTools tools = tools_in(folder);
+  PlanResult result;
+  result.needs = token_needs(plan, candidate_methods(plan));
+  result.search = search_plan(plan, network, result.needs, tools);
+  result.sensitivity = sensitivity_of(result.choice(), tools);
+  return result;
+}
+
+}  // namespace longhaul

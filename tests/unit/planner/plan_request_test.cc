@@ -1,0 +1,93 @@
+#include "planner/plan_request.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "tests/unit/planner/in_process.h"
+
+namespace longhaul {
+namespace {
+
+Json minimal() {
+  return Json::parse(R"({"nodes": 4, "model": "llama-small", "tokens": 1e9, "tokens_per_step": 8192,
+    "accelerator": {"name": "H100", "per_node": 8},
+    "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+}
+
+InputErrorParts error_of(const Json& json) {
+  const PlanFolder folder;
+  try {
+    plan_of_json(folder, json);
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  return {};
+}
+
+// 6 · 310 M parameters · 8192 tokens at 40 % of eight times 989.4 TFLOP/s.
+TEST(PlanRequest, FillsInWhatIsKnown) {
+  const PlanFolder folder;
+  const PlanRequest plan = plan_of_json(folder, minimal());
+  EXPECT_EQ(plan.name, "plan");
+  EXPECT_EQ(plan.nodes, 4);
+  const auto parameters = static_cast<double>(model_presets()[0].shape.parameters());
+  EXPECT_DOUBLE_EQ(plan.step_s, 6 * parameters * 8192 / (8 * 989.4e12 * 0.4));
+  EXPECT_EQ(plan.hardware.memory, 80e9);
+  EXPECT_EQ(plan.egress.of("anywhere"), 0);
+  EXPECT_EQ(plan.min_utilization, 0.8);
+  EXPECT_EQ(candidate_methods(plan),
+            (std::vector<std::string>{"ddp", "diloco", "streaming-diloco", "noloco"}));
+}
+
+TEST(PlanRequest, SaysWhatIsWrong) {
+  const auto without = [](const char* key) {
+    Json json = minimal();
+    json.erase(key);
+    return json;
+  };
+  const auto with = [](const char* key, const Json& value) {
+    Json json = minimal();
+    json[key] = value;
+    return json;
+  };
+  EXPECT_EQ(error_of(minimal()).path, "");
+  EXPECT_EQ(error_of(without("nodes")).path, "nodes");
+  EXPECT_EQ(error_of(without("model")).path, "model");
+  EXPECT_EQ(error_of(with("parameters", 5)).path, "parameters");
+  EXPECT_EQ(error_of(without("tokens")).path, "tokens");
+  EXPECT_EQ(error_of(without("tokens_per_step")).path, "tokens_per_step");
+  EXPECT_EQ(error_of(without("accelerator")).path, "accelerator");
+  EXPECT_EQ(error_of(without("network")).path, "network");
+  EXPECT_EQ(error_of(with("sites", Json::parse(R"([{"name": "a"}])"))).path, "sites");
+  EXPECT_EQ(error_of(with("accelerator", {{"name", "H1000"}})).path, "accelerator.name");
+  EXPECT_NE(error_of(with("accelerator", {{"name", "H1000"}})).hint.find("H100"), std::string::npos);
+  EXPECT_EQ(error_of(with("candidates", {{"methods", {"diloko"}}})).path, "candidates.methods[0]");
+  EXPECT_EQ(error_of(with("token", 5)).path, "token");
+  EXPECT_EQ(error_of(with("measurements", "iperf.csv")).path, "measurements");
+  Json connections = minimal();
+  connections["network"]["tcp"] = {{"connections", 4}};
+  EXPECT_EQ(error_of(connections).path, "network.tcp.connections");
+  EXPECT_NE(error_of({{"methods", Json::array()}, {"workload", Json::object()}}).hint.find("longhaul run"),
+            std::string::npos);
+}
+
+TEST(PlanRequest, EgressMayDifferBySite) {
+  const PlanFolder folder;
+  Json json = minimal();
+  json["egress"] = 0.1;
+  EXPECT_EQ(plan_of_json(folder, json).egress.of("a"), 0.1);
+  json["egress"] = {{"price", 0.1}, {"sites", {{"a", 0.2}}}};
+  EXPECT_EQ(plan_of_json(folder, json).egress.of("a"), 0.2);
+  EXPECT_EQ(plan_of_json(folder, json).egress.of("b"), 0.1);
+}
+
+TEST(HumanAmount, HasThreeDigitsAndCommas) {
+  EXPECT_EQ(human_amount(0), "0");
+  EXPECT_EQ(human_amount(1.2345), "1.23");
+  EXPECT_EQ(human_amount(950.4), "950");
+  EXPECT_EQ(human_amount(12345), "12,300");
+  EXPECT_EQ(human_amount(1234567), "1,230,000");
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,110 @@
+// Sites of a plan as a network: round trips and rates between nodes are what the plan says.
+#include "planner/planned_network.h"
+
+#include <gtest/gtest.h>
+
+#include "core/errors.h"
+#include "net/topology.h"
+#include "tests/unit/planner/in_process.h"
+
+namespace longhaul {
+namespace {
+
+Json sites() {
+  return Json::parse(R"({"parameters": 1000000, "tokens": 1000, "tokens_per_step": 10, "step_time": "1s",
+    "sites": [{"name": "Oslo", "nodes": 2, "rate": "1Gbps", "latitude": 60, "longitude": 10},
+              {"name": "Bergen & co", "up": "100Mbps", "down": "300Mbps", "latitude": 60, "longitude": 100},
+              {"name": "Rome"}],
+    "paths": [{"between": ["Rome", "Oslo"], "rtt": "40ms"}, {"between": ["Bergen & co", "Rome"], "rtt": "50ms"}],
+    "candidates": {"methods": ["diloco"], "inner_steps": [5], "all_reduce": ["ring"], "connections": [1],
+                   "rank_orders": ["blocks"]}})");
+}
+
+Topology topology_of(const PlanFolder& folder, const PlanRequest& plan) {
+  const PlannedNetwork network = planned_network(plan, folder.path());
+  for (const auto& [name, text] : network.files) folder.write(name, text);
+  const std::vector<Candidate> all = candidates_of(plan, network, {{"diloco", 1000}});
+  return placed_topology(tools_in(folder).validated(all.at(0).scenario));
+}
+
+// 90 degrees of longitude at 60 degrees north: cos of the angle is sin² 60° = 3/4, so 0.7227 of 6371 km.
+// There and back at 200 km/ms, 1.55 times as far.
+TEST(PlannedNetwork, RoundTripsAndWaysOutOfSites) {
+  const PlanFolder folder;
+  const PlanRequest plan = plan_of_json(folder, sites());
+  EXPECT_EQ(plan.nodes, 4);
+  const Topology topology = topology_of(folder, plan);
+  EXPECT_NEAR(topology.rtt_s(0, 1), 1e-3, 1e-12) << "two nodes of one site";
+  EXPECT_NEAR(topology.rtt_s(0, 3), 40e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(2, 3), 50e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(1, 2), 2 * 1.55 * 6371 * std::acos(0.75) / 200e3, 1e-9);
+  EXPECT_EQ(topology.bottleneck(0, 1), 10e9) << "the nodes' own links";
+  EXPECT_EQ(topology.bottleneck(0, 3), 1e9);
+  EXPECT_EQ(topology.bottleneck(2, 3), 100e6) << "Bergen's way out";
+  EXPECT_EQ(topology.bottleneck(3, 2), 300e6) << "and in";
+  EXPECT_EQ(topology.site_of(), (std::vector<int>{0, 0, 1, 2}));
+}
+
+std::string path_of_error(const PlanFolder& folder, const Json& json) {
+  try {
+    topology_of(folder, plan_of_json(folder, json));
+  } catch (const InputError& error) {
+    return error.parts().path;
+  }
+  return "";
+}
+
+TEST(PlannedNetwork, SaysWhatIsMissing) {
+  const PlanFolder folder;
+  Json json = sites();
+  json["paths"].erase(1);
+  EXPECT_EQ(path_of_error(folder, json), "paths");
+  json = sites();
+  json["paths"][0]["between"] = {"Rome", "Olso"};
+  EXPECT_EQ(path_of_error(folder, json), "paths[0].between");
+  json = sites();
+  json["sites"][0].erase("latitude");
+  EXPECT_EQ(path_of_error(folder, json), "sites[0].latitude");
+  json = sites();
+  json["sites"][1]["name"] = "Oslo";
+  EXPECT_EQ(path_of_error(folder, json), "sites[1].name");
+}
+
+// Both directions of a pair were measured: their mean. The third pair's round trip is that of `paths`.
+TEST(PlannedNetwork, ReadsATableOfMeasurements) {
+  const PlanFolder folder;
+  folder.write("iperf.csv",
+               "# iperf3, one stream\nto,from,rate_mbps,rtt_ms\nOslo,Bergen & co,200,30\n"
+               "Bergen & co,Oslo,400,20\nRome,Oslo,100,\nRome , Bergen & co, 50, 60\n");
+  Json json = sites();
+  for (Json& site : json["sites"])
+    for (const char* key : {"rate", "up", "down"}) site.erase(key);
+  json["measurements"] = "iperf.csv";
+  const Topology topology = topology_of(folder, plan_of_json(folder, json));
+  EXPECT_NEAR(topology.rtt_s(0, 2), 25e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(0, 3), 40e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(2, 3), 60e-3, 1e-12);
+  EXPECT_NEAR(topology.connection_cap(0, 2), 300e6, 1e-3);
+  EXPECT_NEAR(topology.connection_cap(2, 3), 50e6, 1e-3);
+}
+
+TEST(PlannedNetwork, RefusesBrokenTables) {
+  const PlanFolder folder;
+  Json json = sites();
+  for (Json& site : json["sites"])
+    for (const char* key : {"rate", "up", "down"}) site.erase(key);
+  json["measurements"] = "iperf.csv";
+  const std::string header = "from,to,rate_mbps,rtt_ms\n";
+  for (const auto& [rows, path] : {std::pair<std::string, std::string>{"from,to,rate\n", "line 1"},
+                                   {header + "Oslo,Rome,fast,3\n", "line 2, rate_mbps"},
+                                   {header + "\nOslo,Rome,-1,3\n", "line 3, rate_mbps"},
+                                   {header + "Oslo,Milan,1,3\n", "line 2"},
+                                   {header + "Oslo,Rome,1,3,4\n", "line 2"},
+                                   {header + "Oslo,Rome,1,3\n", ""}}) {
+    folder.write("iperf.csv", rows);
+    EXPECT_EQ(path_of_error(folder, json), path) << rows;
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""A planner's walk, as a user would go it: plan files in, answers out, without opening a source file.
+
+  plan.py LONGHAUL SOURCE_FOLDER      exit status 1 and a line for each answer that is not there
+
+Nothing is fitted: what is expected is a published figure, or follows from published inputs by hand.
+"""
+import copy
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+FAULTS = []
+
+
+def expect(condition, what):
+    print(("ok: " if condition else "FAULT: ") + what)
+    if not condition:
+        FAULTS.append(what)
+
+
+class Planner:
+    def __init__(self, longhaul, source, folder):
+        self.longhaul, self.plans, self.folder, self.count = longhaul, source / "scenarios" / "plans", pathlib.Path(folder), 0
+
+    def call(self, *arguments):
+        return subprocess.run([self.longhaul, *map(str, arguments)], capture_output=True, text=True, timeout=600)
+
+    def written(self, plan):
+        """A plan beside the others, so that the files it names are found."""
+        self.count += 1
+        file = self.folder / f"plan{self.count}.json"
+        plan = copy.deepcopy(plan)
+        graph = plan.get("network", {}).get("topology", {}).get("graphml")
+        if graph:
+            graph["file"] = str((self.plans / graph["file"]).resolve())
+        file.write_text(json.dumps(plan))
+        return file
+
+    def plan(self, plan):
+        out = self.folder / f"out{self.count + 1}"
+        done = self.call("plan", self.written(plan), "-o", out)
+        if done.returncode != 0:
+            raise SystemExit(f"longhaul plan ended with {done.returncode}: {done.stderr}")
+        return json.loads((out / "plan.json").read_text()), done.stdout, out
+
+    def example(self, name):
+        return json.loads((self.plans / f"{name}.json").read_text())
+
+
+def measured_diloco(planner):
+    """Four nodes, 123.4 MB and steps of 25.3 ms: the smallest H of 1, 8, 32, 128 that computes half of the time, or
+    the one that comes nearest, as Adnan082/diloco-measured found it with its own measured all-reduces."""
+    for rate, published in (("50Mbps", 128), ("200Mbps", 128), ("1Gbps", 128), ("5Gbps", 32)):
+        plan = planner.example("diloco-measured")
+        plan["network"]["topology"]["star"]["up"] = rate
+        data, _, _ = planner.plan(plan)
+        found = data["plans"][0]
+        expect(found["inner_steps"] == published,
+               f"H at {rate} is {found['inner_steps']} ({100 * found['utilization']:.0f} % compute), published {published}")
+
+
+def intellect(planner):
+    """1 T tokens by 14 nodes of 2^20 tokens a step, 38 minutes and an all-reduce of 469 s a hundred steps."""
+    data, text, _ = planner.plan(planner.example("intellect-1"))
+    found = data["plans"][0]
+    steps = math.ceil(1e12 / (14 * 2 ** 20))
+    by_hand = steps * 22.8 + steps // 100 * 469
+    expect(found["steps"] == steps, f"{found['steps']} steps, by hand {steps}")
+    expect(abs(found["time_s"] / by_hand - 1) < 0.02,
+           f"INTELLECT-1 with 14 nodes all the time: {found['time_s'] / 86400:.1f} d, by hand {by_hand / 86400:.1f} d "
+           "(published: 42 d, with up to 14 nodes)")
+
+
+def equals_the_whole_replay(planner):
+    """Some outer steps tell the whole: the run of all steps takes exactly as long."""
+    for name in ("diloco-measured", "sites"):
+        plan = planner.example(name)
+        data, _, out = planner.plan(plan)
+        chosen = data["plans"][0]
+        checked = planner.call("check", out / "scenario.json")
+        expect(checked.returncode == 0, f"{name}: longhaul check takes the scenario {checked.stderr}")
+        run = planner.call("run", out / "scenario.json", "--out", out / "run", "--timeline", "none", "--quiet")
+        expect(run.returncode == 0, f"{name}: longhaul run takes the scenario {run.stderr}")
+        record = json.loads((out / "run" / "summary.json").read_text())["cases"][0]
+        expect(abs(chosen["time_s"] / record["simulated_time_s"] - 1) < 1e-9,
+               f"{name}: {chosen['replayed_steps']} of {chosen['steps']} steps say {chosen['time_s']} s, "
+               f"all of them {record['simulated_time_s']} s")
+
+
+def abilene(planner):
+    """64 nodes of eight GPUs, 10 B parameters and 100 B tokens on Abilene to time, money and a placement."""
+    data, text, out = planner.plan(planner.example("abilene"))
+    chosen = data["plans"][0]
+    print(text)
+    compute_s = 6 * 10e9 * 100e9 / (512 * 989.4e12 * 0.4)
+    expect(text.lstrip().startswith("Take "), "the first word decides")
+    expect(compute_s <= chosen["time_s"] < 2 * compute_s, f"{chosen['time_s'] / 3600:.1f} h, compute alone {compute_s / 3600:.1f} h")
+    expect(chosen["time_low_s"] <= chosen["time_s"] <= chosen["time_high_s"], "with the network model's error")
+    expect(abs(chosen["compute_cost"] - chosen["time_s"] / 3600 * 512 * 2.5) < 1e-6 * chosen["cost"], "compute is priced")
+    expect(abs(chosen["egress_cost"] - chosen["bytes_leaving_sites"] / 1e9 * 0.05) < 1e-6 * chosen["cost"], "egress is priced")
+    expect(len(chosen["leaving"]) == 11 and "Kansas City" in data["placement"], "a placement at eleven cities")
+    expect(sum(one["is_on_front"] for one in data["plans"]) >= 1 and len({one["method"] for one in data["plans"]}) >= 2,
+           "several methods were replayed")
+    expect(len(data["upgrades"]) >= 2 and len(data["links"]) >= 1, "what faster links would save")
+    expect("an accelerator of 80 GB" in text and "loss is not known" in text, "memory, and what is not known")
+    expect(planner.call("check", out / "scenario.json").returncode == 0, "longhaul check takes the scenario")
+    page = (out / "plan.html").read_text()
+    expect("src=" not in page.split("<script>")[0] and chosen["words"] in page, "a page that needs no network")
+
+
+def wrong_plans(planner):
+    plan = planner.example("diloco-measured")
+    plan["tokenz"] = plan.pop("tokens")
+    done = planner.call("plan", planner.written(plan), "-o", planner.folder / "never")
+    expect(done.returncode == 2 and "tokenz" in done.stderr and 'did you mean "tokens"' in done.stderr, "a slip is named: " + done.stderr.strip())
+    expect(not (planner.folder / "never").exists(), "wrong input leaves no folder behind")
+    plan = planner.example("diloco-measured")
+    plan["candidates"]["inner_steps"] = [100000]
+    done = planner.call("plan", planner.written(plan), "-o", planner.folder / "never")
+    expect(done.returncode == 2 and "inner_steps" in done.stderr, "no candidate can be: " + done.stderr.strip())
+
+
+def schema(planner, source):
+    printed = planner.call("plan", "--schema").stdout
+    expect(json.loads(printed) == json.loads((source / "scenarios" / "plan.schema.json").read_text()),
+           "scenarios/plan.schema.json is what longhaul plan --schema prints")
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    resolver = jsonschema.RefResolver(base_uri=(source / "scenarios").resolve().as_uri() + "/", referrer=json.loads(printed))
+    validator = jsonschema.Draft202012Validator(json.loads(printed), resolver=resolver)
+    for file in sorted(planner.plans.glob("*.json")):
+        errors = list(validator.iter_errors(json.loads(file.read_text())))
+        expect(not errors, f"{file.name} is as the schema says {errors[:1]}")
+
+
+def main():
+    longhaul, source = sys.argv[1], pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory(prefix="longhaul-walk-") as folder:
+        planner = Planner(longhaul, source, folder)
+        schema(planner, source)
+        wrong_plans(planner)
+        measured_diloco(planner)
+        intellect(planner)
+        equals_the_whole_replay(planner)
+        abilene(planner)
+    print(f"{len(FAULTS)} faults")
+    return 1 if FAULTS else 0
+
+
+sys.exit(main())
