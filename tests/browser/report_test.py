@@ -318,6 +318,9 @@ class ReportTest(unittest.TestCase):
         expect('logMarks(0.9, 6000, 5, false)', [1, 10, 100, 1000])
         expect('logMarks(45, 8000, 8, true)', [60, 120, 300, 600, 1200, 3600, 7200])  # 1, 2, 5, 10, 20 min, 1, 2 h
         expect('logMarks(110, 190, 5, false)', [120, 140, 160, 180])
+        expect('logMarks(110, 190, 5, true)', [120, 150, 180])
+        expect('linearMarks(0, 100, 6, true)', [0, 30, 60, 90])
+        expect('linearMarks(0, 10000, 5)', [0, 2000, 4000, 6000, 8000, 10000])
         expect('[60, 1200, 7200, 0.02].map(markDuration)', ['1 min', '20 min', '2 h', '20 ms'])
         expect('isGeometric([8, 16, 32])', True)
         expect('isGeometric([10, 20, 30])', False)

@@ -23,7 +23,7 @@ function candidateMarks(min, max, isTime) {
 // `most`; over less than a decade at equal steps, if 1, 2 and 5 would be one or two marks.
 function logMarks(min, max, most, isTime) {
   const inside = candidateMarks(min, max, isTime).filter(([value]) => value >= min * (1 - 1e-9) && value <= max * (1 + 1e-9));
-  if (inside.length < 3) return linearMarks(min, max, Math.min(most, 5));
+  if (inside.length < 3) return linearMarks(min, max, Math.min(most, 5), isTime);
   if (inside.length <= most) return inside.map(([value]) => value);
   const few = inside.filter(([, isFew]) => isFew).map(([value]) => value);
   if (few.length < 2) return [inside[0][0], inside[inside.length - 1][0]];
@@ -31,17 +31,21 @@ function logMarks(min, max, most, isTime) {
   return few.filter((_, i) => i % every === 0);
 }
 
-// Steps of 1, 2 or 5 · 10^n, and for times of minutes and hours what a clock has: about `count` of them in `span`.
-function tickStep(span, count) {
-  const rough = span / count;
-  const clock = [30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
-  if (rough > 20) return clock.find(step => step >= rough) || Math.ceil(rough / 86400) * 86400;
-  const scale = 10 ** Math.floor(Math.log10(rough));
+// Steps of 1, 2 or 5 · 10^n: about `count` of them in `span`.
+function decimalStep(span, count) {
+  const rough = span / count, scale = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map(step => step * scale).find(step => step >= rough);
 }
 
-function linearMarks(min, max, count, step = tickStep(max - min || 1, count)) {
-  const marks = [];
+// The same of times: of minutes and hours what a clock has.
+function tickStep(span, count) {
+  const rough = span / count;
+  const clock = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
+  return rough <= 10 ? decimalStep(span, count) : clock.find(step => step >= rough) || Math.ceil(rough / 86400) * 86400;
+}
+
+function linearMarks(min, max, count, isTime = false) {
+  const step = (isTime ? tickStep : decimalStep)(max - min || 1, count), marks = [];
   for (let mark = Math.ceil(min / step - 1e-9); mark * step <= max * (1 + 1e-9); ++mark) marks.push(Number((mark * step).toPrecision(12)));
   return marks;
 }
@@ -56,7 +60,7 @@ const LABEL_PIXELS = 62;
 // Times are read in minutes and hours, so the marks of a linear axis must not be at 1000 s.
 function clockTicks(scale) {
   const count = Math.min(6, roomFor(scale, 80));
-  scale.ticks = linearMarks(scale.min, scale.max, count).map(value => ({value}));
+  scale.ticks = linearMarks(scale.min, scale.max, count, true).map(value => ({value}));
 }
 
 // As many digits as tell the marks apart: losses from 5.5461 to 5.5464 are not all 5.546.
