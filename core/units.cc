@@ -81,7 +81,7 @@ std::string format_number(double value) {
 }
 
 std::string human_bytes(double bytes) {
-  return scaled(bytes, {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}});
+  return scaled(bytes, {{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}});
 }
 
 std::string human_rate(double bits_per_second) {

@@ -278,10 +278,11 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
   std::string text = decision(plan, result) + "\n\n";
   text += fmt::format(
-      "{} accelerator-hours; a step computes for {}, and takes {} with its exchanges: {:.4g} tokens/s\n\n",
+      "{} accelerator-hours; a step computes for {}, and takes {} with its exchanges: {} tokens/s\n\n",
       human_amount(accelerator_hours(plan, choice)), human_duration(plan.step_s),
       human_duration(choice.total_s() / choice.one.steps()),
-      static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.one.steps() / choice.total_s());
+      human_amount(static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.one.steps() /
+                   choice.total_s()));
   text += plans_table(plan, search) + "\n";
   if (search.of_choice.size() > 1)
     text += "the choice with every H:\n" + inner_steps_table(plan, search) + "\n";

@@ -398,7 +398,8 @@ std::string lead_words(const std::string& metric, const std::vector<double>& lea
 std::string lowest_words(const std::map<std::string, std::size_t>& lowest) {
   if (lowest.size() == 1) return "is " + lowest.begin()->first;
   std::vector<std::string> parts;
-  for (const auto& [name, count] : lowest) parts.push_back(fmt::format("{} at {}", name, count));
+  for (const auto& [name, count] : lowest)
+    parts.push_back(fmt::format("{} ({})", name, counted(count, "point")));
   return "is " + enumeration(parts, "and");
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/text.h"
-#include "core/case.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {
@@ -72,18 +71,21 @@ void add_of_faults(const Case& one, std::vector<std::string>& draws) {
 
 }  // namespace
 
-std::vector<std::string> draws_of(const Json& resolved) {
+std::vector<std::string> draws_of(const Case& one) {
   std::vector<std::string> draws;
+  add_of_steps(one.workload, draws);
+  add_of_plan(one, draws);
+  add_of_network(one, draws);
+  add_of_faults(one, draws);
+  return draws;
+}
+
+std::vector<std::string> draws_of(const std::string& case_file) {
   try {
-    const Case one = parse_case(resolved);
-    add_of_steps(one.workload, draws);
-    add_of_plan(one, draws);
-    add_of_network(one, draws);
-    add_of_faults(one, draws);
+    return draws_of(read_case(case_file));
   } catch (const std::exception&) {  // a case of another version, or of somebody else
     return {kUnknownDraws};
   }
-  return draws;
 }
 
 bool follows_from_training(const Metric& metric) {

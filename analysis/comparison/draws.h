@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/case.h"
 #include "core/metrics.h"
 
 namespace longhaul {
 
-// In words ("step times", "who meets whom"), of a resolved case (case.json); empty where nothing is drawn.
-// {kUnknownDraws} of a case that cannot be read.
+// In words ("step times", "who meets whom"); empty where nothing is drawn.
+std::vector<std::string> draws_of(const Case& one);
+// The same of a file (case.json): {kUnknownDraws} where it cannot be read or is of another version.
 constexpr const char* kUnknownDraws = "what is not known";
-std::vector<std::string> draws_of(const Json& resolved);
+std::vector<std::string> draws_of(const std::string& case_file);
 
 // Whether a metric follows from a training, which draws its first weights and its data from the seed.
 bool follows_from_training(const Metric& metric);

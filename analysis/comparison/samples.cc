@@ -177,8 +177,8 @@ struct Sample {
 };
 
 Sample sample_of(const RunDirectory& run, const Json& record) {
-  const Json resolved = read_json_or_null(run.case_folder(record) + "/case.json");
-  return {&run, &record, configuration_of(run, record, resolved), draws_of(resolved), ""};
+  const std::string file = run.case_folder(record) + "/case.json";
+  return {&run, &record, configuration_of(run, record, read_json_or_null(file)), draws_of(file), ""};
 }
 
 // "1 case fails", "2 cases fail"

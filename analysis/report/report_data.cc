@@ -193,7 +193,8 @@ class Networks {
  public:
   Json number_of(const Json& sites) {
     if (sites.is_null()) return nullptr;
-    const auto [entry, is_new] = numbers_.emplace(sites.dump(), all_.size());
+    const auto [entry, is_new] =
+        numbers_.emplace(sites.dump(-1, ' ', false, Json::error_handler_t::replace), all_.size());
     if (is_new) all_.push_back(sites);
     return entry->second;
   }

@@ -18,8 +18,8 @@ namespace {
 
 using Outcome = Comparison::Outcome;
 
-// The resolved case of a method on a star, as `longhaul run` writes it; `more` on top of the scenario.
-Json resolved(const Json& method, const Json& more = Json::object()) {
+// A method on a star; `more` on top of the scenario.
+Case case_of(const Json& method, const Json& more = Json::object()) {
   const TemporaryFolder folder;
   Json scenario = {{"name", "s"},
                    {"seed", 1},
@@ -30,8 +30,11 @@ Json resolved(const Json& method, const Json& more = Json::object()) {
   scenario.merge_patch(more);
   write_text(folder.file("s.json"), scenario.dump());
   return load_scenario(folder.file("s.json"), {}, scenario_options(method_options(), topology_options()))
-      .cases.at(0)
-      .resolved;
+      .cases.at(0);
+}
+
+Json resolved(const Json& method, const Json& more = Json::object()) {
+  return case_of(method, more).resolved;
 }
 
 const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 2}},
@@ -39,18 +42,30 @@ const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 2}},
 
 TEST(Draws, AreWhatASeedCanMove) {
   using Words = std::vector<std::string>;
-  EXPECT_EQ(draws_of(resolved(kDiloco)), Words());
+  EXPECT_EQ(draws_of(case_of(kDiloco)), Words());
   const Json uneven = {
       {"workload",
        {{"step_time", {{"constant", nullptr}, {"lognormal", {{"mean", "1s"}, {"sigma", 0.3}}}}}}}};
-  EXPECT_EQ(draws_of(resolved(kDiloco, uneven)), Words{"step times"});
-  EXPECT_EQ(draws_of(resolved(kDiloco, {{"network", {{"variation", {{"jitter", {{"rate_sigma", 0.1}}}}}}}})),
+  EXPECT_EQ(draws_of(case_of(kDiloco, uneven)), Words{"step times"});
+  EXPECT_EQ(draws_of(case_of(kDiloco, {{"network", {{"variation", {{"jitter", {{"rate_sigma", 0.1}}}}}}}})),
             Words{"jitter of links"});
-  EXPECT_EQ(draws_of(resolved(kDiloco, {{"network", {{"tcp", {{"loss", 0.001}}}}}})),
+  EXPECT_EQ(draws_of(case_of(kDiloco, {{"network", {{"tcp", {{"loss", 0.001}}}}}})),
             Words{"losses of packets"});
-  EXPECT_EQ(draws_of(resolved(kNoloco)), Words{"who meets whom"});
-  EXPECT_EQ(draws_of(resolved(kNoloco, {{"replicas", 2}})), Words()) << "there is one pair only";
-  EXPECT_EQ(draws_of(nullptr), Words{kUnknownDraws});
+  EXPECT_EQ(draws_of(case_of(kNoloco)), Words{"who meets whom"});
+  EXPECT_EQ(draws_of(case_of(kNoloco, {{"replicas", 2}})), Words()) << "there is one pair only";
+}
+
+// Files of another version, or of somebody else: what no check has passed must not be read on.
+TEST(Draws, AreUnknownOfACaseThatIsDamaged) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("case.json");
+  EXPECT_EQ(draws_of(file), std::vector<std::string>{kUnknownDraws});
+  Json json = resolved(kDiloco);
+  write_text(file, json.dump());
+  EXPECT_EQ(draws_of(file), std::vector<std::string>());
+  json["train"] = Json::object();
+  write_text(file, json.dump());
+  EXPECT_EQ(draws_of(file), std::vector<std::string>{kUnknownDraws});
 }
 
 class FixedComparison : public testing::Test {
