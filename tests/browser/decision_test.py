@@ -5,17 +5,16 @@
 Writes a picture of each view into PICTURES. Exit status 77 (skipped) where the browser or selenium is missing."""
 import json
 import sys
-import tempfile
 import unittest
 
 try:
-    from page import Page
+    from page import PageTest
 except ImportError as missing:
     print(f'skipped: {missing} (Debian: python3-selenium)')
     sys.exit(77)
 from runs import Runs, TINY, swept, trained
 
-LONGHAUL, CHROMIUM, CHROMEDRIVER, PICTURES = sys.argv[1:5]
+LONGHAUL = sys.argv[1]
 TARGET = 4.5
 
 
@@ -31,22 +30,12 @@ def judged():
     return {**scenario, 'name': 'judged', 'claims': [*scenario['claims'], each]}
 
 
-class DecisionTest(unittest.TestCase):
+class DecisionTest(PageTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix='longhaul-browser-')
+        super().setUpClass()
         cls.runs = Runs(LONGHAUL, cls.folder.name)
-        cls.page = Page(CHROMIUM, CHROMEDRIVER, PICTURES)
         cls.made = {}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.page.close()
-        cls.folder.cleanup()
-
-    def setUp(self):
-        self.page.size(1280, 900)
-        self.page.emulate()
 
     def finished(self, scenario):
         if not self.runs.simulates or ('train' in scenario and not self.runs.trains):

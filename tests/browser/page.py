@@ -5,7 +5,10 @@ import base64
 import json
 import os
 import pathlib
+import sys
+import tempfile
 import time
+import unittest
 
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -165,3 +168,20 @@ class Page:
                 return True
             time.sleep(0.1)
         return False
+
+
+class PageTest(unittest.TestCase):
+    """One browser and one folder for all tests of a class, each of which begins at 1280 pixels in the light.
+
+    The programs are those of the command line: LONGHAUL CHROMIUM CHROMEDRIVER PICTURES."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix='longhaul-browser-')
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.page = Page(*sys.argv[2:5])
+        cls.addClassCleanup(cls.page.close)
+
+    def setUp(self):
+        self.page.size(1280, 900)
+        self.page.emulate()

@@ -6,36 +6,28 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 try:
-    from page import Page
+    from page import PageTest
 except ImportError:
     print('skipped: python3-selenium is not installed')
     sys.exit(77)
 
-LONGHAUL, CHROMIUM, CHROMEDRIVER, PICTURES = sys.argv[1:5]
+LONGHAUL = sys.argv[1]
 SCENARIOS = pathlib.Path(__file__).resolve().parents[2] / 'scenarios' / 'plans'
 
 
-class PlanPage(unittest.TestCase):
+class PlanPage(PageTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix='longhaul-plan-page-')
+        super().setUpClass()
         cls.out = pathlib.Path(cls.folder.name) / 'sites'
         subprocess.run([LONGHAUL, 'plan', SCENARIOS / 'sites.json', '-o', cls.out], check=True, capture_output=True, timeout=300)
         cls.data = json.loads((cls.out / 'plan.json').read_text())
-        cls.page = Page(CHROMIUM, CHROMEDRIVER, PICTURES)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.page.close()
-        cls.folder.cleanup()
 
     def setUp(self):
-        self.page.size(1280, 900)
-        self.page.emulate()
+        super().setUp()
         self.page.open(self.out / 'plan.html')
 
     def tearDown(self):

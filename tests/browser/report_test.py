@@ -7,17 +7,16 @@ import csv
 import json
 import re
 import sys
-import tempfile
 import unittest
 
 try:
-    from page import Page
+    from page import PageTest
 except ImportError as missing:
     print(f'skipped: {missing} (Debian: python3-selenium)')
     sys.exit(77)
 from runs import Runs, doubled, swept, trained
 
-LONGHAUL, CHROMIUM, CHROMEDRIVER, PICTURES = sys.argv[1:5]
+LONGHAUL = sys.argv[1]
 
 
 def mean_rows(run, case):
@@ -30,22 +29,12 @@ def records(run):
     return json.loads((run / 'summary.json').read_text())['cases']
 
 
-class ReportTest(unittest.TestCase):
+class ReportTest(PageTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix='longhaul-browser-')
+        super().setUpClass()
         cls.runs = Runs(LONGHAUL, cls.folder.name)
-        cls.page = Page(CHROMIUM, CHROMEDRIVER, PICTURES)
         cls.made = {}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.page.close()
-        cls.folder.cleanup()
-
-    def setUp(self):
-        self.page.size(1280, 900)
-        self.page.emulate()
 
     def run_of(self, name, make):
         if name not in self.made:
