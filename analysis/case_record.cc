@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -22,6 +23,8 @@
 
 namespace longhaul {
 namespace {
+
+constexpr const char* kRecordFile = "/record.json";
 
 Json to_json(const std::vector<double>& values) {
   // A method that never exchanges has no synchronization time, not one of 0.
@@ -397,7 +400,8 @@ void add_training(const std::string& train_folder, const std::string& training, 
 
 Json case_record(const Case& one, const std::string& case_folder, const std::string& train_folder,
                  const std::string& status, const std::string& training) {
-  Json record;
+  Json record = read_json_or_null(case_folder + kRecordFile, record_declaration());
+  if (record.is_object()) return record;
   add_identity(one, status, record);
   // A case that did not finish has some of its files, perhaps half of one: each part stands for itself.
   const auto add = [&](const std::function<void()>& part) {
@@ -416,6 +420,13 @@ Json case_record(const Case& one, const std::string& case_folder, const std::str
   add([&] { add_curve(one, case_folder, record); });
   add_training(train_folder, training, record);
   return record;
+}
+
+void keep_totals(const std::string& case_folder, const Json& record) {
+  write_file(case_folder + kRecordFile, record.dump(2) + "\n");
+  for (const char* table : {"exchanges.csv", "breakdown.csv", "steps.csv", "schedule.jsonl", "transfers.csv",
+                            "links.csv", "network.csv", "trace.jsonl", "tasks.csv"})
+    std::filesystem::remove(case_folder + "/" + table);
 }
 
 }  // namespace longhaul

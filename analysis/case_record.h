@@ -42,7 +42,13 @@ namespace longhaul {
 //   trained_parameters, unigram_entropy, source_entropy
 //   target_loss             where there is one
 //   time_to_target_s        null if never reached
+//
+// Where the folder holds a record (keep_totals) it is that.
 Json case_record(const Case& one, const std::string& case_folder, const std::string& train_folder,
                  const std::string& status, const std::string& training);
+
+// Writes the record of a finished case into its folder (record.json), and removes the tables that have a row
+// for each exchange, step, message or link: of a large sweep only these numbers are looked at.
+void keep_totals(const std::string& case_folder, const Json& record);
 
 }  // namespace longhaul

@@ -120,7 +120,7 @@ class Run {
         plan_(plan_work(scenario, parse_shard(options.shard))),
         layout_{choose_folder(options, scenario)},
         lock_(layout_.folder),
-        timeline_(timeline_format(options.timeline, scenario.cases.size())),
+        kept_(kept_files(options.timeline, scenario)),
         manifest_(scenario, options.command),
         display_(options.quiet) {
     if (options.overwrite) remove_run(layout_.folder);
@@ -293,7 +293,7 @@ class Run {
       if (before_training && (!is_replayed_first(*one) || fs::exists(replayed_mark(*one)))) continue;
       if (!before_training && !can_replay(*one)) continue;
       if (!before_training && is_replayed_first(*one)) {
-        finish_case(layout_, *one, timeline_);
+        finish_case(layout_, *one, kept_);
         continue;
       }
       jobs.push_back(replay_job(*one));
@@ -301,7 +301,7 @@ class Run {
     }
     if (jobs.empty()) return;
     display_.line(fmt::format("replaying {} of {} cases", jobs.size(), plan_.cases.size()));
-    if (options_.timeline.empty() && timeline_ == TimelineFormat::kNone)
+    if (options_.timeline.empty() && kept_.tables && kept_.timeline == TimelineFormat::kNone)
       display_.line(
           fmt::format("more than {} cases: no timeline.json of each (--timeline json or gz writes them)",
                       kMostCasesWithTimelines));
@@ -311,7 +311,7 @@ class Run {
       if (before_training)
         write_file(replayed_mark(*cases[i]), "");
       else
-        finish_case(layout_, *cases[i], timeline_);
+        finish_case(layout_, *cases[i], kept_);
       keep_outputs();
     });
   }
@@ -392,7 +392,7 @@ class Run {
   WorkPlan plan_;
   RunLayout layout_;
   FolderLock lock_;
-  TimelineFormat timeline_;
+  KeptFiles kept_;
   Manifest manifest_;
   LiveDisplay display_;
   std::map<std::string, std::string> failures_;
@@ -415,7 +415,7 @@ void check_machine(const RunOptions& options, const Scenario& scenario) {
   WorkPlan plan = plan_work(scenario, parse_shard(options.shard));
   if (options.only == "replay") plan.trainings.clear();
   const WorkEstimate work = estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs),
-                                          timeline_format(options.timeline, scenario.cases.size()));
+                                          kept_files(options.timeline, scenario));
   const std::string folder = options.out.empty() ? "results" : options.out;
   const std::vector<std::string> warnings = machine_warnings(work, options.scenario, folder, options.device);
   if (!options.quiet && !options.resume) warn(warnings);

@@ -25,6 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Json record_of(const RunLayout& layout, const Case& one, const std::string& status) {
+  return case_record(one, layout.case_folder(one), layout.training_folder(one), status,
+                     one.train ? training_key(one) : "");
+}
+
 // One record a case, in order.
 std::vector<Json> case_records(const RunLayout& layout, const std::vector<const Case*>& cases,
                                const std::map<std::string, std::string>& failures) {
@@ -34,8 +39,7 @@ std::vector<Json> case_records(const RunLayout& layout, const std::vector<const 
     const std::string status = failure != failures.end()           ? "failed"
                                : is_done(layout.case_folder(*one)) ? "done"
                                                                    : "interrupted";
-    Json record = case_record(*one, layout.case_folder(*one), layout.training_folder(*one), status,
-                              one->train ? training_key(*one) : "");
+    Json record = record_of(layout, *one, status);
     if (failure != failures.end()) record["error"] = failure->second;
     records.push_back(std::move(record));
   }
@@ -71,11 +75,12 @@ std::string sibling_executable(const std::string& name) {
   return file.string();
 }
 
-void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline) {
+void finish_case(const RunLayout& layout, const Case& one, const KeptFiles& kept) {
   const std::string folder = layout.case_folder(one);
   if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
   write_sites(one, folder);
-  write_timeline(folder, {timeline, kMaximumSlices});
+  write_timeline(folder, {kept.timeline, kMaximumSlices});
+  if (!kept.tables) keep_totals(folder, record_of(layout, one, "done"));
   write_file(folder + "/done", "");
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/exports/exports.h"
+#include "cli/work_estimate.h"
 #include "cli/work_plan.h"
 #include "core/case.h"
 #include "core/scenario.h"
@@ -29,8 +30,9 @@ bool is_done(const std::string& folder);  // FOLDER/done exists
 // The path of `longhaul-train` or `longhaul-sim` beside this executable. Throws RunError if it was not built.
 std::string sibling_executable(const std::string& name);
 
-// After a replay: joins the case with its training (metrics.csv), writes timeline.json and, last, `done`.
-void finish_case(const RunLayout& layout, const Case& one, TimelineFormat timeline);
+// After a replay: joins the case with its training (metrics.csv), writes timeline.json, keeps what is to be
+// kept and, last, writes `done`.
+void finish_case(const RunLayout& layout, const Case& one, const KeptFiles& kept);
 
 // summary.json, metrics.csv, exchanges.csv, links.csv and report.html from what is on disk. `failures`: by
 // case name, what went wrong; any other case that is not done is "interrupted".

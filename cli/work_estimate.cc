@@ -63,25 +63,37 @@ double checkpoint_bytes(const Case& one, bool is_done) {
          one.replicas;
 }
 
-double timeline_bytes(double transfers, double steps, double exchanges, TimelineFormat format) {
+double step_rows(const Case& one) {
+  return 1. * one.steps() * one.workers();
+}
+
+double exchange_rows(const Case& one) {
+  double exchanges = 0;
+  for (const OperationRule& rule : plan_of(one).rules)
+    exchanges += 1. * one.steps() * one.replicas / rule.every;
+  return exchanges;
+}
+
+double timeline_bytes(const Case& one, const ReplayEstimate& replay, TimelineFormat format) {
   if (format == TimelineFormat::kNone) return 0;
-  const double messages = std::min(transfers, kMostTransferRows);
-  const double slices = std::min(steps + 2 * exchanges, kMaximumSlices - 2 * messages);
+  const double messages = std::min(static_cast<double>(replay.transfers), kMostTransferRows);
+  const double slices =
+      std::min(step_rows(one) + 2 * exchange_rows(one), kMaximumSlices - 2 * messages);
   return (kTimelineMessage * messages + kTimelineSlice * slices) *
          (format == TimelineFormat::kGzip ? kGzip : 1);
 }
 
-double case_bytes(const Case& one, const ReplayEstimate& replay, TimelineFormat timeline) {
-  const double steps = 1. * one.steps() * one.workers();
-  double exchanges = 0;
-  for (const OperationRule& rule : plan_of(one).rules)
-    exchanges += 1. * one.steps() * one.replicas / rule.every;
-  const auto transfers = static_cast<double>(replay.transfers);
-  return kRestOfACase + kReportOfACase + 4. * one.workers() * kLinkRow +
-         (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
-         exchanges * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
-         std::min(transfers, kMostTransferRows) * kTransferRow +
-         timeline_bytes(transfers, steps, exchanges, timeline);
+// What is kept of every case, and what the report says of it.
+double total_bytes(const Case& one) {
+  return kRestOfACase + kReportOfACase + one.workers() * kLinkRow;
+}
+
+// The tables with a row for each exchange, step, message or link.
+double table_bytes(const Case& one, const ReplayEstimate& replay) {
+  const double steps = step_rows(one);
+  return 3. * one.workers() * kLinkRow + (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
+         exchange_rows(one) * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
+         std::min(static_cast<double>(replay.transfers), kMostTransferRows) * kTransferRow;
 }
 
 // A number of steps to walk: whole periods of all rules where these are short enough.
@@ -141,13 +153,15 @@ TrainingMemory training_memory(const Case& written, int threads) {
   return memory;
 }
 
-TimelineFormat timeline_format(const std::string& name, std::size_t cases) {
-  if (name == "gz") return TimelineFormat::kGzip;
-  if (name == "json" || (name.empty() && cases <= kMostCasesWithTimelines)) return TimelineFormat::kJson;
-  return TimelineFormat::kNone;
+KeptFiles kept_files(const std::string& timeline, const Scenario& scenario) {
+  const bool tables = scenario.resolved.at("tables") == "all";
+  if (timeline == "gz") return {TimelineFormat::kGzip, tables};
+  const bool is_small = tables && scenario.cases.size() <= kMostCasesWithTimelines;
+  if (timeline == "json" || (timeline.empty() && is_small)) return {TimelineFormat::kJson, tables};
+  return {TimelineFormat::kNone, tables};
 }
 
-WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, TimelineFormat timeline) {
+WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const KeptFiles& kept) {
   WorkEstimate work;
   std::vector<double> memories;
   double largest = 0, checkpoints = 0;
@@ -166,11 +180,15 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, Timeline
   memories.resize(std::min(memories.size(), as_index(jobs)));
   work.memory_bytes = std::accumulate(memories.begin(), memories.end(), 100e6);
   work.disk_bytes += checkpoints * jobs + kReport;
+  double most_tables = 0;
   for (const Case* one : plan.cases) {
-    work.cases.push_back({one, replay_estimate(*one)});
-    work.replay_s += kStartOfReplay + work.cases.back().replay.seconds;
-    work.disk_bytes += case_bytes(*one, work.cases.back().replay, timeline);
+    const ReplayEstimate& replay = work.cases.emplace_back(CaseEstimate{one, replay_estimate(*one)}).replay;
+    work.replay_s += kStartOfReplay + replay.seconds;
+    const double tables = table_bytes(*one, replay);
+    most_tables = std::max(most_tables, tables);
+    work.disk_bytes += total_bytes(*one) + (kept.tables ? tables : 0) + timeline_bytes(*one, replay, kept.timeline);
   }
+  if (!kept.tables) work.disk_bytes += most_tables * jobs;
   return work;
 }
 

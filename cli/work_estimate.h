@@ -41,11 +41,18 @@ struct WorkEstimate {
   const Training* largest = nullptr;    // the training with the largest memory; points into the plan
 };
 
-// `jobs` trainings or replays at a time, `threads` for each. `timeline`: the format that timelines have.
-WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, TimelineFormat timeline);
+// What a finished case leaves behind.
+struct KeptFiles {
+  TimelineFormat timeline = TimelineFormat::kNone;
+  bool tables = true;  // else its record and its totals alone
+};
 
-// The format of each case's timeline: what `name` says (json, gz, none; "": json where there are few cases).
-TimelineFormat timeline_format(const std::string& name, std::size_t cases);
+// `jobs` trainings or replays at a time, `threads` for each.
+WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const KeptFiles& kept);
+
+// What the scenario says of tables. Timelines are in the format that `timeline` names (json, gz, none; "": json
+// where there are few cases and all tables are kept).
+KeptFiles kept_files(const std::string& timeline, const Scenario& scenario);
 // With more cases timelines are hardly opened one by one, and each takes some ten megabytes.
 constexpr std::size_t kMostCasesWithTimelines = 64;
 

@@ -288,7 +288,7 @@ class Expansion {
                        "values that differ in their readable form");
     Json resolved = scenario;
     for (const char* key :
-         {"methods", "seeds", "sweep", "claims", "validation", "$schema", "name", "description"})
+         {"methods", "seeds", "sweep", "claims", "tables", "validation", "$schema", "name", "description"})
       resolved.erase(key);
     resolved["seed"] = seed;
     resolved["method"] = method;

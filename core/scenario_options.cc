@@ -448,6 +448,10 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
        anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
                                "is the union of their products; methods.LABEL.key addresses one method"),
        list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),
+       choice("tables", {"all", "totals"})
+           .by_default("all")
+           .means("what a finished case leaves behind: all its tables, or its record and its totals alone "
+                  "(large sweeps)"),
        validation_options()});
 }
 

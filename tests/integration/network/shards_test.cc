@@ -75,6 +75,17 @@ TEST_F(Shards, TheirVerdictsAreThoseOfTheUnsplitRun) {
   EXPECT_EQ(claims({"2", "3", "1"}), whole);
 }
 
+// A run that keeps totals alone says the same of its cases and claims.
+TEST_F(Shards, TotalsAloneSayTheSame) {
+  const std::string scenario = write_suite(folder());
+  ASSERT_EQ(run_suite(scenario, folder() + "/totals", {"--set", "tables=totals"}), 0);
+  EXPECT_EQ(claims({"totals"}), claims({"whole"}));
+  EXPECT_EQ(read_text(folder() + "/totals/summary.json"), read_text(folder() + "/whole/summary.json"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder() + "/totals/cases"))
+    EXPECT_FALSE(std::filesystem::exists(entry.path() / "exchanges.csv")) << entry.path();
+  EXPECT_EQ(report({"totals"}).data["cases"].size(), static_cast<std::size_t>(kSuiteCases));
+}
+
 TEST_F(Shards, AMissingOneIsNamedAndLeavesClaimsUndecided) {
   const Page page = report({"3", "1"});
   const Json& run = page.data["runs"].at(0);

@@ -1,6 +1,7 @@
 #include "analysis/case_record.h"
 
 #include <cmath>
+#include <filesystem>
 
 #include "analysis/exchange_table.h"
 #include "analysis/learning_curve.h"
@@ -383,6 +384,18 @@ TEST_F(CaseRecord, OfAnInterruptedCaseHoldsWhatIsThere) {
   EXPECT_FALSE(json.contains("simulated_time_s"));
   EXPECT_EQ(json["final_loss"], 2.5);
   EXPECT_THROW(record("done"), RunError);
+}
+
+// What is kept instead of the tables is the record, to the digit; a table that was removed is not needed.
+TEST_F(CaseRecord, StaysWhatItWasWhenItsTablesGo) {
+  const Json before = record();
+  keep_totals(case_folder, before);
+  EXPECT_EQ(record(), before);
+  for (const char* table : {"exchanges.csv", "breakdown.csv", "steps.csv", "links.csv"})
+    EXPECT_FALSE(std::filesystem::exists(case_folder + "/" + table)) << table;
+  EXPECT_TRUE(std::filesystem::exists(case_folder + "/replicas.csv"));
+  write_text(case_folder + "/record.json", "{\"simulated_time_s\": \"long\"}");
+  EXPECT_THROW(record(), DamagedFile);
 }
 
 TEST_F(CaseRecord, OfANetworkOnlyCaseHasNoLosses) {

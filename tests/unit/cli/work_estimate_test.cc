@@ -82,19 +82,33 @@ TEST(TrainingMemory, GrowsWithTheSquareOfTheContext) {
 TEST(WorkEstimate, TimelinesAreMostOfTheDisk) {
   const Scenario scenario = validated(scenario_of(1000, {{{"name", "ddp"}}}));
   const WorkPlan plan = plan_work(scenario, {});
-  const double none = estimate_work(plan, 1, 2, TimelineFormat::kNone).disk_bytes,
-               gzip = estimate_work(plan, 1, 2, TimelineFormat::kGzip).disk_bytes,
-               json = estimate_work(plan, 1, 2, TimelineFormat::kJson).disk_bytes;
+  const double none = estimate_work(plan, 1, 2, {TimelineFormat::kNone}).disk_bytes,
+               gzip = estimate_work(plan, 1, 2, {TimelineFormat::kGzip}).disk_bytes,
+               json = estimate_work(plan, 1, 2, {TimelineFormat::kJson}).disk_bytes;
   // 24,000 messages, of which 10,000 are drawn, and 4,000 steps and 8,000 waits and exchanges.
   EXPECT_NEAR(json - none, 710 * 1e4 + 180 * 12000., 1);
   EXPECT_LT(gzip, none + 0.2 * (json - none));
+}
+
+// Without tables the disk holds those of the case that is being replayed, and no more with more cases.
+TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
+  const auto bytes = [](const char* tables, const Json& connections) {
+    Json scenario = scenario_of(1000, {{{"name", "ddp"}}});
+    scenario["tables"] = tables;
+    scenario["sweep"] = {{"network.tcp.connections", connections}};
+    const Scenario one = validated(scenario);
+    return estimate_work(plan_work(one, {}), 1, 2, kept_files("none", one)).disk_bytes;
+  };
+  // 4,000 exchanges and as many steps, of 30 bytes a row at least.
+  EXPECT_GT(bytes("all", {1, 2}) - bytes("all", {1}), 8000 * 30);
+  EXPECT_LT(bytes("totals", {1, 2}) - bytes("totals", {1}), 40e3);
 }
 
 TEST(Machine, RefusesWhatItsMemoryCannotHold) {
   const Json model = {{"hidden", 1024}, {"layers", 200}, {"heads", 8}, {"ffn", 4096}};
   const Scenario scenario = validated(trained({{{"name", "diloco"}, {"inner_steps", 5}}}, model, 1));
   const WorkPlan plan = plan_work(scenario, {});
-  const WorkEstimate work = estimate_work(plan, 1, 2, TimelineFormat::kNone);
+  const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
   ASSERT_GT(work.memory_bytes, 64e9);
   try {
     check_memory(work, "", 64e9, /*gpu_here=*/false);
