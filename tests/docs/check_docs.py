@@ -25,6 +25,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import commands as cmd
 import markdown as md
+import verdicts
 
 # Most words of a page, everything counted, also tables and code.
 LIMITS = {"README.md": 900, "docs/model.md": 3000, "docs/README.md": 900}
@@ -49,6 +50,7 @@ class Checker:
         self.run = run
         self.problems, self.ran = [], []
         self.sources, self.anchors, self.checked = {}, {}, {}
+        self.verdicts = verdicts.Verdicts(self.root)
         makefile = self.read_if("Makefile")
         self.targets = cmd.make_targets(makefile) if makefile is not None else None
         presets = self.read_if("CMakePresets.json")
@@ -130,6 +132,11 @@ class Checker:
             if re.match(r"^(%s)(\.[a-z_0-9]+)+$" % "|".join(sections), key) and key not in self.programs.option_keys() and \
                     not re.search(r"\.(csv|json|jsonl|md|h|cc|py)$", key):
                 self.say(page, line, "a scenario has no option %s" % key)
+
+    def check_verdicts(self, page):
+        if page not in HISTORY:
+            for line, what in verdicts.problems_of(self.source(page), self.verdicts):
+                self.say(page, line, what)
 
     # --- commands ---
 
@@ -278,6 +285,7 @@ class Checker:
             self.check_names(page)
             self.check_commands(page)
             self.check_keys(page)
+            self.check_verdicts(page)
             self.check_words(page)
             if self.run and self.programs is not None:
                 self.run_blocks(page)

@@ -132,6 +132,46 @@ class Tree(unittest.TestCase):
         self.assertEqual(self.problems(), ["docs/lonely.md:1: no way leads here from docs/README.md"])
 
 
+class VerdictTree(Tree):
+    """A page of verdicts as `longhaul claims` writes it, and its scenario."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("scenarios/paper/star.json", '{"claims": [{"id": "tree", "statement": "ten times"}, {"id": "ring", "statement": "twice"}]}')
+        self.write("results/reference/claims/net.md",
+                   "## star\n\n4 of 4 cases done.\n\n### tree\n\n*ten times*\n\nx of a over b; claimed: at least 10. "
+                   "9 points: 2.9 – 17, 3 hold, 2 undecided, 4 fail.\n\n### ring\n\n*twice*\n\nx. 6 points: 1 – 1.5, fails.\n")
+
+    def page(self, text):
+        return "<!-- verdicts -->\n\n%s\n\n<!-- end of verdicts -->\n\nNo verdict here." % text
+
+    def test_sentences_with_their_verdicts_pass(self):
+        tree = "<!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"
+        self.write("docs/page.md", GOOD["docs/page.md"] + self.page(
+            "Ten holds at 3 of 9 points, from 2.9 to 17 times. %s\nIs it so? <!-- claim: none -->\n\n| a | b |\n|---|---|\n"
+            "| ring | fails at 6 of 6 points <!-- claim: net ring: fails --> |" % tree))
+        self.assertEqual(self.problems(), [])
+
+    def test_sentences_without_one_are_found(self):
+        good = "It fails. <!-- claim: net ring: fails -->"
+        self.finds("docs/page.md", self.page(good + " It holds."), "gives no claim: \"It holds.\"")
+        self.finds("docs/page.md", self.page("It holds. " + good), "two sentences and the claim of one")
+        self.finds("docs/page.md", self.page("| a |\n|---|\n| b |"), "gives no claim")
+
+    def test_other_verdicts_are_found(self):
+        self.finds("docs/page.md", self.page("It holds. <!-- claim: net ring: holds -->"), 'the verdict on ring is "fails", not "holds"')
+        self.finds("docs/page.md", self.page("It fails. <!-- claim: net heap: fails -->"), "has no claim heap")
+        self.finds("docs/page.md", self.page("It fails. <!-- claim: gone ring: fails -->"), "no page results/reference/claims/gone.md")
+        tree = "<!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"
+        self.finds("docs/page.md", self.page("Ten holds at 5 of 9 points. " + tree), "no claim of this sentence has 5 of 9 points")
+        self.finds("docs/page.md", self.page("It takes 2.9 to 18 times as long. " + tree), "no claim of this sentence is from 2.9 to 18")
+
+    def test_claims_that_scenarios_do_not_have_are_found(self):
+        self.write("scenarios/paper/star.json", '{"claims": [{"id": "ring", "statement": "three times"}]}')
+        self.finds("docs/page.md", self.page("It fails. <!-- claim: net ring: fails -->"), "states the claim ring otherwise")
+        self.finds("docs/page.md", self.page("Some. <!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"), "no scenario star has a claim tree")
+
+
 class Markdown(unittest.TestCase):
     def test_sentences(self):
         source = ("# A title of five words\n\nOne two three. Four five? It is 3.5 times `a. b` long. `code` begins one.\n\n- an item\n- another item, e.g. this one\n\n"
