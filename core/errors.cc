@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <limits>
 
 #include "core/other_words.h"
@@ -45,34 +46,29 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return least[a.size()][b.size()];
 }
 
-// The words of letters and digits in it that have a digit: "h100", "2025".
-std::vector<std::string> numbered_words(const std::string& text) {
-  std::vector<std::string> numbered;
-  std::string word;
-  for (const char c : text + " ") {
-    if (std::isalnum(static_cast<unsigned char>(c))) {
-      word += c;
-      continue;
-    }
-    if (word.find_first_of("0123456789") != std::string::npos) numbered.push_back(word);
-    word.clear();
-  }
-  return numbered;
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
 }
 
-std::string letters_and_digits(const std::string& text) {
+// Bytes of other alphabets are letters too.
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::string only(const std::string& text, bool (*is_kept)(char)) {
   std::string kept;
-  for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c))) kept += c;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(kept), is_kept);
   return kept;
 }
 
-// One slip in four letters, at most three. A word with a digit names one thing: B200 is no slip for H200.
+// One slip in four letters, at most three. Digits are none: of B200 and H200, or 6.1 and 6.2, each names a
+// thing.
 bool is_slip(const std::string& word, const std::string& candidate, std::size_t distance) {
   constexpr std::size_t kLettersOfASlip = 4, kMostSlips = 3;
-  if (letters_and_digits(word) == letters_and_digits(candidate)) return true;
-  return distance <= std::min(kMostSlips, word.size() / kLettersOfASlip) &&
-         numbered_words(word) == numbered_words(candidate);
+  if (only(word, is_digit) != only(candidate, is_digit)) return false;
+  const std::string letters = only(word, is_letter);
+  if (!letters.empty() && letters == only(candidate, is_letter)) return true;  // other dashes, dots, blanks
+  return distance <= std::min(kMostSlips, letters.size() / kLettersOfASlip);
 }
 
 // The candidate with the smallest edit distance to `word`, or "" if none is near enough to be a slip.

@@ -28,6 +28,8 @@ TEST(DidYouMean, SuggestsNothingThatIsNoSlip) {
   EXPECT_EQ(did_you_mean("B200", {"H200", "H100", "A100"}), "");
   EXPECT_EQ(did_you_mean("A100-80GB", {"A100-40GB"}), "");
   EXPECT_EQ(did_you_mean("linux-source-6.2", {"linux-source-6.1"}), "");
+  EXPECT_EQ(did_you_mean("replca1-core", {"replica0-core", "replica1-core"}),
+            "did you mean \"replica1-core\"?");
   EXPECT_EQ(did_you_mean("h100-pci", {"H100", "H100-PCIe"}), "did you mean \"H100-PCIe\"?");
   EXPECT_EQ(did_you_mean("RTX4090", {"RTX-3090", "RTX-4090"}), "did you mean \"RTX-4090\"?");
 }
