@@ -107,7 +107,7 @@ $(BUILD)/build.ninja: | setup
 	cmake --preset release
 
 # The schema and the pages of the options are made from the declarations in core/, methods/ and net/topologies/.
-schema: all
+schema: programs
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
 	$(BUILD)/bin/longhaul plan --schema > scenarios/plan.schema.json
 	scripts/option_pages.py $(BUILD)/bin/longhaul docs/reference/options

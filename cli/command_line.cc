@@ -5,115 +5,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/command_line_error.h"
+#include "core/errors.h"
 #include "core/option_docs.h"
 
 namespace longhaul {
 namespace {
 
-// Commands that people see, in the order of declaration.
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  std::vector<const CLI::App*> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!command->get_group().empty()) commands.push_back(command);
-  return commands;
-}
-
-std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : commands) names.push_back(command->get_name());
-  return names;
-}
-
-const CLI::App* command_named(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (command->get_name() == name) return command;
-  return nullptr;
-}
-
-std::vector<const CLI::Option*> options_of(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return !option->get_positional(); });
-}
-
-std::vector<const CLI::Option*> positionals_of(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return option->get_positional(); });
-}
-
-// "-o", "--output"
-std::vector<std::string> spellings(const CLI::Option& option) {
-  std::vector<std::string> words;
-  for (const std::string& name : option.get_snames()) words.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) words.push_back("--" + name);
-  return words;
-}
-
-bool takes_value(const CLI::Option& option) {
-  return option.get_items_expected_max() > 0;
-}
-
-// The fixed values of an option, from what its check says of itself: "TEXT:{cpu,cuda,auto}".
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::size_t begin = type.find('{'), end = type.rfind('}');
-  std::vector<std::string> choices;
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return choices;
-  std::string word;
-  for (const char c : type.substr(begin + 1, end - begin - 1) + ",") {
-    if (c != ',')
-      word += c;
-    else if (!word.empty())
-      choices.push_back(std::exchange(word, ""));
-  }
-  return choices;
-}
-
-std::vector<std::string> all_spellings(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : options_of(command))
-    for (const std::string& word : spellings(*option)) words.push_back(word);
-  return words;
-}
-
 // As shells want lists.
 std::string listed(const std::vector<std::string>& words) {
   return join(words, " ");
-}
-
-// "longhaul run SCENARIO"
-std::string usage_of(const CLI::App& command) {
-  std::string text = "longhaul " + command.get_name();
-  for (const CLI::Option* option : positionals_of(command)) text += " " + option->get_name();
-  return text;
-}
-
-// What is wrong with one option: "--jobs: Value 0 not in range 1 to 1024", "TOPIC: foo not in {a,b}".
-InputError value_error(const CLI::App& command, const std::string& what) {
-  const std::size_t colon = what.find(": ");
-  if (colon == std::string::npos)
-    return InputError("", what, "", "longhaul " + command.get_name() + " --help");
-  const std::string path = what.substr(0, colon), said = what.substr(colon + 2);
-  const std::size_t among = said.find(" not in {");
-  if (among == std::string::npos) return InputError(path, said, "", "");
-  const std::string found = said.substr(0, among);
-  for (const CLI::Option* option : command.get_options())
-    if (const std::vector<std::string> choices = choices_of(*option);
-        !choices.empty() &&
-        (option->get_name() == path || option->get_name(false, true).find(path) != std::string::npos))
-      return InputError(path, fmt::format("found \"{}\"", found), join(choices),
-                        did_you_mean(found, choices));
-  return InputError(path, fmt::format("found \"{}\"", found), said.substr(among + 8), "");
-}
-
-// Words that the command has no place for.
-InputError extra_error(const CLI::App& command, const std::vector<std::string>& extras) {
-  const auto dashed = std::find_if(extras.begin(), extras.end(),
-                                   [](const std::string& word) { return word.rfind('-', 0) == 0; });
-  if (dashed == extras.end())
-    return InputError("", fmt::format("found \"{}\", which the command has no place for", extras.front()),
-                      usage_of(command), fmt::format("longhaul {} --help", command.get_name()));
-  const std::string word = dashed->substr(0, dashed->find('='));
-  const std::vector<std::string> known = all_spellings(command);
-  return InputError(word, "unknown option of " + (command.get_parent() ? command.get_name() : "longhaul"),
-                    join(known), did_you_mean(word, known));
 }
 
 // Inside single quotes of a shell.
@@ -352,28 +253,6 @@ std::string man_options_of_scenario(const Node& scenario) {
 }
 
 }  // namespace
-
-InputError command_line_error(const CLI::App& app, const CLI::ParseError& error,
-                              const std::vector<std::string>& arguments) {
-  const auto word = std::find_if(arguments.begin(), arguments.end(),
-                                 [](const std::string& argument) { return argument.rfind('-', 0) != 0; });
-  const std::vector<std::string> known = names_of(commands_of(app));
-  if (arguments.empty()) return InputError("", "a command is missing", join(known), "longhaul --help");
-  const CLI::App* command = word == arguments.end() ? nullptr : command_named(app, *word);
-  if (!command && word != arguments.end() && word == arguments.begin())
-    return InputError("", fmt::format("found the command \"{}\"", *word), join(known),
-                      did_you_mean(*word, known));
-  if (!command) return extra_error(app, arguments);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error)) return extra_error(*command, app.remaining(true));
-  if (dynamic_cast<const CLI::RequiredError*>(&error)) {
-    const std::string what = error.what();
-    const std::string name = what.substr(0, what.find(" is required"));
-    const CLI::Option* option = command->get_option_no_throw(name);
-    return InputError(name, "is missing", option ? option->get_description() : "",
-                      fmt::format("longhaul {} --help", command->get_name()));
-  }
-  return value_error(*command, error.what());
-}
 
 const std::vector<std::string>& completion_shells() {
   static const std::vector<std::string> shells = {"bash", "zsh", "fish"};

@@ -1,20 +1,14 @@
-// What is made of the declared command line and of the declared options of a scenario: errors in our form,
-// completion for shells, and the man page. All from one object, so that none of them can fall behind.
+// What is made of the declared command line and of the declared options of a scenario: completion for shells
+// and the man page. All from one object, so that none of them can fall behind.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
 #include "core/options.h"
 
 namespace longhaul {
-
-// What CLI11 has against the command line, as an error of ours: what was found, what is allowed, the nearest
-// word. `arguments` are those behind the program's name.
-InputError command_line_error(const CLI::App& app, const CLI::ParseError& error,
-                              const std::vector<std::string>& arguments);
 
 // The shells that completion_script() knows.
 const std::vector<std::string>& completion_shells();

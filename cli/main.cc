@@ -9,6 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
+#include "core/command_line_error.h"
 #include "core/errors.h"
 #include "core/json.h"
 #include "core/source_commit.h"
@@ -284,6 +285,20 @@ void declare_documents(CLI::App& app, std::string& shell, int& status) {
   });
 }
 
+// Behind all others: it knows their names.
+void declare_help(CLI::App& app, std::string& of, int& status) {
+  CLI::App* help = app.add_subcommand("help", "What a command does, and its options");
+  help->add_option("COMMAND", of, "default: all commands")->check(CLI::IsMember(names_of(commands_of(app))));
+  help->callback([&app, &of, &status] {
+    // Not app.help(), which would show the help of the command that was given: of help.
+    const std::string text =
+        of.empty() ? app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)
+                   : app.get_subcommand(of)->help(app.get_name());
+    std::fputs(text.c_str(), stdout);
+    status = kDone;
+  });
+}
+
 int fail(const std::exception& error, int status) {
   std::fprintf(stderr, "error: %s\n", error.what());
   return status;
@@ -295,7 +310,8 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Longhaul trains real replicas of a language model with low-communication methods, replays their "
       "exchanges on an ns-3 "
-      "wide-area network, and reports loss against simulated time.");
+      "wide-area network, and reports loss against simulated time.",
+      "longhaul");
   app.set_version_flag("--version", std::string("longhaul " LONGHAUL_VERSION " (") + source_commit() + ")");
   app.require_subcommand(1);
   app.footer(
@@ -331,6 +347,8 @@ int main(int argc, char** argv) {
   declare_analytic(app, replay, status);
   std::string shell;
   declare_documents(app, shell, status);
+  std::string of;
+  declare_help(app, of, status);
   try {
     app.parse(argc, argv);
     return status;

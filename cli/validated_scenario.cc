@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -25,6 +26,8 @@
 
 namespace longhaul {
 namespace {
+
+namespace fs = std::filesystem;
 
 // "method.KEY" of a case is "methods[2].KEY" of the scenario.
 InputError in_scenario(const InputError& error, const Scenario& scenario, const std::string& label) {
@@ -221,14 +224,37 @@ std::vector<std::string> useless_values(const Scenario& scenario) {
   return warnings;
 }
 
+// Files that a case validates on and trains on: its validation loss is one of what it has seen.
+std::vector<std::string> seen_before(const Case& one) {
+  std::vector<std::string> warnings;
+  const DataSpec& data = one.train->data;
+  const std::string key = data.kind == DataSpec::Kind::kText ? "train.data.text" : "train.data.shards";
+  if (data.validation.empty()) return warnings;
+  std::set<fs::path> trained_on;
+  for (const std::string& file : files_of(data.globs, one.folder, key))
+    trained_on.insert(fs::weakly_canonical(file));
+  for (const std::string& file : files_of(data.validation, one.folder, "train.data.validation"))
+    if (trained_on.count(fs::weakly_canonical(file)) > 0)
+      warnings.push_back(fmt::format(
+          "train.data.validation: {} is in {} too: the validation loss is one of text that was trained on",
+          file, key));
+  return warnings;
+}
+
 }  // namespace
 
 std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   std::vector<std::string> warnings = useless_values(scenario);
-  for (const Case& one : scenario.cases)
-    for (std::string& warning : method_named(one.method.name).warnings(one))
+  const auto add = [&](std::vector<std::string> more) {
+    for (std::string& warning : more)
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
         warnings.push_back(std::move(warning));
+  };
+  std::set<std::string> texts;
+  for (const Case& one : scenario.cases) {
+    add(method_named(one.method.name).warnings(one));
+    if (one.train && texts.insert(one.resolved["train"]["data"].dump()).second) add(seen_before(one));
+  }
   return warnings;
 }
 

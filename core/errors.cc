@@ -4,7 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cctype>
+#include <iterator>
+#include <limits>
+
+#include "core/other_words.h"
 
 namespace longhaul {
 namespace {
@@ -19,47 +23,67 @@ std::string message(const InputErrorParts& parts) {
   return text;
 }
 
-// Levenshtein distance, one row at a time.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
-    }
-  }
-  return row[b.size()];
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
-// What people write who know a thing by another name, and what it is called here.
-struct OtherName {
-  const char *word, *name, *remark;
-};
-constexpr OtherName kOtherNames[] = {
-    {"gpu", "cuda", ""},
-    {"rtt", "delay", " (one way: half of the round trip)"},
-    {"latency", "delay", " (one way)"},
-    {"latency", "rtt", ""},
-    {"bandwidth", "rate", ""},
-    {"throughput", "rate", ""},
-    {"float32", "fp32", ""},
-    {"bfloat16", "bf16", ""},
-    {"float16", "fp16", ""},
-    {"half", "fp16", ""},
-    {"learning_rate", "lr", ""},
-    {"nodes", "replicas", ""},
-    {"workers", "replicas", ""},
-};
+// Edit distance in which two neighbours that changed places count once; of a whole table, words are short.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        least[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replace = least[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
+    }
+  }
+  return least[a.size()][b.size()];
+}
 
-const OtherName* other_name(const std::string& word, const std::vector<std::string>& candidates) {
-  for (const OtherName& other : kOtherNames)
-    if (word == other.word && std::find(candidates.begin(), candidates.end(), other.name) != candidates.end())
-      return &other;
-  return nullptr;
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Bytes of other alphabets are letters too.
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::string only(const std::string& text, bool (*is_kept)(char)) {
+  std::string kept;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(kept), is_kept);
+  return kept;
+}
+
+// One slip in four letters, at most three. Digits are none: of B200 and H200, or 6.1 and 6.2, each names a
+// thing.
+bool is_slip(const std::string& word, const std::string& candidate, std::size_t distance) {
+  constexpr std::size_t kLettersOfASlip = 4, kMostSlips = 3;
+  if (only(word, is_digit) != only(candidate, is_digit)) return false;
+  const std::string letters = only(word, is_letter);
+  if (!letters.empty() && letters == only(candidate, is_letter)) return true;  // other dashes, dots, blanks
+  return distance <= std::min(kMostSlips, letters.size() / kLettersOfASlip);
+}
+
+// The candidate with the smallest edit distance to `word`, or "" if none is near enough to be a slip.
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  const std::string written = lower_case(word);
+  for (const std::string& candidate : candidates) {
+    const std::string meant = lower_case(candidate);
+    const std::size_t distance = edit_distance(written, meant);
+    if (distance >= best_distance || !is_slip(written, meant, distance)) continue;
+    best_distance = distance;
+    best = candidate;
+  }
+  return best;
 }
 
 }  // namespace
@@ -76,23 +100,9 @@ InputError InputError::in_file(const std::string& file) const {
   return InputError(parts);
 }
 
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
                          const std::string& otherwise) {
-  if (const OtherName* other = other_name(word, candidates))
-    return fmt::format("did you mean \"{}\"{}?", other->name, other->remark);
+  if (const std::string other = other_name_among(word, candidates); !other.empty()) return other;
   const std::string near = nearest(word, candidates);
   return near.empty() ? otherwise : fmt::format("did you mean \"{}\"?", near);
 }

@@ -50,10 +50,8 @@ class DamagedFile : public RunError {
 // Exit statuses of all three executables.
 enum ExitStatus { kDone = 0, kRunFailed = 1, kInputWrong = 2, kInterrupted = 130 };
 
-// The candidate with the smallest edit distance to `word`, or "" if none is near enough to be a slip.
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
-
-// "did you mean "x"?" with that candidate; `otherwise` if there is none.
+// "did you mean "x"?": the candidate that the field has another word for (core/other_words.h), or the one
+// that `word` is a slip for; `otherwise` if there is none.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
                          const std::string& otherwise = "");
 

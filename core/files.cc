@@ -26,4 +26,10 @@ std::optional<std::string> read_file(const std::string& file) {
   return text.str();
 }
 
+std::string why_unreadable(const std::string& file) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) return "is a folder";
+  return std::filesystem::exists(file, unknown) || unknown ? "cannot be read" : "does not exist";
+}
+
 }  // namespace longhaul

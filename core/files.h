@@ -13,4 +13,7 @@ std::vector<std::string> files_matching(const std::string& pattern, const std::s
 // The whole of a file; none where it cannot be read or is a folder.
 std::optional<std::string> read_file(const std::string& file);
 
+// Why it cannot be read, as people say it: "is a folder", "does not exist", "cannot be read".
+std::string why_unreadable(const std::string& file);
+
 }  // namespace longhaul

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/errors.h"
+#include "core/other_words.h"
 
 namespace longhaul {
 namespace {
@@ -142,21 +143,6 @@ void append_help(const Node& node, const std::string& path, std::string& text) {
   }
 }
 
-// The keys that may follow in a dotted path; elements of lists and tables have no name of their own.
-std::vector<const Node*> keys_inside(const Node& node) {
-  std::vector<const Node*> inside;
-  const bool is_unnamed =
-      node.kind == NodeKind::kList || node.kind == NodeKind::kTable || node.kind == NodeKind::kEither;
-  for (const Node& child : node.children) {
-    if (!is_unnamed) {
-      inside.push_back(&child);
-      continue;
-    }
-    for (const Node* below : keys_inside(child)) inside.push_back(below);
-  }
-  return inside;
-}
-
 constexpr std::size_t kWidth = 110, kShort = 70;
 
 std::string comment(const Node* node, const std::string& indent) {
@@ -246,7 +232,7 @@ const Node& option_at(const Node& root, const std::string& path) {
   const Node* node = &root;
   std::stringstream words(path);
   for (std::string word; std::getline(words, word, '.');) {
-    const std::vector<const Node*> inside = keys_inside(*node);
+    const std::vector<const Node*> inside = named_options(*node);
     word.erase(std::remove_if(word.begin(), word.end(),
                               [](char c) { return std::string("<>[]").find(c) != std::string::npos; }),
                word.end());
@@ -256,7 +242,8 @@ const Node& option_at(const Node& root, const std::string& path) {
       std::vector<std::string> keys;
       for (const Node* child : inside) keys.push_back(child->key);
       throw InputError(path, fmt::format("there is no option \"{}\" here", word),
-                       keys.empty() ? "nothing: this one has no keys" : join(keys), did_you_mean(word, keys));
+                       keys.empty() ? "nothing: this one has no keys" : join(keys),
+                       did_you_mean(word, keys, other_place(word, root)));
     }
     node = *found;
   }

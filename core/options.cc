@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
 
 #include "core/errors.h"
 #include "core/limits.h"
+#include "core/other_words.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -50,8 +54,75 @@ std::string shown(const Json& value) {
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
+bool is_text_kind(NodeKind kind) {
+  return kind == NodeKind::kText || kind == NodeKind::kChoice || kind == NodeKind::kRate ||
+         kind == NodeKind::kDuration || kind == NodeKind::kBytes;
+}
+
+bool has_type_of(const Node& node, const Json& value) {
+  if (is_text_kind(node.kind)) return value.is_string();
+  switch (node.kind) {
+    case NodeKind::kBoolean:
+      return value.is_boolean();
+    case NodeKind::kInteger:
+    case NodeKind::kNumber:
+      return value.is_number();
+    case NodeKind::kList:
+      return value.is_array();
+    case NodeKind::kFree:
+      return true;
+    default:
+      return value.is_object();
+  }
+}
+
+// An error about a word that is none of those allowed; what it is called elsewhere, the root knows.
+class UnknownWord : public InputError {
+ public:
+  UnknownWord(std::string path, std::string found, std::string allowed, std::string word,
+              const std::vector<std::string>& known)
+      : InputError(std::move(path), std::move(found), std::move(allowed), did_you_mean(word, known)),
+        word_(std::move(word)) {}
+
+  InputError within(const Node& root) const {
+    InputErrorParts known = parts();
+    if (known.hint.empty()) known.hint = other_place(word_, root);
+    return InputError(known);
+  }
+
+ private:
+  std::string word_;
+};
+
+// "2T", "70 B", "1e6": a number as people write it in words. "" if it is none.
+std::string number_in_quotes(const std::string& text) {
+  const char* suffixes = "kMBGT";
+  char* end = nullptr;
+  const double digits = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !std::isfinite(digits)) return "";
+  std::string rest(end);
+  rest.erase(0, rest.find_first_not_of(' ') == std::string::npos ? rest.size() : rest.find_first_not_of(' '));
+  if (rest.empty()) return format_number(digits);
+  const char* suffix = std::strchr(suffixes, rest[0]);
+  if (rest.size() != 1 || !suffix) return "";
+  constexpr int kPowers[] = {3, 6, 9, 9, 12};
+  return fmt::format("{}e{}", format_number(digits), kPowers[suffix - suffixes]);
+}
+
+// What to do about a value of the wrong type, where it is plain what was meant.
+std::string meant(const Node& node, const Json& value) {
+  const bool is_numeric = node.kind == NodeKind::kInteger || node.kind == NodeKind::kNumber;
+  if (is_numeric && value.is_string()) {
+    const std::string number = number_in_quotes(value.get<std::string>());
+    return number.empty() ? "" : fmt::format("write {}, without quotes", number);
+  }
+  if (node.kind != NodeKind::kList || !has_type_of(node.children[0], value)) return "";
+  if (node.children[0].kind != NodeKind::kInteger) return fmt::format("for one write [{}]", shown(value));
+  return fmt::format("for one write [{}], for three [1, 2, 3]", shown(value));
+}
+
 [[noreturn]] void reject(const Node& node, const Json& value, const std::string& path) {
-  throw InputError(path, "found " + shown(value), allowed(node));
+  throw InputError(path, "found " + shown(value), allowed(node), meant(node, value));
 }
 
 // `value` is an object of declared keys.
@@ -59,8 +130,8 @@ void check_keys(const Node& node, const Json& value, const std::string& path) {
   if (!value.is_object()) reject(node, value, path);
   for (const auto& [key, unused] : value.items())
     if (!node.child(key))
-      throw InputError(child_path(path, key), fmt::format("unknown key \"{}\"", key), join(keys_of(node)),
-                       did_you_mean(key, keys_of(node)));
+      throw UnknownWord(child_path(path, key), fmt::format("unknown key \"{}\"", key), join(keys_of(node)),
+                        key, keys_of(node));
 }
 
 void check_number(const Node& node, const Json& value, const std::string& path) {
@@ -96,28 +167,6 @@ void check_quantity(const Node& node, const Json& value, const std::string& path
       bounds.push_back((node.open_minimum ? "more than " : "at least ") + format_number(node.minimum));
     if (std::isfinite(node.maximum)) bounds.push_back("at most " + format_number(node.maximum));
     throw InputError(path, "found " + shown(value), join(bounds));
-  }
-}
-
-bool is_text_kind(NodeKind kind) {
-  return kind == NodeKind::kText || kind == NodeKind::kChoice || kind == NodeKind::kRate ||
-         kind == NodeKind::kDuration || kind == NodeKind::kBytes;
-}
-
-bool has_type_of(const Node& node, const Json& value) {
-  if (is_text_kind(node.kind)) return value.is_string();
-  switch (node.kind) {
-    case NodeKind::kBoolean:
-      return value.is_boolean();
-    case NodeKind::kInteger:
-    case NodeKind::kNumber:
-      return value.is_number();
-    case NodeKind::kList:
-      return value.is_array();
-    case NodeKind::kFree:
-      return true;
-    default:
-      return value.is_object();
   }
 }
 
@@ -193,12 +242,82 @@ Json resolve_either(const Node& node, const Json& value, const std::string& path
   return resolve(*chosen, value, path);
 }
 
+Json resolve_value(const Node& node, const Json& value, const std::string& path) {
+  switch (node.kind) {
+    case NodeKind::kBoolean:
+      if (!value.is_boolean()) reject(node, value, path);
+      return value;
+    case NodeKind::kInteger:
+      check_number(node, value, path);
+      return value.is_number_integer() ? value : Json(static_cast<std::int64_t>(value.get<double>()));
+    case NodeKind::kNumber:
+      check_number(node, value, path);
+      return value;
+    case NodeKind::kText:
+      if (!value.is_string()) reject(node, value, path);
+      return value;
+    case NodeKind::kChoice: {
+      if (!value.is_string()) reject(node, value, path);
+      const std::string word = value.get<std::string>();
+      for (const std::string& choice : node.choices)
+        if (choice == word) return value;
+      throw UnknownWord(path, "found " + shown(value), allowed(node), word, node.choices);
+    }
+    case NodeKind::kRate:
+    case NodeKind::kDuration:
+    case NodeKind::kBytes:
+      check_quantity(node, value, path);
+      return value;
+    case NodeKind::kSection:
+      return resolve_section(node, value, path);
+    case NodeKind::kOneOf:
+      return resolve_one_of(node, value, path);
+    case NodeKind::kTagged:
+      return resolve_tagged(node, value, path);
+    case NodeKind::kList:
+      return resolve_list(node, value, path);
+    case NodeKind::kTable:
+      return resolve_table(node, value, path);
+    case NodeKind::kEither:
+      return resolve_either(node, value, path);
+    case NodeKind::kFree:
+      return value;
+  }
+  return value;
+}
+
 }  // namespace
 
 const Node* Node::child(const std::string& name) const {
   for (const Node& node : children)
     if (node.key == name) return &node;
   return nullptr;
+}
+
+std::vector<const Node*> named_options(const Node& node) {
+  std::vector<const Node*> inside;
+  const bool is_unnamed =
+      node.kind == NodeKind::kList || node.kind == NodeKind::kTable || node.kind == NodeKind::kEither;
+  for (const Node& child : node.children) {
+    if (!is_unnamed) {
+      inside.push_back(&child);
+      continue;
+    }
+    for (const Node* below : named_options(child)) inside.push_back(below);
+  }
+  return inside;
+}
+
+const Node* option_on_path(const Node& root, const std::string& path) {
+  const Node* node = &root;
+  std::istringstream words(path);
+  for (std::string word; node && std::getline(words, word, '.');) {
+    const std::vector<const Node*> inside = named_options(*node);
+    const auto found =
+        std::find_if(inside.begin(), inside.end(), [&](const Node* child) { return child->key == word; });
+    node = found == inside.end() ? nullptr : *found;
+  }
+  return node;
 }
 
 Node boolean(std::string key) {
@@ -305,47 +424,12 @@ std::string allowed(const Node& node) {
 }
 
 Json resolve(const Node& node, const Json& value, const std::string& path) {
-  switch (node.kind) {
-    case NodeKind::kBoolean:
-      if (!value.is_boolean()) reject(node, value, path);
-      return value;
-    case NodeKind::kInteger:
-      check_number(node, value, path);
-      return value.is_number_integer() ? value : Json(static_cast<std::int64_t>(value.get<double>()));
-    case NodeKind::kNumber:
-      check_number(node, value, path);
-      return value;
-    case NodeKind::kText:
-      if (!value.is_string()) reject(node, value, path);
-      return value;
-    case NodeKind::kChoice: {
-      if (!value.is_string()) reject(node, value, path);
-      const std::string word = value.get<std::string>();
-      for (const std::string& choice : node.choices)
-        if (choice == word) return value;
-      throw InputError(path, "found " + shown(value), allowed(node), did_you_mean(word, node.choices));
-    }
-    case NodeKind::kRate:
-    case NodeKind::kDuration:
-    case NodeKind::kBytes:
-      check_quantity(node, value, path);
-      return value;
-    case NodeKind::kSection:
-      return resolve_section(node, value, path);
-    case NodeKind::kOneOf:
-      return resolve_one_of(node, value, path);
-    case NodeKind::kTagged:
-      return resolve_tagged(node, value, path);
-    case NodeKind::kList:
-      return resolve_list(node, value, path);
-    case NodeKind::kTable:
-      return resolve_table(node, value, path);
-    case NodeKind::kEither:
-      return resolve_either(node, value, path);
-    case NodeKind::kFree:
-      return value;
+  if (!path.empty()) return resolve_value(node, value, path);
+  try {
+    return resolve_value(node, value, path);
+  } catch (const UnknownWord& error) {
+    throw error.within(node);
   }
-  return value;
 }
 
 void check_declared(const Node& node, const Json& value, const std::string& path) {

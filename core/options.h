@@ -83,6 +83,12 @@ Node table_of(std::string key, Node value);
 Node either(std::string key, std::vector<Node> alternatives);
 Node anything(std::string key);
 
+// The options that may follow in a dotted path; elements of lists and tables have no name of their own.
+std::vector<const Node*> named_options(const Node& node);
+
+// The option at a dotted path from `root` ("network.tcp", "methods.diloco.inner_steps"); null: there is none.
+const Node* option_on_path(const Node& root, const std::string& path);
+
 // What the node allows, in words: "an integer of at least 1", "one of fp32, bf16".
 std::string allowed(const Node& node);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -24,7 +25,10 @@ Json read_json(const std::string& file) {
   if (!text && fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0)
     throw InputError({file, "", "is empty", "a scenario (JSON)", "longhaul new writes one to start from"});
   if (!text)
-    throw InputError({file, "", "cannot be read", "a scenario file (JSON)", "see scenarios/ for examples"});
+    throw InputError({file, "", why_unreadable(file), "a scenario file (JSON)",
+                      fs::is_regular_file(fs::path(file) / "scenario.json", unknown)
+                          ? "that of this run is " + (fs::path(file) / "scenario.json").string()
+                          : "see scenarios/ for examples"});
   try {
     Json json = parse_json(*text, JsonComments::kAllowed);  // as longhaul new writes them
     check_no_duplicate_keys(*text);
@@ -67,13 +71,39 @@ std::vector<std::string> labels_of(const Json& scenario) {
   return labels;
 }
 
+// One step down a dotted key: "topology", or "methods[0]" as errors write elements of lists.
+Json& inside(Json& place, const std::string& step, const std::string& dotted, const std::string& where) {
+  const std::size_t bracket = step.find('[');
+  const std::string key = step.substr(0, bracket);
+  if (!place.is_null() && !place.is_object())
+    throw InputError(where, fmt::format("\"{}\" in \"{}\" is not inside an object", key, dotted),
+                     "a dotted key of the scenario");
+  Json* found = &place[key];
+  for (std::size_t open = bracket; open != std::string::npos; open = step.find('[', open + 1)) {
+    const std::size_t close = std::min(step.find(']', open), step.size());
+    const std::string number = step.substr(open + 1, close - open - 1);
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
+    const std::size_t size = found->is_array() ? found->size() : 0;
+    if (error != std::errc() || end != number.data() + number.size() || index >= size)
+      throw InputError(where, fmt::format("\"{}\" in \"{}\" names no element", step, dotted),
+                       size == 0 ? fmt::format("a key: the scenario has no list \"{}\"", key)
+                                 : fmt::format("{0}[0] to {0}[{1}]", key, size - 1));
+    found = &(*found)[index];
+  }
+  return *found;
+}
+
 void assign(Json& scenario, const std::string& dotted, const Json& value, const std::string& where) {
   const std::vector<std::string> keys = split(dotted, '.');
   if (keys.empty()) throw InputError(where, "found an empty key", "a dotted key, as network.tcp.connections");
   Json* place = &scenario;
   std::size_t first = 0;
-  if (keys[0] == "methods" && (keys.size() > 1 || where != "--set")) {
-    place = keys.size() < 3 ? nullptr : method_labelled(scenario, keys[1]);
+  const bool is_set = where == "--set";
+  // In a sweep by label alone: the other methods' cases must not be multiplied.
+  const bool is_by_label = keys[0] == "methods" && (keys.size() > 1 || !is_set);
+  if (is_by_label || (!is_set && keys[0].rfind("methods[", 0) == 0)) {
+    place = keys.size() < 3 || !is_by_label ? nullptr : method_labelled(scenario, keys[1]);
     if (!place) {
       const std::vector<std::string> labels = labels_of(scenario);
       throw InputError(where, fmt::format("\"{}\" names no method of the scenario", dotted),
@@ -82,13 +112,8 @@ void assign(Json& scenario, const std::string& dotted, const Json& value, const 
     }
     first = 2;
   }
-  for (std::size_t i = first; i + 1 < keys.size(); ++i) {
-    place = &(*place)[keys[i]];
-    if (!place->is_null() && !place->is_object())
-      throw InputError(where, fmt::format("\"{}\" in \"{}\" is not an object", keys[i], dotted),
-                       "a dotted key of the scenario");
-  }
-  (*place)[keys.back()] = value;
+  for (std::size_t i = first; i < keys.size(); ++i) place = &inside(*place, keys[i], dotted, where);
+  *place = value;
 }
 
 void apply_assignment(Json& scenario, const std::string& assignment) {

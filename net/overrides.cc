@@ -25,19 +25,6 @@ std::vector<std::string> names_of(const Topology& topology) {
   return names;
 }
 
-// The nearest one first.
-std::string nearest_names(const std::string& name, std::vector<std::string> names) {
-  constexpr std::size_t kMostShown = 5;
-  std::vector<std::string> shown;
-  for (std::string near = nearest(name, names); !near.empty() && shown.size() < kMostShown;
-       near = nearest(name, names)) {
-    shown.push_back(near);
-    names.erase(std::remove(names.begin(), names.end(), near), names.end());
-  }
-  if (shown.empty()) return "a name of links.csv or a glob";
-  return "the nearest are " + join(shown);
-}
-
 // The name itself goes before its meaning as a glob: names of GraphML may hold brackets.
 std::vector<Chosen> named(const std::string& name, const Topology& topology, const std::string& path) {
   std::vector<Chosen> exact, matching;
@@ -48,9 +35,11 @@ std::vector<Chosen> named(const std::string& name, const Topology& topology, con
   }
   if (!exact.empty()) return exact;
   if (matching.empty()) {
+    constexpr std::size_t kMostShown = 5;
+    const std::vector<std::string> names = names_of(topology);
     throw InputError(path + ".link", fmt::format("no link is called \"{}\"", name),
-                     fmt::format("one of the {} links, or a glob", topology.links().size()),
-                     nearest_names(name, names_of(topology)));
+                     fmt::format("a link, or a glob: {}", join_some(names, kMostShown)),
+                     did_you_mean(name, names, "links.csv of a run has all names"));
   }
   return matching;
 }

@@ -29,9 +29,10 @@ const Accelerator& accelerator_named(const std::string& name) {
     if (accelerator.name == name) return accelerator;
     names.push_back(accelerator.name);
   }
-  throw InputError("accelerator.name", "found \"" + name + "\"",
-                   join(names) + ", or peak and memory without a name",
-                   did_you_mean(name, names, "longhaul plan --options shows what each stands for"));
+  throw InputError("accelerator.name", "found \"" + name + "\"", join(names),
+                   did_you_mean(name, names,
+                                "for another one leave the name out and give peak (FLOP/s of bf16, without "
+                                "sparsity) and memory (as \"192GB\")"));
 }
 
 }  // namespace longhaul

@@ -179,13 +179,17 @@ PlanRequest read_plan(const std::string& file, const Node& scenario) {
   plan.folder = fs::absolute(fs::path(file)).parent_path().string();
   const std::optional<std::string> text = read_file(file);
   if (!text)
-    throw InputError({file, "", "cannot be read", "a plan file (JSON)", "see scenarios/plans/ for examples"});
+    throw InputError(
+        {file, "", why_unreadable(file), "a plan file (JSON)", "see scenarios/plans/ for examples"});
   try {
     plan.written = parse_json(*text, JsonComments::kAllowed);
     if (!plan.written.is_object()) throw InputError("", "found " + kind_of(plan.written), "a JSON object");
     if (plan.written.contains("methods") && plan.written.contains("workload"))
       throw InputError("methods", "found in a plan file", "a plan",
                        "this is a scenario: longhaul run or longhaul check takes it");
+    // Before the choice of the declaration, which knows only names: peak and memory may be given instead.
+    if (const Json name = member(member(plan.written, "accelerator"), "name"); name.is_string())
+      accelerator_named(name);
     read_resolved(resolve(plan_options(scenario), plan.written, ""), plan);
   } catch (const Json::exception& error) {
     throw in_our_words(error).in_file(file);

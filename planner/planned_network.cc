@@ -66,15 +66,14 @@ SitePairs given_rtts(const PlanRequest& plan) {
   return rtts;
 }
 
-double rtt_between(const PlannedSite& one, const PlannedSite& other, const SitePairs& given,
-                   double inflation) {
+// None where the plan does not say it.
+std::optional<double> rtt_between(const PlannedSite& one, const PlannedSite& other, const SitePairs& given,
+                                  double inflation) {
   const auto found = given.find(in_order(one.name, other.name));
   if (found != given.end()) return found->second;
-  if (one.latitude && other.latitude)
-    return 2 * inflation / kFibreKmPerSecond *
-           great_circle_km({*one.latitude, *one.longitude}, {*other.latitude, *other.longitude});
-  throw InputError("paths", fmt::format("says nothing of {} and {}", one.name, other.name),
-                   "their round trip, or latitude and longitude of both sites");
+  if (!one.latitude || !other.latitude) return std::nullopt;
+  return 2 * inflation / kFibreKmPerSecond *
+         great_circle_km({*one.latitude, *one.longitude}, {*other.latitude, *other.longitude});
 }
 
 // Names become texts of XML.
@@ -143,9 +142,13 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options) {
   }
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
     for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
-      const double rtt = rtt_between(plan.sites[i], plan.sites[j], given, inflation);
+      const std::optional<double> rtt = rtt_between(plan.sites[i], plan.sites[j], given, inflation);
+      if (!rtt)
+        throw InputError("paths",
+                         fmt::format("says nothing of {} and {}", plan.sites[i].name, plan.sites[j].name),
+                         "their round trip, or latitude and longitude of both sites");
       overrides.push_back({{"link", gateway_of(plan.sites[i]) + "-" + gateway_of(plan.sites[j])},
-                           {"delay", text_seconds(std::max(0., (rtt - inside) / 2))}});
+                           {"delay", text_seconds(std::max(0., (*rtt - inside) / 2))}});
     }
   PlannedNetwork network;
   network.files[kGraphFile] = graph_file(plan);
@@ -166,6 +169,7 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options) {
 struct Measured {
   double rate = 0, rtt = 0;
   int rates = 0, rtts = 0;
+  int line = 0;  // the first one of the pair
 };
 
 double number_in(const std::string& cell, const std::string& file, int line, const char* column) {
@@ -228,7 +232,7 @@ std::map<std::pair<std::string, std::string>, Measured> read_measurements(const 
     }
     Measured& pair = pairs[in_order(from, to)];
     pair.rate += number_in(cell("rate_mbps"), file, number, "rate_mbps") * 1e6;
-    ++pair.rates;
+    if (++pair.rates == 1) pair.line = number;
     if (const std::string rtt = cell("rtt_ms"); !rtt.empty()) {
       pair.rtt += number_in(rtt, file, number, "rtt_ms") / 1e3;
       ++pair.rtts;
@@ -260,10 +264,16 @@ PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options) {
         throw InputError({file, "", fmt::format("says nothing of {} and {}", one.name, other.name),
                           "a row for every two sites, in one direction or both", ""});
       const Measured& pair = found->second;
-      const double rtt =
+      const std::optional<double> rtt =
           pair.rtts > 0 ? pair.rtt / pair.rtts : rtt_between(one, other, given, options.at("inflation"));
+      if (!rtt)
+        throw InputError(
+            {file, fmt::format("line {}, rtt_ms", pair.line), "is missing", "a number above 0",
+             fmt::format("or give the round trip of {} and {} in paths, or latitude and longitude "
+                         "of both",
+                         one.name, other.name)});
       matrix["pairs"].push_back({{"between", {one.name, other.name}},
-                                 {"rtt", text_seconds(rtt)},
+                                 {"rtt", text_seconds(*rtt)},
                                  {"throughput", text_rate(pair.rate / pair.rates)}});
     }
   PlannedNetwork network;

@@ -1,6 +1,8 @@
 // longhaul-sim: replays the trace of one case over its network.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
+#include "core/command_line_error.h"
 #include "core/errors.h"
 #include "core/source_commit.h"
 #include "replay/replay.h"
@@ -16,7 +18,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const longhaul::InputError said = longhaul::command_line_error(app, error, {argv + 1, argv + argc});
+    std::fprintf(stderr, "error: %s\n", said.what());
+    return longhaul::kInputWrong;
   }
   return longhaul::replay_program("longhaul-sim", arguments,
                                   [](const longhaul::Case& one, const longhaul::Trace& trace,

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/child_main.h"
+#include "core/command_line_error.h"
 #include "core/errors.h"
 #include "core/source_commit.h"
 #include "methods/common/registry.h"
@@ -254,7 +255,7 @@ CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
 }  // namespace longhaul
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains the replicas of one case of a Longhaul scenario.");
+  CLI::App app("Trains the replicas of one case of a Longhaul scenario.", "longhaul-train");
   app.footer(
       "Environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT of one of several ranks, LOCAL_RANK which GPU "
       "it takes,\n"
@@ -270,13 +271,18 @@ int main(int argc, char** argv) {
   const CLI::App* outer_step_command = longhaul::add_outer_step(app, outer_step);
   longhaul::ExportArguments exported;
   const CLI::App* export_command = longhaul::add_export(app, exported);
-  app.set_version_flag("--version", std::string("longhaul-train " LONGHAUL_VERSION " (") + longhaul::source_commit() + ")");
+  app.set_version_flag(
+      "--version", std::string("longhaul-train " LONGHAUL_VERSION " (") + longhaul::source_commit() + ")");
   try {
     app.parse(argc, argv);
-    if (!*outer_step_command && !*export_command && (arguments.case_file.empty() || arguments.out.empty()))
-      throw CLI::RequiredError("--case and --out");
+    if (!*outer_step_command && !*export_command)
+      for (const char* needed : {"--case", "--out"})
+        if (app.count(needed) == 0) throw CLI::RequiredError(needed);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? longhaul::kDone : longhaul::kInputWrong;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::fprintf(stderr, "error: %s\n",
+                 longhaul::command_line_error(app, error, {argv + 1, argv + argc}).what());
+    return longhaul::kInputWrong;
   }
   longhaul::ProgressReporter reporter(longhaul::name_of_this_rank(), arguments.progress_fd,
                                       arguments.quiet || longhaul::is_silent_rank());

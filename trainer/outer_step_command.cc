@@ -45,9 +45,8 @@ MethodSpec method_spec(const OuterStepArguments& arguments) {
     }
     return {method.name, method.name, resolve(section("", method.options), options, "--set")};
   }
-  const std::string near = nearest(arguments.method, names);
   throw InputError("--method", "found \"" + arguments.method + "\"", "one of " + join(names),
-                   near.empty() ? "" : "did you mean \"" + near + "\"?");
+                   did_you_mean(arguments.method, names));
 }
 
 const StoredTensor& tensor(const StoredTensors& tensors, const std::string& file, const std::string& name,

@@ -12,29 +12,9 @@ import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from longhaul.directory import Path, RunDirectory
+from longhaul.errors import InputError, Interrupted, LonghaulError, RunFailed, reading
 
 Scenario = Union[Path, Mapping[str, Any]]
-
-
-class LonghaulError(Exception):
-    """`longhaul` ended with an exit status other than 0. `message` is what it said, `status` the exit status."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.status = status
-
-
-class RunFailed(LonghaulError):
-    """Status 1: the input was right and the run could not be finished."""
-
-
-class InputError(LonghaulError):
-    """Status 2: the input is wrong. The message names the file, the key, what was found and what is allowed."""
-
-
-class Interrupted(LonghaulError):
-    """Status 130: stopped by a signal. run(..., resume=True) continues."""
 
 
 class Progress(NamedTuple):
@@ -55,13 +35,13 @@ _KINDS = {1: RunFailed, 2: InputError, 130: Interrupted}
 def find_program(program: Optional[Path] = None) -> str:
     """The path of `longhaul`: `program`, the environment variable LONGHAUL, or what the PATH finds.
 
-    FileNotFoundError that says so where there is none.
+    InputError that says so where there is none.
     """
     wanted = os.fspath(program) if program is not None else os.environ.get("LONGHAUL", "longhaul")
     found = shutil.which(wanted)
     if found is None:
-        raise FileNotFoundError(f"the program {wanted!r} was not found: build Longhaul, and put its bin folder on the PATH, "
-                                "set LONGHAUL to its longhaul, or give program=")
+        raise InputError(f"the program {wanted!r} was not found: build Longhaul, and put its bin folder on the PATH, "
+                         "set LONGHAUL to its longhaul, or give program=")
     return os.path.abspath(found)
 
 
@@ -73,21 +53,25 @@ def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping
 
     scenario: a file, or a dict. A dict is written to OUT.scenario.json, so it needs `out`, and relative paths in it
     start beside that. set: {"network.tcp.connections": 8, ...}, as --set. progress: called with each line of progress. arguments:
-    further options of `longhaul run`, as they are. Raises RunFailed, InputError or Interrupted. On KeyboardInterrupt the
-    run is told to stop, is waited for, and resume=True continues it.
+    further options of `longhaul run`, as they are. Raises RunFailed, InputError or Interrupted. On KeyboardInterrupt, and
+    where `progress` raises, the run is told to stop, is waited for, and resume=True continues it.
     """
     command = [find_program(program), "run"]
     if isinstance(scenario, Mapping):
         if out is None:
-            raise ValueError("a scenario that is a dict needs out=")
+            raise InputError("out: is missing; allowed: a folder; a scenario that is a dict is written beside it")
         file = pathlib.Path(f"{os.fspath(out)}.scenario.json")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(dict(scenario), indent=2), encoding="utf-8")
-        command.append(str(file))
+        text = _json(scenario, "scenario", indent=2)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise RunFailed(f"{file}: cannot be written: {error.strerror}", 1) from error
+        command.append(_word(file))
     else:
-        command.append(os.fspath(scenario))
+        command.append(_word(scenario))
     if out is not None:
-        command += ["--out", os.fspath(out)]
+        command += ["--out", _word(out)]
     command += _assignments(set) + ["--jobs", str(jobs)]
     for flag, value in (("--shard", shard), ("--device", device), ("--timeline", timeline)):
         if value is not None:
@@ -103,7 +87,7 @@ def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping
 
 
 def open_run(path: Path) -> RunDirectory:
-    """A run directory that is there. FileNotFoundError where it is none."""
+    """A run directory that is there. InputError where it is none."""
     return RunDirectory(path)
 
 
@@ -113,22 +97,30 @@ def check(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, anywhe
 
     anywhere: not against this machine's memory and disk. Paths in a dict have to be absolute. Raises InputError where the scenario is wrong.
     """
+    more = ["--anywhere"] if anywhere else []
+    program = find_program(program)
+
+    def checked(file: str) -> Dict[str, Any]:
+        return _said([program, "check", file, "--json"] + _assignments(set) + more)
+
+    if not isinstance(scenario, Mapping):
+        return checked(_word(scenario))
+    text = _json(scenario, "scenario")
     with tempfile.TemporaryDirectory() as folder:
-        if isinstance(scenario, Mapping):
-            file = os.path.join(folder, "scenario.json")
-            with open(file, "w", encoding="utf-8") as out:
-                json.dump(dict(scenario), out)
-        else:
-            file = os.fspath(scenario)
-        more = ["--anywhere"] if anywhere else []
-        return json.loads(_output([find_program(program), "check", file, "--json"] + _assignments(set) + more))
+        file = os.path.join(folder, "scenario.json")
+        pathlib.Path(file).write_text(text, encoding="utf-8")
+        try:
+            return checked(file)
+        except LonghaulError as error:  # of a file that the caller has never seen
+            message = error.message.replace(file, "the scenario").replace(folder, "the scenario's folder")
+            raise type(error)(message, error.status) from None
 
 
 def compare(runs: Iterable[Path], *, metrics: Sequence[str] = (), by: Optional[str] = None, pairs: Sequence[str] = (),
             margin: Optional[float] = None, where: Optional[Mapping[str, Any]] = None,
             program: Optional[Path] = None) -> Dict[str, Any]:
     """What `longhaul compare --format json` says: means over seeds with intervals, and which differences are shown."""
-    command = [find_program(program), "compare", *(os.fspath(one) for one in runs), "--format", "json"]
+    command = [find_program(program), "compare", *(_word(one) for one in runs), "--format", "json"]
     for metric in metrics:
         command += ["--metric", metric]
     for pair in pairs:
@@ -139,31 +131,61 @@ def compare(runs: Iterable[Path], *, metrics: Sequence[str] = (), by: Optional[s
         command += ["--by", by]
     if margin is not None:
         command += ["--margin", repr(margin)]
-    return json.loads(_output(command))
+    return _said(command)
+
+
+def _word(path: Path) -> str:
+    """As an argument: a name that begins with a dash is no option."""
+    text = os.fspath(path)
+    return os.path.join(".", text) if text.startswith("-") else text
+
+
+def _json(value: Any, what: str, indent: Optional[int] = None) -> str:
+    try:
+        return json.dumps(dict(value) if isinstance(value, Mapping) else value, indent=indent)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{what}: cannot be written as JSON: {error}") from error
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else _json(value, "where")
 
 
 def _assignments(values: Optional[Mapping[str, Any]]) -> List[str]:
     """A text goes as JSON too: "8" stays a text."""
-    return [word for key, value in (values or {}).items() for word in ("--set", f"{key}={json.dumps(value)}")]
+    return [word for key, value in (values or {}).items() for word in ("--set", f"{key}={_json(value, f'set[{key!r}]')}")]
 
 
 def _raise(status: int, said: str) -> None:
+    """status: as subprocess has it, below 0 for a signal."""
     errors = [line[len("error: "):] for line in said.splitlines() if line.startswith("error: ")]
     failures = [line for line in said.splitlines() if line.startswith("failed: ")]
     lines = [line for line in said.splitlines() if line.strip()]
+    if status < 0:
+        raise LonghaulError(_killed(-status) + (f"; the last that it said: {lines[-1]}" if lines else ""), 128 - status)
     message = "\n".join(errors or failures or lines[-1:]) or f"longhaul ended with status {status}"
     raise _KINDS.get(status, LonghaulError)(message, status)
 
 
-def _output(command: List[str]) -> str:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+def _killed(number: int) -> str:
+    try:
+        name = f" ({signal.Signals(number).name})"
+    except ValueError:
+        name = ""
+    cause = ", as the system does where memory runs out" if number == signal.SIGKILL else ""
+    return f"longhaul was killed by signal {number}{name}{cause}"
+
+
+def _said(command: List[str]) -> Dict[str, Any]:
+    """The JSON that the command writes."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{command[0]}: cannot be started: {error}") from error
     if done.returncode != 0:
         _raise(done.returncode, done.stderr)
-    return done.stdout
+    with reading(f"what {command[0]} {command[1]} wrote"):
+        return json.loads(done.stdout)
 
 
 def _progress_of(line: str) -> Progress:
@@ -174,7 +196,10 @@ def _progress_of(line: str) -> Progress:
 def _run(command: List[str], progress: Optional[Callable[[Progress], None]]) -> str:
     """Standard output, once the command is over; each line of standard error as it comes."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True)
+        try:
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{command[0]}: cannot be started: {error}") from error
         assert child.stderr is not None
         said: List[str] = []
         try:
@@ -183,12 +208,12 @@ def _run(command: List[str], progress: Optional[Callable[[Progress], None]]) -> 
                 if progress is not None:
                     progress(_progress_of(line.rstrip("\n")))
             status = child.wait()
-        except BaseException:
-            # From a notebook Python alone gets the signal; from a terminal the child has it already, and a second one
-            # would kill its children.
-            if child.poll() is None and not os.isatty(0):
+        except BaseException as error:
+            # Ctrl-C in a terminal the child has got too, and a second one would kill its children.
+            has_it = isinstance(error, KeyboardInterrupt) and os.isatty(0)
+            if child.poll() is None and not has_it:
                 child.send_signal(signal.SIGINT)
-            child.stderr.close()
+            child.stderr.read()  # what it still says: a closed pipe would end it before its checkpoint
             child.wait()
             raise
         finally:
@@ -196,5 +221,5 @@ def _run(command: List[str], progress: Optional[Callable[[Progress], None]]) -> 
         out.seek(0)
         text = out.read()
     if status != 0:
-        _raise(status if status > 0 else 128 - status, "".join(said))
+        _raise(status, "".join(said))
     return text

@@ -4,9 +4,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Union
 
-from longhaul.tables import Table, flat, read_csv, with_same_keys
+from longhaul.errors import InputError, reading
+from longhaul.tables import Curve, Table, flat, read_csv, with_same_keys
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -17,13 +18,13 @@ AXES = ("steps", "time", "bytes", "tokens")
 class RunDirectory:
     """One run. Times are seconds, sizes bytes, losses nats a token. Reads when it is asked, and each JSON file once.
 
-    FileNotFoundError where the folder is no run directory, or the run has not written the file that is asked for.
+    InputError where the folder is no run directory, the run has not written the file that is asked for, or it is damaged.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = pathlib.Path(path)
         if not (self.path / "scenario.json").exists():
-            raise FileNotFoundError(f"{self.path}: no run directory (it has no scenario.json)")
+            raise InputError(f"{self.path}: no run directory (it has no scenario.json)")
         self._json: Dict[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -34,7 +35,8 @@ class RunDirectory:
 
     def _read(self, name: str) -> Any:
         if name not in self._json:
-            self._json[name] = json.loads((self.path / name).read_text(encoding="utf-8"))
+            with reading(self.path / name):
+                self._json[name] = json.loads((self.path / name).read_text(encoding="utf-8"))
         return self._json[name]
 
     @property
@@ -55,12 +57,14 @@ class RunDirectory:
     @property
     def claims(self) -> List[Dict[str, Any]]:
         """The verdict on each claim: `id`, `verdict` (holds, fails, undecided), `measured`, `interval`, ..."""
-        return self.summary["claims"]
+        with reading(self.path / "summary.json"):
+            return self.summary["claims"]
 
     @property
     def status(self) -> str:
         """running, done, failed or interrupted."""
-        return self.manifest["status"]
+        with reading(self.path / "manifest.json"):
+            return self.manifest["status"]
 
     @property
     def report(self) -> pathlib.Path:
@@ -69,24 +73,35 @@ class RunDirectory:
 
     def swept_keys(self) -> List[str]:
         """The dotted keys that the sweep varies; each is a column of cases()."""
-        return list(dict.fromkeys(key for record in self.summary["cases"] for key in record["swept"]))
+        with reading(self.path / "summary.json"):
+            return list(dict.fromkeys(key for record in self.summary["cases"] for key in record["swept"]))
 
     def cases(self) -> Table:
         """A row a case: `case`, `label`, `seed`, the swept keys, and every number with a dotted name."""
         rows = []
-        for record in self.summary["cases"]:
-            record = dict(record)
-            swept = record.pop("swept")
-            rows.append({**{key: record.pop(key) for key in ("case", "status", "label", "seed") if key in record},
-                         **swept, **flat({key: value for key, value in record.items() if key not in swept})})
-        return with_same_keys(rows)
+        with reading(self.path / "summary.json"):
+            for record in self.summary["cases"]:
+                record = dict(record)
+                swept = record.pop("swept")
+                rows.append({**{key: record.pop(key) for key in ("case", "status", "label", "seed") if key in record},
+                             **swept, **flat({key: value for key, value in record.items() if key not in swept})})
+            return with_same_keys(rows)
 
     def case(self, name: str) -> Dict[str, Any]:
-        """The record of one case as it is in summary.json. KeyError that lists the names there are."""
-        for record in self.summary["cases"]:
-            if record["case"] == name:
-                return record
-        raise KeyError(f"no case {name!r}; there are " + ", ".join(repr(r["case"]) for r in self.summary["cases"]))
+        """The record of one case as it is in summary.json. InputError that lists the names there are."""
+        with reading(self.path / "summary.json"):
+            for record in self.summary["cases"]:
+                if record["case"] == name:
+                    return record
+            names = ", ".join(repr(record["case"]) for record in self.summary["cases"])
+        raise InputError(f"case: found {name!r}; allowed: {names}")
+
+    def _folder_of(self, case: str) -> pathlib.Path:
+        """Of a case of the summary, which may be somebody else's: a name is no path."""
+        name = self.case(case)["case"]
+        if "/" in name or name in ("", ".", ".."):
+            raise InputError(f"{self.path / 'summary.json'}: is damaged: {name!r} is no name of a case")
+        return self.path / "cases" / name
 
     def metrics(self, case: Optional[str] = None) -> Table:
         """A row for each evaluation and replica, and one for their mean (replica "mean"). Of one case or of all."""
@@ -100,7 +115,7 @@ class RunDirectory:
         """A row for each link and direction: bytes on the wire and the time in which it was busy."""
         return read_csv(self.path / "links.csv", case)
 
-    def learning_curve(self, case: str, by: str = "time", averaged: bool = False) -> List[Tuple[float, float]]:
+    def learning_curve(self, case: str, by: str = "time", averaged: bool = False) -> Curve:
         """(x, loss) at each evaluation, mean over the replicas.
 
         by: "steps" (inner steps), "time" (simulated seconds), "bytes" (that a replica has sent, mean) or "tokens" (of all
@@ -108,16 +123,19 @@ class RunDirectory:
         the losses. An evaluation before an outer step and the one after it are two points.
         """
         if by not in AXES:
-            raise ValueError(f"by: found {by!r}; allowed: {', '.join(AXES)}")
-        rows = read_csv(self.path / "cases" / self.case(case)["case"] / "metrics.csv")
+            raise InputError(f"by: found {by!r}; allowed: {', '.join(AXES)}")
+        file = self._folder_of(case) / "metrics.csv"
         column = {"steps": "step", "time": "simulated_s", "bytes": "bytes_sent", "tokens": "step"}[by]
         factor = self._tokens_of_step(case) if by == "tokens" else 1
         loss = "loss_of_mean" if averaged else "loss"
-        return [(factor * row[column], row[loss]) for row in rows if row["replica"] == "mean"]
+        with reading(file):
+            points = [(factor * row[column], row[loss]) for row in read_csv(file) if row["replica"] == "mean"]
+        return Curve(points, by)
 
     def _tokens_of_step(self, case: str) -> float:
         record = self.case(case)
         if "tokens" not in record:
-            raise ValueError(f"{case}: nothing was trained")
-        resolved = json.loads((self.path / "cases" / case / "case.json").read_text(encoding="utf-8"))
-        return record["tokens"] / resolved["train"]["steps"]
+            raise InputError(f"{case}: nothing was trained")
+        file = self._folder_of(case) / "case.json"
+        with reading(file):
+            return record["tokens"] / json.loads(file.read_text(encoding="utf-8"))["train"]["steps"]

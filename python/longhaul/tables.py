@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import csv
 import pathlib
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+
+from longhaul.errors import InputError, reading
 
 Value = Union[None, int, float, str]
 
@@ -15,7 +17,9 @@ class Table(List[Dict[str, Any]]):
         return list(self[0]) if self else []
 
     def column(self, name: str) -> List[Any]:
-        """The values of one column, from the first row to the last. KeyError for a name that no row has."""
+        """The values of one column, from the first row to the last. InputError for a name that no row has."""
+        if self and name not in self[0]:
+            raise InputError(f"column: found {name!r}; allowed: {', '.join(self.columns())}")
         return [row[name] for row in self]
 
     def where(self, **values: Any) -> "Table":
@@ -27,6 +31,20 @@ class Table(List[Dict[str, Any]]):
         import pandas
 
         return pandas.DataFrame(list(self), columns=self.columns())
+
+
+class Curve(List[Tuple[float, float]]):
+    """Points (x, loss), from the first to the last. `by`: what x is."""
+
+    def __init__(self, points: Iterable[Tuple[float, float]], by: str) -> None:
+        super().__init__(points)
+        self.by = by
+
+    def frame(self) -> Any:
+        """A pandas.DataFrame with the columns `by` and loss. ImportError where pandas is not installed."""
+        import pandas
+
+        return pandas.DataFrame(list(self), columns=[self.by, "loss"])
 
 
 def value_of(text: str) -> Value:
@@ -51,8 +69,8 @@ def csv_rows(file: pathlib.Path) -> Iterator[Dict[str, Value]]:
 
 def read_csv(file: pathlib.Path, case: Optional[str] = None) -> Table:
     """The whole file, or the rows of one case."""
-    rows: Iterable[Dict[str, Value]] = csv_rows(file)
-    return Table(row for row in rows if case is None or str(row["case"]) == case)
+    with reading(file):
+        return Table(row for row in csv_rows(file) if case is None or str(row["case"]) == case)
 
 
 def flat(record: Dict[str, Any], prefix: str = "") -> Dict[str, Any]:

@@ -33,8 +33,8 @@ std::vector<BadInput> bad_inputs() {
   add("UnknownKey",
       {"methods[1].inner_stepz", "did you mean \"inner_steps\"?"})["methods"][1]["inner_stepz"] = 10;
   add("UnknownTopKey", {"replica: unknown key", "did you mean \"replicas\"?"})["replica"] = 4;
-  add("UnknownMethod", {"methods[0].name: found \"dpp\"", "did you mean \"ddp\"?"})["methods"][0]["name"] =
-      "dpp";
+  add("UnknownMethod",
+      {"methods[0].name: found \"dilco\"", "did you mean \"diloco\"?"})["methods"][0]["name"] = "dpp";
   add("WrongUnit", {"network.topology.star.rtt", "\"50parsecs\"",
                     "\"50ms\""})["network"]["topology"]["star"]["rtt"] = "50parsecs";
   add("RateWithoutUnit", {"network.topology.star.rate",
@@ -114,7 +114,22 @@ TEST(BadInput, AFileThatIsNotJson) {
   const std::string file = fresh_folder("bad") + "/broken.json";
   write_text(file, "{\n  \"replicas\": 4,\n}\n");
   expect_refused(longhaul({"run", file}), {"broken.json: line 3, column 1", "is not JSON"});
-  expect_refused(longhaul({"run", "/no/such/file.json"}), {"/no/such/file.json", "cannot be read"});
+  expect_refused(longhaul({"run", "/no/such/file.json"}), {"/no/such/file.json", "does not exist"});
+}
+
+TEST(BadInput, AFolderInsteadOfAScenario) {
+  const std::string folder = fresh_folder("folder");
+  expect_refused(longhaul({"check", folder}), {folder + ": is a folder", "a scenario file (JSON)"});
+}
+
+TEST(Help, IsThereForEachCommand) {
+  const CommandResult all = longhaul({"help"}), run = longhaul({"help", "run"});
+  EXPECT_EQ(all.status, 0);
+  EXPECT_EQ(all.out, longhaul({"--help"}).out);
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.out, longhaul({"run", "--help"}).out);
+  EXPECT_NE(run.out.find("SCENARIO"), std::string::npos);
+  expect_refused(longhaul({"help", "chekc"}), {"COMMAND: found \"chekc\"", "did you mean \"check\"?"});
 }
 
 TEST(BadInput, FlagsOfTheCommand) {
@@ -132,7 +147,13 @@ TEST(BadInput, FlagsOfTheCommand) {
 
 TEST(BadInput, FlagsOfTheTrainer) {
   expect_refused(run_command_line("longhaul-train", {"--outer-state", "nowhere"}),
-                 {"--outer-state", "auto", "card", "host"});
+                 {"error: --outer-state: found \"nowhere\"; allowed: auto, card, host"});
+  expect_refused(run_command_line("longhaul-train", {}),
+                 {"error: --case: is missing; allowed: a resolved case (case.json); longhaul-train --help"});
+  expect_refused(run_command_line("longhaul-train", {"--case", "a.json", "--devices", "cpu"}),
+                 {"error: --devices: unknown option of longhaul-train", "did you mean \"--device\"?"});
+  expect_refused(run_command_line("longhaul-sim", {}),
+                 {"error: --", ": is missing; ", "longhaul-sim --help"});
   expect_refused(run_command_line("longhaul-train", {"--peak-flops", "0"}), {"--peak-flops"});
 }
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -68,6 +69,65 @@ class StandIn(InAFolder):
         self.assertIsInstance(self.error_of("exit 130"), longhaul.Interrupted)
         killed = self.error_of("kill -9 $$")
         self.assertEqual((type(killed), killed.status), (longhaul.LonghaulError, 137))
+        self.assertIn("killed by signal 9 (SIGKILL)", killed.message)
+        killed = self.error_of("echo 'training 3 %: ddp' >&2; kill -9 $$")
+        self.assertRegex(killed.message, r"^longhaul was killed by signal 9 \(SIGKILL\).*said: training 3 %: ddp$")
+
+    def test_a_callback_that_raises_stops_the_run_at_once(self):
+        def refuse(_):
+            raise ZeroDivisionError("mine")
+
+        # It has ten minutes to do; told to stop, it writes its checkpoint and still says so.
+        body = (f"trap 'echo stopping >&2; touch {self.folder}/checkpoint; exit 130' INT; echo started >&2; "
+                "i=0; while [ $i -lt 6000 ]; do sleep 0.1; i=$((i + 1)); done")
+        begun = time.monotonic()
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            longhaul.run("x.json", self.folder / "out", program=self.program(body), progress=refuse)
+        self.assertLess(time.monotonic() - begun, 300)
+        self.assertTrue((self.folder / "checkpoint").exists())
+
+    def test_a_callback_that_raises_in_a_terminal(self):
+        # There the signal of Ctrl-C reaches the run by itself, but not the error of a callback.
+        script = self.write("in_terminal.py", f"""
+import sys
+sys.path.insert(0, {str(SOURCE / "python")!r})
+import longhaul
+def refuse(_):
+    raise ZeroDivisionError("mine")
+try:
+    longhaul.run("x.json", "out", program={str(self.folder / "longhaul")!r}, progress=refuse)
+except ZeroDivisionError:
+    sys.exit(7)
+""")
+        self.program(f"trap 'touch {self.folder}/checkpoint; exit 130' INT; echo started >&2; "
+                     "i=0; while [ $i -lt 6000 ]; do sleep 0.1; i=$((i + 1)); done")
+        master, slave = os.openpty()
+        try:
+            done = subprocess.run([sys.executable, str(script)], stdin=slave, timeout=300, cwd=self.folder)
+        finally:
+            os.close(master)
+            os.close(slave)
+        self.assertEqual(done.returncode, 7)
+        self.assertTrue((self.folder / "checkpoint").exists())
+
+    def test_names_that_begin_with_a_dash_are_no_options(self):
+        program = self.program(f"echo \"$@\" >> {self.folder}/arguments; echo '{{}}'")
+        longhaul.check("--help", program=program)
+        longhaul.compare(["--format=csv", "-r"], program=program)
+        with self.assertRaises(longhaul.LonghaulError):  # it writes no run
+            longhaul.run("-s.json", "-o", program=program)
+        self.assertEqual((self.folder / "arguments").read_text(),
+                         "check ./--help --json\ncompare ./--format=csv ./-r --format json\n"
+                         "run ./-s.json --out ./-o --jobs 1\n")
+
+    def test_what_cannot_be_given_is_an_error_of_ours(self):
+        program = self.program("echo 'no JSON'")
+        for call in (lambda: longhaul.check("x.json", program=program),
+                     lambda: longhaul.check({"replicas": {1, 2}}, program=program),
+                     lambda: longhaul.check({"a": 1}, set={"b": object()}, program=program),
+                     lambda: longhaul.run({"replicas": 2}, program=program)):
+            with self.assertRaises(longhaul.LonghaulError):
+                call()
 
     def test_progress_comes_line_by_line(self):
         said = []
@@ -98,7 +158,7 @@ class StandIn(InAFolder):
             self.assertEqual(longhaul.find_program(), str(other))
             self.assertEqual(longhaul.find_program(program), program)
             os.environ["LONGHAUL"] = str(self.folder / "missing")
-            with self.assertRaisesRegex(FileNotFoundError, "missing.*LONGHAUL"):
+            with self.assertRaisesRegex(longhaul.InputError, "missing.*LONGHAUL"):
                 longhaul.find_program()
         finally:
             os.environ.clear()
@@ -116,7 +176,7 @@ class Reading(InAFolder):
         self.assertEqual(read_csv(file, "a,b=1").column("x"), [1])
 
     def test_a_folder_that_is_no_run(self):
-        with self.assertRaisesRegex(FileNotFoundError, "no run directory"):
+        with self.assertRaisesRegex(longhaul.InputError, "no run directory"):
             longhaul.open_run(self.folder)
 
     def test_cases_and_curves(self):
@@ -140,16 +200,39 @@ class Reading(InAFolder):
         self.assertEqual(run.learning_curve("a", by="bytes", averaged=True), [(12, 3.25), (20, 2)])
         # 320 tokens in 4 steps of all replicas together.
         self.assertEqual(run.learning_curve("a", by="tokens"), [(160, 3.5), (320, 2.5)])
-        with self.assertRaisesRegex(ValueError, "steps, time, bytes, tokens"):
+        with self.assertRaisesRegex(longhaul.InputError, "steps, time, bytes, tokens"):
             run.learning_curve("a", by="epochs")
-        with self.assertRaisesRegex(KeyError, "no case 'c'.*'a'"):
+        with self.assertRaisesRegex(longhaul.InputError, "found 'c'; allowed: 'a', 'b'"):
             run.learning_curve("c")
+        with self.assertRaisesRegex(longhaul.InputError, "found 'sync'; allowed: case, status"):
+            cases.column("sync")
+        with self.assertRaisesRegex(longhaul.InputError, "exchanges.csv: does not exist"):
+            run.exchanges("a")
+
+    def test_damaged_files_are_errors_that_name_them(self):
+        self.write("scenario.json", "{}")
+        for text in ("", "{", "[]", "null", "3", '{"cases": 3}', '{"cases": [3]}', '{"cases": [{}]}', '{"cases": {}}',
+                     "[" * 100000, "\udcff"):
+            self.folder.joinpath("summary.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+            self.write("manifest.json", "[]")
+            for call in (lambda run: run.claims, lambda run: run.case("a"), lambda run: run.learning_curve("a")):
+                with self.assertRaisesRegex(longhaul.InputError, "summary.json|found 'a'", msg=text[:40]):
+                    call(longhaul.open_run(self.folder))
+            with self.assertRaisesRegex(longhaul.InputError, "manifest.json: is damaged"):
+                longhaul.open_run(self.folder).status
+        # A name of a case is no way out of the folder.
+        self.write("summary.json", json.dumps({"cases": [{"case": "../../etc", "swept": {}}], "claims": []}))
+        with self.assertRaisesRegex(longhaul.InputError, "no name of a case"):
+            longhaul.open_run(self.folder).learning_curve("../../etc")
 
     @unittest.skipIf(importlib.util.find_spec("pandas") is None, "pandas is not installed")
     def test_a_table_is_a_frame(self):
         frame = longhaul.Table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]).frame()
         self.assertEqual(list(frame.columns), ["a", "b"])
         self.assertEqual(frame["a"].sum(), 3)
+        frame = longhaul.Curve([(1, 4.5), (2, 4.25)], "time").frame()
+        self.assertEqual(list(frame.columns), ["time", "loss"])
+        self.assertEqual(frame["loss"].sum(), 8.75)
 
 
 class RealRuns(InAFolder):
@@ -185,6 +268,9 @@ class RealRuns(InAFolder):
         self.assertEqual(checked["scenario"]["network"]["tcp"]["queue"], "host")
         with self.assertRaisesRegex(longhaul.InputError, "replicas: found 0; allowed: an integer of at least 1"):
             longhaul.check(NETWORK, set={"replicas": 0}, program=LONGHAUL)
+        with self.assertRaises(longhaul.InputError) as caught:  # the file of a dict is ours
+            longhaul.check(dict(NETWORK, replicas=-1), program=LONGHAUL)
+        self.assertTrue(caught.exception.message.startswith("the scenario: replicas: found -1"), caught.exception)
 
     @unittest.skipUnless(HAS_TRAINER, "longhaul-train was not built")
     def test_the_example(self):

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/validated_scenario.h"
+#include "core/command_line_error.h"
 #include "tests/support/files.h"
 
 namespace longhaul {
@@ -11,7 +12,7 @@ namespace {
 
 class CommandLine : public testing::Test {
  protected:
-  CommandLine() : app_("A tool.") {
+  CommandLine() : app_("A tool.", "longhaul") {
     app_.require_subcommand(1);
     CLI::App* run = app_.add_subcommand("run", "Do it; with care");
     run->add_option("SCENARIO", text_, "scenario file")->required();
@@ -65,6 +66,38 @@ TEST_F(CommandLine, SaysWhatIsWrongInOurForm) {
       "found \"b\", which the command has no place for; allowed: longhaul run SCENARIO; longhaul run --help");
   EXPECT_EQ(error({"run", "a", "--jobs", "9"}), "--jobs: Value 9 not in range 1 to 8");
   EXPECT_NE(error({"--versoin"}).find("--versoin"), std::string::npos);
+}
+
+// A program without commands of its own before its options, as longhaul-train.
+TEST_F(CommandLine, SaysWhatIsWrongWithAProgram) {
+  CLI::App program("Trains.", "longhaul-train");
+  std::string file, of;
+  program.add_option("--case", file, "a resolved case (case.json)");
+  program.add_option("--threads", jobs_, "how many")->check(CLI::PositiveNumber);
+  CLI::App* step = program.add_subcommand("outer-step", "one step");
+  step->add_option("--method", of, "which method")->required();
+  const auto said = [&](const std::vector<std::string>& arguments) -> std::string {
+    try {
+      program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::ParseError& error) {
+      return command_line_error(program, error, arguments).what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(said({"--case", "a.json"}), "none");
+  EXPECT_EQ(
+      said({"--case", "a.json", "--thread", "2"}),
+      "--thread: unknown option of longhaul-train; allowed: -h, --help, --case, --threads; did you mean "
+      "\"--threads\"?");
+  EXPECT_EQ(said({"--case"}),
+            "--case: found no value; allowed: a resolved case (case.json); longhaul-train --help");
+  EXPECT_EQ(said({"outer-stap"}),
+            "found the command \"outer-stap\"; allowed: outer-step; did you mean \"outer-step\"?");
+  EXPECT_EQ(
+      said({"outer-step", "--methd", "x"}),
+      "--methd: unknown option of outer-step; allowed: -h, --help, --method; did you mean \"--method\"?");
+  EXPECT_EQ(said({"outer-step"}),
+            "--method: is missing; allowed: which method; longhaul-train outer-step --help");
 }
 
 TEST_F(CommandLine, BashCompletesWhatIsDeclared) {

@@ -147,6 +147,21 @@ TEST(Warnings, OfWhatDoesNotCount) {
       << "a source may have as many tokens";
 }
 
+TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
+  const TemporaryFolder folder;
+  for (const char* name : {"one.txt", "two.txt"}) write_text(folder.file(name), std::string(2000, 'a'));
+  const auto warnings = [&](const Json& validation) {
+    Json scenario = trained({{{"name", "ddp"}}}, {{"hidden", 8}, {"ffn", 16}}, 1);
+    scenario["train"]["data"] = {{"text", {folder.file("*.txt")}}, {"validation", validation}};
+    return join(scenario_warnings(validated(scenario)), "\n");
+  };
+  write_text(folder.file("held"), std::string(2000, 'b'));
+  EXPECT_EQ(warnings({folder.file("held")}), "");
+  const std::string said = warnings({folder.file("held"), folder.path + "/./two.txt"});
+  EXPECT_NE(said.find("two.txt is in train.data.text too"), std::string::npos) << said;
+  EXPECT_EQ(said.find("held is in"), std::string::npos) << said;
+}
+
 TEST(Claims, OnALossNeedATraining) {
   Json scenario = scenario_of(10, {{{"name", "ddp"}}});
   scenario["claims"] = {{{"id", "c"}, {"metric", "final_loss"}, {"of", "ddp"}, {"at_most", 2}}};

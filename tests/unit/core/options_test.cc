@@ -85,8 +85,7 @@ TEST(Options, WrongValuesNamePathFoundAndAllowed) {
   EXPECT_NE(error_of(R"({"rate": "1Gbps", "shape": {"circle": "a", "square": 1}})")
                 .find("exactly one of the keys circle, square"),
             std::string::npos);
-  EXPECT_NE(error_of(R"({"rate": "1Gbps", "method": {"name": "aa"}})").find("did you mean \"a\"?"),
-            std::string::npos);
+  EXPECT_NE(error_of(R"({"rate": "1Gbps", "method": {"name": "aa"}})").find("allowed: a"), std::string::npos);
   EXPECT_NE(error_of(R"({"rate": "1Gbps", "size": "unlimitd"})").find("is not a size"), std::string::npos);
   EXPECT_EQ(error_of(R"({"rate": "1Gbps", "sites": {"tokyo": -1}})").substr(0, 11), "sites.tokyo");
 }

@@ -11,6 +11,7 @@
 
 #include "core/errors.h"
 #include "core/scenario_options.h"
+#include "tests/support/files.h"
 #include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {
@@ -191,6 +192,44 @@ TEST(Scenario, SetOverrides) {
   EXPECT_NE(error_of(base(), {"methods.paris.inner_steps=2"}).find("did you mean \"pairs\"?"),
             std::string::npos);
   EXPECT_NE(error_of(base(), {"replicas"}).find("key.path=value"), std::string::npos);
+}
+
+// Errors write elements of lists as methods[0] and seeds[1]: what they print can be set.
+TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
+  Json json = base();
+  json["seeds"] = {1, 2};
+  const Scenario scenario = load(json, {"methods[1].inner_steps=2", "seeds[1]=7"});
+  EXPECT_EQ(scenario.cases[2].method.options["inner_steps"], 2);
+  EXPECT_EQ(scenario.cases[3].seed, 7u);
+  const std::size_t methods = base()["methods"].size();
+  const std::string last = "methods[0] to methods[" + std::to_string(methods - 1) + "]";
+  for (const std::string index :
+       {std::to_string(methods), std::string("-1"), std::string("x"), std::string()}) {
+    const std::string error = error_of(base(), {"methods[" + index + "].inner_steps=2"});
+    EXPECT_NE(error.find("names no element; allowed: " + last), std::string::npos) << error;
+  }
+  EXPECT_NE(error_of(base(), {"claims[0].at_least=2"}).find("the scenario has no list \"claims\""),
+            std::string::npos);
+  json = base();
+  json["sweep"] = {{"methods[1].inner_steps", {1, 2}}};
+  EXPECT_NE(error_of(json).find("methods.LABEL.key with a label of"), std::string::npos) << error_of(json);
+}
+
+TEST(Scenario, AFolderIsNoFile) {
+  const TemporaryFolder folder;
+  const auto error_at = [](const std::string& file) -> std::string {
+    try {
+      load_scenario(file, {}, declaration());
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(error_at(folder.path).find(": is a folder; allowed: a scenario file (JSON)"), std::string::npos);
+  EXPECT_NE(error_at(folder.file("none.json")).find(": does not exist"), std::string::npos);
+  write_text(folder.file("scenario.json"), "{}");
+  EXPECT_NE(error_at(folder.path).find("that of this run is " + folder.file("scenario.json")),
+            std::string::npos);
 }
 
 TEST(Scenario, ErrorsOfASweepNameItsPoint) {

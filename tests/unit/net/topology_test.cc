@@ -95,7 +95,7 @@ TEST(Regions, AnUnknownSiteIsNamedWithTheNearestOne) {
 }
 
 TEST(Regions, AnUnknownMatrixIsNamedWithTheNearestOne) {
-  const InputErrorParts parts = error_of(regions_case("aws-2002", {{"london", 2}}));
+  const InputErrorParts parts = error_of(regions_case("aws2022", {{"london", 2}}));
   EXPECT_EQ(parts.path, "network.topology.regions.matrix");
   EXPECT_NE(parts.hint.find("aws-2022"), std::string::npos);
 }

@@ -219,7 +219,7 @@ TEST(Variation, ErrorsNameTheNearestLinkOrNode) {
   EXPECT_NE(parts.hint.find("\"replica1-core\""), std::string::npos);
   BackgroundSpec traffic;
   traffic.from = "replica0";
-  traffic.to = "cor";
+  traffic.to = "coer";
   traffic.flows = 1;
   parts = error_of(with_background(traffic), topology);
   EXPECT_EQ(parts.path, "network.variation.background[0].to");

@@ -60,7 +60,11 @@ TEST(PlanRequest, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(without("network")).path, "network");
   EXPECT_EQ(error_of(with("sites", Json::parse(R"([{"name": "a"}])"))).path, "sites");
   EXPECT_EQ(error_of(with("accelerator", {{"name", "H1000"}})).path, "accelerator.name");
-  EXPECT_NE(error_of(with("accelerator", {{"name", "H1000"}})).hint.find("H100"), std::string::npos);
+  // Another card is no slip for one of the table.
+  EXPECT_EQ(error_of(with("accelerator", {{"name", "B200"}})).hint.find("did you mean"), std::string::npos);
+  EXPECT_NE(error_of(with("accelerator", {{"name", "B200"}})).hint.find("give peak"), std::string::npos);
+  EXPECT_EQ(error_of(with("budget", 5)).hint, "");
+  EXPECT_EQ(error_of(with("accelerator", {{"name", "L40s"}})).hint, "did you mean \"L40S\"?");
   EXPECT_EQ(error_of(with("candidates", {{"methods", {"diloko"}}})).path, "candidates.methods[0]");
   EXPECT_EQ(error_of(with("token", 5)).path, "token");
   EXPECT_EQ(error_of(with("measurements", "iperf.csv")).path, "measurements");

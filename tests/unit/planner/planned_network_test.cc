@@ -104,6 +104,12 @@ TEST(PlannedNetwork, RefusesBrokenTables) {
     folder.write("iperf.csv", rows);
     EXPECT_EQ(path_of_error(folder, json), path) << rows;
   }
+  // A round trip that nothing else gives is missed where it should stand.
+  json.erase("paths");
+  for (Json& site : json["sites"])
+    for (const char* key : {"latitude", "longitude"}) site.erase(key);
+  folder.write("iperf.csv", header + "Oslo,Bergen & co,1,3\nRome,Oslo,1,\nRome,Bergen & co,1,3\n");
+  EXPECT_EQ(path_of_error(folder, json), "line 3, rtt_ms");
 }
 
 }  // namespace

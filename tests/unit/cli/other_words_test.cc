@@ -1,0 +1,92 @@
+// The table of core/other_words.h against the declarations of all options, which only cli/ has together.
+#include "core/other_words.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/validated_scenario.h"
+#include "planner/plan_options.h"
+
+namespace longhaul {
+namespace {
+
+// Is `value` one of the fixed words of the option, itself or as one of several forms?
+bool may_be(const Node& option, const std::string& value) {
+  return std::count(option.choices.begin(), option.choices.end(), value) > 0 ||
+         std::any_of(option.children.begin(), option.children.end(), [&](const Node& child) {
+           return option.kind == NodeKind::kEither && may_be(child, value);
+         });
+}
+
+TEST(OtherWords, EachLeadsToAnOptionThatExists) {
+  const Node plan = plan_options(scenario_declaration());
+  for (const OtherWord& other : other_words()) {
+    const std::string path = other.path, key = path.substr(0, path.find('='));
+    const Node* option = option_on_path(scenario_declaration(), key);
+    if (!option) option = option_on_path(plan, key);
+    ASSERT_TRUE(option) << other.word << ": " << key;
+    if (key != path) EXPECT_TRUE(may_be(*option, path.substr(key.size() + 1))) << other.word << ": " << path;
+  }
+}
+
+TEST(OtherWords, AreWrittenAsTheyAreLookedUp) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const OtherWord& other : other_words()) {
+    EXPECT_TRUE(seen.emplace(other.word, other.path).second) << other.word;
+    for (const char c : std::string(other.word)) EXPECT_TRUE(c != '-' && !std::isupper(c)) << other.word;
+  }
+}
+
+// What was tried in a scenario and led nowhere.
+TEST(OtherWords, LeadToThePlace) {
+  const Node& scenario = scenario_declaration();
+  EXPECT_EQ(other_place("H", scenario), "that is methods.LABEL.inner_steps here");
+  EXPECT_EQ(other_place("background", scenario), "that is network.variation.background here");
+  EXPECT_EQ(other_place("fp8", scenario),
+            "that is workload.wire \"int8\" here (as many bytes; there is no fp8)");
+  EXPECT_EQ(other_place("stragglers", scenario),
+            "that is workload.step_time_factors here (slow all the time), or faults of kind slow");
+  EXPECT_EQ(other_place("colour", scenario), "");
+  EXPECT_EQ(other_place("H", plan_options(scenario)), "that is candidates.inner_steps here");
+}
+
+std::string error_of(Json json) {
+  try {
+    resolve(scenario_declaration(), json, "");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OtherWords, StandInErrorsOfAScenario) {
+  const Json base = {{"replicas", 2},
+                     {"methods", {{{"name", "ddp"}}}},
+                     {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "5ms"}}}}}}}};
+  EXPECT_EQ(error_of(base), "");
+  Json json = base;
+  json["methods"][0]["name"] = "noloco";
+  json["methods"][0]["H"] = 30;
+  EXPECT_NE(error_of(json).find("; did you mean \"inner_steps\"?"), std::string::npos) << error_of(json);
+  json = base;
+  json["H"] = 30;
+  EXPECT_NE(error_of(json).find("; that is methods.LABEL.inner_steps here"), std::string::npos)
+      << error_of(json);
+  json = base;
+  json["network"]["topology"]["star"]["loss"] = 0.1;
+  EXPECT_NE(error_of(json).find("; that is network.tcp.loss here (of packets"), std::string::npos)
+      << error_of(json);
+  json = base;
+  json["seeds"] = 3;
+  EXPECT_NE(error_of(json).find("seeds: found 3; "), std::string::npos) << error_of(json);
+  EXPECT_NE(error_of(json).find("; for one write [3], for three [1, 2, 3]"), std::string::npos)
+      << error_of(json);
+  json = base;
+  json["workload"]["tokens"] = "2T";
+  EXPECT_NE(error_of(json).find("; write 2e12, without quotes"), std::string::npos) << error_of(json);
+}
+
+}  // namespace
+}  // namespace longhaul
