@@ -2,14 +2,14 @@
 # it; "unknown" without git, and where SOURCE is no checkout of its own (an archive inside another one has not its commit).
 set(commit unknown)
 if(GIT)
-  execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --show-toplevel
+  execute_process(COMMAND "${GIT}" -C "${SOURCE}" rev-parse --show-toplevel
                   OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   file(REAL_PATH "${SOURCE}" source)
   if(top)
     file(REAL_PATH "${top}" top)
   endif()
   if(top STREQUAL source)
-    execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12
+    execute_process(COMMAND "${GIT}" -C "${SOURCE}" describe --always --dirty --abbrev=12
                     OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
     if(NOT failed AND described MATCHES "^[A-Za-z0-9._/+-]+$")
       set(commit "${described}")
@@ -18,9 +18,9 @@ if(GIT)
 endif()
 set(text "#include \"core/source_commit.h\"\n\nnamespace longhaul {\n\nconst char* source_commit() {\n  return \"${commit}\";\n}\n\n}  // namespace longhaul\n")
 set(known "")
-if(EXISTS ${FILE})
-  file(READ ${FILE} known)
+if(EXISTS "${FILE}")
+  file(READ "${FILE}" known)
 endif()
 if(NOT text STREQUAL known)
-  file(WRITE ${FILE} "${text}")
+  file(WRITE "${FILE}" "${text}")
 endif()
