@@ -145,6 +145,8 @@ class Planning {
     write_file(folder_ + "/plan.html", plan_page(data));
     const std::string text = plan_text(plan_, result);
     std::printf("%s", quiet_ ? (decision(plan_, result) + "\n").c_str() : ("\n" + text).c_str());
+    if (quiet_)
+      for (const std::string& note : result.search.notes) std::fprintf(stderr, "%s\n", note.c_str());
     std::printf("scenario: %s/scenario.json (longhaul check and longhaul run take it)\npage: %s/plan.html\n",
                 folder_.c_str(), folder_.c_str());
   }

@@ -59,6 +59,8 @@ std::string scaled(double value, const std::vector<std::pair<double, const char*
   return fmt::format("{:.3g} {}", value / steps.back().first, steps.back().second);
 }
 
+constexpr int kYear = 31557600;  // seconds, of 365.25 days
+
 }  // namespace
 
 double parse_rate(const std::string& text) {
@@ -93,7 +95,8 @@ std::string human_duration(double seconds) {
   const long long whole = std::llround(seconds);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   if (whole < 2 * 86400) return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
-  return fmt::format("{:.1f} d", seconds / 86400);
+  if (whole < 2 * kYear) return fmt::format("{:.1f} d", seconds / 86400);
+  return fmt::format("{:.1f} years", seconds / kYear);
 }
 
 }  // namespace longhaul

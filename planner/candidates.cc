@@ -21,9 +21,24 @@ std::vector<Json> written_methods(const PlanRequest& plan) {
   return all;
 }
 
-bool has_option(const std::string& method, const char* key) {
+const Node* option_of(const std::string& method, const char* key) {
   const std::vector<Node>& options = method_named(method).options;
-  return std::any_of(options.begin(), options.end(), [&](const Node& option) { return option.key == key; });
+  const auto found =
+      std::find_if(options.begin(), options.end(), [&](const Node& option) { return option.key == key; });
+  return found == options.end() ? nullptr : &*found;
+}
+
+bool has_option(const std::string& method, const char* key) {
+  return option_of(method, key) != nullptr;
+}
+
+// Whether the method quantizes by default without keeping what that leaves out. With error feedback its
+// compression is the method itself.
+bool quantizes_by_the_way(const std::string& method) {
+  const Node* codec = option_of(method, "codec");
+  if (!codec || !codec->fallback.is_string() || codec->fallback == "wire") return false;
+  const Node* feedback = option_of(method, "error_feedback");
+  return feedback && feedback->fallback == "none";
 }
 
 // The values of one axis for this method: those of the plan, the one that its object gives, or null alone
@@ -55,7 +70,7 @@ std::string method_in_words(const Json& method) {
   std::string words = method.value("label", method["name"].get<std::string>());
   if (method.contains("label")) return words;
   for (const auto& [key, value] : method.items())
-    if (key != "name" && key != "inner_steps" && key != "all_reduce")
+    if (key != "name" && key != "inner_steps" && key != "all_reduce" && key != "codec")
       words += fmt::format(" {} {}", key, plain(value));
   return words;
 }
@@ -81,27 +96,19 @@ class Combiner {
                       const Json& connections, const Json& order, const Json& inner) const {
     Candidate one;
     one.method = method["name"].get<std::string>();
+    one.label = method_in_words(method);
     one.tokens = tokens;
-    std::vector<std::string> words = {method_in_words(method)};
+    if (quantizes_by_the_way(one.method) && !method.contains("codec")) method["codec"] = "wire";
     if (!inner.is_null()) {
       one.inner_steps = inner;
       method["inner_steps"] = inner;
-      words.push_back("H = " + inner.dump());
     }
-    std::vector<std::string> recipe = {words[0]};
-    const auto add = [&](const std::string& text) {
-      words.push_back(text);
-      recipe.push_back(text);
-    };
-    add(wire.get<std::string>());
     if (!collective.is_null()) {
       method["all_reduce"] = collective;
-      add(collective.get<std::string>());
+      one.ways.push_back(collective.get<std::string>());
     }
-    add(connections_in_words(connections));
-    if (!order.is_null()) add(plain(order) + " order");
-    one.words = join(words);
-    one.recipe = join(recipe);
+    one.ways.push_back(connections_in_words(connections));
+    if (!order.is_null()) one.ways.push_back(plain(order) + " order");
     one.scenario = scenario(method, tokens, wire, connections, order);
     return one;
   }
@@ -135,7 +142,38 @@ class Combiner {
   const PlannedNetwork& network_;
 };
 
+// "e3m0 4-bit" of quantized numbers in the usual blocks.
+std::string codec_in_words(const Codec& codec) {
+  std::string words = to_string(codec);
+  const auto* quantized = std::get_if<Quantized>(&codec.format);
+  if (!quantized) return words;
+  words.insert(to_string(quantized->numbers).size(),
+               fmt::format(" {}-bit", code_bits(quantized->numbers)));
+  const std::string usual = fmt::format(" in blocks of {}", Quantized().block);
+  if (const std::size_t place = words.find(usual); place != std::string::npos) words.erase(place, usual.size());
+  return words;
+}
+
 }  // namespace
+
+std::string what_travels(const OperationPlan& plan) {
+  std::vector<std::string> formats;
+  for (const OperationRule& rule : plan.rules)
+    for (const PayloadPart& part : rule.payload) {
+      const std::string words = codec_in_words(part.codec);
+      if (std::find(formats.begin(), formats.end(), words) == formats.end()) formats.push_back(words);
+    }
+  return formats.empty() ? "nothing travels" : join(formats, " and ");
+}
+
+void name_candidate(const OperationPlan& plan, Candidate& candidate) {
+  std::vector<std::string> recipe = {candidate.label, what_travels(plan)};
+  recipe.insert(recipe.end(), candidate.ways.begin(), candidate.ways.end());
+  candidate.recipe = join(recipe);
+  if (candidate.inner_steps > 0)
+    recipe.insert(recipe.begin() + 1, "H = " + std::to_string(candidate.inner_steps));
+  candidate.words = join(recipe);
+}
 
 std::vector<std::string> candidate_methods(const PlanRequest& plan) {
   std::vector<std::string> names;

@@ -1,22 +1,34 @@
 // What a search may choose from: every combination of a plan's candidates, each as a scenario of one case.
+//
+// A plan lowers the bits of what travels only where the plan file asks for it: a method whose messages are
+// quantized by default, but which is no method of compression, gets the codec "wire" and with it `wires`.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "core/plan/operations.h"
 #include "planner/plan_request.h"
 #include "planner/planned_network.h"
 
 namespace longhaul {
 
 struct Candidate {
-  std::string method;       // its name
-  std::string words;        // "diloco, H = 100, int8, ring, 8 connections, optimized order"
-  std::string recipe;       // the same without H: candidates of a recipe differ in it alone
-  int inner_steps = 0;      // H; 0: the method has none
+  std::string method;             // its name
+  std::string label;              // the same with what its object says: "streaming-diloco fragments 8"
+  std::vector<std::string> ways;  // over the network: "ring", "8 connections", "optimized order"
+  std::string words;              // "diloco, H = 100, int8, ring, 8 connections, optimized order"
+  std::string recipe;             // the same without H: candidates of a recipe differ in it alone
+  int inner_steps = 0;            // H; 0: the method has none, and synchronizes every step
   std::int64_t tokens = 0;  // of the whole training
   Json scenario;            // of all its steps, without a name
 };
+
+// Gives a candidate its words and its recipe. What travels is known once its plan of operations is.
+void name_candidate(const OperationPlan& plan, Candidate& candidate);
+
+// The number formats of a plan's messages: "bf16", "e3m0 4-bit", "top-k 64 of 4096, two_bit".
+std::string what_travels(const OperationPlan& plan);
 
 // `tokens_of`: by method, how many it needs; a method that is missing there is left out.
 std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network,

@@ -81,6 +81,8 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"candidates", search.candidates},
           {"replays", search.replays},
           {"not_replayed", search.not_replayed},
+          {"still_open", search.still_open},
+          {"front", front_in_words(search)},
           {"keeps_utilization", search.keeps_utilization},
           {"plans", plans},
           {"choice_by_inner_steps", of_choice},

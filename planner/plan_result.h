@@ -25,6 +25,9 @@ std::string decision(const PlanRequest& plan, const PlanResult& result);
 // What no replay can know, in sentences: the loss, how the time was found, how wrong it may be.
 std::vector<std::string> caveats(const PlanResult& result);
 
+// What it means to be on the front.
+std::string front_in_words(const SearchResult& search);
+
 // Everything for the terminal: decision, table, H, memory, links, placement.
 std::string plan_text(const PlanRequest& plan, const PlanResult& result);
 

@@ -47,6 +47,12 @@ std::string compared(const PlanRequest& plan, const Evaluation& other, const Eva
   return words.empty() ? "as good to half a per cent" : words;
 }
 
+// Less than a thousandth of the time is nothing.
+bool saves_anything(const PlanResult& result) {
+  const std::vector<Upgrade>& upgrades = result.sensitivity.upgrades;
+  return !upgrades.empty() && upgrades.front().saved_s > 1e-3 * result.choice().total_s();
+}
+
 // Of each method that the choice is not the best plan that was replayed.
 std::vector<const Evaluation*> best_of_other_methods(const SearchResult& search) {
   std::vector<const Evaluation*> best;
@@ -59,12 +65,60 @@ std::vector<const Evaluation*> best_of_other_methods(const SearchResult& search)
   return best;
 }
 
-// Of the choice's recipe, where a larger H than the choice's makes a difference.
-const Evaluation* largest_h(const SearchResult& search) {
+// The choice's recipe with every H that is a choice too, by rising H: those that keep the utilization, or
+// larger ones where none does.
+std::vector<const Evaluation*> every_h(const PlanRequest& plan, const SearchResult& search) {
   const Evaluation& choice = search.evaluations.front();
-  if (search.of_choice.empty()) return nullptr;
-  const Evaluation& last = search.of_choice.back();
-  return last.candidate.inner_steps > choice.candidate.inner_steps ? &last : nullptr;
+  std::vector<const Evaluation*> all;
+  for (const Evaluation& one : search.of_choice)
+    if (search.keeps_utilization ? one.utilization >= plan.min_utilization
+                                 : one.candidate.inner_steps >= choice.candidate.inner_steps)
+      all.push_back(&one);
+  return all;
+}
+
+// "187,000 to 333,000 EUR": of the least and the largest amount; once where a planner sees no difference.
+template <typename Amount, typename Words>
+std::string span_in_words(const std::vector<const Evaluation*>& all, const Amount& amount, const Words& words) {
+  double least = amount(*all.front()), most = least;
+  for (const Evaluation* one : all) {
+    least = std::min(least, amount(*one));
+    most = std::max(most, amount(*one));
+  }
+  if (most - least <= kSameToAPlanner * most) return words(most);
+  return words(least) + " to " + words(most);
+}
+
+std::string choice_in_words(const PlanRequest& plan, const SearchResult& search) {
+  const Evaluation& choice = search.evaluations.front();
+  const std::string costs = human_duration(choice.total_s()) + range_in_words(choice) + cost_in_words(plan, choice);
+  const std::vector<const Evaluation*> all = every_h(plan, search);
+  if (all.size() < 2)
+    return fmt::format("Take {}: {}; {} leave {}.", choice.candidate.words, costs, human_bytes(choice.bytes()),
+                       whose_bytes(choice));
+  const auto seconds = [](const Evaluation& one) { return one.total_s(); };
+  const auto cost = [](const Evaluation& one) { return one.cost(); };
+  const auto bytes = [](const Evaluation& one) { return one.bytes(); };
+  std::string words = fmt::format("Take {}: {}", choice.candidate.recipe, span_in_words(all, seconds, human_duration));
+  if (has_prices(plan)) words += ", " + span_in_words(all, cost, human_amount) + " " + plan.currency;
+  words += fmt::format(" depending on H ({} to {}); {} leave {}.", all.back()->candidate.inner_steps,
+                       all.front()->candidate.inner_steps, span_in_words(all, bytes, human_bytes),
+                       whose_bytes(choice));
+  return words + fmt::format(" H = {} here: {}. More inner steps may cost loss, which no replay knows.",
+                             choice.candidate.inner_steps, costs);
+}
+
+// What else is on the front, but for other H of the choice's recipe: the first ones, of each recipe one.
+std::vector<const Evaluation*> others_on_front(const SearchResult& search) {
+  std::vector<const Evaluation*> others;
+  std::vector<std::string> seen = {search.evaluations.front().candidate.recipe};
+  for (std::size_t i = 1; i < search.front && others.size() < 2; ++i) {
+    const Evaluation& one = search.evaluations[i];
+    if (std::find(seen.begin(), seen.end(), one.candidate.recipe) != seen.end()) continue;
+    seen.push_back(one.candidate.recipe);
+    others.push_back(&one);
+  }
+  return others;
 }
 
 // "0-3, 5".
@@ -168,12 +222,6 @@ std::string links_in_words(const Sensitivity& sensitivity) {
   return "busiest links: " + join(words, "; ");
 }
 
-// Less than a thousandth of the time is nothing.
-bool saves_anything(const PlanResult& result) {
-  const std::vector<Upgrade>& upgrades = result.sensitivity.upgrades;
-  return !upgrades.empty() && upgrades.front().saved_s > 1e-3 * result.choice().total_s();
-}
-
 }  // namespace
 
 std::string human_amount(double amount) {
@@ -189,27 +237,25 @@ std::string human_amount(double amount) {
 std::string decision(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
-  std::string words = fmt::format(
-      "Take {}: {}{}{}; {} leave {}.", choice.candidate.words, human_duration(choice.total_s()),
-      range_in_words(choice), cost_in_words(plan, choice), human_bytes(choice.bytes()), whose_bytes(choice));
+  std::string words = choice_in_words(plan, search);
   if (!search.keeps_utilization)
-    words += fmt::format(
-        " No candidate computes {:.0f} % of the time; this one comes nearest, with {:.0f} %: a larger H, "
-        "fewer bits "
-        "or faster links would.",
-        100 * plan.min_utilization, 100 * choice.utilization);
-  if (const Evaluation* other = largest_h(search))
-    words += fmt::format(" H = {} instead: {}, at a loss that no replay knows.", other->candidate.inner_steps,
-                         compared(plan, *other, choice));
-  for (std::size_t i = 1; i < std::min<std::size_t>(search.front, 3); ++i)
-    words += fmt::format(" {}: {}.", search.evaluations[i].candidate.words,
-                         compared(plan, search.evaluations[i], choice));
+    words += fmt::format(" No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {} would help.",
+                         100 * plan.min_utilization,
+                         plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",
+                         100 * choice.utilization,
+                         saves_anything(result) ? "a larger H, fewer bits or faster links"
+                                                : "a larger H or fewer bits");
+  const std::vector<const Evaluation*> others = others_on_front(search);
+  for (const Evaluation* other : others)
+    words += fmt::format(" {}: {}.", other->candidate.words, compared(plan, *other, choice));
   for (const Evaluation* other : best_of_other_methods(search)) {
-    const bool was_said =
-        other - search.evaluations.data() < 3 && as_index(other - search.evaluations.data()) < search.front;
+    const bool was_said = std::any_of(others.begin(), others.end(), [&](const Evaluation* said) {
+      return said->candidate.method == other->candidate.method;
+    });
     if (was_said) continue;
     words += fmt::format(
-        " The best of {} takes {}{}.", other->candidate.method, human_duration(other->total_s()),
+        " The best plan of {} that was replayed takes {}{}.", other->candidate.method,
+        human_duration(other->total_s()),
         other->candidate.inner_steps > 0 ? fmt::format(" (H = {})", other->candidate.inner_steps) : "");
   }
   return words;
@@ -246,10 +292,10 @@ std::vector<std::string> caveats(const PlanResult& result) {
         "compute hides counts as exact.",
         100 * choice.residual, human_duration(choice.compute_s),
         choice.time.standard_error_s > 0 ? ", and two standard errors of the draws" : ""));
-  if (search.ran_out)
+  if (search.still_open > 0)
     all.push_back(fmt::format(
-        "{} recipes were not replayed, because {} replays reach `replays`; one of them may be better.",
-        search.not_replayed, search.replays));
+        "{} candidates that may be on the front were not replayed, because {} replays reach `replays`.",
+        search.still_open, search.replays));
   for (const std::string& note : search.notes) all.push_back(note + ".");
   return all;
 }
@@ -273,6 +319,13 @@ std::string placement_in_words(const Case& one) {
   return join(words, "; ");
 }
 
+std::string front_in_words(const SearchResult& search) {
+  return fmt::format(
+      "no other plan{} with the same or a smaller H is better in time, money and bytes that leave a site at "
+      "once",
+      search.still_open > 0 ? " that was replayed" : "");
+}
+
 std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
@@ -283,7 +336,8 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
       human_duration(choice.total_s() / choice.one.steps()),
       human_amount(static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.one.steps() /
                    choice.total_s()));
-  text += plans_table(plan, search) + "\n";
+  text += plans_table(plan, search);
+  text += "front: " + front_in_words(search) + "\n\n";
   if (search.of_choice.size() > 1)
     text += "the choice with every H:\n" + inner_steps_table(plan, search) + "\n";
   text += "memory: " + memory_in_words(choice.memory) + "\n";

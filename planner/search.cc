@@ -6,17 +6,19 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "analysis/residual.h"
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/units.h"
 #include "methods/common/registry.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
 namespace {
 
-constexpr std::size_t kReplaysAtOnce = 8;
+constexpr std::size_t kReplaysAtOnce = 4;
 constexpr double kBytesOfAGb = 1e9;
 
 // The first steps of a case, at a fidelity, as a task.
@@ -36,29 +38,23 @@ ReplayTask task_of(Case one, int steps, const std::string& fidelity, const std::
   return task;
 }
 
-double metric_of(const Evaluation& evaluation, Preference prefer) {
-  switch (prefer) {
-    case Preference::kMoney:
-      return evaluation.cost();
-    case Preference::kBytes:
-      return evaluation.bytes();
-    default:
-      return evaluation.total_s();
-  }
+// H as it is compared: a method without it synchronizes every step.
+int inner_steps_of(const Evaluation& one) {
+  return std::max(1, one.candidate.inner_steps);
 }
 
-// Whether `a` is the better choice. Ties go to the other two, then to more frequent synchronization.
-bool is_preferred(const Evaluation& a, const Evaluation& b, Preference prefer) {
-  for (const Preference one : {prefer, Preference::kTime, Preference::kMoney, Preference::kBytes})
-    if (metric_of(a, one) != metric_of(b, one)) return metric_of(a, one) < metric_of(b, one);
-  return a.candidate.inner_steps < b.candidate.inner_steps;
+// At most (1 + tolerance) times as much in time, money and bytes, and no larger H.
+bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance) {
+  const auto is_less_or_same = [&](double one, double other) { return one <= other * (1 + tolerance); };
+  return inner_steps_of(a) <= inner_steps_of(b) && is_less_or_same(a.total_s(), b.total_s()) &&
+         is_less_or_same(a.cost(), b.cost()) && is_less_or_same(a.bytes(), b.bytes());
 }
 
-// To a planner: not worse in anything, and better in something or named before it.
-bool makes_needless(const Evaluation& a, const Evaluation& b) {
-  const auto is_less_or_same = [](double one, double other) { return one <= other * (1 + kSameToAPlanner); };
-  return is_less_or_same(a.total_s(), b.total_s()) && is_less_or_same(a.cost(), b.cost()) &&
-         is_less_or_same(a.bytes(), b.bytes());
+// Whether every replica waits in every exchange, so that computing and exchanging take turns.
+bool takes_turns(const OperationPlan& plan) {
+  return std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return rule.is_blocking() && rule.overlap_backward == 0 && rule.grouping == Grouping::kEveryone;
+  });
 }
 
 class Search {
@@ -70,21 +66,15 @@ class Search {
   SearchResult run() {
     prepare();
     screen();
-    group();
-    while (replay_round()) {
-    }
     replay_one_of_each_method();
+    replay_choice();
+    replay_every_h();
+    replay_front();
     collect();
     return std::move(result_);
   }
 
  private:
-  struct Recipe {
-    std::vector<std::size_t> numbers;  // of all_, by rising H
-    std::size_t current = 0;           // among them
-    bool is_settled = false;
-  };
-
   std::string fidelity() const { return network_.section.value("fidelity", "flow"); }
 
   // Candidates that cannot be, by method and why.
@@ -123,7 +113,6 @@ class Search {
   void prepare() {
     result_.notes = needs_.notes;
     const std::vector<Candidate> candidates = candidates_of(plan_, network_, needs_.of_method);
-    result_.candidates = candidates.size();
     std::optional<InputError> first;
     std::vector<Refused> refused;
     for (const Candidate& candidate : candidates) {
@@ -135,8 +124,22 @@ class Search {
       }
     }
     note_refused(refused, candidates);
+    for (const Refused& one : refused) result_.candidates += one.candidates;
     if (all_.empty() && first) throw *first;
+    result_.candidates += all_.size();
+    check_prices();
     check_memory();
+    rule_ = {plan_.prefer, plan_.min_utilization, all_.front().compute_s};
+    for (const Evaluation& one : all_) rule_.least_compute_s = std::min(rule_.least_compute_s, one.compute_s);
+  }
+
+  // A price of a site that is not there would be ignored.
+  void check_prices() const {
+    const std::vector<std::string>& sites = all_.front().traffic.sites;
+    for (const auto& [site, price] : plan_.egress.of_site)
+      if (std::find(sites.begin(), sites.end(), site) == sites.end())
+        throw InputError("egress.sites." + site, "there is no site \"" + site + "\"",
+                         "one of the sites: " + join_some(sites, 20), did_you_mean(site, sites));
   }
 
   void add(const Candidate& candidate) {
@@ -148,12 +151,43 @@ class Search {
     if (has_merges(plan))
       throw InputError("candidates.methods", "its bytes go to a synchronizer, which a plan does not price",
                        "");
+    name_candidate(plan, evaluation.candidate);
     evaluation.compute_s = plan_.step_s * one.steps();
     evaluation.memory = memory_need(plan_, one);
     Case begin = one;
     begin.workload.steps = steps_to_replay(plan, one.steps());
-    evaluation.traffic = site_traffic(one, trace_of(begin), placed_topology(one, plan), one.steps());
+    const Trace trace = trace_of(begin);
+    const Topology topology = placed_topology(one, plan);
+    const NodeTraffic traffic = node_traffic(one, trace, topology, one.steps());
+    evaluation.traffic = site_traffic(traffic, topology, one.network.tcp.segment);
+    evaluation.busiest_s = busiest_s(traffic, topology, one.network.tcp);
+    if (is_double(evaluation, traffic_key(one, trace, topology))) return;
     all_.push_back(std::move(evaluation));
+  }
+
+  // What a replay depends on, as far as candidates differ in it. Two orders of ranks may have the same places,
+  // and two methods the same exchanges.
+  static std::string traffic_key(const Case& one, Trace trace, const Topology& topology) {
+    for (OperationRule& rule : trace.plan.rules) {
+      rule.name.clear();
+      for (PayloadPart& part : rule.payload) part.tensor.clear();
+    }
+    std::ostringstream key;
+    key << one.steps() << ' ' << one.network.tcp.connections << '\n';
+    for (const Link& link : topology.links())
+      key << topology.node_name(link.first) << '>' << topology.node_name(link.second) << ' '
+          << format_number(link.rate_forward) << ' ' << format_number(link.rate_backward) << ' '
+          << format_number(link.delay_s) << '\n';
+    write_trace(trace, key);
+    return key.str();
+  }
+
+  // Whether a method has the same exchanges already. Of another method the replay serves this one too.
+  bool is_double(Evaluation& evaluation, const std::string& key) {
+    evaluation.exchanges = traffic_.emplace(key, traffic_.size()).first->second;
+    return std::any_of(all_.begin(), all_.end(), [&](const Evaluation& other) {
+      return other.exchanges == evaluation.exchanges && other.candidate.label == evaluation.candidate.label;
+    });
   }
 
   void check_memory() {
@@ -171,15 +205,24 @@ class Search {
                      "more accelerators a node (per_node), more memory, or a smaller model");
   }
 
+  // Each number's exchanges once; the result is of all candidates with these exchanges.
   void replay_all(const std::vector<std::size_t>& numbers, const std::string& phase) {
     std::vector<ReplayTask> tasks;
+    std::vector<std::size_t> exchanges;
     for (const std::size_t number : numbers) {
-      const Case& one = all_[number].one;
+      const Evaluation& evaluation = all_[number];
+      if (std::find(exchanges.begin(), exchanges.end(), evaluation.exchanges) != exchanges.end()) continue;
+      exchanges.push_back(evaluation.exchanges);
+      const Case& one = evaluation.one;
       tasks.push_back(
-          task_of(one, steps_to_replay(plan_of(one), one.steps()), fidelity(), all_[number].candidate.words));
+          task_of(one, steps_to_replay(plan_of(one), one.steps()), fidelity(), evaluation.candidate.words));
     }
+    if (tasks.empty()) return;
     tools_.replay(tasks, phase);
-    for (std::size_t i = 0; i < numbers.size(); ++i) take(tasks[i], fidelity(), all_[numbers[i]]);
+    result_.replays += static_cast<int>(tasks.size());
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      for (Evaluation& one : all_)
+        if (one.exchanges == exchanges[i]) take(tasks[i], fidelity(), one);
   }
 
   // To fidelity analytic connections matter where one of them has a limit of its own alone.
@@ -214,10 +257,27 @@ class Search {
     evaluation.time = training_time(task.folder, task.trace.plan, task.one.steps(), one.steps());
     evaluation.folder = task.folder;
     evaluation.is_replayed = is_final;
-    if (is_final) ++result_.replays;
+    if (!is_final) bound(task, evaluation);
     evaluation.residual =
         network_residual({{"fidelity", fidelity}, {"queue", queue_setting(one.network.tcp)}});
     price(evaluation);
+  }
+
+  // Analytic shares no link and no connection. What the busiest one needs for its bytes is a lower bound too.
+  // Where all replicas wait for each other nobody sends while all compute, and an exchange uses a link only
+  // from the first replica's post to the last one's end: two exchanges together last, from their last posts,
+  // at least as long as the link needs for one.
+  void bound(const ReplayTask& task, Evaluation& evaluation) const {
+    double& total_s = evaluation.time.total_s;
+    const double busiest_s =
+        evaluation.one.network.variation.is_empty() && settling_steps(task.trace.plan) == 0
+            ? evaluation.busiest_s
+            : 0;
+    evaluation.expected_s = std::max(total_s, busiest_s);
+    total_s = evaluation.expected_s;
+    if (!takes_turns(task.trace.plan)) return;
+    evaluation.expected_s = std::max(total_s, evaluation.compute_s + busiest_s);
+    total_s = std::max(total_s, evaluation.compute_s + busiest_s / 2);
   }
 
   void price(Evaluation& evaluation) const {
@@ -231,128 +291,118 @@ class Search {
       evaluation.egress_cost += traffic.leaving[i] / kBytesOfAGb * plan_.egress.of(traffic.sites[i]);
   }
 
-  bool keeps(const Evaluation& one) const { return one.utilization >= plan_.min_utilization; }
+  using Numbers = std::vector<std::size_t>;
 
-  void group() {
-    std::map<std::string, std::size_t> place;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      const auto [found, is_new] = place.emplace(all_[i].candidate.recipe, recipes_.size());
-      if (is_new) recipes_.emplace_back();
-      recipes_[found->second].numbers.push_back(i);
-    }
-    for (Recipe& recipe : recipes_) {
-      std::sort(recipe.numbers.begin(), recipe.numbers.end(), [&](std::size_t a, std::size_t b) {
-        return all_[a].candidate.inner_steps < all_[b].candidate.inner_steps;
-      });
-      recipe.current = choice_among(recipe.numbers);
-    }
-  }
-
-  // The first that keeps the utilization; else the one that comes nearest.
-  std::size_t choice_among(const std::vector<std::size_t>& numbers) const {
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (keeps(all_[numbers[i]])) return i;
-      if (all_[numbers[i]].utilization > all_[numbers[best]].utilization) best = i;
-    }
+  // What to take of those that are replayed.
+  std::size_t choice() const {
+    std::size_t best = all_.size();
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].is_replayed && (best == all_.size() || rule_.is_better(all_[i], all_[best])))
+        best = i;
     return best;
   }
 
-  Evaluation& current(const Recipe& recipe) { return all_[recipe.numbers[recipe.current]]; }
-  const Evaluation& current(const Recipe& recipe) const { return all_[recipe.numbers[recipe.current]]; }
-
-  // Something that flow has replayed is at least as good in all, and keeps the utilization if this does.
-  bool is_ruled_out(const Evaluation& one) const {
-    return std::any_of(recipes_.begin(), recipes_.end(), [&](const Recipe& recipe) {
-      const Evaluation& other = current(recipe);
-      return recipe.is_settled && dominates(other, one) && (keeps(other) || !keeps(one));
-    });
-  }
-
-  bool is_better(const Evaluation& a, const Evaluation& b) const {
-    if (keeps(a) != keeps(b)) return keeps(a);
-    return is_preferred(a, b, plan_.prefer);
-  }
-
-  // Replays the most promising recipes; false: nothing is left.
-  bool replay_round() {
-    std::vector<Recipe*> open;
-    for (Recipe& recipe : recipes_)
-      if (!recipe.is_settled && !is_ruled_out(current(recipe))) open.push_back(&recipe);
-    if (open.empty()) return false;
-    const int left = plan_.most_replays - result_.replays;
-    if (left <= 0) {
-      result_.ran_out = true;
-      return false;
+  // In the order in which they are likely to be of use.
+  void sort_by_expectation(Numbers& numbers) const {
+    std::vector<Evaluation> likely(all_.size());
+    for (const std::size_t number : numbers) {
+      likely[number] = all_[number];
+      likely[number].time.total_s = std::max(all_[number].total_s(), all_[number].expected_s);
+      price(likely[number]);
     }
-    std::sort(open.begin(), open.end(),
-              [&](const Recipe* a, const Recipe* b) { return is_better(current(*a), current(*b)); });
-    open.resize(std::min({open.size(), kReplaysAtOnce, as_index(left)}));
-    std::vector<std::size_t> numbers;
-    for (const Recipe* recipe : open)
-      if (!current(*recipe).is_replayed) numbers.push_back(recipe->numbers[recipe->current]);
-    if (!numbers.empty()) replay_all(numbers, "replay of the most promising");
-    for (Recipe* recipe : open) settle(*recipe);
-    return true;
+    std::stable_sort(numbers.begin(), numbers.end(),
+                     [&](std::size_t a, std::size_t b) { return rule_.is_better(likely[a], likely[b]); });
   }
+
+  int replays_left() const { return std::max(0, plan_.most_replays - result_.replays); }
 
   // Methods are not equally good at equal tokens: of each there is one whose time is known, whatever its
   // place.
   void replay_one_of_each_method() {
-    std::map<std::string, Recipe*> best;
-    for (Recipe& recipe : recipes_) {
-      Recipe*& known = best[current(recipe).candidate.method];
-      if (!known || (recipe.is_settled && !known->is_settled) ||
-          (recipe.is_settled == known->is_settled && is_better(current(recipe), current(*known))))
-        known = &recipe;
+    std::map<std::string, Numbers> of_method;
+    for (std::size_t i = 0; i < all_.size(); ++i) of_method[all_[i].candidate.method].push_back(i);
+    Numbers batch;
+    for (auto& [method, numbers] : of_method) {
+      sort_by_expectation(numbers);
+      if (!all_[numbers.front()].is_replayed) batch.push_back(numbers.front());
     }
+    replay_all(batch, "the most promising of each method");
+  }
+
+  // Until nothing that is left may be better than the best that is replayed.
+  void replay_choice() {
     for (;;) {
-      std::vector<std::size_t> numbers;
-      for (const auto& [method, recipe] : best)
-        if (!recipe->is_settled && !current(*recipe).is_replayed)
-          numbers.push_back(recipe->numbers[recipe->current]);
-      if (!numbers.empty()) replay_all(numbers, "the best of the other methods");
-      bool is_open = false;
-      for (const auto& [method, recipe] : best)
-        if (!recipe->is_settled) {
-          settle(*recipe);
-          is_open = is_open || !recipe->is_settled;
-        }
-      if (!is_open) return;
+      Numbers open;
+      for (std::size_t i = 0; i < all_.size(); ++i)
+        if (!all_[i].is_replayed && rule_.is_better(all_[i], all_[choice()])) open.push_back(i);
+      result_.still_open = static_cast<int>(open.size());
+      if (open.empty() || replays_left() == 0) return;
+      sort_by_expectation(open);
+      open.resize(std::min({open.size(), kReplaysAtOnce, as_index(replays_left())}));
+      replay_all(open, "replay of the most promising");
     }
   }
 
-  // H that was enough by its analytic time may not be.
-  void settle(Recipe& recipe) {
-    if (!keeps(current(recipe)) && recipe.current + 1 < recipe.numbers.size()) {
-      ++recipe.current;
-      return;
+  Numbers of_recipe(const std::string& recipe) const {
+    Numbers numbers;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].candidate.recipe == recipe) numbers.push_back(i);
+    std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) {
+      return all_[a].candidate.inner_steps < all_[b].candidate.inner_steps;
+    });
+    return numbers;
+  }
+
+  void replay_every_h() {
+    Numbers missing;
+    for (const std::size_t number : of_recipe(all_[choice()].candidate.recipe))
+      if (!all_[number].is_replayed) missing.push_back(number);
+    replay_all(missing, "every H of the choice");
+  }
+
+  // Once a plan keeps the utilization the others are no choice.
+  bool is_eligible(const Evaluation& one) const { return rule_.keeps(one) || !rule_.keeps(all_[choice()]); }
+
+  Numbers open_on_front() const {
+    Numbers open;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      const Evaluation& one = all_[i];
+      if (one.is_replayed || !is_eligible(one)) continue;
+      const bool is_ruled_out = std::any_of(all_.begin(), all_.end(), [&](const Evaluation& other) {
+        return other.is_replayed && is_eligible(other) && is_no_worse(other, one, 0);
+      });
+      if (!is_ruled_out) open.push_back(i);
     }
-    if (!keeps(current(recipe))) {
-      std::vector<std::size_t> replayed;
-      for (std::size_t i = 0; i < recipe.numbers.size(); ++i)
-        if (all_[recipe.numbers[i]].is_replayed) replayed.push_back(i);
-      for (const std::size_t i : replayed)
-        if (all_[recipe.numbers[i]].utilization > current(recipe).utilization) recipe.current = i;
+    return open;
+  }
+
+  // At each H one after the other: what is replayed there rules out others of this H and of larger ones.
+  void replay_front() {
+    for (;;) {
+      Numbers open = open_on_front();
+      result_.still_open = static_cast<int>(open.size());
+      if (open.empty() || replays_left() == 0) return;
+      sort_by_expectation(open);
+      Numbers batch;
+      std::set<int> taken;
+      for (const std::size_t number : open)
+        if (batch.size() < std::min(kReplaysAtOnce, as_index(replays_left())) &&
+            taken.insert(inner_steps_of(all_[number])).second)
+          batch.push_back(number);
+      replay_all(batch, "replay of the front");
     }
-    recipe.is_settled = true;
   }
 
   void collect() {
+    const Evaluation& chosen = all_[choice()];
+    result_.keeps_utilization = rule_.keeps(chosen);
     std::vector<Evaluation> found;
-    for (const Recipe& recipe : recipes_)
-      if (recipe.is_settled)
-        found.push_back(current(recipe));
-      else
-        ++result_.not_replayed;
-    result_.keeps_utilization =
-        std::any_of(found.begin(), found.end(), [&](const Evaluation& one) { return keeps(one); });
-    double best = 0;
-    for (const Evaluation& one : found) best = std::max(best, one.utilization);
+    for (const Evaluation& one : all_)
+      if (one.is_replayed) found.push_back(one);
+    result_.not_replayed = static_cast<int>(all_.size() - found.size());
     for (Evaluation& one : found)
-      if (result_.keeps_utilization ? !keeps(one) : one.utilization < best)
-        one.left_out = fmt::format("computes {:.0f} % of the time", 100 * one.utilization);
-    const std::vector<std::size_t> front = pareto_front(found, plan_.prefer);
+      if (!is_eligible(one)) one.left_out = fmt::format("computes {:.0f} % of the time", 100 * one.utilization);
+    const Numbers front = pareto_front(found, rule_);
     std::vector<bool> is_front(found.size());
     for (const std::size_t number : front) {
       is_front[number] = true;
@@ -362,29 +412,20 @@ class Search {
     std::vector<Evaluation> others;
     for (std::size_t i = 0; i < found.size(); ++i)
       if (!is_front[i]) others.push_back(found[i]);
-    std::sort(others.begin(), others.end(),
-              [&](const Evaluation& a, const Evaluation& b) { return is_preferred(a, b, plan_.prefer); });
+    std::stable_sort(others.begin(), others.end(),
+                     [&](const Evaluation& a, const Evaluation& b) { return rule_.is_better(a, b); });
     result_.evaluations.insert(result_.evaluations.end(), others.begin(), others.end());
-    replay_every_h(result_.evaluations.front().candidate.recipe);
-  }
-
-  void replay_every_h(const std::string& chosen) {
-    for (const Recipe& recipe : recipes_) {
-      if (current(recipe).candidate.recipe != chosen) continue;
-      std::vector<std::size_t> missing;
-      for (const std::size_t number : recipe.numbers)
-        if (!all_[number].is_replayed) missing.push_back(number);
-      if (!missing.empty()) replay_all(missing, "every H of the choice");
-      for (const std::size_t number : recipe.numbers) result_.of_choice.push_back(all_[number]);
-    }
+    for (const std::size_t number : of_recipe(chosen.candidate.recipe))
+      result_.of_choice.push_back(all_[number]);
   }
 
   const PlanRequest& plan_;
   const PlannedNetwork& network_;
   const TokenNeeds& needs_;
   const PlanTools& tools_;
+  ChoiceRule rule_;
   std::vector<Evaluation> all_;
-  std::vector<Recipe> recipes_;
+  std::map<std::string, std::size_t> traffic_;  // numbers of what replays depend on
   std::set<std::string> said_;
   SearchResult result_;
 };
@@ -401,16 +442,32 @@ double Evaluation::high_s() const {
 }
 
 bool dominates(const Evaluation& a, const Evaluation& b) {
-  const double of_a[] = {a.total_s(), a.cost(), a.bytes()}, of_b[] = {b.total_s(), b.cost(), b.bytes()};
-  bool is_less = false;
-  for (int i = 0; i < 3; ++i) {
-    if (of_a[i] > of_b[i]) return false;
-    is_less = is_less || of_a[i] < of_b[i];
-  }
-  return is_less;
+  return is_no_worse(a, b, 0) && !is_no_worse(b, a, 0);
 }
 
-std::vector<std::size_t> pareto_front(const std::vector<Evaluation>& all, Preference prefer) {
+bool ChoiceRule::is_better(const Evaluation& a, const Evaluation& b) const {
+  if (keeps(a) != keeps(b)) return keeps(a);
+  const auto times_apart = [&](double seconds) {
+    const double apart = kSameToAPlanner * least_compute_s;
+    return apart > 0 ? std::floor((seconds - least_compute_s) / apart) : seconds;
+  };
+  // In the order in which they count.
+  const auto values = [&](const Evaluation& one) {
+    const double h = inner_steps_of(one), time = one.total_s(), money = one.cost(), bytes = one.bytes();
+    switch (prefer) {
+      case Preference::kMoney:
+        return std::vector<double>{money, time, bytes, h};
+      case Preference::kBytes:
+        return std::vector<double>{bytes, time, money, h};
+      default:
+        const bool is_fast = min_utilization > 0 && min_utilization * time <= least_compute_s;
+        return std::vector<double>{is_fast ? 0. : 1., is_fast ? h : 0, times_apart(time), money, bytes, time, h};
+    }
+  };
+  return values(a) < values(b);
+}
+
+std::vector<std::size_t> pareto_front(const std::vector<Evaluation>& all, const ChoiceRule& rule) {
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].left_out.empty()) continue;
@@ -419,12 +476,13 @@ std::vector<std::size_t> pareto_front(const std::vector<Evaluation>& all, Prefer
     });
     if (!is_beaten) front.push_back(i);
   }
-  std::sort(front.begin(), front.end(),
-            [&](std::size_t a, std::size_t b) { return is_preferred(all[a], all[b], prefer); });
+  std::stable_sort(front.begin(), front.end(),
+                   [&](std::size_t a, std::size_t b) { return rule.is_better(all[a], all[b]); });
   std::vector<std::size_t> kept;
   for (const std::size_t number : front)
-    if (std::none_of(kept.begin(), kept.end(),
-                     [&](std::size_t better) { return makes_needless(all[better], all[number]); }))
+    if (std::none_of(kept.begin(), kept.end(), [&](std::size_t better) {
+          return is_no_worse(all[better], all[number], kSameToAPlanner);
+        }))
       kept.push_back(number);
   return kept;
 }

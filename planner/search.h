@@ -1,11 +1,14 @@
 // The search for a plan: which of the candidates are worth it in time, money and bytes that leave a site.
 //
+// A larger H saves time, money and bytes, and may cost loss, which no replay sees. So a plan is compared with
+// those alone whose H is the same or smaller: the front has every plan that none of these is better than in
+// time, money and bytes at once. Of plans that none may be told apart from in the replay one is taken.
+//
 // Every candidate is checked as a scenario is, and replayed with fidelity analytic, in which messages do not
-// hinder each other. Of each recipe (a candidate without its H) the smallest H is taken that keeps
-// min_utilization. Then flow replays what may be best, most promising first, until nothing is left that is
-// not worse in all three, even with its analytic time, than what flow has replayed, or `replays` are spent.
-// Where flow says that H is too small after all, the next one is replayed. Of each method at least one
-// candidate is replayed.
+// hinder each other. That time, and the one that the busiest link needs for its bytes, are lower bounds.
+// Flow then replays what may be the choice, of each method, until nothing that is left can be, even with its
+// lower bound; every H of the choice; and, most promising first, what may be on the front. `replays` ends
+// that early. Of each method at least one candidate is replayed.
 #pragma once
 
 #include <functional>
@@ -48,10 +51,13 @@ struct Evaluation {
   double residual = 0;   // of the network model, a fraction of what the network adds
   double compute_s = 0;  // S steps without the network
   double utilization = 0;
+  double busiest_s = 0;   // that a link, or the connections of two nodes, need for their bytes
+  double expected_s = 0;  // while it is not replayed: total_s is a lower bound, and this is likelier
   double compute_cost = 0, egress_cost = 0;
   SiteTraffic traffic;
   MemoryNeed memory;
-  std::string folder;  // of its replay
+  std::string folder;         // of its replay
+  std::size_t exchanges = 0;  // equal: the same to a replay
 
   double total_s() const { return time.total_s; }
   double cost() const { return compute_cost + egress_cost; }
@@ -61,24 +67,37 @@ struct Evaluation {
   double high_s() const;
 };
 
-// Whether `a` is at most `b` in time, money and bytes, and less in one of them.
+// Whether `a` is at most `b` in H, time, money and bytes, and less in one of them.
 bool dominates(const Evaluation& a, const Evaluation& b);
 
 // What differs by less does not matter to a planner.
 constexpr double kSameToAPlanner = 0.005;
 
-// The numbers of those that none dominates, the preferred first; of several that are the same to a planner
-// in all three the preferred one alone.
-std::vector<std::size_t> pareto_front(const std::vector<Evaluation>& all, Preference prefer);
+// What to take of several plans. First those that compute `min_utilization` of their time. To `time`: of the
+// plans that take at most 1 / min_utilization of `least_compute_s` the smallest H, and the fastest of these;
+// without any, or with a min_utilization of 0, the fastest. To `money` and `bytes`: the least, whatever H. Ties go to the other two, then to
+// the smaller H. Times within half a per cent of the least compute are a tie to `time`.
+struct ChoiceRule {
+  Preference prefer = Preference::kTime;
+  double min_utilization = 0;
+  double least_compute_s = 0;  // of all candidates: tokens may differ by method
+
+  bool keeps(const Evaluation& one) const { return one.utilization >= min_utilization; }
+  bool is_better(const Evaluation& a, const Evaluation& b) const;
+};
+
+// The numbers of those that are not left out and that none dominates, the better first; of several that are
+// the same to a planner in all three the best one alone.
+std::vector<std::size_t> pareto_front(const std::vector<Evaluation>& all, const ChoiceRule& rule);
 
 struct SearchResult {
   std::vector<Evaluation> evaluations;  // replayed, the front first and the choice before all
   std::size_t front = 0;                // so many of them are the front
   std::vector<Evaluation> of_choice;    // the choice's recipe with every H
-  std::size_t candidates = 0;
+  std::size_t candidates = 0;           // without doubles
   int replays = 0;                 // with flow
-  int not_replayed = 0;            // recipes that the analytic time rules out, or for which `replays` ran out
-  bool ran_out = false;            // the latter
+  int not_replayed = 0;            // candidates that lower bounds rule out, or for which `replays` ran out
+  int still_open = 0;              // the latter
   bool keeps_utilization = false;  // the choice does
   std::vector<std::string> notes;  // what was left out, and why
 };

@@ -3,10 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "analysis/run_files.h"
+#include "core/files.h"
+#include "core/index.h"
 #include "core/units.h"
+#include "methods/common/registry.h"
+#include "net/topologies/matrix.h"
+#include "replay/optimized_order.h"
 
 namespace longhaul {
 namespace {
@@ -58,6 +64,71 @@ std::vector<BusyLink> busy_links(const Evaluation& choice, const std::map<std::s
   return links;
 }
 
+// What the connections of two nodes carry at most, where sites were measured: of each two sites the nodes
+// whose connections are the busiest.
+std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
+  const Case& one = choice.one;
+  const OperationPlan plan = plan_of(one);
+  Case begin = one;
+  begin.workload.steps = steps_to_replay(plan, one.steps());
+  const Topology topology = placed_topology(one, plan);
+  const std::vector<int>& site_of = topology.site_of();
+  std::map<std::pair<int, int>, BusyLink> busiest;
+  for (const auto& [nodes, bytes] : node_traffic(one, trace_of(begin), topology, one.steps())) {
+    const auto [from, to] = nodes;
+    const double rate = topology.connection_cap(from, to) * one.network.tcp.connections;
+    if (rate == kUnlimited || site_of[as_index(from)] == site_of[as_index(to)]) continue;
+    const std::pair sites(site_of[as_index(from)], site_of[as_index(to)]);
+    BusyLink& link = busiest[sites];
+    const double busy = 8 * bytes / rate / choice.total_s();
+    if (busy <= link.busy) continue;
+    const auto name = [&](int site) { return choice.traffic.sites[as_index(site)]; };
+    link.is_forward = sites.first < sites.second;
+    link.sites = {name(std::min(sites.first, sites.second)), name(std::max(sites.first, sites.second))};
+    link.name = link.sites[0] + "-" + link.sites[1];
+    link.rate = rate;
+    link.bytes = bytes / one.steps();
+    link.busy = busy;
+  }
+  std::vector<BusyLink> links;
+  for (const auto& [sites, link] : busiest) links.push_back(link);
+  return links;
+}
+
+bool is_measured(const Evaluation& choice) {
+  return choice.one.network.topology.name == "regions";
+}
+
+using Sites = std::vector<std::string>;
+
+// The matrix of a case as a file in which some pairs of sites are faster; its absolute path.
+std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pairs, int number) {
+  const Case& one = choice.one;
+  const Matrix matrix = load_matrix(one.network.topology.options.at("matrix"), one.folder);
+  const auto written = [](const SitePair& pair, double factor) {
+    return Json{{"rtt", format_number(pair.rtt) + "s"},
+                {"throughput", format_number(factor * pair.throughput) + "bps"}};
+  };
+  Json json = {{"about", matrix.about()},
+               {"source", matrix.source()},
+               {"sites", matrix.sites()},
+               {"inside", written(matrix.inside(), 1)},
+               {"pairs", Json::array()}};
+  for (std::size_t i = 0; i < matrix.sites().size(); ++i)
+    for (std::size_t j = i + 1; j < matrix.sites().size(); ++j) {
+      const Sites sites = {matrix.sites()[i], matrix.sites()[j]};
+      const bool is_faster = std::any_of(pairs.begin(), pairs.end(), [&](const Sites& pair) {
+        return pair == sites || pair == Sites{sites[1], sites[0]};
+      });
+      Json pair = written(matrix.between(sites[0], sites[1]), is_faster ? kFaster : 1);
+      pair["between"] = sites;
+      json["pairs"].push_back(pair);
+    }
+  const std::string file = fmt::format("{}/faster-{}.json", choice.folder, number);
+  write_file(file, json.dump(2) + "\n");
+  return std::filesystem::absolute(file).string();
+}
+
 Case with_overrides(Case one, const Json& more) {
   Json& overrides = one.resolved["network"]["overrides"];
   if (!overrides.is_array()) overrides = Json::array();
@@ -107,6 +178,17 @@ class Upgrades {
     upgrades_.push_back({what, slowest, kFaster * slowest, 0});
   }
 
+  // Connections between sites that were measured.
+  void add_pairs(const std::string& what, const std::vector<Sites>& pairs, double slowest) {
+    Case one = choice_.one;
+    one.resolved["network"]["topology"]["regions"]["matrix"] =
+        faster_matrix(choice_, pairs, static_cast<int>(cases_.size()));
+    one.network = parse_network(one.resolved.at("network"), one.workers(), one.folder);
+    one.network.rank_order = choice_.one.network.rank_order;
+    cases_.push_back(std::move(one));
+    upgrades_.push_back({what, slowest, kFaster * slowest, 0});
+  }
+
   std::vector<Upgrade> replayed(const PlanTools& tools) {
     std::vector<std::string> names;
     for (const Upgrade& upgrade : upgrades_) names.push_back(upgrade.what);
@@ -124,6 +206,25 @@ class Upgrades {
   std::vector<Case> cases_;
   std::vector<Upgrade> upgrades_;
 };
+
+// The busiest pairs of sites one at a time, and all; `found` gets them among its links.
+void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrades) {
+  std::vector<BusyLink> pairs = busy_pairs(choice);
+  const auto is_busier = [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; };
+  std::stable_sort(pairs.begin(), pairs.end(), is_busier);
+  std::vector<Sites> all;
+  double slowest = 0;
+  for (const BusyLink& pair : pairs) {
+    if (std::find(all.begin(), all.end(), pair.sites) != all.end()) continue;
+    const double of_one = pair.rate / choice.one.network.tcp.connections;
+    slowest = all.empty() ? of_one : std::min(slowest, of_one);
+    all.push_back(pair.sites);
+    if (all.size() <= kUpgraded) upgrades.add_pairs("each connection " + pair.name, {pair.sites}, of_one);
+  }
+  if (all.size() > 1) upgrades.add_pairs("each connection between sites", all, slowest);
+  found.links.insert(found.links.end(), pairs.begin(), pairs.end());
+  std::stable_sort(found.links.begin(), found.links.end(), is_busier);
+}
 
 }  // namespace
 
@@ -145,6 +246,7 @@ Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   for (const std::string& link : single) upgrades.add(upgraded_link(link), {link});
   if (between.size() > 1) upgrades.add("every link between sites", between);
   if (of_nodes.size() > 1) upgrades.add("every node's own link", of_nodes);
+  if (is_measured(choice)) add_measured(choice, found, upgrades);
   found.upgrades = upgrades.replayed(tools);
   if (found.links.size() > kShown) found.links.resize(kShown);
   return found;

@@ -1,5 +1,5 @@
 // What would make the chosen plan faster: its busiest links, one at a time and by kind, five times as fast,
-// by replay.
+// by replay. Where sites were measured, what a connection carries between them counts as a link.
 #pragma once
 
 #include <string>
@@ -10,11 +10,12 @@
 namespace longhaul {
 
 struct BusyLink {
-  std::string name;
+  std::string name;  // "Oslo-gateway", or of two sites that were measured "Oslo-Paris"
   bool is_forward = true;
-  double rate = 0;   // bit/s in that direction
+  double rate = 0;   // bit/s in that direction; of all connections of two nodes, where sites were measured
   double bytes = 0;  // a step of the training, mean
   double busy = 0;   // share of the training's time that these bytes fill
+  std::vector<std::string> sites = {};  // both, where they were measured
 };
 
 struct Upgrade {

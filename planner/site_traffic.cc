@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <map>
+#include <algorithm>
 #include <numeric>
 
 #include "core/errors.h"
@@ -38,13 +38,18 @@ std::vector<std::string> site_names(const Topology& topology, const std::vector<
   return names;
 }
 
+int longest_overlap(const OperationPlan& plan) {
+  int steps = 0;
+  for (const OperationRule& rule : plan.rules) steps = std::max(steps, rule.overlap_steps);
+  return steps;
+}
+
 class Counter {
  public:
-  Counter(const std::vector<int>& place, const std::vector<int>& site_of, int replicas, std::size_t sites)
-      : place_(place), site_of_(site_of), replicas_(replicas), zero_(sites) {}
+  Counter(const std::vector<int>& site_of, int replicas) : site_of_(site_of), replicas_(replicas) {}
 
-  // Of one operation, by site. Among everyone it is the same at every step.
-  std::vector<double> of(const Operation& operation) {
+  // Of one operation. Among everyone it is the same at every step.
+  NodeTraffic of(const Operation& operation) {
     const bool repeats = operation.groups.empty() && operation.targets.empty() && operation.parts.empty();
     if (!repeats) return counted(operation);
     const auto found = known_.find(operation.rule);
@@ -53,8 +58,8 @@ class Counter {
   }
 
  private:
-  std::vector<double> counted(const Operation& operation) const {
-    std::vector<double> leaving = zero_;
+  NodeTraffic counted(const Operation& operation) const {
+    NodeTraffic traffic;
     const Collective& collective = find_collective(operation.rule->collective);
     for (const std::vector<int>& group : groups_of(operation, replicas_)) {
       if (group.size() < 2) continue;
@@ -64,24 +69,19 @@ class Counter {
       for (int member = 0; member < exchange.members; ++member)
         for (int round = 0; round < rounds; ++round)
           for (const Message& message : collective.round(exchange, member, round).sends)
-            add(group[as_index(member)], group[as_index(message.peer)], message.bytes, leaving);
+            traffic[{group[as_index(member)], group[as_index(message.peer)]}] +=
+                static_cast<double>(message.bytes);
     }
-    return leaving;
+    return traffic;
   }
 
-  void add(int from, int to, std::int64_t bytes, std::vector<double>& leaving) const {
-    const int site = place_[as_index(from)];
-    if (site != place_[as_index(to)]) leaving[as_index(site)] += static_cast<double>(bytes);
-  }
-
-  const std::vector<int>&place_, &site_of_;
+  const std::vector<int>& site_of_;
   const int replicas_;
-  const std::vector<double> zero_;
-  std::map<const OperationRule*, std::vector<double>> known_;
+  std::map<const OperationRule*, NodeTraffic> known_;
 };
 
-void add_scaled(std::vector<double>& sum, const std::vector<double>& more, double factor) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += factor * more[i];
+void add_scaled(NodeTraffic& sum, const NodeTraffic& more, double factor) {
+  for (const auto& [nodes, bytes] : more) sum[nodes] += factor * bytes;
 }
 
 }  // namespace
@@ -90,32 +90,54 @@ double SiteTraffic::together() const {
   return std::accumulate(leaving.begin(), leaving.end(), 0.);
 }
 
-SiteTraffic site_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps) {
+NodeTraffic node_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps) {
   if (has_merges(trace.plan))
     throw InputError("candidates.methods", fmt::format("found \"{}\"", one.method.name),
                      "a method whose replicas send to each other",
                      "its bytes go to a synchronizer, which a plan does not price yet");
-  const std::vector<int> place = places_of(topology);
-  SiteTraffic traffic;
-  traffic.sites = site_names(topology, place);
-  traffic.leaving.assign(traffic.sites.size(), 0);
-  Counter counter(place, topology.site_of(), one.replicas, traffic.sites.size());
+  Counter counter(topology.site_of(), one.replicas);
   const int period = period_of(trace.plan), replayed = trace.context.steps;
-  const int first = (settling_steps(trace.plan) + period - 1) / period * period,
-            last = replayed / period * period;
-  std::vector<double> of_periods(traffic.sites.size());
+  const int first = (settling_steps(trace.plan) + period - 1) / period * period;
+  // What would arrive after the last step is not posted, so the end of a replay stands for no other period.
+  int last = (replayed - longest_overlap(trace.plan)) / period * period;
+  if (last <= first) last = replayed / period * period;
+  NodeTraffic traffic, of_periods;
   for (int step = 1; step <= replayed; ++step)
     for (const Operation& operation : trace.operations_at(step)) {
-      const std::vector<double> leaving = counter.of(operation);
-      add_scaled(traffic.leaving, leaving, 1);
-      if (step > first && step <= last) add_scaled(of_periods, leaving, 1);
+      const NodeTraffic sent = counter.of(operation);
+      add_scaled(traffic, sent, 1);
+      if (step > first && step <= last) add_scaled(of_periods, sent, 1);
     }
   if (steps > replayed)
-    add_scaled(traffic.leaving, of_periods,
+    add_scaled(traffic, of_periods,
                static_cast<double>(steps - replayed) / static_cast<double>(last - first));
-  const double segment = one.network.tcp.segment;
-  for (double& bytes : traffic.leaving) bytes *= (segment + kIpTcpBytes) / segment;
   return traffic;
+}
+
+SiteTraffic site_traffic(const NodeTraffic& traffic, const Topology& topology, int segment) {
+  const std::vector<int> place = places_of(topology);
+  SiteTraffic found;
+  found.sites = site_names(topology, place);
+  found.leaving.assign(found.sites.size(), 0);
+  const double with_headers = static_cast<double>(segment + kIpTcpBytes) / segment;
+  for (const auto& [nodes, bytes] : traffic) {
+    const int site = place[as_index(nodes.first)];
+    if (site != place[as_index(nodes.second)]) found.leaving[as_index(site)] += with_headers * bytes;
+  }
+  return found;
+}
+
+double busiest_s(const NodeTraffic& traffic, const Topology& topology, const TcpSpec& tcp) {
+  double longest = 0;
+  std::map<LinkDirection, double> on_links;
+  for (const auto& [nodes, bytes] : traffic) {
+    const auto [from, to] = nodes;
+    longest = std::max(longest, 8 * bytes / (topology.connection_cap(from, to) * tcp.connections));
+    for (const LinkDirection direction : topology.path(from, to).directions) on_links[direction] += bytes;
+  }
+  for (const auto& [direction, bytes] : on_links)
+    longest = std::max(longest, bytes / payload_rate(topology.rate(direction), tcp.segment));
+  return longest;
 }
 
 }  // namespace longhaul

@@ -1,7 +1,10 @@
-// What leaves each site, from the plan of operations alone: no replay is needed for bytes.
+// What nodes send each other and what leaves each site, from the plan of operations alone: no replay is
+// needed for bytes.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/case.h"
@@ -10,15 +13,24 @@
 
 namespace longhaul {
 
+// Bytes of payload from one node to another.
+using NodeTraffic = std::map<std::pair<int, int>, double>;
+
+// Of the whole training. `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them.
+// Each period of the rest sends what those of the trace do on average, after a warm-up of the method. Throws
+// InputError for a plan whose messages are not between replicas alone.
+NodeTraffic node_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps);
+
 struct SiteTraffic {
   std::vector<std::string> sites;  // where the network has none each node is one: "node 3"
-  std::vector<double> leaving;     // bytes of IP packets to nodes of other sites, in the whole training
+  std::vector<double> leaving;     // bytes of IP packets to nodes of other sites
   double together() const;
 };
 
-// `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them. Each period of the rest
-// sends what those of the trace do on average, after a warm-up of the method. Throws InputError for a plan
-// whose messages are not between replicas alone.
-SiteTraffic site_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps);
+SiteTraffic site_traffic(const NodeTraffic& traffic, const Topology& topology, int segment);
+
+// The longest time that a direction of a link, or the connections of two nodes, need for their bytes, in
+// seconds: in fidelity flow the training takes at least as long.
+double busiest_s(const NodeTraffic& traffic, const Topology& topology, const TcpSpec& tcp);
 
 }  // namespace longhaul

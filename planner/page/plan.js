@@ -9,7 +9,8 @@ const count = value => value.toLocaleString('en', {maximumSignificantDigits: 3})
 const money = value => `${count(value)} ${plan.currency}`;
 // Plans may differ in the third digit.
 const duration = seconds => (seconds < 7200 ? formatDuration(seconds)
-  : seconds < 172800 ? `${digits(seconds / 3600, 4)} h` : `${digits(seconds / 86400, 4)} d`);
+  : seconds < 172800 ? `${digits(seconds / 3600, 4)} h`
+  : seconds < 63115200 ? `${digits(seconds / 86400, 4)} d` : formatDuration(seconds));
 // About so many ticks in a span of time, at what a clock or a calendar has.
 function timeStep(span, ticks) {
   const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 432000, 864000];
@@ -116,12 +117,17 @@ function dataset(method) {
 
 function draw() {
   const text = cssColor('--quiet'), grid = cssColor('--grid');
+  // Where all marks read alike, as with one plan, the middle one is enough.
+  const once = format => (value, index, ticks) => {
+    const isRepeated = ticks.every(tick => format(tick.value) === format(value)) || (index > 0 && format(ticks[index - 1].value) === format(value));
+    return isRepeated && index !== Math.floor(ticks.length / 2) ? '' : format(value);
+  };
   const axis = (title, format, stepSize) => ({
     type: 'linear',
     grace: '10%',
     title: {display: true, text: title, color: text},
     grid: {color: grid},
-    ticks: {color: text, maxTicksLimit: 7, stepSize, callback: format},
+    ticks: {color: text, maxTicksLimit: 7, stepSize, callback: once(format)},
   });
   const times = drawn.flatMap(one => [one.time_low_s, one.time_high_s]);
   const step = timeStep(Math.max((Math.max(...times) - Math.min(...times)) * 1.2, choice.time_s * 0.05), 5);
@@ -146,6 +152,7 @@ place('name').textContent = plan.name;
 place('description').textContent = plan.description || '';
 place('decision').textContent = plan.decision;
 place('against').textContent = plan.has_prices ? `cost (${plan.currency})` : 'bytes that leave a site';
+place('front-words').textContent = plan.front;
 place('not-drawn').textContent = drawn.length < plan.plans.length
   ? ` ${plan.plans.length - drawn.length} that take more than three times as long are in the table alone.` : '';
 place('memory').textContent = `Memory: ${plan.memory.words}.`;

@@ -15,7 +15,7 @@ function formatDuration(seconds) {
   const whole = Math.round(seconds), pair = (high, highName, low, lowName) => `${high} ${highName}${low ? ` ${low} ${lowName}` : ''}`;
   if (whole < 3600) return pair(Math.floor(whole / 60), 'min', whole % 60, 's');
   if (whole < 172800) return pair(Math.floor(whole / 3600), 'h', Math.floor(whole / 60) % 60, 'min');
-  return `${(seconds / 86400).toFixed(1)} d`;
+  return whole < 63115200 ? `${(seconds / 86400).toFixed(1)} d` : `${(seconds / 31557600).toFixed(1)} years`;
 }
 
 // A mark of an axis: one unit, and no more digits than it needs.

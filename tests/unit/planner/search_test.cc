@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
+#include <random>
 #include <set>
+#include <sstream>
 
 #include "analysis/run_files.h"
 #include "core/errors.h"
+#include "core/units.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul {
@@ -128,7 +133,7 @@ TEST(Search, TheFrontHoldsWhatNothingDominates) {
   json["min_utilization"] = 0;
   const PlanResult result = planned(folder, plan_of_json(folder, json));
   const SearchResult& search = result.search;
-  EXPECT_EQ(search.evaluations[0].candidate.words.find("int8") == std::string::npos, false);
+  EXPECT_NE(search.evaluations[0].candidate.words.find("int8"), std::string::npos);
   std::set<std::string> methods;
   for (const Evaluation& one : search.evaluations) methods.insert(one.candidate.method);
   EXPECT_EQ(methods.size(), 3u) << "of each method one is replayed";
@@ -154,8 +159,284 @@ Evaluation costing(double seconds, double money, double bytes) {
 TEST(ParetoFront, OfThreeCosts) {
   const std::vector<Evaluation> all = {costing(10, 5, 5), costing(12, 4, 6), costing(11, 5, 5),
                                        costing(10.01, 5.01, 5.01), costing(20, 1, 1)};
-  EXPECT_EQ(pareto_front(all, Preference::kTime), (std::vector<std::size_t>{0, 1, 4}));
-  EXPECT_EQ(pareto_front(all, Preference::kMoney), (std::vector<std::size_t>{4, 1, 0}));
+  EXPECT_EQ(pareto_front(all, {Preference::kTime}), (std::vector<std::size_t>{0, 1, 4}));
+  EXPECT_EQ(pareto_front(all, {Preference::kMoney}), (std::vector<std::size_t>{4, 1, 0}));
+}
+
+Evaluation with_h(Evaluation one, int inner_steps) {
+  one.candidate.inner_steps = inner_steps;
+  return one;
+}
+
+// A larger H may cost loss: what is better with it does not put a smaller one off the front.
+TEST(ParetoFront, ComparesWithTheSameOrASmallerH) {
+  const std::vector<Evaluation> all = {with_h(costing(10, 5, 5), 50), with_h(costing(9, 4, 4), 100),
+                                       with_h(costing(9.5, 4, 4), 100), with_h(costing(8, 6, 3), 500)};
+  EXPECT_EQ(pareto_front(all, {Preference::kTime}), (std::vector<std::size_t>{3, 1, 0}));
+}
+
+// 0.8 of 8 s of compute allow 10 s: H = 50 does at 9.9 s, and then 9.91 s with less money are a tie.
+TEST(ChoiceRule, TakesTheSmallestHThatIsFastEnoughOrTheCheapest) {
+  const auto better = [](const ChoiceRule& rule, const Evaluation& a, const Evaluation& b) {
+    return rule.is_better(a, b) && !rule.is_better(b, a);
+  };
+  const auto plan = [](double seconds, double money, int inner_steps) {
+    Evaluation one = with_h(costing(seconds, money, 1), inner_steps);
+    one.utilization = 8 / seconds;
+    return one;
+  };
+  const ChoiceRule time{Preference::kTime, 0.8, 8}, money{Preference::kMoney, 0.8, 8};
+  EXPECT_TRUE(better(time, plan(9.9, 5, 50), plan(8.1, 3, 500)));
+  EXPECT_TRUE(better(time, plan(8.1, 3, 500), plan(10.1, 5, 50)));
+  EXPECT_TRUE(better(time, plan(9.91, 4, 50), plan(9.9, 5, 50)));
+  EXPECT_TRUE(better(time, plan(10.2, 5, 100), plan(10.3, 5, 50))) << "none is fast enough";
+  EXPECT_TRUE(better(money, plan(8.1, 3, 500), plan(9.9, 5, 50)));
+  EXPECT_TRUE(better(money, plan(9.9, 5, 50), plan(10.1, 3, 500))) << "and keeps the utilization";
+}
+
+// Each of 362 million values travels in 4 bits and a scale of 4 bytes in 1024 where
+// the plan asks for e3m0, two bytes where it asks for nothing.
+TEST(Search, LowersBitsOnlyWhereAsked) {
+  const PlanFolder folder;
+  Json json = star();
+  json["candidates"]["methods"] = {{{"name", "streaming-diloco"}, {"fragments", 1}},
+                                   {{"name", "streaming-diloco"}, {"fragments", 1}, {"codec", "e3m0"}}};
+  json["candidates"]["wires"] = {"bf16", "fp32"};
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  std::map<std::string, double> bytes;
+  for (const Evaluation& one : result.search.evaluations) bytes[one.candidate.words] = one.bytes();
+  EXPECT_EQ(result.search.candidates, 3u) << "e3m0 is the same with every wire";
+  const std::string begin = "streaming-diloco fragments 1, H = 20, ";
+  // One that is posted after step 1000 would arrive five steps later: 49 are.
+  const double of_bf16 = 49 * 4 * 6 * 181e6 * 1500 / 1448;
+  ASSERT_EQ(bytes.count(begin + "e3m0 4-bit, ring, 1 connection"), 1u) << result.choice().candidate.words;
+  EXPECT_NEAR(bytes[begin + "e3m0 4-bit, ring, 1 connection"] / of_bf16, (0.5 + 4 / 1024.) / 2, 1e-5);
+  const PlanResult plain = [&] {
+    json["candidates"]["methods"] = {{{"name", "streaming-diloco"}, {"fragments", 1}}};
+    json["candidates"]["wires"] = {"bf16"};
+    return planned(folder, plan_of_json(folder, json));
+  }();
+  EXPECT_EQ(plain.choice().candidate.words, begin + "bf16, ring, 1 connection");
+  EXPECT_NEAR(plain.choice().bytes(), of_bf16, 1);
+}
+
+// diloco and local-sgd exchange the same; two orders of four nodes at one place are one order.
+TEST(Search, ReplaysWhatIsTheSameOnce) {
+  const PlanFolder folder;
+  Json json = star();
+  json["candidates"]["methods"] = {"diloco", {{"name", "local-sgd"}, {"inner_steps", 20}}};
+  json["candidates"]["wires"] = {"bf16", "bf16"};
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  EXPECT_EQ(result.search.candidates, 2u);
+  EXPECT_EQ(result.search.evaluations.size(), 2u);
+  EXPECT_LE(result.search.replays, 1);
+}
+
+// A small plan whose numbers are drawn: one or two methods, some H, collectives, wires and orders of ranks.
+Json drawn_plan(std::mt19937& random) {
+  const auto among = [&](std::vector<Json> values, std::size_t most) {
+    std::shuffle(values.begin(), values.end(), random);
+    values.resize(1 + random() % std::min(most, values.size()));
+    return Json(values);
+  };
+  const auto number = [&](double least, double most) {
+    return least * std::pow(most / least, std::uniform_real_distribution<>()(random));
+  };
+  const auto rate = [&] { return format_number(number(1e8, 4e9)) + "bps"; };
+  const Json streaming = {{"name", "streaming-diloco"}, {"fragments", 2}, {"overlap", 3}};
+  return {{"parameters", static_cast<std::int64_t>(number(1e7, 3e8))},
+          {"tokens", 250000},
+          {"tokens_per_step", 100},
+          {"step_time", "0.5s"},
+          {"accelerator", {{"price", number(1, 5)}}},
+          {"egress", {{"price", number(0.01, 1)}, {"sites", {{"b", number(0.01, 5)}}}}},
+          {"sites",
+           {{{"name", "a"}, {"nodes", 2}, {"rate", rate()}},
+            {{"name", "b"}, {"nodes", 1 + random() % 2}, {"up", rate()}, {"down", rate()}},
+            {{"name", "c"}, {"nodes", 1}, {"rate", rate()}}}},
+          {"paths",
+           {{{"between", {"a", "b"}}, {"rtt", "30ms"}},
+            {{"between", {"a", "c"}}, {"rtt", "110ms"}},
+            {{"between", {"b", "c"}}, {"rtt", "95ms"}}}},
+          {"prefer", among({"time", "money", "bytes"}, 1)[0]},
+          {"min_utilization", std::vector<double>{0.3, 0.6, 0.8, 0.95}[random() % 4]},
+          {"replays", 1000},
+          {"candidates",
+           {{"methods", among({"ddp", "diloco", streaming, "local-sgd"}, 3)},
+            {"inner_steps", among({10, 20, 50, 100}, 4)},
+            {"wires", among({"bf16", "int8"}, 2)},
+            {"all_reduce", among({"ring", "double-tree", "halving-doubling", "direct"}, 3)},
+            {"connections", among({1, 4}, 2)},
+            {"rank_orders", {"blocks", "round-robin"}}}}};
+}
+
+// Exchanges as long as in a network that is shared: at least what the busiest link needs, and a factor of the
+// exchanges' own from 1 to 3 on that, so that no order of the analytic times survives.
+PlanTools tools_with_contention(const PlanFolder& folder, unsigned seed) {
+  PlanTools tools = tools_in(folder);
+  const auto analytic = tools.replay;
+  tools.replay = [=](std::vector<ReplayTask>& tasks, const std::string& phase) {
+    analytic(tasks, phase);
+    for (const ReplayTask& task : tasks) {
+      if (task.one.network.fidelity != "flow") continue;
+      std::string exchanges = placement_in_words(task.one) + std::to_string(task.one.network.tcp.connections);
+      for (const OperationRule& rule : task.trace.plan.rules)
+        exchanges += rule.collective + std::to_string(rule.every) + to_string(rule.payload.at(0).codec) +
+                     std::to_string(rule.overlap_steps);
+      std::mt19937 random(seed + static_cast<unsigned>(std::hash<std::string>()(exchanges)));
+      const double factor = 1 + 2 * std::uniform_real_distribution<>()(random);
+      const Topology topology = placed_topology(task.one, task.trace.plan);
+      const double busiest_of_step =
+          busiest_s(node_traffic(task.one, task.trace, topology, task.one.steps()), topology,
+                    task.one.network.tcp) /
+          task.one.steps();
+      std::ostringstream slower;
+      slower << "step,replica,computed_s,done_s\n";
+      for (CsvStream rows(task.folder + "/steps.csv", {"step", "replica", "done_s"}); rows.next();) {
+        const double computing_s = 0.5 * rows.number(0);
+        const double exchanging_s = rows.number(2) - computing_s + busiest_of_step * rows.number(0);
+        slower << rows.text(0) << ',' << rows.text(1) << ",0,"
+               << format_number(computing_s + factor * exchanging_s) << '\n';
+      }
+      std::ofstream(task.folder + "/steps.csv") << slower.str();
+    }
+  };
+  return tools;
+}
+
+struct Figures {
+  double h, seconds, money, bytes;
+  bool keeps;
+};
+
+// A candidate's, with the replay that the search has, and prices by hand.
+Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const PlanTools& tools) {
+  Case one = tools.validated(candidate.scenario);
+  const int steps = one.steps();
+  const OperationPlan operations = plan_of(one);
+  one.workload.steps = steps_to_replay(operations, steps);
+  one.network.fidelity = "flow";
+  std::vector<ReplayTask> tasks = {{"", one, trace_of(one), "", ""}};
+  tasks[0].trace.evaluate_every = period_of(operations);
+  tools.replay(tasks, "");
+  const Topology topology = placed_topology(one, operations);
+  const SiteTraffic traffic = site_traffic(node_traffic(one, tasks[0].trace, topology, steps), topology, 1448);
+  Figures found{static_cast<double>(std::max(1, candidate.inner_steps)),
+                training_time(tasks[0].folder, operations, one.workload.steps, steps).total_s, 0,
+                traffic.together(), false};
+  found.money = found.seconds / 3600 * plan.nodes * plan.hardware.price;
+  for (std::size_t i = 0; i < traffic.sites.size(); ++i)
+    found.money += traffic.leaving[i] / 1e9 *
+                   (traffic.sites[i] == "b" ? plan.egress.of_site.at("b") : plan.egress.price);
+  found.keeps = 0.5 * steps >= plan.min_utilization * found.seconds;
+  return found;
+}
+
+bool covers(const Figures& a, const Figures& b, double tolerance) {
+  const double more = 1 + tolerance;
+  return a.h <= b.h && a.seconds <= b.seconds * more && a.money <= b.money * more && a.bytes <= b.bytes * more;
+}
+
+// The front and the choice by looking at every two candidates. Ten plans; none of the figures is rounded.
+TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
+  int most_on_front = 0, left_to_bounds = 0;
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const PlanFolder folder;
+    const PlanRequest plan = plan_of_json(folder, drawn_plan(random));
+    const PlannedNetwork network = planned_network(plan, folder.path());
+    for (const auto& [name, text] : network.files) folder.write(name, text);
+    const PlanTools tools = tools_with_contention(folder, seed);
+    const TokenNeeds needs = token_needs(plan, candidate_methods(plan));
+    const SearchResult search = search_plan(plan, network, needs, tools);
+    std::vector<Figures> all;
+    for (const Candidate& candidate : candidates_of(plan, network, needs.of_method))
+      all.push_back(figures_of(candidate, plan, tools));
+    if (std::any_of(all.begin(), all.end(), [](const Figures& one) { return one.keeps; }))
+      all.erase(std::remove_if(all.begin(), all.end(), [](const Figures& one) { return !one.keeps; }), all.end());
+    std::vector<Figures> front;
+    for (const Figures& one : all)
+      if (std::none_of(all.begin(), all.end(), [&](const Figures& other) {
+            return covers(other, one, 0) && !covers(one, other, 0);
+          }))
+        front.push_back(one);
+    std::vector<Figures> printed;
+    for (std::size_t i = 0; i < search.front; ++i) {
+      const Evaluation& one = search.evaluations[i];
+      printed.push_back({static_cast<double>(std::max(1, one.candidate.inner_steps)), one.total_s(), one.cost(),
+                         one.bytes(), true});
+    }
+    const auto is_among = [](const std::vector<Figures>& those, const Figures& one, double tolerance) {
+      return std::any_of(those.begin(), those.end(),
+                         [&](const Figures& other) { return covers(other, one, tolerance); });
+    };
+    for (const Figures& one : printed) {
+      const double less = 1 - 1e-6;
+      EXPECT_TRUE(is_among(front, one, 1e-9)) << one.h << " " << one.seconds;
+      EXPECT_FALSE(is_among(all, {one.h, one.seconds * less, one.money * less, one.bytes * less, true}, 0));
+    }
+    for (const Figures& one : front)
+      EXPECT_TRUE(is_among(printed, one, kSameToAPlanner)) << one.h << " " << one.seconds;
+    const Figures& choice = printed.at(0);
+    for (const Figures& one : all) {
+      const bool is_as_rare = !one.keeps || one.h == choice.h;
+      if (plan.prefer == Preference::kMoney) {
+        EXPECT_LE(choice.money, one.money * (1 + 1e-9));
+      } else if (plan.prefer == Preference::kBytes) {
+        EXPECT_LE(choice.bytes, one.bytes * (1 + 1e-9));
+      } else if (is_as_rare) {
+        EXPECT_LE(choice.seconds, one.seconds + kSameToAPlanner * 0.5 * search.evaluations[0].one.steps());
+      } else {
+        EXPECT_LE(choice.h, one.h);
+      }
+    }
+    EXPECT_EQ(search.still_open, 0);
+    most_on_front = std::max(most_on_front, static_cast<int>(search.front));
+    left_to_bounds += search.not_replayed;
+  }
+  EXPECT_GT(most_on_front, 3);
+  EXPECT_GT(left_to_bounds, 20) << "the search saves replays";
+}
+
+// Two nodes, 100 MB a chunk at 800 Mb/s measured between two sites: of 50 outer steps each sends two, and five
+// times the rate saves 0.8 s a chunk.
+TEST(Search, ReplaysFasterMeasuredPairs) {
+  const PlanFolder folder;
+  folder.write("iperf.csv", "from,to,rate_mbps,rtt_ms\na,b,800,20\n");
+  Json json = star();
+  for (const char* key : {"network", "nodes"}) json.erase(key);
+  json["parameters"] = 100000000;
+  json["tokens"] = 200000;
+  json["sites"] = {{{"name", "a"}}, {{"name", "b"}}};
+  json["measurements"] = "iperf.csv";
+  json["candidates"]["rank_orders"] = {"blocks"};
+  const PlanRequest plan = plan_of_json(folder, json);
+  const PlanResult result = planned(folder, plan);
+  EXPECT_NEAR(result.choice().total_s(), 500 + 50 * 2.02, 1e-6);
+  ASSERT_FALSE(result.sensitivity.upgrades.empty());
+  const Upgrade& first = result.sensitivity.upgrades[0];
+  EXPECT_EQ(first.what, "each connection a-b");
+  EXPECT_NEAR(first.saved_s, 50 * 1.6, 1e-6);
+  EXPECT_NEAR(first.from, 800e6, 1);
+  ASSERT_FALSE(result.sensitivity.links.empty());
+  EXPECT_EQ(result.sensitivity.links[0].name, "a-b");
+  EXPECT_NEAR(result.sensitivity.links[0].busy, 100 / 601., 1e-6);
+  const std::string text = plan_text(plan, result);
+  EXPECT_EQ(text.find("five times as fast saves"), std::string::npos);
+}
+
+TEST(Search, NamesTheSiteOfAPriceThatIsNotThere) {
+  const PlanFolder folder;
+  Json json = star();
+  json["egress"] = {{"price", 0.25}, {"sites", {{"node 7", 1}}}};
+  try {
+    planned(folder, plan_of_json(folder, json));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "egress.sites.node 7");
+    EXPECT_NE(error.parts().hint.find("did you mean \"node"), std::string::npos) << error.what();
+  }
 }
 
 // The model's 7 % are of what the network adds to the compute.
