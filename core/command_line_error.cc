@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace longhaul {
@@ -23,11 +24,25 @@ std::string help_of(const CLI::App& command) {
   return program_of(command) + " --help";
 }
 
+// "Value 0 not in range 1 to 1024"; a range without an end has the largest number, in 309 digits.
+std::optional<InputError> range_error(const std::string& path, const std::string& said) {
+  const std::string value = "Value ", range = " not in range ", to = " to ";
+  const std::size_t at = said.find(range), middle = said.find(to, at);
+  if (said.rfind(value, 0) != 0 || at == std::string::npos || middle == std::string::npos) return {};
+  const std::string found = said.substr(value.size(), at - value.size()),
+                    least = said.substr(at + range.size(), middle - at - range.size()),
+                    most = said.substr(middle + to.size());
+  constexpr std::size_t kLongestBound = 20;  // of an integer of 64 bits
+  return InputError(path, "found " + found,
+                    most.size() > kLongestBound ? "a number above 0" : least + " to " + most);
+}
+
 // What is wrong with one option: "--jobs: Value 0 not in range 1 to 1024", "TOPIC: foo not in {a,b}".
 InputError value_error(const CLI::App& command, const std::string& what) {
   const std::size_t colon = what.find(": ");
   if (colon == std::string::npos) return InputError("", what, "", help_of(command));
   const std::string path = what.substr(0, colon), said = what.substr(colon + 2);
+  if (const std::optional<InputError> range = range_error(path, said)) return *range;
   const std::size_t among = said.find(" not in {");
   if (among == std::string::npos) return InputError(path, said, "", "");
   const std::string found = said.substr(0, among);

@@ -1,5 +1,5 @@
-// The method of CONTRIBUTING.md from end to end: its step by hand, its traffic and its times in closed form,
-// and a training that is killed.
+// The method of docs/howto/add-a-method.md from end to end: its step by hand, its traffic and its times in
+// closed form, and a training that is killed.
 #include <gtest/gtest.h>
 
 #include <filesystem>

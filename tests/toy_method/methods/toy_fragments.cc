@@ -1,5 +1,6 @@
-// The method of CONTRIBUTING.md: two fragments in turn, overlapped with compute, compressed to a few columns.
-// It is in the programs of tests/toy_method alone, to show what a method needs and to hold that it is enough.
+// The method of docs/howto/add-a-method.md: two fragments in turn, overlapped with compute, compressed to a
+// few columns. It is in the programs of tests/toy_method alone, to show what a method needs and to hold that
+// it is enough.
 #include "methods/common/method.h"
 
 namespace longhaul {

@@ -64,7 +64,7 @@ TEST_F(CommandLine, SaysWhatIsWrongInOurForm) {
   EXPECT_EQ(
       error({"run", "a", "b"}),
       "found \"b\", which the command has no place for; allowed: longhaul run SCENARIO; longhaul run --help");
-  EXPECT_EQ(error({"run", "a", "--jobs", "9"}), "--jobs: Value 9 not in range 1 to 8");
+  EXPECT_EQ(error({"run", "a", "--jobs", "9"}), "--jobs: found 9; allowed: 1 to 8");
   EXPECT_NE(error({"--versoin"}).find("--versoin"), std::string::npos);
 }
 
@@ -89,6 +89,7 @@ TEST_F(CommandLine, SaysWhatIsWrongWithAProgram) {
       said({"--case", "a.json", "--thread", "2"}),
       "--thread: unknown option of longhaul-train; allowed: -h, --help, --case, --threads; did you mean "
       "\"--threads\"?");
+  EXPECT_EQ(said({"--threads", "0"}), "--threads: found 0; allowed: a number above 0");
   EXPECT_EQ(said({"--case"}),
             "--case: found no value; allowed: a resolved case (case.json); longhaul-train --help");
   EXPECT_EQ(said({"outer-stap"}),

@@ -1,0 +1,29 @@
+// The method of docs/howto/add-a-method.md with a table of its own: DiLoCo with Adam as its outer optimizer.
+#include "methods/common/method.h"
+
+namespace longhaul {
+namespace toy_adam {
+
+std::vector<Node> options() {
+  return with_all_reduce(
+      {inner_steps_option(10), number("outer_lr").above(0).by_default(0.1).means("outer learning rate"),
+       number("beta1").at_least(0).at_most(0.999).by_default(0.9).means("decay of the first moment"),
+       number("beta2").at_least(0).at_most(0.9999).by_default(0.95).means("decay of the second moment")});
+}
+
+OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
+  return {{all_reduce_rule("outer", "delta", method.options, model)}};
+}
+
+void check(const Case& one) {
+  check_inner_steps(one);
+}
+
+}  // namespace toy_adam
+
+Method toy_adam_method() {
+  using namespace toy_adam;
+  return {"toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, check, overlap_warnings};
+}
+
+}  // namespace longhaul

@@ -1,0 +1,84 @@
+// A method with a table of its own: its step on a file, as docs/howto/add-a-method.md proves one, and a
+// training that is killed. Numbers are halves and quarters, so that the arithmetic by hand is exact.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "tests/integration/command.h"
+#include "tests/integration/kills.h"
+#include "trainer/checkpoint/safetensors.h"
+
+namespace longhaul {
+namespace {
+
+using Table = std::vector<float>;  // two replicas of two parameters
+
+StoredTensor stored(const Table& table) {
+  StoredTensor tensor{"F32", {2, 2}, std::string(table.size() * sizeof(float), '\0')};
+  std::memcpy(tensor.bytes.data(), table.data(), tensor.bytes.size());
+  return tensor;
+}
+
+Table table(const StoredTensor& tensor) {
+  Table values(tensor.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
+}
+
+std::map<std::string, Table> after_step(int step, const std::map<std::string, Table>& before) {
+  const std::string folder = fresh_folder("toy-adam");
+  StoredTensors tensors;
+  for (const auto& [name, values] : before) tensors[name] = stored(values);
+  write_safetensors(folder + "/before.safetensors", tensors);
+  const CommandResult result = run_command_line(
+      "longhaul-train",
+      {"outer-step", "--method", "toy-adam", "--step", std::to_string(step), "--set", "inner_steps=10",
+       "--set", "outer_lr=0.5", "--set", "beta1=0.5", "--set", "beta2=0.75", "--in",
+       folder + "/before.safetensors", "--out", folder + "/after.safetensors"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  std::map<std::string, Table> after;
+  if (result.status == 0)
+    for (const auto& [name, tensor] : read_safetensors(folder + "/after.safetensors"))
+      after[name] = table(tensor);
+  return after;
+}
+
+// Delta is (2, 0) and (0, -4), the mean (1, -2). Step 10 is the first outer step, so both moments without
+// their bias are the mean and its square, and phi moves by half of the sign.
+TEST(ToyAdam, ItsFirstStepIsTheOneWorkedOutByHand) {
+  const std::map<std::string, Table> after = after_step(10, {{"theta", {3, 2, 1, -2}},
+                                                             {"phi", {1, 2, 1, 2}},
+                                                             {"momentum", {0, 0, 0, 0}},
+                                                             {"outer_squares", {0, 0, 0, 0}}});
+  ASSERT_EQ(after.size(), 4u);
+  EXPECT_EQ(after.at("momentum"), (Table{0.5, -1, 0.5, -1}));
+  EXPECT_EQ(after.at("outer_squares"), (Table{0.25, 1, 0.25, 1}));
+  EXPECT_EQ(after.at("phi"), (Table{1.5, 1.5, 1.5, 1.5}));
+  EXPECT_EQ(after.at("theta"), after.at("phi"));
+}
+
+// The same mean again: m = 0.75 of it, v = 0.4375 of its square, which are 1 - 0.5^2 and 1 - 0.75^2. So phi
+// moves by half of the sign once more; with the biases of the first step it would be by 0.567.
+TEST(ToyAdam, ItsSecondStepKnowsThatItIsTheSecond) {
+  const std::map<std::string, Table> after = after_step(20, {{"theta", {3.5, 1.5, 1.5, -2.5}},
+                                                             {"phi", {1.5, 1.5, 1.5, 1.5}},
+                                                             {"momentum", {0.5, -1, 0.5, -1}},
+                                                             {"outer_squares", {0.25, 1, 0.25, 1}}});
+  ASSERT_EQ(after.size(), 4u);
+  EXPECT_EQ(after.at("momentum"), (Table{0.75, -1.5, 0.75, -1.5}));
+  EXPECT_EQ(after.at("outer_squares"), (Table{0.4375, 1.75, 0.4375, 1.75}));
+  const Table phi = after.at("phi");
+  EXPECT_FLOAT_EQ(phi[0], 2);
+  EXPECT_FLOAT_EQ(phi[1], 1);
+}
+
+// Its table is in the checkpoints.
+TEST(ToyAdam, AKilledTrainingEndsWithTheSameBytes) {
+  std::mt19937 random(2);
+  const Json method = {{"name", "toy-adam"}, {"inner_steps", 8}};
+  expect_whole_after_kills(whole_training(method, 200, 3), 2, random);
+}
+
+}  // namespace
+}  // namespace longhaul
