@@ -35,13 +35,13 @@ const costColumns = () => (plan.has_prices ? [{heading: 'Cost'}, {heading: 'Egre
 const costCells = one => (plan.has_prices ? [money(one.cost), money(one.egress_cost)] : []);
 
 function fillPlans() {
-  const columns = [{heading: 'Plan', words: true}, {heading: 'Time'}, {heading: 'From'}, {heading: 'To'}, {heading: 'Computes'},
-    ...costColumns(), {heading: 'Leaves sites'}, {heading: 'Accelerator hours'}, {heading: '', words: true}];
-  const state = (one, index) => (index === 0 ? 'taken' : one.is_on_front ? 'on the front' : one.left_out);
+  // What a plan is stands beside its name, where no narrow page cuts it off.
+  const columns = [{heading: 'Plan', words: true}, {heading: '', words: true}, {heading: 'Time'}, {heading: 'From'}, {heading: 'To'},
+    {heading: 'Computes'}, ...costColumns(), {heading: 'Leaves sites'}, {heading: 'Accelerator hours'}];
+  const state = (one, index) => (index === 0 ? 'taken' : one.is_on_front ? 'front' : one.left_out && 'left out');
   place('plans-table').append(table(columns, plan.plans.map((one, index) => [
-    one.words, duration(one.time_s), duration(one.time_low_s), duration(one.time_high_s),
-    formatPercent(one.utilization), ...costCells(one), formatBytes(one.bytes_leaving_sites), count(one.accelerator_hours),
-    state(one, index)]), index => (plan.plans[index].is_on_front ? '' : 'aside')));
+    one.words, state(one, index), duration(one.time_s), duration(one.time_low_s), duration(one.time_high_s),
+    formatPercent(one.utilization), ...costCells(one), formatBytes(one.bytes_leaving_sites), count(one.accelerator_hours)]), index => (plan.plans[index].is_on_front ? '' : 'aside')));
 }
 
 function fillInnerSteps() {
