@@ -106,7 +106,8 @@ def pieces(block):
 
 
 def sentence_count(text):
-    text = md.LINK.sub(lambda link: link.group(1), md.COMMENT.sub("", text)).replace("*", "").strip()
+    text = md.LINK.sub(lambda link: link.group(1), text).replace("*", "").strip()
+    text = re.sub(r"^([-+]|\d+[.)])\s+", "", text)
     return len(re.findall(r"[.?!:](?=\s+[A-Z0-9(\"]|$)", text)) or (1 if md.words(text) else 0)
 
 
@@ -126,8 +127,12 @@ def problems_of(source, verdicts):
 
 
 def problems_of_piece(text, verdicts, is_row):
-    parts = re.split(r"((?:\s*<!--\s*claim:.*?-->)+\s*\|?)", text, flags=re.S)
+    if is_row:
+        parts = [text, "".join(mark.group(0) for mark in MARK.finditer(text))]
+    else:
+        parts = re.split(r"((?:\s*<!--\s*claim:.*?-->)+)", text, flags=re.S)
     for said, marks in zip(parts[::2], parts[1::2] + [""]):
+        said = md.COMMENT.sub("", said)
         if md.words(said) == 0:
             continue
         if not marks:
