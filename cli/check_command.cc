@@ -120,6 +120,7 @@ int check_command(const CheckOptions& options) {
   const WorkEstimate work = estimate_work(plan, 1, cores_here(), kept_files("", scenario));
   std::vector<std::string> warnings = scenario_warnings(scenario);
   if (!options.anywhere) {
+    check_corpora(plan, scenario.file);
     for (std::string& warning : machine_warnings(work, scenario.file, "results", ""))
       warnings.push_back(std::move(warning));
   }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/corpora.h"
 #include "core/errors.h"
 #include "core/files.h"
 #include "core/units.h"
@@ -95,6 +96,15 @@ std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::s
       "the run takes about {} of disk, and where {} is {} are free: name another folder with --out, "
       "or leave something out (--timeline none, fewer cases, a smaller model)",
       human_bytes(work.disk_bytes), folder, human_bytes(*free))};
+}
+
+void check_corpora(const WorkPlan& plan, const std::string& file) {
+  try {
+    for (const Training& training : plan.trainings)
+      if (training.example->train) check_corpus_is_here(training.example->train->data.corpus);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
 }
 
 int cores_here() {

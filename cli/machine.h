@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/work_estimate.h"
+#include "cli/work_plan.h"
 
 namespace longhaul {
 
@@ -28,6 +29,10 @@ void check_memory(const WorkEstimate& work, const std::string& device, double me
 // warn of: more disk than is free.
 std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,
                                           const std::string& folder, const std::string& device);
+
+// Throws InputError (path train.data.corpus, in `file`) where a training of `plan` takes a corpus that this
+// machine does not have, with the script that brings it.
+void check_corpora(const WorkPlan& plan, const std::string& file);
 
 int cores_here();
 

@@ -416,6 +416,7 @@ void check_machine(const RunOptions& options, const Scenario& scenario) {
   if (options.only == "replay") plan.trainings.clear();
   const WorkEstimate work = estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs),
                                           kept_files(options.timeline, scenario));
+  if (!options.resume) check_corpora(plan, options.scenario);  // what has been trained needs no text
   const std::string folder = options.out.empty() ? "results" : options.out;
   const std::vector<std::string> warnings = machine_warnings(work, options.scenario, folder, options.device);
   if (!options.quiet && !options.resume) warn(warnings);

@@ -1,5 +1,6 @@
 #include "core/scenario_options.h"
 
+#include "core/corpora.h"
 #include "core/device_node.h"
 #include "core/errors.h"
 #include "core/faults.h"
@@ -30,10 +31,11 @@ std::vector<Node> model_dimensions() {
 Node data_options() {
   return one_of(
              "data",
-             {choice("corpus", {"system-headers", "linux-source-6.1"})
+             {choice("corpus", {"system-headers", kLinuxSource.name, kDebianProse.name})
                   .means("byte tokens; system-headers: the C and C++ headers of libstdc++, libc and Linux in "
                          "the standard include folder; linux-source-6.1: Debian's package of that name, "
-                         "unpacked by scripts/linux_source.sh"),
+                         "unpacked by scripts/linux_source.sh; debian-prose-12: English paragraphs of Debian "
+                         "12's documentation packages, by scripts/debian_prose.sh"),
               list_of("text", text("")).not_empty().means("globs of text files, read as byte tokens"),
               list_of("shards", text(""))
                   .not_empty()
@@ -72,8 +74,9 @@ Node train_options() {
                   .at_most(0.5)
                   .by_default(0.05)
                   .means(
-                      "held-out share: of a corpus this share of its files (system-headers) or folders "
-                      "(linux-source-6.1), chosen by a hash of their names; otherwise the end of the text"),
+                      "held-out share: of a corpus this share of its files (system-headers), folders "
+                      "(linux-source-6.1) or documents (debian-prose-12), chosen by a hash of their names; "
+                      "otherwise the end of the text"),
               either("evaluate_sequences", {integer("").at_least(1), choice("", {"all"})})
                   .by_default(32)
                   .in("sequences")

@@ -194,7 +194,7 @@ class Checker:
             return
         key = (files[0], tuple(sets))
         if key not in self.checked:
-            command = [self.programs.path("longhaul"), "check", files[0]] + [x for s in sets for x in ("--set", s)]
+            command = [self.programs.path("longhaul"), "check", "--anywhere", files[0]] + [x for s in sets for x in ("--set", s)]
             run = subprocess.run(command, cwd=self.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300,
                                  universal_newlines=True)
             self.checked[key] = run.stderr.strip() if run.returncode else None

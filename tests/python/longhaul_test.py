@@ -333,6 +333,62 @@ class Tokenizer:
         self.assertFalse((self.folder / "train.bin").exists())
 
 
+class GapByReplicas(InAFolder):
+    """docs/examples/gap_by_replicas.py, on losses with known slopes."""
+
+    @classmethod
+    def setUpClass(cls):
+        spec = importlib.util.spec_from_file_location("gap_by_replicas", SOURCE / "docs/examples/gap_by_replicas.py")
+        cls.example = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(cls.example)
+
+    # Seed s is 0.5 + 0.01 s log2 N above a baseline that has a course of its own; at N = 64 `bump` more.
+    @staticmethod
+    def rows(bump=0.0):
+        rows = []
+        for seed in (1, 2, 3):
+            for replicas in (16, 64, 256):
+                base = 2 - 0.1 * seed + 1 / replicas
+                gap = 0.5 + 0.01 * seed * math.log2(replicas) + (bump if replicas == 64 else 0)
+                rows += [{"label": "ddp", "seed": seed, "replicas": replicas, "final_loss": base},
+                         {"label": "noloco", "seed": seed, "replicas": replicas, "final_loss": base + gap}]
+        return rows
+
+    def law(self, rows):
+        return self.example.law_of(self.example.gaps(rows, "noloco", "ddp"))
+
+    def test_the_slope_is_the_mean_over_the_seeds_and_its_interval_is_students(self):
+        law = self.law(self.rows())
+        self.assertAlmostEqual(law.slope, 0.02)
+        self.assertAlmostEqual(law.intercept, 0.5)
+        self.assertAlmostEqual(law.high - law.slope, 4.303 * 0.01 / math.sqrt(3))  # slopes 0.01, 0.02, 0.03
+        self.assertAlmostEqual(law.slope - law.low, 4.303 * 0.01 / math.sqrt(3))
+        self.assertAlmostEqual(law.worst, 0)
+
+    def test_what_is_off_the_line_is_said(self):  # a bump of 0.3 in the middle of three: +0.2 there, -0.1 at the ends
+        law = self.law(self.rows(bump=0.3))
+        self.assertAlmostEqual(law.slope, 0.02)
+        self.assertAlmostEqual(law.worst, 0.2)
+
+    def test_pairs_that_lack_a_case_or_have_two_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "same seeds and replicas"):
+            self.law(self.rows()[:-1])
+        with self.assertRaisesRegex(ValueError, "two cases with seed 3 and 256"):
+            self.law(self.rows() + self.rows()[-1:])
+        with self.assertRaisesRegex(ValueError, "2 to 10 seeds"):
+            self.law([row for row in self.rows() if row["seed"] == 1])
+
+    def test_a_table_of_a_run(self):
+        rows = [dict(row, case=f"{row['label']}{i}", status="done", swept={"replicas": row["replicas"], "train.batch": batch})
+                for batch in (4, 1) for i, row in enumerate(self.rows(bump=0.3 * (batch == 1)))]
+        self.write("run/scenario.json", "{}")
+        self.write("run/summary.json", json.dumps({"format": 1, "cases": rows}))
+        done = subprocess.run([sys.executable, SOURCE / "docs/examples/gap_by_replicas.py", self.folder / "run", "--where",
+                               "train.batch=4"], capture_output=True, text=True, check=True,
+                              env=dict(os.environ, PYTHONPATH=str(SOURCE / "python")))
+        self.assertRegex(done.stdout, r"noloco +\+0\.0200 +\[-0\.0048, \+0\.0448\] +[+-]0\.0000   3, \[16, 64, 256\]")
+
+
 @unittest.skipIf(importlib.util.find_spec("pip") is None or importlib.util.find_spec("setuptools") is None
                  or importlib.util.find_spec("wheel") is None or importlib.util.find_spec("venv") is None,
                  "pip, setuptools, wheel and venv are needed (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")

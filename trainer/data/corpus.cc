@@ -197,12 +197,18 @@ std::vector<CorpusFile> linux_source(double fraction, const std::string& folder)
   for (const char* part : {"Documentation", "fs", "include", "kernel", "mm", "net"})
     collector.add_tree(part, {".c", ".h", ".rst", ".txt", ".yaml"});
   std::vector<CorpusFile> files = std::move(collector).sorted();
-  if (files.empty())
-    throw InputError("train.data.corpus", "no source was found in " + folder,
-                     "Debian's linux-source-6.1, unpacked there",
-                     "run scripts/linux_source.sh (as root), or name files with train.data.text");
+  if (files.empty()) throw missing_corpus(kLinuxSource, folder);
   for (CorpusFile& file : files)
     file.is_held_out = is_held_out(fs::path(file.name).parent_path().generic_string(), fraction);
+  return files;
+}
+
+std::vector<CorpusFile> debian_prose(double fraction, const std::string& folder) {
+  Collector collector(folder);
+  collector.add_tree("", {".txt"});
+  std::vector<CorpusFile> files = std::move(collector).sorted();
+  if (files.empty()) throw missing_corpus(kDebianProse, folder);
+  for (CorpusFile& file : files) file.is_held_out = is_held_out(file.name, fraction);
   return files;
 }
 

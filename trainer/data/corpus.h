@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/corpora.h"
+
 namespace longhaul {
 
 struct CorpusFile {
@@ -26,10 +28,14 @@ std::vector<CorpusFile> system_headers(double fraction, const std::string& inclu
 // "linux-source-6.1": C sources, headers and documentation (.c .h .rst .txt .yaml) of the folders
 // Documentation, fs, include, kernel, mm and net of Debian's package of that name, 165 MB. One version of the
 // package has one hash on every machine. Held out: `fraction` of the folders, by the hash of their names,
-// each with all files directly in it. Throws InputError (path train.data.corpus) where `folder` is not the
-// unpacked source.
-std::vector<CorpusFile> linux_source(double fraction,
-                                     const std::string& folder = "/usr/src/linux-source-6.1");
+// each with all files directly in it. Throws missing_corpus() where `folder` is not the unpacked source.
+std::vector<CorpusFile> linux_source(double fraction, const std::string& folder = kLinuxSource.folder);
+
+// "debian-prose-12": English paragraphs of 170 documentation packages of Debian 12, a file (.txt) for each,
+// as scripts/debian_prose.sh writes them. A document is a package: `fraction` of them are held out, by the
+// hash of their files' names, so that no page of a held-out manual is in the training part. Throws
+// missing_corpus() where `folder` has none.
+std::vector<CorpusFile> debian_prose(double fraction, const std::string& folder = kDebianProse.folder);
 
 // Whether what has this name is held out: a hash of the name, as a number in [0, 1), is below `fraction`.
 bool is_held_out(const std::string& name, double fraction);

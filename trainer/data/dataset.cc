@@ -22,6 +22,12 @@ TokenText synthetic_text(const TrainSpec& train, std::uint64_t seed, std::option
   return source.text(train.data.synthetic.tokens);
 }
 
+std::vector<CorpusFile> corpus_files(const std::string& name, double fraction) {
+  if (name == kLinuxSource.name) return linux_source(fraction);
+  if (name == kDebianProse.name) return debian_prose(fraction);
+  return system_headers(fraction);
+}
+
 Dataset corpus_dataset(const std::vector<CorpusFile>& files) {
   Dataset dataset;
   std::vector<std::string> training, held_out;
@@ -68,8 +74,7 @@ void check_not_empty(const TokenText& text) {
 Dataset dataset_of(const Case& one) {
   const TrainSpec& train = *one.train;
   if (train.data.kind == DataSpec::Kind::kCorpus)
-    return corpus_dataset(train.data.corpus == "system-headers" ? system_headers(train.validation_fraction)
-                                                                : linux_source(train.validation_fraction));
+    return corpus_dataset(corpus_files(train.data.corpus, train.validation_fraction));
   if (train.data.kind == DataSpec::Kind::kSynthetic) {
     std::optional<double> entropy;
     Dataset dataset = with_held_out_end(synthetic_text(train, one.seed, entropy), train.validation_fraction);

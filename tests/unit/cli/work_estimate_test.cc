@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "cli/machine.h"
 #include "cli/validated_scenario.h"
+#include "core/corpora.h"
 #include "core/errors.h"
 #include "tests/support/files.h"
 
@@ -128,6 +131,23 @@ TEST(Machine, SaysWhatItHas) {
   EXPECT_GT(memory_here().value_or(0), 1e8);
   EXPECT_EQ(free_disk("/").value_or(0) > 0, true);
   EXPECT_TRUE(free_disk("/a/folder/that/is/not/there").has_value()) << "of the nearest that is";
+}
+
+// Only whether the folder is there: this machine may have a corpus or not.
+TEST(Machine, ACorpusThatIsNotHereIsNamedWithTheScriptThatBringsIt) {
+  for (const InstalledCorpus& corpus : {kLinuxSource, kDebianProse}) {
+    Json scenario = trained({{{"name", "ddp"}}}, {{"hidden", 8}, {"ffn", 16}}, 1);
+    scenario["train"]["data"] = {{"corpus", corpus.name}};
+    const Scenario valid = validated(scenario);
+    try {
+      check_corpora(plan_work(valid, {}), "file.json");
+      EXPECT_TRUE(std::filesystem::is_directory(corpus.folder));
+    } catch (const InputError& error) {
+      EXPECT_FALSE(std::filesystem::exists(corpus.folder));
+      EXPECT_EQ(error.parts().path, "train.data.corpus");
+      EXPECT_NE(std::string(error.what()).find(std::string("run ") + corpus.script), std::string::npos);
+    }
+  }
 }
 
 TEST(Warnings, OfWhatDoesNotCount) {

@@ -150,6 +150,30 @@ TEST(LinuxSource, WithoutItTheMessageNamesTheScript) {
                {"train.data.corpus", "scripts/linux_source.sh"});
 }
 
+// By hand: 60 documents, none of whose parts may be split, and files that are not its text.
+TEST(DebianProse, ADocumentIsAFileAndHeldOutWhole) {
+  const TemporaryFolder folder;
+  std::vector<std::string> names;
+  for (int i = 0; i < 60; ++i) names.push_back("manual-" + std::to_string(i) + "-doc.txt");
+  make_files(folder, names);
+  make_files(folder, {"packages"});
+  const std::vector<CorpusFile> files = debian_prose(0.3, folder.path);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names_of(files), names);
+  int held_out = 0;
+  for (const CorpusFile& file : files) {
+    EXPECT_EQ(file.is_held_out, is_held_out(file.name, 0.3)) << file.name;
+    held_out += file.is_held_out;
+  }
+  EXPECT_NEAR(held_out, 18, 14);  // four standard deviations of 60 draws of 0.3
+}
+
+TEST(DebianProse, WithoutItTheMessageNamesTheScript) {
+  const TemporaryFolder folder;
+  expect_parts(input_error([&] { debian_prose(0.05, folder.path); }),
+               {"train.data.corpus", "debian-prose-12", "scripts/debian_prose.sh"});
+}
+
 // Every pair of places compared, and runs of equal tokens marked: the slow reference.
 std::vector<bool> copied_by_comparing(const std::vector<Token>& training,
                                       const std::vector<Token>& held_out) {

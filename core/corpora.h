@@ -1,0 +1,31 @@
+// The corpora that a script puts on a machine: where their files are, and how they come there.
+#pragma once
+
+#include <string>
+
+#include "core/errors.h"
+
+namespace longhaul {
+
+struct InstalledCorpus {
+  const char* name;      // in train.data.corpus
+  const char* folder;    // where the script puts it
+  const char* contents;  // in words
+  const char* script;    // run as root
+};
+
+constexpr InstalledCorpus kLinuxSource{"linux-source-6.1", "/usr/src/linux-source-6.1",
+                                       "Debian's linux-source-6.1, unpacked there",
+                                       "scripts/linux_source.sh"};
+constexpr InstalledCorpus kDebianProse{"debian-prose-12", "/usr/local/share/debian-prose-12",
+                                       "the prose of Debian 12's documentation packages",
+                                       "scripts/debian_prose.sh"};
+
+// That `folder` has no file of it. Path train.data.corpus.
+InputError missing_corpus(const InstalledCorpus& corpus, const std::string& folder);
+
+// Throws missing_corpus() where `name` is one of these and its folder does not exist. What lies in the folder
+// is not looked at.
+void check_corpus_is_here(const std::string& name);
+
+}  // namespace longhaul
