@@ -109,6 +109,8 @@ class GroupTimes {
     sync_s_.at(as_index(replica)) = sync_s;
   }
 
+  int sitting_out() const { return longhaul::sitting_out(trace_.plan, trace_.context.replicas); }
+
   // Mean over exchanges and their groups of the longest sync_s in the group; 0 without any.
   double mean_of_last() {
     finish_exchange();
@@ -202,6 +204,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   }
   const double replicas = one.replicas;
   record["exchanges"] = outer_steps;
+  if (groups.sitting_out() > 0) record["sitting_out"] = groups.sitting_out();
   record["bytes_per_sync"] =
       outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
   record["sync_time_s"] = to_json(sync_s);

@@ -19,6 +19,7 @@ namespace longhaul {
 //   collective              its all_reduce, or its pattern, or null
 //   rank_order              "blocks", ..., "list": of the replicas over the sites, where there are sites
 //   model_parameters        of what travels
+//   sitting_out             replicas in no group at an outer step, where groups are drawn and leave some over
 //   exchanges               outer steps
 //   bytes_per_sync          payload of one replica in an outer step, mean, with what is sent ahead for it
 //   sync_time_s, wait_s, exposed_s

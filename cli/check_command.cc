@@ -33,6 +33,16 @@ void print_placement(const Case& one) {
   std::printf("    %s\n    %s\n", gain_in_words(order).c_str(), places_in_words(one, order.places).c_str());
 }
 
+// Replicas that the groups leave over.
+void print_sitting_out(const Case& one) {
+  const int count = sitting_out(plan_of(one), one.replicas);
+  if (count > 0)
+    std::printf(
+        "    %d of %d replicas sit%s out each outer step, drawn anew: each takes the step of a group of "
+        "one\n",
+        count, one.replicas, count == 1 ? "s" : "");
+}
+
 // What the devices of a node say to each other. With stages the passes of all of a replica's workers.
 void print_node(const Case& one) {
   if (!one.workload.node) return;
@@ -54,6 +64,7 @@ void print_case(const CaseEstimate& estimate) {
       human_duration(estimate.replay.seconds).c_str());
   if (const std::string pace = pace_in_words(one); !pace.empty()) std::printf("    %s\n", pace.c_str());
   print_node(one);
+  print_sitting_out(one);
   print_placement(one);
 }
 
@@ -83,6 +94,7 @@ Json as_json(const Scenario& scenario, const WorkPlan& plan, const WorkEstimate&
                      {"seed", estimate.one->seed},
                      {"swept", estimate.one->swept},
                      {"replicas", estimate.one->replicas},
+                     {"sitting_out", sitting_out(plan_of(*estimate.one), estimate.one->replicas)},
                      {"steps", estimate.one->steps()},
                      {"transfers", estimate.replay.transfers},
                      {"payload_bytes", estimate.replay.payload_bytes},

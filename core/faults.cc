@@ -215,7 +215,7 @@ Node recovery_options() {
               choice("partners", {"drawn", "redrawn"})
                   .by_default("drawn")
                   .means("of groups that are drawn: who lacks a partner goes on alone, or meets others who "
-                         "lack one"),
+                         "lack one or sit out"),
               number("state_bytes")
                   .above(0)
                   .at_most(1000)

@@ -7,9 +7,7 @@ namespace longhaul {
 namespace gossip {
 
 std::vector<Node> options() {
-  return {inner_steps_option(50),
-          integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
-          grace_option()};
+  return {inner_steps_option(50), group_size_option(), grace_option()};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -27,7 +25,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 void check(const Case& one) {
   check_inner_steps(one);
-  check_whole_groups(one);
+  check_groups(one);
   check_waiting(one);
 }
 

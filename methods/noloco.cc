@@ -18,7 +18,7 @@ std::vector<Node> options() {
       number("beta").above(0).by_default(0.7).means("outer learning rate β on the group's mean Δ"),
       number("gamma").at_least(0).by_default(0.7).means(
           "pull γ of the slow weights towards the group's mean"),
-      integer("group_size").at_least(2).by_default(2).in("replicas").means("replicas in a group (n)"),
+      group_size_option(),
       choice("pairing", {"random", "sites"})
           .by_default("random")
           .means("random: any replicas are a group (the paper's); sites: replicas of one site, and at every "
@@ -64,9 +64,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 void check(const Case& one) {
   check_inner_steps(one);
-  check_whole_groups(one);
+  check_groups(one);
   check_waiting(one);
-  if (one.method.options.value("grace", Json("unlimited")) != "unlimited" && one.method.options.at("pattern") == "presend")
+  if (one.method.options.value("grace", Json("unlimited")) != "unlimited" &&
+      one.method.options.at("pattern") == "presend")
     throw InputError("method.grace", "found with pattern \"presend\"", "exchange, root, serial",
                      "φ would go ahead to a partner that may be passed by");
 }
@@ -83,8 +84,8 @@ std::vector<std::string> warnings(const Case& one) {
 }  // namespace noloco
 
 double noloco_gamma_bound(double alpha, int group_size, int replicas) {
-  const double n = group_size, count = replicas;
-  const double k = (1 - 1 / n) * count / (count - 1);
+  const int groups = replicas / group_size;  // whole ones
+  const double k = groups * (group_size - 1.) / (replicas - 1.);
   return 2 * (1 - alpha * alpha) / (1 + alpha - 2 * alpha * k);
 }
 

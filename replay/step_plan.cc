@@ -143,10 +143,16 @@ bool is_there(const Attendance& attendance, int replica) {
   return attendance.roles[as_index(replica)] == Attendance::Role::kMember;
 }
 
-// The drawn groups without those who are absent. Groups that lack a member stay as they are, or their members
-// form new ones in the order of the draw.
+// The drawn groups without those who are absent. Groups that lack a member stay as they are; or their members
+// form new ones in the order of the draw, with those that were drawn to sit out.
 std::vector<std::vector<int>> attended(const std::vector<std::vector<int>>& drawn,
                                        const Attendance& attendance) {
+  const auto lacks_a_partner = [&](const std::vector<int>& group) {
+    return group.size() > 1 && std::any_of(group.begin(), group.end(),
+                                           [&](int replica) { return !is_there(attendance, replica); });
+  };
+  const bool redraws =
+      attendance.redraws_partners && std::any_of(drawn.begin(), drawn.end(), lacks_a_partner);
   std::vector<std::vector<int>> groups;
   std::vector<int> left;
   std::size_t size = 2;
@@ -154,7 +160,7 @@ std::vector<std::vector<int>> attended(const std::vector<std::vector<int>>& draw
     std::vector<int> there;
     for (const int replica : group)
       if (is_there(attendance, replica)) there.push_back(replica);
-    if (there.size() < group.size() && attendance.redraws_partners) {
+    if (redraws && (there.size() < group.size() || group.size() == 1)) {
       left.insert(left.end(), there.begin(), there.end());
       size = std::max(size, group.size());
     } else {

@@ -135,7 +135,9 @@ class Exporter {
 
  private:
   void walk(int step, const std::vector<Operation>& posted) {
-    for (std::size_t r = 0; r < graphs_.size(); ++r) compute_until(step, r);
+    for (std::size_t r = 0; r < graphs_.size(); ++r)
+      if (times_.count({step, static_cast<std::int64_t>(r)}) > 0 || !sits_out(posted, static_cast<int>(r)))
+        compute_until(step, r);
     for (const Operation& one : posted)
       if (one.rule->overlap_steps == 0) exchange(one, [&](std::size_t r) -> Ids& { return graphs_[r].last; });
     if (const auto due = pending_.find(step); due != pending_.end()) {
@@ -145,6 +147,13 @@ class Exporter {
     }
     for (const Operation& one : posted)
       if (one.rule->overlap_steps > 0) post_overlapped(one);
+  }
+
+  // Without a row of the step, its compute goes on to the next one.
+  static bool sits_out(const std::vector<Operation>& posted, int replica) {
+    return std::any_of(posted.begin(), posted.end(), [replica](const Operation& one) {
+      return std::count(one.groups.begin(), one.groups.end(), std::vector<int>{replica}) > 0;
+    });
   }
 
   void compute_until(int step, std::size_t r) {

@@ -62,10 +62,40 @@ void read_groups(const std::string& trace_file, std::int64_t step, StepLanes& la
     });
     if (groups.empty()) continue;
     for (std::size_t number = 0; number < groups.size(); ++number)
-      for (const std::int64_t replica : groups[number])
+      for (const std::int64_t replica : groups[number]) {
+        if (groups[number].size() == 1) lanes.try_emplace(replica);  // sits out
         if (const auto lane = lanes.find(replica); lane != lanes.end())
           lane->second.group = static_cast<int>(number);
+      }
     return;  // the first rule of the step is the one that blocks
+  }
+}
+
+bool is_known(const Lane& lane, std::int64_t former) {
+  return lane.done > 0 && (lane.from > 0 || former == 0);
+}
+
+// Who exchanges nothing at a step has no row of it: steps.csv says when it goes on. Where that has not all
+// steps the lane is left out, or begins where the first of the others does.
+void complete(const std::string& case_folder, std::int64_t former, std::int64_t step, StepLanes& lanes) {
+  const auto lacks = [&](const auto& entry) { return !is_known(entry.second, former); };
+  if (std::none_of(lanes.begin(), lanes.end(), lacks)) return;
+  for (CsvStream rows(case_folder + "/steps.csv", {"step", "replica", "computed_s", "done_s"});
+       rows.next();) {
+    const std::int64_t at = rows.integer(0);
+    if (at > step) break;
+    const auto lane = lanes.find(rows.integer(1));
+    if (lane == lanes.end()) continue;
+    if (at == former && lane->second.from == 0) lane->second.from = rows.number(3);
+    if (at == step && lane->second.done == 0)
+      lane->second.ready = lane->second.start = lane->second.done = rows.number(2);
+  }
+  double first = std::numeric_limits<double>::infinity();
+  for (const auto& [replica, lane] : lanes)
+    if (is_known(lane, former)) first = std::min(first, lane.from);
+  for (auto at = lanes.begin(); at != lanes.end();) {
+    if (former > 0 && at->second.from == 0) at->second.from = first;
+    at = at->second.done == 0 ? lanes.erase(at) : std::next(at);
   }
 }
 
@@ -100,6 +130,7 @@ Json outer_step_of(const std::string& case_folder, std::size_t most) {
   const std::int64_t step = steps[index], former = index > 0 ? steps[index - 1] : 0;
   StepLanes lanes = read_lanes(case_folder, former, step);
   read_groups(case_folder + "/trace.jsonl", step, lanes);
+  complete(case_folder, former, step, lanes);
   double origin = std::numeric_limits<double>::infinity();
   for (const auto& entry : lanes) origin = std::min(origin, entry.second.from);
   Json json = {{"step", step},        {"index", index + 1},       {"count", steps.size()},

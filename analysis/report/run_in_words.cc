@@ -277,6 +277,17 @@ std::string recovery_in_words(const Json& recovery) {
       recovery.value("start", "peer") == "own" ? "has its own state" : "downloads a peer's state");
 }
 
+// Of drawn groups that leave some replicas over; "" where none does.
+std::string sitting_out_in_words(const std::vector<Json>& records) {
+  std::vector<Json> those;
+  for (const Json& record : records)
+    if (record.contains("sitting_out")) those.push_back(record);
+  if (those.empty()) return "";
+  return fmt::format("; with {} some sit out each outer step, drawn anew: {} of {}",
+                     values_in(those, "label"), values_in(those, "sitting_out"),
+                     values_in(those, "replicas"));
+}
+
 std::string sweep_in_words(const std::vector<Json>& records) {
   std::vector<std::string> parts;
   for (const std::string& key : swept_keys(records)) parts.push_back(key + ": " + values_in(records, key));
@@ -290,7 +301,7 @@ Json run_in_words(const Json& scenario, const std::vector<Json>& records) {
   const auto say = [&](const char* term, const std::string& text) {
     if (!text.empty()) words.push_back({{"term", term}, {"text", text}});
   };
-  say("Replicas", values_in(records, "replicas"));
+  say("Replicas", values_in(records, "replicas") + sitting_out_in_words(records));
   say("Methods", methods_in_words(scenario));
   say("Pipeline", pipeline_in_words(member(scenario, "pipeline")));
   if (!member(scenario, "train").is_null())

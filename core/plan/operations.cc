@@ -158,6 +158,14 @@ bool has_targets(Grouping grouping) {
   return grouping == Grouping::kTargets || grouping == Grouping::kRegularTargets;
 }
 
+int sitting_out(const OperationPlan& plan, int replicas) {
+  int most = 0;
+  for (const OperationRule& rule : plan.rules)
+    if (rule.grouping == Grouping::kRandom || rule.grouping == Grouping::kSites)
+      most = std::max(most, replicas % rule.group_size);
+  return most;
+}
+
 int training_replicas(const OperationPlan& plan, int replicas) {
   return plan.takes_whole_batch ? 1 : replicas;
 }
@@ -284,6 +292,7 @@ std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, in
   const int count = replicas / group_size;
   std::vector<std::vector<int>> groups(as_index(count));
   for (int i = 0; i < count * group_size; ++i) groups[as_index(i % count)].push_back(order[as_index(i)]);
+  for (int i = count * group_size; i < replicas; ++i) groups.push_back({order[as_index(i)]});
   return groups;
 }
 
@@ -308,6 +317,7 @@ std::vector<std::vector<int>> groups_inside_sites(std::uint64_t seed, const std:
     add(places_left[site] > 0 ? open[site] : left_over, replica);
     --places_left[site];
   }
+  for (const int replica : left_over) groups.push_back({replica});
   return groups;
 }
 

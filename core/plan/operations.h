@@ -22,7 +22,8 @@ const std::vector<std::string>& all_to_all_collectives();  // the same of an all
 
 enum class Grouping {
   kEveryone,  // one group of all replicas
-  kRandom,    // disjoint groups of `group_size`, drawn anew for each outer step from the seed
+  kRandom,    // disjoint groups of `group_size`, drawn anew for each outer step from the seed; those that are
+              // left over, fewer than `group_size`, sit out: each is a group of one
   kSites,     // the same, inside a site but at every `across_every`-th outer step across sites
   kTwoLevel,  // all of a site; at every `across_every`-th outer step all replicas
   kGrid,      // replicas that differ in one digit only, written with the base `group_size`: in the last digit
@@ -181,6 +182,9 @@ struct OperationPlan {
   DynamicSteps dynamic_steps = {};         // its rules then post at the end of rounds alone
 };
 
+// How many replicas sit out each outer step, where groups are drawn: those that are left over.
+int sitting_out(const OperationPlan& plan, int replicas);
+
 // How many of the replicas have something to do.
 int training_replicas(const OperationPlan& plan, int replicas);
 
@@ -271,7 +275,8 @@ std::int64_t contributed_columns(const OperationRule& rule, const PayloadPart& p
 // Groups are drawn anew for each outer step, from (seed, step) alone.
 
 // The random groups of the outer step at `step`: a permutation π of the replicas from (seed, step); group k
-// is π[k], π[k + N/n], … (NoLoCo's pairing for n = 2). replicas must be a multiple of group_size.
+// is π[k], π[k + ⌊N/n⌋], … (NoLoCo's pairing for n = 2). The last N mod n of π sit out, each a group of one
+// behind the others.
 std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step);
 
 // The groups of `group_size` of the outer step at `step` that know of sites; `site_of` by replica. Drawn from
@@ -279,9 +284,9 @@ std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, in
 //
 // Inside: the replicas of a site, in the order of π, are cut into groups; those that are left over (of a site
 // whose size is no multiple of group_size: one of three in pairs) form groups together, in the order of π,
-// across sites. Across: random_groups, in which members that share a site with another of their group change
-// places with members of other groups while that leaves fewer such members. In pairs none is left where no
-// site has more than half of the replicas.
+// across sites; the last N mod n of these sit out. Across: random_groups, in which members that share a site
+// with another of their group change places with members of other groups, or with those that sit out, while
+// that leaves fewer such members. In pairs none is left where no site has more than half of the replicas.
 std::vector<std::vector<int>> groups_inside_sites(std::uint64_t seed, const std::vector<int>& site_of,
                                                   int group_size, int step);
 std::vector<std::vector<int>> groups_across_sites(std::uint64_t seed, const std::vector<int>& site_of,

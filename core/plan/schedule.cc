@@ -95,6 +95,21 @@ void drop_small_groups(std::vector<std::vector<int>>& groups, std::size_t least)
                groups.end());
 }
 
+// The groups of one replica that were drawn: those of replicas that are there, and met no other all the same
+// (RecoverySpec::redraws_partners).
+std::vector<std::vector<int>> sitting_out(const Operation& drawn, const std::vector<std::vector<int>>& met,
+                                          const Schedule& schedule) {
+  std::vector<std::vector<int>> alone;
+  for (const std::vector<int>& group : drawn.groups) {
+    if (group.size() != 1 || !schedule.absences.computes(group[0], drawn.post_step)) continue;
+    const bool has_met = std::any_of(met.begin(), met.end(), [&](const std::vector<int>& one) {
+      return std::find(one.begin(), one.end(), group[0]) != one.end();
+    });
+    if (!has_met) alone.push_back(group);
+  }
+  return alone;
+}
+
 // Who took no part neither sends nor is sent to.
 void keep_targets_among(const std::vector<std::vector<int>>& groups, std::vector<std::vector<int>>& targets) {
   std::vector<bool> is_there(targets.size());
@@ -154,17 +169,17 @@ std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& p
   for (Operation& operation : operations) {
     if (!schedule.decides(*operation.rule)) continue;
     const auto found = schedule.groups.find({rule_index(plan, operation), operation.post_step});
-    if (found == schedule.groups.end() && schedule.has_all) {
-      operation.groups.clear();
-      continue;
-    }
-    if (found == schedule.groups.end())
+    if (found == schedule.groups.end() && !schedule.has_all)
       throw InputError("--schedule",
                        fmt::format("does not say who took part in {} of step {}", operation.rule->name,
                                    operation.post_step),
                        "the schedule of a replay of this case to its end");
-    operation.groups = found->second;
-    drop_small_groups(operation.groups, operation.rule->is_of_everyone() ? 1 : 2);
+    std::vector<std::vector<int>> met;
+    if (found != schedule.groups.end()) met = found->second;
+    const std::vector<std::vector<int>> alone = sitting_out(operation, met, schedule);
+    drop_small_groups(met, operation.rule->is_of_everyone() ? 1 : 2);
+    met.insert(met.end(), alone.begin(), alone.end());
+    operation.groups = std::move(met);
     keep_targets_among(operation.groups, operation.targets);
   }
   const auto has_nobody = [&](const Operation& operation) {

@@ -52,7 +52,8 @@ Schedule read_schedule(std::istream& in, const std::string& file, const Operatio
                        const PlanContext& context, bool has_all = false);
 
 // The operations, those of such rules with the groups that met, and with sends among these alone. Of drawn
-// groups one who was left alone takes no step; an operation in which nobody met is left out. Throws
+// groups one who was left alone takes no step, but one that was drawn to sit out does; an operation in which
+// nobody met or sat out is left out. Throws
 // InputError where the schedule does not have the operation, unless it `has_all`.
 std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& plan,
                                 std::vector<Operation> operations);

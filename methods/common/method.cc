@@ -27,6 +27,17 @@ Node inner_steps_option(int fallback) {
       .means("inner steps per outer step (H)");
 }
 
+Node group_size_option() {
+  return integer("group_size")
+      .at_least(2)
+      .by_default(2)
+      .in("replicas")
+      .means(
+          "replicas in a group (n); of N replicas N mod n sit out each outer step, drawn anew: each takes "
+          "the "
+          "step of a group of one");
+}
+
 std::vector<Node> all_reduce_options() {
   return {
       choice("all_reduce", all_reduce_collectives())
@@ -100,13 +111,13 @@ void check_own_optimizer(const Case& one) {
         "the method has an optimizer of its own, which takes lr, betas, weight_decay and clip from there");
 }
 
-void check_whole_groups(const Case& one) {
+void check_groups(const Case& one) {
   const int size = one.method.options.at("group_size");
-  if (one.replicas % size != 0)
+  if (one.replicas < size)
     throw InputError(
         "replicas",
         fmt::format("found {} with groups of {} (method \"{}\")", one.replicas, size, one.method.label),
-        fmt::format("a multiple of {}", size), "every replica is in a group at each outer step");
+        fmt::format("at least {}", size), "a group needs that many: or make method.group_size smaller");
 }
 
 std::vector<std::string> no_warnings(const Case&) {

@@ -35,6 +35,7 @@ struct Method {
 
 // The common pieces of the methods' declarations and checks.
 Node inner_steps_option(int fallback);
+Node group_size_option();  // of groups that are drawn
 // `all_reduce`, `overlap_backward` and `buckets`, and what the latter two make of the rule of an all-reduce.
 std::vector<Node> all_reduce_options();
 void overlap(const Json& options, OperationRule& rule);
@@ -47,7 +48,7 @@ void check_exchanging(const Case& one);   // at least 2 replicas
 void check_inner_steps(const Case& one);  // that, and method.inner_steps is at most the case's steps
 // Of a method with an optimizer of its own: train.optimizer is not muon.
 void check_own_optimizer(const Case& one);
-void check_whole_groups(const Case& one);  // replicas is a multiple of method.group_size
+void check_groups(const Case& one);  // at least one group: method.group_size is at most replicas
 std::vector<std::string> no_warnings(const Case& one);
 
 // Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,

@@ -1,5 +1,5 @@
 // Outer steps whose rows lie on the cards of several ranks, against the host's runner in one process, bit for
-// bit: with parts and pieces that end within a row, and groups that are within a rank, over some and over
+// bit: with parts and pieces that end within a row, and groups of one, within a rank, over some and over
 // all.
 #include "trainer/cuda/rank_exchange.h"
 
@@ -36,6 +36,7 @@ std::vector<ExchangeCase> cases() {
     all.push_back({{"ddp", "", Json::object()}, {"gradient"}, {{0, 1, 2, 4, 5}}, wire});
     all.push_back({{"noloco", "", kNoloco}, {"delta", "phi"}, {{0, 3}, {4, 1}, {2, 5}}, wire});
     all.push_back({{"noloco", "", kNoloco}, {"delta", "phi"}, {{0, 1}, {5, 2, 3}}, wire});
+    all.push_back({{"noloco", "", kNoloco}, {"delta", "phi"}, {{0, 3}, {4}, {2, 5}, {1}}, wire});
     all.push_back({{"noloco", "", kNoloco}, {"delta", "phi"}, {}, wire});
   }
   return all;

@@ -72,6 +72,26 @@ TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
   EXPECT_DOUBLE_EQ(json["compute_time_s"], 5);
 }
 
+// Pairs of three: one sits out, and the mean of the bytes is over all three.
+TEST_F(CaseRecord, CountsWhoSitsOut) {
+  EXPECT_FALSE(record().contains("sitting_out"));
+  Json resolved = one.resolved;
+  resolved["replicas"] = 3;
+  one = parse_case(resolved);
+  std::string header = kTraceHeader;
+  header.replace(header.find("\"replicas\":2"), 12, "\"replicas\":3");
+  const std::string everyone = "\"grouping\":\"everyone\",\"group_size\":0";
+  header.replace(header.find(everyone), everyone.size(), "\"grouping\":\"random\",\"group_size\":2");
+  write_text(case_folder + "/trace.jsonl", header + "{\"rule\":0,\"step\":2,\"groups\":[[1,2],[0]]}\n");
+  write_text(case_folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "2,1,outer,2,3,4,300,2\n2,2,outer,3,3,4,300,3\n");
+  const Json json = record();
+  EXPECT_EQ(json["sitting_out"], 1);
+  EXPECT_EQ(json["bytes_per_sync"], 200);
+  EXPECT_DOUBLE_EQ(json["wait_s"]["mean"], 0.5) << "of the two that exchange";
+}
+
 // The last of all is done 1.5 s and 1 s after the start; with groups of one each counts for itself.
 TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
   EXPECT_DOUBLE_EQ(record()["sync_time_s"]["last"], (1.5 + 1) / 2);

@@ -65,6 +65,23 @@ TEST(ChakraExport, WritesAPairAsMessages) {
   EXPECT_EQ(graphs[0]["workload_graph"][3]["runtime"], 1000000) << "what is left after the last exchange";
 }
 
+// It sends nothing, and has no row: its compute is one node.
+TEST(ChakraExport, LetsWhoSitsOutComputeOn) {
+  TemporaryFolder folder;
+  write_pairs(folder.path, "pair");
+  std::string trace = read_text(folder.path + "/trace.jsonl");
+  trace.replace(trace.find("\"replicas\":2"), 12, "\"replicas\":3");
+  trace.replace(trace.find("[[1,0]]"), 7, "[[1,0],[2]]");
+  write_text(folder.path + "/trace.jsonl", trace);
+  write_text(folder.path + "/replicas.csv",
+             "replica,compute_s,idle_s,clock_s,bytes_sent\n0,3,1,4,200\n1,3,1,4,200\n2,3,0,3,0\n");
+  const std::vector<Json> graphs = chakra_graphs(folder.path);
+  ASSERT_EQ(graphs.size(), 3u);
+  EXPECT_EQ(shape(graphs[0]), (std::vector<std::string>{"4: []", "6: [0]", "5: [0]", "4: [1,2]"}));
+  EXPECT_EQ(shape(graphs[2]), std::vector<std::string>{"4: []"});
+  EXPECT_EQ(graphs[2]["workload_graph"][0]["runtime"], 3000000);
+}
+
 // Replica 1 comes first in the group, so it is the root.
 TEST(ChakraExport, WritesTheRootPatternTensorByTensor) {
   TemporaryFolder folder;

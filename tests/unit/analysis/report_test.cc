@@ -223,6 +223,35 @@ TEST(OuterStep, StandsInTheOrderOfTheGroups) {
   EXPECT_EQ(lanes[1]["replica"], 2);
 }
 
+// Replica 2 sits out the outer step of step 2, and replica 0 that of step 4: their clocks are in steps.csv.
+TEST(OuterStep, HasALaneOfWhoSitsOut) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/trace.jsonl",
+             R"({"longhaul_trace":2,"rules":[{"name":"outer","overlap_steps":0}]})"
+             "\n"
+             R"({"rule":0,"step":2,"groups":[[0,1],[2]]})"
+             "\n"
+             R"({"rule":0,"step":4,"groups":[[2,1],[0]]})"
+             "\n");
+  write_text(folder.path + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "2,0,outer,2,3,4,1,2\n2,1,outer,3,3,4,1,3\n4,1,outer,6,6,7,1,6\n4,2,outer,5,6,7,1,5\n");
+  write_text(folder.path + "/steps.csv",
+             "step,replica,computed_s,done_s\n2,2,2.5,2.5\n2,0,2,4\n4,0,6.5,6.5\n4,2,5,7\n");
+  const Json outer = outer_step_of(folder.path, 3);
+  EXPECT_EQ(outer["step"], 4);
+  const Json lanes = outer["lanes"];
+  ASSERT_EQ(lanes.size(), 3u);
+  // The first to begin is replica 2, at 2.5 s.
+  const auto lane = [](int replica, int group, double from, double ready, double start, double done) {
+    return Json{{"replica", replica}, {"group", group}, {"from", from},
+                {"ready", ready},     {"start", start}, {"done", done}};
+  };
+  EXPECT_EQ(lanes[0], lane(1, 0, 1.5, 3.5, 3.5, 4.5));
+  EXPECT_EQ(lanes[1], lane(2, 0, 0, 2.5, 3.5, 4.5));
+  EXPECT_EQ(lanes[2], lane(0, 1, 1.5, 4, 4, 4));
+}
+
 Json finding_record(const std::string& label, double sync_s, double loss, int seed) {
   return {{"label", label},
           {"status", "done"},

@@ -11,6 +11,7 @@
 #include "core/errors.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
+#include "core/random.h"
 
 namespace longhaul {
 namespace {
@@ -354,6 +355,47 @@ TEST(RandomGroups, ArePartsOfAPermutationDrawnAnew) {
   EXPECT_NE(groups, random_groups(3, 12, 3, 100));
   EXPECT_NE(groups, random_groups(4, 12, 3, 50));
   EXPECT_EQ(groups, random_groups(3, 12, 3, 50));
+}
+
+// By definition: group k is π[k], π[k + ⌊N/n⌋], …, and the last N mod n of π sit out.
+TEST(RandomGroups, LeaveOverTheLastOfThePermutation) {
+  for (const auto& [replicas, size] : {std::pair{8, 2}, {5, 2}, {3, 2}, {12, 3}, {14, 4}, {5, 5}})
+    for (const int step : {50, 100}) {
+      RandomStream stream(7, Purpose::kGroups, 0, static_cast<std::uint32_t>(step));
+      const std::vector<int> order = random_permutation(replicas, stream);
+      const std::size_t count = static_cast<std::size_t>(replicas / size);
+      std::vector<std::vector<int>> expected;
+      for (std::size_t k = 0; k < count; ++k) {
+        expected.emplace_back();
+        for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i)
+          expected.back().push_back(order[k + i * count]);
+      }
+      for (std::size_t i = count * static_cast<std::size_t>(size); i < order.size(); ++i)
+        expected.push_back({order[i]});
+      EXPECT_EQ(random_groups(7, replicas, size, step), expected) << replicas << ", " << size;
+      OperationRule rule;
+      rule.grouping = Grouping::kRandom;
+      rule.group_size = size;
+      EXPECT_EQ(sitting_out({{rule}}, replicas), static_cast<int>(expected.size() - count));
+    }
+  EXPECT_EQ(sitting_out({{OperationRule()}}, 5), 0) << "everyone is one group";
+}
+
+// What version 1 drew where groups leave no replica over; recorded trainings depend on it.
+TEST(RandomGroups, OfWholeGroupsAreThoseOfEarlierVersions) {
+  using Groups = std::vector<std::vector<int>>;
+  EXPECT_EQ(random_groups(1, 8, 2, 50), (Groups{{7, 0}, {4, 5}, {3, 2}, {1, 6}}));
+  EXPECT_EQ(random_groups(3, 12, 3, 50), (Groups{{11, 4, 3}, {0, 10, 2}, {5, 7, 8}, {1, 9, 6}}));
+}
+
+// Of 5 replicas in pairs each sits out with p = 1/5, independently at each step: of 10,000 draws 2000 ± 40.
+// Five standard deviations are exceeded by chance in 3 of a million such tests.
+TEST(RandomGroups, LeaveOverEachReplicaEquallyOften) {
+  constexpr int kReplicas = 5, kDraws = 10000;
+  std::vector<int> count(kReplicas);
+  for (int step = 1; step <= kDraws; ++step)
+    ++count[static_cast<std::size_t>(random_groups(1, kReplicas, 2, step).back()[0])];
+  for (const int times : count) EXPECT_NEAR(times, kDraws / 5, 5 * std::sqrt(kDraws * 0.2 * 0.8));
 }
 
 TEST(OperationPlan, BucketsAddUpToTheContribution) {

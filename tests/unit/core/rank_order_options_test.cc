@@ -100,6 +100,48 @@ TEST(SiteGroups, WhatAnOddSiteLeavesOverGoesAcross) {
   EXPECT_EQ(left_over.size(), 12u) << "in turn each replica is the one that is left over";
 }
 
+// Of pairs. 3 and 4: inside the odd site one sits out, each in turn. 3, 3 and 5: of the three that are left
+// over two meet across, and one sits out. 1, 2 and 2: the single replica sits out at each step that stays
+// inside.
+TEST(SiteGroups, OneOfAnOddNumberSitsOut) {
+  const struct {
+    std::vector<int> counts;
+    int inside;  // pairs
+    std::set<int> may_sit_out;
+  } cases[] = {
+      {{3, 4}, 3, {0, 1, 2}}, {{3, 3, 5}, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}, {{1, 2, 2}, 2, {0}}};
+  for (const auto& one : cases) {
+    const std::vector<int> site_of = sites(one.counts);
+    std::set<int> sat_out;
+    for (int step = 1; step <= 200; ++step) {
+      auto groups = groups_inside_sites(1, site_of, 2, step);
+      ASSERT_EQ(groups.back().size(), 1u);
+      sat_out.insert(groups.back()[0]);
+      EXPECT_EQ(groups_inside(groups, site_of), one.inside + 1) << "and the group of one";
+      std::vector<int> all;
+      for (const auto& group : groups) all.insert(all.end(), group.begin(), group.end());
+      std::sort(all.begin(), all.end());
+      ASSERT_EQ(all.size(), site_of.size());
+      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i));
+    }
+    EXPECT_EQ(sat_out, one.may_sit_out);
+  }
+}
+
+// 3 and 2: all pairs can be across where one of the three sits out.
+TEST(SiteGroups, OneOfTheLargestSiteSitsOutWhereThatSparesAPairInside) {
+  const std::vector<int> site_of = sites({3, 2});
+  std::set<int> sat_out;
+  for (int step = 1; step <= 100; ++step) {
+    auto groups = groups_across_sites(1, site_of, 2, step);
+    ASSERT_EQ(groups.back().size(), 1u);
+    sat_out.insert(groups.back()[0]);
+    groups.pop_back();
+    for (const auto& group : groups) EXPECT_TRUE(is_across(group, site_of));
+  }
+  EXPECT_EQ(sat_out, (std::set<int>{0, 1, 2}));
+}
+
 TEST(SiteGroups, GoAcrossWithoutAPairInsideWhereNoSiteHasMoreThanHalf) {
   for (const std::vector<int>& counts : {std::vector<int>{6, 6}, {5, 4, 3}, {1, 1, 2}, {6, 1, 1, 1, 1, 2}}) {
     const std::vector<int> site_of = sites(counts);

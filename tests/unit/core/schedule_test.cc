@@ -78,6 +78,35 @@ TEST(Schedule, OfDrawnGroupsTheLoneAreLeftOut) {
   EXPECT_EQ(posted(10)[0].rule->name, "all");
 }
 
+// Five replicas in pairs: the one that was drawn to sit out takes its step, unless it is gone, or met another
+// all the same. One that lost its partner takes none.
+TEST(Schedule, WhoWasDrawnToSitOutTakesItsStep) {
+  OperationPlan of_method = plan();
+  of_method.rules = {of_method.rules[1]};
+  of_method.rules[0].grouping = Grouping::kRandom;
+  of_method.rules[0].group_size = 2;
+  const PlanContext context{1, 5, 10, 100};
+  using Groups = std::vector<std::vector<int>>;
+  const Groups drawn = random_groups(1, 5, 2, 5);
+  const int alone = drawn[2][0], other = drawn[1][0];
+  const auto groups_in = [&](const Groups& met, std::vector<Absence> absences = {}) {
+    std::string text = "{\"longhaul_schedule\": 1, \"replicas\": 5}\n";
+    for (const auto& group : met)
+      text += Json{{"rule", 0}, {"step", 5}, {"group", group}, {"start_s", 1}, {"done_s", 2}}.dump() + "\n";
+    std::istringstream in(text);
+    Schedule schedule = read_schedule(in, "schedule.jsonl", of_method, context, true);
+    if (!absences.empty()) schedule.absences = Absences(std::move(absences), context, false);
+    const auto posted = followed(schedule, of_method, operations_at(of_method, context, 5));
+    return posted.empty() ? Groups() : posted[0].groups;
+  };
+  EXPECT_EQ(groups_in({drawn[0], drawn[1]}), (Groups{drawn[0], drawn[1], {alone}}));
+  EXPECT_EQ(groups_in({drawn[0], {other}}), (Groups{drawn[0], {alone}})) << "passed by";
+  EXPECT_EQ(groups_in({drawn[0], {other, alone}}), (Groups{drawn[0], {other, alone}})) << "redrawn";
+  EXPECT_EQ(groups_in({drawn[0], {alone}}), Groups{drawn[0]}) << "redrawn, and then lost its partner";
+  EXPECT_EQ(groups_in({drawn[0]}, {{alone, 4, 3, -1, 0, 0}}), Groups{drawn[0]}) << "gone";
+  EXPECT_EQ(groups_in({}), Groups{{alone}}) << "no other met";
+}
+
 TEST(Schedule, WithoutAnOperationOfThePlanIsRefused) {
   const OperationPlan of_method = plan();
   EXPECT_THROW(followed(schedule_in(kHeader), of_method, operations_at(of_method, kContext, 5)), InputError);

@@ -561,6 +561,10 @@ TEST(Stability, GammaBound) {
   EXPECT_NEAR(noloco_gamma_bound(0.5, 2, 8), 1.615, 5e-4);
   EXPECT_NEAR(noloco_gamma_bound(0.5, 2, 4), 1.8, 1e-12);
   EXPECT_NEAR(noloco_gamma_bound(0.3, 4, 1000000), 2 * 4 * (1 - 0.09) / (4 * 0.7 + 0.6), 1e-4);
+  // Of an odd number of replicas one has no partner: k = 1/2, as of many.
+  for (const int replicas : {3, 5, 101}) EXPECT_DOUBLE_EQ(noloco_gamma_bound(0.5, 2, replicas), 1.5);
+  // Groups of 3 of 5: k = 1 · 2/4.
+  EXPECT_DOUBLE_EQ(noloco_gamma_bound(0.5, 3, 5), 1.5);
 }
 
 TEST(Methods, GammaOutsideTheBoundIsWarnedOf) {
@@ -642,11 +646,15 @@ void expect_rejected(const Json& method, int replicas, int steps, const std::str
 TEST(Methods, CasesThatCannotBe) {
   expect_rejected({{"name", "ddp"}}, 1, 10, "replicas");
   expect_rejected({{"name", "diloco"}, {"inner_steps", 11}}, 4, 10, "method.inner_steps");
-  expect_rejected({{"name", "noloco"}, {"inner_steps", 5}}, 7, 10, "replicas");
-  expect_rejected({{"name", "noloco"}, {"inner_steps", 5}, {"group_size", 3}}, 8, 10, "replicas");
+  for (const char* name : {"noloco", "gossip"}) {
+    expect_rejected({{"name", name}, {"inner_steps", 5}}, 1, 10, "replicas");
+    expect_rejected({{"name", name}, {"inner_steps", 5}, {"group_size", 4}}, 3, 10, "replicas");
+    for (const int replicas : {3, 7})
+      EXPECT_NO_THROW(
+          method_named(name).check(make_case({{"name", name}, {"inner_steps", 5}}, replicas, 10)));
+  }
   for (const char* name : {"local-sgd", "gossip", "moshpit", "hierarchical", "eager-diloco", "co2"})
     expect_rejected({{"name", name}, {"inner_steps", 11}}, 4, 10, "method.inner_steps");
-  expect_rejected({{"name", "gossip"}, {"inner_steps", 5}}, 7, 10, "replicas");
   expect_rejected({{"name", "moshpit"}, {"inner_steps", 5}}, 6, 10, "replicas");
   expect_rejected({{"name", "streaming-diloco"}, {"inner_steps", 5}}, 4, 10, "method.fragments");
   expect_rejected({{"name", "streaming-diloco"}, {"inner_steps", 5}, {"fragments", 2}}, 4, 10,

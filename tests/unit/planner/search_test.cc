@@ -448,7 +448,7 @@ TEST(Evaluation, RangesAreOfTheNetworksPart) {
   EXPECT_DOUBLE_EQ(one.high_s(), 153.5);
 }
 
-// Groups of two among three nodes, and an H of more steps than there are.
+// A grid of twos among three nodes, and an H of more steps than there are.
 TEST(Search, SaysWhatIsLeftOut) {
   const PlanFolder folder;
   Json json = star();
@@ -459,11 +459,25 @@ TEST(Search, SaysWhatIsLeftOut) {
       too_few_steps.search.notes[0],
       "diloco with H = 5000 is left out: method.inner_steps: found 5000, but there are only 1000 steps");
   json["nodes"] = 3;
-  json["candidates"]["methods"] = {"diloco", "noloco"};
+  json["candidates"]["methods"] = {"diloco", "moshpit"};
   json["candidates"]["inner_steps"] = {20, 50};
   const PlanResult odd = planned(folder, plan_of_json(folder, json));
   ASSERT_EQ(odd.search.notes.size(), 1u) << "once for all H";
-  EXPECT_EQ(odd.search.notes[0].rfind("noloco is left out: replicas: found 3", 0), 0u) << odd.search.notes[0];
+  EXPECT_EQ(odd.search.notes[0].rfind("moshpit is left out: replicas: found 3", 0), 0u)
+      << odd.search.notes[0];
+}
+
+// Of three nodes one sits out each of 100 outer steps: two send Δ and φ, in packets of 1448 bytes with
+// headers of 52.
+TEST(Search, HasNolocoForAnOddNumberOfNodes) {
+  const PlanFolder folder;
+  Json json = star();
+  json["nodes"] = 3;
+  json["tokens"] = 600000;  // 2000 steps
+  json["candidates"]["methods"] = {{{"name", "noloco"}, {"inner_steps", 20}}};
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  EXPECT_TRUE(result.search.notes.empty());
+  EXPECT_NEAR(result.choice().bytes(), 100 * 2 * 2 * 2 * 181e6 * 1500 / 1448, 1);
 }
 
 // 18 bytes a parameter and 8 of DiLoCo's outer state over two accelerators; 10 B do not fit into 80 GB.

@@ -293,6 +293,39 @@ TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
   EXPECT_EQ(followed("presend").weights, followed("exchange").weights);
 }
 
+// NoLoCo's pairs of three: who was drawn to sit out takes the step of a group of one. Replica 2 is away from
+// step 5 to 7; who has no partner without it takes no step, and its next Δ is of two rounds.
+TEST(TrainedAbsences, WhoSitsOutTakesItsOuterStepAlone) {
+  std::vector<std::vector<std::vector<float>>> weights;
+  for (const char* pattern : {"exchange", "presend"}) {
+    const TemporaryFolder folder;
+    const Case one =
+        only_case(scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}), folder);
+    Groups groups;
+    std::map<int, std::vector<std::vector<int>>> taken;  // by step, the groups whose members step
+    for (const int step : {3, 6, 9, 12}) {
+      const auto drawn = random_groups(one.seed, kReplicas, 2, step);
+      ASSERT_EQ(drawn.size(), 2u);
+      const bool is_broken = step == 6 && (drawn[0][0] == 2 || drawn[0][1] == 2);
+      if (!is_broken) groups[{0, step}] = {drawn[0]}, taken[step] = {drawn[0]};
+      if (!is_broken && step > 3) groups[{1, step - 3}] = {drawn[0]};
+      if (step != 6 || drawn[1][0] != 2) taken[step].push_back(drawn[1]);
+    }
+    const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 6, 7}}, groups);
+    const Followed found = follow(one, schedule, folder);
+    Reference reference(one);
+    for (int step = 1; step <= kSteps; ++step) {
+      reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
+      for (const std::vector<int>& group : taken[step]) reference.noloco(group, 0.5f, 0.7f, 0.7f);
+      if (step == 6) reference.replicas[2] = reference.replicas[0];
+    }
+    expect_weights(found, reference);
+    expect_same_bytes(one, schedule, found);
+    weights.push_back(found.weights);
+  }
+  EXPECT_EQ(weights[0], weights[1]) << "the pattern is of the timing alone";
+}
+
 // A deadline on averages (Completion::fetches): all compute all steps, and go on from what those in time have
 // averaged.
 Schedule schedule_with_late_ones(const std::map<int, std::vector<int>>& group_of) {

@@ -138,6 +138,20 @@ TEST_F(RanksTest, OnACardTooTheyLeaveTheBytesOfOneProcess) {
   expect_same("ranks", "whole");
 }
 
+// At each outer step one of five and of nine sits out: alone in its process, and beside two others.
+TEST_F(RanksTest, LeaveTheBytesOfOneProcessWhereOneSitsOut) {
+  for (const auto& [replicas, ranks] : {std::pair{5, 5}, {9, 3}})
+    for (const Json& method : {kPresend, Json{{"name", "noloco"}, {"inner_steps", 4}}}) {
+      Json scenario = small_scenario(method, 10);
+      scenario["replicas"] = replicas;
+      use(scenario);
+      const std::string name = std::to_string(replicas) + method.value("pattern", "exchange");
+      train_with(1, "whole-" + name);
+      train_with(ranks, "ranks-" + name);
+      expect_same("ranks-" + name, "whole-" + name);
+    }
+}
+
 TEST_F(RanksTest, LeaveTheBytesOfOneProcessInFloat32Too) {
   Json scenario = scenario_of(kPresend);
   scenario["workload"] = {{"wire", "fp32"}};

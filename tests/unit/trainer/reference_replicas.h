@@ -118,6 +118,24 @@ class Reference {
     }
   }
 
+  // δ_i ← α δ_i + β Δ̄ − γ (φ_i − φ̄); φ_i ← φ_i + δ_i; θ_i ← φ_i
+  void noloco(const std::vector<int>& group, float alpha, float beta, float gamma) {
+    std::vector<Row> deltas, phis;
+    for (const int replica : group) {
+      deltas.push_back(delta(replica));
+      phis.push_back(replicas[as_index(replica)].phi);
+    }
+    const Row mean_delta = mean(deltas), mean_phi = mean(phis);
+    for (const int replica : group) {
+      Replica& one = replicas[as_index(replica)];
+      for (std::size_t i = 0; i < mean_phi.size(); ++i) {
+        one.momentum[i] = alpha * one.momentum[i] + beta * mean_delta[i] - gamma * (one.phi[i] - mean_phi[i]);
+        one.phi[i] += one.momentum[i];
+        one.weights[i] = one.phi[i];
+      }
+    }
+  }
+
   static Row mean(const std::vector<Row>& rows) {
     Row mean(rows[0].size());
     for (const Row& row : rows)
