@@ -2,6 +2,8 @@
 
 #include <glob.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -24,6 +26,20 @@ std::optional<std::string> read_file(const std::string& file) {
   std::stringstream text;
   if (std::filesystem::is_directory(file) || !in || !(text << in.rdbuf())) return std::nullopt;
   return text.str();
+}
+
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+RunError unwritable(const std::string& file) {
+  const int reason = errno;
+  std::string text = file + ": cannot be written";
+  text += reason == 0 ? " (is the disk full?)" : std::string(": ") + std::strerror(reason);
+  if (reason == EFBIG) text += " (is there a limit on the size of files, ulimit -f?)";
+  if (reason == EMFILE) text += " (ulimit -n; fewer --jobs)";
+  return RunError(text);
 }
 
 }  // namespace longhaul

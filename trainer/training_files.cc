@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 #include "trainer/checkpoint/durable_file.h"
 
@@ -78,7 +79,7 @@ void TrainingFiles::remove_result() {
 
 void TrainingFiles::open_exchanges(std::ios::openmode mode) {
   exchanges_.open(path(kExchanges), mode);
-  if (!exchanges_) throw RunError(path(kExchanges) + ": cannot be written");
+  if (!exchanges_) throw unwritable(path(kExchanges));
 }
 
 void TrainingFiles::write(const Evaluation& evaluation) {
@@ -123,7 +124,7 @@ void TrainingFiles::flush() {
   metrics_->flush();
   step_times_->flush();
   if (bits_) bits_->flush();
-  if (!exchanges_.flush()) throw RunError(path(kExchanges) + ": cannot be written (is the disk full?)");
+  if (!exchanges_.flush()) throw unwritable(path(kExchanges));
 }
 
 }  // namespace longhaul
