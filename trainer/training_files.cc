@@ -1,5 +1,7 @@
 #include "trainer/training_files.h"
 
+#include <fmt/core.h>
+
 #include <filesystem>
 
 #include "core/errors.h"
@@ -96,11 +98,13 @@ void TrainingFiles::write(const Evaluation& evaluation) {
   flush();
 }
 
+// As many digits whatever the time: checkpoints say how long the table is, and have the same bytes in every
+// run.
 void TrainingFiles::write_step_times(int step, const std::vector<int>& replicas,
                                      const std::vector<double>& seconds) {
   if (!writes_) return;
   for (const int replica : replicas)
-    step_times_->cell(step).cell(replica).cell(seconds[as_index(replica)]).end_row();
+    step_times_->cell(step).cell(replica).cell(fmt::format("{:.9e}", seconds[as_index(replica)])).end_row();
 }
 
 void TrainingFiles::write_bits(int step, int replica, int hop, int bits, double gate) {
