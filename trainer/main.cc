@@ -233,9 +233,13 @@ CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
   command->add_option("--step", arguments.step, "the inner step, where that matters; default 1")
       ->check(CLI::PositiveNumber);
   command->add_option("--seed", arguments.seed, "of what is drawn, with the step; default 1");
-  command->add_option("--lr", arguments.lr, "of methods with an optimizer of their own; default 0.001");
+  command->add_option("--lr", arguments.lr,
+                      "of methods with an optimizer of their own, which has no weight decay and no clipping "
+                      "here; default 0.001");
   command->add_option("--model", arguments.model,
                       "its dimensions as in train.model, JSON, for methods that have to know them");
+  command->add_flag("--first", arguments.first,
+                    "the first round of eager-diloco, dilocox or co2, in which nothing has arrived");
   command->add_option("--set", arguments.assignments, "key=value: an option of the method");
   return command;
 }
