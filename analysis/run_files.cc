@@ -69,9 +69,13 @@ void write_file(const std::string& file, const std::string& text) {
   replaced.commit();
 }
 
+ReplacedFile::ReplacedFile(const std::string& file) : file_(file), out_(file + ".part", std::ios::binary) {
+  if (!out_) throw unwritable(file_);
+}
+
 void ReplacedFile::commit() {
   out_.close();
-  if (!out_) throw RunError(file_ + ": cannot be written (is the disk full, or the folder not writable?)");
+  if (!out_) throw unwritable(file_);
   std::error_code error;
   std::filesystem::rename(file_ + ".part", file_, error);
   if (error) throw RunError(file_ + ": cannot be written: " + error.message());

@@ -44,7 +44,7 @@ void write_file(const std::string& file, const std::string& text);
 // The same for a text that is written bit by bit. What is not committed never takes the place of the file.
 class ReplacedFile {
  public:
-  explicit ReplacedFile(const std::string& file) : file_(file), out_(file + ".part", std::ios::binary) {}
+  explicit ReplacedFile(const std::string& file);  // throws RunError
 
   std::ofstream& stream() { return out_; }
   void commit();  // throws RunError

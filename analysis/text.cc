@@ -35,10 +35,21 @@ std::size_t width_of(const std::string& text) {
   return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string markdown_cell(const std::string& text) {
+std::string markdown_text(const std::string& text) {
   std::string safe;
-  for (const char c : text) safe += c == '|' ? std::string("\\|") : std::string(1, c);
-  return safe + " | ";
+  for (const char c : text) {
+    if (c == '|')
+      safe += "\\|";
+    else if (c == '<')
+      safe += "&lt;";
+    else
+      safe += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return safe;
+}
+
+std::string markdown_cell(const std::string& text) {
+  return markdown_text(text) + " | ";
 }
 
 }  // namespace longhaul

@@ -23,7 +23,10 @@ std::string last_key(const std::string& dotted);
 // How many columns of a terminal a UTF-8 text takes: characters, not bytes; ours are of single width.
 std::size_t width_of(const std::string& text);
 
-// "cell | " of a table in Markdown, where a bar of its own would end the cell.
+// A text of users in Markdown, also in a cell of a table: on one line, without bars and tags of its own.
+std::string markdown_text(const std::string& text);
+
+// "cell | " of a table in Markdown.
 std::string markdown_cell(const std::string& text);
 
 }  // namespace longhaul

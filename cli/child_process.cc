@@ -45,7 +45,7 @@ class SignalsWait {
 // After fork: only what is safe there.
 [[noreturn]] void become(char* const* arguments, const char* folder, int log, int null, pid_t parent,
                          const SignalsWait& signals) {
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
   setpgid(0, 0);
   signals.restore();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -153,7 +153,10 @@ int ChildProcess::wait() {
   return status;
 }
 
+// A terminal or a reader that is gone (longhaul run ... | head) is no reason to give up hours of work: what
+// is said there is lost, and the files are not.
 void count_interrupts() {
+  std::signal(SIGPIPE, SIG_IGN);
   struct sigaction action {};
   action.sa_handler = count_interrupt;  // no SA_RESTART: poll() must wake up
   sigaction(SIGINT, &action, nullptr);

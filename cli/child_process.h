@@ -49,7 +49,7 @@ class ChildProcess {
 };
 
 // Ctrl-C in longhaul itself: the first is forwarded to the children, the second kills them.
-void count_interrupts();  // installs the handlers of SIGINT and SIGTERM
+void count_interrupts();  // installs the handlers of SIGINT and SIGTERM; SIGPIPE is ignored from then on
 int interrupts_so_far();
 
 }  // namespace longhaul

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 
@@ -17,12 +19,33 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr std::size_t kMostOfALine = 300;
+
+std::string last_line(const std::string& file) {
+  std::ifstream in(file);
+  std::string last;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) last = line;
+  return last.substr(0, kMostOfALine);
+}
+
+// Of a child that has not said why it failed.
+std::string end_in_words(int status, const std::string& log) {
+  const std::string how =
+      status > 128 ? fmt::format("was ended by signal {} ({})", status - 128, strsignal(status - 128))
+                   : fmt::format("ended with status {} without a word", status);
+  const std::string last = last_line(log);
+  return fmt::format("{}; {}", how,
+                     last.empty() ? log + " is empty" : fmt::format("the last line of {}: {}", log, last));
+}
+
 class JobPool {
  public:
   JobPool(const std::vector<Job>& jobs, int parallel, std::string phase, LiveDisplay& display,
-          const std::function<void(std::size_t, const JobResult&)>& finished)
+          const std::function<void(std::size_t, const JobResult&)>& finished, std::chrono::seconds patience)
       : jobs_(jobs),
         parallel_(as_index(parallel)),
+        patience_(patience),
         phase_(std::move(phase)),
         display_(display),
         finished_(finished),
@@ -36,6 +59,7 @@ class JobPool {
       while (may_start() && running_.size() < parallel_) start_next();
       wait_for_messages();
       forward_interrupts();
+      kill_the_stuck();
       reap();
       show();
     }
@@ -71,11 +95,21 @@ class JobPool {
 
   void forward_interrupts() {
     const int interrupts = interrupts_so_far();
-    if (interrupts == forwarded_) return;
+    if (interrupts <= forwarded_) return;
     display_.line(interrupts == 1 ? "interrupted: waiting for the children to stop (Ctrl-C again kills them)"
                                   : "killing the children");
     for (auto& [index, running] : running_) running.child->send_signal(interrupts == 1 ? SIGINT : SIGKILL);
+    if (forwarded_ == 0) interrupted_ = SteadyClock::now();
     forwarded_ = interrupts;
+  }
+
+  // Children end themselves when they are told to stop and are stuck (core/child_main.h); not one that is
+  // stopped (Ctrl-Z), or that waits for a file system that is gone.
+  void kill_the_stuck() {
+    if (forwarded_ != 1 || running_.empty() || SteadyClock::now() - interrupted_ < patience_) return;
+    display_.line(fmt::format("killing the children: not stopped after {} s", patience_.count()));
+    for (auto& [index, running] : running_) running.child->send_signal(SIGKILL);
+    forwarded_ = 2;
   }
 
   void reap() {
@@ -92,8 +126,7 @@ class JobPool {
       result.result = child.result();
       result.wall_s = std::chrono::duration<double>(SteadyClock::now() - entry->second.start).count();
       if (result.exit_status != kDone && result.error.empty())
-        result.error = fmt::format("ended with status {} without a word; see {}/log.txt", result.exit_status,
-                                   jobs_[index].folder);
+        result.error = end_in_words(result.exit_status, jobs_[index].folder + "/log.txt");
       stopping_ = stopping_ || result.exit_status == kInputWrong;
       done_weight_ += jobs_[index].weight;
       entry = running_.erase(entry);
@@ -114,6 +147,7 @@ class JobPool {
 
   const std::vector<Job>& jobs_;
   const std::size_t parallel_;
+  const std::chrono::seconds patience_;
   const std::string phase_;
   LiveDisplay& display_;
   const std::function<void(std::size_t, const JobResult&)>& finished_;
@@ -121,6 +155,7 @@ class JobPool {
   std::map<std::size_t, Running> running_;
   std::size_t next_ = 0;
   int forwarded_ = 0;
+  SteadyClock::time_point interrupted_;
   bool stopping_ = false;
   double total_weight_ = 0, done_weight_ = 0;
 };
@@ -129,8 +164,9 @@ class JobPool {
 
 std::vector<JobResult> run_jobs(const std::vector<Job>& jobs, int parallel, const std::string& phase,
                                 LiveDisplay& display,
-                                const std::function<void(std::size_t, const JobResult&)>& finished) {
-  return JobPool(jobs, parallel, phase, display, finished).run();
+                                const std::function<void(std::size_t, const JobResult&)>& finished,
+                                std::chrono::seconds patience) {
+  return JobPool(jobs, parallel, phase, display, finished, patience).run();
 }
 
 }  // namespace longhaul

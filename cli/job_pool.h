@@ -1,6 +1,7 @@
 // Runs children, some at a time, and watches them.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "core/options.h"
 
 namespace longhaul {
+
+// With children that were told to stop: more than they allow themselves (kSecondsToLook), and time for a last
+// checkpoint.
+constexpr std::chrono::seconds kPatience{600};
 
 struct Job {
   std::string name;                    // for people: "train noloco-…", or the case's name
@@ -25,10 +30,11 @@ struct JobResult {
 };
 
 // Runs all jobs, at most `parallel` at a time, in order; `finished` is called as each ends. After an
-// interrupt no new job is started and the running ones are waited for (a second interrupt kills them); after
-// a job that says its input is wrong no new one is started either.
+// interrupt no new job is started and the running ones are waited for (a second interrupt kills them, and so
+// does the end of `patience`); after a job that says its input is wrong no new one is started either.
 std::vector<JobResult> run_jobs(const std::vector<Job>& jobs, int parallel, const std::string& phase,
                                 LiveDisplay& display,
-                                const std::function<void(std::size_t, const JobResult&)>& finished);
+                                const std::function<void(std::size_t, const JobResult&)>& finished,
+                                std::chrono::seconds patience = kPatience);
 
 }  // namespace longhaul

@@ -1,6 +1,7 @@
 #include "cli/machine.h"
 
 #include <fmt/core.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cctype>
@@ -83,10 +84,31 @@ void check_memory(const WorkEstimate& work, const std::string& device, double me
                    one_is_enough ? "fewer --jobs" : what_to_lower(one, parts));
 }
 
+std::optional<double> address_space_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return static_cast<double>(limit.rlim_cur);
+}
+
+void check_address_space(const WorkEstimate& work, double limit) {
+  if (!work.largest) return;
+  constexpr double kLibraries = 0.8e9;  // of Debian's LibTorch and two threads: trainer/address_space.cc
+  const Case& one = *work.largest->example;
+  const double needed = kLibraries + training_memory(one, cores_here()).together();
+  if (limit >= needed) return;
+  throw InputError(
+      "train",
+      fmt::format("the address space of a process is limited to {} here (ulimit -v), and the training "
+                  "of method \"{}\" needs about {}",
+                  human_bytes(limit), one.method.label, human_bytes(needed)),
+      "a limit above that, or none", "ulimit -v unlimited, or the memory that a batch system is asked for");
+}
+
 std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,
                                           const std::string& folder, const std::string& device) {
   try {
     if (const std::optional<double> memory = memory_here()) check_memory(work, device, *memory, has_gpu());
+    if (const std::optional<double> limit = address_space_limit()) check_address_space(work, *limit);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

@@ -25,6 +25,13 @@ bool has_gpu();
 // or "".
 void check_memory(const WorkEstimate& work, const std::string& device, double memory, bool gpu_here);
 
+// The address space that a process may have (ulimit -v), in bytes; none: no limit.
+std::optional<double> address_space_limit();
+
+// Throws InputError (path `train`) where the largest training of `work` does not fit into an address space of
+// `limit` bytes: what the trainer's libraries take, and what it needs itself.
+void check_address_space(const WorkEstimate& work, double limit);
+
 // All of that for a run into `folder`: throws InputError (in `file`) as check_memory(), and returns what to
 // warn of: more disk than is free.
 std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,

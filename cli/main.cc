@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
@@ -12,6 +13,7 @@
 #include "core/command_line_error.h"
 #include "core/errors.h"
 #include "core/json.h"
+#include "core/program_main.h"
 #include "core/source_commit.h"
 #include "replay/replay.h"
 
@@ -304,9 +306,7 @@ int fail(const std::exception& error, int status) {
   return status;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int command(int argc, char** argv) {
   CLI::App app(
       "Longhaul trains real replicas of a language model with low-communication methods, replays their "
       "exchanges on an ns-3 "
@@ -357,7 +357,15 @@ int main(int argc, char** argv) {
     return fail(command_line_error(app, error, {argv + 1, argv + argc}), kInputWrong);
   } catch (const InputError& error) {
     return fail(error, kInputWrong);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(RunError(error.path1().string() + ": " + error.code().message()), kRunFailed);
   } catch (const std::exception& error) {
     return fail(error, kRunFailed);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return program_main("longhaul", [&] { return command(argc, argv); });
 }

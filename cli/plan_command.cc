@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -26,35 +27,65 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kWork[] = "/work";  // in the folder, while the plan is made
+
+// Whether all that is there is what a plan leaves that was killed or failed. The lock tells its work from a
+// folder of somebody else's that has this name.
+bool is_left_over(const std::string& folder) {
+  if (!fs::exists(folder + kWork + "/.lock")) return false;
+  const std::set<std::string> ours = {"work",      "candidate.json", "sites.graphml",
+                                      "plan.json", "scenario.json",  "plan.html"};
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    fs::path name = entry.path().filename();
+    if (name.extension() == ".part") name = name.stem();
+    if (ours.count(name.string()) == 0) return false;
+  }
+  return true;
+}
+
 std::string plan_folder(const PlanOptions& options, const PlanRequest& plan) {
   std::string folder = options.out;
   if (folder.empty()) {
     folder = "results/" + plan.name + "-plan";
     for (int i = 2; fs::exists(folder); ++i) folder = fmt::format("results/{}-plan-{}", plan.name, i);
   }
-  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
-    throw InputError("--output", folder + " exists and is not empty", "a new or an empty folder");
-  fs::create_directories(folder);
+  std::error_code error;
+  const fs::file_status found = fs::status(folder, error);
+  if (error && found.type() != fs::file_type::not_found)
+    throw InputError("--output", folder + ": " + error.message(), "a new or an empty folder");
+  if (fs::exists(found) && (!fs::is_directory(found) || (!fs::is_empty(folder) && !is_left_over(folder))))
+    throw InputError("--output", folder + " exists and is not empty", "a new or an empty folder",
+                     "or one with nothing but what a plan left that was killed");
   return folder;
 }
 
-// Where replays are written; it goes with this object.
+// Where replays are written, in the folder of the plan, which it empties of what an earlier plan has left. It
+// goes with this object, unless it is kept: for the logs of what has failed.
 class WorkFolder {
  public:
-  explicit WorkFolder(const std::string& folder) : folder_(folder) { fs::create_directories(folder_); }
+  explicit WorkFolder(const std::string& plan_folder) : folder_(plan_folder + kWork), lock_(folder_) {
+    for (const auto& folder : {plan_folder, folder_})
+      for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path() != folder_ && entry.path().filename() != ".lock") fs::remove_all(entry.path());
+  }
   ~WorkFolder() {
+    if (is_kept_) return;
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
 
+  void keep() { is_kept_ = true; }
+
   std::string next() { return fmt::format("{}/{}", folder_, ++count_); }
   const std::string& folder() const { return folder_; }
 
  private:
   std::string folder_;
+  FolderLock lock_;
   int count_ = 0;
+  bool is_kept_ = false;
 };
 
 Job replay_of(const ReplayTask& task, const std::string& folder) {
@@ -79,7 +110,7 @@ class Planning {
   Planning(const PlanOptions& options, const PlanRequest& plan)
       : plan_(plan),
         folder_(plan_folder(options, plan)),
-        work_(folder_ + "/work"),
+        work_(folder_),
         jobs_(options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency())),
         quiet_(options.quiet),
         display_(options.quiet) {}
@@ -99,6 +130,9 @@ class Planning {
     } catch (const Interrupted&) {
       fs::remove_all(folder_);
       return kInterrupted;
+    } catch (const RunError&) {
+      work_.keep();
+      throw;
     }
     return kDone;
   }

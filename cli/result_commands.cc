@@ -12,6 +12,7 @@
 #include "analysis/comparison/render.h"
 #include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
+#include "analysis/text.h"
 #include "cli/commands.h"
 #include "core/errors.h"
 
@@ -68,7 +69,7 @@ std::string sentences_on(const Json& claim, const Json& verdicts) {
     if (verdict["id"] == claim["id"]) sentences.push_back(verdict_sentence(verdict));
   std::string text;
   for (std::size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i)
-    text += "- " + sentences[i] + "\n";
+    text += "- " + markdown_text(sentences[i]) + "\n";
   if (sentences.size() > kMostSentences)
     text += fmt::format("- and {} more points, as in the table\n", sentences.size() - kMostSentences);
   return text + "\n";
@@ -118,11 +119,13 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
   std::string text;
   for (const RunDirectory& run : opened.runs) {
     if (!run.written.is_object()) throw RunError(run.folder + "/scenario.json: cannot be read");
-    text += fmt::format("## {}\n\n{}\n\n", run.summary.value("scenario", ""), done_in_words(run));
+    text +=
+        fmt::format("## {}\n\n{}\n\n", markdown_text(run.summary.value("scenario", "")), done_in_words(run));
     const Json claims = run.claims();
     if (claims.empty())
       text +=
-          "The scenario makes no claims: there is nothing to judge (longhaul list options claims says how to write "
+          "The scenario makes no claims: there is nothing to judge (longhaul list options claims says how to "
+          "write "
           "one; longhaul compare compares the methods).\n";
     const Json verdicts = run.summary.value("claims", Json::array());
     for (const Json& claim : claims)

@@ -46,8 +46,11 @@ bool needs_simulator(const Case& one) {
 // Whether a run may begin in it: new, empty, or with nothing but what a run leaves that was killed before it
 // had written its scenario.
 bool is_free(const fs::path& folder) {
-  if (!fs::exists(folder)) return true;
-  if (!fs::is_directory(folder)) return false;
+  std::error_code error;
+  const fs::file_status found = fs::status(folder, error);
+  if (found.type() == fs::file_type::not_found) return true;
+  if (error) throw InputError("--out", folder.string() + ": " + error.message(), "a new or an empty folder");
+  if (!fs::is_directory(found)) return false;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().filename() != ".lock" && entry.path().filename() != "scenario.json.part") return false;
   return true;
@@ -82,7 +85,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
       folder = fmt::format("results/{}-{}", scenario.name, i);
   }
   const std::string old = folder + "/scenario.json";
-  if (!fs::exists(old)) {
+  if (std::error_code none; !fs::exists(old, none)) {
     if (!is_free(folder))
       throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
     return folder;

@@ -264,16 +264,18 @@ void check_link_faults(const NetworkSpec& network) {
 }
 
 // Written by a `longhaul run` of this version or another one: numbers that the program counts with are as a
-// scenario may say them.
+// scenario may say them. Topologies have options that net/ knows, methods some that methods/ knows: they
+// check those.
 void check_resolved(const Json& resolved) {
   static const Node declaration = [] {
     Node scenario = scenario_options({}, {});
     const auto keep = [&](const char* key) { return *scenario.child(key); };
-    return section("", {text("case").required(), text("scenario").required(), text("folder").required(),
-                        keep("seed"), keep("replicas"), keep("pipeline"), keep("train"), keep("workload"),
-                        table_of("swept", anything("")),
-                        section("method", {text("name").required(), text("label").required()}).required(),
-                        list_of("sites", integer("").at_least(0))});
+    return section(
+        "", {text("case").required(), text("scenario").required(), text("folder").required(), keep("seed"),
+             keep("replicas"), keep("pipeline"), keep("train"), keep("workload"), keep("network").required(),
+             keep("faults"), keep("recovery"), table_of("swept", anything("")),
+             section("method", {text("name").required(), text("label").required()}).required(),
+             list_of("sites", integer("").at_least(0))});
   }();
   check_declared(declaration, resolved, "");
 }

@@ -11,15 +11,27 @@
 #include <filesystem>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 
 namespace longhaul {
 namespace {
 
-volatile std::sig_atomic_t signal_came = 0;
+volatile std::sig_atomic_t signal_came = 0, seconds_to_look = kSecondsToLook;
 
+// Only the first one counts the time: a second must not shorten what a long last checkpoint takes.
 void remember_signal(int) {
+  if (signal_came == 0) alarm(static_cast<unsigned>(seconds_to_look));
   signal_came = 1;
+}
+
+// Nothing but what is safe in a handler: a library may be stuck in the middle of anything.
+void give_up(int) {
+  constexpr char kMessage[] =
+      "error: it was told to stop and has not looked for that in time; it ends here\n";
+  const ssize_t ignored = ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  static_cast<void>(ignored);
+  _exit(kInterrupted);
 }
 
 }  // namespace
@@ -49,7 +61,7 @@ void ProgressReporter::failed(const std::string& message, int exit_status) {
   if (descriptor_ < 0) std::fputs(fmt::format("{}: error: {}\n", program_, message).c_str(), stderr);
 }
 
-// A parent that is gone is no reason to stop here: cli/child_process.cc arranges the death with the parent.
+// A parent that is gone is no reason to stop here: cli/child_process.cc has it signalled (SIGTERM).
 void ProgressReporter::send(const Json& message) {
   if (descriptor_ < 0) return;
   const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -62,10 +74,14 @@ void ProgressReporter::send(const Json& message) {
 }
 
 bool interrupted() {
-  return signal_came != 0;
+  if (signal_came == 0) return false;
+  alarm(0);  // it looks: what is left, as a last checkpoint, may take its time
+  return true;
 }
 
-void watch_interrupts() {
+void watch_interrupts(int seconds) {
+  seconds_to_look = seconds;
+  std::signal(SIGALRM, give_up);
   struct sigaction action {};
   action.sa_handler = remember_signal;
   action.sa_flags = SA_RESTART;
@@ -81,12 +97,17 @@ void check_interrupt() {
 FolderLock::FolderLock(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
+  if (error) throw RunError(folder + ": cannot be made: " + error.message());
   const std::string file = folder + "/.lock";
   descriptor_ = ::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw RunError(file + ": cannot be written: " + std::strerror(errno));
+  if (descriptor_ < 0) throw unwritable(file);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
     ::close(descriptor_);
-    throw RunError(folder + ": another process is writing here");
+    if (reason == EWOULDBLOCK) throw RunError(folder + ": another process is writing here");
+    throw RunError(fmt::format(
+        "{}: cannot be locked: {} (does its file system have locks? name a folder on another one)", file,
+        std::strerror(reason)));
   }
 }
 

@@ -41,9 +41,14 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
+// How long a signal may go unnoticed: longer than an inner step should take.
+constexpr int kSecondsToLook = 120;
+
 // True once SIGINT or SIGTERM came (after watch_interrupts()).
 bool interrupted();
-void watch_interrupts();
+// After a signal the process ends by itself, with kInterrupted, where nothing calls interrupted() within
+// `seconds`: a library that never returns would outlive a parent that is gone.
+void watch_interrupts(int seconds = kSecondsToLook);
 // Throws Interrupted if a signal came. Long loops call it once a step.
 void check_interrupt();
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -72,7 +73,7 @@ void CsvWriter::flush() {
 }
 
 void CsvWriter::check() const {
-  if (!out_) throw RunError(file_ + ": cannot be written (is the disk full?)");
+  if (!out_) throw unwritable(file_);
 }
 
 std::size_t CsvTable::column(const std::string& name) const {

@@ -2,6 +2,8 @@
 
 #include <glob.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -30,6 +32,20 @@ std::string why_unreadable(const std::string& file) {
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown)) return "is a folder";
   return std::filesystem::exists(file, unknown) || unknown ? "cannot be read" : "does not exist";
+}
+
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+RunError unwritable(const std::string& file) {
+  const int reason = errno;
+  std::string text = file + ": cannot be written";
+  text += reason == 0 ? " (is the disk full?)" : std::string(": ") + std::strerror(reason);
+  if (reason == EFBIG) text += " (is there a limit on the size of files, ulimit -f?)";
+  if (reason == EMFILE) text += " (ulimit -n; fewer --jobs)";
+  return RunError(text);
 }
 
 }  // namespace longhaul

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/errors.h"
+
 namespace longhaul {
 
 // Sorted regular files that match the glob `pattern`; a relative pattern starts in `folder`.
@@ -15,5 +17,11 @@ std::optional<std::string> read_file(const std::string& file);
 
 // Why it cannot be read, as people say it: "is a folder", "does not exist", "cannot be read".
 std::string why_unreadable(const std::string& file);
+
+// Whether it is the name of a file in a folder, and leads nowhere else: not empty, without '/', not "..".
+bool is_file_name(const std::string& name);
+
+// To throw where writing `file` has failed, with the reason that the system has left in errno.
+RunError unwritable(const std::string& file);
 
 }  // namespace longhaul

@@ -153,6 +153,13 @@ void check_fidelity(const NetworkSpec& network) {
         "network.tcp.loss_response",
         fmt::format("found \"{}\" with fidelity \"packet\" and random loss", network.tcp.loss_response),
         "\"ns3-3.37\"", "packets are ns-3's own and know no other response");
+  if (network.fidelity == "packet" && network.tcp.congestion_control == "bbr" && network.tcp.loss > 0)
+    throw InputError(
+        "network.tcp.loss",
+        fmt::format("found {} with network.tcp.congestion_control \"bbr\"", format_number(network.tcp.loss)),
+        "0, or congestion_control \"cubic\", \"reno\"",
+        "after losses ns-3's BBR stays at a few packets a round trip: exchanges take hundreds of times too "
+        "long (docs/reference/packet.md)");
   if (network.fidelity != "flow") return;
   if (network.tcp.congestion_control == "bbr")
     throw InputError("network.tcp.congestion_control", "found \"bbr\" with fidelity \"flow\"",

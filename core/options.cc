@@ -228,18 +228,18 @@ Json resolve_table(const Node& node, const Json& value, const std::string& path)
 }
 
 // A fixed word ("unlimited") goes before a text that is read ("10MB").
-Json resolve_either(const Node& node, const Json& value, const std::string& path) {
+const Node& alternative_for(const Node& node, const Json& value, const std::string& path) {
   const Node* chosen = nullptr;
   for (const Node& alternative : node.children) {
     if (!has_type_of(alternative, value)) continue;
     const bool word_matches =
         alternative.kind == NodeKind::kChoice && value.is_string() &&
         std::count(alternative.choices.begin(), alternative.choices.end(), value.get<std::string>());
-    if (word_matches) return value;
+    if (word_matches) return alternative;
     if (!chosen || chosen->kind == NodeKind::kChoice) chosen = &alternative;
   }
   if (!chosen) reject(node, value, path);
-  return resolve(*chosen, value, path);
+  return *chosen;
 }
 
 Json resolve_value(const Node& node, const Json& value, const std::string& path) {
@@ -279,7 +279,7 @@ Json resolve_value(const Node& node, const Json& value, const std::string& path)
     case NodeKind::kTable:
       return resolve_table(node, value, path);
     case NodeKind::kEither:
-      return resolve_either(node, value, path);
+      return resolve_value(alternative_for(node, value, path), value, path);
     case NodeKind::kFree:
       return value;
   }
@@ -452,11 +452,8 @@ void check_declared(const Node& node, const Json& value, const std::string& path
       for (const auto& [key, entry] : value.items())
         check_declared(node.children[0], entry, child_path(path, key));
       return;
-    case NodeKind::kEither: {
-      for (const Node& child : node.children)
-        if (has_type_of(child, value)) return check_declared(child, value, path);
-      reject(node, value, path);
-    }
+    case NodeKind::kEither:
+      return check_declared(alternative_for(node, value, path), value, path);
     case NodeKind::kOneOf:
       if (!value.is_object() || value.empty()) reject(node, value, path);
       for (const Node& child : node.children)

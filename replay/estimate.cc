@@ -27,8 +27,8 @@
 namespace longhaul {
 namespace {
 
-// Measured on one core of the machine that builds the project (docs/validation/flow-speed.md); only orders of magnitude
-// matter here.
+// Measured on one core of the machine that builds the project (docs/validation/flow-speed.md); only orders of
+// magnitude matter here.
 constexpr double kFlowEventsPerSecond = 4e6;
 constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row written
 constexpr double kStepRowsPerSecond = 1e6;
@@ -285,6 +285,7 @@ void check_network(const Case& one) {
   if (one.network.fidelity == "flow") check_rates_for_flow(topology);
   if (one.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
   if (one.network.fidelity != "packet") return;
+  if (tcp.congestion_control == "bbr") check_fifo_for_bbr(tcp, topology);
   variation.check_for_packets(one.network.variation);
   const double state_bytes = one.pipeline.rebalance_every > 0 ? one.pipeline.state_bytes : 0;
   const double largest = std::max(2. * bytes_per_parameter(one.workload.wire), state_bytes) *

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 
 namespace longhaul {
@@ -90,7 +91,7 @@ void ReplayOutputs::add_schedule(const ScheduleRow& row) {
   line["start_s"] = row.start_s;
   line["done_s"] = row.done_s;
   schedule_ << line.dump() << '\n';
-  if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
+  if (!schedule_) throw unwritable(folder_ + "/schedule.jsonl");
 }
 
 void ReplayOutputs::add_schedule(const MergeRow& row) {
@@ -100,7 +101,7 @@ void ReplayOutputs::add_schedule(const MergeRow& row) {
   line["start_s"] = row.start_s;
   line["done_s"] = row.done_s;
   schedule_ << line.dump() << '\n';
-  if (!schedule_) throw RunError(folder_ + "/schedule.jsonl: cannot be written (is the disk full?)");
+  if (!schedule_) throw unwritable(folder_ + "/schedule.jsonl");
 }
 
 void ReplayOutputs::add_task(int step, const TaskRow& row) {
@@ -121,10 +122,10 @@ void ReplayOutputs::add_move(const MoveRow& row) {
 
 void ReplayOutputs::expect_absences() {
   expect_lost_work();
-  absences_.emplace(folder_ + "/absences.csv",
-                    std::vector<std::string>{"replica", "left_step", "left_s", "back_s", "source",
-                                             "copied_step", "bytes", "state_s", "joined_s", "first_step",
-                                             "ended_step"});
+  absences_.emplace(
+      folder_ + "/absences.csv",
+      std::vector<std::string>{"replica", "left_step", "left_s", "back_s", "source", "copied_step", "bytes",
+                               "state_s", "joined_s", "first_step", "ended_step"});
 }
 
 void ReplayOutputs::close(int step) {
@@ -219,7 +220,7 @@ void ReplayOutputs::write_report(const Json& report) {
   schedule_.flush();
   std::ofstream out(folder_ + "/replay.json");
   out << report.dump(2) << '\n';
-  if (!out) throw RunError(folder_ + "/replay.json: cannot be written (is the disk full?)");
+  if (!out) throw unwritable(folder_ + "/replay.json");
 }
 
 Json ReplayOutputs::finish(const std::vector<ReplicaTotals>& totals, const Topology& topology,

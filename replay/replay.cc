@@ -17,6 +17,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/units.h"
+#include "net/topologies/registry.h"
 #include "replay/estimate.h"
 #include "replay/exchange_run.h"
 #include "replay/faults.h"
@@ -781,9 +782,19 @@ void announce(const std::string& program, const Case& one, const Trace& trace, b
   std::fputs(text.c_str(), stderr);
 }
 
+Case checked_case(const std::string& file) {
+  Case one = read_case(file);
+  try {
+    check_topology_options(one);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  return one;
+}
+
 Json run(const std::string& program, const ReplayArguments& arguments, const ReplayFunction& replay,
          ProgressReporter& reporter) {
-  Case one = read_case(arguments.case_file);
+  Case one = checked_case(arguments.case_file);
   const Trace trace = read_trace_argument(arguments.trace_file);
   const FolderLock lock(arguments.folder);
   try {

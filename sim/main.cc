@@ -4,11 +4,14 @@
 
 #include "core/command_line_error.h"
 #include "core/errors.h"
+#include "core/program_main.h"
 #include "core/source_commit.h"
 #include "replay/replay.h"
 #include "sim/simulated_replay.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int replay_command(int argc, char** argv) {
   longhaul::ReplayArguments arguments;
   CLI::App app("Replays the exchanges of one case over its network on ns-3 (docs/formats.md).",
                "longhaul-sim");
@@ -28,4 +31,10 @@ int main(int argc, char** argv) {
                                      const std::string& folder, longhaul::ProgressReporter& reporter) {
                                     return longhaul::simulated_replay(one, trace, folder, reporter);
                                   });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return longhaul::program_main("longhaul-sim", [&] { return replay_command(argc, argv); });
 }

@@ -37,6 +37,7 @@ struct OuterStepArguments {
   double lr = 1e-3;        // of the latter
   std::uint64_t seed = 1;  // of what is drawn for the step
   std::string model = {};  // dimensions as in train.model, JSON; empty: P columns of nothing known
+  bool first = false;      // the first round of a method whose messages are a round late: none has arrived
 };
 
 // Carries out the operations of one round on float32 tables [R, P] and writes the tables after it:
@@ -50,8 +51,9 @@ struct OuterStepArguments {
 // an overlapped operation sent is made of `posted.theta`, `posted.phi`, … where the file has them. A method
 // with an optimizer of its own takes its whole step from `gradient`, without clipping and decay, Adam's β 0.9
 // and 0.95; what it keeps from step to step is `first_moment` and `second_moment`. Where units are dealt anew
-// (ist) the step must be one that ends a round, and the two moments are wanted too. Throws InputError for
-// anything else.
+// (ist) the step must be one that ends a round, and the two moments are wanted too. With `first` a round is
+// posted and none arrives: what eager-diloco, dilocox and co2 do at the end of their first round. Throws
+// InputError for anything else.
 void run_outer_step(const OuterStepArguments& arguments);
 
 }  // namespace longhaul

@@ -10,6 +10,7 @@
 #include "core/child_main.h"
 #include "core/command_line_error.h"
 #include "core/errors.h"
+#include "core/program_main.h"
 #include "core/source_commit.h"
 #include "methods/common/registry.h"
 #include "trainer/commands.h"
@@ -233,9 +234,13 @@ CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
   command->add_option("--step", arguments.step, "the inner step, where that matters; default 1")
       ->check(CLI::PositiveNumber);
   command->add_option("--seed", arguments.seed, "of what is drawn, with the step; default 1");
-  command->add_option("--lr", arguments.lr, "of methods with an optimizer of their own; default 0.001");
+  command->add_option("--lr", arguments.lr,
+                      "of methods with an optimizer of their own, which has no weight decay and no clipping "
+                      "here; default 0.001");
   command->add_option("--model", arguments.model,
                       "its dimensions as in train.model, JSON, for methods that have to know them");
+  command->add_flag("--first", arguments.first,
+                    "the first round of eager-diloco, dilocox or co2, in which nothing has arrived");
   command->add_option("--set", arguments.assignments, "key=value: an option of the method");
   return command;
 }
@@ -251,10 +256,7 @@ CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
   return command;
 }
 
-}  // namespace
-}  // namespace longhaul
-
-int main(int argc, char** argv) {
+int command(int argc, char** argv) {
   CLI::App app("Trains the replicas of one case of a Longhaul scenario.", "longhaul-train");
   app.footer(
       "Environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT of one of several ranks, LOCAL_RANK which GPU "
@@ -265,14 +267,14 @@ int main(int argc, char** argv) {
       "multiplies on a "
       "CPU\n"
       "(default onednn on x86-64). docs/reference/trainer.md explains them.");
-  longhaul::Arguments arguments;
-  longhaul::OuterStepArguments outer_step;
-  longhaul::add_training_options(app, arguments);
-  const CLI::App* outer_step_command = longhaul::add_outer_step(app, outer_step);
-  longhaul::ExportArguments exported;
-  const CLI::App* export_command = longhaul::add_export(app, exported);
-  app.set_version_flag(
-      "--version", std::string("longhaul-train " LONGHAUL_VERSION " (") + longhaul::source_commit() + ")");
+  Arguments arguments;
+  OuterStepArguments outer_step;
+  add_training_options(app, arguments);
+  const CLI::App* outer_step_command = add_outer_step(app, outer_step);
+  ExportArguments exported;
+  const CLI::App* export_command = add_export(app, exported);
+  app.set_version_flag("--version",
+                       std::string("longhaul-train " LONGHAUL_VERSION " (") + source_commit() + ")");
   try {
     app.parse(argc, argv);
     if (!*outer_step_command && !*export_command)
@@ -281,22 +283,28 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     std::fprintf(stderr, "error: %s\n",
-                 longhaul::command_line_error(app, error, {argv + 1, argv + argc}).what());
-    return longhaul::kInputWrong;
+                 command_line_error(app, error, {argv + 1, argv + argc}).what());
+    return kInputWrong;
   }
-  longhaul::ProgressReporter reporter(longhaul::name_of_this_rank(), arguments.progress_fd,
-                                      arguments.quiet || longhaul::is_silent_rank());
-  return longhaul::child_main(reporter, [&]() -> longhaul::Json {
+  ProgressReporter reporter(name_of_this_rank(), arguments.progress_fd, arguments.quiet || is_silent_rank());
+  return child_main(reporter, [&]() -> Json {
     if (*export_command) {
-      const int step = longhaul::run_export(exported);
+      const int step = run_export(exported);
       const std::string which =
           exported.replica ? "replica " + std::to_string(*exported.replica) : "the mean of the replicas";
       std::printf("%s/model.safetensors and config.json: %s after step %d\n", exported.out.c_str(),
                   which.c_str(), step);
       return {{"step", step}, {"out", exported.out}};
     }
-    if (!*outer_step_command) return longhaul::train(arguments, reporter);
-    longhaul::run_outer_step(outer_step);
+    if (!*outer_step_command) return train(arguments, reporter);
+    run_outer_step(outer_step);
     return {{"out", outer_step.out}};
   });
+}
+
+}  // namespace
+}  // namespace longhaul
+
+int main(int argc, char** argv) {
+  return longhaul::program_main("longhaul-train", [&] { return longhaul::command(argc, argv); });
 }

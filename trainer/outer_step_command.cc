@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "core/errors.h"
@@ -137,6 +138,7 @@ class OuterStep {
       : file_(arguments.in), update_(make_update(method)), tensors_(read_safetensors(arguments.in)) {
     const StoredTensor& theta = tensor(tensors_, file_, "theta", "F32", "theta [R, P] and more");
     plan_ = method_named(method.name).plan(method, model_of(arguments, theta));
+    check_has_rules(arguments, method);
     const auto is_of_another_step = [&arguments](const OperationRule& rule) {
       return arguments.step < rule.first_step || (rule.last_step > 0 && arguments.step > rule.last_step);
     };
@@ -146,7 +148,14 @@ class OuterStep {
     inner_.step = inner_.updates = arguments.step;
     inner_.lr = arguments.lr;
     if (plan_.rules.empty())
-      throw InputError("--method", "\"" + method.name + "\" exchanges nothing", "a method that does");
+      throw InputError(
+          "--step", fmt::format("found {}, at which \"{}\" exchanges nothing", arguments.step, method.name),
+          "a step at which it does");
+    is_first_ = arguments.first;
+    if (is_first_ && plan_.local.empty())
+      throw InputError("--first",
+                       fmt::format("found with method \"{}\", whose rounds are all alike", method.name),
+                       "a method whose messages are a round late: eager-diloco with delay 1, dilocox, co2");
     const PlanContext context{arguments.seed, static_cast<int>(theta.shape[0]), arguments.step,
                               theta.shape[1]};
     for (const OperationRule& rule : plan_.rules)
@@ -173,9 +182,10 @@ class OuterStep {
       for (int replica = 0; replica < arena_->replicas(); ++replica)
         update_->prepare(inner_, replica, *arena_);
     post_earlier(runner, operations);
+    if (is_first_) take_first(runner);
     for (const bool is_blocking : {true, false})
       for (const Operation& operation : operations)
-        if (operation.rule->is_blocking() == is_blocking && !nobody_takes_part(operation))
+        if (operation.rule->is_blocking() == is_blocking && !is_first_ && !nobody_takes_part(operation))
           is_blocking ? runner.run(operation) : runner.apply(operation);
     if (update_->has_own_optimizer())
       for (int replica = 0; replica < arena_->replicas(); ++replica) optimize(replica);
@@ -192,6 +202,24 @@ class OuterStep {
   }
 
  private:
+  // Fragments of a model of which nothing is known are none, unless their number is given.
+  void check_has_rules(const OuterStepArguments& arguments, const MethodSpec& method) const {
+    if (!plan_.rules.empty()) return;
+    if (method.options.value("fragments", -1) == 0 && arguments.model.empty())
+      throw InputError(
+          "--method",
+          fmt::format("\"{}\" exchanges fragments of layers, and nothing says how many there are",
+                      method.name),
+          "--model with the dimensions, or --set fragments=1 (all of it)");
+    throw InputError("--method", "\"" + method.name + "\" exchanges nothing", "a method that does");
+  }
+
+  void take_first(OperationRunner& runner) const {
+    std::vector<int> all(as_index(arena_->replicas()));
+    std::iota(all.begin(), all.end(), 0);
+    for (const LocalStep& local : plan_.local) runner.take(local, all);
+  }
+
   // What the file must have, then all.
   std::vector<Slot> slots() {
     tables_ = {Slot::kWeights};
@@ -272,6 +300,7 @@ class OuterStep {
   std::vector<Slot> tables_;  // that the file has
   std::unique_ptr<Arena> arena_;
   std::uint64_t seed_ = 1;
+  bool is_first_ = false;
   const OptimizerSpec spec_;
   std::vector<DecayRange> decay_;
   InnerStep inner_{1, 1, 0, 1, spec_, decay_};

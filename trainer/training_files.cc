@@ -1,8 +1,11 @@
 #include "trainer/training_files.h"
 
+#include <fmt/core.h>
+
 #include <filesystem>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 #include "trainer/checkpoint/durable_file.h"
 
@@ -78,7 +81,7 @@ void TrainingFiles::remove_result() {
 
 void TrainingFiles::open_exchanges(std::ios::openmode mode) {
   exchanges_.open(path(kExchanges), mode);
-  if (!exchanges_) throw RunError(path(kExchanges) + ": cannot be written");
+  if (!exchanges_) throw unwritable(path(kExchanges));
 }
 
 void TrainingFiles::write(const Evaluation& evaluation) {
@@ -95,11 +98,13 @@ void TrainingFiles::write(const Evaluation& evaluation) {
   flush();
 }
 
+// As many digits whatever the time: checkpoints say how long the table is, and have the same bytes in every
+// run.
 void TrainingFiles::write_step_times(int step, const std::vector<int>& replicas,
                                      const std::vector<double>& seconds) {
   if (!writes_) return;
   for (const int replica : replicas)
-    step_times_->cell(step).cell(replica).cell(seconds[as_index(replica)]).end_row();
+    step_times_->cell(step).cell(replica).cell(fmt::format("{:.9e}", seconds[as_index(replica)])).end_row();
 }
 
 void TrainingFiles::write_bits(int step, int replica, int hop, int bits, double gate) {
@@ -123,7 +128,7 @@ void TrainingFiles::flush() {
   metrics_->flush();
   step_times_->flush();
   if (bits_) bits_->flush();
-  if (!exchanges_.flush()) throw RunError(path(kExchanges) + ": cannot be written (is the disk full?)");
+  if (!exchanges_.flush()) throw unwritable(path(kExchanges));
 }
 
 }  // namespace longhaul

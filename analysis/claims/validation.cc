@@ -212,13 +212,13 @@ std::string markdown_row(const FigureVerdict& one) {
 
 std::string markdown_of(const Validation& validation) {
   const Json& about = validation.about;
-  const auto said = [&about](const char* key) { return plain(about.at(key)); };
+  const auto said = [&about](const char* key) { return markdown_text(plain(about.at(key))); };
   std::string text =
       fmt::format("### {}: {}\n\n{}. {}. Licence: {}. Read: {}\n\n*Set-up.* {}\n\n", validation.name,
                   said("title"), said("source"), said("date"), said("licence"), said("read"), said("setup"));
   const Json assumptions = about.value("assumptions", Json::array());
   if (!assumptions.empty()) text += "*Assumed:*\n\n";
-  for (const Json& assumption : assumptions) text += "- " + plain(assumption) + "\n";
+  for (const Json& assumption : assumptions) text += "- " + markdown_text(plain(assumption)) + "\n";
   if (!assumptions.empty()) text += "\n";
   text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
   for (const FigureVerdict& one : validation.figures) text += markdown_row(one);

@@ -168,26 +168,28 @@ std::vector<std::string> frontier(const VerdictMatrix& matrix) {
 
 std::string verdict_markdown(const Json& claim, const std::vector<Json>& records) {
   const VerdictMatrix matrix = verdict_matrix(claim, records);
-  std::string text = fmt::format("### {}\n\n", plain(claim["id"]));
+  std::string text = fmt::format("### {}\n\n", markdown_text(plain(claim["id"])));
   const std::string statement = claim.value("statement", "");
-  if (!statement.empty()) text += fmt::format("*{}*\n\n", statement);
-  text += claim_in_words(claim);
+  if (!statement.empty()) text += fmt::format("*{}*\n\n", markdown_text(statement));
+  text += markdown_text(claim_in_words(claim));
   const Json where = claim.value("where", Json::object());
-  for (const auto& [key, value] : where.items()) text += "; " + assignment(key, value);
+  for (const auto& [key, value] : where.items()) text += "; " + markdown_text(assignment(key, value));
   text +=
       fmt::format(". {} points: {}, {}.\n\n", matrix.all.points(), range(matrix.all), verdict(matrix.all));
   if (matrix.rows.empty()) return text;
-  text += fmt::format("| {}{} |", matrix.row_key.empty() ? "" : last_key(matrix.row_key) + " \\ ",
+  text += fmt::format("| {}{} | ", matrix.row_key.empty() ? "" : last_key(matrix.row_key) + " \\ ",
                       last_key(matrix.column_key));
-  for (const std::string& column : matrix.columns) text += " " + column + " |";
-  text += "\n|---|";
+  for (const std::string& column : matrix.columns) text += markdown_cell(column);
+  text.back() = '\n';
+  text += "|---|";
   for (std::size_t i = 0; i < matrix.columns.size(); ++i) text += "---|";
   for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
-    text += "\n| " + matrix.rows[row] + " |";
-    for (const VerdictCell& cell : matrix.cells[row]) text += " " + cell_text(cell) + " |";
+    text += "\n| " + markdown_cell(matrix.rows[row]);
+    for (const VerdictCell& cell : matrix.cells[row]) text += markdown_cell(cell_text(cell));
+    text.pop_back();
   }
   text += "\n\n";
-  for (const std::string& line : frontier(matrix)) text += "- " + line + "\n";
+  for (const std::string& line : frontier(matrix)) text += "- " + markdown_text(line) + "\n";
   return text + "\n";
 }
 

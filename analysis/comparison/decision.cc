@@ -616,9 +616,9 @@ std::string conclusions_text(const Conclusions& conclusions, std::size_t width) 
 
 std::string conclusions_markdown(const Conclusions& conclusions) {
   if (conclusions.empty()) return "";
-  std::string text = "### What to conclude\n\n" + conclusions.conditions + "\n\n";
-  for (const std::string& one : main_sentences(conclusions)) text += "- " + one + "\n";
-  return text + "\n" + conclusions.grounds + "\n\n";
+  std::string text = "### What to conclude\n\n" + markdown_text(conclusions.conditions) + "\n\n";
+  for (const std::string& one : main_sentences(conclusions)) text += "- " + markdown_text(one) + "\n";
+  return text + "\n" + markdown_text(conclusions.grounds) + "\n\n";
 }
 
 Json conclusions_json(const Conclusions& conclusions) {

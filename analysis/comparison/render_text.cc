@@ -245,11 +245,11 @@ std::string comparison_markdown(const ComparisonTable& table) {
   std::string text;
   for (const MetricComparison& metric : table.metrics) {
     const bool rows_differ = metric.rows.size() > 1;
-    text += "### " + metric_text(metric.metric) + "\n\n" + means_table(metric, table.by, rows_differ) +
-            verdicts_table(metric, rows_differ) + "\n";
+    text += "### " + markdown_text(metric_text(metric.metric)) + "\n\n" +
+            means_table(metric, table.by, rows_differ) + verdicts_table(metric, rows_differ) + "\n";
   }
   text += method_note(table) + "\n";
-  for (const std::string& note : table.notes) text += "\n*Note:* " + note + "\n";
+  for (const std::string& note : table.notes) text += "\n*Note:* " + markdown_text(note) + "\n";
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
 
 namespace longhaul {
@@ -90,7 +91,7 @@ Nanoseconds nanoseconds(double seconds) {
 // "T": zlib writes the bytes as they are.
 TimelineWriter::TimelineWriter(const std::string& file, const TimelineNotes& notes, std::int64_t replicas)
     : file_(file), out_(gzopen(file.c_str(), ends_in_gz(file) ? "wb" : "wbT")) {
-  if (!out_) throw RunError(file_ + ": cannot be written");
+  if (!out_) throw unwritable(file_);
   Json about = {{"outer_steps", notes.outer_steps}, {"last_step", notes.last_step}};
   if (!notes.sampled.empty()) about["sampled"] = notes.sampled;
   if (!notes.transfers.empty()) about["transfers"] = notes.transfers;
@@ -142,7 +143,7 @@ void TimelineWriter::finish() {
   write("\n]}\n");
   const bool closed = gzclose(out_) == Z_OK;
   out_ = nullptr;
-  if (failed_ || !closed) throw RunError(file_ + ": cannot be written (is the disk full?)");
+  if (failed_ || !closed) throw unwritable(file_);
 }
 
 void TimelineWriter::name_process(std::int64_t process, const std::string& name) {

@@ -44,6 +44,16 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// The last text between single quotes in `plot`, as it is drawn.
+std::string last_quoted(const std::string& plot) {
+  std::string text;
+  for (std::size_t place = std::min(plot.rfind('\''), plot.size()); place-- > 0;) {
+    if (plot[place] == '\'' && (place == 0 || plot[--place] != '\'')) break;  // two are one of the text
+    text += plot[place];
+  }
+  return {text.rbegin(), text.rend()};
+}
+
 struct Key {
   std::size_t entries = 0, longest = 1;  // characters
   // Above the graph, or with many entries beside it.
@@ -54,9 +64,7 @@ struct Key {
       const std::size_t title = plot.find(" title ");
       if (title == std::string::npos) continue;
       ++entries;
-      const std::size_t last = plot.rfind('\'');
-      const std::size_t first = plot.rfind('\'', last - 1);
-      longest = std::max(longest, width_of(plot.substr(first, last - first)));
+      longest = std::max(longest, 1 + width_of(last_quoted(plot)));
     }
     constexpr std::size_t kManyEntries = 12;
     is_beside = double_column && entries > kManyEntries;

@@ -125,7 +125,8 @@ std::vector<std::string> bits_axis(const Extent& losses) {
   for (const double mark : linear_marks(losses.low / std::log(2.), losses.high / std::log(2.), 5))
     tics.push_back(format_number(mark));
   return {"set border 11", "set link y2 via y/log(2) inverse y*log(2)",
-          "set y2tics nomirror out scale 0.5 (" + join(tics) + ")", "set y2label 'bits a byte'"};
+          "set y2tics nomirror out scale 0.5 (" + join(tics) + ")",
+          "set y2label " + figure_text("bits a byte")};
 }
 
 bool are_byte_tokens(const RowSample& row) {
@@ -300,7 +301,7 @@ std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& cont
         "Validation loss against {}{}. Line: mean over seeds. Band: its 95 % interval (Student's t).",
         axis.title, at_point(row));
     std::vector<std::string> settings = {"set xlabel " + figure_text(axis_title(axis.title, scale.unit)),
-                                         "set ylabel 'validation loss (nats a token)'",
+                                         "set ylabel " + figure_text("validation loss (nats a token)"),
                                          "set yrange " + losses.range()};
     for (const std::string& setting : x_axis(is_logarithmic, times, scale)) settings.push_back(setting);
     if (are_byte_tokens(row))
@@ -337,7 +338,7 @@ std::vector<Figure> sync_figures(const RowSample& row, const FigureContext& cont
   const AxisScale scale = axis_scale("s", *std::max_element(ends.begin(), ends.end()));
   std::vector<std::string> settings = {
       "set xlabel " + figure_text(axis_title("synchronization time", scale.unit)),
-      "set ylabel 'share of exchanges'", "set yrange [0:1]"};
+      "set ylabel " + figure_text("share of exchanges"), "set yrange [0:1]"};
   for (const std::string& setting : x_axis(logarithmic, times_drawn, scale)) settings.push_back(setting);
   std::vector<std::string> plots;
   for (std::size_t i = 0; i < drawn.size(); ++i)
@@ -385,8 +386,8 @@ std::vector<Figure> share_figures(const RowSample& row, const FigureContext& con
     if (shown[k].hatch_step > 0)
       plots.push_back(fmt::format(
           "data index {} using 1:2:3:4:5 with vectors nohead lw 0.8 lc rgb variable notitle", hatched++));
-    plots.push_back(
-        fmt::format("NaN with boxes lc rgb '#666666' fs {} title '{}'", shown[k].key_fill, shown[k].name));
+    plots.push_back(fmt::format("NaN with boxes lc rgb '#666666' fs {} title {}", shown[k].key_fill,
+                                figure_text(shown[k].name)));
   }
   parts.insert(parts.end(), hatches.begin(), hatches.end());
   const std::string name = figure_name("shares", row.at);
@@ -394,7 +395,7 @@ std::vector<Figure> share_figures(const RowSample& row, const FigureContext& con
       fmt::format("Where the time of a replica goes, mean over replicas and seeds{}.", at_point(row));
   return {{name,
            figure_script(name, title, context.style,
-                         {"set xlabel 'share of the time of a replica'", "set xrange [0:1]",
+                         {"set xlabel " + figure_text("share of the time of a replica"), "set xrange [0:1]",
                           fmt::format("set yrange [{}-0.4:-0.6]", tics.size()),
                           "set ytics (" + join(tics) + ")", "unset grid"},
                          plots),

@@ -17,6 +17,7 @@
 #include "analysis/text.h"
 #include "core/case.h"
 #include "core/errors.h"
+#include "core/files.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {
@@ -24,11 +25,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A case and its training name their folders, which are in the run.
+void check_folder_names(const Json& record, const std::string& path) {
+  for (const char* key : {"case", "training"}) {
+    const std::string name = record.value(key, "");
+    const bool is_of_none = name.empty() && key == std::string("training");
+    if (!is_of_none && !is_file_name(name))
+      throw InputError(child_path(path, key), "found " + Json(name).dump(),
+                       "the name of a folder, without '/'");
+  }
+}
+
 // What is wrong with it; "" for a record.
 std::string fault_of(const Json& record, std::size_t index) {
   try {
-    check_declared(record_declaration(), without_null_numbers(record_declaration(), record),
-                   element_path("cases", index));
+    const std::string path = element_path("cases", index);
+    check_declared(record_declaration(), without_null_numbers(record_declaration(), record), path);
+    check_folder_names(record, path);
     return "";
   } catch (const InputError& error) {
     return error.what();
@@ -194,6 +207,7 @@ Json fresh_record(const std::string& run_folder, const std::string& begun_folder
   const Json resolved = read_json_or_null(begun_folder + "/case.json");
   if (!resolved.is_object()) return nullptr;
   const Case one = parse_case(resolved);
+  if (!is_file_name(one.name)) return nullptr;
   const std::string folder = run_folder + "/cases/" + one.name, key = one.train ? training_key(one) : "";
   const std::string status = fs::exists(folder + "/done") ? "done" : "running";
   return case_record(one, folder, key.empty() ? "" : run_folder + "/train/" + key, status, key);

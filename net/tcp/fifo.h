@@ -36,4 +36,8 @@ double fifo_need(const TcpSpec& tcp, double window, int peers);
 // fill have one. Of more than 64 replicas as many, evenly chosen, are looked at.
 void check_fifo_for_flow(const TcpSpec& tcp, const Topology& topology, int peers = 1);
 
+// Throws InputError where a FIFO may lose packets of ns-3's BBR, which does not recover from that: where it
+// holds less than 1.5 bandwidth-delay products.
+void check_fifo_for_bbr(const TcpSpec& tcp, const Topology& topology);
+
 }  // namespace longhaul

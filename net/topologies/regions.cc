@@ -36,7 +36,14 @@ RegionsSpec parse(const Case& one) {
   if (json.contains("connections_gain")) regions.connections_gain = json["connections_gain"];
   regions.even = json.at("replicas").is_string();
   if (regions.even) {
-    for (const Json& site : json.value("sites", Json::array())) regions.placement.push_back({site, 0});
+    for (const Json& site : json.value("sites", Json::array())) {
+      const auto is_it = [&](const auto& known) { return known.first == site; };
+      if (std::any_of(regions.placement.begin(), regions.placement.end(), is_it))
+        throw InputError(element_path(path + ".sites", regions.placement.size()),
+                         fmt::format("found \"{}\" a second time", plain(site)), "each site once",
+                         "\"replicas\" with a number for each site places more at one of them");
+      regions.placement.push_back({site, 0});
+    }
     return regions;
   }
   if (json.contains("sites"))

@@ -106,6 +106,12 @@ std::string topologies_with_sites() {
   return enumeration(names(true), "or");
 }
 
+void check_topology_options(const Case& one) {
+  const TopologySpec& topology = one.network.topology;
+  check_declared(topology_named(topology.name).options, topology.options,
+                 std::string(kTopologyPath) + "." + topology.name);
+}
+
 void check_topology(const Case& one) {
   const TopologyKind& kind = topology_named(one.network.topology.name);
   kind.check(one);

@@ -57,6 +57,10 @@ std::string topologies_with_sites();
 // without reading a file. Throws InputError (JSON path, without a file).
 void check_topology(const Case& one);
 
+// Of a case from a file, which another program may have written: throws InputError where its section is not
+// as declared. core/, which reads the rest of a case, knows no topology.
+void check_topology_options(const Case& one);
+
 // The network of a case, with its overrides. Throws InputError (JSON path, without a file) for what does not
 // exist (a site, a matrix, a graph file, a link) and for what cannot be: an impossible delay, a rate of 0, a
 // graph that falls apart. Not for the rank order "optimized" (placed_topology() in replay/optimized_order.h).

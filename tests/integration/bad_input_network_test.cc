@@ -23,8 +23,9 @@ std::string topology(const std::string& json, const std::string& more = "") {
   return R"({"topology": )" + json + more + "}";
 }
 
-std::string star(const std::string& overrides) {
-  return topology(R"({"star": {"rate": "1Gbps", "rtt": "50ms"}})", R"(, "overrides": [)" + overrides + "]");
+std::string star(const std::string& overrides, const std::string& more = "") {
+  return topology(R"({"star": {"rate": "1Gbps", "rtt": "50ms"}})",
+                  R"(, "overrides": [)" + overrides + "]" + more);
 }
 
 std::string graph(const std::string& file, const std::string& more) {
@@ -97,6 +98,20 @@ std::vector<BadNetwork> bad_networks() {
        {"network.overrides[0].replica: found \"2-4\"", "0 … 3"}},
       {"OverrideOfNothing", star(R"({"rate": "1Mbps"})"), {"exactly one of link and replica"}},
       {"OverrideWithNothing", star(R"({"replica": 1})"), {"network.overrides[0]", "at least one of rate"}},
+      {"ASiteTwice",
+       topology(
+           R"({"regions": {"matrix": "gcp-2025", "sites": ["oregon", "iowa", "oregon"], "replicas": "even"}})"),
+       {"network.topology.regions.sites[2]: found \"oregon\" a second time", "each site once"}},
+      {"BbrWithLosses",
+       star(
+           "",
+           R"(, "fidelity": "packet", "tcp": {"congestion_control": "bbr", "loss": 5e-4, "loss_response": "ns3-3.37"})"),
+       {"network.tcp.loss: found 5e-04 with network.tcp.congestion_control \"bbr\"", "cubic"}},
+      {"BbrBeforeAFifoThatOverflows",
+       star(
+           "",
+           R"(, "fidelity": "packet", "tcp": {"congestion_control": "bbr", "queue": "fifo", "queue_size": 0.25})"),
+       {"network.tcp.queue_size: found a FIFO of 0.25 bandwidth-delay products", "at least 1.5 products"}},
       {"HomesOfNoRate",
        topology(R"({"homes": {"up": {"median": "0bps"}}})"),
        {"network.topology.homes.up.median"}},

@@ -117,6 +117,11 @@ void expect_same_training(const std::string& out, const WholeTraining& whole) {
   if (const std::string bits = "/boundary_bits.csv"; fs::exists(whole.folder + bits)) {
     EXPECT_EQ(read_text(out + bits), read_text(whole.folder + bits)) << whole.folder;
   }
+  for (const auto& entry : fs::directory_iterator(whole.folder + "/checkpoints"))
+    if (const std::string file = "/checkpoints/" + entry.path().filename().string();
+        entry.path().extension() == ".json") {
+      EXPECT_EQ(read_text(out + file), read_text(whole.folder + file)) << whole.folder << file;
+    }
   const std::string times = read_text(out + "/step_times.csv");
   const std::string expected = read_text(whole.folder + "/step_times.csv");
   EXPECT_EQ(std::count(times.begin(), times.end(), '\n'), std::count(expected.begin(), expected.end(), '\n'));

@@ -226,6 +226,16 @@ class Reading(InAFolder):
         with self.assertRaisesRegex(longhaul.InputError, "no name of a case"):
             longhaul.open_run(self.folder).learning_curve("../../etc")
 
+    def test_a_case_that_leads_out_of_the_run(self):
+        self.write("scenario.json", "{}")
+        for name in ("../secret", "..", "/etc", ""):
+            self.write("summary.json", json.dumps({"format": 1, "scenario": "s", "claims": [],
+                                                   "cases": [{"case": name, "swept": {}}]}))
+            run = longhaul.open_run(self.folder)
+            for read in (lambda: run.learning_curve(name), run.cases, lambda: run.case(name)):
+                with self.assertRaisesRegex(ValueError, "summary.json: found the case"):
+                    read()
+
     @unittest.skipIf(importlib.util.find_spec("pandas") is None, "pandas is not installed")
     def test_a_table_is_a_frame(self):
         frame = longhaul.Table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]).frame()

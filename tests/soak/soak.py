@@ -51,10 +51,6 @@ def content(path):
         return report(raw.decode())
     if path.name == "step_times.csv":
         return [row.split(b",")[:2] for row in raw.splitlines()]
-    if path.parent.name == "checkpoints" and path.suffix == ".json":
-        checkpoint = json.loads(raw)
-        del checkpoint["hash"], checkpoint["files"]["step_times.csv"]
-        return checkpoint
     return raw
 
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/options.h"
 
 namespace longhaul {
@@ -40,7 +41,7 @@ void ExchangeLog::end() {
                 {"bytes", open_.bytes}}
                .dump()
         << '\n';
-  if (!*out_) throw RunError("exchanges.jsonl: cannot be written (is the disk full?)");
+  if (!*out_) throw unwritable("exchanges.jsonl");
 }
 
 }  // namespace longhaul

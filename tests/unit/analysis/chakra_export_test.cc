@@ -1,7 +1,6 @@
-#include "analysis/exports/exports.h"
-
 #include <set>
 
+#include "analysis/exports/exports.h"
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
@@ -54,6 +53,21 @@ void write_pairs(const std::string& folder, const std::string& collective) {
   write_text(folder + "/steps.csv", "step,replica,computed_s,done_s\n");
   write_text(folder + "/replicas.csv",
              "replica,compute_s,idle_s,clock_s,bytes_sent\n0,3,1,4,200\n1,3,1,4,200\n");
+}
+
+TEST(ChakraExport, SaysThatFaultsHaveNoTraces) {
+  TemporaryFolder folder;
+  write_replay(folder.path, kExchangesWithPresend);
+  write_text(folder.path + "/case.json", R"({"faults": [{"kind": "slow"}]})");
+  EXPECT_NO_THROW(chakra_graphs(folder.path));
+  write_text(folder.path + "/case.json", R"({"faults": [{"kind": "slow"}, {"kind": "crash"}]})");
+  try {
+    chakra_graphs(folder.path);
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("has faults of kind \"crash\""), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(ChakraExport, WritesAPairAsMessages) {

@@ -40,6 +40,26 @@ TEST_F(RunDirectoryTest, NamesEachThatCannotBeReadAndKeepsTheOthers) {
   }
 }
 
+// Cases and trainings are folders of the run: a name that leads out of it is of somebody else's making.
+TEST_F(RunDirectoryTest, RefusesNamesThatLeadOutOfTheRun) {
+  write_summary(folder("run"), "small",
+                {{{"case", "../../../etc"}},
+                 {{"case", ".."}},
+                 {{"case", "a/b"}},
+                 {{"case", ""}},
+                 {{"case", "a"}, {"training", "../b"}},
+                 {{"case", "kept"}, {"training", ""}}});
+  const RunDirectories opened = open_runs({folder("run")});
+  ASSERT_EQ(opened.runs[0].records.size(), 1u);
+  EXPECT_EQ(opened.runs[0].records[0]["case"], "kept");
+  ASSERT_EQ(opened.problems.size(), 1u);
+  EXPECT_NE(opened.problems[0].find(
+                "5 of its cases are no records (cases[0].case: found \"../../../etc\"; allowed: "
+                "the name of a folder"),
+            std::string::npos)
+      << opened.problems[0];
+}
+
 TEST_F(RunDirectoryTest, IsAnErrorWhereNoneIsLeft) {
   write_text(folder("empty") + "/summary.json", R"({"format": 1, "scenario": "s", "cases": []})");
   try {

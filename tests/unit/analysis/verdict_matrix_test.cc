@@ -82,6 +82,21 @@ TEST(VerdictMatrix, OfOneKeyHasOneRow) {
   EXPECT_NE(verdict_markdown(kClaim, records).find("| replicas | 2 | 16 | 64 |"), std::string::npos);
 }
 
+// Texts of users neither end a cell nor begin a tag.
+TEST(VerdictMatrix, KeepsTextsOfUsersInTheirPlace) {
+  std::vector<Json> records;
+  for (const char* value : {"a|b", "<b>c\nd"}) {
+    records.push_back(record("a", {{"replicas", value}}, 12));
+    records.push_back(record("b", {{"replicas", value}}, 1));
+  }
+  Json claim = kClaim;
+  claim["statement"] = "it is\n<script>alert(1)</script>";
+  const std::string text = verdict_markdown(claim, records);
+  EXPECT_NE(text.find("| replicas | a\\|b | &lt;b>c d |\n|---|---|---|\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("*it is &lt;script>alert(1)&lt;/script>*\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find('<'), std::string::npos) << text;
+}
+
 TEST(ClaimPictures, HoldWhatTheMatrixHolds) {
   const Json pictures = claim_pictures(Json::array({kClaim}), made_up_sweep());
   ASSERT_EQ(pictures.size(), 1u);

@@ -127,6 +127,23 @@ TEST(Machine, RefusesWhatItsMemoryCannotHold) {
   EXPECT_THROW(check_memory(work, "cpu", 64e9, /*gpu_here=*/true), InputError);
 }
 
+// ulimit -v: OpenBLAS asks for memory without end where it gets none.
+TEST(Machine, RefusesATrainingThatDoesNotFitIntoTheAddressSpace) {
+  const Json model = {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 16}, {"context", 4}};
+  const Scenario scenario = validated(trained({{{"name", "ddp"}}}, model, 1));
+  const WorkPlan plan = plan_work(scenario, {});
+  const WorkEstimate work = estimate_work(plan, 1, 2, TimelineFormat::kNone);
+  EXPECT_NO_THROW(check_address_space(work, 2e9));
+  try {
+    check_address_space(work, 614.4e6);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("limited to 614 MB here (ulimit -v)"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_NO_THROW(check_address_space({}, 614.4e6)) << "nothing is trained";
+}
+
 TEST(Machine, SaysWhatItHas) {
   EXPECT_GT(memory_here().value_or(0), 1e8);
   EXPECT_EQ(free_disk("/").value_or(0) > 0, true);
@@ -180,6 +197,25 @@ TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
   const std::string said = warnings({folder.file("held"), folder.path + "/./two.txt"});
   EXPECT_NE(said.find("two.txt is in train.data.text too"), std::string::npos) << said;
   EXPECT_EQ(said.find("held is in"), std::string::npos) << said;
+}
+
+// Random loss beyond what flow was held against packets for.
+TEST(Warnings, OfRandomLossThatFlowIsWrongAbout) {
+  const auto warnings = [](const Json& network) {
+    Json scenario = scenario_of(10, {{{"name", "ddp"}}});
+    scenario["network"].merge_patch(network);
+    return join(scenario_warnings(validated(scenario)), "\n");
+  };
+  EXPECT_EQ(warnings({{"tcp", {{"loss", 1e-4}}}}), "");
+  EXPECT_EQ(warnings({{"tcp", {{"connections", 4}}}}), "");
+  const std::string several = warnings({{"tcp", {{"loss", 5e-5}, {"connections", 4}}}});
+  EXPECT_NE(several.find("network.tcp.loss = 5e-05 with 4 connections"), std::string::npos) << several;
+  EXPECT_NE(several.find("up to three times as long"), std::string::npos) << several;
+  EXPECT_NE(warnings({{"tcp", {{"loss", 1e-3}}}}).find("held against packets up to 1e-04"),
+            std::string::npos);
+  const Json packets = {{"fidelity", "packet"},
+                        {"tcp", {{"loss", 1e-3}, {"connections", 4}, {"loss_response", "ns3-3.37"}}}};
+  EXPECT_EQ(warnings(packets), "");
 }
 
 TEST(Claims, OnALossNeedATraining) {

@@ -68,6 +68,9 @@ TEST(Options, FilesOfOtherProgramsHaveOtherKeysButNoOtherTypes) {
             "method.k: found []; allowed: an integer");
   EXPECT_EQ(error(R"({"rate": "1Gbps", "inner": {"x": 2}})"),
             "inner.x: found 2; allowed: a number above 0 and at most 1");
+  for (const char* size : {"unlimited", "10MB"})
+    EXPECT_EQ(error((R"({"rate": "1Gbps", "size": ")" + std::string(size) + "\"}").c_str()), "") << size;
+  EXPECT_EQ(error(R"({"rate": "1Gbps", "size": "0B"})").substr(0, 5), "size:");
   EXPECT_EQ(error("{}").substr(0, 30), "rate: this key is missing; all");
   EXPECT_EQ(error("[]").substr(0, 9), "found [];");
 }

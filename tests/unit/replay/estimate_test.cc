@@ -106,6 +106,27 @@ TEST(CheckNetwork, FlowRefusesFifosThatOverflow) {
   EXPECT_TRUE(is_accepted(one, 1.9));
 }
 
+// ns-3's BBR does not recover from losses in a FIFO.
+TEST(CheckNetwork, PacketsRefuseBbrBeforeFifosThatOverflow) {
+  Case one = star_case(2, 1e8, 0.06);
+  one.network.fidelity = "packet";
+  one.network.tcp.congestion_control = "bbr";
+  EXPECT_NO_THROW(check_network(one)) << "hosts do not drop";
+  EXPECT_TRUE(is_accepted(one, 1.5));
+  EXPECT_FALSE(is_accepted(one, 1.4));
+  one.network.tcp.queue = "fifo";
+  // 100 Mb/s for 60 ms and what the packets themselves take: 751 to 760 kB are a product.
+  one.network.tcp.queue_bytes = 1.5 * 760e3;
+  EXPECT_NO_THROW(check_network(one));
+  one.network.tcp.queue_bytes = 1.5 * 749e3;
+  EXPECT_THROW(check_network(one), InputError);
+  one.network.tcp.queue = "host";
+  EXPECT_NO_THROW(check_network(one));
+  one.network.tcp.queue = "fifo";
+  one.network.tcp.congestion_control = "cubic";
+  EXPECT_NO_THROW(check_network(one));
+}
+
 // 100 Mb/s at 50 ms hold 625 kB, 588 kB of them payload.
 TEST(CheckNetwork, FlowTakesAFifoOfOneProductWhereWindowsFitIntoThePath) {
   Case one = star_case(4, 1e8, 0.05);

@@ -196,6 +196,43 @@ TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
   EXPECT_EQ(floats(kept.at("velocity")), (std::vector<float>{4, 0}));
 }
 
+// By hand, of a method whose messages are a round late: in its first round nothing has arrived. Eager updates
+// take their own part of the mean: Δ̃ = (θ − φ)/2 = 1 and 2, v = Δ̃, φ = 0.5 (Δ̃ + 0.5 v) = 0.75 Δ̃. The others
+// go back to φ.
+TEST_F(OuterStepCommand, TakesTheFirstRoundOfLateMethods) {
+  const auto first = [this](const std::string& method, std::vector<std::string> options) {
+    write_safetensors(folder_.file("in"), column({{"theta", {2, 4}}, {"phi", {0, 0}}, {"momentum", {0, 0}}}));
+    OuterStepArguments arguments{method, folder_.file("in"), folder_.file("out"), "fp32", std::move(options)};
+    arguments.first = true;
+    run_outer_step(arguments);
+    return read_safetensors(folder_.file("out"));
+  };
+  const std::vector<std::string> half = {"outer_lr=0.5", "outer_momentum=0.5"};
+  const StoredTensors eager = first("eager-diloco", half);
+  EXPECT_EQ(floats(eager.at("phi")), (std::vector<float>{0.75, 1.5}));
+  EXPECT_EQ(floats(eager.at("theta")), (std::vector<float>{0.75, 1.5}));
+  EXPECT_EQ(floats(eager.at("momentum")), (std::vector<float>{1, 2}));
+  std::vector<std::string> plain = half;
+  plain.insert(plain.end(), {"codec=wire", "error_feedback=none"});
+  for (const StoredTensors& late : {first("dilocox", plain), first("co2", half)}) {
+    EXPECT_EQ(floats(late.at("theta")), (std::vector<float>{0, 0}));
+    EXPECT_EQ(floats(late.at("momentum")), (std::vector<float>{0, 0}));
+  }
+  EXPECT_THROW(first("diloco", half), InputError);
+}
+
+// Without layers there are no fragments, unless their number is given.
+TEST_F(OuterStepCommand, SaysThatFragmentsNeedTheirNumber) {
+  try {
+    run(column({{"theta", {3, 4}}, {"phi", {1, 1}}, {"momentum", {2, 2}}}), "streaming-diloco");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("--model with the dimensions, or --set fragments=1"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 // The targets of Epidemic Learning, and the columns of SPARTA by their seed.
 TEST_F(OuterStepCommand, TakesTargetsAndDrawsColumns) {
   StoredTensors tensors;

@@ -1,0 +1,95 @@
+// longhaul plot draws what a run of every kind has to show, with the real gnuplot. A kind is the small
+// scenario below with one thing that brings words or columns of its own into the figures.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/options.h"
+#include "tests/integration/command.h"
+#include "tests/integration/network/suite.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+Json base() {
+  return {{"name", "base"},
+          {"replicas", 4},
+          {"methods", {{{"name", "ddp"}}, {{"name", "noloco"}, {"inner_steps", 4}}}},
+          {"workload", {{"parameters", 100000}, {"steps", 8}, {"step_time", {{"constant", "1s"}}}}},
+          {"network", {{"topology", {{"star", {{"rate", "100Mbps"}, {"rtt", "50ms"}}}}}}}};
+}
+
+struct Kind {
+  const char* name;
+  Json more;                         // merged into base()
+  std::vector<std::string> figures;  // some of those that must come out
+};
+
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
+std::vector<Kind> kinds() {
+  const Json claim = {{"id", "it's 3 | 4 \\ times"},
+                      {"statement", "NoLoCo's exchanges are `faster'"},
+                      {"ratio", "sync_time_s.mean"},
+                      {"of", "ddp"},
+                      {"to", "noloco"},
+                      {"at_least", 1}};
+  const Json crash = {{"kind", "crash"}, {"replicas", "1"}, {"at", "3s"}, {"for", "2s"}},
+             slow = {{"kind", "slow"}, {"replicas", "2"}, {"factor", 3}, {"at", "1s"}, {"for", "2s"}},
+             exchange = {{"kind", "exchange"}, {"replicas", "2"}, {"at", "6s"}};
+  const Json drawn = {{"constant", nullptr}, {"lognormal", {{"mean", "1s"}, {"sigma", 0.3}}}};
+  return {
+      {"NetworkOnly", Json::object(), {"shares", "sync-time"}},
+      {"Stages",
+       {{"pipeline", {{"stages", 2}, {"microbatches", 4}}},
+        {"workload", {{"tokens", 64}, {"model", "llama-small"}}}},
+       {"shares"}},
+      {"Faults", {{"faults", {crash, slow, exchange}}}, {"shares"}},
+      {"Sweep", {{"sweep", {{"network.tcp.connections", {1, 4}}}}}, {"sweep-sync_time_s_mean-connections"}},
+      {"Claims",
+       {{"claims", {claim}}, {"sweep", {{"network.tcp.connections", {1, 2, 4}}, {"replicas", {4, 8}}}}},
+       {"claim-it_s_3___4___times"}},
+      {"Seeds", {{"seeds", {1, 2}}, {"workload", {{"step_time", drawn}}}}, {"shares", "sync-time"}},
+      {"Labels",
+       {{"methods",
+         {{{"name", "ddp"}, {"label", "it's $1 'all'"}},
+          {{"name", "noloco"}, {"label", "a\nb"}, {"inner_steps", 4}}}}},
+       {"shares"}},
+      {"Packets", {{"network", {{"fidelity", "packet"}}}}, {"shares"}},
+      {"DrawnMessages",
+       {{"network",
+         {{"topology", {{"star", {{"rtt", "0ms"}}}}}, {"message_time", {{"mean", "1s"}, {"std", "500ms"}}}}}},
+       {"shares"}},
+      {"Analytic", {{"network", {{"fidelity", "analytic"}}}}, {"shares"}},
+  };
+}
+
+class PlotOfKind : public testing::TestWithParam<Kind> {};
+
+TEST_P(PlotOfKind, IsDrawn) {
+  if (longhaul({"plot", "/no/such/run"}).err.find("gnuplot was not found") != std::string::npos)
+    GTEST_SKIP() << "needs gnuplot-nox";
+  const std::string folder = fresh_folder("plot"), file = folder + "/scenario.json", run = folder + "/run";
+  Json scenario = base();
+  scenario.merge_patch(GetParam().more);
+  if (scenario["workload"].contains("model")) scenario["workload"].erase("parameters");
+  write_text(file, scenario.dump(1));
+  ASSERT_EQ(run_suite(file, run), 0) << longhaul({"check", file}).err;
+  const CommandResult plotted = longhaul({"plot", run, "--format", "svg"});
+  ASSERT_EQ(plotted.status, 0) << plotted.err;
+  for (const std::string& name : GetParam().figures) {
+    const std::string picture = run + "/figures/" + name + ".svg";
+    ASSERT_TRUE(fs::exists(picture)) << picture << "\n" << longhaul({"plot", run, "--list"}).out;
+    EXPECT_NE(read_text(picture).find("</svg>"), std::string::npos) << picture;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, PlotOfKind, testing::ValuesIn(kinds()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,155 @@
+// What a shell does to a command: outputs that cannot be written, readers that go, limits, paths that cannot
+// be.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "core/options.h"
+#include "tests/integration/command.h"
+#include "tests/integration/network/suite.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A line of the shell, in which $B is the folder of the programs; `err` is what it says on standard error.
+struct Said {
+  int status = 0;
+  std::string err;
+};
+
+Said shell(const std::string& line) {
+  const std::string folder = fresh_folder("shell");
+  const int status =
+      std::system(("B='" LONGHAUL_BIN_DIR "'; { " + line + "; } 2> '" + folder + "/err'").c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(folder + "/err")};
+}
+
+TEST(Surroundings, AnOutputThatCannotBeWrittenIsAFailure) {
+  const std::string folder = fresh_folder("full"), run = folder + "/run";
+  ASSERT_EQ(run_suite(write_suite(folder), run), 0);
+  for (const std::string& command : {"longhaul compare '" + run + "'", "longhaul claims '" + run + "'",
+                                     std::string("longhaul list options"), std::string("longhaul --help"),
+                                     std::string("longhaul-sim --version")}) {
+    const Said said = shell("$B/" + command + " > /dev/full");
+    EXPECT_EQ(said.status, 1) << command;
+    EXPECT_NE(said.err.find("standard output: cannot be written"), std::string::npos)
+        << command << ": " << said.err;
+  }
+}
+
+// What is said is lost; the run is not.
+TEST(Surroundings, ARunOutlivesItsReader) {
+  const std::string folder = fresh_folder("pipe"), run = folder + "/run";
+  const Said said = shell("{ $B/longhaul run '" + write_suite(folder) + "' --out '" + run + "'; echo $? > '" +
+                          folder + "/status'; } 2>&1 | head -n 1 > /dev/null");
+  EXPECT_EQ(said.status, 0);
+  EXPECT_EQ(read_text(folder + "/status"), "0\n");
+  EXPECT_EQ(Json::parse(read_text(run + "/manifest.json"))["status"], "done");
+}
+
+TEST(Surroundings, ALimitOnTheSizeOfFilesIsNamed) {
+  const std::string folder = fresh_folder("fsize");
+  const Said said =
+      shell("ulimit -f 8; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
+  EXPECT_EQ(said.status, 1);
+  EXPECT_NE(said.err.find("cannot be written: File too large"), std::string::npos) << said.err;
+  EXPECT_EQ(said.err.find("without a word"), std::string::npos) << said.err;
+}
+
+TEST(Surroundings, TooFewDescriptorsAreNamed) {
+  const std::string folder = fresh_folder("files");
+  const Said said =
+      shell("ulimit -n 4; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
+  EXPECT_EQ(said.status, 1);
+  EXPECT_NE(said.err.find("Too many open files"), std::string::npos) << said.err;
+}
+
+TEST(Surroundings, FoldersThatCannotBe) {
+  const std::string folder = fresh_folder("folders"), scenario = write_suite(folder);
+  const CommandResult long_name = longhaul({"run", scenario, "--out", folder + "/" + std::string(300, 'x')});
+  EXPECT_EQ(long_name.status, 2);
+  EXPECT_NE(long_name.err.find("File name too long; allowed: a new or an empty folder"), std::string::npos)
+      << long_name.err;
+  const CommandResult below_a_file = longhaul({"run", scenario, "--out", scenario + "/run"});
+  EXPECT_NE(below_a_file.status, 0);
+  EXPECT_NE(below_a_file.err.find("Not a directory"), std::string::npos) << below_a_file.err;
+}
+
+// A case.json that somebody has changed: longhaul-sim says the key and ends.
+TEST(Surroundings, TheSimulatorChecksItsCase) {
+  const std::string folder = fresh_folder("case"), run = folder + "/run";
+  ASSERT_EQ(run_suite(write_suite(folder), run), 0);
+  const fs::path one = *fs::directory_iterator(run + "/cases");
+  const Json whole = Json::parse(read_text(one / "case.json"));
+  const auto replay = [&](const char* pointer, const Json& value) {
+    Json changed = whole;
+    if (value.is_discarded())
+      changed = changed.patch({{{"op", "remove"}, {"path", pointer}}});
+    else
+      changed[Json::json_pointer(pointer)] = value;
+    write_text(folder + "/case.json", changed.dump());
+    return run_command_line("longhaul-sim", {"--case", folder + "/case.json", "--trace", one / "trace.jsonl",
+                                             "--out", folder + "/out", "--quiet"});
+  };
+  ASSERT_EQ(replay("/seed", whole["seed"]).status, 0);
+  const Json removed(Json::value_t::discarded);
+  const struct {
+    const char* pointer;
+    Json value;
+    const char* said;
+  } changes[] = {
+      {"/network/tcp/segment", -1448, "network.tcp.segment: found -1448"},
+      {"/network/tcp/connections", 0, "network.tcp.connections: found 0"},
+      {"/network/tcp/queue", "x", "network.tcp.queue: found \"x\""},
+      {"/network/topology/star/rtt", removed, "network.topology.star.rtt: this key is missing"},
+      {"/network/topology/star/rtt", nullptr, "network.topology.star.rtt: found null"},
+      {"/network/fidelity", nullptr, "network.fidelity: found null"},
+      {"/network", removed, "network: this key is missing"},
+      {"/replicas", removed, "replicas: this key is missing"},
+  };
+  for (const auto& change : changes) {
+    const CommandResult result = replay(change.pointer, change.value);
+    EXPECT_EQ(result.status, 2) << change.pointer << result.err;
+    EXPECT_NE(result.err.find(std::string("case.json: ") + change.said), std::string::npos) << result.err;
+  }
+}
+
+std::string write_plan(const std::string& folder) {
+  Json plan = Json::parse(read_text(scenario_file("plans/sites.json")));
+  write_text(folder + "/plan.json", plan.dump());
+  return folder + "/plan.json";
+}
+
+// It leaves its folder as it is; the same command begins anew there.
+TEST(Surroundings, APlanThatWasKilledCanBeMadeAgain) {
+  const std::string folder = fresh_folder("plan"), plan = write_plan(folder), out = folder + "/out";
+  const pid_t child = start_command("longhaul", {"plan", plan, "--output", out, "--quiet"});
+  for (int i = 0; i < 1000 && !fs::exists(out + "/work/2"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(child, SIGKILL);
+  ASSERT_EQ(wait_for(child), 128 + SIGKILL) << "it was too fast";
+  ASSERT_TRUE(fs::exists(out + "/work/.lock"));
+  const CommandResult again = longhaul({"plan", plan, "--output", out, "--quiet"});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_FALSE(fs::exists(out + "/work"));
+  EXPECT_TRUE(fs::exists(out + "/plan.html"));
+  const CommandResult third = longhaul({"plan", plan, "--output", out, "--quiet"});
+  EXPECT_EQ(third.status, 2) << "a plan that is whole is not written over";
+  EXPECT_NE(third.err.find("exists and is not empty"), std::string::npos) << third.err;
+  write_text(folder + "/mine/work/thesis.tex", "");
+  EXPECT_EQ(longhaul({"plan", plan, "--output", folder + "/mine"}).status, 2);
+  write_text(folder + "/other/work/.lock", "");
+  write_text(folder + "/other/thesis.tex", "");
+  EXPECT_EQ(longhaul({"plan", plan, "--output", folder + "/other"}).status, 2);
+  EXPECT_TRUE(fs::exists(folder + "/other/thesis.tex"));
+}
+
+}  // namespace
+}  // namespace longhaul

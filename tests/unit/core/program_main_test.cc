@@ -1,0 +1,145 @@
+// Each program in a process of its own, whose descriptors and limits it changes.
+#include "core/program_main.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "core/child_main.h"
+#include "core/errors.h"
+#include "tests/support/files.h"
+
+namespace longhaul {
+namespace {
+
+// Ends the process with what program_main() returns after `body`.
+[[noreturn]] void run_program(const std::function<int()>& body) {
+  std::_Exit(program_main("program", body));
+}
+
+void say_into(const char* file) {
+  dup2(open(file, O_WRONLY), STDOUT_FILENO);
+}
+
+void limit_files(rlim_t bytes) {
+  const rlimit limit{bytes, bytes};
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+const std::function<int()> kHello = [] {
+  std::printf("hello\n");
+  return static_cast<int>(kDone);
+};
+
+TEST(ProgramMain, WhatIsSaidOnAFullDiskIsAFailure) {
+  EXPECT_EXIT((say_into("/dev/full"), run_program(kHello)), testing::ExitedWithCode(kRunFailed),
+              "program: error: standard output: cannot be written: No space left on device");
+  EXPECT_EXIT((say_into("/dev/full"), run_program([] {
+                 std::cout << "hello\n";
+                 return static_cast<int>(kDone);
+               })),
+              testing::ExitedWithCode(kRunFailed), "standard output: cannot be written");
+  // More than a buffer holds: it fails long before the end.
+  EXPECT_EXIT((say_into("/dev/full"), run_program([] {
+                 for (int i = 0; i < 100000; ++i) std::puts("hello");
+                 return static_cast<int>(kDone);
+               })),
+              testing::ExitedWithCode(kRunFailed), "standard output: cannot be written");
+}
+
+TEST(ProgramMain, AnotherFailureKeepsItsStatus) {
+  EXPECT_EXIT((say_into("/dev/full"), run_program([] {
+                 std::printf("hello\n");
+                 return static_cast<int>(kInputWrong);
+               })),
+              testing::ExitedWithCode(kInputWrong), "^$");
+  EXPECT_EXIT((say_into("/dev/full"), run_program([] { return static_cast<int>(kDone); })),
+              testing::ExitedWithCode(kDone), "^$");
+}
+
+TEST(ProgramMain, AReaderThatIsGoneIsNoFailure) {
+  EXPECT_EXIT(
+      {
+        int ends[2];
+        if (pipe(ends) != 0) std::_Exit(99);
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        std::signal(SIGPIPE, SIG_IGN);
+        run_program(kHello);
+      },
+      testing::ExitedWithCode(kDone), "^$");
+}
+
+// Instead of SIGXFSZ, which would end it.
+TEST(ProgramMain, ALimitOnTheSizeOfFilesIsAnError) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("file");
+  EXPECT_EXIT(
+      {
+        limit_files(1000);
+        run_program([&] {
+          const int descriptor = open(file.c_str(), O_CREAT | O_WRONLY, 0644);
+          const std::string text(4000, 'x');
+          ssize_t written = 0;
+          while (written >= 0) written = write(descriptor, text.data(), text.size());
+          return errno == EFBIG ? 77 : 78;
+        });
+      },
+      testing::ExitedWithCode(77), "");
+}
+
+// A library that never returns, as one that asks for memory again and again.
+TEST(ChildMain, AChildThatIsStuckEndsSomeTimeAfterTheSignal) {
+  EXPECT_EXIT(
+      {
+        watch_interrupts(1);
+        std::raise(SIGTERM);
+        for (;;) usleep(10000);
+      },
+      testing::ExitedWithCode(kInterrupted), "told to stop");
+}
+
+TEST(ChildMain, AChildThatLooksMayTakeItsTime) {
+  EXPECT_EXIT(
+      {
+        watch_interrupts(1);
+        std::raise(SIGTERM);
+        if (!interrupted()) std::_Exit(99);
+        for (int i = 0; i < 150; ++i) usleep(10000);  // a checkpoint
+        std::_Exit(42);
+      },
+      testing::ExitedWithCode(42), "");
+}
+
+TEST(FolderLock, NamesTheFolderThatMayNotBeMade) {
+  const TemporaryFolder folder;
+  write_text(folder.file("file"), "");
+  try {
+    const FolderLock lock(folder.file("file") + "/run");
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_EQ(error.what(), folder.file("file") + "/run: cannot be made: Not a directory");
+  }
+}
+
+TEST(FolderLock, IsHeldByOne) {
+  const TemporaryFolder folder;
+  const FolderLock lock(folder.path);
+  try {
+    const FolderLock other(folder.path);
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("another process is writing here"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
