@@ -51,12 +51,12 @@ class RunDirectory:
 
     @property
     def summary(self) -> Dict[str, Any]:
-        """Records of the cases and of the claims, as in summary.json. ValueError where a case's name, which is that of
+        """Records of the cases and of the claims, as in summary.json. InputError where a case's name, which is that of
         its folder, leads out of the run."""
         summary = self._read("summary.json")
         for record in summary["cases"]:
             if record["case"] in ("", ".", "..") or any(sign in record["case"] for sign in "/\0"):
-                raise ValueError(f"{self.path / 'summary.json'}: found the case {record['case']!r}; "
+                raise InputError(f"{self.path / 'summary.json'}: found the case {record['case']!r}; "
                                  "allowed: the name of a folder, without '/'")
         return summary
 

@@ -233,7 +233,7 @@ class Reading(InAFolder):
                                                    "cases": [{"case": name, "swept": {}}]}))
             run = longhaul.open_run(self.folder)
             for read in (lambda: run.learning_curve(name), run.cases, lambda: run.case(name)):
-                with self.assertRaisesRegex(ValueError, "summary.json: found the case"):
+                with self.assertRaisesRegex(longhaul.InputError, "summary.json: found the case"):
                     read()
 
     @unittest.skipIf(importlib.util.find_spec("pandas") is None, "pandas is not installed")
