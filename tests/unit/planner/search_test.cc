@@ -477,7 +477,7 @@ TEST(Search, HasNolocoForAnOddNumberOfNodes) {
   json["candidates"]["methods"] = {{{"name", "noloco"}, {"inner_steps", 20}}};
   const PlanResult result = planned(folder, plan_of_json(folder, json));
   EXPECT_TRUE(result.search.notes.empty());
-  EXPECT_NEAR(result.choice().bytes(), 100 * 2 * 2 * 2 * 181e6 * 1500 / 1448, 1);
+  EXPECT_NEAR(result.choice().bytes(), 100 * 2 * 2 * 2 * 362e6 * 1500 / 1448, 1);
 }
 
 // 18 bytes a parameter and 8 of DiLoCo's outer state over two accelerators; 10 B do not fit into 80 GB.
