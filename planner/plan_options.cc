@@ -93,7 +93,7 @@ Node candidate_options(const Node& scenario) {
                   .not_empty()
                   .by_default({50, 100, 200, 500})
                   .in("steps")
-                  .means("H, of methods that have it. Of each method the smallest is taken that keeps "
+                  .means("H, of methods that have it. To prefer time the smallest is taken that keeps "
                          "min_utilization, because more inner steps cost loss, which no replay sees"),
               list_of("wires", element(*scenario.child("workload")->child("wire")))
                   .not_empty()
@@ -183,11 +183,12 @@ Node plan_options(const Node& scenario) {
            .at_least(0)
            .at_most(1)
            .by_default(0.8)
-           .means("share of the time in which a node computes that a plan should keep: of each method the "
-                  "smallest H that does, and else the one that comes nearest"),
+           .means("share of the time in which a node computes that a plan should keep; where none does, all "
+                  "plans are a choice"),
        choice("prefer", {"time", "money", "bytes"})
            .by_default("time")
-           .means("what the choice on the front minimizes"),
+           .means("time: the smallest H that keeps min_utilization, and the fastest plan with it; money, "
+                 "bytes: the least, whatever H"),
        integer("replays").at_least(1).by_default(32).means(
            "at most so many candidates are replayed with flow")});
 }

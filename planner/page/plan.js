@@ -138,7 +138,9 @@ function draw() {
     options: {
       animation: false,
       maintainAspectRatio: false,
-      scales: {x: axis('time of the whole training', duration, step), y: axis(place('against').textContent, yText)},
+      // Bars stay between the axes.
+      scales: {x: {...axis('time of the whole training', duration, step), suggestedMin: Math.min(...times), suggestedMax: Math.max(...times)},
+        y: axis(place('against').textContent, yText)},
       plugins: {
         legend: {display: false},
         tooltip: {callbacks: {label: item => [item.raw.one.words, `${duration(item.raw.x)}, ${yText(item.raw.y)}`]}},
