@@ -32,6 +32,11 @@ Interval widened(const Interval& measured, double residual, bool is_ratio) {
           std::max(measured.high * up, measured.high * down)};
 }
 
+OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool is_ratio) {
+  const Interval interval = t_interval(values, 0.95);
+  return {mean(values), interval, widened(interval, residual, is_ratio)};
+}
+
 std::string residual_in_words(double residual, const std::string& low, const std::string& high) {
   if (residual >= 1) return "the network model's error is not known for this queue";
   return fmt::format("the network model's {} % make that {} to {}", std::lround(100 * residual), low, high);

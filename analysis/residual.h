@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/statistics.h"
 #include "core/case.h"
@@ -15,15 +16,25 @@ namespace longhaul {
 std::string queue_setting(const TcpSpec& tcp);
 
 // Of a case record. The 95th percentile of |fidelity / packets − 1| of the sync time over the judge half of
-// the validation grid of docs/validation/grid.md, for `flow` by queue setting (the key `queue`; without it "host"),
-// rounded up to whole per cents, 1 for a setting that was not measured; 0 for packets
-// themselves, and where messages draw their times (network.message_time) or `analytic` is asked for: those
-// are assumptions, and what follows from an assumption is exact. A fraction.
+// the validation grid of docs/validation/grid.md, for `flow` by queue setting (the key `queue`; without it
+// "host"), rounded up to whole per cents, 1 for a setting that was not measured; 0 for packets themselves,
+// and where messages draw their times (network.message_time) or `analytic` is asked for: those are
+// assumptions, and what follows from an assumption is exact. A fraction.
 double network_residual(const Json& record);
 
 // What simulated times in `measured` may be, each right to a factor of 1 ± residual; of ratios of two of
 // them, right to (1 ± residual) / (1 ∓ residual), which for a residual of 1 may be anything.
 Interval widened(const Interval& measured, double residual, bool is_ratio);
+
+// One number over seeds: what claims judge, and what the sentences of a comparison say of a ratio.
+struct OverSeeds {
+  double mean = 0;
+  Interval interval;  // of the mean over seeds, 95 %, Student's t; of one seed a point
+  Interval possible;  // that interval, widened() by the network model's error
+};
+
+// Of a list that is not empty.
+OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool is_ratio);
 
 // "the network model's 7 % make that 7.95 to 10.5", from the ends of widened() in words.
 std::string residual_in_words(double residual, const std::string& low, const std::string& high);

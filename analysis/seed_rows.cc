@@ -30,8 +30,6 @@ Unit unit_of(const Metric& metric, double mean) {
   switch (metric.unit) {
     case Metric::Unit::kSeconds:
       if (size >= 2 * 86400) return {86400, " d"};
-      if (size >= 7200) return {3600, " h"};
-      if (size >= 100) return {60, " min"};
       return first_below({{1, " s"}, {1e-3, " ms"}, {1e-6, " us"}});
     case Metric::Unit::kBytes:
       return first_below({{1e12, " TB"}, {1e9, " GB"}, {1e6, " MB"}, {1e3, " kB"}, {1, " B"}});
@@ -48,6 +46,16 @@ int decimals_of(const Metric& metric, double scaled) {
   if (metric.unit == Metric::Unit::kFraction) return 1;
   const double size = std::abs(scaled);
   return size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 4;
+}
+
+// Of a time that people write in two units, "1 h 22 min ± 2 min": the half width to its last digit, in one
+// unit. "" where that is 0.
+std::string half_of_long_time(double mean, double half) {
+  const double digit = mean < 3600 ? 1 : 60, shown = digit * std::round(half / digit);
+  if (shown == 0) return "";
+  if (shown >= 7200) return fmt::format("{:.2g} h", shown / 3600);
+  if (shown >= 100 || digit == 60) return fmt::format("{:.2g} min", shown / 60);
+  return fmt::format("{:.0f} s", shown);
 }
 
 void put(Json& record, const std::string& path, double value) {
@@ -99,6 +107,10 @@ double half_width(const std::vector<double>& values) {
 }
 
 std::string with_half_width(const Metric& metric, double mean, double half) {
+  if (metric.unit == Metric::Unit::kSeconds && mean >= 100 && mean < 2 * 86400) {
+    const std::string shown = half_of_long_time(mean, half);
+    return formatted(metric, mean) + (shown.empty() ? "" : " ± " + shown);
+  }
   const Unit unit = unit_of(metric, mean);
   const int decimals = decimals_of(metric, mean / unit.size);
   const bool is_seen = half / unit.size >= 0.5 * std::pow(10., -decimals);

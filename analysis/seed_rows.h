@@ -26,9 +26,9 @@ Json means_record(const SeedRow& row);
 // Half the width of the 95 % t interval of the mean; 0 where seeds differ by rounding alone, or there is one.
 double half_width(const std::vector<double>& values);
 
-// "2.150 ± 0.011", "10.8 ± 6.9 min": value and half width in one unit; "2.150 s" where the half width is
-// below the last digit. "12 min 3 s (2 of 3 seeds)" of what some seeds lack; "not reached" of a target that
-// none reached; "" without any.
+// "2.150 ± 0.011", "9.48 ± 0.01 s", "10 min 45 s ± 6.9 min": a time as everywhere (human_duration), a number
+// and its half width in one unit; "2.150 s" where the half width is below the last digit. "12 min 3 s (2 of 3
+// seeds)" of what some seeds lack; "not reached" of a target that none reached; "" without any.
 std::string mean_cell(const SeedRow& row, const Metric& metric);
 std::string with_half_width(const Metric& metric, double mean, double half);
 

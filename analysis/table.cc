@@ -23,7 +23,11 @@ struct TextColumn {
   std::vector<std::string> cells;
   bool left = false;
   int importance = 0;  // 0: always shown
+  std::string meaning = {};
 };
+
+constexpr std::size_t kUsualColumns = 8;
+constexpr int kWidestNote = 100;
 
 std::size_t column_width(const TextColumn& column) {
   std::size_t width = width_of(column.heading);
@@ -63,7 +67,7 @@ bool varies(const TextColumn& column) {
 TextColumn number_column(const Metric& metric, const std::vector<std::string>& values,
                          const std::vector<bool>& best) {
   const bool marks = std::find(best.begin(), best.end(), true) != best.end();
-  TextColumn text{metric.heading + (marks ? " " : ""), {}, false, metric.importance};
+  TextColumn text{metric.heading + (marks ? " " : ""), {}, false, metric.importance, metric.meaning};
   for (std::size_t i = 0; i < values.size(); ++i)
     text.cells.push_back((values[i].empty() ? "–" : values[i]) + (best[i] ? "*" : marks ? " " : ""));
   return text;
@@ -138,6 +142,23 @@ bool narrow(std::vector<TextColumn>& table) {
   return true;
 }
 
+// "sync      from the moment all it needs are ready until a replica goes on", one line a column that
+// measures.
+std::string meanings(const std::vector<TextColumn>& table) {
+  std::size_t width = 0;
+  const auto heading = [](const TextColumn& column) {
+    return column.heading.substr(0, column.heading.find_last_not_of(' ') + 1);
+  };
+  for (const TextColumn& column : table)
+    if (!column.meaning.empty()) width = std::max(width, width_of(heading(column)));
+  std::string text;
+  for (const TextColumn& column : table)
+    if (!column.meaning.empty())
+      text += "  " + heading(column) + std::string(width - width_of(heading(column)), ' ') + "  " +
+              column.meaning + "\n";
+  return text;
+}
+
 std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::string space(width - width_of(text), ' ');
   return left ? text + space : space + text;
@@ -176,26 +197,34 @@ std::string competition_of(const Json& record) {
 
 }  // namespace
 
-std::string summary_table(const Json& summary, int width, bool each_seed) {
+std::string summary_table(const Json& summary, const TableOptions& options) {
   const std::vector<Json> records(summary.at("cases").begin(), summary.at("cases").end());
   if (records.empty()) return "no cases\n";
   const std::vector<SeedRow> rows = seed_rows(records);
-  const bool is_of_means = !each_seed && rows.size() < records.size();
+  const bool is_of_means = !options.each_seed && rows.size() < records.size();
   std::vector<TextColumn> table = is_of_means ? mean_columns(records, rows) : case_columns(records);
   const std::size_t lines = is_of_means ? rows.size() : records.size();
   const std::size_t all = table.size();
-  while (width > 0 && total_width(table) > as_index(width) && narrow(table)) continue;
+  const auto is_too_much = [&] {
+    return (!options.all_columns && table.size() > kUsualColumns) ||
+           (options.width > 0 && total_width(table) > as_index(options.width));
+  };
+  while (is_too_much() && narrow(table)) continue;
   std::string text = row_text(table, 0, true);
   bool marked = false;
   for (std::size_t i = 0; i < lines; ++i) text += row_text(table, i, false);
   for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
+  text += meanings(table);
   if (marked) text += "* best of those it may be compared with\n";
   if (is_of_means)
     text += "means over seeds, ±: half the width of their 95 % interval (--seeds: a line for each seed)\n";
   const std::string sampling = sampling_note(records);
-  if (!sampling.empty()) text += sampling + "\n";
+  if (!sampling.empty())
+    text += wrapped(
+        sampling, as_index(options.width > 0 ? std::min(options.width, kWidestNote) : kWidestNote), "", "  ");
   if (table.size() < all)
-    text += fmt::format("{} left out; summary.json has them all\n", counted(all - table.size(), "column"));
+    text += fmt::format("{} more: --all-columns, the report, and summary.json\n",
+                        counted(all - table.size(), "column"));
   return text;
 }
 

@@ -11,12 +11,18 @@
 
 namespace longhaul {
 
-// The cases of a summary (read_summary) as aligned UTF-8 text without colour, one line a case, in at most
-// `width` columns: the least important columns are left out until it fits. The best value of a column is
-// marked with * where there is a choice: among cases at the same point of the sweep that exchange and differ.
-// Where there are several seeds a line is a method at a point, means with ± half the width of their 95 % t
-// interval (seed_rows.h); with `each_seed` one a case.
-std::string summary_table(const Json& summary, int width, bool each_seed = false);
+struct TableOptions {
+  int width = 0;           // columns of the terminal; 0: as many as the table needs
+  bool each_seed = false;  // a line a case also where there are several seeds
+  bool all_columns = false;
+};
+
+// The cases of a summary (read_summary) as aligned UTF-8 text without colour, one line a case, and below it
+// what each column means. It has eight columns, the most important ones, or all; those that do not fit into
+// the width are left out. The best value of a column is marked with * where there is a choice: among cases at
+// the same point of the sweep that exchange and differ. Where there are several seeds a line is a method at a
+// point, means with ± half the width of their 95 % t interval (seed_rows.h).
+std::string summary_table(const Json& summary, const TableOptions& options = {});
 
 // The metrics that have a column, in the order of the columns.
 const std::vector<Metric>& columns();

@@ -35,6 +35,26 @@ std::size_t width_of(const std::string& text) {
   return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+std::string wrapped(const std::string& text, std::size_t width, const std::string& first,
+                    const std::string& next) {
+  std::string result, line = first;
+  std::size_t start = 0;
+  bool is_begun = false;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    const std::string word = text.substr(start, end - start);
+    if (is_begun && width_of(line) + 1 + width_of(word) > width) {
+      result += line + "\n";
+      line = next;
+      is_begun = false;
+    }
+    line += (is_begun ? " " : "") + word;
+    is_begun = true;
+    start = end + 1;
+  }
+  return result + line + "\n";
+}
+
 std::string markdown_text(const std::string& text) {
   std::string safe;
   for (const char c : text) {

@@ -23,6 +23,10 @@ std::string last_key(const std::string& dotted);
 // How many columns of a terminal a UTF-8 text takes: characters, not bytes; ours are of single width.
 std::size_t width_of(const std::string& text);
 
+// In lines of at most `width` columns, broken at spaces; `first` begins the first line and `next` each other.
+std::string wrapped(const std::string& text, std::size_t width, const std::string& first,
+                    const std::string& next);
+
 // A text of users in Markdown, also in a cell of a table: on one line, without bars and tags of its own.
 std::string markdown_text(const std::string& text);
 

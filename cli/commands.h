@@ -24,6 +24,7 @@ struct RunOptions {
   std::string backend;     // of the trainer; empty: its default
   bool quiet = false;
   bool each_seed = false;            // in the table at the end
+  bool all_columns = false;          // of that table
   bool silent = false;               // not even the report's path on standard output
   std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
   std::vector<std::string> command;  // as typed, for the manifest

@@ -47,6 +47,8 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
   run->add_flag("--seeds", options.each_seed,
                 "a line for each seed in the table at the end (default: means over seeds)");
+  run->add_flag("--all-columns", options.all_columns,
+                "every column in the table at the end (default: the eight most important)");
   run->add_flag("--quiet", options.quiet, "only the report's path and errors");
   run->callback([&] { status = run_command(options); });
 }

@@ -105,8 +105,9 @@ void write_or_print(const std::string& out, const std::string& text) {
 
 int compare_command(const CompareOptions& options) {
   RunDirectories opened = open_runs(options.runs);
-  add_budget_losses(options.request.metrics, opened.runs);
+  const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
   ComparisonTable table = compare_runs(opened.runs, options.request);
+  table.notes.insert(table.notes.begin(), notes.begin(), notes.end());
   warn(opened.problems);
   table.notes.insert(table.notes.begin(), opened.problems.begin(), opened.problems.end());
   write_or_print(options.out, rendered(table, conclusions_for(options, opened), format_of(options)));

@@ -35,7 +35,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenOutputs = 10;
-constexpr int kWidestText = 110;  // columns of a sentence in a terminal
+constexpr int kWidestText = 110;      // columns of a sentence in a terminal
+constexpr int kColumnsOfAFile = 100;  // where standard output is no terminal
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
 
@@ -359,9 +360,12 @@ class Run {
   void print_result() const {
     if (options_.silent) return print_failures();
     const Json summary = read_summary(layout_.folder), verdicts = summary.value("claims", Json::array());
-    const int columns = isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 160;
+    const bool is_terminal = isatty(STDOUT_FILENO);
+    const int columns = is_terminal ? terminal_columns(STDOUT_FILENO) : kColumnsOfAFile;
     if (!options_.quiet) {
-      std::printf("\n%s\n", summary_table(summary, columns, options_.each_seed).c_str());
+      const TableOptions table{!is_terminal && options_.all_columns ? 0 : columns, options_.each_seed,
+                               options_.all_columns};
+      std::printf("\n%s\n", summary_table(summary, table).c_str());
       print_conclusions(columns);
     }
     for (const std::string& line : verdict_lines(verdicts)) std::printf("claim %s\n", line.c_str());

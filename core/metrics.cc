@@ -62,10 +62,10 @@ std::vector<Metric> declared() {
           .by_default()
           .means("validation loss after the last step, mean over replicas, in nats"),
       nats("final_loss_of_mean")
-          .column(12, "of mean", "Loss of mean")
+          .column(16, "of mean", "Loss of mean")
           .means("validation loss of the averaged weights after the last step"),
       nats("final_loss_of_ensemble")
-          .column(13, "ensemble", "Loss of ensemble")
+          .column(17, "ensemble", "Loss of ensemble")
           .means("validation loss of the mean of the replicas' predicted probabilities after the last step"),
       nats("best_loss"),
       Declared("perplexity", Unit::kNone).lower(),
@@ -77,7 +77,7 @@ std::vector<Metric> declared() {
           .by_default()
           .means("simulated time until the validation loss is at the target"),
       Declared("weight_spread", Unit::kNone)
-          .column(10, "spread", "Weight spread")
+          .column(14, "spread", "Weight spread")
           .means("root mean square distance of the replicas' weights from their mean"),
       count("tokens"),
       sync.at("mean")
@@ -85,18 +85,18 @@ std::vector<Metric> declared() {
           .by_default()
           .means("from the moment all it needs are ready until a replica goes on"),
       sync.at("p50"),
-      sync.at("p95").column(6, "p95", "Sync, p95").means("95th percentile of the synchronization time"),
+      sync.at("p95").column(12, "p95", "Sync, p95").means("95th percentile of the synchronization time"),
       sync.at("max"),
       sync.at("last"),
       wait.at("mean")
-          .column(7, "wait", "Wait, mean")
+          .column(11, "wait", "Wait, mean")
           .by_default()
           .means("until the last of those a replica must hear from is ready"),
       wait.at("p50"),
       wait.at("p95"),
       wait.at("max"),
       exposed.at("mean")
-          .column(8, "exposed", "Exposed, mean")
+          .column(13, "exposed", "Exposed, mean")
           .means("what a replica stands still for a synchronization: wait and sync, less what overlaps with "
                  "compute"),
       exposed.at("p50"),
@@ -110,7 +110,7 @@ std::vector<Metric> declared() {
       Declared("bubble_fraction", Unit::kFraction)
           .lower()
           .at("mean")
-          .column(14, "bubble", "Bubble")
+          .column(7, "bubble", "Bubble")
           .means(
               "with stages: share of its time that a worker waits because of the schedule, on any network"),
       Declared("bubble_fraction", Unit::kFraction).lower().at("max"),
@@ -118,14 +118,14 @@ std::vector<Metric> declared() {
           .lower()
           .network_time()
           .at("mean")
-          .column(15, "stage wait", "Stage wait")
+          .column(8, "stage wait", "Stage wait")
           .means(
               "with stages: share of its time that a worker waits for activations and gradients to arrive"),
       Declared("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
       seconds("step_time_s")
           .lower()
           .network_time()
-          .column(16, "step", "Step time")
+          .column(18, "step", "Step time")
           .means("simulated time over steps, exchanges between replicas included"),
       Declared("tokens_per_s", Unit::kNone)
           .network_time()
@@ -141,17 +141,17 @@ std::vector<Metric> declared() {
       bytes("state_bytes_moved"),
       Declared("useful_steps_per_s", Unit::kNone)
           .network_time()
-          .column(18, "useful steps/s", "Useful steps")
+          .column(20, "useful steps/s", "Useful steps")
           .means(
               "where replicas may crash, be late or take dynamic steps: steps of replicas a simulated second "
               "that went into the model"),
       Declared("goodput_tokens_per_s", Unit::kNone).network_time(),
       Declared("participation", Unit::kFraction)
-          .column(19, "there", "Participation")
+          .column(10, "there", "Participation")
           .means("where replicas may crash: share of the time in which a replica takes part, on average"),
       Declared("lost_fraction", Unit::kFraction)
           .lower()
-          .column(20, "lost", "Lost compute")
+          .column(9, "lost", "Lost compute")
           .means("where replicas may crash or be late: share of all compute that went into no model"),
       Declared("committed_fraction", Unit::kFraction),
       count("crashes"),
@@ -165,7 +165,7 @@ std::vector<Metric> declared() {
       Declared("node_comm_fraction", Unit::kFraction)
           .lower()
           .at("mean")
-          .column(17, "node comm", "Node communication")
+          .column(19, "node comm", "Node communication")
           .means("of workers that are nodes: share of its time in which a worker's devices talk to each "
                  "other and compute does not hide it"),
       Declared("node_comm_fraction", Unit::kFraction).lower().at("max"),
@@ -187,13 +187,13 @@ std::vector<Metric> declared() {
           .means("the clock of the last replica after the last step"),
       bytes("bytes_sent_per_replica")
           .with_exchanges()
-          .column(9, "sent", "Sent per replica")
+          .column(6, "sent", "Sent per replica")
           .means("payload that one replica sent in the whole run"),
       bytes("bytes_per_sync"),
       bytes("bytes_per_token"),
       count("exchanges")
           .with_exchanges()
-          .column(11, "syncs", "Outer steps")
+          .column(15, "syncs", "Outer steps")
           .means("how many times each replica synchronized"),
   };
 }

@@ -13,10 +13,14 @@
 namespace longhaul {
 
 struct ExportArguments {
-  std::string run;             // train/KEY: its newest whole checkpoint; or a checkpoint, step-N.json
+  // A run directory, of which `method` (its label) and `seed` single out a training; or a training,
+  // train/KEY: its newest whole checkpoint; or a checkpoint, step-N.json.
+  std::string run;
   std::optional<int> replica;  // none: the mean
   bool mean = false;
   std::string out;  // folder
+  std::string method = {};
+  std::optional<std::uint64_t> seed = {};
 };
 
 // Throws InputError where there is no whole checkpoint, or it has no such replica. Returns the step whose

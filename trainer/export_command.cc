@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/errors.h"
+#include "core/files.h"
 #include "core/index.h"
+#include "core/json.h"
 #include "core/model_shape.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
@@ -25,6 +27,57 @@ const std::pair<const char*, const char*> kNames[] = {
     {"feed_forward.gate", "mlp.gate_proj"},   {"feed_forward.up", "mlp.up_proj"},
     {"feed_forward.down", "mlp.down_proj"}};
 
+// One training of a run directory, as its manifest has it.
+struct NamedTraining {
+  std::string label, folder;
+  std::uint64_t seed = 0;
+};
+
+// Those of the run in `folder`, empty if it is none.
+std::vector<NamedTraining> trainings_of(const std::string& folder) {
+  std::vector<NamedTraining> trainings;
+  const std::optional<std::string> text = read_file(folder + "/manifest.json");
+  if (!text) return trainings;
+  const Json listed = member(parse_json(*text), "trainings");
+  if (!listed.is_object()) return trainings;
+  for (const auto& [key, training] : listed.items()) {
+    const Json label = member(training, "label"), seed = member(training, "seed");
+    if (label.is_string() && seed.is_number_unsigned())
+      trainings.push_back({label, folder + "/train/" + key, seed});
+  }
+  return trainings;
+}
+
+// "noloco, seed 1: results/my/train/noloco-27d11ea5cc24861d", one each.
+std::string listed(const std::vector<NamedTraining>& trainings) {
+  std::vector<std::string> lines;
+  for (const NamedTraining& one : trainings)
+    lines.push_back(fmt::format("{}, seed {}: {}", one.label, one.seed, one.folder));
+  return join(lines, "; ");
+}
+
+// The folder of the training that --method and --seed single out in a run directory; `run` itself if it is a
+// training or a checkpoint.
+std::string training_folder(const ExportArguments& arguments) {
+  const std::vector<NamedTraining> all = trainings_of(arguments.run);
+  if (all.empty()) {
+    if (!arguments.method.empty() || arguments.seed)
+      throw InputError("--run", "\"" + arguments.run + "\" is no run directory with trainings",
+                       "a run directory beside --method and --seed");
+    return arguments.run;
+  }
+  std::vector<NamedTraining> meant;
+  for (const NamedTraining& one : all)
+    if ((arguments.method.empty() || one.label == arguments.method) &&
+        (!arguments.seed || one.seed == *arguments.seed))
+      meant.push_back(one);
+  if (meant.size() == 1) return meant[0].folder;
+  throw InputError(
+      "--run",
+      fmt::format("{} of the {} trainings of \"{}\" are meant", meant.size(), all.size(), arguments.run),
+      "--method and --seed that single out one, or its folder: " + listed(meant.empty() ? all : meant));
+}
+
 Checkpoint checkpoint_of(const std::string& run) {
   if (fs::path(run).extension() == ".json") return read_checkpoint(run);
   const std::string folder = run + "/checkpoints";
@@ -37,7 +90,7 @@ Checkpoint checkpoint_of(const std::string& run) {
     }
   }
   throw InputError("--run", "\"" + run + "\" has no whole checkpoint in checkpoints/" + refused,
-                   "train/KEY of a run directory, or a checkpoint's step-N.json");
+                   "a run directory with --method and --seed, its train/KEY, or a checkpoint's step-N.json");
 }
 
 ModelShape shape_of(const Checkpoint& checkpoint) {
@@ -154,7 +207,7 @@ std::string huggingface_name(const std::string& parameter) {
 }
 
 int run_export(const ExportArguments& arguments) {
-  const Checkpoint checkpoint = checkpoint_of(arguments.run);
+  const Checkpoint checkpoint = checkpoint_of(training_folder(arguments));
   const ModelShape shape = shape_of(checkpoint);
   const std::vector<float> weights = chosen_weights(arguments, checkpoint, shape.parameters());
   std::error_code error;

@@ -248,8 +248,10 @@ CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
 CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "export", "one replica, or the mean, as a folder that transformers loads (LlamaForCausalLM)");
-  command->add_option("--run", arguments.run, "train/KEY of a run directory, or a checkpoint's step-N.json")
+  command->add_option("--run", arguments.run, "a run directory, its train/KEY, or a checkpoint's step-N.json")
       ->required();
+  command->add_option("--method", arguments.method, "of a run directory: the label of the method");
+  command->add_option("--seed", arguments.seed, "of a run directory: the seed of the training");
   command->add_option("--replica", arguments.replica, "which replica, from 0");
   command->add_flag("--mean", arguments.mean, "the mean of all replicas");
   command->add_option("--out", arguments.out, "folder for model.safetensors and config.json")->required();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -47,7 +48,43 @@ struct Bound {
     if (low >= bottom && high <= top) return Verdict::kHolds;
     return high < bottom || low > top ? Verdict::kFails : Verdict::kUndecided;
   }
+
+  // Whether every verdict in which one of the two is an end is the same with the other.
+  bool is_alike(double a, double b) const {
+    if (at_least) return (a >= *at_least) == (b >= *at_least);
+    if (at_most) return (a <= *at_most) == (b <= *at_most);
+    const double slack = within * std::abs(*equals), bottom = *equals - slack, top = *equals + slack;
+    return (a >= bottom) == (b >= bottom) && (a <= top) == (b <= top);
+  }
 };
+
+// The claim's keys from its bound in words, which is all that a verdict's record has of it; null where it is
+// in the words of another version.
+Json bound_of_words(const std::string& words) {
+  const auto number_after = [&](const std::string& start) -> std::optional<double> {
+    const std::size_t at = words.find(start);
+    if (at == std::string::npos) return std::nullopt;
+    const char* text = words.c_str() + at + start.size();
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    return end == text ? std::nullopt : std::optional(value);
+  };
+  if (const auto bound = number_after("at least ")) return {{"at_least", *bound}};
+  if (const auto bound = number_after("at most ")) return {{"at_most", *bound}};
+  const auto percent = number_after(" within "), equals = number_after("");
+  if (percent && equals) return {{"equals", *equals}, {"within", *percent / 100}};
+  return nullptr;
+}
+
+std::string with_digits(double value, int digits) {
+  const double size = std::abs(value);
+  if (!(size >= 1e-4 && size < 1e15)) return fmt::format("{:.{}g}", value, digits);
+  const int decimals = std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(size))));
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (decimals > 0) text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
 
 // The cases of one point of the sweep: values over seeds.
 struct PointValues {
@@ -194,10 +231,10 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
 
 Judged judge_point(const PointValues& point, const Bound& bound, bool is_ratio) {
   if (point.values.empty()) return {&point, NAN, NAN, NAN, Verdict::kUndecided};
-  const Interval interval = t_interval(point.values, 0.95);
-  const Interval possible = widened(interval, point.residual, is_ratio);
+  const OverSeeds measured = over_seeds_of(point.values, point.residual, is_ratio);
+  const Interval& possible = measured.possible;
   const Verdict verdict = point.complete ? bound.judge(possible.low, possible.high) : Verdict::kUndecided;
-  return {&point, mean(point.values), interval.low, interval.high, verdict, possible};
+  return {&point, measured.mean, measured.interval.low, measured.interval.high, verdict, possible};
 }
 
 std::string what_in_words(const Json& claim) {
@@ -219,8 +256,10 @@ std::string point_in_words(const Json& swept) {
   return join(parts);
 }
 
-std::string three_digits(double value) {
-  return fmt::format("{:.3g}", value);
+// Of a verdict's record.
+std::string number_in_words(const Json& verdict, double value) {
+  const Json bound = bound_of_words(plain(member(verdict, "bound")));
+  return bound.is_null() ? with_digits(value, 3) : beside_bound(bound, value);
 }
 
 // Of a verdict's record; none where it is missing, null, or no pair of numbers.
@@ -237,11 +276,12 @@ std::string measured_in_words(const Json& verdict) {
   if (!value.is_number()) return "not measured";
   const int seeds = verdict["seeds"];
   const std::optional<Interval> interval = interval_at(verdict, "interval");
-  if (seeds < 2 || !interval) return three_digits(value);
+  if (seeds < 2 || !interval) return number_in_words(verdict, value);
   if (interval->high - interval->low <= 1e-9 * std::abs(value.get<double>()))
-    return fmt::format("{} in each of {} seeds", three_digits(value), seeds);
-  return fmt::format("{} [{}, {}] over {} seeds", three_digits(value), three_digits(interval->low),
-                     three_digits(interval->high), seeds);
+    return fmt::format("{} in each of {} seeds", number_in_words(verdict, value), seeds);
+  return fmt::format("{} [{}, {}] over {} seeds", number_in_words(verdict, value),
+                     number_in_words(verdict, interval->low), number_in_words(verdict, interval->high),
+                     seeds);
 }
 
 // "; the network model's 7 % make that 7.95 to 10.5"; "" where the network model plays no part.
@@ -250,9 +290,9 @@ std::string widened_in_words(const Json& verdict) {
   const std::optional<Interval> possible = interval_at(verdict, "possible");
   if (!residual.is_number() || residual == 0) return "";
   if (residual >= 1) return "; " + residual_in_words(1, "", "");
-  return possible
-             ? "; " + residual_in_words(residual, three_digits(possible->low), three_digits(possible->high))
-             : "";
+  return possible ? "; " + residual_in_words(residual, number_in_words(verdict, possible->low),
+                                             number_in_words(verdict, possible->high))
+                  : "";
 }
 
 // Why a verdict is what it is where its figures do not say.
@@ -410,6 +450,15 @@ std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json
     judged.push_back({point.swept, one.measured, word(one.verdict), one.possible, point.residual});
   }
   return judged;
+}
+
+std::string beside_bound(const Json& claim, double value) {
+  const Bound bound(claim);
+  for (int digits = 3; digits < 17; ++digits)
+    if (const std::string text = with_digits(value, digits);
+        bound.is_alike(std::strtod(text.c_str(), nullptr), value))
+      return text;
+  return fmt::format("{:.17g}", value);
 }
 
 std::string claim_in_words(const Json& claim) {

@@ -57,6 +57,11 @@ struct JudgedPoint {
 // Every point that the claim quantifies over, whatever its quantifier is.
 std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json>& records);
 
+// A number with three significant digits, and as many more as it needs to stand on its own side of the
+// claim's bound: 9.996 is not at least 10, and is not written as 10. So what is printed never contradicts its
+// verdict.
+std::string beside_bound(const Json& claim, double value);
+
 // "sync_time_s.mean of diloco over noloco; claimed: at least 10".
 std::string claim_in_words(const Json& claim);
 

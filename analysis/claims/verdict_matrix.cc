@@ -77,16 +77,6 @@ void add(VerdictCell& cell, const JudgedPoint& point) {
   ++(point.verdict == "holds" ? cell.holds : point.verdict == "fails" ? cell.fails : cell.undecided);
 }
 
-std::string digits(double value) {
-  return value < 99.95 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
-}
-
-std::string range(const VerdictCell& cell) {
-  if (std::isnan(cell.low)) return "not run";
-  const std::string low = digits(cell.low), high = digits(cell.high);
-  return low == high ? low : low + " – " + high;
-}
-
 std::string verdict(const VerdictCell& cell) {
   if (cell.holds == cell.points()) return "holds";
   if (cell.fails == cell.points()) return "fails";
@@ -98,10 +88,10 @@ std::string verdict(const VerdictCell& cell) {
   return join(parts);
 }
 
-std::string cell_text(const VerdictCell& cell) {
+std::string cell_text(const VerdictMatrix& matrix, const VerdictCell& cell) {
   if (cell.points() == 0) return "";
-  if (std::isnan(cell.low)) return range(cell);
-  const std::string text = range(cell) + " " + verdict(cell);
+  if (std::isnan(cell.low)) return range_in_words(matrix, cell);
+  const std::string text = range_in_words(matrix, cell) + " " + verdict(cell);
   return cell.holds == cell.points() ? "**" + text + "**" : text;
 }
 
@@ -113,9 +103,11 @@ std::string frontier_of_row(const VerdictMatrix& matrix, std::size_t row) {
   const std::vector<VerdictCell>& cells = matrix.cells[row];
   const std::string column = last_key(matrix.column_key);
   std::size_t from = cells.size(), highest = 0;
-  bool any = false, measured = false;
+  bool any = false, all = true, measured = false;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i].points() == 0 || std::isnan(cells[i].high)) continue;
+    if (cells[i].points() == 0) continue;
+    all = all && cells[i].holds == cells[i].points();
+    if (std::isnan(cells[i].high)) continue;
     any = any || cells[i].holds > 0;
     if (cells[i].holds < cells[i].points())
       from = cells.size();
@@ -125,8 +117,9 @@ std::string frontier_of_row(const VerdictMatrix& matrix, std::size_t row) {
     measured = true;
   }
   if (!measured) return "not run";
-  const std::string most =
-      fmt::format("{} at {} = {}", digits(cells[highest].high), column, matrix.columns[highest]);
+  const std::string most = fmt::format("{} at {} = {}", beside_bound(matrix.claim, cells[highest].high),
+                                       column, matrix.columns[highest]);
+  if (all) return "holds at every point; at most " + most;
   if (from < cells.size() && matrix.columns_are_numbers)
     return fmt::format("holds from {} = {} on; at most {}", column, matrix.columns[from], most);
   return (any ? "holds at some points; at most " : "holds nowhere; at most ") + most;
@@ -137,6 +130,7 @@ std::string frontier_of_row(const VerdictMatrix& matrix, std::size_t row) {
 VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records) {
   const std::vector<JudgedPoint> points = judged_points(claim, records);
   VerdictMatrix matrix;
+  matrix.claim = claim;
   matrix.all.low = matrix.all.high = NAN;
   for (const JudgedPoint& point : points) add(matrix.all, point);
   std::vector<Axis> axes = axes_of(points);
@@ -159,6 +153,12 @@ VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records
   return matrix;
 }
 
+std::string range_in_words(const VerdictMatrix& matrix, const VerdictCell& cell) {
+  if (std::isnan(cell.low)) return "not run";
+  const std::string low = beside_bound(matrix.claim, cell.low), high = beside_bound(matrix.claim, cell.high);
+  return low == high ? low : low + " – " + high;
+}
+
 std::vector<std::string> frontier(const VerdictMatrix& matrix) {
   std::vector<std::string> lines;
   for (std::size_t row = 0; row < matrix.rows.size(); ++row)
@@ -174,8 +174,8 @@ std::string verdict_markdown(const Json& claim, const std::vector<Json>& records
   text += markdown_text(claim_in_words(claim));
   const Json where = claim.value("where", Json::object());
   for (const auto& [key, value] : where.items()) text += "; " + markdown_text(assignment(key, value));
-  text +=
-      fmt::format(". {} points: {}, {}.\n\n", matrix.all.points(), range(matrix.all), verdict(matrix.all));
+  text += fmt::format(". {}: {}, {}.\n\n", counted(as_index(matrix.all.points()), "point"),
+                      range_in_words(matrix, matrix.all), verdict(matrix.all));
   if (matrix.rows.empty()) return text;
   text += fmt::format("| {}{} | ", matrix.row_key.empty() ? "" : last_key(matrix.row_key) + " \\ ",
                       last_key(matrix.column_key));
@@ -185,7 +185,7 @@ std::string verdict_markdown(const Json& claim, const std::vector<Json>& records
   for (std::size_t i = 0; i < matrix.columns.size(); ++i) text += "---|";
   for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
     text += "\n| " + markdown_cell(matrix.rows[row]);
-    for (const VerdictCell& cell : matrix.cells[row]) text += markdown_cell(cell_text(cell));
+    for (const VerdictCell& cell : matrix.cells[row]) text += markdown_cell(cell_text(matrix, cell));
     text.pop_back();
   }
   text += "\n\n";

@@ -2,8 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <map>
+#include <optional>
+
 #include "analysis/comparison/loss_curve.h"
+#include "analysis/text.h"
 #include "core/errors.h"
+#include "core/json.h"
 #include "core/units.h"
 
 namespace longhaul {
@@ -37,23 +43,64 @@ void put(Json& record, const std::string& path, const Json& value) {
   (*at)[path.substr(start)] = value;
 }
 
+// The cases of one label that have no loss within a budget.
+struct Without {
+  int cases = 0, untrained = 0;
+  std::optional<double> earliest;  // budget at the first evaluation of one of them
+
+  void add(const LossCurve& curve, Budget kind) {
+    ++cases;
+    if (curve.empty()) {
+      ++untrained;
+      return;
+    }
+    const double first = curve.start(kind);
+    earliest = earliest ? std::min(*earliest, first) : first;
+  }
+
+  // "ddp has none in 3 cases, first evaluated after 8 min 20 s", "ddp trained nothing".
+  std::string in_words(const std::string& label, Budget kind) const {
+    if (untrained == cases) return label + " trained nothing";
+    return fmt::format("{} had not been evaluated by then in {}, the first time was {}", label,
+                       counted(static_cast<std::size_t>(cases), "case"),
+                       kind == Budget::kSeconds ? "after " + human_duration(*earliest)
+                                                : "at " + human_bytes(*earliest) + " sent");
+  }
+};
+
 }  // namespace
 
 bool is_budget_loss(const std::string& metric) {
   return metric.rfind(kPrefix, 0) == 0;
 }
 
-void add_budget_losses(const std::vector<std::string>& metrics, std::vector<RunDirectory>& runs) {
+std::vector<std::string> add_budget_losses(const std::vector<std::string>& metrics,
+                                           std::vector<RunDirectory>& runs) {
+  std::vector<std::string> notes;
   for (const std::string& metric : metrics) {
     if (!is_budget_loss(metric)) continue;
     const Parsed wanted = parsed(metric);
+    std::map<std::string, Without> without;  // by label
+    bool any = false;
     for (RunDirectory& run : runs)
-      for (Json& record : run.records)
-        if (record.value("status", "") == "done")
-          if (const auto loss =
-                  LossCurve::of_case(run.case_folder(record)).within(wanted.kind, wanted.budget))
-            put(record, wanted.path, *loss);
+      for (Json& record : run.records) {
+        if (record.value("status", "") != "done") continue;
+        const LossCurve curve = LossCurve::of_case(run.case_folder(record));
+        const auto loss = curve.within(wanted.kind, wanted.budget);
+        any = any || loss;
+        if (loss)
+          put(record, wanted.path, *loss);
+        else
+          without[plain(record.value("label", Json("?")))].add(curve, wanted.kind);
+      }
+    std::vector<std::string> reasons;
+    for (const auto& [label, cases] : without) reasons.push_back(cases.in_words(label, wanted.kind));
+    if (!any && !reasons.empty())
+      throw InputError("--metric", fmt::format("no case has {}: {}", metric, join(reasons, "; ")),
+                       "a budget that reaches an evaluation of a case that trains (train.evaluate_every)");
+    for (const std::string& reason : reasons) notes.push_back(fmt::format("{}: {}.", metric, reason));
   }
+  return notes;
 }
 
 }  // namespace longhaul

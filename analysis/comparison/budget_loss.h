@@ -13,8 +13,10 @@ namespace longhaul {
 bool is_budget_loss(const std::string& metric);
 
 // Puts the metrics of `metrics` that are budget losses into the records of all cases that are done, at their
-// paths. Of a case that was never within its budget, or trained nothing, there is none. Throws InputError
-// (--metric) for a budget that is neither a time nor a number of bytes.
-void add_budget_losses(const std::vector<std::string>& metrics, std::vector<RunDirectory>& runs);
+// paths. Of a case that was not evaluated within its budget, or trained nothing, there is none: the notes say
+// of which, and why. Throws InputError (--metric) for a budget that is neither a time nor a number of bytes,
+// and where no case has a loss within it.
+std::vector<std::string> add_budget_losses(const std::vector<std::string>& metrics,
+                                           std::vector<RunDirectory>& runs);
 
 }  // namespace longhaul

@@ -31,7 +31,7 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   group.name = sample.name;
   group.cases = sample.cases.size();
   group.draws = sample.draws;
-  if (follows_from_training(metric)) group.draws.push_back("the training");
+  if (follows_from_training(metric)) group.draws.push_back(kTheTraining);
   for (const auto& [run, record] : sample.cases) {
     if (!metric.target.empty() && record->contains(metric.target)) group.has_target = true;
     group.rounding = std::max(group.rounding, rounding_of(*record, metric));
@@ -73,11 +73,17 @@ void test_reached(const Group& a, const Group& b, Comparison& comparison) {
                    static_cast<unsigned>(b.values.size()), static_cast<unsigned>(b.cases));
 }
 
-// ", because who meets whom is drawn from it".
-std::string drawn_in_words(const Group& a, const Group& b) {
+std::vector<std::string> draws_of_both(const Group& a, const Group& b) {
   std::vector<std::string> draws = a.draws;
   for (const std::string& draw : b.draws) add_new(draw, draws);
-  return draws.empty() || contains(draws, kUnknownDraws) ? "" : ": it decides " + enumeration(draws, "and");
+  return draws;
+}
+
+// A single seed that both have, and that draws nothing but what the replay needs.
+bool is_one_draw(const Group& a, const Group& b) {
+  const std::vector<std::string> draws = draws_of_both(a, b);
+  return a.values.size() == 1 && b.values.size() == 1 && a.values[0].seed == b.values[0].seed &&
+         !draws.empty() && !contains(draws, kUnknownDraws) && !contains(draws, kTheTraining);
 }
 
 void test_means(const Group& a, const Group& b, Comparison& comparison) {
@@ -100,8 +106,16 @@ void test_means(const Group& a, const Group& b, Comparison& comparison) {
   }
   comparison.seeds = std::min(a.values.size(), b.values.size());
   comparison.difference.mean = a.mean - b.mean;
+  if (is_one_draw(a, b)) {
+    comparison.test = Test::kOneDraw;
+    comparison.interval = {comparison.difference.mean, comparison.difference.mean};
+    return;
+  }
   if (comparison.seeds < 2) {
-    comparison.remark = "one seed shows nothing" + drawn_in_words(a, b);
+    const std::vector<std::string> draws = draws_of_both(a, b);
+    comparison.remark = "one seed shows nothing";
+    if (!draws.empty() && !contains(draws, kUnknownDraws))
+      comparison.remark += ": it decides " + enumeration(draws, "and");
     return;
   }
   comparison.test = Test::kWelch;
@@ -201,8 +215,7 @@ std::string within_residual(const Comparison& one, const Group& a, const Group& 
 
 bool is_rounding(const Metric& metric, const Comparison& one, const Group& a, const Group& b) {
   const double difference = std::abs(one.difference.mean);
-  if (one.test == Test::kFixed && difference <= 1e-9 * std::max(std::abs(a.mean), std::abs(b.mean)))
-    return true;
+  if (!one.has_p() && difference <= 1e-9 * std::max(std::abs(a.mean), std::abs(b.mean))) return true;
   return metric.unit == Metric::Unit::kSeconds && difference < std::max(a.rounding, b.rounding);
 }
 
@@ -234,6 +247,8 @@ void judge(const Metric& metric, const ComparisonRow& row, Comparison& one) {
     one.outcome = lower ? Outcome::kBetter : Outcome::kWorse;
   else
     one.outcome = lower ? Outcome::kLower : Outcome::kHigher;
+  if (one.test == Test::kOneDraw)
+    one.remark = "shown for this draw alone: one seed decides " + enumeration(draws_of_both(a, b), "and");
 }
 
 bool same_values(const Group& a, const Group& b) {

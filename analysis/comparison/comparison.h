@@ -7,7 +7,7 @@
 //
 // Where the replay of a case draws nothing from the seed (draws.h), its simulated times have no chance in
 // them and no test: what can turn a difference round is the network model's error (analysis/residual.h)
-// alone.
+// alone. Where it draws something and there is one seed, that holds for this draw, and is said so.
 #pragma once
 
 #include <string>
@@ -49,7 +49,9 @@ struct Group {
 
 struct Comparison {
   // kFixed: both are the same in every seed; their difference is exact but for the network model's error.
-  enum class Test { kNone, kPaired, kWelch, kFisher, kFixed };
+  // kOneDraw: one seed, the same of both, draws what moves them (step times, pairs), and no training: what is
+  // shown is shown for this draw alone, which is the same for both.
+  enum class Test { kNone, kPaired, kWelch, kFisher, kFixed, kOneDraw };
   enum class Outcome { kNone, kBetter, kWorse, kHigher, kLower };  // of a; kNone: no difference shown
 
   std::size_t a = 0, b = 0;  // groups of the row
@@ -58,13 +60,14 @@ struct Comparison {
   bool has_difference = false;  // not where seeds that miss the target are counted
   Difference difference;        // a − b
   Corrected corrected;
-  Interval interval;  // of the difference, at the level at which Holm tested it; kFixed: the difference
+  // Of the difference, at the level at which Holm tested it; kFixed, kOneDraw: the difference.
+  Interval interval;
   Outcome outcome = Outcome::kNone;
   double detectable = 0;  // kPaired: the smallest difference found with kPower, at the spread of these pairs
   bool is_equivalent = false;  // `interval` lies within ± the margin that was asked for
   std::string remark;          // why nothing could be tested, or shown
 
-  bool has_p() const { return test != Test::kNone && test != Test::kFixed; }
+  bool has_p() const { return test == Test::kPaired || test == Test::kWelch || test == Test::kFisher; }
 };
 
 struct ComparisonRow {

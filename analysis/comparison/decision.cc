@@ -165,25 +165,46 @@ std::string difference_words(const Metric& metric, const Against& against) {
   return value_text(metric, against.difference) + interval_words(metric, against) + over_seeds(*against.one);
 }
 
-// "1.1 times as long (0.956 to 1.27 with the network model's 7 %)".
-std::string ratio_words(double ratio, double residual) {
-  std::string text = fmt::format("{:.3g} times as long", ratio);
+double residual_of(const Group& a, const Group& b) {
+  return std::max(a.residual, b.residual);
+}
+
+// How many times as long the other takes as the first: over the seeds that both have, as a claim on it has
+// it.
+std::optional<OverSeeds> ratio_of(const Group& other, const Group& first) {
+  std::vector<double> ratios;
+  for (const SeedValue& one : other.values)
+    for (const SeedValue& of_first : first.values)
+      if (one.seed == of_first.seed && of_first.value > 0) ratios.push_back(one.value / of_first.value);
+  if (ratios.empty() && first.mean > 0) ratios.push_back(other.mean / first.mean);
+  if (ratios.empty()) return std::nullopt;
+  return over_seeds_of(ratios, residual_of(other, first), true);
+}
+
+std::string ratio_text(double ratio) {
+  return fmt::format("{:.3g}", ratio);
+}
+
+// "1.1", "1.1 [1.05, 1.15]".
+std::string over_seeds_text(const OverSeeds& ratio) {
+  const std::string low = ratio_text(ratio.interval.low), high = ratio_text(ratio.interval.high);
+  return ratio_text(ratio.mean) + (low == high ? "" : fmt::format(" [{}, {}]", low, high));
+}
+
+// "1.1 times as long [1.05, 1.15] (0.956 to 1.27 with the network model's 7 %)".
+std::string ratio_words(const OverSeeds& ratio, double residual) {
+  const std::string mean = ratio_text(ratio.mean), interval = over_seeds_text(ratio).substr(mean.size());
+  const std::string text = mean + " times as long" + interval;
   if (residual == 0) return text;
-  const Interval possible = widened({ratio, ratio}, residual, true);
-  return text + fmt::format(" ({:.3g} to {:.3g} with the network model's {} %)", possible.low, possible.high,
-                            std::lround(100 * residual));
+  return text + fmt::format(" ({} to {} with the network model's {} %)", ratio_text(ratio.possible.low),
+                            ratio_text(ratio.possible.high), std::lround(100 * residual));
 }
 
 // "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27".
-std::string undecided_ratio(double ratio, double residual) {
-  const Interval possible = widened({ratio, ratio}, residual, true);
+std::string undecided_ratio(const OverSeeds& ratio, double residual) {
   return fmt::format(
-      "a ratio of {:.3g}; {}", ratio,
-      residual_in_words(residual, fmt::format("{:.3g}", possible.low), fmt::format("{:.3g}", possible.high)));
-}
-
-double residual_of(const Group& a, const Group& b) {
-  return std::max(a.residual, b.residual);
+      "a ratio of {}; {}", over_seeds_text(ratio),
+      residual_in_words(residual, ratio_text(ratio.possible.low), ratio_text(ratio.possible.high)));
 }
 
 void doubt(const Metric& metric, const Group& first, const Group& other, Against& against) {
@@ -204,9 +225,9 @@ void doubt(const Metric& metric, const Group& first, const Group& other, Against
         one.test == Test::kFisher ? "so many of so few seeds may be chance" : difference + " may be chance";
   } else {
     against.doubt = Doubt::kNetworkModel;
-    const double ratio = first.mean > 0 ? other.mean / first.mean : 0;
-    if (one.remark.rfind("within", 0) == 0 && ratio > 0)
-      against.reason = undecided_ratio(ratio, residual_of(first, other));
+    const std::optional<OverSeeds> ratio = ratio_of(other, first);
+    if (one.remark.rfind("within", 0) == 0 && ratio)
+      against.reason = undecided_ratio(*ratio, residual_of(first, other));
     else
       against.reason = difference + ": " + one.remark;
   }
@@ -292,55 +313,90 @@ std::string value_words(const Metric& metric, const Group& group) {
 std::string behind_words(const Metric& metric, const ComparisonRow& row, const Group& first,
                          const Against& found) {
   const Group& other = row.groups[found.other];
-  if (!found.one || found.one->test == Test::kFisher)
-    return fmt::format("{} {}", other.name, value_words(metric, other));
+  if (found.one->test == Test::kFisher) return fmt::format("{} {}", other.name, value_words(metric, other));
   if (!is_time(metric.path))
     return fmt::format("{} is at {}, {} more{}", other.name, value_text(metric, other.mean),
                        value_text(metric, found.difference), interval_words(metric, found));
-  std::string text = fmt::format("{} takes {}", other.name, value_text(metric, other.mean));
-  if (first.mean > 0) text += ", " + ratio_words(other.mean / first.mean, residual_of(first, other));
-  return found.one->test == Test::kFixed
-             ? text
-             : fmt::format("{}, difference {}{}", text, value_text(metric, found.difference),
-                           interval_words(metric, found));
+  const std::string text = fmt::format("{} takes {}", other.name, value_text(metric, other.mean));
+  if (const auto ratio = ratio_of(other, first))
+    return text + ", " + ratio_words(*ratio, residual_of(first, other));
+  return fmt::format("{}, {} more{}", text, value_text(metric, found.difference),
+                     interval_words(metric, found));
 }
 
-// Two methods without a difference between them, and no third.
-std::string tie_sentence(const std::string& opening, const Metric& metric, const ComparisonRow& row,
-                         const Group& first, const Against& found) {
+// "both", "all three".
+std::string all_of(std::size_t count) {
+  static const char* const words[] = {"", "", "both", "all three", "all four", "all five", "all six"};
+  return count < std::size(words) ? words[count] : fmt::format("all {}", count);
+}
+
+std::string named_with_values(const Metric& metric, const ComparisonRow& row, const Against& found) {
   const Group& other = row.groups[found.other];
-  return fmt::format("{}, no difference is shown between {} ({}) and {} ({}): {}.", opening, first.name,
-                     value_words(metric, first), other.name, value_words(metric, other), found.reason);
+  return fmt::format("{} ({})", other.name, value_words(metric, other));
 }
 
-std::string sentence(const std::string& opening, const Metric& metric, const ComparisonRow& row,
-                     const Group& first, const std::vector<Against>& others) {
-  if (others.size() == 1 && others[0].doubt != Doubt::kNone)
-    return tie_sentence(opening, metric, row, first, others[0]);
-  std::vector<std::string> parts;
-  bool any_doubt = false;
+// The question, and who is ahead. Those that are equal to the first are ahead with it.
+std::string opening_of(const std::string& question, const Metric& metric, const ComparisonRow& row,
+                       const Group& first, const std::vector<Against>& others, std::size_t asked) {
+  std::vector<std::string> leaders = {first.name};
+  std::size_t doubted = 0;
+  for (const Against& found : others) {
+    if (found.doubt == Doubt::kEqual) leaders.push_back(row.groups[found.other].name);
+    doubted += found.doubt != Doubt::kNone && found.doubt != Doubt::kEqual;
+  }
+  const bool is_alone = leaders.size() == 1;
+  if (leaders.size() == asked)
+    return fmt::format("{}, {} {} {}", question, all_of(asked), is_time(metric.path) ? "take" : "are at",
+                       value_words(metric, first));
+  const std::string verb = !doubted               ? is_alone ? "is ahead" : "are ahead"
+                           : is_time(metric.path) ? is_alone ? "is fastest" : "are fastest"
+                           : is_alone             ? "has the lowest loss"
+                                                  : "have the lowest loss";
+  return fmt::format("{}, {} {}, {}", question, enumeration(leaders, "and"), verb,
+                     value_words(metric, first));
+}
+
+const char* badge_of(const Comparison& one) {
+  return one.test == Test::kOneDraw ? "shown for this draw" : "shown";
+}
+
+std::vector<Decision::Part> parts_of(const Metric& metric, const ComparisonRow& row, const Group& first,
+                                     const std::vector<Against>& others, std::size_t asked) {
+  std::vector<Decision::Part> parts;
   for (const Against& found : others)
     if (found.doubt == Doubt::kNone)
-      parts.push_back(behind_words(metric, row, first, found));
-    else
-      any_doubt = true;
-  const std::string verb = !any_doubt             ? "is ahead"
-                           : is_time(metric.path) ? "is fastest"
-                                                  : "has the lowest loss";
+      parts.push_back(
+          {{row.groups[found.other].name}, badge_of(*found.one), behind_words(metric, row, first, found)});
   // Of several without a difference for the same reason the reason stands once.
   std::vector<std::string> reasons;
   for (const Against& found : others)
-    if (found.doubt != Doubt::kNone) add_new(found.reason, reasons);
+    if (found.doubt != Doubt::kNone && found.doubt != Doubt::kEqual) add_new(found.reason, reasons);
   for (const std::string& reason : reasons) {
-    std::vector<std::string> names;
+    std::vector<std::string> names, with_values;
     for (const Against& found : others)
-      if (found.doubt != Doubt::kNone && found.reason == reason)
-        names.push_back(fmt::format("{} ({})", row.groups[found.other].name,
-                                    value_words(metric, row.groups[found.other])));
-    parts.push_back(fmt::format("no difference to {} is shown: {}", enumeration(names, "and"), reason));
+      if (found.reason == reason) {
+        names.push_back(row.groups[found.other].name);
+        with_values.push_back(named_with_values(metric, row, found));
+      }
+    const std::string between = asked == 2 ? fmt::format("between {} ({}) and {}", first.name,
+                                                         value_words(metric, first), with_values[0])
+                                           : "to " + enumeration(with_values, "and");
+    parts.push_back({names, "undecided",
+                     asked == 2 ? fmt::format("no difference is shown {}: {}", between, reason)
+                                : fmt::format("no difference {} is shown: {}", between, reason)});
   }
-  return fmt::format("{}, {} {}, {}; {}.", opening, first.name, verb, value_words(metric, first),
-                     join(parts, "; "));
+  return parts;
+}
+
+// Who trained, but was not evaluated within the budget, is not behind: nothing is known of it there.
+void add_not_evaluated(const Question& question, const ComparisonRow& row, Decision& decision) {
+  if (question.metric != std::string(kEqualTime) && question.metric != std::string(kEqualBytes)) return;
+  std::vector<std::string> names;
+  for (const Group& group : row.groups)
+    if (group.values.empty()) names.push_back(group.name);
+  if (!names.empty())
+    decision.parts.push_back(
+        {names, "not compared", enumeration(names, "and") + " had not been evaluated by then"});
 }
 
 std::optional<Decision> decided(const Question& question, const MetricComparison& metric,
@@ -349,11 +405,14 @@ std::optional<Decision> decided(const Question& question, const MetricComparison
   const std::vector<Standing> order = standings(row.groups);
   if (order.size() < 2) return std::nullopt;
   const Group& first = row.groups[order[0].group];
-  Decision decision{question.metric, question.words, first.name, Doubt::kNone, 0, ""};
-  const std::string opening = prefix(question, facts);
+  Decision decision;
+  decision.metric = question.metric;
+  decision.question = question.words;
+  decision.first = first.name;
+  const std::string asked = prefix(question, facts);
   if (first.values.empty()) {
     decision.doubt = Doubt::kEqual;
-    decision.sentence = opening + ": no method reached it.";
+    decision.opening = asked + ": no method reached it";
     return decision;
   }
   std::vector<Against> others;
@@ -364,11 +423,18 @@ std::optional<Decision> decided(const Question& question, const MetricComparison
     others.push_back(std::move(found));
   }
   if (others.empty()) return std::nullopt;
-  for (const Against& found : others)
+  for (const Against& found : others) {
     if (decision.doubt == Doubt::kNone) decision.doubt = found.doubt;
-  const double second = row.groups[others[0].other].mean;
-  decision.lead = !is_time(question.metric) ? second - first.mean : first.mean > 0 ? second / first.mean : 0;
-  decision.sentence = sentence(opening, metric.metric, row, first, others);
+    if (found.doubt == Doubt::kNone && found.one->test == Test::kOneDraw) decision.is_of_one_draw = true;
+  }
+  const Group& second = row.groups[others[0].other];
+  const std::optional<OverSeeds> ratio = ratio_of(second, first);
+  decision.lead = !is_time(question.metric) ? second.mean - first.mean : ratio ? ratio->mean : 0;
+  decision.is_tie = others.size() == 1 && decision.doubt != Doubt::kNone && decision.doubt != Doubt::kEqual;
+  decision.opening =
+      decision.is_tie ? asked : opening_of(asked, metric.metric, row, first, others, others.size() + 1);
+  decision.parts = parts_of(metric.metric, row, first, others, others.size() + 1);
+  add_not_evaluated(question, row, decision);
   return decision;
 }
 
@@ -408,7 +474,7 @@ std::string over_points(const Question& question, const std::vector<PointDecisio
   std::map<std::string, std::vector<double>> leads;
   std::map<Doubt, std::size_t> doubts;
   std::map<std::string, std::size_t> lowest;  // where no difference is shown
-  std::size_t asked = 0, open = 0;
+  std::size_t asked = 0, open = 0, of_one_draw = 0;
   for (const PointDecisions& point : points)
     for (const Decision& one : point.decisions) {
       if (one.metric != question.metric) continue;
@@ -421,6 +487,7 @@ std::string over_points(const Question& question, const std::vector<PointDecisio
       }
       add_new(one.first, leaders);
       leads[one.first].push_back(one.lead);
+      of_one_draw += one.is_of_one_draw;
     }
   if (asked == 0) return "";
   std::stable_sort(leaders.begin(), leaders.end(), [&](const std::string& a, const std::string& b) {
@@ -437,6 +504,9 @@ std::string over_points(const Question& question, const std::vector<PointDecisio
     parts.push_back(fmt::format("at {} no method is shown to be ahead of all others ({}); lowest {}",
                                 open == asked ? fmt::format("all {} points", asked) : fmt::format("{}", open),
                                 doubts_words(doubts), lowest_words(lowest)));
+  if (of_one_draw)
+    parts.push_back(fmt::format("{} that is shown for the draw of one seed alone",
+                                of_one_draw == asked ? "all of" : fmt::format("at {} points", of_one_draw)));
   return capitalized(question.words) + ": " + join(parts, "; ") + ".";
 }
 
@@ -500,45 +570,33 @@ std::string grounds_of(const ComparisonTable& table) {
                     "(together 5 %).",
                     counted(table.tests, "test"));
   return text +
-         " Intervals are at 95 %. What no seed changes needs no test; a difference of simulated times must "
-         "be larger than the network model's error.";
+         " Brackets are 95 % intervals over the seeds, those of differences at the level of their test; what "
+         "is said with the network model's error is such an interval widened by it. What no seed changes "
+         "needs "
+         "no test; a difference of simulated times must be larger than that error.";
 }
 
 // ------------------------------------------------------------------ text
 
-std::string wrapped(const std::string& text, std::size_t width, const std::string& first,
-                    const std::string& next) {
-  std::string result, line = first;
-  std::size_t start = 0;
-  bool is_begun = false;
-  while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    const std::string word = text.substr(start, end - start);
-    if (is_begun && width_of(line) + 1 + width_of(word) > width) {
-      result += line + "\n";
-      line = next;
-      is_begun = false;
-    }
-    line += (is_begun ? " " : "") + word;
-    is_begun = true;
-    start = end + 1;
-  }
-  return result + line + "\n";
-}
-
 Json decisions_json(const std::vector<Decision>& decisions) {
   Json json = Json::array();
-  for (const Decision& one : decisions)
+  for (const Decision& one : decisions) {
+    Json parts = Json::array();
+    for (const Decision::Part& part : one.parts)
+      parts.push_back({{"others", part.others}, {"badge", part.badge}, {"words", part.words}});
     json.push_back({{"question", one.question},
                     {"first", one.first},
                     {"shown", one.doubt == Doubt::kNone},
-                    {"sentence", one.sentence}});
+                    {"sentence", one.sentence()},
+                    {"opening", one.opening},
+                    {"parts", parts}});
+  }
   return json;
 }
 
 std::vector<std::string> sentences_of(const PointDecisions& point) {
   std::vector<std::string> sentences;
-  for (const Decision& one : point.decisions) sentences.push_back(one.sentence);
+  for (const Decision& one : point.decisions) sentences.push_back(one.sentence());
   return sentences;
 }
 
@@ -547,6 +605,14 @@ std::vector<std::string> main_sentences(const Conclusions& conclusions) {
 }
 
 }  // namespace
+
+// "At equal tokens, b is ahead, 2.01; a is at 3.01, 1 more [0.99, 1.01]."
+std::string Decision::sentence() const {
+  std::string text = opening;
+  for (const Part& part : parts) text += (is_tie && text == opening ? ", " : "; ") + part.words;
+  if (is_of_one_draw) text += "; one seed: shown for this draw alone";
+  return text + ".";
+}
 
 Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
   std::vector<RunDirectory> copies = runs;  // with what is measured here in their records

@@ -20,12 +20,26 @@ struct Decision {
   // Why no difference is shown between the first and another.
   enum class Doubt { kNone, kOneSeed, kChance, kNetworkModel, kEqual };
 
+  // What is said of one or more others, each against the first.
+  struct Part {
+    std::vector<std::string> others;
+    std::string badge;  // "shown", "shown for this draw", "undecided" or "not compared"
+    std::string words;
+  };
+
   std::string metric;    // path; "loss@equal_time" and "loss@equal_bytes" are no numbers of a record
   std::string question;  // "at equal tokens"
   std::string first;     // the group with the lowest mean
   Doubt doubt = Doubt::kNone;
-  double lead = 0;  // of the first before the second: how many times as long, or the difference of a loss
-  std::string sentence;
+  bool is_of_one_draw = false;  // Comparison::Test::kOneDraw
+  double lead = 0;      // of the first before the second: how many times as long, or the difference of a loss
+  bool is_tie = false;  // of two without a difference between them: the part names both
+  // The question, and who is ahead: "At equal tokens (2.05 million), b is ahead, 2.0100". Of a tie the
+  // question alone.
+  std::string opening;
+  std::vector<Part> parts;
+
+  std::string sentence() const;  // opening and parts
 };
 
 struct PointDecisions {
@@ -51,7 +65,7 @@ Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const Comparis
 std::string conclusions_text(const Conclusions& conclusions, std::size_t width);
 std::string conclusions_markdown(const Conclusions& conclusions);
 // {"conditions", "everywhere": [sentences], "points": [{"at", "decisions": [{"question", "first", "shown",
-// "sentence"}]}], "grounds"}; null without any.
+// "sentence", "opening", "parts": [{"others", "badge", "words"}]}]}], "grounds"}; null without any.
 Json conclusions_json(const Conclusions& conclusions);
 
 }  // namespace longhaul

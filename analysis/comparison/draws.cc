@@ -4,6 +4,7 @@
 
 #include "analysis/text.h"
 #include "methods/common/registry.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace {
@@ -18,16 +19,34 @@ bool any_random(const Faults& faults) {
                      [](const auto& fault) { return has_random_times(fault.times); });
 }
 
-bool draws_groups(const OperationRule& rule, int replicas) {
-  if (has_targets(rule.grouping)) return rule.group_size < replicas - 1;
-  if (rule.grouping == Grouping::kRandom) return rule.group_size < replicas;
-  return rule.grouping == Grouping::kSites;
+// Whether each replica takes the same time for the same work, and has the same links to all others.
+bool are_replicas_alike(const Case& one) {
+  const NetworkSpec& network = one.network;
+  const std::vector<double>& factors = one.workload.step_time_factors;
+  const bool equal_steps =
+      one.workload.step_time.kind == StepTime::Kind::kConstant &&
+      std::all_of(factors.begin(), factors.end(), [&](double factor) { return factor == factors[0]; });
+  const bool equal_times = !network.message_time || network.message_time->std == 0;
+  return equal_steps && equal_times && network.fidelity != "packet" && network.overrides.empty() &&
+         network.variation.is_empty() && network.tcp.loss == 0 && one.slow.empty() &&
+         !one.operations_may_fail() && !one.pipeline.has_stages() &&
+         topology_named(network.topology.name).why_no_order == kReplicasAlike;
+}
+
+// Whether the draw moves a time. Where all replicas are alike and meet in pairs, each pair takes the same
+// time whoever is in it. Not so in larger groups: the root of a tree is done at another time than its leaves.
+bool draws_groups(const OperationRule& rule, const Case& one) {
+  if (has_targets(rule.grouping)) return rule.group_size < one.replicas - 1;
+  if (rule.grouping == Grouping::kSites) return true;
+  if (rule.grouping != Grouping::kRandom || rule.group_size >= one.replicas) return false;
+  const bool all_in_pairs = rule.group_size == 2 && one.replicas % 2 == 0;
+  return !(all_in_pairs && are_replicas_alike(one));
 }
 
 // Who talks to whom, and how much.
 void add_of_plan(const Case& one, std::vector<std::string>& draws) {
   for (const OperationRule& rule : plan_of(one).rules) {
-    if (draws_groups(rule, one.replicas)) add_new("who meets whom", draws);
+    if (draws_groups(rule, one)) add_new("who meets whom", draws);
     if (!rule.units.empty()) add_new("who owns which units", draws);
   }
   const PipelineSpec& pipeline = one.pipeline;

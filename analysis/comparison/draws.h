@@ -16,7 +16,9 @@ std::vector<std::string> draws_of(const Case& one);
 constexpr const char* kUnknownDraws = "what is not known";
 std::vector<std::string> draws_of(const std::string& case_file);
 
-// Whether a metric follows from a training, which draws its first weights and its data from the seed.
+// Whether a metric follows from a training, which draws its first weights and its data from the seed:
+// {kTheTraining} beside what the replay draws.
+constexpr const char* kTheTraining = "the training";
 bool follows_from_training(const Metric& metric);
 
 }  // namespace longhaul

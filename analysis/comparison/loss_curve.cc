@@ -22,6 +22,10 @@ double LossCurve::end(Budget kind) const {
   return points_.empty() ? 0 : points_.back().used(kind);
 }
 
+double LossCurve::start(Budget kind) const {
+  return points_.empty() ? 0 : points_.front().used(kind);
+}
+
 std::optional<double> LossCurve::within(Budget kind, double budget) const {
   const Point* last = nullptr;
   for (const Point& next : points_) {

@@ -17,6 +17,7 @@ class LossCurve {
   bool empty() const { return points_.empty(); }
   // What the last evaluation had used: simulated seconds, or bytes that a replica had sent.
   double end(Budget kind) const;
+  double start(Budget kind) const;  // the first
   // The loss, mean over replicas, when so many seconds, or bytes, were used: between two evaluations on the
   // line through them, between those before and after an outer step the former; after the last evaluation
   // that one. None where the first evaluation needed more.

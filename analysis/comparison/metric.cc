@@ -46,6 +46,19 @@ std::string precise_duration(double seconds) {
   return fmt::format("{:.2f} d", seconds / 86400);
 }
 
+constexpr std::size_t kMostNames = 12;
+
+// "did you mean "final_loss" or "best_loss"?": those that a part of them names, or the one that a slip is
+// near.
+std::string guess(const std::string& path, const std::vector<std::string>& known) {
+  std::vector<std::string> near;
+  for (const std::string& one : known)
+    if (one.find(path) != std::string::npos && near.size() < 3) near.push_back('"' + one + '"');
+  if (!near.empty()) return "; did you mean " + enumeration(near, "or") + "?";
+  const std::string slip = nearest(path, known);
+  return slip.empty() ? "" : "; did you mean \"" + slip + "\"?";
+}
+
 }  // namespace
 
 std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const std::vector<Json>& records) {
@@ -54,8 +67,9 @@ std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const 
   std::vector<Metric> chosen;
   for (const std::string& path : paths) {
     if (!contains(known, path))
-      throw InputError("--metric", "no case has a number \"" + path + "\"", join(known),
-                       did_you_mean(path, known));
+      throw InputError("--metric", "no case has a number \"" + path + "\"" + guess(path, known),
+                       join_some(known, kMostNames),
+                       "every number of a case in summary.json has its path as its name");
     chosen.push_back(metric_named(path));
   }
   return chosen;

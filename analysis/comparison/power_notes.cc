@@ -25,7 +25,9 @@ Undecided undecided_of(const ComparisonTable& table) {
     for (const ComparisonRow& row : metric.rows) {
       if (row.groups.size() > 1) found.unmatched = false;
       for (const Comparison& one : row.comparisons) {
-        if (one.test == Comparison::Test::kNone && one.seeds < 2) ++found.single;
+        const bool is_of_chance =
+            one.test == Comparison::Test::kNone || one.test == Comparison::Test::kOneDraw;
+        if (is_of_chance && one.seeds < 2) ++found.single;
         if (!one.has_p() || one.corrected.p <= kLevel) continue;
         found.fewest_seeds = found.count ? std::min(found.fewest_seeds, one.seeds) : one.seeds;
         ++found.count;

@@ -13,7 +13,8 @@ std::string comparison_csv(const ComparisonTable& table);
 std::string comparison_json(const ComparisonTable& table);
 
 // What all forms call an outcome and a test: "better", "worse", "higher", "lower", "no difference shown";
-// "paired", "welch", "fisher", "fixed" (the same in every seed), "" where nothing was tested.
+// "paired", "welch", "fisher", "fixed" (the same in every seed), "one draw" (of a single seed), "" where
+// nothing was tested.
 std::string outcome_word(Comparison::Outcome outcome);
 std::string test_name(Comparison::Test test);
 

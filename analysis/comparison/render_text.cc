@@ -66,19 +66,20 @@ std::string metric_text(const Metric& metric) {
          (metric.lower_is_better ? "; lower is better" : "");
 }
 
-bool is_any_fixed(const ComparisonTable& table) {
+bool is_any(const ComparisonTable& table, Test test) {
   for (const MetricComparison& metric : table.metrics)
     for (const ComparisonRow& row : metric.rows)
       for (const Comparison& one : row.comparisons)
-        if (one.test == Test::kFixed) return true;
+        if (one.test == test) return true;
   return false;
 }
 
 // How the intervals and p values are made.
 std::string method_note(const ComparisonTable& table) {
   if (table.tests == 0)
-    return is_any_fixed(table) ? "What is the same in every seed needs no test: nothing of it is drawn."
-                               : "Nothing was tested.";
+    return is_any(table, Test::kFixed)
+               ? "What is the same in every seed needs no test: nothing of it is drawn."
+               : "Nothing was tested.";
   const std::string family =
       table.tests == 1
           ? "One comparison."
@@ -206,6 +207,8 @@ std::string test_name(Test test) {
       return "fisher";
     case Test::kFixed:
       return "fixed";
+    case Test::kOneDraw:
+      return "one draw";
     case Test::kNone:
       break;
   }

@@ -57,20 +57,6 @@ std::string listed(const std::vector<Measured>& all) {
   return enumeration(parts, "and");
 }
 
-std::string times_as_long(double ratio) {
-  if (ratio < 1.05) return "about as long";
-  return ratio < 10 ? fmt::format("{:.1f} times as long", ratio) : fmt::format("{:.0f} times as long", ratio);
-}
-
-std::string synchronization(const std::vector<Measured>& sync) {
-  std::vector<std::string> parts = {fmt::format("{} on average with {}", sync[0].text, sync[0].method)};
-  for (std::size_t i = 1; i < sync.size(); ++i) {
-    parts.push_back(fmt::format("{} with {}", sync[i].text, sync[i].method));
-    if (sync[0].value > 0) parts.back() += fmt::format(" ({})", times_as_long(sync[i].value / sync[0].value));
-  }
-  return fmt::format("Synchronization took {}.", enumeration(parts, "and"));
-}
-
 // "10.8 GB with diloco in 10 outer steps"
 std::string payload(const std::vector<MethodCases>& methods) {
   const auto bytes = measured(methods, "bytes_sent_per_replica"), count = measured(methods, "exchanges");
@@ -136,21 +122,21 @@ std::vector<std::string> findings(const std::vector<Json>& records) {
              idle = measured(methods, "idle_fraction.mean"), losses = measured(methods, "final_loss"),
              time = measured(methods, "simulated_time_s");
   const auto entropy = measured(methods, "unigram_entropy");
+  if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time) + ".");
   if (!losses.empty())
     sentences.push_back(fmt::format(
         "The final validation loss was {}{}.", listed(losses),
         entropy.empty() ? "" : fmt::format(" (the unigram entropy of the text is {})", entropy[0].text)));
-  if (const std::string note = sampling_note(records); !note.empty())
-    sentences.push_back("L" + note.substr(1) + ".");
   if (const std::string reached = target(methods); !reached.empty()) sentences.push_back(reached);
-  if (!time.empty()) sentences.push_back("In simulated time the whole run took " + listed(time) + ".");
   if (const std::string sent = payload(methods); !sent.empty()) sentences.push_back(sent);
   if (!idle.empty() && idle.back().value > 0)
     sentences.push_back(fmt::format("The accelerators were idle {} of the time.", listed(idle)));
   if (!wait.empty() && wait.back().value >= least_wait(sync))
     sentences.push_back(fmt::format(
         "Before each exchange a replica waited on average {} for those it exchanges with.", listed(wait)));
-  if (!sync.empty()) sentences.push_back(synchronization(sync));
+  if (!sync.empty()) sentences.push_back(fmt::format("Synchronization took on average {}.", listed(sync)));
+  if (const std::string note = sampling_note(records); !note.empty())
+    sentences.push_back("L" + note.substr(1) + ".");
   if (!losses.empty() && !seeds_note(methods).empty()) sentences.push_back(seeds_note(methods));
   return sentences;
 }

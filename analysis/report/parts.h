@@ -13,7 +13,8 @@ namespace longhaul {
 // [{"term": "Network", "text": "..."}]. Says what it can of a scenario that lacks keys.
 Json run_in_words(const Json& scenario, const std::vector<Json>& records);
 
-// What a run found, in sentences that say what was measured and nothing more.
+// What a run found, in sentences that say what was measured and nothing more: the story above the verdicts of
+// analysis/comparison/decision.h, which has the differences and ratios.
 // About the cases at one point of a sweep, which may be compared; averages over seeds where there are
 // several. Cases that are not done are left out. Empty if nothing is done.
 std::vector<std::string> findings(const std::vector<Json>& records);
@@ -22,8 +23,8 @@ std::vector<std::string> findings(const std::vector<Json>& records);
 // One row a method (and variant) of the records, which are those of one point of a sweep; `indices` are the
 // numbers of their cases on the page.
 //   {"cases": [indices], "seeds": how many are done,
-//    "texts", "values" (means), "half" (half the width of the 95 % t interval; null with one seed), "best"}
-// The last four go with columns() and are there only where more than one seed is done. A number that some
+//    "texts" (mean_cell), "values" (means), "best"}
+// The last three go with columns() and are there only where more than one seed is done. A number that some
 // seeds lack (a target that was not reached) is no mean: its text says how many have it, its value is null.
 // `best`: the lowest mean of those that every done seed has.
 Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>& indices);
@@ -37,7 +38,8 @@ Json equal_losses(const RunDirectory& run, const std::vector<Json>& records);
 // One entry a claim of a scenario that has a matrix (verdict_matrix.h), over the records of its run:
 //   {"id", "statement", "words", "bound": "at_least" | "at_most" | "equals", "threshold", "within",
 //    "points", "row_key", "column_key", "rows", "columns", "numbers" (whether the columns are),
-//    "cells": [row][column]: null, or [low, high, holds, undecided, fails, possible low, possible high],
+//    "cells": [row][column]: null, or [low, high, holds, undecided, fails, possible low, possible high,
+//    the first two in words],
 //    "frontier": [sentences]}
 // possible: with the network model's error. Ends are null where nothing was measured.
 Json claim_pictures(const Json& claims, const std::vector<Json>& records);

@@ -89,7 +89,7 @@ Json cells_json(const VerdictMatrix& matrix) {
                         ? Json(nullptr)
                         : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high), cell.holds,
                                 cell.undecided, cell.fails, six_digits_or_null(cell.possible_low),
-                                six_digits_or_null(cell.possible_high)}));
+                                six_digits_or_null(cell.possible_high), range_in_words(matrix, cell)}));
     rows.push_back(std::move(row));
   }
   return rows;

@@ -14,7 +14,6 @@ void add_cell(const SeedRow& row, const Metric& metric, bool best, Json& json) {
   const bool all = !values.empty() && values.size() == row.done.size();
   json["texts"].push_back(mean_cell(row, metric));
   json["values"].push_back(all ? Json(six_digits(mean(values))) : Json(nullptr));
-  json["half"].push_back(all && values.size() > 1 ? Json(six_digits(half_width(values))) : Json(nullptr));
   json["best"].push_back(best ? 1 : 0);
 }
 

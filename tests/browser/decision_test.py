@@ -53,12 +53,15 @@ class DecisionTest(PageTest):
 
     def test_the_first_block_has_the_sentences(self):
         self.open(self.finished(decided()), 'decided')
-        tops = self.page.run("""return ['conclusions', 'found', 'results', 'equal', 'pictures'].map(
+        tops = self.page.run("""return ['conclusions', 'findings', 'conclusions-of-runs', 'run', 'results', 'equal', 'pictures'].map(
             id => document.getElementById(id).getBoundingClientRect().top);""")
         self.assertEqual(tops, sorted(tops))
         said = self.page.run("return [...document.querySelectorAll('#conclusions .decisions > li')].map(one => one.textContent);")
         decisions = self.page.run('return DATA.runs[0].conclusions.points[0].decisions;')
-        self.assertEqual(said, [(one['first'] if one['shown'] else 'undecided') + one['sentence'] for one in decisions])
+        self.assertEqual(said, [one['opening'] + ''.join(part['badge'] + part['words'] for part in one['parts']) for one in decisions])
+        badges = self.page.run("return [...document.querySelectorAll('#conclusions .parts .verdict')].map(one => one.textContent);")
+        self.assertEqual(badges, [part['badge'] for one in decisions for part in one['parts']])
+        self.assertGreater(len(badges), len(decisions))  # three methods: a badge for each comparison, not for each question
         self.assertEqual([one['question'] for one in decisions][:3], ['at equal tokens', 'after the same simulated time', 'after the same bytes'])
         self.assertIn('3 seeds', self.page.text('#conclusions .conditions'))
 

@@ -6,11 +6,9 @@ const PICTURES = DATA.runs.flatMap((run, index) => run.claim_pictures.map(pictur
 const SHAPES = ['circle', 'rect', 'triangle', 'rectRot', 'cross', 'star'];
 
 const lastPart = key => key.slice(key.lastIndexOf('.') + 1);
-const short = value => (value === null ? '–' : value < 99.95 ? digits(value, 2) : Math.round(value).toString());
 
-function cellText([low, high, holds, undecided, fails]) {
-  if (low === null) return 'not run';
-  const range = short(low) === short(high) ? short(low) : `${short(low)} – ${short(high)}`;
+function cellText([low, , holds, undecided, fails, , , range]) {
+  if (low === null) return range;
   const counts = [[holds, 'holds', 'hold'], [undecided, 'undecided', 'undecided'], [fails, 'fails', 'fail']].filter(([count]) => count > 0);
   const verdict = counts.length === 1 ? counts[0][1] : counts.map(([count, , word]) => `${count} ${word}`).join(', ');
   return [range, element('span', {class: 'judged'}, verdict)];
@@ -62,7 +60,7 @@ function claimConfig(picture) {
         thresholds: {lines: [{value: picture.threshold, text: `${picture.bound.replace('_', ' ')} ${picture.threshold}`}]},
         tooltip: {callbacks: {
           title: items => (items.length ? `${picture.column_key} = ${where(items[0].parsed.x)}` : ''),
-          label: item => `${item.dataset.label}: ${item.raw.low === item.raw.y ? '' : `${short(item.raw.low)} to `}${short(item.raw.y)}`,
+          label: item => `${item.dataset.label}: ${item.raw.cell[7]}`,
         }},
       },
     },
@@ -84,7 +82,7 @@ function drawClaims() {
       drawClaims();
       place.querySelector('select').focus();
     })),
-    element('p', {}, picture.statement ? `${picture.statement}: ` : '', picture.words, `. ${picture.points} points.`),
+    element('p', {}, picture.statement ? `${withoutStop(picture.statement)}: ` : '', picture.words, `. ${counted(picture.points, 'point')}.`),
     element('ul', {}, ...picture.frontier.map(line => element('li', {}, line))),
     matrixTable(picture),
     element('p', {class: 'quiet'}, 'Rows and columns are the two swept keys that explain most of what was measured; a cell is the range over all others. Bands in the picture are that range, widened by the network model\'s error.'),

@@ -4,8 +4,11 @@
 
 const SHARES = ['a quarter', 'half', 'all'];
 
-function decisionItem({sentence, first, shown}) {
-  return element('li', {class: 'decision'}, element('span', {class: `verdict ${shown ? 'holds' : 'undecided'}`}, shown ? first : 'undecided'), element('span', {}, sentence));
+// The question and who is ahead, and below it each comparison with its badge.
+function decisionItem({opening, parts}) {
+  const part = ({badge, words}) => element('li', {},
+    element('span', {class: `verdict ${badge.startsWith('shown') ? 'holds' : 'undecided'}`}, badge), element('span', {}, words));
+  return element('li', {}, element('span', {class: 'opening'}, opening), parts.length ? element('ul', {class: 'parts'}, ...parts.map(part)) : '');
 }
 
 // Made when it is opened: of a sweep there may be a thousand points.
@@ -21,17 +24,17 @@ function pointsOf(points) {
 
 function fillConclusions() {
   const place = document.getElementById('conclusions-of-runs');
+  if (DATA.runs.some(run => run.conclusions)) place.append(element('h3', {}, 'Which differences are shown'));
   DATA.runs.forEach((run, i) => {
     if (!run.conclusions) return;
     const {conditions, everywhere, points, grounds} = run.conclusions;
-    if (MANY_RUNS) place.append(element('h3', {}, runName(i)));
+    if (MANY_RUNS) place.append(element('h4', {}, runName(i)));
     place.append(element('p', {class: 'conditions'}, conditions));
     const items = everywhere.length ? everywhere.map(sentence => element('li', {}, sentence)) : points[0].decisions.map(decisionItem);
     place.append(element('ul', {class: 'decisions'}, ...items));
     if (everywhere.length) place.append(pointsOf(points));
     place.append(element('p', {class: 'quiet'}, grounds));
   });
-  document.getElementById('conclusions').hidden = place.children.length === 0;
 }
 
 const verdictMark = verdict => element('span', {class: `verdict ${verdict}`}, verdict);
@@ -40,11 +43,13 @@ const verdictMark = verdict => element('span', {class: `verdict ${verdict}`}, ve
 function claimItems(claims, where) {
   return [...new Set(claims.map(claim => claim.id))].map(id => {
     const same = claims.filter(claim => claim.id === id), [{statement, verdict, grounds}] = same;
-    if (same.length === 1) return element('li', {}, verdictMark(verdict), `${where}${statement || id}: ${grounds}`);
+    if (same.length === 1) return element('li', {}, verdictMark(verdict), `${where}${withoutStop(statement) || id}: ${grounds}`);
     const count = word => same.filter(claim => claim.verdict === word).length;
     const whole = ['holds', 'fails'].find(word => count(word) === same.length) || 'undecided';
-    return element('li', {}, verdictMark(whole),
-      `${where}${statement || id}: of ${same.length} points ${count('holds')} hold, ${count('undecided')} are undecided, ${count('fails')} fail.`,
+    const judged = count(whole) === same.length
+      ? `${whole === 'undecided' ? 'is undecided' : whole} at all ${same.length} points.`
+      : `of ${same.length} points ${count('holds')} hold, ${count('undecided')} are undecided, ${count('fails')} fail.`;
+    return element('li', {}, verdictMark(whole), `${where}${withoutStop(statement) || id}: ${judged}`,
       element('details', {class: 'points'}, element('summary', {}, 'Each point'),
         element('ul', {class: 'decisions'}, ...same.map(claim => element('li', {class: 'decision'}, verdictMark(claim.verdict), element('span', {}, claim.grounds))))));
   });

@@ -12,7 +12,7 @@ function scaled(value, steps) {
 function formatDuration(seconds) {
   if (Math.abs(seconds) < 1e-9) return '0 s';
   if (Math.abs(seconds) < 100) return scaled(seconds, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs']]);
-  const whole = Math.round(seconds), pair = (high, highName, low, lowName) => `${high} ${highName}${low ? ` ${low} ${lowName}` : ''}`;
+  const whole = Math.round(seconds), pair = (high, highName, low, lowName) => `${high} ${highName} ${low} ${lowName}`;
   if (whole < 3600) return pair(Math.floor(whole / 60), 'min', whole % 60, 's');
   if (whole < 172800) return pair(Math.floor(whole / 3600), 'h', Math.floor(whole / 60) % 60, 'min');
   return whole < 63115200 ? `${(seconds / 86400).toFixed(1)} d` : `${(seconds / 31557600).toFixed(1)} years`;
@@ -41,6 +41,12 @@ function formatNumber(value) {
 
 // How a number of this unit is written.
 const formatOf = unit => ({s: formatDuration, B: formatBytes, '%': formatPercent})[unit] || formatNumber;
+
+// "1 point", "2 points".
+const counted = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+// A sentence before a colon.
+const withoutStop = sentence => sentence.replace(/\.$/, '');
 
 // Texts without their quotes, everything else as JSON.
 const plain = value => (typeof value === 'string' ? value : String(JSON.stringify(value)));

@@ -10,15 +10,14 @@ function linkTable({links, numbers}, showAll) {
   const row = ([link, direction, bytes, busy, rate], i) => element('tr', {class: links.has_bottleneck && i === 0 ? 'bottleneck' : null},
     element('th', {scope: 'row', class: 'words'}, link, links.has_bottleneck && i === 0 ? element('span', {class: 'status'}, 'bottleneck') : ''),
     element('td', {class: 'words'}, direction),
-    element('td', {}, inUnit('s', busyUnit, busy, 0)),
+    element('td', {}, formatDuration(busy)),
     element('td', {}, simulated ? formatPercent(busy / simulated) : '–'),
     element('td', {}, busy > 0 ? formatRate(8 * bytes / busy) : '–'),
     element('td', {}, rate && busy > 0 ? formatPercent(8 * bytes / busy / rate) : '–'),
-    element('td', {}, inUnit('B', byteUnit, bytes, 0)),
+    element('td', {}, formatBytes(bytes)),
     element('td', {}, formatPercent(bytes / links.total_bytes)));
   const heading = (text, words) => element('th', {scope: 'col', class: words ? 'words' : null}, text);
   const shown = showAll ? links.rows : links.rows.slice(0, FEW_LINKS);
-  const busyUnit = columnUnit('s', shown.map(one => one[3])), byteUnit = columnUnit('B', shown.map(one => one[2]));
   return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'links-heading'}, element('table', {},
     element('thead', {}, element('tr', {}, heading('Link', true), heading('Direction', true), heading('Busy'), heading('Busy, of the run'),
       heading('Rate while busy'), heading('of its rate'), heading('On the wire'), heading('Share of all bytes'))),

@@ -52,17 +52,20 @@ function fillOrigin() {
   });
 }
 
+// The story of the chosen point, above what may be concluded from it.
 function fillFindings(view) {
-  const place = document.getElementById('findings');
   const sentences = view.points.flatMap(index => {
     const point = DATA.points[index];
     const where = view.points.length > 1 ? `${runName(point.run)}: ` : '';
     return point.findings.map(sentence => where + sentence);
   });
-  document.getElementById('found').hidden = sentences.length === 0;
-  const heading = VIEWS.length > 1 && view.points.length === 1 ? `What came out with ${view.label}` : 'What came out';
-  document.getElementById('found-heading').textContent = heading;
-  place.replaceChildren(...sentences.map(sentence => element('li', {}, sentence)));
+  const heading = document.getElementById('found-heading'), list = document.getElementById('findings');
+  heading.textContent = `With ${view.label}`;
+  heading.hidden = sentences.length === 0 || VIEWS.length < 2 || view.points.length > 1;
+  list.hidden = sentences.length === 0;
+  list.replaceChildren(...sentences.map(sentence => element('li', {}, sentence)));
+  document.getElementById('conclusions').hidden =
+    sentences.length === 0 && document.getElementById('conclusions-of-runs').children.length === 0;
 }
 
 function fillChoices(all) {
@@ -120,7 +123,7 @@ function start() {
   for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());
   fillView();
   if (DATA.cases.length === 0)
-    for (const id of ['found', 'results', 'pictures', 'sweep', 'outer-step', 'links']) document.getElementById(id).hidden = true;
+    for (const id of ['results', 'pictures', 'sweep', 'outer-step', 'links']) document.getElementById(id).hidden = true;
   draw();
   drawClaims();
   scrollTo(0, scroll);

@@ -38,13 +38,11 @@ function describingColumns(rows) {
   return columns.map(column => ({cell: row => [plain(column.value(row))], ...column, words: true}));
 }
 
-// Times, sizes and shares of a column in one unit, with their ± in it; what only some seeds have keeps its text.
+// Their texts are those of the terminal.
 function measuringColumns(rows) {
-  return DATA.columns.map((column, i) => {
-    const unit = columnUnit(column.unit, rows.map(row => row.values[i]));
-    const text = row => (UNITS[column.unit] && row.values[i] !== null ? inUnit(column.unit, unit, row.values[i], row.half && row.half[i]) : row.texts[i] || '–');
-    return {...column, value: row => row.values[i], best: row => row.best[i], cell: row => [text(row)]};
-  }).filter((_, i) => DATA.cases.some(one => one.values[i] !== null || one.texts[i]));
+  return DATA.columns.map((column, i) =>
+    ({...column, value: row => row.values[i], best: row => row.best[i], cell: row => [row.texts[i] || '–']}))
+    .filter((_, i) => DATA.cases.some(one => one.values[i] !== null || one.texts[i]));
 }
 
 function compareValues(a, b) {

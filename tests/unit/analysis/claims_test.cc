@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+#include <regex>
+
 #include "analysis/statistics.h"
 #include "core/errors.h"
 
@@ -215,6 +219,71 @@ TEST(Claims, ClaimsThatCannotBeJudged) {
   claim["where"] = {{"network.tcp.connection", 8}};
   EXPECT_NE(refusal(claim).find("did you mean \"network.tcp.connections\"?"), std::string::npos);
   EXPECT_NE(refusal({{"metric", "final_loss"}, {"equals", 3}}).find("both or none"), std::string::npos);
+}
+
+// What a reader can do with the sentence alone: take its last range of numbers (or its number) and its bound.
+std::string judged_from_words(const std::string& grounds, const Json& claim) {
+  static const std::regex range("make that (\\S+) to (\\S+), so"), number("is (\\S+), so");
+  std::smatch found;
+  double low = 0, high = 0;
+  if (std::regex_search(grounds, found, range)) {
+    low = std::stod(found[1]);
+    high = std::stod(found[2]);
+  } else if (std::regex_search(grounds, found, number)) {
+    low = high = std::stod(found[1]);
+  } else {
+    return "unreadable: " + grounds;
+  }
+  if (claim.contains("at_least")) {
+    const double bound = claim["at_least"];
+    return low >= bound ? "holds" : high < bound ? "fails" : "undecided";
+  }
+  if (claim.contains("at_most")) {
+    const double bound = claim["at_most"];
+    return high <= bound ? "holds" : low > bound ? "fails" : "undecided";
+  }
+  const double bound = claim["equals"], slack = claim["within"].get<double>() * bound;
+  if (low >= bound - slack && high <= bound + slack) return "holds";
+  return high < bound - slack || low > bound + slack ? "fails" : "undecided";
+}
+
+// Ratios near their bounds, where rounding crosses them: no sentence contradicts its verdict.
+TEST(Claims, NoPrintedNumberContradictsItsVerdict) {
+  std::mt19937_64 random(1);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const double bound = std::round(1000 * std::exp(uniform(-4, 7))) / 100 + 0.01;
+    // Within a tenth to a millionth of the bound, or of the bound as the model's 7 % move it.
+    const double near = 1 + std::exp(uniform(-14, -2)) * (i % 2 ? 1 : -1);
+    const double moved[] = {1, 0.93 / 1.07, 1.07 / 0.93, 1.03, 0.97};
+    const double ratio = bound * near * moved[i % 5];
+    const Json bounds[] = {
+        {{"at_least", bound}}, {{"at_most", bound}}, {{"equals", bound}, {"within", 0.03}}};
+    Json claim = bounds[i % 3];
+    claim.update({{"id", "c"}, {"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}});
+    const std::string fidelity = i % 7 < 3 ? "flow" : "packet";
+    const std::vector<Json> records = {record("a", ratio, 3, Json::object(), 1, fidelity),
+                                       record("b", 1, 3, Json::object(), 1, fidelity)};
+    const Json verdict = judge_claims(Json::array({claim}), records)[0];
+    ASSERT_EQ(judged_from_words(verdict_grounds(verdict), claim), verdict["verdict"].get<std::string>())
+        << verdict_grounds(verdict);
+    if (fidelity == "packet") {
+      const std::string alone = beside_bound(claim, ratio);
+      ASSERT_EQ(judged_from_words("is " + alone + ", so", claim), verdict["verdict"].get<std::string>())
+          << alone;
+    }
+  }
+}
+
+TEST(Claims, NumbersHaveThreeDigitsOrTheDigitsTheyNeed) {
+  EXPECT_EQ(beside_bound({{"equals", 12.4}, {"within", 0.03}}, 12.58), "12.6");
+  EXPECT_EQ(beside_bound({{"at_least", 10}}, 9.9961), "9.996");
+  EXPECT_EQ(beside_bound({{"at_least", 10}}, 10.0001), "10");
+  EXPECT_EQ(beside_bound({{"at_most", 10}}, 10.0001), "10.0001");
+  EXPECT_EQ(beside_bound({{"at_least", 10}}, 12345.6), "12346");
+  EXPECT_EQ(beside_bound({{"at_least", 10}}, 0.001234), "0.00123");
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/loss_curve.h"
+#include "analysis/comparison/metric.h"
 #include "core/errors.h"
 #include "tests/support/files.h"
 #include "tests/unit/analysis/compared_runs.h"
@@ -67,6 +69,49 @@ TEST_F(LossCurves, IsAMetricOfAComparison) {
   EXPECT_TRUE(table.metrics[0].metric.lower_is_better);
   EXPECT_THROW(add_budget_losses({"loss@5"}, runs), InputError);
   EXPECT_THROW(add_budget_losses({"loss@"}, runs), InputError);
+}
+
+std::string refused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+// Of the table above the first evaluation is at 5 s. b trained nothing.
+TEST_F(LossCurves, SayWhyACaseHasNoLossWithinABudget) {
+  std::filesystem::create_directories(folder_.file("run/cases/a"));
+  write_text(folder_.file("run/cases/a/metrics.csv"), kTable);
+  Json a = compared_record("a", 1, Json::object(), {{"final_loss", 1.5}}),
+       b = compared_record("b", 1, Json::object(), Json::object());
+  a["case"] = "a";
+  b["case"] = "b";
+  std::vector<RunDirectory> both = {run_of({a, b}, folder_.file("run"))},
+                            untrained = {run_of({b}, folder_.file("run"))};
+  EXPECT_EQ(add_budget_losses({"loss@6s"}, both), std::vector<std::string>{"loss@6s: b trained nothing."});
+  const std::string early = refused([&] { add_budget_losses({"loss@4s"}, both); });
+  EXPECT_NE(early.find("a had not been evaluated by then in 1 case, the first time was after 5 s"),
+            std::string::npos)
+      << early;
+  const std::string never = refused([&] { add_budget_losses({"loss@20min"}, untrained); });
+  EXPECT_NE(never.find("no case has loss@20min: b trained nothing"), std::string::npos) << never;
+}
+
+TEST(ChosenMetrics, GuessFirstAndListFew) {
+  const std::vector<Json> records = {
+      compared_record("a", 1, Json::object(),
+                      {{"final_loss", 1}, {"best_loss", 1}, {"sync_time_s", {{"mean", 1}, {"p95", 2}}}})};
+  const auto said = [&](const std::string& metric) {
+    return refused([&] { chosen_metrics({metric}, records); });
+  };
+  EXPECT_NE(said("los").find("no case has a number \"los\"; did you mean \"final_loss\" or \"best_loss\"?"),
+            std::string::npos)
+      << said("los");
+  EXPECT_NE(said("sync_time").find("did you mean \"sync_time_s.mean\" or \"sync_time_s.p95\"?"),
+            std::string::npos);
+  EXPECT_NE(said("final_los").find("did you mean \"final_loss\"?"), std::string::npos);
 }
 
 }  // namespace

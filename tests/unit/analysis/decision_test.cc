@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "analysis/claims/claims.h"
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/report/parts.h"
 #include "core/errors.h"
@@ -63,16 +64,16 @@ TEST_F(Conclusion, SaysWhoIsAheadAtEqualTokensTimeAndBytes) {
   EXPECT_EQ(tokens.first, "b");
   EXPECT_EQ(tokens.doubt, Decision::Doubt::kNone);
   EXPECT_NEAR(tokens.lead, 1, 1e-12);
-  EXPECT_TRUE(has(tokens.sentence, "At equal tokens (2.05 million), b is ahead")) << tokens.sentence;
+  EXPECT_TRUE(has(tokens.sentence(), "At equal tokens (2.05 million), b is ahead")) << tokens.sentence();
   EXPECT_EQ(time.first, "a");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNone);
   EXPECT_NEAR(time.lead, 0.495, 1e-12);
-  EXPECT_TRUE(has(time.sentence, "After the same simulated time (10 s, when a ends), a is ahead"))
-      << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "b is at 3.5050, 0.4950 more [")) << time.sentence;
+  EXPECT_TRUE(has(time.sentence(), "After the same simulated time (10 s, when a ends), a is ahead"))
+      << time.sentence();
+  EXPECT_TRUE(has(time.sentence(), "b is at 3.5050, 0.4950 more [")) << time.sentence();
   EXPECT_EQ(bytes.first, "a");
   EXPECT_NEAR(bytes.lead, 4.2525 - 3.01, 1e-12);
-  EXPECT_TRUE(has(bytes.sentence, "(100 B sent by a replica, when a ends)")) << bytes.sentence;
+  EXPECT_TRUE(has(bytes.sentence(), "(100 B sent by a replica, when a ends)")) << bytes.sentence();
   EXPECT_TRUE(has(all.conditions, "8 replicas, 3 seeds")) << all.conditions;
   EXPECT_TRUE(all.everywhere.empty());
 }
@@ -83,9 +84,9 @@ TEST_F(Conclusion, ALeadAtEqualTimeMustStandTheNetworkModelsError) {
   add_lines(3, "fifo");
   const Decision time = at(conclusions_of({run_}), "loss@equal_time");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
-  EXPECT_TRUE(has(time.sentence, "no difference is shown between a")) << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "the network model's error of 17 % in the times can turn the difference"))
-      << time.sentence;
+  EXPECT_TRUE(has(time.sentence(), "no difference is shown between a")) << time.sentence();
+  EXPECT_TRUE(has(time.sentence(), "the network model's error of 17 % in the times can turn the difference"))
+      << time.sentence();
 }
 
 TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
@@ -93,7 +94,7 @@ TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
   const Conclusions all = conclusions_of({run_});
   EXPECT_EQ(at(all, "final_loss").doubt, Decision::Doubt::kOneSeed);
   EXPECT_EQ(
-      at(all, "final_loss").sentence,
+      at(all, "final_loss").sentence(),
       "At equal tokens (2.05 million), no difference is shown between b (2.0000) and a (3.0000): one seed "
       "shows nothing.");
 }
@@ -107,13 +108,76 @@ TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
   }
   const Decision time = at(conclusions_of({run_}), "simulated_time_s");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
-  EXPECT_TRUE(has(time.sentence, "a is fastest, 10 s")) << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27"))
-      << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)"))
-      << time.sentence;
+  EXPECT_TRUE(has(time.sentence(), "a is fastest, 10 s")) << time.sentence();
+  EXPECT_TRUE(has(time.sentence(), "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27"))
+      << time.sentence();
+  EXPECT_TRUE(
+      has(time.sentence(), "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)"))
+      << time.sentence();
   const Decision loss = at(conclusions_of({run_}), "final_loss");
   EXPECT_EQ(loss.doubt, Decision::Doubt::kEqual);
+}
+
+// Each comparison has its own badge: c is behind, b is not shown to be. Between equals there is nothing to
+// badge.
+TEST_F(Conclusion, EachComparisonHasItsBadge) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    add("a", seed, 10, 1, 3, Json::object());
+    add("b", seed, 11, 1, 3, Json::object());
+    add("c", seed, 40, 1, 3, Json::object());
+  }
+  const Conclusions all = conclusions_of({run_});
+  const Decision time = at(all, "simulated_time_s"), loss = at(all, "final_loss");
+  ASSERT_EQ(time.parts.size(), 2u);
+  EXPECT_EQ(time.parts[0].badge, "shown");
+  EXPECT_EQ(time.parts[0].others, std::vector<std::string>{"c"});
+  EXPECT_EQ(time.parts[1].badge, "undecided");
+  EXPECT_EQ(time.parts[1].others, std::vector<std::string>{"b"});
+  EXPECT_TRUE(loss.parts.empty());
+  EXPECT_EQ(loss.sentence(), "At equal tokens (2.05 million), all three are at 3.0000.");
+  const Json json = conclusions_json(all)["points"][0]["decisions"];
+  for (const Json& one : json)
+    if (one["question"] == "in the time of the whole run") {
+      EXPECT_EQ(one["parts"][1]["badge"], "undecided");
+    }
+}
+
+// Ratios of seeds 2, 2.2 and 2.4: mean 2.2, t(0.975, 2) = 4.3027, standard error 0.2/√3: 2.2 ± 0.4968. With 7
+// % that is 1.7032 · 0.93/1.07 = 1.4803 to 2.6968 · 1.07/0.93 = 3.1028, in the sentence and in the claim.
+TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    add("a", seed, 10, 1, 3, Json::object());
+    add("b", seed, 18 + 2 * seed, 1, 3, Json::object());
+  }
+  const std::string said = at(conclusions_of({run_}), "simulated_time_s").sentence();
+  EXPECT_TRUE(has(said, "2.2 times as long [1.7, 2.7] (1.48 to 3.1 with the network model's 7 %)")) << said;
+  const Json claim = {{"id", "c"}, {"ratio", "simulated_time_s"}, {"of", "b"}, {"to", "a"}, {"at_least", 9}};
+  const Json verdict = judge_claims(Json::array({claim}), run_.records)[0];
+  EXPECT_TRUE(has(verdict_grounds(verdict),
+                  "is 2.2 [1.7, 2.7] over 3 seeds; the network model's 7 % make that 1.48 to 3.1"))
+      << verdict_grounds(verdict);
+}
+
+TEST_F(Conclusion, OfEqualsItSaysThatAllTakeTheSame) {
+  for (int seed = 1; seed <= 3; ++seed)
+    for (const char* label : {"a", "b", "c"}) add(label, seed, 299.9, 1, 3, Json::object());
+  EXPECT_EQ(at(conclusions_of({run_}), "simulated_time_s").sentence(),
+            "In the time of the whole run, all three take 4 min 59.9 s.");
+}
+
+// c ends its first evaluation behind the end of a.
+TEST_F(Conclusion, WhoWasNotEvaluatedByThenIsNamed) {
+  add_lines(3);
+  for (int seed = 1; seed <= 3; ++seed) {
+    add("c", seed, 90, 900, 1, Json::object());
+    write_text(folder_.path + "/cases/" + run_.records.back()["case"].get<std::string>() + "/metrics.csv",
+               "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n9,plain,mean,90,1,"
+               "1,0,900\n");
+  }
+  const Decision time = at(conclusions_of({run_}), "loss@equal_time");
+  ASSERT_FALSE(time.parts.empty());
+  EXPECT_EQ(time.parts.back().badge, "not compared");
+  EXPECT_TRUE(has(time.sentence(), "; c had not been evaluated by then.")) << time.sentence();
 }
 
 TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
@@ -124,8 +188,8 @@ TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
   }
   const Decision target = at(conclusions_of({run_}), "time_to_target_s");
   EXPECT_EQ(target.first, "b");
-  EXPECT_TRUE(has(target.sentence, "To the target loss of 2.5, b is ahead, 16 s")) << target.sentence;
-  EXPECT_TRUE(has(target.sentence, "a never reached")) << target.sentence;
+  EXPECT_TRUE(has(target.sentence(), "To the target loss of 2.5, b is ahead, 16 s")) << target.sentence();
+  EXPECT_TRUE(has(target.sentence(), "a never reached")) << target.sentence();
 }
 
 TEST_F(Conclusion, OverASweepItCountsThePoints) {
@@ -164,8 +228,8 @@ TEST_F(Conclusion, TextHasTheSameSentencesWithinItsWidth) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
   for (std::size_t at; (at = unwrapped.find("\n  ")) != std::string::npos;) unwrapped.replace(at, 3, " ");
   for (const Decision& one : all.points[0].decisions)
-    EXPECT_TRUE(has(unwrapped, "- " + one.sentence + "\n")) << one.sentence;
-  EXPECT_TRUE(has(conclusions_markdown(all), "- " + all.points[0].decisions[0].sentence + "\n"));
+    EXPECT_TRUE(has(unwrapped, "- " + one.sentence() + "\n")) << one.sentence();
+  EXPECT_TRUE(has(conclusions_markdown(all), "- " + all.points[0].decisions[0].sentence() + "\n"));
   EXPECT_EQ(conclusions_json(all)["points"][0]["decisions"][0]["first"], "b");
 }
 

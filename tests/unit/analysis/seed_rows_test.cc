@@ -18,19 +18,23 @@ Json record(const std::string& label, int seed, double loss, double time_s, int 
           {"simulated_time_s", time_s}};
 }
 
-// Of 2.5 and 2.7 the mean is 2.6, its standard error 0.1, t(0.975, 1) = 12.706. 600 and 690 s are 10.75 min ±
-// 45 s · 12.706 = 9.53 min.
+// Of 2.5 and 2.7 the mean is 2.6, its standard error 0.1, t(0.975, 1) = 12.706. 600 and 690 s are 10 min 45 s
+// ± 45 s · 12.706 = 572 s.
 TEST(SeedRows, AreALineInTheTerminal) {
   const Json summary = {{"cases",
                          {record("a", 1, 2.5, 600), record("b", 1, 2.5, 100), record("a", 2, 2.7, 690),
                           record("b", 2, 2.5, 100)}}};
-  EXPECT_EQ(summary_table(summary, 0),
-            "method  connections  seeds           loss        simulated   syncs\n"
-            "a                 1      2  2.600 ± 1.271   10.8 ± 9.5 min       2\n"
-            "b                 1      2          2.500*      1 min 40 s*      2\n"
+  EXPECT_EQ(summary_table(summary),
+            "method  connections  seeds           loss               simulated   syncs\n"
+            "a                 1      2  2.600 ± 1.271   10 min 45 s ± 9.5 min       2\n"
+            "b                 1      2          2.500*             1 min 40 s*      2\n"
+            "  loss       validation loss after the last step, mean over replicas, in nats\n"
+            "  simulated  the clock of the last replica after the last step\n"
+            "  syncs      how many times each replica synchronized\n"
             "* best of those it may be compared with\n"
             "means over seeds, ±: half the width of their 95 % interval (--seeds: a line for each seed)\n");
-  EXPECT_NE(summary_table(summary, 0, true).find("a                 1     1  2.500"), std::string::npos);
+  EXPECT_NE(summary_table(summary, {0, true, false}).find("a                 1     1  2.500"),
+            std::string::npos);
 }
 
 TEST(SeedRows, AreOfOnePointOfTheSweep) {
@@ -42,14 +46,17 @@ TEST(SeedRows, AreOfOnePointOfTheSweep) {
   EXPECT_EQ(rows[1].point, "network.tcp.connections = 8");
 }
 
-TEST(SeedRows, ValueAndHalfWidthHaveOneUnit) {
+TEST(SeedRows, ATimeIsAsEverywhereAndANumberHasTheUnitOfItsHalfWidth) {
   const auto text = [](const char* path, double mean, double half) {
     return with_half_width(metric_named(path), mean, half);
   };
-  EXPECT_EQ(text("simulated_time_s", 645, 415), "10.8 ± 6.9 min");
-  EXPECT_EQ(text("simulated_time_s", 6372, 51), "106 ± 1 min");
-  EXPECT_EQ(text("simulated_time_s", 59400, 720), "16.5 ± 0.2 h");
+  EXPECT_EQ(text("simulated_time_s", 645, 415), "10 min 45 s ± 6.9 min");
+  EXPECT_EQ(text("simulated_time_s", 6372, 51), "1 h 46 min ± 1 min");
+  EXPECT_EQ(text("simulated_time_s", 59400, 720), "16 h 30 min ± 12 min");
   EXPECT_EQ(text("simulated_time_s", 645, 0), "10 min 45 s");
+  EXPECT_EQ(text("simulated_time_s", 456.4, 4.1), "7 min 36 s ± 4 s");
+  EXPECT_EQ(text("simulated_time_s", 4977, 23), "1 h 22 min") << "below the last digit";
+  EXPECT_EQ(text("simulated_time_s", 2.5 * 86400, 8640), "2.50 ± 0.10 d");
   EXPECT_EQ(text("sync_time_s.mean", 9.48, 0.00855), "9.48 ± 0.01 s");
   EXPECT_EQ(text("sync_time_s.mean", 11.7, 0.00174), "11.7 s") << "below the last digit";
   EXPECT_EQ(text("sync_time_s.mean", 0.0778, 0.00017), "77.8 ± 0.2 ms");

@@ -25,28 +25,49 @@ Json summary_of(const std::vector<Json>& records) {
 TEST(SummaryTable, AlignsAndMarksTheBestOfEachSweepPoint) {
   const Json summary = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5),
                                    record("diloco", 8, 2.5, 0.5), record("noloco", 8, 2.625, 0.25)});
-  EXPECT_EQ(summary_table(summary, 0),
+  EXPECT_EQ(summary_table(summary),
             "method  connections   loss     sync      p95     idle   simulated   syncs\n"
             "diloco            1  2.500*   3.5 s      7 s   25.0 %  1 min 44 s       2\n"
             "noloco            1  2.625   500 ms*     1 s*  25.0 %  1 min 41 s*      2\n"
             "diloco            8  2.500*  500 ms      1 s   25.0 %  1 min 41 s       2\n"
             "noloco            8  2.625   250 ms*  500 ms*  25.0 %  1 min 40 s*      2\n"
+            "  loss       validation loss after the last step, mean over replicas, in nats\n"
+            "  sync       from the moment all it needs are ready until a replica goes on\n"
+            "  p95        95th percentile of the synchronization time\n"
+            "  idle       share of its time in which an accelerator could compute and does not\n"
+            "  simulated  the clock of the last replica after the last step\n"
+            "  syncs      how many times each replica synchronized\n"
             "* best of those it may be compared with\n");
 }
 
 TEST(SummaryTable, LeavesOutTheLeastImportantColumnsOfANarrowTerminal) {
   const Json summary = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5)});
-  EXPECT_EQ(summary_table(summary, 40),
+  EXPECT_EQ(summary_table(summary, {40, false, false}),
             "method  connections   loss     sync\n"
             "diloco            1  2.500*   3.5 s\n"
             "noloco            1  2.625   500 ms*\n"
+            "  loss  validation loss after the last step, mean over replicas, in nats\n"
+            "  sync  from the moment all it needs are ready until a replica goes on\n"
             "* best of those it may be compared with\n"
-            "4 columns left out; summary.json has them all\n");
+            "4 columns more: --all-columns, the report, and summary.json\n");
+}
+
+// Nine columns are one too many: the least important is left out, unless all are asked for.
+TEST(SummaryTable, HasEightColumnsUnlessAllAreAskedFor) {
+  Json one = record("diloco", 1, 2.5, 3.5);
+  one["wait_s"] = {{"mean", 1}};
+  const std::string usual = summary_table(summary_of({one})),
+                    all = summary_table(summary_of({one}), {0, false, true});
+  EXPECT_EQ(usual.rfind("method  connections   loss   sync  p95  wait    idle   simulated\n", 0), 0u)
+      << usual;
+  EXPECT_EQ(all.rfind("method  connections   loss   sync  p95  wait    idle   simulated  syncs\n", 0), 0u)
+      << all;
+  EXPECT_EQ(all.find("--all-columns"), std::string::npos);
 }
 
 TEST(SummaryTable, ShowsWhatDidNotFinish) {
   Json interrupted = {{"label", "noloco"}, {"status", "interrupted"}, {"seed", 1}, {"swept", Json::object()}};
-  const std::string text = summary_table(summary_of({record("diloco", 1, 2.5, 3.5), interrupted}), 0);
+  const std::string text = summary_table(summary_of({record("diloco", 1, 2.5, 3.5), interrupted}));
   EXPECT_NE(text.find("status"), std::string::npos);
   EXPECT_NE(text.find("interrupted"), std::string::npos);
   EXPECT_EQ(text.find('*'), std::string::npos);  // nobody to be compared with
@@ -58,12 +79,12 @@ TEST(SummaryTable, WritesPlainNumbersAsPeopleDo) {
            {24.2, " 24.2"}, {0.3871234, " 0.3871"}, {1234.5, " 1234"}, {0.00157, " 1.57e-03"}}) {
     Json one = record("diloco", 1, 2.5, 3.5);
     one["useful_steps_per_s"] = value;
-    EXPECT_NE(summary_table(summary_of({one}), 0).find(text + " "), std::string::npos) << text;
+    EXPECT_NE(summary_table(summary_of({one}), {0, false, true}).find(text + " "), std::string::npos) << text;
   }
 }
 
 TEST(SummaryTable, OfARunWithoutCases) {
-  EXPECT_EQ(summary_table(summary_of({}), 80), "no cases\n");
+  EXPECT_EQ(summary_table(summary_of({}), {80, false, false}), "no cases\n");
 }
 
 TEST(BestValues, NeedAChoiceThatShows) {

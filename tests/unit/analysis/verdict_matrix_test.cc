@@ -102,8 +102,8 @@ TEST(ClaimPictures, HoldWhatTheMatrixHolds) {
   ASSERT_EQ(pictures.size(), 1u);
   EXPECT_EQ(pictures[0]["bound"], "at_least");
   EXPECT_EQ(pictures[0]["threshold"], 10);
-  EXPECT_EQ(pictures[0]["cells"][0][2], Json({64, 64, 2, 0, 0, 64, 64}));
-  EXPECT_EQ(pictures[0]["cells"][1][0], Json({3, 3, 0, 0, 2, 3, 3}));
+  EXPECT_EQ(pictures[0]["cells"][0][2], Json({64, 64, 2, 0, 0, 64, 64, "64"}));
+  EXPECT_EQ(pictures[0]["cells"][1][0], Json({3, 3, 0, 0, 2, 3, 3, "3"}));
   EXPECT_EQ(pictures[0]["numbers"], true);
   EXPECT_TRUE(claim_pictures(Json::array({kClaim}), {record("a", Json::object(), 1)}).empty());
 }
@@ -115,6 +115,23 @@ TEST(VerdictMatrix, SaysWhatWasNotRun) {
   const std::string text = verdict_markdown(kClaim, records);
   EXPECT_NE(text.find("| tree | 2 fails | **16 holds** | not run |"), std::string::npos) << text;
   EXPECT_NE(text.find("12 points: 2 – 16, 2 hold, 4 undecided, 6 fail."), std::string::npos) << text;
+}
+
+// 12.6 is within 3 % of 12.4, 13 is not; both fidelities hold, so it holds everywhere.
+TEST(VerdictMatrix, PrintsWhatItsVerdictSays) {
+  std::vector<Json> records;
+  for (const char* fidelity : {"analytic", "flow"}) {
+    records.push_back(record("a", {{"fidelity", fidelity}}, 12.58));
+    records.push_back(record("b", {{"fidelity", fidelity}}, 1));
+  }
+  Json claim = {{"id", "c"},     {"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}, {"equals", 12.4},
+                {"within", 0.03}};
+  const std::string text = verdict_markdown(claim, records);
+  EXPECT_NE(text.find("**12.6 holds** | **12.6 holds**"), std::string::npos) << text;
+  EXPECT_NE(text.find("- holds at every point; at most 12.6"), std::string::npos) << text;
+  const std::string one =
+      verdict_markdown(kClaim, {record("a", Json::object(), 10.7), record("b", Json::object(), 1)});
+  EXPECT_NE(one.find(". 1 point: 10.7, holds."), std::string::npos) << one;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "core/errors.h"
@@ -118,6 +119,35 @@ TEST_F(ExportCommand, NamesShapesAndConfigurationAreThoseOfLlamaForCausalLM) {
 TEST_F(ExportCommand, TakesACheckpointByItsFile) {
   const std::string file = folder_.file("out/checkpoints/step-60.json");
   EXPECT_EQ(run_export({file, 0, false, folder_.file("model")}), 60);
+}
+
+// A manifest as `longhaul run` writes it; train/KEY of seed 2 is the training of this test.
+TEST_F(ExportCommand, FindsATrainingOfARunByItsMethodAndSeed) {
+  const std::string run = folder_.file("run"), model = folder_.file("model");
+  std::filesystem::create_directories(run + "/train");
+  std::filesystem::create_directory_symlink(folder_.file("out"), run + "/train/a-22");
+  write_text(run + "/manifest.json",
+             R"({"trainings": {"a-11": {"label": "a", "seed": 1}, "a-22": {"label": "a", "seed": 2},
+                               "b-33": {"label": "b", "seed": 2}}})");
+  EXPECT_EQ(run_export({run, 0, false, model, "a", 2}), 60);
+  const auto refused = [&](const ExportArguments& arguments) -> std::string {
+    try {
+      run_export(arguments);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "it was written";
+  };
+  const std::string several = refused({run, 0, false, model, "a", {}});
+  EXPECT_NE(several.find("2 of the 3 trainings"), std::string::npos) << several;
+  EXPECT_NE(several.find("a, seed 1: " + run + "/train/a-11; a, seed 2: " + run + "/train/a-22"),
+            std::string::npos)
+      << several;
+  EXPECT_EQ(several.find("b-33"), std::string::npos);
+  EXPECT_NE(refused({run, 0, false, model, "c", {}}).find("b, seed 2: " + run + "/train/b-33"),
+            std::string::npos);
+  EXPECT_NE(refused({folder_.file("out"), 0, false, model, "a", 2}).find("no run directory"),
+            std::string::npos);
 }
 
 TEST_F(ExportCommand, RefusesWhatIsNotThere) {
