@@ -17,7 +17,7 @@ namespace {
 
 struct Axis {
   std::string key;
-  std::vector<std::string> values;  // in the order of the sweep
+  std::vector<std::string> values;  // in the order of the sweep, numbers by size
   double explained = 0;             // sum of squares between its values
   bool numbers = true;
 };
@@ -59,6 +59,11 @@ std::vector<Axis> axes_of(const std::vector<JudgedPoint>& points) {
     }
   axes.erase(std::remove_if(axes.begin(), axes.end(), [](const Axis& a) { return a.values.size() < 2; }),
              axes.end());
+  // Objects of a sweep may come in any order; numbers have one of their own.
+  for (Axis& axis : axes)
+    if (axis.numbers)
+      std::sort(axis.values.begin(), axis.values.end(),
+                [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
   std::stable_sort(axes.begin(), axes.end(),
                    [](const Axis& a, const Axis& b) { return a.explained > b.explained; });
   return axes;
@@ -174,6 +179,7 @@ std::string verdict_markdown(const Json& claim, const std::vector<Json>& records
   text += markdown_text(claim_in_words(claim));
   const Json where = claim.value("where", Json::object());
   for (const auto& [key, value] : where.items()) text += "; " + markdown_text(assignment(key, value));
+  if (matrix.all.points() == 0) return text + ". Not run.\n\n";
   text += fmt::format(". {}: {}, {}.\n\n", counted(as_index(matrix.all.points()), "point"),
                       range_in_words(matrix, matrix.all), verdict(matrix.all));
   if (matrix.rows.empty()) return text;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/report/parts.h"
 
 namespace longhaul {
@@ -45,6 +47,19 @@ TEST(VerdictMatrix, TakesTheAxesThatDecide) {
   EXPECT_EQ(matrix.columns, (std::vector<std::string>{"2", "16", "64"}));
   EXPECT_EQ(matrix.all.points(), 12);
   EXPECT_EQ(matrix.all.holds, 4);
+}
+
+// Objects of a sweep give their numbers in any order.
+TEST(VerdictMatrix, PutsNumbersInOrder) {
+  std::vector<Json> records = made_up_sweep();
+  std::reverse(records.begin(), records.end());
+  EXPECT_EQ(verdict_matrix(kClaim, records).columns, (std::vector<std::string>{"2", "16", "64"}));
+}
+
+TEST(VerdictMatrix, SaysThatNothingWasRun) {
+  const std::string text = verdict_markdown(kClaim, {record("b", {{"replicas", 2}}, 1)});
+  EXPECT_NE(text.find("Not run."), std::string::npos) << text;
+  EXPECT_EQ(text.find("holds"), std::string::npos) << text;
 }
 
 TEST(VerdictMatrix, CountsVerdictsAndRangesInACell) {
