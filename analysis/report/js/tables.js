@@ -39,7 +39,7 @@ function describingColumns(rows) {
 }
 
 // Their texts are those of the terminal.
-function measuringColumns(rows) {
+function measuringColumns() {
   return DATA.columns.map((column, i) =>
     ({...column, value: row => row.values[i], best: row => row.best[i], cell: row => [row.texts[i] || '–']}))
     .filter((_, i) => DATA.cases.some(one => one.values[i] !== null || one.texts[i]));
@@ -95,7 +95,7 @@ const MOST_ROWS = 400;  // more would take the browser seconds
 
 function drawResults(view) {
   const place = document.getElementById('results-table');
-  const rows = tableRows(view), columns = [...describingColumns(rows), ...measuringColumns(rows)];
+  const rows = tableRows(view), columns = [...describingColumns(rows), ...measuringColumns()];
   const chosen = new Set(view.cases);
   const redraw = focus => {
     drawResults(view);
