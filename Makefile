@@ -17,7 +17,7 @@ install: programs
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 quickstart: setup programs
-	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --resume
+	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --jobs $(JOBS) --resume
 
 # The verdict: the network-only claims of scenarios/paper, continued where they were cut; results/claims/*.md are the matrices.
 CLAIMS := internet stragglers regions homes overlap

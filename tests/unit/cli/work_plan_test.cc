@@ -10,8 +10,10 @@
 namespace longhaul {
 namespace {
 
+// One seed of the quickstart on two networks.
 Scenario quickstart() {
-  return validated_scenario(std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/quickstart.json", {});
+  return validated_scenario(std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/quickstart.json",
+                            {"seeds=[1]", R"(sweep={"network.tcp.connections": [1, 8]})"});
 }
 
 TEST(WorkPlan, ATrainingForEachMethodAndACaseForEachNetwork) {
