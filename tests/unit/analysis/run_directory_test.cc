@@ -42,6 +42,7 @@ TEST_F(RunDirectoryTest, NamesEachThatCannotBeReadAndKeepsTheOthers) {
 
 // Cases and trainings are folders of the run: a name that leads out of it is of somebody else's making.
 TEST_F(RunDirectoryTest, RefusesNamesThatLeadOutOfTheRun) {
+  std::filesystem::create_directories(folder("run"));
   write_summary(folder("run"), "small",
                 {{{"case", "../../../etc"}},
                  {{"case", ".."}},
