@@ -55,8 +55,8 @@ std::string guess(const std::string& path, const std::vector<std::string>& known
   for (const std::string& one : known)
     if (one.find(path) != std::string::npos && near.size() < 3) near.push_back('"' + one + '"');
   if (!near.empty()) return "; did you mean " + enumeration(near, "or") + "?";
-  const std::string slip = nearest(path, known);
-  return slip.empty() ? "" : "; did you mean \"" + slip + "\"?";
+  const std::string slip = did_you_mean(path, known);
+  return slip.empty() ? "" : "; " + slip;
 }
 
 }  // namespace
