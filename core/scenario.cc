@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -273,6 +274,15 @@ void complete(Json& resolved, const Json& written) {
   if (!section.contains("warmup")) section["warmup"] = optimizer.warmup;
 }
 
+// What tells cases apart. Objects of a sweep may name their keys in any order.
+std::string identity(const std::string& label, const Json& swept, const Json& seed) {
+  std::map<std::string, std::string> values;
+  for (const auto& [key, value] : swept.items()) values[key] = value.dump();
+  std::string text = Json{label, seed}.dump();
+  for (const auto& [key, value] : values) text += "," + Json(key).dump() + ":" + value;
+  return text;
+}
+
 class Expansion {
  public:
   Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder,
@@ -306,8 +316,8 @@ class Expansion {
     for (const auto& [key, value] : point)
       if (!addresses_other_method(key, label)) swept[key] = value;
     const std::string name = case_name(label, swept, many_seeds, seed);
-    if (!keys_.insert(Json{{"label", label}, {"swept", swept}, {"seed", seed}}.dump()).second)
-      return;  // a point that differs only in another method's keys
+    if (!keys_.insert(identity(label, swept, seed)).second)
+      return;  // a point that differs only in another method's keys, or stands in two objects of the sweep
     if (!names_.insert(name).second)
       throw InputError("sweep", fmt::format("two cases would be called \"{}\"", name),
                        "values that differ in their readable form");

@@ -232,6 +232,14 @@ TEST(Scenario, AFolderIsNoFile) {
             std::string::npos);
 }
 
+// Each case once, or its seeds would count twice in an interval.
+TEST(Scenario, APointOfTwoObjectsIsOneCaseWhateverTheOrderOfItsKeys) {
+  Json json = base();
+  json["sweep"] = Json::parse(R"([{"replicas": [2, 4], "network.tcp.connections": [1]},
+                                  {"network.tcp.connections": [1, 8], "replicas": [4]}])");
+  EXPECT_EQ(load(json).cases.size(), 3u * 2) << "2 and 4 with one connection, 4 with eight";
+}
+
 TEST(Scenario, ErrorsOfASweepNameItsPoint) {
   Json json = base();
   json["sweep"] = {{"network.tcp.connections", {1, 0}}};
