@@ -8,9 +8,19 @@
 
 namespace longhaul {
 
+namespace {
+
+std::string loss_setting(const TcpSpec& tcp) {
+  if (tcp.loss <= 0) return "";
+  if (tcp.connections > 1) return "+loss+connections";
+  return tcp.loss > kMostMeasuredLoss ? "+high-loss" : "+loss";
+}
+
+}  // namespace
+
 std::string queue_setting(const TcpSpec& tcp) {
   const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
-  return tcp.queue + (tcp.ecn ? "+ecn" : "") + (tcp.loss > 0 ? "+loss" : "") +
+  return tcp.queue + (tcp.ecn ? "+ecn" : "") + loss_setting(tcp) +
          (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "") +
          (tcp.queue == "fifo" && tcp.accept_error ? "+accepted" : "");
 }
@@ -38,7 +48,7 @@ OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool
 }
 
 std::string residual_in_words(double residual, const std::string& low, const std::string& high) {
-  if (residual >= 1) return "the network model's error is not known for this queue";
+  if (residual >= 1) return "the network model's error is not known for this queue or loss";
   return fmt::format("the network model's {} % make that {} to {}", std::lround(100 * residual), low, high);
 }
 

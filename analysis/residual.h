@@ -10,8 +10,12 @@
 
 namespace longhaul {
 
+// The largest random loss that `flow` was held against packets for (docs/validation/grid.md).
+constexpr double kMostMeasuredLoss = 1e-4;
+
 // What decides about the residual besides the fidelity: "host", "fq_codel", "fq_codel+ecn", "fifo"; with
-// "+loss" behind it where packets are lost at random, "+trunk-fifo" where routers have FIFOs, "+accepted"
+// "+loss" behind it where packets are lost at random over one connection, "+high-loss" beyond kMostMeasuredLoss,
+// "+loss+connections" over several, "+trunk-fifo" where routers have FIFOs, "+accepted"
 // where network.tcp.accept_error lets flow replay FIFOs for which nothing is promised.
 std::string queue_setting(const TcpSpec& tcp);
 

@@ -10,6 +10,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
+#include "analysis/residual.h"
 #include "analysis/text.h"
 #include "core/errors.h"
 #include "core/index.h"
@@ -246,7 +247,6 @@ std::vector<std::string> seen_before(const Case& one) {
 std::vector<std::string> loss_warnings(const Case& one) {
   const TcpSpec& tcp = one.network.tcp;
   if (one.network.fidelity != "flow" || tcp.loss <= 0 || one.network.message_time) return {};
-  constexpr double kMostMeasured = 1e-4;
   if (tcp.connections > 1)
     return {
         fmt::format("network.tcp.loss = {} with {} connections: fidelity \"flow\" waits for time-outs that "
@@ -256,11 +256,11 @@ std::vector<std::string> loss_warnings(const Case& one) {
                     "and a loss of 1e-3); use one connection or fidelity \"packet\", and conclude nothing "
                     "from a ratio below 3",
                     format_number(tcp.loss), tcp.connections)};
-  if (tcp.loss > kMostMeasured)
+  if (tcp.loss > kMostMeasuredLoss)
     return {fmt::format(
         "network.tcp.loss = {}: fidelity \"flow\" was held against packets up to {}; with losses to "
         "5e-3 the mean of a run was up to 88 % off",
-        format_number(tcp.loss), format_number(kMostMeasured))};
+        format_number(tcp.loss), format_number(kMostMeasuredLoss))};
   return {};
 }
 

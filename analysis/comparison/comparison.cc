@@ -204,7 +204,7 @@ std::string within_residual(const Comparison& one, const Group& a, const Group& 
   const double error = a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
   const double nearest_to_zero = std::min(std::abs(one.interval.low), std::abs(one.interval.high));
   if (residual == 0 || nearest_to_zero > error) return "";
-  if (residual >= 1) return "the network model's error is not known for this queue";
+  if (residual >= 1) return "the network model's error is not known for this queue or loss";
   const long percent = std::lround(100 * residual);
   if (std::abs(one.difference.mean) <= error)
     return fmt::format("within the network model's error of {} %", percent);

@@ -183,7 +183,7 @@ TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
   std::vector<Json> unknown = records;
   for (Json& one : unknown) one["queue"] = "fq_codel";
   EXPECT_NE(
-      sentence(unknown).find("; the network model's error is not known for this queue, so at least 10 is "
+      sentence(unknown).find("; the network model's error is not known for this queue or loss, so at least 10 is "
                              "undecided"),
       std::string::npos);
   std::vector<Json> packets = records;
