@@ -132,7 +132,7 @@ TEST(Machine, RefusesATrainingThatDoesNotFitIntoTheAddressSpace) {
   const Json model = {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 16}, {"context", 4}};
   const Scenario scenario = validated(trained({{{"name", "ddp"}}}, model, 1));
   const WorkPlan plan = plan_work(scenario, {});
-  const WorkEstimate work = estimate_work(plan, 1, 2, TimelineFormat::kNone);
+  const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
   EXPECT_NO_THROW(check_address_space(work, 2e9));
   try {
     check_address_space(work, 614.4e6);
