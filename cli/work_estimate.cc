@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <numeric>
 
+#include "core/corpora.h"
+#include "core/files.h"
 #include "core/index.h"
 #include "core/plan/trace.h"
 #include "methods/common/dynamic_steps.h"
@@ -108,6 +111,21 @@ int walked_steps(const Case& one) {
   return static_cast<int>(std::min<std::int64_t>(walked, one.steps()));
 }
 
+// Two bytes a token; a byte of a text is a token.
+double bytes_of_text(const Case& one) {
+  const DataSpec& data = one.train->data;
+  if (data.kind == DataSpec::Kind::kCorpus) return 2 * installed_bytes(data.corpus);
+  if (data.kind == DataSpec::Kind::kSynthetic) return 2. * static_cast<double>(data.synthetic.tokens);
+  double bytes = 0;
+  for (const std::string& glob : data.globs)
+    for (const std::string& file : files_matching(glob, one.folder)) {
+      std::error_code unreadable;
+      const auto size = std::filesystem::file_size(file, unreadable);
+      if (!unreadable) bytes += static_cast<double>(size);
+    }
+  return data.kind == DataSpec::Kind::kText ? 2 * bytes : bytes;
+}
+
 std::int64_t scaled(std::int64_t count, double factor) {
   const double product = static_cast<double>(count) * factor;
   constexpr double kMost = 9e18;
@@ -117,7 +135,7 @@ std::int64_t scaled(std::int64_t count, double factor) {
 }  // namespace
 
 double TrainingMemory::together() const {
-  return tables + passes + kProgram;
+  return tables + passes + text + kProgram;
 }
 
 ReplayEstimate replay_estimate(const Case& one) {
@@ -147,6 +165,7 @@ TrainingMemory training_memory(const Case& written, int threads) {
                logits = 1.25 * model.vocabulary;
   const int evaluated = train.evaluate_sequences > 0 ? std::min(train.evaluate_sequences, kEvaluatedTogether)
                                                      : kEvaluatedTogether;
+  memory.text = bytes_of_text(one);
   const double step = train.batch * (model.layers * layer + logits),
                evaluation = evaluated * (layer + logits);
   memory.passes = 4. * std::min(threads, one.replicas) * model.context * std::max(step, evaluation);

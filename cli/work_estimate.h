@@ -23,6 +23,7 @@ ReplayEstimate replay_estimate(const Case& one);
 // the passes of the replicas that compute at the same time keep.
 struct TrainingMemory {
   double tables = 0, passes = 0;
+  double text = 0;  // its tokens, where it is no small one
 
   double together() const;
 };

@@ -19,4 +19,10 @@ void check_corpus_is_here(const std::string& name) {
       throw missing_corpus(corpus, corpus.folder);
 }
 
+double installed_bytes(const std::string& name) {
+  for (const InstalledCorpus& corpus : {kLinuxSource, kDebianProse})
+    if (name == corpus.name) return corpus.bytes;
+  return 0;
+}
+
 }  // namespace longhaul

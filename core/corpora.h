@@ -12,14 +12,15 @@ struct InstalledCorpus {
   const char* folder;    // where the script puts it
   const char* contents;  // in words
   const char* script;    // run as root
+  double bytes;          // of its text, about
 };
 
 constexpr InstalledCorpus kLinuxSource{"linux-source-6.1", "/usr/src/linux-source-6.1",
                                        "Debian's linux-source-6.1, unpacked there",
-                                       "scripts/linux_source.sh"};
+                                       "scripts/linux_source.sh", 163e6};
 constexpr InstalledCorpus kDebianProse{"debian-prose-12", "/usr/local/share/debian-prose-12",
                                        "the prose of Debian 12's documentation packages",
-                                       "scripts/debian_prose.sh"};
+                                       "scripts/debian_prose.sh", 66e6};
 
 // That `folder` has no file of it. Path train.data.corpus.
 InputError missing_corpus(const InstalledCorpus& corpus, const std::string& folder);
@@ -27,5 +28,8 @@ InputError missing_corpus(const InstalledCorpus& corpus, const std::string& fold
 // Throws missing_corpus() where `name` is one of these and its folder does not exist. What lies in the folder
 // is not looked at.
 void check_corpus_is_here(const std::string& name);
+
+// Of its text, about; 0 for a corpus that no script brings.
+double installed_bytes(const std::string& name);
 
 }  // namespace longhaul
