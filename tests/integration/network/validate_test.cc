@@ -89,7 +89,7 @@ TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
   const std::vector<Wrong> all = {
       {"no figures", {{"validation", {{"figures", Json::array()}}}}, {"validation.figures"}},
       {"no source", {{"validation", {{"source", nullptr}}}}, {"validation.source"}},
-      {"unknown key", {{"validation", {{"licens", "MIT"}}}}, {"unknown key \"licens\"", "did you mean"}},
+      {"unknown key", {{"validation", {{"licenc", "MIT"}}}}, {"unknown key \"licenc\"", "did you mean"}},
       {"a section of nothing", {{"validation", nullptr}}, {"validation", "the section with the published"}},
       {"unknown label",
        {{"methods", {{{"name", "noloco"}}}}},
