@@ -34,15 +34,16 @@ std::vector<BadInput> bad_inputs() {
       {"methods[1].inner_stepz", "did you mean \"inner_steps\"?"})["methods"][1]["inner_stepz"] = 10;
   add("UnknownTopKey", {"replica: unknown key", "did you mean \"replicas\"?"})["replica"] = 4;
   add("UnknownMethod",
-      {"methods[0].name: found \"dilco\"", "did you mean \"diloco\"?"})["methods"][0]["name"] = "dpp";
+      {"methods[0].name: found \"dilco\"", "did you mean \"diloco\"?"})["methods"][0]["name"] = "dilco";
   add("WrongUnit", {"network.topology.star.rtt", "\"50parsecs\"",
                     "\"50ms\""})["network"]["topology"]["star"]["rtt"] = "50parsecs";
   add("RateWithoutUnit", {"network.topology.star.rate",
                           "with its unit, in quotes"})["network"]["topology"]["star"]["rate"] = 1000000;
   add("NoReplicas", {"replicas: found 0", "an integer of at least 1"})["replicas"] = 0;
   add("OneReplica", {"replicas: found 1 with method \"ddp\""})["replicas"] = 1;
-  Json& odd = add("OddReplicasWithPairs", {"replicas: found 5 with groups of 2"});
-  odd["replicas"] = 5;
+  Json& few = add("FewerReplicasThanAGroup", {"replicas: found 3 with groups of 4"});
+  few["replicas"] = 3;
+  few["methods"][2]["group_size"] = 4;
   add("InnerStepsBeyondSteps",
       {"methods[1].inner_steps: found 23, but there are only 22 steps"})["methods"][1]["inner_steps"] = 23;
   add("NothingMatches",

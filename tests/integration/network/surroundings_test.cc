@@ -66,7 +66,7 @@ TEST(Surroundings, ALimitOnTheSizeOfFilesIsNamed) {
 TEST(Surroundings, TooFewDescriptorsAreNamed) {
   const std::string folder = fresh_folder("files");
   const Said said =
-      shell("ulimit -n 4; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
+      shell("exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
   EXPECT_EQ(said.status, 1);
   EXPECT_NE(said.err.find("Too many open files"), std::string::npos) << said.err;
 }

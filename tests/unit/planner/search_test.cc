@@ -429,13 +429,13 @@ TEST(Search, ReplaysFasterMeasuredPairs) {
 TEST(Search, NamesTheSiteOfAPriceThatIsNotThere) {
   const PlanFolder folder;
   Json json = star();
-  json["egress"] = {{"price", 0.25}, {"sites", {{"node 7", 1}}}};
+  json["egress"] = {{"price", 0.25}, {"sites", {{"nodd 3", 1}}}};
   try {
     planned(folder, plan_of_json(folder, json));
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "egress.sites.node 7");
-    EXPECT_NE(error.parts().hint.find("did you mean \"node"), std::string::npos) << error.what();
+    EXPECT_EQ(error.parts().path, "egress.sites.nodd 3");
+    EXPECT_NE(error.parts().hint.find("did you mean \"node 3"), std::string::npos) << error.what();
   }
 }
 
