@@ -18,7 +18,7 @@ LONGHAUL = r"""#!/bin/sh
 main() { printf 'Usage: longhaul SUBCOMMAND\nOptions:\n  -h,--help x\nSubcommands:\n  run      Runs\n  check    Checks\n'; }
 case "$1" in
   run) [ "$2" = --help ] && printf 'Options:\n  --out TEXT\n  --set TEXT\n  -o,--output TEXT\n' || { echo ran "$2"; exit 0; } ;;
-  check) if [ "$2" = --help ]; then printf 'Options:\n  --set TEXT\n'; elif [ "$4" = replicas=0 ] || [ "$2" = bad.json ]; then echo "error: replicas" >&2; exit 2; fi ;;
+  check) if [ "$2" = --help ]; then printf 'Options:\n  --set TEXT\n'; elif [ "$5" = replicas=0 ] || [ "$2" = bad.json ]; then echo "error: replicas" >&2; exit 2; fi ;;
   list) printf 'network\n    x\nnetwork.tcp.window\n    x\nnetwork.topology.<star>.rate\n    x\n' ;;
   hidden) printf 'Options:\n  --case TEXT\n' ;;
   *) main ;;
