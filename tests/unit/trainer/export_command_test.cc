@@ -28,6 +28,16 @@ class ExportCommand : public testing::Test {
     return ExportedLlama(out);
   }
 
+  // What is said against it.
+  static std::string refused(const ExportArguments& arguments) {
+    try {
+      run_export(arguments);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "it was written";
+  }
+
   // The validation loss of the exported model, as the trainer evaluates it.
   double loss_of(const ExportedLlama& model) const {
     double sum = 0;
@@ -130,14 +140,6 @@ TEST_F(ExportCommand, FindsATrainingOfARunByItsMethodAndSeed) {
              R"({"trainings": {"a-11": {"label": "a", "seed": 1}, "a-22": {"label": "a", "seed": 2},
                                "b-33": {"label": "b", "seed": 2}}})");
   EXPECT_EQ(run_export({run, 0, false, model, "a", 2}), 60);
-  const auto refused = [&](const ExportArguments& arguments) -> std::string {
-    try {
-      run_export(arguments);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "it was written";
-  };
   const std::string several = refused({run, 0, false, model, "a", {}});
   EXPECT_NE(several.find("2 of the 3 trainings"), std::string::npos) << several;
   EXPECT_NE(several.find("a, seed 1: " + run + "/train/a-11; a, seed 2: " + run + "/train/a-22"),
@@ -151,14 +153,6 @@ TEST_F(ExportCommand, FindsATrainingOfARunByItsMethodAndSeed) {
 }
 
 TEST_F(ExportCommand, RefusesWhatIsNotThere) {
-  const auto refused = [&](const ExportArguments& arguments) -> std::string {
-    try {
-      run_export(arguments);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "it was written";
-  };
   const std::string run = folder_.file("out"), out = folder_.file("model");
   EXPECT_NE(refused({run, 4, false, out}).find("0 … 3"), std::string::npos);
   EXPECT_NE(refused({run, -1, false, out}).find("--replica"), std::string::npos);
