@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs install quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema format tidy clean help
+.PHONY: all programs install quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema docs format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -106,11 +106,14 @@ setup-tests:
 $(BUILD)/build.ninja: | setup
 	cmake --preset release
 
-# The schema and the pages of the options are made from the declarations in core/, methods/ and net/topologies/.
+# The schemas are made from the declarations in core/, methods/ and net/topologies/.
 schema: programs
 	$(BUILD)/bin/longhaul list schema > scenarios/scenario.schema.json
 	$(BUILD)/bin/longhaul plan --schema > scenarios/plan.schema.json
-	scripts/option_pages.py $(BUILD)/bin/longhaul docs/reference/options
+
+# And a page for each section of the options; `longhaul list options` prints the same.
+docs: programs
+	scripts/option_pages.py $(BUILD)/bin/longhaul $(BUILD)/docs/options
 
 format:
 	git ls-files '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
@@ -133,4 +136,4 @@ help:
 	@echo "make soak         random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS=3600)"
 	@echo "make cuda         the programs with CUDA, against a PyTorch by pip, in build-cuda"
 	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"
-	@echo "make setup|all|schema|format|tidy|clean"
+	@echo "make setup|all|schema|docs|format|tidy|clean"

@@ -1,6 +1,6 @@
 // The network of fidelity `analytic`, and of `flow` where messages draw their times on a mesh: no message
 // knows of any other. A message takes its drawn time, or one-way delay + bytes / rate of its path; nothing is
-// shared, and there is no window (docs/reference/analytic.md).
+// shared, and there is no window (docs/model.md).
 //
 // Within an exchange (a bucket of it) messages from one replica to another arrive in the order of sending,
 // and those that are in_turn also leave one after another: otherwise cutting a message would be sending its

@@ -36,7 +36,7 @@ MEDIAN_SENTENCE = 20     # words, of every page of docs/ and of README.md and CO
 LONG_CHECKS = ("scenarios/placement/", "scenarios/paper/claim-internet", "scenarios/paper/claim-regions", "scenarios/paper/rank-order",
                "scenarios/methods/")
 # History: what it names may be gone.
-HISTORY = ("CHANGELOG.md", "docs/moved.md")
+HISTORY = ("CHANGELOG.md",)
 # Where files of the tree are named by their path from the root.
 ROOTS = ("scenarios", "docs", "tests", "scripts", "results/reference", "core", "methods", "net", "replay", "sim", "trainer",
          "analysis", "cli", "cmake", "python")

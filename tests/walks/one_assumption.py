@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A reviewer's walk: every row of docs/howto/change-one-assumption.md, run as the page says, gives the page's ratio and verdict.
+"""A reviewer's walk: every row of results/reference/assumptions.md, run as the page says, gives the page's ratio and verdict.
 
     tests/walks/one_assumption.py LONGHAUL SOURCE"""
 import pathlib
@@ -14,7 +14,7 @@ ROW = re.compile(r'^\| ([^|]+) \| (?:`(.*?)`)? *\| ([\d.]+) \| (\w+) \|$', re.MU
 
 def main():
     run, source = walk.Walk(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
-    rows = ROW.findall((source / 'docs/howto/change-one-assumption.md').read_text())
+    rows = ROW.findall((source / 'results/reference/assumptions.md').read_text())
     walk.expect(len(rows) > 25, f'the page has {len(rows)} rows')
     for changed, command, ratio, verdict in rows:
         run('run', str(source / 'scenarios/paper/assumptions.json'), '--overwrite', '--out', 'run', '--quiet', '--timeline', 'none',
