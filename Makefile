@@ -28,12 +28,11 @@ claims: setup programs
 	  $(BUILD)/bin/longhaul claims results/claims/$$of -o results/claims/$$of.md || exit; \
 	done
 
-# The tables of docs/validation/real-runs.md, between its two comments.
+# Every figure that others measured beside its prediction; docs/validation/real-runs.md has them in short.
+VALIDATION := results/reference/validation/tables.md
 validation: setup programs
 	$(BUILD)/bin/longhaul validate --jobs $(JOBS) --format markdown > $(BUILD)/validation.md
-	awk -v tables=$(BUILD)/validation.md '/^<!-- Tables/ { print; print ""; while ((getline line < tables) > 0) print line; skip = 1 } \
-	  /^<!-- end of the tables/ { skip = 0 } !skip && !/^<!-- Tables/' docs/validation/real-runs.md > $(BUILD)/validation-page.md
-	cp $(BUILD)/validation-page.md docs/validation/real-runs.md
+	{ echo '# Every figure of real runs'; echo; echo 'Written by `make validation`.'; echo; cat $(BUILD)/validation.md; } > $(VALIDATION)
 
 test: setup-tests all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
@@ -79,7 +78,7 @@ SOAK_SEED := 1
 soak: programs
 	tests/soak/soak.py $(BUILD)/bin $(BUILD)/soak --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED)
 
-# Rings of eight processes over the Linux kernel's TCP beside both fidelities (docs/validation/kernel-ring.md): as root, on a
+# Rings of eight processes over the Linux kernel's TCP beside both fidelities (results/reference/kernel/ring.md): as root, on a
 # quiet machine, twenty minutes.
 kernel-ring: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target kernel_ring
@@ -128,7 +127,7 @@ help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
 	@echo "make install      programs, scenarios, man page and completions into PREFIX=/usr/local"
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
-	@echo "make validation   replay scenarios/validation, write the tables of docs/validation/real-runs.md"
+	@echo "make validation   replay scenarios/validation, write results/reference/validation/tables.md"
 	@echo "make test         set up, build, run all tests"
 	@echo "make test-long    the checks that take many minutes"
 	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"

@@ -27,7 +27,7 @@ std::string queue_setting(const TcpSpec& tcp) {
 
 double network_residual(const Json& record) {
   if (record.value("fidelity", "") != "flow" || record.contains("message_time_s")) return 0;
-  // docs/validation/grid.md: single flows, collectives and trunks together. What was not
+  // results/reference/residuals: single flows, collectives and trunks together. What was not
   // measured decides nothing: it widens an interval to everything.
   static const std::map<std::string, double> measured = {
       {"host", 0.07}, {"fq_codel+ecn", 0.15}, {"fifo", 0.17}, {"host+loss", 0.18}};

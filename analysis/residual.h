@@ -10,18 +10,19 @@
 
 namespace longhaul {
 
-// The largest random loss that `flow` was held against packets for (docs/validation/grid.md).
+// The largest random loss that `flow` was held against packets for (results/reference/residuals).
 constexpr double kMostMeasuredLoss = 1e-4;
 
 // What decides about the residual besides the fidelity: "host", "fq_codel", "fq_codel+ecn", "fifo"; with
-// "+loss" behind it where packets are lost at random over one connection, "+high-loss" beyond kMostMeasuredLoss,
+// "+loss" behind it where packets are lost at random over one connection, "+high-loss" beyond
+// kMostMeasuredLoss,
 // "+loss+connections" over several, "+trunk-fifo" where routers have FIFOs, "+accepted"
 // where network.tcp.accept_error lets flow replay FIFOs for which nothing is promised.
 std::string queue_setting(const TcpSpec& tcp);
 
 // Of a case record. The 95th percentile of |fidelity / packets − 1| of the sync time over the judge half of
-// the validation grid of docs/validation/grid.md, for `flow` by queue setting (the key `queue`; without it
-// "host"), rounded up to whole per cents, 1 for a setting that was not measured; 0 for packets themselves,
+// the validation grid of results/reference/residuals, for `flow` by queue setting (the key `queue`; without
+// it "host"), rounded up to whole per cents, 1 for a setting that was not measured; 0 for packets themselves,
 // and where messages draw their times (network.message_time) or `analytic` is asked for: those are
 // assumptions, and what follows from an assumption is exact. A fraction.
 double network_residual(const Json& record);

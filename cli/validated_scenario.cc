@@ -243,7 +243,7 @@ std::vector<std::string> seen_before(const Case& one) {
   return warnings;
 }
 
-// Random loss beyond what flow was held against packets for (docs/validation/grid.md).
+// Random loss beyond what flow was held against packets for (results/reference/residuals).
 std::vector<std::string> loss_warnings(const Case& one) {
   const TcpSpec& tcp = one.network.tcp;
   if (one.network.fidelity != "flow" || tcp.loss <= 0 || one.network.message_time) return {};

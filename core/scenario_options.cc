@@ -229,7 +229,8 @@ Node tcp_options() {
               boolean("accept_error")
                   .by_default(false)
                   .means("fidelity flow: replay also FIFOs that may overflow, where it is measured to be "
-                         "up to several times wrong (docs/validation/fifo.md); a claim on such a case stays "
+                         "up to several times wrong (docs/validation/network-model.md); a claim on such a "
+                         "case stays "
                          "undecided"),
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(

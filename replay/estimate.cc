@@ -27,8 +27,8 @@
 namespace longhaul {
 namespace {
 
-// Measured on one core of the machine that builds the project (docs/validation/flow-speed.md); only orders of
-// magnitude matter here.
+// Measured on one core of the machine that builds the project (results/reference/speed/network.md); only
+// orders of magnitude matter here.
 constexpr double kFlowEventsPerSecond = 4e6;
 constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row written
 constexpr double kStepRowsPerSecond = 1e6;

@@ -3,7 +3,7 @@
 //
 // Flow accepts those that hold at once all that may be in flight through them. Nothing is lost there, in
 // packets either; where FIFOs overflow, a packet more or less decides about a time-out, and flow is up to
-// several times off (docs/validation/fifo.md).
+// several times off (results/reference/residuals/fifo.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Residuals as the Markdown tables and the figure of docs/validation/grid.md.
+// Residuals as the Markdown tables and the figure of results/reference/residuals.
 #pragma once
 
 #include <string>

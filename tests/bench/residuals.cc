@@ -1,5 +1,6 @@
 // How far the flow fidelity is from packets, beside latency + bytes / rate and SimGrid's default model: the
-// tables of docs/validation/grid.md, from packet results that are kept (packet_reference writes them). By hand:
+// tables of results/reference/residuals, from packet results that are kept (packet_reference writes them). By
+// hand:
 //
 //   residuals --reference results/reference/residuals/packets.csv [--set host] [--half judge] [--worst 10]
 //             [--csv FILE] [--figure-data FILE]

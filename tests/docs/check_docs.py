@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents of the tree: links and anchors, files and scenarios that they name, commands, lengths.
+"""Checks the documents of the tree: links and anchors, files and scenarios that they name, commands, lengths; and that
+a page quotes each scenario, method and all-reduce.
 
     tests/docs/check_docs.py --longhaul build/bin/longhaul [--root .] [--run]
 
@@ -259,7 +260,9 @@ class Checker:
             self.say(page, 1, "the median sentence has %.1f words; at most %d are allowed" % (median, MEDIAN_SENTENCE))
 
     def check_reachable(self, pages):
-        """Every page of docs/ is linked from docs/README.md, directly or over other pages of docs/."""
+        """Every page of docs/ and every notebook of results/reference/ is linked from docs/README.md, directly or over
+        other such pages. (claims/ are matrices, which pages name by their folder.)"""
+        folders = ("docs/", "results/reference/")
         if "docs/README.md" not in pages:
             return
         reached, to_do = {"docs/README.md"}, ["docs/README.md"]
@@ -270,12 +273,61 @@ class Checker:
                 if not path or re.match(r"^[a-z][a-z0-9+.-]*:", target):
                     continue
                 other = os.path.normpath(os.path.join(os.path.dirname(page), path))
-                if other.startswith("docs/") and other in pages and other not in reached:
+                if other.startswith(folders) and other in pages and other not in reached:
                     reached.add(other)
                     to_do.append(other)
         for page in pages:
-            if page.startswith("docs/") and page not in reached:
+            if page.startswith(folders) and page not in reached and not page.startswith("results/reference/claims/"):
                 self.say(page, 1, "no way leads here from docs/README.md")
+
+    # --- what stays in the tree because a page quotes it ---
+
+    def scenario_files(self):
+        """The scenarios and plans of the tree, by their paths; matrices and schemas are none."""
+        found = []
+        for folder, folders, files in os.walk(os.path.join(self.root, "scenarios")):
+            folders[:] = sorted(name for name in folders if name != "networks")
+            found += [os.path.relpath(os.path.join(folder, name), self.root) for name in sorted(files)
+                      if name.endswith(".json") and not name.endswith(".schema.json")]
+        return found
+
+    def check_quoted(self, pages):
+        """Each scenario is named by a page, each method and all-reduce by such a scenario and by a page of results."""
+        texts = {page: self.source(page) for page in pages if page not in HISTORY}
+        everything, quoted = "\n".join(texts.values()), ""
+        for path in self.scenario_files():
+            stem = os.path.basename(path)[:-len(".json")]
+            named = re.search(r"(?<![\w-])%s\.json\b" % re.escape(stem), everything)
+            if path.startswith("scenarios/validation/"):  # longhaul validate NAME
+                named = named or "`%s`" % stem in everything
+            if named:
+                quoted += self.read_if(path)
+            else:
+                self.say(path, 1, "no page quotes this scenario")
+        of_results = ("docs/results/", "docs/claims.md", "results/reference/")
+        results = "\n".join(text for page, text in texts.items() if page.startswith(of_results))
+        for topic, name in self.programs.mechanisms() if self.programs else ():
+            if not re.search(r"\"%s\"" % re.escape(name), quoted):
+                self.say("scenarios", 1, "no quoted scenario has the %s %s" % (topic, name))
+            elif "`%s`" % name not in results:
+                self.say("docs/results", 1, "no page of results quotes the %s %s" % (topic, name))
+
+    def check_real_runs(self):
+        """The short table of published and predicted figures has those of the tables that `make validation` wrote."""
+        page, tables = "docs/validation/real-runs.md", self.read_if("results/reference/validation/tables.md")
+        if tables is None or self.source(page) is None:
+            return
+        sections = dict(re.findall(r"^### ([\w-]+): (.*?)(?=^###? |\Z)", tables, re.S | re.M))
+        for block in md.blocks(self.source(page)):
+            rows = block.lines if block.kind == "table" else []
+            for number, row in enumerate(rows):
+                cells = [cell.strip() for cell in row.strip("|").split("|")]
+                section = sections.get(cells[0].strip("`"))
+                if section is None:
+                    continue
+                for figure in re.findall(r"[\d.]+(?: s\b)?", cells[2] + ", " + cells[3]):
+                    if not re.search(r"\| \**%s[ *|]" % re.escape(figure), section):
+                        self.say(page, block.line + number, "%s is no figure of %s" % (figure, cells[0]))
 
     def check(self):
         pages = self.pages()
@@ -290,6 +342,8 @@ class Checker:
             if self.run and self.programs is not None:
                 self.run_blocks(page)
         self.check_reachable(pages)
+        self.check_quoted(pages)
+        self.check_real_runs()
         return self.problems
 
 

@@ -19,22 +19,29 @@ main() { printf 'Usage: longhaul SUBCOMMAND\nOptions:\n  -h,--help x\nSubcommand
 case "$1" in
   run) [ "$2" = --help ] && printf 'Options:\n  --out TEXT\n  --set TEXT\n  -o,--output TEXT\n' || { echo ran "$2"; exit 0; } ;;
   check) if [ "$2" = --help ]; then printf 'Options:\n  --set TEXT\n'; elif [ "$5" = replicas=0 ] || [ "$2" = bad.json ]; then echo "error: replicas" >&2; exit 2; fi ;;
-  list) printf 'network\n    x\nnetwork.tcp.window\n    x\nnetwork.topology.<star>.rate\n    x\n' ;;
+  list) case "$2" in
+      methods) printf 'noloco: pairs\n    pattern      x\n' ;;
+      collectives) printf 'ring    all-reduce in rounds\npair    group average\n' ;;
+      *) printf 'network\n    x\nnetwork.tcp.window\n    x\nnetwork.topology.<star>.rate\n    x\n' ;;
+    esac ;;
   hidden) printf 'Options:\n  --case TEXT\n' ;;
   *) main ;;
 esac
 """
 GOOD = {
     "README.md": "# Good\n\nShort words. See [the page](docs/page.md#second-part).\n\n    make test\n    longhaul run scenarios/a.json --out x\n",
-    "docs/README.md": "# Index\n\n[page](page.md)\n",
+    "docs/README.md": "# Index\n\n[page](page.md) [pairs](results/pairs.md)\n",
     "docs/page.md": "# Page\n\n## Second part\n\nText with `scenarios/a.json` and `longhaul check scenarios/a.json`.\n",
-    "scenarios/a.json": "{}\n",
+    "docs/results/pairs.md": "# Pairs\n\n`noloco` beside a `ring`. See [the page](../page.md).\n",
+    "scenarios/a.json": '{"methods": [{"name": "noloco"}, {"all_reduce": "ring"}]}\n',
     "Makefile": "test: all\nall:\n",
     "CMakePresets.json": '{"configurePresets": [{"name": "release"}]}',
 }
 
 
-class Tree(unittest.TestCase):
+class TreeTest(unittest.TestCase):
+    """A tree that is right, in a folder of its own."""
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.root = self.folder.name
@@ -67,6 +74,8 @@ class Tree(unittest.TestCase):
         self.assertTrue(found[0].startswith(page + ":"), found[0])
         return int(found[0].split(":")[1]) - line
 
+
+class Tree(TreeTest):
     def test_a_tree_that_is_right_passes(self):
         self.assertEqual(self.problems(), [])
 
@@ -130,13 +139,54 @@ class Tree(unittest.TestCase):
     def test_pages_that_nobody_links(self):
         self.write("docs/lonely.md", "# Lonely\n")
         self.assertEqual(self.problems(), ["docs/lonely.md:1: no way leads here from docs/README.md"])
+        self.write("docs/lonely.md", GOOD["docs/page.md"])
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\n[Lonely](lonely.md), [figures](../results/reference/README.md)\n")
+        self.write("results/reference/README.md", "# Figures\n\n[Runs](runs/README.md)\n")
+        self.write("results/reference/runs/README.md", "# Runs\n")
+        self.assertEqual(self.problems(), [])
+        self.write("results/reference/README.md", "# Figures\n")
+        self.assertEqual(self.problems(), ["results/reference/runs/README.md:1: no way leads here from docs/README.md"])
+
+    def test_scenarios_that_no_page_quotes(self):
+        self.write("scenarios/sub/b.json", "{}")
+        self.write("scenarios/networks/matrix.json", "{}")
+        self.write("scenarios/plan.schema.json", "{}")
+        self.assertEqual(self.problems(), ["scenarios/sub/b.json:1: no page quotes this scenario"])
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\nAs `other-b.json` does.\n")
+        self.assertEqual(len(self.problems()), 1)
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\nAs `b.json` does.\n")
+        self.assertEqual(self.problems(), [])
+
+    def test_runs_of_others_are_quoted_by_their_names(self):
+        self.write("scenarios/validation/run-1.json", "{}")
+        self.assertEqual(self.problems(), ["scenarios/validation/run-1.json:1: no page quotes this scenario"])
+        self.write("docs/page.md", GOOD["docs/page.md"] + "\n| `run-1` | 3 s |\n")
+        self.assertEqual(self.problems(), [])
+
+    def test_mechanisms_that_nothing_quotes(self):
+        self.write("scenarios/a.json", '{"all_reduce": "ring"}')
+        self.assertEqual(self.problems(), ["scenarios:1: no quoted scenario has the method noloco"])
+        self.write("scenarios/a.json", GOOD["scenarios/a.json"])
+        self.write("docs/results/pairs.md", "# Pairs\n\nOf `noloco`.\n")
+        self.assertEqual(self.problems(), ["docs/results:1: no page of results quotes the all-reduce ring"])
+
+    def test_figures_that_the_tables_of_real_runs_do_not_have(self):
+        self.write("results/reference/validation/tables.md",
+                   "# Tables\n\n### run-1: a ring\n\n| 1 Gb/s | 8.28 s (8.2 – 8.3) | 7.52 s | 0.91 |\n\n### run-2: a tree\n\n| x | 9.00 s | **0.5** | |\n")
+        self.write("docs/README.md", GOOD["docs/README.md"] + "[runs](validation/real-runs.md)\n")
+        page = "# Runs\n\n[All](../../results/reference/validation/tables.md)\n\n| scenario | what | published | predicted |\n|---|---|---|---|\n| `run-2` | b | 9.00 s | 0.5 |\n| `run-1` | a | 8.28 s | %s |\n"
+        self.write("docs/validation/real-runs.md", page % "7.52 s")
+        self.assertEqual(self.problems(), [])
+        self.write("docs/validation/real-runs.md", page % "9.00 s")
+        self.assertEqual(self.problems(), ["docs/validation/real-runs.md:8: 9.00 s is no figure of `run-1`"])
 
 
-class VerdictTree(Tree):
+class VerdictTree(TreeTest):
     """A page of verdicts as `longhaul claims` writes it, and its scenario."""
 
     def setUp(self):
         super().setUp()
+        self.write("docs/results/pairs.md", GOOD["docs/results/pairs.md"] + "\nAs `scenarios/paper/star.json` says.\n")
         self.write("scenarios/paper/star.json", '{"claims": [{"id": "tree", "statement": "ten times"}, {"id": "ring", "statement": "twice"}]}')
         self.write("results/reference/claims/net.md",
                    "## star\n\n4 of 4 cases done.\n\n### tree\n\n*ten times*\n\nx of a over b; claimed: at least 10. "

@@ -29,6 +29,15 @@ class Programs:
             self.keys = option_keys(run.stdout)
         return self.keys
 
+    def mechanisms(self):
+        """("method" or "all-reduce", name) of all that a scenario can name as one."""
+        for topic, kind in (("methods", "method"), ("collectives", "all-reduce")):
+            run = subprocess.run([self.path("longhaul"), "list", topic], stdout=subprocess.PIPE, timeout=60,
+                                 universal_newlines=True)
+            for name, words in re.findall(r"^([a-z][\w-]*):?\s+(.*)$", run.stdout, re.M):
+                if kind == "method" or words.startswith("all-reduce "):
+                    yield kind, name
+
     def help(self, name, subcommand=None):
         """(options, subcommands) of a program or subcommand; None where there is no such subcommand."""
         key = (name, subcommand)

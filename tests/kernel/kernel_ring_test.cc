@@ -1,6 +1,6 @@
 // Rings over the Linux kernel's TCP beside the fidelities, in seconds: four members, one of them late, whole
 // chunks, slices, and a host that keeps its windows. kernel_ring.cc has the long version, whose figures and
-// spread are in docs/validation/kernel-ring.md. Skipped where the machine has no namespaces or TUN devices.
+// spread are in results/reference/kernel/ring.md. Skipped where the machine has no namespaces or TUN devices.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace longhaul {
 namespace {
 
 // Cold with equal starts, then a second later with one late. At 100 ms whole chunks take the kernel 2.31
-// to 2.40 s; at 200 ms 3.2 to 4.0, too much to compare with (docs/validation/kernel-ring.md).
+// to 2.40 s; at 200 ms 3.2 to 4.0, too much to compare with (results/reference/kernel/ring.md).
 KernelRing ring_of_four() {
   KernelRing ring;
   ring.members = 4;

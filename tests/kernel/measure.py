@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times transfers of the Linux kernel's own TCP over ns-3 links in real time (wan_link.cc), for docs/validation/kernel.md.
+"""Times transfers of the Linux kernel's own TCP over ns-3 links in real time (wan_link.cc), for results/reference/kernel/README.md.
 
 Two network namespaces stand for two hosts. A point of the grid is a link and a set of connections that are opened
 before the clock starts; then one exchange from cold windows, one right after it and one after a second of silence.

@@ -4,7 +4,7 @@ trainer/cuda/ read and write, in bf16 with fused attention; and as they were bef
 Matrix products and attention itself are not in it. Caches are not thought of: a row that is read twice counts
 twice.
 
-    tests/bench/trainer/gpu_bytes.py            # a table in Markdown for the two points of docs/validation/gpu.md
+    tests/bench/trainer/gpu_bytes.py            # a table in Markdown for the two points of results/reference/speed/gpu-bytes.md
 """
 
 POINTS = {

@@ -13,8 +13,8 @@ double residual_of(double loss, int connections) {
   return network_residual({{"fidelity", "flow"}, {"queue", queue_setting(tcp)}});
 }
 
-// docs/validation/grid.md has losses up to 1e-4 over one connection. Beyond that flow was up to three times as
-// slow as packets: such a time decides no claim.
+// results/reference/residuals has losses up to 1e-4 over one connection. Beyond that flow was up to three
+// times as slow as packets: such a time decides no claim.
 TEST(Residual, IsUnknownForLossesThatWereNotMeasured) {
   EXPECT_EQ(residual_of(0, 8), 0.07);
   EXPECT_EQ(residual_of(1e-4, 1), 0.18);

@@ -1,5 +1,5 @@
 // The published figures in the tree: each can be held against its scenario, says where it is from, and stands
-// on the page about them. tests/integration/network/validate_test.cc runs them.
+// in the tables of them. tests/integration/network/validate_test.cc runs them.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace {
 const std::string kFolder = LONGHAUL_SOURCE_DIR "/scenarios/validation";
 
 std::string page() {
-  std::ifstream in(LONGHAUL_SOURCE_DIR "/docs/validation/real-runs.md");
+  std::ifstream in(LONGHAUL_SOURCE_DIR "/results/reference/validation/tables.md");
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
@@ -31,7 +31,7 @@ TEST(ValidationScenarios, AreValidTrainNothingAndStandOnThePage) {
     ASSERT_TRUE(scenario.resolved.contains("validation")) << file;
     for (const Case& one : scenario.cases) EXPECT_FALSE(one.train) << file;
     EXPECT_NE(text.find("### " + scenario.name + ": "), std::string::npos)
-        << scenario.name << " is not in docs/validation/real-runs.md: make validation";
+        << scenario.name << " is not in results/reference/validation/tables.md: make validation";
     for (const Json& figure : scenario.resolved["validation"]["figures"])
       EXPECT_NE(text.find(figure["what"].get<std::string>()), std::string::npos) << figure["what"];
   }

@@ -121,10 +121,10 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
 
 // Cold, and again at once: the second exchange begins with the window that the first one left.
 // Before a queue of a quarter that one is printed and not judged (−19 %): a packet more or less decides
-// whether TCP waits for a time-out, and only averages mean something (docs/validation/fifo.md). Before one of a product
-// the second exchange of a pair is at −10.1 % (−8.8 % with the acknowledgements of ns-3's own receiver), and
-// not judged either. `flow` refuses both unless it is told otherwise; with a window that such a queue holds
-// it accepts the second one, and is judged.
+// whether TCP waits for a time-out, and only averages mean something (results/reference/residuals/fifo.md).
+// Before one of a product the second exchange of a pair is at −10.1 % (−8.8 % with the acknowledgements of
+// ns-3's own receiver), and not judged either. `flow` refuses both unless it is told otherwise; with a window
+// that such a queue holds it accepts the second one, and is judged.
 void compare_fifo(const std::string& collective, int replicas, double products, double queue_size,
                   bool judges_again = true, double window = 0) {
   const double rate = 1e8, rtt_s = 0.02;

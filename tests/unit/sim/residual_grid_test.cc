@@ -1,5 +1,5 @@
 // The lines that the flow fidelity is held to, on the half of the validation grid on which nothing was
-// fitted, against packet results that are kept (results/reference/residuals, docs/validation/grid.md).
+// fitted, against packet results that are kept (results/reference/residuals).
 #include <gtest/gtest.h>
 
 #include <map>

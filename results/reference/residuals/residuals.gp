@@ -1,5 +1,5 @@
-# The figure of docs/model.md: gnuplot residuals.gp, in this folder.
-# residuals.dat: build/bin/residuals --reference results/reference/residuals/packets.csv --figure-data docs/residuals.dat
+# The figure of docs/validation/network-model.md: gnuplot residuals.gp, in this folder.
+# residuals.dat: build/bin/residuals --reference results/reference/residuals/packets.csv --figure-data results/reference/residuals/residuals.dat
 # A block a set of the grid: share of the exchanges of the judge half, then the signed residuals in per cent of flow,
 # of latency + bytes / rate, and of SimGrid's default model, each sorted.
 set terminal svg size 960,720 noenhanced font "sans,13" background "#ffffff"
