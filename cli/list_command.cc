@@ -141,7 +141,7 @@ int list_command(const std::string& topic, const std::string& section) {
   if (topic == "options")
     std::printf("%s", help_text(option_at(scenario_declaration(), section), section).c_str());
   if (topic == "scenarios") list_scenarios();
-  if (topic == "schema") std::printf("%s\n", schema().dump(2).c_str());
+  if (topic == "schema") std::printf("%s\n", with_definitions(schema()).dump(2).c_str());
   return kDone;
 }
 

@@ -218,7 +218,7 @@ int plan_schema_command() {
   schema["properties"]["network"] = {{"$ref", scenario + "network"}};
   for (Json& either : schema["properties"]["candidates"]["properties"]["methods"]["items"]["anyOf"])
     if (!either.contains("enum")) either = {{"$ref", scenario + "methods/items"}};
-  std::printf("%s\n", schema.dump(2).c_str());
+  std::printf("%s\n", with_definitions(schema).dump(2).c_str());
   return kDone;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "core/errors.h"
@@ -105,6 +106,66 @@ Json bare_schema(const Node& node) {
   }
   return Json::object();
 }
+
+// Parts of a schema that occur again are written once, below "$defs", and referred to.
+class SharedParts {
+ public:
+  // A shorter part is no shorter as a reference.
+  static constexpr std::size_t kShortest = 120;
+
+  explicit SharedParts(const Json& schema) { count(schema); }
+
+  // `schema` with references in it; without the definitions that they name.
+  Json with_references(const Json& schema) {
+    Json result = schema;
+    for (auto& [key, value] : result.items())
+      if (key == "properties")
+        for (auto& [name, option] : value.items()) option = reference_to(option, name);
+      else if (key == "oneOf" || key == "anyOf")
+        for (Json& alternative : value) alternative = reference_to(alternative, "alternative");
+      else if (is_schema(key, value))
+        value = reference_to(value, "entry");
+    return result;
+  }
+
+  const Json& definitions() const { return definitions_; }
+
+ private:
+  static bool is_schema(const std::string& key, const Json& value) {
+    return value.is_object() && (key == "items" || key == "additionalProperties");
+  }
+
+  // What a part holds is counted once, however often the part occurs.
+  void count(const Json& schema) {
+    for (const auto& [key, value] : schema.items())
+      if (key == "properties" || key == "oneOf" || key == "anyOf")
+        for (const Json& part : value) count_part(part);
+      else if (is_schema(key, value))
+        count_part(value);
+  }
+
+  void count_part(const Json& part) {
+    if (std::string text = part.dump(); text.size() < kShortest || ++occurrences_[std::move(text)] == 1) count(part);
+  }
+
+  Json reference_to(const Json& part, const std::string& name) {
+    const std::string text = part.dump();
+    const auto found = occurrences_.find(text);
+    if (found == occurrences_.end() || found->second == 1) return with_references(part);
+    std::string& reference = references_[text];
+    if (reference.empty()) {
+      reference = name;
+      for (int i = 2; definitions_.contains(reference); ++i) reference = fmt::format("{}-{}", name, i);
+      definitions_[reference] = nullptr;  // takes the name before the parts inside
+      definitions_[reference] = with_references(part);
+    }
+    return {{"$ref", "#/$defs/" + reference}};
+  }
+
+  std::map<std::string, int> occurrences_;         // by the part's text
+  std::map<std::string, std::string> references_;  // its name by the part's text
+  Json definitions_ = Json::object();
+};
 
 // Keys without a meaning of their own are those of another section, which the node's meaning names.
 bool is_told_elsewhere(const Node& node) {
@@ -220,6 +281,13 @@ Json json_schema(const Node& node) {
   if (const std::string text = description(node); !text.empty()) schema["description"] = text;
   if (!node.fallback.is_null()) schema["default"] = node.fallback;
   return schema;
+}
+
+Json with_definitions(const Json& schema) {
+  SharedParts parts(schema);
+  Json shared = parts.with_references(schema);
+  if (!parts.definitions().empty()) shared["$defs"] = parts.definitions();
+  return shared;
 }
 
 std::string help_text(const Node& node, const std::string& path) {

@@ -10,6 +10,9 @@ namespace longhaul {
 // The JSON Schema (draft 2020-12) of the node.
 Json json_schema(const Node& node);
 
+// The same schema, where a part that occurs several times stands once, below "$defs".
+Json with_definitions(const Json& schema);
+
 // A few lines an option: path, meaning, what is allowed, default. `path`: where the node is.
 std::string help_text(const Node& node, const std::string& path = "");
 
