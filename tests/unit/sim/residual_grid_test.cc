@@ -8,7 +8,7 @@
 #include "core/errors.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/fifo.h"
-#include "tests/bench/residual_tables.h"
+#include "validation/grid/residual_tables.h"
 
 namespace longhaul {
 namespace {

@@ -1,0 +1,378 @@
+// Which cases the validation grid has: a Latin hypercube a set. Every axis is divided into as many equal
+// parts as the set has cases, each part is used once, and the order of the parts is a permutation of its own
+// for every axis, from a fixed seed. So every level of every axis has its share of the cases, of the even
+// numbered (train) and of the odd ones (judge), without the full product.
+#include <algorithm>
+#include <cmath>
+
+#include "core/errors.h"
+#include "core/random.h"
+#include "core/units.h"
+#include "validation/grid/grid_case.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::uint64_t kSeed = 20;
+constexpr double kMostProducts = 200;
+constexpr int kTrueSegment = 1448, kScaledSegment = 8948;
+constexpr double kSegmentsOfAPath = 50;  // a path that holds fewer scaled segments gets true ones
+
+struct SetSpec {
+  std::string name;
+  std::uint32_t stream = 0;  // of the random orders; sets with the same one are alike but for their sizes
+  int cases = 0;             // that the axes are divided by
+  int used = 0;              // of them, the first; 0: all
+  std::vector<std::string> kinds;
+  std::vector<int> replicas;  // of collectives; of single and pair `pairs` decides
+  std::vector<int> pairs = {1};
+  std::vector<double> rates = {1e8, 5e8, 1e9};
+  // Bytes of an exchange, and a case has two: at most; where a path holds too few scaled segments; up to
+  // which segments are true ones.
+  double most_payload = 1e8, unscaled_payload = 12e6, true_payload = 6e6;
+  std::string queue = "host";
+  bool ecn = false;
+  std::vector<double> queue_products = {1};
+  std::vector<double> losses = {0};
+  int seeds = 1;
+  std::vector<double> trunk_shares = {0};  // trunk over access rate; 0: a star
+  std::vector<double> rtt_ratios = {1};
+  std::vector<double> asymmetries = {1};  // down over up
+  std::vector<double> round_trips_s = {0.01, 0.02, 0.05, 0.1, 0.2};
+  // Windows of all connections together over the bandwidth-delay product; empty: unlimited.
+  std::vector<double> window_shares;
+  // Throughput of one connection over the access rate, between `sites` sites; empty: a star or a trunk.
+  std::vector<double> throughput_shares;
+  int sites = 0;
+  bool is_trunk_fifo = false;
+};
+
+const std::vector<SetSpec>& specs() {
+  const std::vector<std::string> all = {"single", "pair", "tree", "ring", "halving-doubling"};
+  const std::vector<int> members = {2, 3, 4, 5, 6, 8};
+  static const std::vector<SetSpec> list = [&] {
+    SetSpec host;
+    host.name = "host";
+    host.stream = 1;
+    host.cases = 320;
+    host.kinds = all;
+    host.replicas = members;
+
+    SetSpec large = host;
+    large.name = "large";
+    large.stream = 0;
+    large.used = 36;
+    large.most_payload = 5e8;
+    large.unscaled_payload = 1e8;
+    large.true_payload = 25e6;
+
+    SetSpec codel = host;
+    codel.name = "fq_codel-ecn";
+    codel.stream = 2;
+    codel.cases = 80;
+    codel.queue = "fq_codel";
+    codel.ecn = true;
+
+    SetSpec fifo = host;
+    fifo.name = "fifo";
+    fifo.stream = 3;
+    fifo.cases = 80;
+    fifo.queue = "fifo";
+    fifo.queue_products = {0.25, 1, 2};
+
+    SetSpec loss = host;
+    loss.name = "loss";
+    loss.stream = 4;
+    loss.cases = 24;
+    loss.replicas = {2, 3, 4};
+    loss.rates = {1e8, 2e8, 5e8};
+    loss.most_payload = loss.unscaled_payload = loss.true_payload = 15e6;
+    loss.losses = {1e-6, 3e-6, 1e-5, 3e-5, 1e-4};
+    loss.seeds = 5;
+
+    SetSpec trunk = host;
+    trunk.name = "trunk";
+    trunk.stream = 5;
+    trunk.cases = 48;
+    trunk.kinds = {"single", "pair"};
+    trunk.pairs = {2, 3, 4};
+    trunk.trunk_shares = {0.1, 0.5};
+    trunk.rtt_ratios = {1, 1, 2, 4};
+
+    SetSpec trunk_codel = trunk;
+    trunk_codel.name = "trunk-fq_codel-ecn";
+    trunk_codel.stream = 6;
+    trunk_codel.cases = 24;
+    trunk_codel.queue = "fq_codel";
+    trunk_codel.ecn = true;
+
+    SetSpec trunk_fifo = trunk;
+    trunk_fifo.name = "trunk-fifo";
+    trunk_fifo.stream = 7;
+    trunk_fifo.cases = 24;
+    trunk_fifo.queue = "fifo";
+
+    SetSpec asymmetric = host;
+    asymmetric.name = "asymmetric";
+    asymmetric.stream = 8;
+    asymmetric.cases = 24;
+    asymmetric.asymmetries = {0.1, 0.2, 0.5, 2, 5, 10};
+
+    SetSpec window = host;
+    window.name = "window";
+    window.stream = 9;
+    window.cases = 96;
+    window.rates = {5e7, 1e8, 5e8, 1e9};
+    window.most_payload = 3e7;
+    window.window_shares = {0.05, 0.1, 0.2, 0.4, 0.8};
+
+    SetSpec regions = window;
+    regions.name = "regions";
+    regions.stream = 10;
+    regions.cases = 64;
+    regions.replicas = {3, 4, 5, 6, 8};
+    regions.pairs = {1, 2, 3};
+    regions.rates = {5e8, 1e9, 2e9};
+    regions.round_trips_s = {0.02, 0.05, 0.1, 0.2};
+    regions.window_shares = {};
+    regions.throughput_shares = {0.02, 0.05, 0.1, 0.3};
+    regions.sites = 3;
+
+    // FIFOs in which little or nothing overflows.
+    SetSpec deep = fifo;
+    deep.name = "fifo-deep";
+    deep.stream = 11;
+    deep.most_payload = 5e7;
+    deep.queue_products = {2, 4, 8};
+
+    SetSpec trunk_deep = trunk_fifo;
+    trunk_deep.name = "trunk-fifo-deep";
+    trunk_deep.stream = 12;
+    trunk_deep.cases = 48;
+    trunk_deep.most_payload = 5e7;
+    trunk_deep.queue_products = {2, 4, 8};
+
+    SetSpec asymmetric_fifo = asymmetric;
+    asymmetric_fifo.name = "asymmetric-fifo";
+    asymmetric_fifo.stream = 13;
+    asymmetric_fifo.cases = 48;
+    asymmetric_fifo.most_payload = 5e7;
+    asymmetric_fifo.queue = "fifo";
+    asymmetric_fifo.queue_products = {1, 2, 4, 8};
+
+    SetSpec window_fifo = window;
+    window_fifo.name = "window-fifo";
+    window_fifo.stream = 14;
+    window_fifo.cases = 32;
+    window_fifo.most_payload = 2e7;
+    window_fifo.queue = "fifo";
+    window_fifo.queue_products = {1, 2};
+    // Drawn after the supported region of FIFOs was chosen, to judge it once more.
+    SetSpec fifo_judge = asymmetric_fifo;
+    fifo_judge.name = "fifo-judge";
+    fifo_judge.stream = 15;
+    fifo_judge.cases = 64;
+    fifo_judge.queue_products = {4, 6, 8};
+    fifo_judge.asymmetries = {1, 1, 1, 0.2, 5};
+
+    // Drawn after check_fifo_for_flow() got its present form, to judge it as a whole.
+    SetSpec fifo_judge_2 = fifo_judge;
+    fifo_judge_2.name = "fifo-judge-2";
+    fifo_judge_2.stream = 16;
+    fifo_judge_2.cases = 128;
+    fifo_judge_2.round_trips_s = {0.02, 0.05, 0.1, 0.2};
+    fifo_judge_2.queue_products = {2, 3, 4, 6, 8};
+    fifo_judge_2.asymmetries = {1, 1, 1, 0.2, 0.5, 2, 5};
+
+    SetSpec window_fifo_judge_2 = window_fifo;
+    window_fifo_judge_2.name = "window-fifo-judge-2";
+    window_fifo_judge_2.stream = 17;
+    window_fifo_judge_2.cases = 40;
+    window_fifo_judge_2.round_trips_s = {0.02, 0.05, 0.1, 0.2};
+    window_fifo_judge_2.queue_products = {0.25, 0.5, 1, 2};
+
+    // The cases of `trunk` with FIFOs of one product on the trunk alone.
+    SetSpec trunk_queue = trunk;
+    trunk_queue.name = "trunk-queue";
+    trunk_queue.is_trunk_fifo = true;
+    return std::vector<SetSpec>{
+        host,        large,           codel,       fifo,       loss,         trunk,
+        trunk_codel, trunk_fifo,      asymmetric,  window,     regions,      deep,
+        trunk_deep,  asymmetric_fifo, window_fifo, fifo_judge, fifo_judge_2, window_fifo_judge_2,
+        trunk_queue};
+  }();
+  return list;
+}
+
+// Where each case stands on each axis.
+class Hypercube {
+ public:
+  Hypercube(std::uint32_t stream, int cases) : stream_(stream), cases_(cases) {}
+
+  // In (0, 1); a new axis for every name.
+  double place(std::uint32_t axis, int number) {
+    while (axis >= orders_.size()) {
+      RandomStream stream(kSeed, Purpose::kPlacement, static_cast<std::uint32_t>(orders_.size()), stream_);
+      orders_.push_back(random_permutation(cases_, stream));
+    }
+    return (orders_[axis][static_cast<std::size_t>(number)] + 0.5) / cases_;
+  }
+
+  template <typename Level>
+  Level level(std::uint32_t axis, int number, const std::vector<Level>& levels) {
+    return levels[static_cast<std::size_t>(place(axis, number) * static_cast<double>(levels.size()))];
+  }
+
+ private:
+  std::uint32_t stream_;
+  int cases_;
+  std::vector<std::vector<int>> orders_;
+};
+
+enum Axis : std::uint32_t {
+  kKind,
+  kReplicas,
+  kRate,
+  kRtt,
+  kSize,
+  kConnections,
+  kGap,
+  kQueueSize,
+  kLoss,
+  kTrunk,
+  kRttRatio,
+  kAsymmetry,
+  kWindow
+};
+
+// Bytes on the way at the rate that a message gets.
+double product_of(const GridCase& one) {
+  const double share = one.trunk > 0 ? one.trunk / (one.replicas / 2) : std::min(one.up, one.down);
+  return share / 8 * one.rtt_s;
+}
+
+// A ring divides the contribution, halving-doubling sends half of it at most.
+int parts_of(const GridCase& one) {
+  return one.kind == "ring" ? one.replicas : one.kind == "halving-doubling" ? 2 : 1;
+}
+
+void set_message(GridCase& one, double products) {
+  const int parts = parts_of(one);
+  one.products = products;
+  one.bytes = static_cast<std::int64_t>(products * product_of(one)) * parts;
+}
+
+double most_products(GridCase one, double most_payload) {
+  set_message(one, 1);
+  return most_payload / static_cast<double>(one.payload());
+}
+
+// A case whose smallest message would be too much gets fewer members, and if that does not help a slower
+// link.
+void make_affordable(GridCase& one, double most_payload) {
+  while (one.is_collective() && one.replicas > 2 && most_products(one, most_payload) < 1.5) --one.replicas;
+  while (most_products(one, most_payload) < 1) {
+    one.up /= 2;
+    one.down /= 2;
+    one.trunk /= 2;
+  }
+}
+
+// Log-uniform from one product to as many as are allowed; rounded so that a file shows them.
+void set_size(GridCase& one, const SetSpec& spec, double place) {
+  const bool may_scale = product_of(one) >= kSegmentsOfAPath * kScaledSegment;
+  const double most_payload =
+      may_scale ? spec.most_payload : std::min(spec.most_payload, spec.unscaled_payload);
+  make_affordable(one, most_payload);
+  const double most = std::min(kMostProducts, most_products(one, most_payload));
+  set_message(one, std::max(1., std::round(100 * std::pow(most, place)) / 100));
+  one.segment =
+      may_scale && static_cast<double>(one.payload()) > spec.true_payload ? kScaledSegment : kTrueSegment;
+}
+
+// Of all connections: what is in flight at most. Never below the initial window.
+double set_window(GridCase& one, const SetSpec& spec, double share) {
+  constexpr double kSegments = 10;
+  const double least = kSegments * one.segment;
+  if (spec.sites > 0) {
+    one.throughput = std::round(std::max(share * one.up, 8 * least / one.rtt_s));
+    return one.connections * one.throughput / 8 * one.rtt_s;
+  }
+  one.window = std::round(std::max(share * product_of(one) / one.connections, least));
+  return one.connections * one.window;
+}
+
+// Messages of a quarter to twenty windows, log-uniform, as far as they are affordable; segments are true
+// ones.
+void set_windows(GridCase& one, const SetSpec& spec, double share, double place) {
+  constexpr double kLeast = 0.25, kMost = 20;
+  const auto set = [&](double windows) {
+    set_message(one, windows * set_window(one, spec, share) / product_of(one));
+    return static_cast<double>(one.payload());
+  };
+  const int fewest = std::max(2, spec.sites);
+  while (one.is_collective() && one.replicas > fewest && set(1.5) > spec.most_payload) --one.replicas;
+  while (set(1.5) > spec.most_payload) {
+    one.up /= 2;
+    one.down /= 2;
+  }
+  const double most = std::min(kMost, 1.5 * spec.most_payload / set(1.5));
+  set(kLeast * std::pow(most / kLeast, place));
+}
+
+GridCase draw(const SetSpec& spec, Hypercube& cube, int number) {
+  GridCase one;
+  one.set = spec.name;
+  one.number = number;
+  one.kind = cube.level(kKind, number, spec.kinds);
+  one.replicas = one.is_collective() ? cube.level(kReplicas, number, spec.replicas)
+                                     : 2 * cube.level(kReplicas, number, spec.pairs);
+  const double rate = cube.level(kRate, number, spec.rates);
+  const double trunk_share = cube.level(kTrunk, number, spec.trunk_shares);
+  const double asymmetry = cube.level(kAsymmetry, number, spec.asymmetries);
+  one.trunk = trunk_share > 0 ? rate : 0;
+  one.up = one.down = trunk_share > 0 ? rate / trunk_share : rate;
+  (asymmetry > 1 ? one.up : one.down) *= asymmetry > 1 ? 1 / asymmetry : asymmetry;
+  one.rtt_s = cube.level(kRtt, number, spec.round_trips_s);
+  one.rtt_ratio = cube.level(kRttRatio, number, spec.rtt_ratios);
+  one.connections = cube.level(kConnections, number, std::vector<int>{1, 2, 4, 8});
+  one.gap_s = cube.level(kGap, number, std::vector<double>{0, 1});
+  one.queue = spec.queue;
+  one.is_trunk_fifo = spec.is_trunk_fifo;
+  one.ecn = spec.ecn;
+  one.queue_products = cube.level(kQueueSize, number, spec.queue_products);
+  one.loss = cube.level(kLoss, number, spec.losses);
+  one.seeds = spec.seeds;
+  one.sites = spec.sites;
+  const std::vector<double>& shares = spec.sites > 0 ? spec.throughput_shares : spec.window_shares;
+  if (shares.empty())
+    set_size(one, spec, cube.place(kSize, number));
+  else
+    set_windows(one, spec, cube.level(kWindow, number, shares), cube.place(kSize, number));
+  return one;
+}
+
+}  // namespace
+
+const std::vector<std::string>& set_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const SetSpec& spec : specs()) list.push_back(spec.name);
+    return list;
+  }();
+  return names;
+}
+
+std::vector<GridCase> draw_set(const std::string& name) {
+  for (const SetSpec& spec : specs()) {
+    if (spec.name != name) continue;
+    Hypercube cube(spec.stream, spec.cases);
+    std::vector<GridCase> cases;
+    for (int number = 0; number < (spec.used > 0 ? spec.used : spec.cases); ++number)
+      cases.push_back(draw(spec, cube, number));
+    return cases;
+  }
+  throw RunError("no set \"" + name + "\" in the grid; there are " + join(set_names()));
+}
+
+}  // namespace longhaul

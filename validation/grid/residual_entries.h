@@ -1,0 +1,33 @@
+// What the models say of the cases of a reference file.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "validation/grid/grid_reference.h"
+
+namespace longhaul {
+
+// One exchange of one case. A case has two.
+struct Entry {
+  GridCase one;
+  bool is_cold = true;
+  double packet_s = 0, flow_s = 0, naive_s = 0;
+  double simgrid_s = -1;                        // -1: not built, or failed
+  double packet_first_s = 0, flow_first_s = 0;  // of several pairs, the first that is done
+
+  double flow() const { return flow_s / packet_s - 1; }
+  double naive() const { return naive_s / packet_s - 1; }
+  double simgrid() const { return simgrid_s / packet_s - 1; }
+};
+
+// Runs `flow` with each case's seeds and takes the mean, as was done with packets. Cases in which a seed is
+// missing are left out. `simgrid_s` may be empty.
+std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
+                              const std::function<double(const GridCase&)>& simgrid_s = {});
+
+// Every entry with all its parameters and times, as CSV.
+void write_entries(const std::vector<Entry>& entries, const std::string& file);
+
+}  // namespace longhaul

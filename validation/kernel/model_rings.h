@@ -1,0 +1,28 @@
+// The same ring in a fidelity of Longhaul: a star of equal links, measured step times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "validation/kernel/ring_hosts.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+
+// As run_kernel_ring().
+inline std::vector<double> run_model_ring(const KernelRing& ring, const std::string& fidelity) {
+  Case one = star_case(ring.members, ring.rate, ring.rtt_s);
+  one.network.fidelity = fidelity;
+  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  one.network.tcp.slow_start_after_idle = ring.slow_start_after_idle;
+  if (ring.slice < ring.chunk) one.network.slice = {SliceSpec::Kind::kBytes, ring.slice};
+  const auto exchanges = static_cast<int>(ring.compute_s.size());
+  Trace trace = single_exchange("ring", ring.members, ring.chunk * ring.members, exchanges);
+  trace.measured_s = ring.compute_s;
+  const Replayed replayed = run_replay(one, trace);
+  std::vector<double> times;
+  for (int step = 1; step <= exchanges; ++step) times.push_back(replayed.sync_time_s(step));
+  return times;
+}
+
+}  // namespace longhaul
