@@ -111,7 +111,7 @@ Json bare_schema(const Node& node) {
 class SharedParts {
  public:
   // A shorter part is no shorter as a reference.
-  static constexpr std::size_t kShortest = 120;
+  static constexpr std::size_t kShortest = 80;
 
   explicit SharedParts(const Json& schema) { count(schema); }
 
@@ -144,12 +144,21 @@ class SharedParts {
         count_part(value);
   }
 
+  // A default may stand beside a reference, so that parts which differ in it alone are the same.
+  static Json without_default(Json part) {
+    part.erase("default");
+    return part;
+  }
+
   void count_part(const Json& part) {
-    if (std::string text = part.dump(); text.size() < kShortest || ++occurrences_[std::move(text)] == 1) count(part);
+    if (std::string text = without_default(part).dump();
+        text.size() < kShortest || ++occurrences_[std::move(text)] == 1)
+      count(part);
   }
 
   Json reference_to(const Json& part, const std::string& name) {
-    const std::string text = part.dump();
+    const Json shared = without_default(part);
+    const std::string text = shared.dump();
     const auto found = occurrences_.find(text);
     if (found == occurrences_.end() || found->second == 1) return with_references(part);
     std::string& reference = references_[text];
@@ -157,9 +166,11 @@ class SharedParts {
       reference = name;
       for (int i = 2; definitions_.contains(reference); ++i) reference = fmt::format("{}-{}", name, i);
       definitions_[reference] = nullptr;  // takes the name before the parts inside
-      definitions_[reference] = with_references(part);
+      definitions_[reference] = with_references(shared);
     }
-    return {{"$ref", "#/$defs/" + reference}};
+    Json result = {{"$ref", "#/$defs/" + reference}};
+    if (part.contains("default")) result["default"] = part["default"];
+    return result;
   }
 
   std::map<std::string, int> occurrences_;         // by the part's text

@@ -103,5 +103,34 @@ TEST(Options, SchemaSaysTheSame) {
   EXPECT_EQ(schema["properties"]["method"]["oneOf"][0]["properties"]["name"]["const"], "a");
 }
 
+// A schema with its references put back, and without the list of definitions.
+Json expanded(const Json& schema, const Json& definitions) {
+  if (!schema.is_structured()) return schema;
+  if (schema.is_object() && schema.contains("$ref")) {
+    const std::string name = schema["$ref"].get<std::string>().substr(std::string("#/$defs/").size());
+    Json part = expanded(definitions.at(name), definitions);
+    if (schema.contains("default")) part["default"] = schema["default"];
+    return part;
+  }
+  Json result = schema.is_object() ? Json::object() : Json::array();
+  for (const auto& [key, value] : schema.items()) {
+    if (key == "$defs") continue;
+    schema.is_object() ? result[key] = expanded(value, definitions)
+                       : (result.push_back(expanded(value, definitions)), result);
+  }
+  return result;
+}
+
+TEST(Options, SchemaWithDefinitionsSaysTheSameInLess) {
+  const Node twice = section("", {sample().by_default({{"rate", "1Gbps"}}), sample()});
+  Node root = twice;
+  root.children[0].key = "first";
+  root.children[1].key = "second";
+  const Json plain = json_schema(root), shared = with_definitions(plain);
+  EXPECT_EQ(expanded(shared, shared["$defs"]), plain);
+  EXPECT_LT(shared.dump().size(), plain.dump().size() * 2 / 3);
+  EXPECT_EQ(shared["properties"]["second"], (Json{{"$ref", "#/$defs/first"}}));
+}
+
 }  // namespace
 }  // namespace longhaul
