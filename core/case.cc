@@ -59,8 +59,8 @@ TrainSpec parse_train(const Json& json) {
   train.evaluate_ensemble = json.value("evaluate_ensemble", false);
   train.optimizer = parse_optimizer(json.at("optimizer"), train.steps, "train.optimizer");
   train.device = json.at("device").get<std::string>();
-  // Absent from a case that was resolved before there was a choice.
-  if (json.value("precision", "float32") == "bf16") train.precision = Precision::kBf16;
+  train.precision =
+      from_word<Precision>(json.value("precision", word_of(train.precision)), "train.precision");
   if (json.contains("target_loss")) train.target_loss = json["target_loss"].get<double>();
   const bool bytes = train.data.kind == DataSpec::Kind::kCorpus || train.data.kind == DataSpec::Kind::kText;
   if (bytes && train.model.vocabulary < 256)
@@ -285,10 +285,6 @@ void check_resolved(const Json& resolved) {
 double StepTime::mean_s() const {
   if (kind == Kind::kLognormal) return std::exp(mu + sigma * sigma / 2);
   return seconds;
-}
-
-std::string to_string(Precision precision) {
-  return precision == Precision::kBf16 ? "bf16" : "float32";
 }
 
 Case parse_case(const Json& written) {

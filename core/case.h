@@ -17,12 +17,16 @@
 #include "core/model_shape.h"
 #include "core/network_spec.h"
 #include "core/pipeline.h"
+#include "core/words.h"
 
 namespace longhaul {
 
 // Of the trainer's matrix products.
 enum class Precision { kFloat32, kBf16 };
-std::string to_string(Precision precision);
+template <>
+struct Words<Precision> {
+  static constexpr Word<Precision> all[] = {{Precision::kFloat32, "float32"}, {Precision::kBf16, "bf16"}};
+};
 
 struct SyntheticData {
   int branching = 4;

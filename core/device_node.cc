@@ -8,7 +8,7 @@ Node device_node_options() {
   return section(
              "node",
              {integer("devices").at_least(2).at_most(1024).required().means("of each worker"),
-              choice("parallelism", {"tensor", "sharded"})
+              choice("parallelism", words_of<NodeParallelism>())
                   .required()
                   .means("tensor: each matrix of a layer is cut over the devices, four all-reduces of "
                          "activations a layer and micro-batch (Megatron-LM, arXiv 1909.08053); sharded: "
@@ -31,8 +31,7 @@ Node device_node_options() {
 DeviceNodeSpec parse_device_node(const Json& json) {
   DeviceNodeSpec node;
   node.devices = json.at("devices");
-  node.parallelism =
-      json.at("parallelism") == "tensor" ? NodeParallelism::kTensor : NodeParallelism::kSharded;
+  node.parallelism = from_word<NodeParallelism>(json.at("parallelism"), "workload.node.parallelism");
   node.rate = parse_rate(json.at("rate"));
   node.delay_s = parse_duration(json.at("delay"));
   node.overlap = json.at("overlap");

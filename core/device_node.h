@@ -5,6 +5,7 @@
 #include "core/codec.h"
 #include "core/json.h"
 #include "core/options.h"
+#include "core/words.h"
 
 namespace longhaul {
 
@@ -14,6 +15,11 @@ namespace longhaul {
 //   kSharded  weights, gradients and optimizer state; a device gathers what it computes with (ZeRO-3, arXiv
 //             1910.02054; FSDP)
 enum class NodeParallelism { kTensor, kSharded };
+template <>
+struct Words<NodeParallelism> {
+  static constexpr Word<NodeParallelism> all[] = {{NodeParallelism::kTensor, "tensor"},
+                                                  {NodeParallelism::kSharded, "sharded"}};
+};
 
 struct DeviceNodeSpec {
   int devices = 2;

@@ -20,13 +20,13 @@ std::string with_default(const char* key, const std::string& meaning) {
   return fmt::format("with muon: {}; default {}", meaning, plain(muon_defaults().at(key)));
 }
 
-std::string name_in(const Json& section) {
-  return section.value("name", "adamw");
+InnerOptimizer name_in(const Json& section) {
+  return from_word<InnerOptimizer>(section.value("name", word_of(InnerOptimizer::kAdamw)), "optimizer.name");
 }
 
 // Complete, in the order of the declaration.
 Json canonical(Json section, const std::string& path) {
-  if (name_in(section) == "adamw")
+  if (name_in(section) == InnerOptimizer::kAdamw)
     section.erase("name");
   else
     for (const auto& [key, value] : muon_defaults().items())
@@ -47,7 +47,7 @@ Json merged(const Json& base, const Json& own) {
 Node optimizer_options() {
   return section(
              "optimizer",
-             {choice("name", {"adamw", "muon"})
+             {choice("name", words_of<InnerOptimizer>())
                   .means("adamw; muon: its steps on the matrices of the layers, AdamW's on embedding, output "
                          "and norms; default adamw, but for methods whose own default says otherwise"),
               number("lr").above(0).by_default(1e-3).means("peak learning rate"),
@@ -70,7 +70,7 @@ Node optimizer_options() {
                   .at_least(1)
                   .at_most(20)
                   .means(with_default("newton_schulz_steps", "iterations that orthogonalize")),
-              choice("update_scale", {"adamw", "aspect"})
+              choice("update_scale", words_of<MuonScale>())
                   .means(with_default("update_scale",
                                       "its step times 0.2 sqrt(max(rows, columns)), the size of AdamW's, or "
                                       "aspect: times sqrt(max(1, rows/columns))"))})
@@ -126,7 +126,7 @@ OptimizerSpec parse_optimizer(const Json& section, int steps, const std::string&
   if (spec.min_lr > spec.lr)
     throw InputError(child_path(path, "min_lr"), "found " + format_number(spec.min_lr),
                      "at most lr, " + format_number(spec.lr), hint);
-  if (name_in(section) == "adamw") {
+  if (name_in(section) == InnerOptimizer::kAdamw) {
     for (const auto& [key, unused] : muon_defaults().items())
       if (section.contains(key))
         throw InputError(child_path(path, key), fmt::format("found {} with AdamW", section[key].dump()),
@@ -140,7 +140,7 @@ OptimizerSpec parse_optimizer(const Json& section, int steps, const std::string&
   if (spec.momentum >= 1)
     throw InputError(child_path(path, "momentum"), "found " + muon["momentum"].dump(), "a number below 1");
   spec.newton_schulz_steps = muon["newton_schulz_steps"];
-  if (muon["update_scale"] == "aspect") spec.update_scale = MuonScale::kAspect;
+  spec.update_scale = from_word<MuonScale>(muon["update_scale"], child_path(path, "update_scale"));
   return spec;
 }
 

@@ -6,13 +6,24 @@
 #include <string>
 
 #include "core/options.h"
+#include "core/words.h"
 
 namespace longhaul {
 
 enum class InnerOptimizer { kAdamw, kMuon };
+template <>
+struct Words<InnerOptimizer> {
+  static constexpr Word<InnerOptimizer> all[] = {{InnerOptimizer::kAdamw, "adamw"},
+                                                 {InnerOptimizer::kMuon, "muon"}};
+};
+
 // What Muon's step on a matrix is multiplied with: kAdamw 0.2·sqrt(max(rows, columns)), kAspect
 // sqrt(max(1, rows/columns)).
 enum class MuonScale { kAdamw, kAspect };
+template <>
+struct Words<MuonScale> {
+  static constexpr Word<MuonScale> all[] = {{MuonScale::kAdamw, "adamw"}, {MuonScale::kAspect, "aspect"}};
+};
 
 struct OptimizerSpec {
   double lr = 0, min_lr = 0;

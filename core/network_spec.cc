@@ -17,9 +17,6 @@ namespace {
 constexpr char kVariation[] = "network.variation";
 constexpr char kRankOrder[] = "network.rank_order";
 
-// In the order of RankOrderSpec::Kind.
-constexpr const char* kRankOrders[] = {"blocks", "round-robin", "random", "optimized", "list"};
-
 TopologySpec parse_topology(const Json& json) {
   if (json.size() != 1) throw InputError("network.topology", "found " + json.dump(), "exactly one topology");
   return {json.begin().key(), json.begin().value()};
@@ -271,14 +268,14 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
 }
 
 std::string to_string(RankOrderSpec::Kind kind) {
-  return kRankOrders[static_cast<int>(kind)];
+  return kind == RankOrderSpec::Kind::kList ? "list" : word_of(kind);
 }
 
 RankOrderSpec parse_rank_order(const Json& json, int replicas) {
   if (json.is_array()) return {RankOrderSpec::Kind::kList, parse_places(json, replicas)};
-  for (std::size_t kind = 0; kind < std::size(kRankOrders); ++kind)
-    if (json == kRankOrders[kind]) return {static_cast<RankOrderSpec::Kind>(kind), {}};
-  throw InputError(kRankOrder, "found " + json.dump(), "an order (longhaul list options)");
+  if (!json.is_string())
+    throw InputError(kRankOrder, "found " + json.dump(), "an order (longhaul list options)");
+  return {from_word<RankOrderSpec::Kind>(json, kRankOrder), {}};
 }
 
 VariationSpec parse_variation(const Json& network, const std::string& folder) {

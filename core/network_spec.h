@@ -10,6 +10,7 @@
 
 #include "core/faults.h"
 #include "core/json.h"
+#include "core/words.h"
 
 namespace longhaul {
 
@@ -38,7 +39,15 @@ struct RankOrderSpec {
   enum class Kind { kBlocks, kRoundRobin, kRandom, kOptimized, kList } kind = Kind::kBlocks;
   std::vector<int> places;  // of kList: entry r is the place of rank r
 };
-std::string to_string(RankOrderSpec::Kind kind);  // "blocks", "round-robin", …, "list"
+template <>
+struct Words<RankOrderSpec::Kind> {  // a list has no word
+  static constexpr Word<RankOrderSpec::Kind> all[] = {{RankOrderSpec::Kind::kBlocks, "blocks"},
+                                                      {RankOrderSpec::Kind::kRoundRobin, "round-robin"},
+                                                      {RankOrderSpec::Kind::kRandom, "random"},
+                                                      {RankOrderSpec::Kind::kOptimized, "optimized"}};
+};
+
+std::string to_string(RankOrderSpec::Kind kind);  // its word, or "list"
 
 struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited

@@ -58,7 +58,7 @@ std::vector<Node> keys() {
           .at_most(4096)
           .by_default(1)
           .means("equal parts of a replica's batch, which go through the stages one behind another"),
-      choice("schedule", {"gpipe", "1f1b", "interleaved"})
+      choice("schedule", words_of<PipelineSchedule>())
           .by_default("1f1b")
           .timing_only()
           .means("order in which a worker takes its passes. gpipe: all forward, then all backward; 1f1b: a "
@@ -66,7 +66,7 @@ std::vector<Node> keys() {
                  "`chunks` parts of the model on each worker"),
       integer("chunks").at_least(1).at_most(64).by_default(1).means(
           "with schedule interleaved: parts of the model on each worker, 2 or more"),
-      choice("routing", {"straight", "random", "throughput"})
+      choice("routing", words_of<MicrobatchRouting>())
           .by_default("straight")
           .means("straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
                  "the replicas says who gets whose micro-batch (NoLoCo, arXiv 2506.10911); throughput: to "
@@ -78,12 +78,12 @@ std::vector<Node> keys() {
           "2502.19913)"),
       boolean("reorder").by_default(false).later().means(
           "whether a micro-batch may take two neighbouring parts, of as many layers, in the other order"),
-      choice("paths", {"scheduled", "random"})
+      choice("paths", words_of<PartialPaths>())
           .by_default("scheduled")
           .later()
           .means("with skip or reorder. scheduled: planned so that few micro-batches reach a worker together "
                  "and parts have as much to do, the same at each step; random: drawn for each"),
-      either("cut", {choice("", {"layers", "cost"}), list_of("", integer("").at_least(0)).not_empty()})
+      either("cut", {choice("", words_of<PipelineCut>()), list_of("", integer("").at_least(0)).not_empty()})
           .by_default("layers")
           .means(
               "layers: parts of as many layers, the first ones one more; cost: of as much work, the output "
@@ -203,7 +203,7 @@ BoundarySpec parse_boundary(const Json& json, int parts) {
 
 void parse_cut(const Json& cut, PipelineSpec& spec) {
   if (cut.is_string()) {
-    spec.cut = cut == "cost" ? PipelineCut::kCost : PipelineCut::kLayers;
+    spec.cut = from_word<PipelineCut>(cut, "pipeline.cut");
     return;
   }
   spec.cut = PipelineCut::kGiven;
@@ -300,18 +300,13 @@ PipelineSpec parse_pipeline(const Json& resolved) {
   spec.stages = json.at("stages");
   spec.microbatches = json.at("microbatches");
   const std::string schedule = json.at("schedule");
-  spec.schedule = schedule == "gpipe"  ? PipelineSchedule::kGpipe
-                  : schedule == "1f1b" ? PipelineSchedule::k1f1b
-                                       : PipelineSchedule::kInterleaved;
+  spec.schedule = from_word<PipelineSchedule>(schedule, "pipeline.schedule");
   spec.chunks = json.at("chunks");
   const std::string routing = json.at("routing");
-  spec.routing = routing == "random"       ? MicrobatchRouting::kRandom
-                 : routing == "throughput" ? MicrobatchRouting::kThroughput
-                                           : MicrobatchRouting::kStraight;
+  spec.routing = from_word<MicrobatchRouting>(routing, "pipeline.routing");
   spec.skip = json.value("skip", 0);
   spec.reorders = json.value("reorder", false);
-  spec.partial =
-      json.value("paths", "scheduled") == "random" ? PartialPaths::kRandom : PartialPaths::kScheduled;
+  spec.partial = from_word<PartialPaths>(json.value("paths", word_of(spec.partial)), "pipeline.paths");
   parse_cut(json.at("cut"), spec);
   spec.backward = json.at("backward");
   spec.blocks = json.at("sends") == "blocking";

@@ -13,6 +13,7 @@
 #include "core/codec.h"
 #include "core/json.h"
 #include "core/options.h"
+#include "core/words.h"
 
 namespace longhaul {
 
@@ -24,19 +25,40 @@ namespace longhaul {
 //                 forward pass (PipeDream-Flush; Megatron-LM, arXiv 2104.04473, figure 3)
 //   kInterleaved  the same with several parts of the model on each worker (arXiv 2104.04473, figure 4)
 enum class PipelineSchedule { kGpipe, k1f1b, kInterleaved };
+template <>
+struct Words<PipelineSchedule> {
+  static constexpr Word<PipelineSchedule> all[] = {{PipelineSchedule::kGpipe, "gpipe"},
+                                                   {PipelineSchedule::k1f1b, "1f1b"},
+                                                   {PipelineSchedule::kInterleaved, "interleaved"}};
+};
 
 // kStraight: through the stages of its own replica. kRandom: at each hop a fresh permutation of the replicas
 // says who gets whose micro-batch; the backward pass goes the same path back. kThroughput: each worker hands
 // it to the worker of the next stage that is fastest by what it has measured (SWARM, arXiv 2301.11913;
 // replay/wiring.h); a worker takes what comes, backward passes first.
 enum class MicrobatchRouting { kStraight, kRandom, kThroughput };
+template <>
+struct Words<MicrobatchRouting> {
+  static constexpr Word<MicrobatchRouting> all[] = {{MicrobatchRouting::kStraight, "straight"},
+                                                    {MicrobatchRouting::kRandom, "random"},
+                                                    {MicrobatchRouting::kThroughput, "throughput"}};
+};
 
 // How the model is cut: into parts of as many layers, or of as much work, or as given.
 enum class PipelineCut { kLayers, kCost, kGiven };
+template <>
+struct Words<PipelineCut> {
+  static constexpr Word<PipelineCut> all[] = {{PipelineCut::kLayers, "layers"}, {PipelineCut::kCost, "cost"}};
+};
 
 // Which parts a micro-batch leaves out, and which it takes in the other order. kScheduled: so that few reach
 // a worker together (core/plan/paths.h), the same at each step; kRandom: drawn for each.
 enum class PartialPaths { kScheduled, kRandom };
+template <>
+struct Words<PartialPaths> {
+  static constexpr Word<PartialPaths> all[] = {{PartialPaths::kScheduled, "scheduled"},
+                                               {PartialPaths::kRandom, "random"}};
+};
 
 // How what passes one way travels at each hop, from part p to p + 1 (or back): quantized, or, without a
 // format, in the numbers of workload.wire. One format for all hops, or a list by hop.

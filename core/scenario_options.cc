@@ -108,7 +108,7 @@ Node train_options() {
               choice("device", {"auto", "cpu", "cuda"})
                   .by_default("auto")
                   .means("where the replicas live; auto takes a GPU when there is one"),
-              choice("precision", {"float32", "bf16"})
+              choice("precision", words_of<Precision>())
                   .by_default("float32")
                   .means("of the matrix products; with bf16 weights, optimizer and residual stream stay "
                          "float32"),
@@ -257,7 +257,7 @@ Node tcp_options() {
 }
 
 Node rank_order_options(const std::vector<std::string>& without_sites) {
-  return either("rank_order", {choice("", {"blocks", "round-robin", "random", "optimized"}),
+  return either("rank_order", {choice("", words_of<RankOrderSpec::Kind>()),
                                list_of("", integer("").at_least(0)).not_empty()})
       .by_default("blocks")
       .means(

@@ -670,7 +670,7 @@ Json Training::summary() const {
   json["arena_bytes"] = arena_.bytes();
   json["device"] = to_string(device_);
   json["backend"] = backend_->name();
-  json["precision"] = to_string(train_.precision);
+  json["precision"] = word_of(train_.precision);
   if (accelerator_) {
     json["replicas_at_once"] = accelerator_->replicas_at_once();
     json["sequences_at_once"] = accelerator_->sequences_at_once();

@@ -135,7 +135,7 @@ Json training_speed(const ModelShape& shape, int replicas, int batch, Precision 
           {"parameters", shape.parameters()},
           {"context", shape.context},
           {"batch", batch},
-          {"precision", to_string(precision)},
+          {"precision", word_of(precision)},
           {"replicas_at_once", bench.accelerator().replicas_at_once()},
           {"sequences_at_once", bench.accelerator().sequences_at_once()},
           {"step_s", seconds},
@@ -148,8 +148,8 @@ Json training_speed(const ModelShape& shape, int replicas, int batch, Precision 
 Json against_the_loop(const ModelShape& shape, int replicas, int batch, Precision precision, int steps) {
   const double stacked = Bench(shape, replicas, batch, precision, true).step(4, steps),
                loop = Bench(shape, replicas, batch, precision, false).step(2, 3);
-  return {{"replicas", replicas}, {"parameters", shape.parameters()},  {"context", shape.context},
-          {"batch", batch},       {"precision", to_string(precision)}, {"stacked_step_s", stacked},
+  return {{"replicas", replicas}, {"parameters", shape.parameters()}, {"context", shape.context},
+          {"batch", batch},       {"precision", word_of(precision)},  {"stacked_step_s", stacked},
           {"loop_step_s", loop},  {"times_the_loop", loop / stacked}};
 }
 

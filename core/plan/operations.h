@@ -13,6 +13,7 @@
 #include "core/model_shape.h"
 #include "core/plan/dynamic_steps.h"
 #include "core/plan/pipeline.h"
+#include "core/words.h"
 
 namespace longhaul {
 
@@ -33,6 +34,16 @@ enum class Grouping {
   kTargets,         // each draws its own, so that some get more and some less, or nothing
   kRegularTargets,  // and each gets from as many as it sends to
 };
+template <>
+struct Words<Grouping> {
+  static constexpr Word<Grouping> all[] = {{Grouping::kEveryone, "everyone"},
+                                           {Grouping::kRandom, "random"},
+                                           {Grouping::kSites, "sites"},
+                                           {Grouping::kTwoLevel, "two-level"},
+                                           {Grouping::kGrid, "grid"},
+                                           {Grouping::kTargets, "targets"},
+                                           {Grouping::kRegularTargets, "regular-targets"}};
+};
 
 // Whether replicas send to targets of their own (Operation::targets).
 bool has_targets(Grouping grouping);
@@ -46,6 +57,16 @@ enum class OperationKind {
   kSend,           // the mean of its own and those that were sent to it; of a grouping with targets
   kAllToAll,       // of each contribution the part that is for it: the units that become its own
   kMerge,          // the model that a synchronizer keeps, after a step with contributions as they come
+};
+template <>
+struct Words<OperationKind> {
+  static constexpr Word<OperationKind> all[] = {{OperationKind::kAllReduce, "all-reduce"},
+                                                {OperationKind::kGroupAverage, "group-average"},
+                                                {OperationKind::kAllGather, "all-gather"},
+                                                {OperationKind::kReduceScatter, "reduce-scatter"},
+                                                {OperationKind::kSend, "send"},
+                                                {OperationKind::kAllToAll, "all-to-all"},
+                                                {OperationKind::kMerge, "merge"}};
 };
 
 // One row that each participant contributes, or columns of it.
@@ -175,7 +196,7 @@ struct OperationPlan {
   // as long as it would take it to do their steps one after the other; or as long as one of them, if it is as
   // fast as all.
   bool takes_whole_batch = false, is_as_fast_as_all = false;
-  bool has_own_data = false;  // each replica draws from its own part of the text
+  bool has_own_data = false;            // each replica draws from its own part of the text
   // One part, where the case has no pipeline. With stages each rule is of one of them.
   PipelinePlan pipeline = {};
   std::vector<GradientDelay> delays = {};  // of all columns; empty: no delay. They take no time.

@@ -15,17 +15,6 @@
 namespace longhaul {
 namespace {
 
-// In the order of their enumerations.
-constexpr const char* kSchedules[] = {"gpipe", "1f1b", "interleaved"};
-constexpr const char* kRoutings[] = {"straight", "random", "throughput"};
-
-template <std::size_t kCount>
-int word_index(const std::string& word, const char* const (&words)[kCount], const char* key) {
-  for (std::size_t i = 0; i < kCount; ++i)
-    if (word == words[i]) return static_cast<int>(i);
-  throw InputError(key, fmt::format("found \"{}\"", word), "a word of docs/formats.md");
-}
-
 // Floating-point operations of a forward pass of one token: two for each weight of a matrix, and attention
 // over the half of the context that a token sees on average. An embedding is looked up.
 double layer_work(const ModelShape& shape) {
@@ -323,8 +312,8 @@ std::vector<PipelineTask> tasks_of_stage(const PipelinePlan& plan, int stage) {
 Json to_json(const PipelinePlan& plan) {
   Json json = {{"stages", plan.stages},
                {"microbatches", plan.microbatches},
-               {"schedule", kSchedules[static_cast<int>(plan.schedule)]},
-               {"routing", kRoutings[static_cast<int>(plan.routing)]},
+               {"schedule", word_of(plan.schedule)},
+               {"routing", word_of(plan.routing)},
                {"backward", plan.backward},
                {"blocks", plan.blocks},
                {"parts", Json::array()},
@@ -394,8 +383,8 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
   };
   plan.stages = count("stages", kMostTasks);
   plan.microbatches = count("microbatches", kMostTasks);
-  plan.schedule = static_cast<PipelineSchedule>(word_index(json.at("schedule"), kSchedules, "schedule"));
-  plan.routing = static_cast<MicrobatchRouting>(word_index(json.at("routing"), kRoutings, "routing"));
+  plan.schedule = from_word<PipelineSchedule>(json.at("schedule"), "schedule");
+  plan.routing = from_word<MicrobatchRouting>(json.at("routing"), "routing");
   plan.backward = json.at("backward");
   plan.blocks = json.at("blocks");
   std::int64_t end = 0;

@@ -20,25 +20,10 @@
 namespace longhaul {
 namespace {
 
-// Both in the order of their enumerations.
-constexpr const char* kGroupings[] = {"everyone", "random",  "sites",          "two-level",
-                                      "grid",     "targets", "regular-targets"};
-constexpr const char* kFetches = "fetches";  // of completion.late
-constexpr const char* kKinds[] = {"all-reduce", "group-average", "all-gather", "reduce-scatter",
-                                  "send",       "all-to-all",    "merge"};
-
+constexpr const char* kFetches = "fetches";          // of completion.late
 constexpr const char* kMachines[] = {"one", "all"};  // of whole_batch: as fast as one replica's, or as all
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// The place of `word` in `words`.
-template <std::size_t kCount>
-int place_of(const std::string& word, const char* const (&words)[kCount], const char* key) {
-  const auto found = std::find(std::begin(words), std::end(words), word);
-  if (found == std::end(words))
-    throw InputError(key, fmt::format("found \"{}\"", word), fmt::format("{}", fmt::join(words, ", ")));
-  return static_cast<int>(found - std::begin(words));
-}
 
 Json to_json(const PayloadPart& part) {
   Json json = {{"tensor", part.tensor}, {"codec", to_json(part.codec)}};
@@ -108,14 +93,14 @@ Json to_json(const Completion& completion) {
 
 Json to_json(const OperationRule& rule) {
   Json json = {{"name", rule.name},
-               {"kind", kKinds[static_cast<int>(rule.kind)]},
+               {"kind", word_of(rule.kind)},
                {"collective", rule.collective},
                {"every", rule.every},
                {"phase", rule.phase},
                {"first_step", rule.first_step},
                {"last_step", rule.last_step},
                {"before_optimizer", rule.before_optimizer},
-               {"grouping", kGroupings[static_cast<int>(rule.grouping)]},
+               {"grouping", word_of(rule.grouping)},
                {"group_size", rule.group_size},
                {"sharded", rule.sharded},
                {"overlap_steps", rule.overlap_steps},
@@ -240,14 +225,14 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
   OperationRule rule;
   const auto take = [&json](const char* key, auto& value) { value = json.value(key, value); };
   rule.name = json.at("name").get<std::string>();
-  rule.kind = static_cast<OperationKind>(place_of(json.value("kind", kKinds[0]), kKinds, "kind"));
+  rule.kind = from_word<OperationKind>(json.value("kind", word_of(rule.kind)), "kind");
   rule.collective = json.at("collective").get<std::string>();
   rule.every = json.at("every");
   take("phase", rule.phase);
   take("first_step", rule.first_step);
   take("last_step", rule.last_step);
   take("before_optimizer", rule.before_optimizer);
-  rule.grouping = static_cast<Grouping>(place_of(json.at("grouping"), kGroupings, "grouping"));
+  rule.grouping = from_word<Grouping>(json.at("grouping"), "grouping");
   take("across_every", rule.across_every);
   take("group_size", rule.group_size);
   for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));

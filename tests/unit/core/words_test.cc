@@ -1,0 +1,54 @@
+#include "core/words.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/case.h"
+#include "core/inner_optimizer.h"
+#include "core/network_spec.h"
+#include "core/pipeline.h"
+#include "core/plan/operations.h"
+
+namespace longhaul {
+namespace {
+
+template <class Enumeration>
+class WordsOf : public testing::Test {};
+
+using Enumerations =
+    testing::Types<PipelineSchedule, MicrobatchRouting, PipelineCut, PartialPaths, Grouping, OperationKind,
+                   InnerOptimizer, MuonScale, NodeParallelism, Precision, RankOrderSpec::Kind>;
+TYPED_TEST_SUITE(WordsOf, Enumerations);
+
+TYPED_TEST(WordsOf, ComeBackAsTheirValues) {
+  std::set<std::string> words;
+  std::set<TypeParam> values;
+  for (const Word<TypeParam>& known : Words<TypeParam>::all) {
+    EXPECT_EQ(from_word<TypeParam>(known.word, ""), known.value);
+    EXPECT_STREQ(word_of(known.value), known.word);
+    words.insert(known.word);
+    values.insert(known.value);
+  }
+  EXPECT_EQ(words.size(), std::size(Words<TypeParam>::all));
+  EXPECT_EQ(values.size(), words.size());
+}
+
+TYPED_TEST(WordsOf, RefuseAnUnknownWord) {
+  try {
+    from_word<TypeParam>("perhaps", "here");
+    FAIL() << "\"perhaps\" was taken";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "here");
+    EXPECT_EQ(error.parts().found, "found \"perhaps\"");
+    EXPECT_EQ(error.parts().allowed, join(words_of<TypeParam>()));
+  }
+}
+
+TEST(Words, SayTheirValueInOrder) {
+  EXPECT_EQ(words_of<PipelineSchedule>(), (std::vector<std::string>{"gpipe", "1f1b", "interleaved"}));
+  EXPECT_EQ(from_word<MicrobatchRouting>("throughput", ""), MicrobatchRouting::kThroughput);
+}
+
+}  // namespace
+}  // namespace longhaul
