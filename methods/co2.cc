@@ -62,9 +62,11 @@ std::vector<std::string> warnings(const Case& one) {
 
 Method co2_method() {
   using namespace co2;
-  return {"co2",     "outer steps with momentum, a round late and damped by staleness (arXiv 2401.16265)",
-          options(), plan,
-          check,     warnings};
+  return {
+      "co2",           "outer steps with momentum, a round late and damped by staleness (arXiv 2401.16265)",
+      options(),       plan,
+      check,           warnings,
+      keeps_outer_step};
 }
 
 }  // namespace longhaul

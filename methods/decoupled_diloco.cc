@@ -77,7 +77,8 @@ Method decoupled_diloco_method() {
           options(),
           plan,
           check,
-          no_warnings};
+          no_warnings,
+          keeps_slow_weights};
 }
 
 }  // namespace longhaul

@@ -2,6 +2,7 @@
 // step with each Δ that arrives, and a step of its momentum with every N-th. Here all replicas arrive
 // together, so N is a number of rounds. They take H steps each, or with dynamic local steps (DyLU)
 // as many as fit into the time of the fastest.
+#include "core/plan/kept_rows.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/method.h"
 
@@ -19,6 +20,10 @@ std::vector<Node> options() {
            .means("outer steps for each step of the momentum (K), those between being plain; 1: each, which "
                   "is diloco"),
        dynamic_steps_option()});
+}
+
+std::vector<std::string> keeps(const Json&) {
+  return {kSlowWeightsRow, kOuterMomentumRow, "outer_buffer"};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -45,7 +50,8 @@ Method delayed_nesterov_method() {
           options(),
           plan,
           check,
-          warnings};
+          warnings,
+          keeps};
 }
 
 }  // namespace longhaul

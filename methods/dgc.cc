@@ -24,6 +24,10 @@ std::vector<Node> options() {
   return all;
 }
 
+std::vector<std::string> keeps(const Json&) {
+  return {"velocity"};
+}
+
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule rule;
   rule.before_optimizer = true;
@@ -57,10 +61,10 @@ void check(const Case& one) {
 
 Method dgc_method() {
   using namespace dgc;
-  return {"dgc",        "the largest columns of the accumulated momentum every step (arXiv 1712.01887)",
-          options(),    plan,
-          check,        no_warnings,
-          {{"lr", 0.1}}};
+  return {"dgc",     "the largest columns of the accumulated momentum every step (arXiv 1712.01887)",
+          options(), plan,
+          check,     no_warnings,
+          keeps,     {{"lr", 0.1}}};
 }
 
 }  // namespace longhaul

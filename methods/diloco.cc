@@ -53,9 +53,10 @@ std::vector<std::string> warnings(const Case& one) {
 
 Method diloco_method() {
   using namespace diloco;
-  return {"diloco",  "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
-          options(), plan,
-          check,     warnings};
+  return {"diloco",        "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
+          options(),       plan,
+          check,           warnings,
+          keeps_outer_step};
 }
 
 }  // namespace longhaul

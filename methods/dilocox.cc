@@ -42,9 +42,10 @@ std::vector<std::string> warnings(const Case& one) {
 
 Method dilocox_method() {
   using namespace dilocox;
-  return {"dilocox", "DiLoCo with low-rank outer gradients a round late (arXiv 2506.21263)",
-          options(), plan,
-          check,     warnings};
+  return {"dilocox",       "DiLoCo with low-rank outer gradients a round late (arXiv 2506.21263)",
+          options(),       plan,
+          check,           warnings,
+          keeps_outer_step};
 }
 
 }  // namespace longhaul

@@ -117,7 +117,8 @@ Method ist_method() {
           options(),
           plan,
           check,
-          warnings};
+          warnings,
+          keeps_slow_weights};
 }
 
 }  // namespace longhaul

@@ -35,6 +35,7 @@ Method muloco_method() {
           plan,
           check,
           overlap_warnings,
+          keeps_outer_step,
           {{"name", "muon"}}};
 }
 

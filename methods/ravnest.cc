@@ -48,6 +48,15 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
+// Row i has the gradient of the last step that leaves i when divided by the longest delay.
+std::vector<std::string> keeps(const Json& options) {
+  const int most =
+      options.at("delay").is_number() ? options["delay"].get<int>() : options.at("stages").get<int>() - 1;
+  std::vector<std::string> rows;
+  for (int i = 0; i < most; ++i) rows.push_back(fmt::format("late_gradient_{}", i));
+  return rows;
+}
+
 void check_stages(const Case& one, const ModelShape& model) {
   const int stages = one.method.options.at("stages");
   if (one.method.options.at("delay") == "stages" && stages > model.layers)
@@ -73,7 +82,8 @@ Method ravnest_method() {
   using namespace ravnest;
   return {"ravnest", "stages with late updates inside clusters, averages between them (arXiv 2401.01728)",
           options(), plan,
-          check,     overlap_warnings};
+          check,     overlap_warnings,
+          keeps};
 }
 
 }  // namespace longhaul

@@ -33,9 +33,13 @@ void check(const Case& one) {
 
 Method sparseloco_method() {
   using namespace sparseloco;
-  return {"sparseloco", "the largest columns of the outer gradients every H steps (arXiv 2508.15706)",
-          options(),    plan,
-          check,        no_warnings};
+  return {"sparseloco",
+          "the largest columns of the outer gradients every H steps (arXiv 2508.15706)",
+          options(),
+          plan,
+          check,
+          no_warnings,
+          keeps_slow_weights};
 }
 
 }  // namespace longhaul

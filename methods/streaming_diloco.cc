@@ -152,7 +152,8 @@ Method streaming_diloco_method() {
           options(),
           plan,
           check,
-          fragment_warnings};
+          fragment_warnings,
+          keeps_outer_step};
 }
 
 }  // namespace longhaul

@@ -4,32 +4,18 @@
 
 #include <algorithm>
 
+#include "core/plan/kept_rows.h"
 #include "core/units.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {
-namespace {
-
-// Bytes a parameter that a method keeps between its exchanges. Where weights themselves are averaged: none.
-double outer_bytes(const OperationPlan& plan) {
-  bool slow_weights = false, feedback = false;
-  for (const OperationRule& rule : plan.rules)
-    for (const PayloadPart& part : rule.payload) {
-      slow_weights = slow_weights || part.tensor == "delta" || part.tensor == "phi";
-      feedback = feedback || part.codec.feedback != Feedback::kNone;
-    }
-  return (slow_weights ? 8. : 0.) + (feedback ? 4. : 0.);
-}
-
-}  // namespace
-
 MemoryNeed memory_need(const PlanRequest& plan, const Case& one) {
   const double each = static_cast<double>(plan.parameters) / plan.hardware.per_node;
   MemoryNeed need;
   need.weights = 6 * each;
   need.gradients = 4 * each;
   need.optimizer = 8 * each;
-  need.outer_state = outer_bytes(plan_of(one)) * each;
+  need.outer_state = 4 * static_cast<double>(kept_rows(plan_of(one)).size()) * each;
   need.available = plan.hardware.memory;
   if (plan.model) need.sequence = (2. * plan.model->layers + 34) * plan.model->context * plan.model->hidden;
   return need;

@@ -14,7 +14,7 @@ struct MemoryNeed {
   double weights = 0;      // bf16 copy 2, float32 master 4
   double gradients = 0;    // 4
   double optimizer = 0;    // two moments 8
-  double outer_state = 0;  // of the method: slow weights 4 and momentum 4; error feedback 4
+  double outer_state = 0;  // of the method: 4 for each row that it keeps (core/plan/kept_rows.h)
   // Of one sequence with every layer computed again: (2 · layers + 34) · context · hidden (arXiv 2205.05198);
   // 0 where the shape is not known.
   double sequence = 0;

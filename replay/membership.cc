@@ -8,6 +8,7 @@
 #include "core/errors.h"
 #include "core/hash.h"
 #include "core/index.h"
+#include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
 #include "core/random.h"
 #include "replay/absence_trace.h"
@@ -20,24 +21,11 @@ namespace {
 constexpr int kMostIdleEvents = 5000;
 constexpr int kMostVainEvents = 2000000;
 
-// EF21.
-bool feeds_back_changes(const OperationPlan& plan) {
-  return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-    return std::any_of(rule.payload.begin(), rule.payload.end(),
-                       [](const PayloadPart& part) { return part.codec.feedback == Feedback::kEf21; });
-  });
-}
-
 }  // namespace
 
 double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
-  if (recovery.state_bytes) return *recovery.state_bytes;
-  const bool has_outer_step =
-      std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-        const std::vector<std::string> tensors = rule.tensors();
-        return std::count(tensors.begin(), tensors.end(), "delta") > 0;
-      });
-  return has_outer_step ? 20 : 12;
+  // Weights and the two moments. What codecs feed back is each replica's own.
+  return recovery.state_bytes.value_or(4. * (3 + static_cast<double>(plan.keeps.size())));
 }
 
 void check_crashes(const Case& one, const OperationPlan& plan) {
@@ -61,7 +49,7 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
     throw InputError(path, fmt::format("{} with train and {} (method \"{}\")", found, what, one.method.label),
                      "recovery.on_failure \"wait\", or no train section", why);
   };
-  if (feeds_back_changes(plan))
+  if (feeds_back(plan, Feedback::kEf21))
     refuse("error_feedback \"ef21\"", "its mean of what all have sent holds for the same members alone");
   if (!plan.delays.empty())
     refuse("late gradients", "one who comes back lacks those of the steps that it did not take");

@@ -9,6 +9,7 @@
 #include "core/errors.h"
 #include "core/index.h"
 #include "core/limits.h"
+#include "core/plan/kept_rows.h"
 #include "core/scenario_options.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/safetensors.h"
@@ -222,24 +223,19 @@ class OuterStep {
 
   // What the file must have, then all.
   std::vector<Slot> slots() {
+    const std::vector<std::string> kept = kept_rows(plan_);
     tables_ = {Slot::kWeights};
-    for (const Slot slot : update_->rows()) tables_.push_back(slot);
     for (const Slot slot : update_->changed_state()) tables_.push_back(slot);
-    bool has_gradient = update_->has_own_optimizer(), has_error = false, has_mean = false;
-    if (has_gradient) tables_.insert(tables_.end(), {Slot::kFirstMoment, Slot::kSecondMoment});
-    for (const OperationRule& rule : plan_.rules)
-      for (const PayloadPart& part : rule.payload) {
-        has_gradient |= part.tensor == "gradient";
-        has_error |= part.codec.feedback != Feedback::kNone;
-        has_mean |= part.codec.feedback == Feedback::kEf21;
-      }
-    if (has_gradient) tables_.push_back(Slot::kGradient);
-    if (has_error) tables_.push_back(Slot::kError);
-    if (has_mean) tables_.push_back(Slot::kSentMean);
-    std::vector<Slot> all = slots_with(update_->rows());
-    if (has_error) all.push_back(Slot::kError);
-    if (has_mean) all.push_back(Slot::kSentMean);
-    return all;
+    if (update_->has_own_optimizer())
+      tables_.insert(tables_.end(), {Slot::kFirstMoment, Slot::kSecondMoment});
+    const bool sends_gradient =
+        std::any_of(plan_.rules.begin(), plan_.rules.end(), [](const OperationRule& rule) {
+          const std::vector<std::string> tensors = rule.tensors();
+          return std::count(tensors.begin(), tensors.end(), "gradient") > 0;
+        });
+    if (update_->has_own_optimizer() || sends_gradient) tables_.push_back(Slot::kGradient);
+    for (const std::string& name : kept) tables_.push_back(slot_named(name));
+    return slots_with(kept);
   }
 
   std::string needed() const {

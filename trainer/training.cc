@@ -13,6 +13,7 @@
 #include "core/hash.h"
 #include "core/index.h"
 #include "core/model_shape.h"
+#include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
 #include "core/training_text.h"
 #include "methods/common/registry.h"
@@ -73,21 +74,6 @@ bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
   return std::any_of(plan.rules.begin(), plan.rules.end(), is_so);
 }
 
-// Whether a codec of the plan has one of these.
-bool feeds_back(const OperationPlan& plan, std::initializer_list<Feedback> kinds) {
-  for (const OperationRule& rule : plan.rules)
-    for (const PayloadPart& part : rule.payload)
-      if (std::find(kinds.begin(), kinds.end(), part.codec.feedback) != kinds.end()) return true;
-  return false;
-}
-
-std::vector<Slot> slots_of(const OperationPlan& plan, const Update& update) {
-  std::vector<Slot> slots = slots_with(update.rows());
-  if (feeds_back(plan, {Feedback::kClassic, Feedback::kEf21})) slots.push_back(Slot::kError);
-  if (feeds_back(plan, {Feedback::kEf21})) slots.push_back(Slot::kSentMean);
-  return slots;
-}
-
 }  // namespace
 
 Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
@@ -109,7 +95,7 @@ Training::Training(const Case& one, Device device, std::unique_ptr<Backend> back
       schedule_(std::move(schedule)),
       exchanges_gradients_(any_rule(plan_, [](const OperationRule& rule) { return rule.before_optimizer; })),
       update_(make_update(case_.method)),
-      arena_(slots_of(plan_, *update_), case_.replicas, train_.model.parameters(),
+      arena_(slots_with(kept_rows(plan_)), case_.replicas, train_.model.parameters(),
              block_of(ranks, case_.replicas)),
       microbatches_(plan_.pipeline, arena_.parameters(),
                     [this](const float* weights, float* gradient, const Batch& batch) {

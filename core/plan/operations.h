@@ -197,6 +197,7 @@ struct OperationPlan {
   // fast as all.
   bool takes_whole_batch = false, is_as_fast_as_all = false;
   bool has_own_data = false;            // each replica draws from its own part of the text
+  std::vector<std::string> keeps = {};  // rows that the method keeps, by name (kept_rows.h)
   // One part, where the case has no pipeline. With stages each rule is of one of them.
   PipelinePlan pipeline = {};
   std::vector<GradientDelay> delays = {};  // of all columns; empty: no delay. They take no time.

@@ -319,6 +319,7 @@ void read_header(const Json& json, Trace& trace) {
     trace.plan.takes_whole_batch = true;
     trace.plan.is_as_fast_as_all = machine == kMachines[1];
   }
+  trace.plan.keeps = json.value("keeps", trace.plan.keeps);
   if (json.contains("pipeline"))
     trace.plan.pipeline = pipeline_from(json["pipeline"], trace.context.parameters);
   const int stages = trace.plan.pipeline.stages;
@@ -510,6 +511,7 @@ void write_trace(const Trace& trace, std::ostream& out) {
                  {"parameters", context.parameters},
                  {"evaluate_every", trace.evaluate_every},
                  {"rules", rules}};
+  if (!trace.plan.keeps.empty()) header["keeps"] = trace.plan.keeps;
   if (trace.plan.takes_whole_batch) header["whole_batch"] = kMachines[trace.plan.is_as_fast_as_all];
   if (trace.plan.pipeline.has_stages()) header["pipeline"] = to_json(trace.plan.pipeline);
   if (needs_sites(trace.plan)) header["sites"] = context.site_of;

@@ -4,8 +4,17 @@
 
 #include "core/errors.h"
 #include "core/index.h"
+#include "core/plan/kept_rows.h"
 
 namespace longhaul {
+
+std::vector<std::string> keeps_slow_weights(const Json&) {
+  return {kSlowWeightsRow};
+}
+
+std::vector<std::string> keeps_outer_step(const Json&) {
+  return {kSlowWeightsRow, kOuterMomentumRow};
+}
 namespace {
 
 // Behind what the part has; ranges that touch become one.

@@ -29,9 +29,14 @@ struct Method {
   void (*check)(const Case& one);
   // What a user should know before running it; empty: nothing.
   std::vector<std::string> (*warnings)(const Case& one);
+  // The rows that a replica keeps for the method, by name (core/plan/kept_rows.h); null: none.
+  std::vector<std::string> (*keeps)(const Json& options) = nullptr;
   // Its own defaults of keys of train.optimizer (core/inner_optimizer.h).
   Json optimizer = Json::object();
 };
+
+std::vector<std::string> keeps_slow_weights(const Json& options);
+std::vector<std::string> keeps_outer_step(const Json& options);  // slow weights and momentum
 
 // The common pieces of the methods' declarations and checks.
 Node inner_steps_option(int fallback);

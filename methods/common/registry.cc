@@ -26,6 +26,12 @@ const std::vector<Node>& train_options() {
   return section.children;
 }
 
+OperationPlan method_plan(const MethodSpec& method, const PlannedModel& model) {
+  OperationPlan plan = method_named(method.name).plan(method, model);
+  plan.keeps = rows_kept_by(method);
+  return plan;
+}
+
 // Where times decide whose stage a micro-batch meets, stages of all replicas must be the same.
 void check_routing(const Case& one, const OperationPlan& plan) {
   if (one.pipeline.routing != MicrobatchRouting::kThroughput) return;
@@ -82,13 +88,18 @@ std::vector<Node> method_options() {
   return sections;
 }
 
+std::vector<std::string> rows_kept_by(const MethodSpec& method) {
+  const auto keeps = method_named(method.name).keeps;
+  return keeps ? keeps(method.options) : std::vector<std::string>();
+}
+
 OperationPlan plan_of(const Case& one) {
   const WorkloadSpec& workload = one.workload;
   PlannedModel model{workload.parameters, {}, workload.wire};
   if (workload.model) model = planned_model(*workload.model, workload.wire);
   model.parameters = workload.parameters;
   OperationPlan plan = with_stages(
-      method_named(one.method.name).plan(one.method, model),
+      method_plan(one.method, model),
       pipeline_plan(one.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire),
       model);
   plan.dynamic_steps = dynamic_steps_of(one);
@@ -100,7 +111,7 @@ OperationPlan trained_plan_of(const Case& one) {
   const PlannedModel model = planned_model(shape, one.workload.wire);
   const std::int64_t tokens = std::int64_t{one.train->batch} * shape.context;
   OperationPlan plan =
-      with_stages(method_named(one.method.name).plan(one.method, model),
+      with_stages(method_plan(one.method, model),
                   pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire), model);
   plan.dynamic_steps = dynamic_steps_of(one);
   check_routing(one, plan);

@@ -18,6 +18,8 @@ std::vector<Node> method_options();
 
 PlannedModel planned_model(const ModelShape& shape, Wire wire);
 
+std::vector<std::string> rows_kept_by(const MethodSpec& method);
+
 // Of the model that the network carries (workload), and of the one that is trained, which may be a smaller
 // stand-in for it.
 OperationPlan plan_of(const Case& one);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/csv.h"
+#include "methods/common/registry.h"
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"
 #include "tests/unit/trainer/operation_support.h"
@@ -25,7 +26,7 @@ constexpr int kContribution = 73 * (16 * 2 + 16);
 TEST(ToyMethod, ItsStepIsTheOneWorkedOutByHand) {
   const MethodSpec method{"toy-fragments", "toy", {{"outer_lr", 0.5}, {"mixing", 0.5}}};
   const auto update = make_update(method);
-  std::vector<Slot> slots = slots_with(update->rows());
+  std::vector<Slot> slots = slots_with(rows_kept_by(method));
   slots.push_back(Slot::kError);
   Arena arena(slots, 2, 2);
   const auto backend = make_loop_backend();

@@ -158,7 +158,7 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
   }
 
   void take(const LocalStep& local) override {
-    std::vector<Slot> slots = operations_.update().rows();
+    std::vector<Slot> slots = method_slots();
     slots.push_back(Slot::kWeights);
     before_rows_change_();
     for (const Slot slot : slots) download(slot);
@@ -235,13 +235,23 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     if (slot == Slot::kWeights) optimizer_.weights_have_changed();
   }
 
+  // Those that the method keeps.
+  std::vector<Slot> method_slots() const {
+    const std::vector<Slot> others = {Slot::kWeights,      Slot::kGradient, Slot::kFirstMoment,
+                                      Slot::kSecondMoment, Slot::kError,    Slot::kSentMean};
+    std::vector<Slot> slots;
+    for (const Slot slot : replicas_.arena.slots())
+      if (std::find(others.begin(), others.end(), slot) == others.end()) slots.push_back(slot);
+    return slots;
+  }
+
   // Rows that an operation reads or changes.
   std::vector<Slot> slots_of(const Operation& operation) const {
     if (operation.rule->sharded) return {};  // what all hold alike
     if (operations_.update().has_own_optimizer()) return replicas_.arena.slots();
     std::vector<Slot> slots = {Slot::kGradient};
     if (!operation.rule->before_optimizer) {
-      slots = operations_.update().rows();
+      slots = method_slots();
       slots.push_back(Slot::kWeights);
       for (const Slot slot : operations_.update().changed_state()) slots.push_back(slot);
     }

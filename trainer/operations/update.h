@@ -100,8 +100,6 @@ class Update {
  public:
   virtual ~Update() = default;
 
-  // Tables of the arena besides those of every replica.
-  virtual std::vector<Slot> rows() const { return {}; }
   // Before start(): the plan that is carried out, and of what.
   virtual void follow(const OperationPlan&, const PlanContext&) {}
   // Once, after the weights are initialized.
@@ -204,7 +202,6 @@ class ColumnwiseOuterUpdate : public Update {
  public:
   explicit ColumnwiseOuterUpdate(const Step& step) : step_(step) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
 
   std::vector<std::string> reads(const Operation&) const override {

@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "core/errors.h"
@@ -18,9 +20,16 @@ std::vector<int> RowBlock::replicas() const {
   return all;
 }
 
-std::vector<Slot> slots_with(const std::vector<Slot>& more) {
+Slot slot_named(const std::string& name) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return {names.insert(name).first->c_str()};
+}
+
+std::vector<Slot> slots_with(const std::vector<std::string>& names) {
   std::vector<Slot> slots = {Slot::kWeights, Slot::kGradient, Slot::kFirstMoment, Slot::kSecondMoment};
-  slots.insert(slots.end(), more.begin(), more.end());
+  for (const std::string& name : names) slots.push_back(slot_named(name));
   return slots;
 }
 

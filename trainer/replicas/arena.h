@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace longhaul {
@@ -38,8 +39,10 @@ inline bool operator!=(Slot a, Slot b) {
   return !(a == b);
 }
 
-// The tables of every replica, and `more` behind them.
-std::vector<Slot> slots_with(const std::vector<Slot>& more);
+// The tables of every replica, and those of these names behind them (core/plan/kept_rows.h).
+std::vector<Slot> slots_with(const std::vector<std::string>& names);
+// A table by a name that need not stay.
+Slot slot_named(const std::string& name);
 
 // Replicas first … end - 1: what one of several processes holds (trainer/ranks/).
 struct RowBlock {

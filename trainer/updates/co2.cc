@@ -21,7 +21,6 @@ class Co2Update : public Update {
         penalty_(options.at("gap_penalty")),
         clip_(options.at("outer_clip")) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum}; }
   void follow(const OperationPlan& plan, const PlanContext&) override {
     for (const OperationRule& rule : plan.rules) last_stage_ = std::max(last_stage_, rule.stage);
   }

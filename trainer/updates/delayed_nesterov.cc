@@ -18,7 +18,6 @@ class DelayedNesterov : public Update {
   DelayedNesterov(float lr, float momentum, int momentum_every)
       : lr_(lr), momentum_(momentum), momentum_every_(momentum_every) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum, kBuffer}; }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum, nothing buffered
   std::vector<std::string> reads(const Operation&) const override { return {"delta"}; }
 

@@ -14,7 +14,6 @@ class DgcUpdate : public Update {
  public:
   DgcUpdate(float momentum, bool masks) : momentum_(momentum), masks_(masks) {}
 
-  std::vector<Slot> rows() const override { return {kVelocity}; }
   bool has_own_optimizer() const override { return true; }
 
   std::pair<Slot, const Slot*> source(const std::string& tensor) const override {

@@ -36,7 +36,6 @@ class SubnetworkUpdate : public Update {
   SubnetworkUpdate(bool averages_outputs, bool resets_shared)
       : averages_outputs_(averages_outputs), resets_shared_(resets_shared) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights}; }
   Slot product() const override { return Slot::kSlowWeights; }
   std::vector<Slot> changed_state() const override { return {Slot::kFirstMoment, Slot::kSecondMoment}; }
 

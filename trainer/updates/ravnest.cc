@@ -47,12 +47,6 @@ class Ravnest : public RowAverage {
     for (int i = 0; i < most_delay; ++i) names_.push_back("late_gradient_" + std::to_string(i));
   }
 
-  // Row i has the gradient of the last step ≡ i (mod the longest delay).
-  std::vector<Slot> rows() const override {
-    std::vector<Slot> slots;
-    for (const std::string& name : names_) slots.push_back({name.c_str()});
-    return slots;
-  }
   void follow(const OperationPlan& plan, const PlanContext&) override { delays_ = plan.delays; }
   bool has_own_optimizer() const override { return !names_.empty(); }
 

@@ -10,7 +10,6 @@ class SparselocoUpdate : public Update {
  public:
   explicit SparselocoUpdate(float lr) : lr_(lr) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights}; }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {

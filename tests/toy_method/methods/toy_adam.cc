@@ -1,4 +1,5 @@
 // The method of docs/howto/add-a-method.md with a table of its own: DiLoCo with Adam as its outer optimizer.
+#include "core/plan/kept_rows.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -9,6 +10,10 @@ std::vector<Node> options() {
       {inner_steps_option(10), number("outer_lr").above(0).by_default(0.1).means("outer learning rate"),
        number("beta1").at_least(0).at_most(0.999).by_default(0.9).means("decay of the first moment"),
        number("beta2").at_least(0).at_most(0.9999).by_default(0.95).means("decay of the second moment")});
+}
+
+std::vector<std::string> keeps(const Json&) {
+  return {kSlowWeightsRow, kOuterMomentumRow, "outer_squares"};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -23,7 +28,8 @@ void check(const Case& one) {
 
 Method toy_adam_method() {
   using namespace toy_adam;
-  return {"toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, check, overlap_warnings};
+  return {"toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, check, overlap_warnings,
+          keeps};
 }
 
 }  // namespace longhaul

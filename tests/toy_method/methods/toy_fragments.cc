@@ -51,9 +51,13 @@ void check(const Case& one) {
 
 Method toy_fragments_method() {
   using namespace toy_fragments;
-  return {"toy-fragments", "two compressed fragments that overlap with compute (a demonstration)",
-          options(),       plan,
-          check,           no_warnings};
+  return {"toy-fragments",
+          "two compressed fragments that overlap with compute (a demonstration)",
+          options(),
+          plan,
+          check,
+          no_warnings,
+          keeps_slow_weights};
 }
 
 }  // namespace longhaul

@@ -29,7 +29,8 @@ Method toy_quorum_method() {
   using namespace toy_quorum;
   return {"toy-quorum",      "an outer step among those who are in time (a demonstration)",
           options(),         plan,
-          check_inner_steps, no_warnings};
+          check_inner_steps, no_warnings,
+          keeps_slow_weights};
 }
 
 }  // namespace longhaul

@@ -12,7 +12,6 @@ class ToyAdam : public Update {
  public:
   ToyAdam(float lr, float beta1, float beta2) : lr_(lr), beta1_(beta1), beta2_(beta2) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights, Slot::kOuterMomentum, kSquares}; }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }  // the moments are zero
   std::vector<std::string> reads(const Operation&) const override { return {"delta"}; }
 

@@ -8,7 +8,6 @@ class ToyFragments : public Update {
  public:
   ToyFragments(float lr, float mixing) : lr_(lr), mixing_(mixing) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights}; }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {

@@ -8,7 +8,6 @@ class ToyQuorum : public Update {
  public:
   explicit ToyQuorum(float lr) : lr_(lr) {}
 
-  std::vector<Slot> rows() const override { return {Slot::kSlowWeights}; }
   void start(Replicas& replicas) override { start_slow_weights(replicas); }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {

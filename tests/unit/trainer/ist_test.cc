@@ -215,7 +215,7 @@ struct Round {
     plan = trained_plan_of(one);
     context = {one.seed, replicas, steps, shape.parameters()};
     update = make_update(one.method);
-    arena = std::make_unique<Arena>(slots_with(update->rows()), replicas, shape.parameters());
+    arena = std::make_unique<Arena>(slots_with(plan.keeps), replicas, shape.parameters());
     backend = make_thread_backend(2, [] {});
     rows = std::make_unique<Replicas>(Replicas{*arena, *backend, log});
     update->follow(plan, context);
@@ -310,7 +310,7 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   plan.rules[1].kind = OperationKind::kAllToAll;
   plan.rules[1].units = units;
   const auto update = make_update({"ist", "ist", {{"unit_outputs", "sum"}, {"shared_moments", "kept"}}});
-  Arena arena(slots_with(update->rows()), 2, 3);
+  Arena arena(slots_with({"slow_weights"}), 2, 3);
   const auto backend = make_loop_backend();
   ExchangeLog log;
   Replicas rows{arena, *backend, log};

@@ -81,7 +81,7 @@ class OneWeight : public testing::Test {
   const PlanContext context_{1, 3, 8, 1};
   const Schedule schedule_ = schedule(history_);
   const std::unique_ptr<Update> update_ = make_update({"decoupled-diloco", "", history_["method"]});
-  Arena arena_{slots_with(update_->rows()), 3, 1};
+  Arena arena_{slots_with({"slow_weights"}), 3, 1};
   const std::unique_ptr<Backend> backend_ = make_loop_backend();
   ExchangeLog log_;
   Replicas replicas_{arena_, *backend_, log_};

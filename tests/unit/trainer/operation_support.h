@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "methods/common/registry.h"
 #include "trainer/operations/operation_runner.h"
 #include "trainer/operations/update.h"
 
@@ -29,13 +30,13 @@ struct UpdateBench {
   UpdateBench(const MethodSpec& method, int replicas, std::int64_t columns,
               const std::vector<Slot>& more = {})
       : update(make_update(method)),
-        arena(slots_of(*update, more), replicas, columns),
+        arena(slots_of(method, more), replicas, columns),
         backend(make_loop_backend()),
         all{arena, *backend, log},
         runner(*update, all) {}
 
-  static std::vector<Slot> slots_of(const Update& update, const std::vector<Slot>& more) {
-    std::vector<Slot> slots = slots_with(update.rows());
+  static std::vector<Slot> slots_of(const MethodSpec& method, const std::vector<Slot>& more) {
+    std::vector<Slot> slots = slots_with(rows_kept_by(method));
     slots.insert(slots.end(), more.begin(), more.end());
     return slots;
   }

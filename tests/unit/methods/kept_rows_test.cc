@@ -1,0 +1,45 @@
+#include "core/plan/kept_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "methods/common/registry.h"
+
+namespace longhaul {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// What the papers' algorithms keep between two exchanges.
+TEST(KeptRows, AreThoseOfEachAlgorithm) {
+  const auto kept = [](const char* name, const Json& options = Json::object()) {
+    return rows_kept_by({name, name, options});
+  };
+  EXPECT_EQ(kept("ddp"), Names());
+  EXPECT_EQ(kept("local-sgd"), Names());
+  for (const char* name :
+       {"diloco", "muloco", "noloco", "eager-diloco", "streaming-diloco", "dilocox", "co2"})
+    EXPECT_EQ(kept(name), (Names{"slow_weights", "outer_momentum"})) << name;
+  for (const char* name : {"sparseloco", "ist", "decoupled-diloco"})
+    EXPECT_EQ(kept(name), (Names{"slow_weights"})) << name << ": no momentum of its own";
+  EXPECT_EQ(kept("dgc"), (Names{"velocity"}));
+  EXPECT_EQ(kept("delayed-nesterov"), (Names{"slow_weights", "outer_momentum", "outer_buffer"}));
+  EXPECT_EQ(kept("ravnest", {{"delay", 2}}), (Names{"late_gradient_0", "late_gradient_1"}));
+  EXPECT_EQ(kept("ravnest", {{"delay", "stages"}, {"stages", 3}}),
+            (Names{"late_gradient_0", "late_gradient_1"}));
+}
+
+TEST(KeptRows, HaveWhatCodecsFeedBackBehindThem) {
+  OperationPlan plan;
+  plan.keeps = {"slow_weights"};
+  OperationRule rule;
+  rule.payload = whole({"delta"}, Wire::kFp32);
+  plan.rules = {rule};
+  EXPECT_EQ(kept_rows(plan), (Names{"slow_weights"}));
+  plan.rules[0].payload[0].codec.feedback = Feedback::kClassic;
+  EXPECT_EQ(kept_rows(plan), (Names{"slow_weights", "error"}));
+  plan.rules[0].payload[0].codec.feedback = Feedback::kEf21;
+  EXPECT_EQ(kept_rows(plan), (Names{"slow_weights", "error", "sent_mean"}));
+}
+
+}  // namespace
+}  // namespace longhaul
