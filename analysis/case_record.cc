@@ -39,37 +39,37 @@ Json collective_of(const Json& options) {
   return nullptr;
 }
 
-void add_identity(const Case& one, const std::string& status, Json& record) {
-  Json parameters = one.method.options;
+void add_identity(const Case& config, const std::string& status, Json& record) {
+  Json parameters = config.method.options;
   parameters.erase("name");
   parameters.erase("label");
-  record["case"] = one.name;
+  record["case"] = config.name;
   record["status"] = status;
-  record["method"] = one.method.name;
-  record["label"] = one.method.label;
-  record["seed"] = one.seed;
-  const Json swept = one.swept.is_null() ? Json::object() : one.swept;
+  record["method"] = config.method.name;
+  record["label"] = config.method.label;
+  record["seed"] = config.seed;
+  const Json swept = config.swept.is_null() ? Json::object() : config.swept;
   record["swept"] = swept;
   // Not over record["swept"]: a record is a vector of its keys, and a new one may move all of them.
   for (const auto& [key, value] : swept.items()) record[key] = value;
   record["parameters"] = parameters;
-  record["replicas"] = one.replicas;
-  if (one.pipeline.has_stages()) {
-    const Json pipeline = one.resolved.at("pipeline");
-    record["workers"] = one.workers();
+  record["replicas"] = config.replicas;
+  if (config.pipeline.has_stages()) {
+    const Json pipeline = config.resolved.at("pipeline");
+    record["workers"] = config.workers();
     for (const char* key : {"stages", "microbatches", "schedule", "routing"}) record[key] = pipeline.at(key);
   }
-  if (one.workload.node) {
-    const Json node = one.resolved.at("workload").at("node");
+  if (config.workload.node) {
+    const Json node = config.resolved.at("workload").at("node");
     for (const char* key : {"devices", "parallelism"}) record[key] = node.at(key);
   }
-  record["collective"] = collective_of(one.method.options);
-  record["fidelity"] = one.network.fidelity;
-  if (topology_named(one.network.topology.name).has_sites)
-    record["rank_order"] = to_string(one.network.rank_order.kind);
-  record["queue"] = queue_setting(one.network.tcp);
-  if (one.network.message_time) record["message_time_s"] = one.network.message_time->mean;
-  record["model_parameters"] = one.workload.parameters;
+  record["collective"] = collective_of(config.method.options);
+  record["fidelity"] = config.network.fidelity;
+  if (topology_named(config.network.topology.name).has_sites)
+    record["rank_order"] = to_string(config.network.rank_order.kind);
+  record["queue"] = queue_setting(config.network.tcp);
+  if (config.network.message_time) record["message_time_s"] = config.network.message_time->mean;
+  record["model_parameters"] = config.workload.parameters;
 }
 
 // Of one rule, by row.
@@ -170,12 +170,12 @@ struct LastSync {
   std::size_t place = 0;
 };
 
-void add_exchanges(const Case& one, const std::string& case_folder, Json& record) {
+void add_exchanges(const Case& config, const std::string& case_folder, Json& record) {
   std::vector<double> sync_s, wait_s, exposed_s, exchange_s;
   std::map<std::string, RuleTimes> by_rule;
   bool has_overlap = false;
-  GroupTimes groups(case_folder, one.workers());
-  std::vector<LastSync> last(as_index(one.workers()));
+  GroupTimes groups(case_folder, config.workers());
+  std::vector<LastSync> last(as_index(config.workers()));
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
   for (ExchangeTable rows(case_folder); rows.next();) {
@@ -202,7 +202,7 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
     if (step != last_step) ++outer_steps;
     last_step = step;
   }
-  const double replicas = one.replicas;
+  const double replicas = config.replicas;
   record["exchanges"] = outer_steps;
   if (groups.sitting_out() > 0) record["sitting_out"] = groups.sitting_out();
   record["bytes_per_sync"] =
@@ -215,32 +215,33 @@ void add_exchanges(const Case& one, const std::string& case_folder, Json& record
   record["wait_s"] = to_json(wait_s);
   record["exposed_s"] = to_json(exposed_s);
   if (has_overlap) record["rules"] = to_json(by_rule);
-  const double rows_per_replica = static_cast<double>(sync_s.size()) / one.workers();
+  const double rows_per_replica = static_cast<double>(sync_s.size()) / config.workers();
   record["exchange_time_s"] = exchange_s.empty() ? 0 : mean(exchange_s) * rows_per_replica;
   record["wait_time_s"] = wait_s.empty() ? 0 : mean(wait_s) * rows_per_replica;
 }
 
 // Mean over replicas.
-double steps_of_a_replica(const Case& one) {
-  return static_cast<double>(dynamic_steps_of(one).taken_by_all(one.replicas, one.steps())) / one.replicas;
+double steps_of_a_replica(const Case& config) {
+  return static_cast<double>(dynamic_steps_of(config).taken_by_all(config.replicas, config.steps())) /
+         config.replicas;
 }
 
 // What a planner counts in. A method that gives all batches to one machine trains on the same tokens.
-void add_pace(const Case& one, double simulated_s, Json& record) {
-  if (one.workload.tokens == 0 && one.workload.accelerators == 1) return;
-  record["accelerator_hours"] = simulated_s / 3600 * one.workload.accelerators * one.workers();
-  if (one.workload.tokens == 0 || simulated_s <= 0) return;
-  record["step_time_s"] = simulated_s / one.steps();
-  record["tokens_per_s"] =
-      steps_of_a_replica(one) * one.replicas * static_cast<double>(one.workload.tokens) / simulated_s;
+void add_pace(const Case& config, double simulated_s, Json& record) {
+  if (config.workload.tokens == 0 && config.workload.accelerators == 1) return;
+  record["accelerator_hours"] = simulated_s / 3600 * config.workload.accelerators * config.workers();
+  if (config.workload.tokens == 0 || simulated_s <= 0) return;
+  record["step_time_s"] = simulated_s / config.steps();
+  record["tokens_per_s"] = steps_of_a_replica(config) * config.replicas *
+                           static_cast<double>(config.workload.tokens) / simulated_s;
 }
 
-void add_totals(const Case& one, const std::string& case_folder, Json& record) {
-  const bool has_stages = one.pipeline.has_stages();
+void add_totals(const Case& config, const std::string& case_folder, Json& record) {
+  const bool has_stages = config.pipeline.has_stages();
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
   const std::size_t node_column = columns.size();
-  if (one.workload.node) columns.insert(columns.end(), {"node_s", "node_bytes"});
+  if (config.workload.node) columns.insert(columns.end(), {"node_s", "node_bytes"});
   CsvStream rows(case_folder + "/replicas.csv", columns);
   std::vector<double> node_s, node_fraction;
   double node_bytes = 0;
@@ -253,8 +254,8 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
     compute_s.push_back(rows.number(0));
     clock_s.push_back(rows.number(2));
     idle_fraction.push_back(share(1));
-    bytes.push_back(rows.number(3) * one.pipeline.stages);  // a replica has so many rows
-    if (one.workload.node) {
+    bytes.push_back(rows.number(3) * config.pipeline.stages);  // a replica has so many rows
+    if (config.workload.node) {
       node_s.push_back(rows.number(node_column));
       node_fraction.push_back(share(node_column));
       node_bytes += rows.number(node_column + 1);
@@ -267,9 +268,9 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   }
   if (clock_s.empty()) return;
   record["bytes_sent_per_replica"] = mean(bytes);
-  if (one.workload.tokens > 0)
+  if (config.workload.tokens > 0)
     record["bytes_per_token"] =
-        mean(bytes) / (steps_of_a_replica(one) * static_cast<double>(one.workload.tokens));
+        mean(bytes) / (steps_of_a_replica(config) * static_cast<double>(config.workload.tokens));
   const auto mean_and_max = [](const std::vector<double>& values) {
     return Json{{"mean", mean(values)}, {"max", *std::max_element(values.begin(), values.end())}};
   };
@@ -282,14 +283,14 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
     const StageBytes stage_bytes(case_folder);
     record["stage_bytes_per_step"] = stage_bytes.of_step();
     if (const Json bits = stage_bytes.bits(); !bits.is_null()) record["boundary_bits"] = bits;
-    record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / one.steps();
+    record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / config.steps();
   }
-  if (one.workload.node) {
+  if (config.workload.node) {
     record["node_comm_fraction"] = mean_and_max(node_fraction);
     record["node_comm_time_s"] = mean(node_s);
-    record["node_bytes_per_step"] = node_bytes / one.replicas / steps_of_a_replica(one);
+    record["node_bytes_per_step"] = node_bytes / config.replicas / steps_of_a_replica(config);
   }
-  if (one.pipeline.rebalance_every > 0) {
+  if (config.pipeline.rebalance_every > 0) {
     int moves = 0;
     double state_bytes = 0;
     for (CsvStream row(case_folder + "/moves.csv", {"bytes"}); row.next(); ++moves)
@@ -301,15 +302,15 @@ void add_totals(const Case& one, const std::string& case_folder, Json& record) {
   record["simulated_time_s"] = simulated_s;
   record["compute_time_s"] = mean(compute_s);
   // A replay that was cut short has its clocks, but not all of its steps.
-  if (record["status"] == "done") add_pace(one, simulated_s, record);
+  if (record["status"] == "done") add_pace(config, simulated_s, record);
 }
 
-void add_useful_steps(const Case& one, double useful_steps, double latest_s, Json& record) {
+void add_useful_steps(const Case& config, double useful_steps, double latest_s, Json& record) {
   record["useful_steps"] = useful_steps;
   if (latest_s <= 0) return;
   record["useful_steps_per_s"] = useful_steps / latest_s;
-  if (one.workload.tokens > 0)
-    record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(one.workload.tokens) / latest_s;
+  if (config.workload.tokens > 0)
+    record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(config.workload.tokens) / latest_s;
 }
 
 bool says_what_was_lost(const std::string& replicas_csv) {
@@ -319,15 +320,15 @@ bool says_what_was_lost(const std::string& replicas_csv) {
 }
 
 // Of a case in which slow replicas take fewer steps, and nothing is lost.
-void add_dynamic_steps(const Case& one, Json& record) {
-  const DynamicSteps steps = dynamic_steps_of(one);
+void add_dynamic_steps(const Case& config, Json& record) {
+  const DynamicSteps steps = dynamic_steps_of(config);
   if (!steps.is_on() || record.contains("useful_steps") || !record.contains("simulated_time_s")) return;
-  add_useful_steps(one, static_cast<double>(steps.taken_by_all(one.replicas, one.steps())),
+  add_useful_steps(config, static_cast<double>(steps.taken_by_all(config.replicas, config.steps())),
                    record["simulated_time_s"], record);
 }
 
 // Where replicas may be gone, or be late: what went into the model and what was lost.
-void add_lost_work(const Case& one, const std::string& case_folder, Json& record) {
+void add_lost_work(const Case& config, const std::string& case_folder, Json& record) {
   const std::string file = case_folder + "/replicas.csv";
   if (!says_what_was_lost(file)) return;
   double useful_steps = 0, lost_s = 0, gone_s = 0, compute_s = 0, latest_s = 0;
@@ -339,15 +340,15 @@ void add_lost_work(const Case& one, const std::string& case_folder, Json& record
     gone_s += rows.number(4);
   }
   record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
-  add_useful_steps(one, useful_steps, latest_s, record);
-  if (latest_s > 0) record["step_time_s"] = latest_s / one.steps();
-  if (one.operations_may_fail())
-    record["participation"] = latest_s > 0 ? Json(1 - gone_s / (one.replicas * latest_s)) : Json();
+  add_useful_steps(config, useful_steps, latest_s, record);
+  if (latest_s > 0) record["step_time_s"] = latest_s / config.steps();
+  if (config.operations_may_fail())
+    record["participation"] = latest_s > 0 ? Json(1 - gone_s / (config.replicas * latest_s)) : Json();
 }
 
 // Of a case whose replicas may be gone: who was, and what coming back took.
-void add_absences(const Case& one, const std::string& case_folder, Json& record) {
-  if (!one.operations_may_fail()) return;
+void add_absences(const Case& config, const std::string& case_folder, Json& record) {
+  if (!config.operations_may_fail()) return;
   std::vector<double> recovery_s;
   double bytes = 0;
   int crashes = 0;
@@ -359,16 +360,16 @@ void add_absences(const Case& one, const std::string& case_folder, Json& record)
   const Json report = read_json_or_null(case_folder + "/replay.json", replay_declaration());
   const auto said = [&](const char* key) { return report.is_object() ? report.value(key, 0) : 0; };
   record["crashes"] = crashes;
-  record["committed_fraction"] = 1 - static_cast<double>(said("thrown_away_steps")) / one.steps();
+  record["committed_fraction"] = 1 - static_cast<double>(said("thrown_away_steps")) / config.steps();
   record["discarded_exchanges"] = said("discarded");
   record["recovery_s"] = to_json(recovery_s);
   record["recovery_bytes"] = bytes;
 }
 
 // From the rows `mean` of the case's metrics: the last one is the end of the training.
-void add_curve(const Case& one, const std::string& case_folder, Json& record) {
+void add_curve(const Case& config, const std::string& case_folder, Json& record) {
   record["time_to_target_s"] = nullptr;
-  if (one.train->target_loss) record["target_loss"] = *one.train->target_loss;
+  if (config.train->target_loss) record["target_loss"] = *config.train->target_loss;
   CsvStream rows(case_folder + "/metrics.csv",
                  {"replica", "simulated_s", "loss", "loss_of_mean", "weight_spread"});
   double best = 0;
@@ -381,7 +382,8 @@ void add_curve(const Case& one, const std::string& case_folder, Json& record) {
     record["final_loss"] = loss;
     if (!rows.empty(3)) record["final_loss_of_mean"] = rows.number(3);
     if (!rows.empty(4)) record["weight_spread"] = rows.number(4);
-    if (one.train->target_loss && loss <= *one.train->target_loss && record["time_to_target_s"].is_null())
+    if (config.train->target_loss && loss <= *config.train->target_loss &&
+        record["time_to_target_s"].is_null())
       record["time_to_target_s"] = rows.number(1);
   }
   if (any) record["best_loss"] = best;
@@ -401,11 +403,11 @@ void add_training(const std::string& train_folder, const std::string& training, 
 
 }  // namespace
 
-Json case_record(const Case& one, const std::string& case_folder, const std::string& train_folder,
+Json case_record(const Case& config, const std::string& case_folder, const std::string& train_folder,
                  const std::string& status, const std::string& training) {
   Json record = read_json_or_null(case_folder + kRecordFile, record_declaration());
   if (record.is_object()) return record;
-  add_identity(one, status, record);
+  add_identity(config, status, record);
   // A case that did not finish has some of its files, perhaps half of one: each part stands for itself.
   const auto add = [&](const std::function<void()>& part) {
     try {
@@ -414,13 +416,13 @@ Json case_record(const Case& one, const std::string& case_folder, const std::str
       if (status == "done") throw;
     }
   };
-  add([&] { add_exchanges(one, case_folder, record); });
-  add([&] { add_totals(one, case_folder, record); });
-  add([&] { add_lost_work(one, case_folder, record); });
-  add([&] { add_dynamic_steps(one, record); });
-  add([&] { add_absences(one, case_folder, record); });
-  if (!one.train || train_folder.empty()) return record;
-  add([&] { add_curve(one, case_folder, record); });
+  add([&] { add_exchanges(config, case_folder, record); });
+  add([&] { add_totals(config, case_folder, record); });
+  add([&] { add_lost_work(config, case_folder, record); });
+  add([&] { add_dynamic_steps(config, record); });
+  add([&] { add_absences(config, case_folder, record); });
+  if (!config.train || train_folder.empty()) return record;
+  add([&] { add_curve(config, case_folder, record); });
   add_training(train_folder, training, record);
   return record;
 }

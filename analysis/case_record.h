@@ -45,7 +45,7 @@ namespace longhaul {
 //   time_to_target_s        null if never reached
 //
 // Where the folder holds a record (keep_totals) it is that.
-Json case_record(const Case& one, const std::string& case_folder, const std::string& train_folder,
+Json case_record(const Case& config, const std::string& case_folder, const std::string& train_folder,
                  const std::string& status, const std::string& training);
 
 // Writes the record of a finished case into its folder (record.json), and removes the tables that have a row

@@ -123,9 +123,9 @@ Cost cost_of(const Moment& moment, bool before) {
 Cost mean_cost(const std::vector<Moment>& moments, bool before) {
   Cost all;
   for (const Moment& moment : moments) {
-    const Cost one = cost_of(moment, before);
-    if (moment.replayed) all.simulated_s = std::max(all.simulated_s, one.simulated_s);
-    all.bytes_sent += one.bytes_sent;
+    const Cost cost = cost_of(moment, before);
+    if (moment.replayed) all.simulated_s = std::max(all.simulated_s, cost.simulated_s);
+    all.bytes_sent += cost.bytes_sent;
   }
   all.bytes_sent /= static_cast<double>(moments.size());
   return all;
@@ -145,8 +145,8 @@ void write_row(const CsvStream& row, const Moments& moments, const std::string& 
   if (!is_mean) check_replica(row.integer(kReplica), static_cast<int>(all.size()), "metrics.csv");
   for (const Moment& moment : all)
     if (moment.evaluated && !moment.replayed)
-      throw RunError(fmt::format("{}: has no clock of every replica for the evaluation at step {}", steps_file,
-                                 row.text(kStep)));
+      throw RunError(fmt::format("{}: has no clock of every replica for the evaluation at step {}",
+                                 steps_file, row.text(kStep)));
   const Cost cost = is_mean ? mean_cost(all, before) : cost_of(all[row.integer(kReplica)], before);
   out.cell(row.integer(kStep)).cell(std::string(row.text(kPhase)));
   out.cell(std::string(row.text(kReplica))).cell(cost.simulated_s);
@@ -190,11 +190,11 @@ std::vector<std::int64_t> kept_steps(const std::vector<CurvePoint>& points, std:
 
 }  // namespace
 
-void write_case_metrics(const Case& one, const std::string& case_folder, const std::string& train_folder) {
+void write_case_metrics(const Case& config, const std::string& case_folder, const std::string& train_folder) {
   const std::string metrics = train_folder + "/metrics.csv", steps = case_folder + "/steps.csv";
-  Moments moments = evaluated_steps(metrics, one.replicas);
-  read_clocks(steps, one.replicas, one.pipeline.stages, moments);
-  read_bytes(case_folder, one.replicas, one.pipeline.stages, moments);
+  Moments moments = evaluated_steps(metrics, config.replicas);
+  read_clocks(steps, config.replicas, config.pipeline.stages, moments);
+  read_bytes(case_folder, config.replicas, config.pipeline.stages, moments);
   add_stage_bytes(StageBytes(case_folder), moments);
   CsvWriter out(case_folder + "/metrics.csv", {"step", "phase", "replica", "simulated_s", "loss",
                                                "loss_of_mean", "weight_spread", "bytes_sent"});

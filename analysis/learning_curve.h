@@ -13,7 +13,7 @@ namespace longhaul {
 // and when it went on for `after` and `plain`; bytes_sent is the payload it had sent by then: what is posted
 // at step s itself counts from `after` on. Each file is read once; memory grows with the evaluations, not
 // with the steps. Throws RunError if a file is missing or an evaluation's step was not replayed.
-void write_case_metrics(const Case& one, const std::string& case_folder, const std::string& train_folder);
+void write_case_metrics(const Case& config, const std::string& case_folder, const std::string& train_folder);
 
 // The curve thinned to what a picture can show:
 // {"step", "time_s", "bytes", "loss", "of_mean", "spread"}: arrays of one length, from the rows `mean` of the

@@ -30,9 +30,9 @@ void add_places(const NodePlaces& places, Json& json) {
 }
 
 // What lies between two sites does not depend on which replicas stand there.
-Case in_blocks(Case one) {
-  one.network.rank_order = RankOrderSpec();
-  return one;
+Case in_blocks(Case config) {
+  config.network.rank_order = RankOrderSpec();
+  return config;
 }
 
 bool is_number_within(const Json& json, double bound) {
@@ -73,12 +73,12 @@ bool is_well_formed(const Json& json) {
 
 }  // namespace
 
-void write_sites(const Case& one, const std::string& folder) {
-  const TopologyKind& kind = topology_named(one.network.topology.name);
+void write_sites(const Case& config, const std::string& folder) {
+  const TopologyKind& kind = topology_named(config.network.topology.name);
   if (!kind.has_sites) return;
-  const Topology topology = build_topology(in_blocks(one));
+  const Topology topology = build_topology(in_blocks(config));
   Json json = Json::object();
-  if (kind.places) add_places(kind.places(one), json);
+  if (kind.places) add_places(kind.places(config), json);
   const SiteMatrix matrix = site_matrix(topology);
   json["sites"] = matrix.sites;
   if (matrix.sites.size() <= kMostSitesInPairs) {

@@ -18,7 +18,7 @@ constexpr std::size_t kMostSitesInPairs = 48;
 //    "sites": [names], "rtt_s": [[...]], "throughput_bps": [[...]]}
 // in the order of the replicas; null in a matrix where nothing is known or nothing limits. The last two are
 // missing with more than kMostSitesInPairs sites, the first two without coordinates. No file without sites.
-void write_sites(const Case& one, const std::string& folder);
+void write_sites(const Case& config, const std::string& folder);
 
 // The same back. Null without the file; throws DamagedFile where it is not of this form.
 Json read_sites(const std::string& folder);

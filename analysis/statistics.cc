@@ -38,10 +38,10 @@ constexpr std::uint64_t kSeed = 1;
 std::vector<double> sorted_means(const std::vector<double>& values) {
   RandomStream stream(kSeed, Purpose::kBootstrap);
   std::vector<double> means(kResamples);
-  for (double& one : means) {
+  for (double& value : means) {
     double sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i) sum += values[stream.below(values.size())];
-    one = sum / static_cast<double>(values.size());
+    value = sum / static_cast<double>(values.size());
   }
   std::sort(means.begin(), means.end());
   return means;

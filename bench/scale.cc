@@ -6,9 +6,9 @@
 //   build/bin/scale spread-direct 64 128 256 512
 //
 // `--most M` stops each after about M transfers: enough to see what one costs. Each size in a process of its
-// own; seconds are processor time of this process without the kernel's, memory is the largest resident size. `flat`
-// is the time of a transfer over that at the first size. `spread`: every member is ready at a time drawn from
-// 1 s.
+// own; seconds are processor time of this process without the kernel's, memory is the largest resident size.
+// `flat` is the time of a transfer over that at the first size. `spread`: every member is ready at a time
+// drawn from 1 s.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/network/clock.h"
 #include "bench/speed_cases.h"
+#include "sim/network/clock.h"
 #ifdef LONGHAUL_SIMGRID
 #include "bench/simgrid_runs.h"
 #endif

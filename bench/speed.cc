@@ -11,9 +11,9 @@
 
 #include <ctime>
 
+#include "bench/speed_cases.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
-#include "bench/speed_cases.h"
 #ifdef LONGHAUL_SIMGRID
 #include "bench/simgrid_runs.h"
 #endif
@@ -102,14 +102,14 @@ void SimGridAllToAll(benchmark::State& state) {
 }
 #endif
 
-void in_steps_of_four(benchmark::internal::Benchmark* one) {
-  one->RangeMultiplier(4)->Range(16, 4096)->UseManualTime()->Unit(benchmark::kMillisecond);
+void in_steps_of_four(benchmark::internal::Benchmark* benchmark) {
+  benchmark->RangeMultiplier(4)->Range(16, 4096)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
-void up_to_1024(benchmark::internal::Benchmark* one) {
-  one->RangeMultiplier(4)->Range(16, 1024)->UseManualTime()->Unit(benchmark::kMillisecond);
+void up_to_1024(benchmark::internal::Benchmark* benchmark) {
+  benchmark->RangeMultiplier(4)->Range(16, 1024)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
-void up_to_256(benchmark::internal::Benchmark* one) {
-  one->RangeMultiplier(4)->Range(16, 256)->UseManualTime()->Unit(benchmark::kMillisecond);
+void up_to_256(benchmark::internal::Benchmark* benchmark) {
+  benchmark->RangeMultiplier(4)->Range(16, 256)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
 
 BENCHMARK(FlowRing)->Apply(in_steps_of_four);

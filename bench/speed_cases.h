@@ -25,8 +25,8 @@ Topology speed_star(const std::vector<SpeedLeaf>& leaves);
 TcpSpec speed_tcp();
 
 // Runs the simulation: groups of `group` among `count` members, each member ready at a time drawn from
-// `spread_s`. The transfers of the exchanges that were finished; if `most` is above 0, it stops some time after
-// that many were begun, and returns how many were.
+// `spread_s`. The transfers of the exchanges that were finished; if `most` is above 0, it stops some time
+// after that many were begun, and returns how many were.
 std::int64_t run_speed_collective(FlowNetwork& network, const std::string& name, int group, int count,
                                   double spread_s, std::int64_t most = 0);
 

@@ -18,54 +18,55 @@ namespace longhaul {
 namespace {
 
 // What an optimized order of ranks gains, and who stands where.
-void print_placement(const Case& one) {
-  if (one.network.rank_order.kind != RankOrderSpec::Kind::kOptimized) return;
-  const OperationPlan plan = plan_of(one);
+void print_placement(const Case& config) {
+  if (config.network.rank_order.kind != RankOrderSpec::Kind::kOptimized) return;
+  const OperationPlan plan = plan_of(config);
   const bool has_order = std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
     return rule.grouping == Grouping::kEveryone || rule.grouping == Grouping::kGrid ||
            rule.grouping == Grouping::kTwoLevel;
   });
-  if (!has_order && !one.pipeline.has_stages()) {
+  if (!has_order && !config.pipeline.has_stages()) {
     std::printf("    placement: its groups are drawn, no order of ranks is faster than another\n");
     return;
   }
-  const OptimizedOrder order = optimized_order(one, plan);
-  std::printf("    %s\n    %s\n", gain_in_words(order).c_str(), places_in_words(one, order.places).c_str());
+  const OptimizedOrder order = optimized_order(config, plan);
+  std::printf("    %s\n    %s\n", gain_in_words(order).c_str(),
+              places_in_words(config, order.places).c_str());
 }
 
 // Replicas that the groups leave over.
-void print_sitting_out(const Case& one) {
-  const int count = sitting_out(plan_of(one), one.replicas);
+void print_sitting_out(const Case& config) {
+  const int count = sitting_out(plan_of(config), config.replicas);
   if (count > 0)
     std::printf(
         "    %d of %d replicas sit%s out each outer step, drawn anew: each takes the step of a group of "
         "one\n",
-        count, one.replicas, count == 1 ? "s" : "");
+        count, config.replicas, count == 1 ? "s" : "");
 }
 
 // What the devices of a node say to each other. With stages the passes of all of a replica's workers.
-void print_node(const Case& one) {
-  if (!one.workload.node) return;
-  const NodePass step = node_passes(one).step(one.workload.step_time.mean_s());
+void print_node(const Case& config) {
+  if (!config.workload.node) return;
+  const NodePass step = node_passes(config).step(config.workload.step_time.mean_s());
   std::printf(
       "    a worker is a node of %d devices: a replica's step computes for %s, %s of it for what they "
       "say to each other, %s inside the site\n",
-      one.workload.node->devices, human_duration(step.seconds).c_str(),
+      config.workload.node->devices, human_duration(step.seconds).c_str(),
       human_duration(step.exposed_s).c_str(), human_bytes(step.bytes).c_str());
 }
 
 void print_case(const CaseEstimate& estimate) {
-  const Case& one = *estimate.one;
+  const Case& config = *estimate.config;
   std::printf(
-      "  %s: %d replicas, %d steps, %s of parameters on the wire; replay about %s\n", one.name.c_str(),
-      one.replicas, one.steps(),
-      human_bytes(static_cast<double>(one.workload.parameters) * bytes_per_parameter(one.workload.wire))
+      "  %s: %d replicas, %d steps, %s of parameters on the wire; replay about %s\n", config.name.c_str(),
+      config.replicas, config.steps(),
+      human_bytes(static_cast<double>(config.workload.parameters) * bytes_per_parameter(config.workload.wire))
           .c_str(),
       human_duration(estimate.replay.seconds).c_str());
-  if (const std::string pace = pace_in_words(one); !pace.empty()) std::printf("    %s\n", pace.c_str());
-  print_node(one);
-  print_sitting_out(one);
-  print_placement(one);
+  if (const std::string pace = pace_in_words(config); !pace.empty()) std::printf("    %s\n", pace.c_str());
+  print_node(config);
+  print_sitting_out(config);
+  print_placement(config);
 }
 
 std::string counted(std::size_t count, const std::string& what) {
@@ -88,14 +89,14 @@ Json as_json(const Scenario& scenario, const WorkPlan& plan, const WorkEstimate&
              const std::vector<std::string>& warnings) {
   Json cases = Json::array();
   for (const CaseEstimate& estimate : work.cases)
-    cases.push_back({{"case", estimate.one->name},
-                     {"method", estimate.one->method.name},
-                     {"label", estimate.one->method.label},
-                     {"seed", estimate.one->seed},
-                     {"swept", estimate.one->swept},
-                     {"replicas", estimate.one->replicas},
-                     {"sitting_out", sitting_out(plan_of(*estimate.one), estimate.one->replicas)},
-                     {"steps", estimate.one->steps()},
+    cases.push_back({{"case", estimate.config->name},
+                     {"method", estimate.config->method.name},
+                     {"label", estimate.config->method.label},
+                     {"seed", estimate.config->seed},
+                     {"swept", estimate.config->swept},
+                     {"replicas", estimate.config->replicas},
+                     {"sitting_out", sitting_out(plan_of(*estimate.config), estimate.config->replicas)},
+                     {"steps", estimate.config->steps()},
                      {"transfers", estimate.replay.transfers},
                      {"payload_bytes", estimate.replay.payload_bytes},
                      {"replay_s", estimate.replay.seconds}});

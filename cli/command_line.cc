@@ -150,9 +150,9 @@ std::string zsh_command(const CLI::App& command, const std::vector<std::string>&
   for (const CLI::Option* option : options_of(command)) {
     const std::string star = option->get_name() == "--set" ? "*" : "";
     for (const std::string& word : spellings(*option)) {
-      std::string one = fmt::format("{}{}[{}]", star, word, zsh_text(option->get_description()));
-      if (takes_value(*option)) one += ":value:" + zsh_values(*option, keys);
-      text += " \\\n        " + shell_quoted(one);
+      std::string line = fmt::format("{}{}[{}]", star, word, zsh_text(option->get_description()));
+      if (takes_value(*option)) line += ":value:" + zsh_values(*option, keys);
+      text += " \\\n        " + shell_quoted(line);
     }
   }
   int place = 0;

@@ -54,11 +54,11 @@ void list_option(const Node& option, int depth) {
 // "round trips of 10 ms to 280 ms, 26 Mb/s to 2 Gb/s by one connection".
 std::string ranges_of(const Matrix& matrix) {
   std::vector<double> round_trips, rates;
-  for (const std::string& one : matrix.sites())
+  for (const std::string& text : matrix.sites())
     for (const std::string& other : matrix.sites()) {
-      if (one == other) continue;
-      round_trips.push_back(matrix.between(one, other).rtt);
-      rates.push_back(matrix.between(one, other).throughput);
+      if (text == other) continue;
+      round_trips.push_back(matrix.between(text, other).rtt);
+      rates.push_back(matrix.between(text, other).throughput);
     }
   const auto [nearest, farthest] = std::minmax_element(round_trips.begin(), round_trips.end());
   const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());

@@ -36,10 +36,10 @@ std::optional<double> group_memory() {
 }
 
 // What to lower, the larger part first.
-std::string what_to_lower(const Case& one, const TrainingMemory& memory) {
+std::string what_to_lower(const Case& config, const TrainingMemory& memory) {
   const std::string tables =
       fmt::format("{} are tables of {} replicas of {} parameters: fewer replicas or a smaller train.model",
-                  human_bytes(memory.tables), one.replicas, one.train->model.parameters());
+                  human_bytes(memory.tables), config.replicas, config.train->model.parameters());
   const std::string passes = fmt::format("{} are activations: a smaller train.batch or train.model.context",
                                          human_bytes(memory.passes));
   return memory.tables >= memory.passes ? tables + ", or ranks on several machines" : passes;
@@ -70,18 +70,18 @@ bool has_gpu() {
 
 void check_memory(const WorkEstimate& work, const std::string& device, double memory, bool gpu_here) {
   if (!work.largest || work.memory_bytes <= memory) return;
-  const Case& one = *work.largest->example;
-  const std::string where = device.empty() ? one.train->device : device;
+  const Case& config = *work.largest->example;
+  const std::string where = device.empty() ? config.train->device : device;
   if (where == "cuda" || (where == "auto" && gpu_here)) return;
-  const TrainingMemory parts = training_memory(one, cores_here());
+  const TrainingMemory parts = training_memory(config, cores_here());
   const bool one_is_enough = parts.together() <= memory;
   throw InputError("train",
                    one_is_enough ? fmt::format("trainings that run at the same time need about {} of memory",
                                                human_bytes(work.memory_bytes))
-                                 : fmt::format("method \"{}\" needs about {} of memory", one.method.label,
+                                 : fmt::format("method \"{}\" needs about {} of memory", config.method.label,
                                                human_bytes(parts.together())),
                    fmt::format("the {} of this machine", human_bytes(memory)),
-                   one_is_enough ? "fewer --jobs" : what_to_lower(one, parts));
+                   one_is_enough ? "fewer --jobs" : what_to_lower(config, parts));
 }
 
 std::optional<double> address_space_limit() {
@@ -93,14 +93,14 @@ std::optional<double> address_space_limit() {
 void check_address_space(const WorkEstimate& work, double limit) {
   if (!work.largest) return;
   constexpr double kLibraries = 0.8e9;  // of Debian's LibTorch and two threads: trainer/address_space.cc
-  const Case& one = *work.largest->example;
-  const double needed = kLibraries + training_memory(one, cores_here()).together();
+  const Case& config = *work.largest->example;
+  const double needed = kLibraries + training_memory(config, cores_here()).together();
   if (limit >= needed) return;
   throw InputError(
       "train",
       fmt::format("the address space of a process is limited to {} here (ulimit -v), and the training "
                   "of method \"{}\" needs about {}",
-                  human_bytes(limit), one.method.label, human_bytes(needed)),
+                  human_bytes(limit), config.method.label, human_bytes(needed)),
       "a limit above that, or none", "ulimit -v unlimited, or the memory that a batch system is asked for");
 }
 

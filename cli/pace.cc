@@ -11,11 +11,11 @@ namespace longhaul {
 namespace {
 
 // Of the slowest worker, with what the devices of a node say to each other.
-double step_seconds(const Case& one) {
-  double seconds = one.workload.step_time.mean_s();
-  if (one.workload.node) seconds = node_passes(one).step(seconds).seconds;
+double step_seconds(const Case& config) {
+  double seconds = config.workload.step_time.mean_s();
+  if (config.workload.node) seconds = node_passes(config).step(seconds).seconds;
   double slowest = 1;
-  for (const double factor : one.workload.step_time_factors) slowest = std::max(slowest, factor);
+  for (const double factor : config.workload.step_time_factors) slowest = std::max(slowest, factor);
   return seconds * slowest;
 }
 
@@ -27,18 +27,18 @@ std::string human_count(double count) {
   return fmt::format("{:.3g}", count);
 }
 
-std::string pace_in_words(const Case& one) {
-  const double step_s = step_seconds(one);
+std::string pace_in_words(const Case& config) {
+  const double step_s = step_seconds(config);
   if (step_s <= 0) return "";
-  const double total_s = step_s * one.steps();
+  const double total_s = step_s * config.steps();
   std::string words = fmt::format("a step computes for {}", human_duration(step_s));
-  if (one.workload.tokens > 0)
+  if (config.workload.tokens > 0)
     words += fmt::format(": at most {} tokens/s",
-                         human_count(static_cast<double>(one.workload.tokens) * one.replicas / step_s));
-  words += fmt::format("; {} steps take at least {}", one.steps(), human_duration(total_s));
-  if (one.workload.tokens > 0 || one.workload.accelerators > 1)
+                         human_count(static_cast<double>(config.workload.tokens) * config.replicas / step_s));
+  words += fmt::format("; {} steps take at least {}", config.steps(), human_duration(total_s));
+  if (config.workload.tokens > 0 || config.workload.accelerators > 1)
     words += fmt::format(", {} accelerator-hours",
-                         human_count(total_s / 3600 * one.workload.accelerators * one.workers()));
+                         human_count(total_s / 3600 * config.workload.accelerators * config.workers()));
   return words;
 }
 

@@ -9,7 +9,7 @@ namespace longhaul {
 
 // "a step computes for 593 ms: at most 3.54 M tokens/s; 47,684 steps take at least 7 h 51 min, 4.02 k
 // accelerator-hours". Without tokens what they say is left out; "" where step times are measured.
-std::string pace_in_words(const Case& one);
+std::string pace_in_words(const Case& config);
 
 // "3.54 M": three significant digits and a prefix.
 std::string human_count(double count);

@@ -90,18 +90,18 @@ class WorkFolder {
 
 Job replay_of(const ReplayTask& task, const std::string& folder) {
   fs::create_directories(folder);
-  write_file(folder + "/case.json", task.one.resolved.dump(2) + "\n");
+  write_file(folder + "/case.json", task.config.resolved.dump(2) + "\n");
   std::ostringstream trace;
   write_trace(task.trace, trace);
   write_file(folder + "/trace.jsonl", trace.str());
   Job job{task.name, folder, {}, 1};
-  if (task.one.network.fidelity == "analytic")
+  if (task.config.network.fidelity == "analytic")
     job.arguments = {sibling_executable("longhaul"), "analytic"};
   else
     job.arguments = {sibling_executable("longhaul-sim")};
   job.arguments.insert(job.arguments.end(), {"--case", folder + "/case.json", "--trace",
                                              folder + "/trace.jsonl", "--out", folder});
-  job.weight = std::max(1e-3, estimate(task.one, task.trace).seconds);
+  job.weight = std::max(1e-3, estimate(task.config, task.trace).seconds);
   return job;
 }
 
@@ -148,9 +148,9 @@ class Planning {
     const std::string file = folder_ + "/candidate.json";
     write_file(file, scenario.dump(2) + "\n");
     try {
-      Case one = validated_scenario(file, {}).cases.at(0);
+      Case config = validated_scenario(file, {}).cases.at(0);
       fs::remove(file);
-      return one;
+      return config;
     } catch (const InputError& error) {
       fs::remove(file);
       InputErrorParts parts = error.parts();
@@ -204,9 +204,9 @@ int plan_command(const PlanOptions& options) {
 
 int plan_options_command() {
   std::printf("%s\naccelerators:\n", help_text(plan_options(scenario_declaration())).c_str());
-  for (const Accelerator& one : accelerators())
-    std::printf("  %-10s %7.1f TFLOP/s, %s (%s)\n", one.name.c_str(), one.peak / 1e12,
-                human_bytes(one.memory).c_str(), one.source.c_str());
+  for (const Accelerator& accelerator : accelerators())
+    std::printf("  %-10s %7.1f TFLOP/s, %s (%s)\n", accelerator.name.c_str(), accelerator.peak / 1e12,
+                human_bytes(accelerator.memory).c_str(), accelerator.source.c_str());
   return kDone;
 }
 

@@ -40,8 +40,8 @@ constexpr int kColumnsOfAFile = 100;  // where standard output is no terminal
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
 
-bool needs_simulator(const Case& one) {
-  return one.network.fidelity != "analytic";
+bool needs_simulator(const Case& config) {
+  return config.network.fidelity != "analytic";
 }
 
 // Whether a run may begin in it: new, empty, or with nothing but what a run leaves that was killed before it
@@ -64,10 +64,10 @@ void check_shard(const std::string& folder, const RunOptions& options, const Sce
   if (!written.is_string() || written == options.shard || options.only == "report") return;
   const std::string old = written.get<std::string>();
   std::set<const Case*> now;
-  for (const Case* one : plan_work(scenario, parse_shard(options.shard)).cases) now.insert(one);
+  for (const Case* config : plan_work(scenario, parse_shard(options.shard)).cases) now.insert(config);
   const std::vector<const Case*> before = plan_work(scenario, parse_shard(old)).cases;
   const auto lost =
-      std::count_if(before.begin(), before.end(), [&](const Case* one) { return now.count(one) == 0; });
+      std::count_if(before.begin(), before.end(), [&](const Case* config) { return now.count(config) == 0; });
   if (lost == 0) return;
   throw InputError("--shard",
                    fmt::format("found {}, but {} holds shard {}: {} of its cases would be in no table",
@@ -159,15 +159,15 @@ class Run {
   // "train diloco, seed 2": the seed where there are several, the swept values where they tell trainings
   // apart.
   std::string training_name(const Training& training) const {
-    const Case& one = *training.example;
+    const Case& config = *training.example;
     const auto is_same_label = [&](const Training& other) {
-      return other.example->method.label == one.method.label;
+      return other.example->method.label == config.method.label;
     };
     if (std::count_if(plan_.trainings.begin(), plan_.trainings.end(), is_same_label) < 2)
-      return "train " + one.method.label;
+      return "train " + config.method.label;
     const bool is_of_one_case = training.cases.size() == 1;
-    return is_of_one_case ? "train " + one.name
-                          : fmt::format("train {}, seed {}", one.method.label, one.seed);
+    return is_of_one_case ? "train " + config.name
+                          : fmt::format("train {}, seed {}", config.method.label, config.seed);
   }
 
   Job training_job(const Training& training) const {
@@ -221,45 +221,47 @@ class Run {
     });
   }
 
-  void write_trace_of(const Case& one, const std::string& folder) const {
-    Trace trace = trace_of(one);
-    if (one.workload.step_time.kind == StepTime::Kind::kMeasured) trace.measured_s = measured_times(one);
-    if (trace.plan.pipeline.by_bits) trace.bits = learned_bits(one, trace.plan.pipeline.hop_count());
+  void write_trace_of(const Case& config, const std::string& folder) const {
+    Trace trace = trace_of(config);
+    if (config.workload.step_time.kind == StepTime::Kind::kMeasured)
+      trace.measured_s = measured_times(config);
+    if (trace.plan.pipeline.by_bits) trace.bits = learned_bits(config, trace.plan.pipeline.hop_count());
     std::ostringstream text;
     write_trace(trace, text);
     write_file(folder + "/trace.jsonl", text.str());
   }
 
-  std::vector<std::vector<double>> measured_times(const Case& one) const {
-    CsvStream rows(layout_.training_folder(one) + "/step_times.csv", {"step", "replica", "compute_s"});
-    const int replicas = training_replicas(plan_of(one), one.replicas);
-    std::vector<std::vector<double>> times(as_index(one.steps()), std::vector<double>(as_index(replicas)));
+  std::vector<std::vector<double>> measured_times(const Case& config) const {
+    CsvStream rows(layout_.training_folder(config) + "/step_times.csv", {"step", "replica", "compute_s"});
+    const int replicas = training_replicas(plan_of(config), config.replicas);
+    std::vector<std::vector<double>> times(as_index(config.steps()), std::vector<double>(as_index(replicas)));
     while (rows.next())
-      times[as_index(rows.integer(0, 1, one.steps()) - 1)][as_index(rows.integer(1, 0, replicas - 1))] =
+      times[as_index(rows.integer(0, 1, config.steps()) - 1)][as_index(rows.integer(1, 0, replicas - 1))] =
           rows.number(2);
     return times;
   }
 
   // [step − 1][replica][hop]
-  std::vector<std::vector<std::vector<int>>> learned_bits(const Case& one, int hops) const {
-    CsvStream rows(layout_.training_folder(one) + "/boundary_bits.csv", {"step", "replica", "hop", "bits"});
+  std::vector<std::vector<std::vector<int>>> learned_bits(const Case& config, int hops) const {
+    CsvStream rows(layout_.training_folder(config) + "/boundary_bits.csv",
+                   {"step", "replica", "hop", "bits"});
     std::vector<std::vector<std::vector<int>>> bits(
-        as_index(one.steps()),
-        std::vector<std::vector<int>>(as_index(one.replicas), std::vector<int>(as_index(hops))));
+        as_index(config.steps()),
+        std::vector<std::vector<int>>(as_index(config.replicas), std::vector<int>(as_index(hops))));
     while (rows.next())
       bits.at(as_index(rows.integer(0) - 1)).at(as_index(rows.integer(1))).at(as_index(rows.integer(2))) =
           static_cast<int>(rows.integer(3));
     return bits;
   }
 
-  Job replay_job(const Case& one) const {
-    const std::string folder = layout_.case_folder(one);
+  Job replay_job(const Case& config) const {
+    const std::string folder = layout_.case_folder(config);
     fs::create_directories(folder);
-    write_file(folder + "/case.json", one.resolved.dump(2) + "\n");
-    write_trace_of(one, folder);
-    Job job{one.name, folder, {}, 1};
+    write_file(folder + "/case.json", config.resolved.dump(2) + "\n");
+    write_trace_of(config, folder);
+    Job job{config.name, folder, {}, 1};
     // The analytic fidelity has no ns-3 in it: longhaul walks it itself.
-    if (needs_simulator(one))
+    if (needs_simulator(config))
       job.arguments = {sibling_executable("longhaul-sim")};
     else
       job.arguments = {sibling_executable("longhaul"), "analytic"};
@@ -269,39 +271,39 @@ class Run {
   }
 
   // Its training follows who took part in the operations of its replay. Such a training is of one case alone.
-  static bool is_replayed_first(const Case& one) { return one.train && times_decide(one); }
-  std::string replayed_mark(const Case& one) const { return layout_.case_folder(one) + "/replayed"; }
+  static bool is_replayed_first(const Case& config) { return config.train && times_decide(config); }
+  std::string replayed_mark(const Case& config) const { return layout_.case_folder(config) + "/replayed"; }
 
   bool can_train(const Training& training) {
-    const Case& one = *training.example;
-    if (!is_replayed_first(one) || fs::exists(replayed_mark(one))) return true;
+    const Case& config = *training.example;
+    if (!is_replayed_first(config) || fs::exists(replayed_mark(config))) return true;
     if (wants("replay")) return false;  // its replay failed
     throw InputError("--only",
-                     "found train, but who takes part in case \"" + one.name +
+                     "found train, but who takes part in case \"" + config.name +
                          "\" is decided by the times of its replay, which was not run",
                      "--only replay before it, or no --only");
   }
 
   // A case whose training failed has no trace to replay when its step times are measured, and no curve to
   // join.
-  bool can_replay(const Case& one) const {
-    return !failures_.count(one.name) && (!one.train || is_done(layout_.training_folder(one)));
+  bool can_replay(const Case& config) const {
+    return !failures_.count(config.name) && (!config.train || is_done(layout_.training_folder(config)));
   }
 
   // What is replayed before the training is joined with its curve after it.
   void replay(bool before_training) {
     std::vector<Job> jobs;
     std::vector<const Case*> cases;
-    for (const Case* one : plan_.cases) {
-      if (is_done(layout_.case_folder(*one))) continue;
-      if (before_training && (!is_replayed_first(*one) || fs::exists(replayed_mark(*one)))) continue;
-      if (!before_training && !can_replay(*one)) continue;
-      if (!before_training && is_replayed_first(*one)) {
-        finish_case(layout_, *one, kept_);
+    for (const Case* config : plan_.cases) {
+      if (is_done(layout_.case_folder(*config))) continue;
+      if (before_training && (!is_replayed_first(*config) || fs::exists(replayed_mark(*config)))) continue;
+      if (!before_training && !can_replay(*config)) continue;
+      if (!before_training && is_replayed_first(*config)) {
+        finish_case(layout_, *config, kept_);
         continue;
       }
-      jobs.push_back(replay_job(*one));
-      cases.push_back(one);
+      jobs.push_back(replay_job(*config));
+      cases.push_back(config);
     }
     if (jobs.empty()) return;
     display_.line(fmt::format("replaying {} of {} cases", jobs.size(), plan_.cases.size()));
@@ -335,7 +337,7 @@ class Run {
   void note_failure(const Job& job, const std::vector<const Case*>& cases, const JobResult& result) {
     if (result.exit_status != kInputWrong) display_.line(job.name + ": " + result.error);
     if (result.exit_status == kInterrupted || interrupts_so_far() > 0) return;
-    for (const Case* one : cases) failures_[one->name] = result.error;
+    for (const Case* config : cases) failures_[config->name] = result.error;
     input_wrong_ = input_wrong_ || result.exit_status == kInputWrong;
   }
 
@@ -410,7 +412,7 @@ class Run {
 
 void check_executables(const RunOptions& options, const Scenario& scenario) {
   const bool trains = std::any_of(scenario.cases.begin(), scenario.cases.end(),
-                                  [](const Case& one) { return one.train.has_value(); });
+                                  [](const Case& config) { return config.train.has_value(); });
   if (trains && (options.only.empty() || options.only == "train")) sibling_executable("longhaul-train");
   const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), needs_simulator);
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");

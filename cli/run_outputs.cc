@@ -25,21 +25,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Json record_of(const RunLayout& layout, const Case& one, const std::string& status) {
-  return case_record(one, layout.case_folder(one), layout.training_folder(one), status,
-                     one.train ? training_key(one) : "");
+Json record_of(const RunLayout& layout, const Case& config, const std::string& status) {
+  return case_record(config, layout.case_folder(config), layout.training_folder(config), status,
+                     config.train ? training_key(config) : "");
 }
 
 // One record a case, in order.
 std::vector<Json> case_records(const RunLayout& layout, const std::vector<const Case*>& cases,
                                const std::map<std::string, std::string>& failures) {
   std::vector<Json> records;
-  for (const Case* one : cases) {
-    const auto failure = failures.find(one->name);
-    const std::string status = failure != failures.end()           ? "failed"
-                               : is_done(layout.case_folder(*one)) ? "done"
-                                                                   : "interrupted";
-    Json record = record_of(layout, *one, status);
+  for (const Case* config : cases) {
+    const auto failure = failures.find(config->name);
+    const std::string status = failure != failures.end()              ? "failed"
+                               : is_done(layout.case_folder(*config)) ? "done"
+                                                                      : "interrupted";
+    Json record = record_of(layout, *config, status);
     if (failure != failures.end()) record["error"] = failure->second;
     records.push_back(std::move(record));
   }
@@ -58,8 +58,8 @@ std::string host_name() {
 
 }  // namespace
 
-std::string RunLayout::training_folder(const Case& one) const {
-  return one.train ? training_folder(training_key(one)) : "";
+std::string RunLayout::training_folder(const Case& config) const {
+  return config.train ? training_folder(training_key(config)) : "";
 }
 
 bool is_done(const std::string& folder) {
@@ -75,19 +75,19 @@ std::string sibling_executable(const std::string& name) {
   return file.string();
 }
 
-void finish_case(const RunLayout& layout, const Case& one, const KeptFiles& kept) {
-  const std::string folder = layout.case_folder(one);
-  if (one.train) write_case_metrics(one, folder, layout.training_folder(one));
-  write_sites(one, folder);
+void finish_case(const RunLayout& layout, const Case& config, const KeptFiles& kept) {
+  const std::string folder = layout.case_folder(config);
+  if (config.train) write_case_metrics(config, folder, layout.training_folder(config));
+  write_sites(config, folder);
   write_timeline(folder, {kept.timeline, kMaximumSlices});
-  if (!kept.tables) keep_totals(folder, record_of(layout, one, "done"));
+  if (!kept.tables) keep_totals(folder, record_of(layout, config, "done"));
   write_file(folder + "/done", "");
 }
 
 void write_outputs(const RunLayout& layout, const Scenario& scenario, const std::vector<const Case*>& cases,
                    const std::map<std::string, std::string>& failures) {
   std::vector<std::string> names;
-  for (const Case* one : cases) names.push_back(one->name);
+  for (const Case* config : cases) names.push_back(config->name);
   std::vector<Json> records = case_records(layout, cases, failures);
   for (std::size_t i = 0; i < records.size(); ++i)
     records[i]["number"] = cases[i] - scenario.cases.data() + 1;

@@ -19,10 +19,10 @@ struct RunLayout {
   std::string folder;
 
   std::string file(const std::string& name) const { return folder + "/" + name; }
-  std::string case_folder(const Case& one) const { return folder + "/cases/" + one.name; }
+  std::string case_folder(const Case& config) const { return folder + "/cases/" + config.name; }
   std::string training_folder(const std::string& key) const { return folder + "/train/" + key; }
   // Empty where the case trains nothing.
-  std::string training_folder(const Case& one) const;
+  std::string training_folder(const Case& config) const;
 };
 
 bool is_done(const std::string& folder);  // FOLDER/done exists
@@ -32,7 +32,7 @@ std::string sibling_executable(const std::string& name);
 
 // After a replay: joins the case with its training (metrics.csv), writes timeline.json, keeps what is to be
 // kept and, last, writes `done`.
-void finish_case(const RunLayout& layout, const Case& one, const KeptFiles& kept);
+void finish_case(const RunLayout& layout, const Case& config, const KeptFiles& kept);
 
 // summary.json, metrics.csv, exchanges.csv, links.csv and report.html from what is on disk. `failures`: by
 // case name, what went wrong; any other case that is not done is "interrupted".

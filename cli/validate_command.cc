@@ -50,8 +50,8 @@ Scenario scenario_with_figures(const std::string& file) {
   if (!scenario.resolved.contains("validation"))
     throw InputError({file, "validation", "found none", "the section with the published figures",
                       "longhaul list options has its keys"});
-  for (const Case& one : scenario.cases)
-    if (one.train)
+  for (const Case& config : scenario.cases)
+    if (config.train)
       throw InputError(
           {file, "train", "found in a validation", "a scenario that simulates only the network", ""});
   return scenario;

@@ -44,32 +44,32 @@ InputError in_scenario(const InputError& error, const Scenario& scenario, const 
 }
 
 // Cases that train on the same text are checked once.
-void check_data(const Case& one, std::set<std::string>& texts_seen) {
-  if (!one.train) return;
-  const Case trained = trained_case(one);
-  if (texts_seen.insert(one.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
+void check_data(const Case& config, std::set<std::string>& texts_seen) {
+  if (!config.train) return;
+  const Case trained = trained_case(config);
+  if (texts_seen.insert(config.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
     check_training_text(trained);
 }
 
 // Such a case is replayed before it is trained.
-void check_timing(const Case& one) {
-  if (one.workload.step_time.kind != StepTime::Kind::kMeasured || !times_decide(one)) return;
+void check_timing(const Case& config) {
+  if (config.workload.step_time.kind != StepTime::Kind::kMeasured || !times_decide(config)) return;
   throw InputError("workload.step_time",
                    fmt::format("found \"measured\", but in method \"{}\"{} times decide who takes part in an "
                                "operation, so that the replay comes before the training",
-                               one.method.name, has_absences(one) ? " with these faults" : ""),
+                               config.method.name, has_absences(config) ? " with these faults" : ""),
                    "constant, lognormal or flops");
 }
 
 // Cases that differ in nothing that an order is found from share it: it is looked for once.
-void fill_in_places(Case& one, std::map<std::string, std::vector<int>>& known) {
-  RankOrderSpec& order = one.network.rank_order;
+void fill_in_places(Case& config, std::map<std::string, std::vector<int>>& known) {
+  RankOrderSpec& order = config.network.rank_order;
   if (order.kind != RankOrderSpec::Kind::kOptimized) return;
-  std::string key = std::to_string(one.replicas);
+  std::string key = std::to_string(config.replicas);
   for (const char* section : {"network", "method", "workload", "pipeline"})
-    key += "/" + member(one.resolved, section).dump();
+    key += "/" + member(config.resolved, section).dump();
   const auto [found, is_new] = known.emplace(key, std::vector<int>());
-  if (is_new) found->second = optimized_order(one, plan_of(one)).places;
+  if (is_new) found->second = optimized_order(config, plan_of(config)).places;
   order.places = found->second;
 }
 
@@ -78,37 +78,39 @@ struct Seen {
   std::set<std::string> networks, texts;
 };
 
-void check_case(const Case& one, Seen& seen) {
-  check_timing(one);
-  if (one.train) trained_plan_of(one);  // its model may have fewer layers than the one that travels
-  node_passes(one);                     // throws where the node does not fit the model
-  check_rebalancing(one, plan_of(one));
-  check_crashes(one, plan_of(one));
-  check_data(one, seen.texts);
-  const std::string network = one.resolved["network"].dump() + "/" + std::to_string(one.replicas) + "/" +
-                              std::to_string(one.workload.parameters) + one.method.options.dump() +
-                              member(one.resolved, "pipeline").dump() + member(one.resolved, "faults").dump();
+void check_case(const Case& config, Seen& seen) {
+  check_timing(config);
+  if (config.train) trained_plan_of(config);  // its model may have fewer layers than the one that travels
+  node_passes(config);                        // throws where the node does not fit the model
+  check_rebalancing(config, plan_of(config));
+  check_crashes(config, plan_of(config));
+  check_data(config, seen.texts);
+  const std::string network = config.resolved["network"].dump() + "/" + std::to_string(config.replicas) +
+                              "/" + std::to_string(config.workload.parameters) +
+                              config.method.options.dump() + member(config.resolved, "pipeline").dump() +
+                              member(config.resolved, "faults").dump();
   if (!seen.networks.insert(network).second) return;
-  check_network(one);
-  check_collectives(one, plan_of(one));
+  check_network(config);
+  check_collectives(config, plan_of(config));
   // Whether there would be too many slices shows in counting what the replay carries.
-  if (one.network.slice.kind != SliceSpec::Kind::kWhole) estimate(one, trace_of(one));
+  if (config.network.slice.kind != SliceSpec::Kind::kWhole) estimate(config, trace_of(config));
 }
 
 // Groups by sites are numerics: the trainer, which knows no network, reads from the case who is at which
 // site: with stages, where a replica's first one is. Sites are numbered in the order of their first replicas,
 // so that one partition has one name.
-void fill_in_sites(Case& one) {
-  if (!needs_sites(plan_of(one))) return;
+void fill_in_sites(Case& config) {
+  if (!needs_sites(plan_of(config))) return;
   std::map<int, int> number_of;
-  const Topology topology = placed_topology(one);
+  const Topology topology = placed_topology(config);
   const std::vector<int>& sites = topology.site_of();
-  for (std::size_t worker = 0; worker < sites.size(); worker += as_index(one.pipeline.stages))
-    one.site_of.push_back(number_of.emplace(sites[worker], static_cast<int>(number_of.size())).first->second);
-  if (one.site_of.empty())
+  for (std::size_t worker = 0; worker < sites.size(); worker += as_index(config.pipeline.stages))
+    config.site_of.push_back(
+        number_of.emplace(sites[worker], static_cast<int>(number_of.size())).first->second);
+  if (config.site_of.empty())
     throw InputError("method.pairing", "found \"sites\" on a topology without sites",
                      "\"random\", or the topology " + topologies_with_sites());
-  one.resolved["sites"] = one.site_of;
+  config.resolved["sites"] = config.site_of;
 }
 
 std::vector<std::string> labels_of(const Scenario& scenario) {
@@ -120,21 +122,21 @@ std::vector<std::string> labels_of(const Scenario& scenario) {
 
 std::set<std::string> swept_keys_of(const Scenario& scenario) {
   std::set<std::string> keys;
-  for (const Case& one : scenario.cases)
-    for (const auto& [key, value] : one.swept.items()) keys.insert(key);
+  for (const Case& config : scenario.cases)
+    for (const auto& [key, value] : config.swept.items()) keys.insert(key);
   return keys;
 }
 
 // What the figures of a validation are looked up in, before there are results.
 std::vector<Json> planned_records(const Scenario& scenario) {
   std::vector<Json> records;
-  for (const Case& one : scenario.cases)
-    records.push_back({{"case", one.name},
+  for (const Case& config : scenario.cases)
+    records.push_back({{"case", config.name},
                        {"status", "planned"},
-                       {"label", one.method.label},
-                       {"seed", one.seed},
-                       {"swept", one.swept},
-                       {"fidelity", one.network.fidelity}});
+                       {"label", config.method.label},
+                       {"seed", config.seed},
+                       {"swept", config.swept},
+                       {"fidelity", config.network.fidelity}});
   return records;
 }
 
@@ -181,14 +183,14 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
   }
   Seen seen;
   std::map<std::string, std::vector<int>> known_places;
-  for (Case& one : scenario.cases) {
+  for (Case& config : scenario.cases) {
     try {
-      method_named(one.method.name).check(one);
-      fill_in_places(one, known_places);
-      check_case(one, seen);
-      fill_in_sites(one);
+      method_named(config.method.name).check(config);
+      fill_in_places(config, known_places);
+      check_case(config, seen);
+      fill_in_sites(config);
     } catch (const InputError& error) {
-      throw in_scenario(error, scenario, one.method.label).in_file(file);
+      throw in_scenario(error, scenario, config.method.label).in_file(file);
     }
   }
   return scenario;
@@ -207,9 +209,9 @@ std::vector<std::string> useless_values(const Scenario& scenario) {
         fmt::format("workload.steps = {} does not count: the {} steps of train.steps are replayed",
                     steps.dump(), train["steps"].dump()));
   constexpr int kBytes = 256, kMuchMore = 4 * kBytes;
-  for (const Case& one : scenario.cases) {
-    const ModelShape& model = one.train->model;
-    const DataSpec::Kind kind = one.train->data.kind;
+  for (const Case& config : scenario.cases) {
+    const ModelShape& model = config.train->model;
+    const DataSpec::Kind kind = config.train->data.kind;
     if ((kind != DataSpec::Kind::kText && kind != DataSpec::Kind::kCorpus) || model.vocabulary < kMuchMore)
       continue;
     ModelShape small = model;
@@ -227,15 +229,15 @@ std::vector<std::string> useless_values(const Scenario& scenario) {
 }
 
 // Files that a case validates on and trains on: its validation loss is one of what it has seen.
-std::vector<std::string> seen_before(const Case& one) {
+std::vector<std::string> seen_before(const Case& config) {
   std::vector<std::string> warnings;
-  const DataSpec& data = one.train->data;
+  const DataSpec& data = config.train->data;
   const std::string key = data.kind == DataSpec::Kind::kText ? "train.data.text" : "train.data.shards";
   if (data.validation.empty()) return warnings;
   std::set<fs::path> trained_on;
-  for (const std::string& file : files_of(data.globs, one.folder, key))
+  for (const std::string& file : files_of(data.globs, config.folder, key))
     trained_on.insert(fs::weakly_canonical(file));
-  for (const std::string& file : files_of(data.validation, one.folder, "train.data.validation"))
+  for (const std::string& file : files_of(data.validation, config.folder, "train.data.validation"))
     if (trained_on.count(fs::weakly_canonical(file)) > 0)
       warnings.push_back(fmt::format(
           "train.data.validation: {} is in {} too: the validation loss is one of text that was trained on",
@@ -244,9 +246,9 @@ std::vector<std::string> seen_before(const Case& one) {
 }
 
 // Random loss beyond what flow was held against packets for (results/reference/residuals).
-std::vector<std::string> loss_warnings(const Case& one) {
-  const TcpSpec& tcp = one.network.tcp;
-  if (one.network.fidelity != "flow" || tcp.loss <= 0 || one.network.message_time) return {};
+std::vector<std::string> loss_warnings(const Case& config) {
+  const TcpSpec& tcp = config.network.tcp;
+  if (config.network.fidelity != "flow" || tcp.loss <= 0 || config.network.message_time) return {};
   if (tcp.connections > 1)
     return {
         fmt::format("network.tcp.loss = {} with {} connections: fidelity \"flow\" waits for time-outs that "
@@ -272,10 +274,11 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
     for (std::string& warning : more) add_new(warning, warnings);
   };
   std::set<std::string> texts;
-  for (const Case& one : scenario.cases) {
-    add(method_named(one.method.name).warnings(one));
-    add(loss_warnings(one));
-    if (one.train && texts.insert(one.resolved["train"]["data"].dump()).second) add(seen_before(one));
+  for (const Case& config : scenario.cases) {
+    add(method_named(config.method.name).warnings(config));
+    add(loss_warnings(config));
+    if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second)
+      add(seen_before(config));
   }
   return warnings;
 }

@@ -32,28 +32,28 @@ constexpr double kGzip = 0.11;             // of timeline.json
 constexpr double kProgram = 200e6;
 constexpr int kEvaluatedTogether = 8;  // sequences (trainer/data/dataset.h)
 
-double training_seconds(const Case& one) {
-  const TrainSpec& train = *one.train;
-  const auto steps = static_cast<double>(dynamic_steps_of(one).taken_by_all(one.replicas, train.steps));
+double training_seconds(const Case& config) {
+  const TrainSpec& train = *config.train;
+  const auto steps = static_cast<double>(dynamic_steps_of(config).taken_by_all(config.replicas, train.steps));
   const double tokens = steps * train.batch * train.model.context;
   // Of each replica and of their mean; of a whole held-out part it is not known how long that is.
-  const double evaluated = 1. * train.steps / train.evaluate_every * (one.replicas + 1) *
+  const double evaluated = 1. * train.steps / train.evaluate_every * (config.replicas + 1) *
                            train.evaluate_sequences * train.model.context;
   return kStartOfTraining +
          (6. * tokens + 2. * evaluated) * static_cast<double>(train.model.parameters()) / kTrainingFlops;
 }
 
 // Rows of late gradients, 4 bytes a parameter and replica each.
-int late_rows(const Case& one) {
+int late_rows(const Case& config) {
   int most = 0;
-  for (const GradientDelay& delay : trained_plan_of(one).delays) most = std::max(most, delay.steps);
+  for (const GradientDelay& delay : trained_plan_of(config).delays) most = std::max(most, delay.steps);
   return most;
 }
 
 // A parameter and replica: weights, gradient and two moments; with steps of its own after the optimizer's
 // also slow weights and their momentum.
-double bytes_of_tables(const Case& one) {
-  const OperationPlan plan = trained_plan_of(one);
+double bytes_of_tables(const Case& config) {
+  const OperationPlan plan = trained_plan_of(config);
   const bool has_outer_steps = std::any_of(plan.rules.begin(), plan.rules.end(),
                                            [](const OperationRule& rule) { return !rule.before_optimizer; });
   return has_outer_steps ? 24 : 16;
@@ -61,64 +61,65 @@ double bytes_of_tables(const Case& one) {
 
 // Of a training that runs: two checkpoints and the one that is being written, 20 bytes a parameter and
 // replica each. Once it is done the weights stay.
-double checkpoint_bytes(const Case& one, bool is_done) {
-  return (is_done ? 4. : 60. + 12. * late_rows(one)) * static_cast<double>(one.train->model.parameters()) *
-         one.replicas;
+double checkpoint_bytes(const Case& config, bool is_done) {
+  return (is_done ? 4. : 60. + 12. * late_rows(config)) *
+         static_cast<double>(config.train->model.parameters()) * config.replicas;
 }
 
-double step_rows(const Case& one) {
-  return 1. * one.steps() * one.workers();
+double step_rows(const Case& config) {
+  return 1. * config.steps() * config.workers();
 }
 
-double exchange_rows(const Case& one) {
+double exchange_rows(const Case& config) {
   double exchanges = 0;
-  for (const OperationRule& rule : plan_of(one).rules)
-    exchanges += 1. * one.steps() * one.replicas / rule.every;
+  for (const OperationRule& rule : plan_of(config).rules)
+    exchanges += 1. * config.steps() * config.replicas / rule.every;
   return exchanges;
 }
 
-double timeline_bytes(const Case& one, const ReplayEstimate& replay, TimelineFormat format) {
+double timeline_bytes(const Case& config, const ReplayEstimate& replay, TimelineFormat format) {
   if (format == TimelineFormat::kNone) return 0;
   const double messages = std::min(static_cast<double>(replay.transfers), kMostTransferRows);
   const double slices =
-      std::min(step_rows(one) + 2 * exchange_rows(one), kMaximumSlices - 2 * messages);
+      std::min(step_rows(config) + 2 * exchange_rows(config), kMaximumSlices - 2 * messages);
   return (kTimelineMessage * messages + kTimelineSlice * slices) *
          (format == TimelineFormat::kGzip ? kGzip : 1);
 }
 
 // What is kept of every case, and what the report says of it.
-double total_bytes(const Case& one) {
-  return kRestOfACase + kReportOfACase + one.workers() * kLinkRow;
+double total_bytes(const Case& config) {
+  return kRestOfACase + kReportOfACase + config.workers() * kLinkRow;
 }
 
 // The tables with a row for each exchange, step, message or link.
-double table_bytes(const Case& one, const ReplayEstimate& replay) {
-  const double steps = step_rows(one);
-  return 3. * one.workers() * kLinkRow + (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
-         exchange_rows(one) * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
+double table_bytes(const Case& config, const ReplayEstimate& replay) {
+  const double steps = step_rows(config);
+  return 3. * config.workers() * kLinkRow +
+         (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
+         exchange_rows(config) * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
          std::min(static_cast<double>(replay.transfers), kMostTransferRows) * kTransferRow;
 }
 
 // A number of steps to walk: whole periods of all rules where these are short enough.
-int walked_steps(const Case& one) {
+int walked_steps(const Case& config) {
   std::int64_t period = 1, longest = 1;
-  for (const OperationRule& rule : plan_of(one).rules) {
+  for (const OperationRule& rule : plan_of(config).rules) {
     longest = std::max<std::int64_t>(longest, rule.every);
     if (period <= kMostWalkedSteps) period = std::lcm(period, std::int64_t{rule.every});
   }
   const std::int64_t least = std::max<std::int64_t>(kMostWalkedSteps, 10 * longest);
   const std::int64_t walked = period <= least ? (least + period - 1) / period * period : least;
-  return static_cast<int>(std::min<std::int64_t>(walked, one.steps()));
+  return static_cast<int>(std::min<std::int64_t>(walked, config.steps()));
 }
 
 // Two bytes a token; a byte of a text is a token.
-double bytes_of_text(const Case& one) {
-  const DataSpec& data = one.train->data;
+double bytes_of_text(const Case& config) {
+  const DataSpec& data = config.train->data;
   if (data.kind == DataSpec::Kind::kCorpus) return 2 * installed_bytes(data.corpus);
   if (data.kind == DataSpec::Kind::kSynthetic) return 2. * static_cast<double>(data.synthetic.tokens);
   double bytes = 0;
   for (const std::string& glob : data.globs)
-    for (const std::string& file : files_matching(glob, one.folder)) {
+    for (const std::string& file : files_matching(glob, config.folder)) {
       std::error_code unreadable;
       const auto size = std::filesystem::file_size(file, unreadable);
       if (!unreadable) bytes += static_cast<double>(size);
@@ -138,10 +139,10 @@ double TrainingMemory::together() const {
   return tables + passes + text + kProgram;
 }
 
-ReplayEstimate replay_estimate(const Case& one) {
-  const int steps = one.steps(), walked = walked_steps(one);
-  if (walked == steps) return estimate(one, trace_of(one));
-  Case shorter = one;
+ReplayEstimate replay_estimate(const Case& config) {
+  const int steps = config.steps(), walked = walked_steps(config);
+  if (walked == steps) return estimate(config, trace_of(config));
+  Case shorter = config;
   shorter.workload.steps = walked;
   ReplayEstimate replay = estimate(shorter, trace_of(shorter));
   const double factor = 1. * steps / walked;
@@ -154,21 +155,21 @@ ReplayEstimate replay_estimate(const Case& one) {
 }
 
 TrainingMemory training_memory(const Case& written, int threads) {
-  const Case one = trained_case(written);
-  const TrainSpec& train = *one.train;
+  const Case config = trained_case(written);
+  const TrainSpec& train = *config.train;
   const ModelShape& model = train.model;
   TrainingMemory memory;
-  memory.tables =
-      (bytes_of_tables(one) + 4. * late_rows(one)) * static_cast<double>(model.parameters()) * one.replicas;
+  memory.tables = (bytes_of_tables(config) + 4. * late_rows(config)) *
+                  static_cast<double>(model.parameters()) * config.replicas;
   // Numbers that a token keeps in one layer, attention's of each pair of tokens among them, and at the end.
   const double layer = 12. * model.hidden + 3. * model.ffn + 2. * model.heads * model.context,
                logits = 1.25 * model.vocabulary;
   const int evaluated = train.evaluate_sequences > 0 ? std::min(train.evaluate_sequences, kEvaluatedTogether)
                                                      : kEvaluatedTogether;
-  memory.text = bytes_of_text(one);
+  memory.text = bytes_of_text(config);
   const double step = train.batch * (model.layers * layer + logits),
                evaluation = evaluated * (layer + logits);
-  memory.passes = 4. * std::min(threads, one.replicas) * model.context * std::max(step, evaluation);
+  memory.passes = 4. * std::min(threads, config.replicas) * model.context * std::max(step, evaluation);
   return memory;
 }
 
@@ -185,27 +186,29 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const Ke
   std::vector<double> memories;
   double largest = 0, checkpoints = 0;
   for (const Training& training : plan.trainings) {
-    const Case& one = *training.example;
-    work.training_s += training_seconds(one);
-    memories.push_back(training_memory(one, threads).together());
+    const Case& config = *training.example;
+    work.training_s += training_seconds(config);
+    memories.push_back(training_memory(config, threads).together());
     if (memories.back() > largest) {
       largest = memories.back();
       work.largest = &training;
     }
-    checkpoints = std::max(checkpoints, checkpoint_bytes(one, false));
-    work.disk_bytes += checkpoint_bytes(one, true);
+    checkpoints = std::max(checkpoints, checkpoint_bytes(config, false));
+    work.disk_bytes += checkpoint_bytes(config, true);
   }
   std::sort(memories.begin(), memories.end(), std::greater<>());
   memories.resize(std::min(memories.size(), as_index(jobs)));
   work.memory_bytes = std::accumulate(memories.begin(), memories.end(), 100e6);
   work.disk_bytes += checkpoints * jobs + kReport;
   double most_tables = 0;
-  for (const Case* one : plan.cases) {
-    const ReplayEstimate& replay = work.cases.emplace_back(CaseEstimate{one, replay_estimate(*one)}).replay;
+  for (const Case* config : plan.cases) {
+    const ReplayEstimate& replay =
+        work.cases.emplace_back(CaseEstimate{config, replay_estimate(*config)}).replay;
     work.replay_s += kStartOfReplay + replay.seconds;
-    const double tables = table_bytes(*one, replay);
+    const double tables = table_bytes(*config, replay);
     most_tables = std::max(most_tables, tables);
-    work.disk_bytes += total_bytes(*one) + (kept.tables ? tables : 0) + timeline_bytes(*one, replay, kept.timeline);
+    work.disk_bytes +=
+        total_bytes(*config) + (kept.tables ? tables : 0) + timeline_bytes(*config, replay, kept.timeline);
   }
   if (!kept.tables) work.disk_bytes += most_tables * jobs;
   return work;

@@ -17,7 +17,7 @@ constexpr int kMostWalkedSteps = 200'000;
 
 // The estimate of a case's replay, walking at most about kMostWalkedSteps of its steps, and at least a few
 // periods of every operation. Throws InputError as estimate() does.
-ReplayEstimate replay_estimate(const Case& one);
+ReplayEstimate replay_estimate(const Case& config);
 
 // Of one training, in bytes: tables of all replicas (weights, gradients, states of the optimizers), and what
 // the passes of the replicas that compute at the same time keep.
@@ -27,10 +27,10 @@ struct TrainingMemory {
 
   double together() const;
 };
-TrainingMemory training_memory(const Case& one, int threads);
+TrainingMemory training_memory(const Case& config, int threads);
 
 struct CaseEstimate {
-  const Case* one = nullptr;
+  const Case* config = nullptr;
   ReplayEstimate replay;
 };
 
@@ -51,8 +51,8 @@ struct KeptFiles {
 // `jobs` trainings or replays at a time, `threads` for each.
 WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const KeptFiles& kept);
 
-// What the scenario says of tables. Timelines are in the format that `timeline` names (json, gz, none; "": json
-// where there are few cases and all tables are kept).
+// What the scenario says of tables. Timelines are in the format that `timeline` names (json, gz, none; "":
+// json where there are few cases and all tables are kept).
 KeptFiles kept_files(const std::string& timeline, const Scenario& scenario);
 // With more cases timelines are hardly opened one by one, and each takes some ten megabytes.
 constexpr std::size_t kMostCasesWithTimelines = 64;

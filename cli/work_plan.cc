@@ -29,16 +29,16 @@ WorkPlan plan_work(const Scenario& scenario, const Shard& shard) {
   WorkPlan plan;
   std::map<std::string, int> group_of;  // by training key, or the case's own name
   std::map<std::string, std::size_t> training_of;
-  for (const Case& one : scenario.cases) {
-    const std::string key = one.train ? training_key(one) : "";
+  for (const Case& config : scenario.cases) {
+    const std::string key = config.train ? training_key(config) : "";
     const int group =
-        group_of.emplace(key.empty() ? one.name : key, static_cast<int>(group_of.size())).first->second;
+        group_of.emplace(key.empty() ? config.name : key, static_cast<int>(group_of.size())).first->second;
     if (group % shard.count != shard.index - 1) continue;
-    plan.cases.push_back(&one);
+    plan.cases.push_back(&config);
     if (key.empty()) continue;
     const auto [entry, is_new] = training_of.emplace(key, plan.trainings.size());
-    if (is_new) plan.trainings.push_back({key, &one, {}});
-    plan.trainings[entry->second].cases.push_back(&one);
+    if (is_new) plan.trainings.push_back({key, &config, {}});
+    plan.trainings[entry->second].cases.push_back(&config);
   }
   return plan;
 }

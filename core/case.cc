@@ -193,57 +193,59 @@ std::vector<double> parse_step_time_factors(const Json& workload, int replicas) 
 }
 
 // A method may give the batches of all replicas to one machine.
-void check_counts(const Case& one) {
-  if (one.replicas > kMostReplicas / one.pipeline.stages)
-    throw InputError("replicas", fmt::format("found {} of {} stages each", one.replicas, one.pipeline.stages),
+void check_counts(const Case& config) {
+  if (config.replicas > kMostReplicas / config.pipeline.stages)
+    throw InputError("replicas",
+                     fmt::format("found {} of {} stages each", config.replicas, config.pipeline.stages),
                      fmt::format("at most {} workers", kMostReplicas));
-  if (one.train && std::int64_t{one.train->batch} * one.replicas > kMostOfACount)
+  if (config.train && std::int64_t{config.train->batch} * config.replicas > kMostOfACount)
     throw InputError(
         "train.batch",
-        fmt::format("found {} sequences for each of {} replicas", one.train->batch, one.replicas),
+        fmt::format("found {} sequences for each of {} replicas", config.train->batch, config.replicas),
         fmt::format("at most {} together", kMostOfACount));
 }
 
-void check_together(const Case& one) {
-  const double together = static_cast<double>(one.workload.parameters) * one.workers();
+void check_together(const Case& config) {
+  const double together = static_cast<double>(config.workload.parameters) * config.workers();
   if (together > kMostTogether)
-    throw InputError("workload",
-                     fmt::format("found {} parameters on {} workers", one.workload.parameters, one.workers()),
-                     fmt::format("at most {:.0e} together", kMostTogether));
+    throw InputError(
+        "workload",
+        fmt::format("found {} parameters on {} workers", config.workload.parameters, config.workers()),
+        fmt::format("at most {:.0e} together", kMostTogether));
 }
 
 // A sequence is not cut.
-void check_microbatches(const Case& one) {
-  if (!one.train || one.train->batch % one.pipeline.microbatches == 0) return;
+void check_microbatches(const Case& config) {
+  if (!config.train || config.train->batch % config.pipeline.microbatches == 0) return;
   throw InputError("pipeline.microbatches",
                    fmt::format("found {} for batches of {} sequences (train.batch)",
-                               one.pipeline.microbatches, one.train->batch),
+                               config.pipeline.microbatches, config.train->batch),
                    "a divisor of train.batch");
 }
 
 // Gates are trained in the loop's own arithmetic (trainer/model/cpu_decoder.h).
-void check_learned_bits(const Case& one) {
-  if (!one.pipeline.boundary.learned) return;
+void check_learned_bits(const Case& config) {
+  if (!config.pipeline.boundary.learned) return;
   const std::string path = "pipeline.activations", found = "found \"learned\"";
-  if (!one.train)
+  if (!config.train)
     throw InputError(path, found + ", but nothing is trained", "a train section, or formats that are given",
                      "the bits, and so the bytes of a replay, are those of a training");
-  if (one.train->device == "cuda")
+  if (config.train->device == "cuda")
     throw InputError(path, found + " with train.device \"cuda\"", "train.device \"cpu\"",
                      "the gradient of the gates has no kernel yet");
-  if (one.train->precision != Precision::kFloat32)
+  if (config.train->precision != Precision::kFloat32)
     throw InputError(path, found + " with train.precision \"bf16\"", "train.precision \"float32\"");
 }
 
 // A list of places is read without knowledge of stages: what it lacks with them are workers.
-void check_placed_workers(const Case& one, const Json& network) {
+void check_placed_workers(const Case& config, const Json& network) {
   const Json order = member(network, "rank_order");
-  const int stages = one.pipeline.stages, workers = one.workers();
+  const int stages = config.pipeline.stages, workers = config.workers();
   if (stages == 1 || !order.is_array() || static_cast<int>(order.size()) == workers) return;
   throw InputError(
       "network.rank_order",
       fmt::format("found {} places, the scenario has {} workers ({} replicas of {} stages)", order.size(),
-                  workers, one.replicas, stages),
+                  workers, config.replicas, stages),
       fmt::format("every place from 0 to {} once: entry r · {} + s is the place of stage s of replica r",
                   workers - 1, stages));
 }
@@ -288,37 +290,37 @@ double StepTime::mean_s() const {
 }
 
 Case parse_case(const Json& written) {
-  Case one;
-  one.resolved = with_effective_pipeline(with_effective_optimizer(written));
-  const Json& resolved = one.resolved;
-  one.name = resolved.at("case").get<std::string>();
-  one.scenario = resolved.at("scenario").get<std::string>();
-  one.folder = resolved.at("folder").get<std::string>();
-  one.swept = resolved.at("swept");
-  one.seed = resolved.at("seed");
-  one.replicas = resolved.at("replicas");
-  one.method.options = resolved.at("method");
-  one.method.name = one.method.options.at("name").get<std::string>();
-  one.method.label = one.method.options.at("label").get<std::string>();
-  if (resolved.contains("sites")) one.site_of = resolved["sites"].get<std::vector<int>>();
-  one.pipeline = parse_pipeline(resolved);
-  if (resolved.contains("train")) one.train = parse_train(resolved["train"]);
-  check_counts(one);
-  check_microbatches(one);
-  check_learned_bits(one);
-  one.workload = parse_workload(resolved.at("workload"), one.train, one.replicas);
-  one.workload.step_time_factors = parse_step_time_factors(resolved["workload"], one.workers());
-  check_together(one);
-  check_placed_workers(one, resolved.at("network"));
-  one.network = parse_network(resolved.at("network"), one.workers(), one.folder);
-  FaultsSpec faults = parse_faults(resolved, one.workers());
-  one.slow = std::move(faults.slow);
-  one.crashes = std::move(faults.crashes);
-  one.exchange_faults = std::move(faults.exchanges);
-  one.recovery = parse_recovery(resolved);
-  one.network.variation.faults = std::move(faults.links);
-  check_link_faults(one.network);
-  return one;
+  Case config;
+  config.resolved = with_effective_pipeline(with_effective_optimizer(written));
+  const Json& resolved = config.resolved;
+  config.name = resolved.at("case").get<std::string>();
+  config.scenario = resolved.at("scenario").get<std::string>();
+  config.folder = resolved.at("folder").get<std::string>();
+  config.swept = resolved.at("swept");
+  config.seed = resolved.at("seed");
+  config.replicas = resolved.at("replicas");
+  config.method.options = resolved.at("method");
+  config.method.name = config.method.options.at("name").get<std::string>();
+  config.method.label = config.method.options.at("label").get<std::string>();
+  if (resolved.contains("sites")) config.site_of = resolved["sites"].get<std::vector<int>>();
+  config.pipeline = parse_pipeline(resolved);
+  if (resolved.contains("train")) config.train = parse_train(resolved["train"]);
+  check_counts(config);
+  check_microbatches(config);
+  check_learned_bits(config);
+  config.workload = parse_workload(resolved.at("workload"), config.train, config.replicas);
+  config.workload.step_time_factors = parse_step_time_factors(resolved["workload"], config.workers());
+  check_together(config);
+  check_placed_workers(config, resolved.at("network"));
+  config.network = parse_network(resolved.at("network"), config.workers(), config.folder);
+  FaultsSpec faults = parse_faults(resolved, config.workers());
+  config.slow = std::move(faults.slow);
+  config.crashes = std::move(faults.crashes);
+  config.exchange_faults = std::move(faults.exchanges);
+  config.recovery = parse_recovery(resolved);
+  config.network.variation.faults = std::move(faults.links);
+  check_link_faults(config.network);
+  return config;
 }
 
 Case read_case(const std::string& file) {

@@ -102,13 +102,13 @@ std::string words_of(const DctTopK& format) {
 }
 
 std::string words_of(const LowRank& format) {
-  const std::string factors = std::visit([](const auto& one) { return words_of(one); }, format.factors);
+  const std::string factors = std::visit([](const auto& item) { return words_of(item); }, format.factors);
   const std::string times = format.iterations == 1 ? "" : fmt::format(" by {} iterations", format.iterations);
   return fmt::format("rank {}{}, {}, {} where plain", format.rank, times, factors, to_string(format.plain));
 }
 
 std::string words_of(const RandomMask& format) {
-  const std::string numbers = std::visit([](const auto& one) { return words_of(one); }, format.numbers);
+  const std::string numbers = std::visit([](const auto& item) { return words_of(item); }, format.numbers);
   return fmt::format("a random {} % of the columns, {}", 100 * format.share, numbers);
 }
 
@@ -150,7 +150,7 @@ Json json_of(const DctTopK& format) {
 
 Json json_of(const LowRank& format) {
   Json json = {{"rank", format.rank}, {"iterations", format.iterations}};
-  const Json factors = std::visit([](const auto& one) { return json_of(one); }, format.factors);
+  const Json factors = std::visit([](const auto& item) { return json_of(item); }, format.factors);
   json.update(factors);
   json["plain"] = to_string(format.plain);
   json["matrices"] = json_of(format.matrices);
@@ -158,7 +158,7 @@ Json json_of(const LowRank& format) {
 }
 
 Json json_of(const RandomMask& format) {
-  Json json = std::visit([](const auto& one) { return json_of(one); }, format.numbers);
+  Json json = std::visit([](const auto& item) { return json_of(item); }, format.numbers);
   json["share"] = format.share;
   return json;
 }
@@ -210,15 +210,15 @@ std::vector<MatrixShape> matrices_in(const Json& json) {
   std::vector<MatrixShape> matrices;
   const Json list = json.value("matrices", Json::array());
   if (!list.is_array()) refuse("matrices", list, kAllowed);
-  for (const Json& one : list) {
-    if (!one.is_array() || one.size() != 2 || !one[0].is_number_integer() || !one[1].is_number_integer() ||
-        one[0] < 1 || one[1] < 1)
-      refuse("matrices", one, kAllowed);
-    matrices.push_back({one[0], one[1]});
+  for (const Json& entry : list) {
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_number_integer() ||
+        !entry[1].is_number_integer() || entry[0] < 1 || entry[1] < 1)
+      refuse("matrices", entry, kAllowed);
+    matrices.push_back({entry[0], entry[1]});
     const MatrixShape& last = matrices.back();
     if (static_cast<double>(last.rows) * static_cast<double>(last.columns) >
         static_cast<double>(kMostParameters))
-      refuse("matrices", one, fmt::format("at most {} numbers", kMostParameters));
+      refuse("matrices", entry, fmt::format("at most {} numbers", kMostParameters));
   }
   return matrices;
 }
@@ -300,7 +300,7 @@ std::string to_string(Quantizer quantizer) {
 const std::vector<std::string>& quantizer_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const QuantizerFacts& one : kQuantizers) all.emplace_back(one.name);
+    for (const QuantizerFacts& quantizer_facts : kQuantizers) all.emplace_back(quantizer_facts.name);
     return all;
   }();
   return names;

@@ -16,8 +16,8 @@ struct InstalledCorpus {
 };
 
 constexpr InstalledCorpus kLinuxSource{"linux-source-6.1", "/usr/src/linux-source-6.1",
-                                       "Debian's linux-source-6.1, unpacked there",
-                                       "scripts/linux_source.sh", 163e6};
+                                       "Debian's linux-source-6.1, unpacked there", "scripts/linux_source.sh",
+                                       163e6};
 constexpr InstalledCorpus kDebianProse{"debian-prose-12", "/usr/local/share/debian-prose-12",
                                        "the prose of Debian 12's documentation packages",
                                        "scripts/debian_prose.sh", 66e6};

@@ -273,7 +273,7 @@ const FaultWindows::Window* FaultWindows::at(std::int64_t time_ns) const {
   draw_until(time_ns);
   const auto behind =
       std::upper_bound(windows_.begin(), windows_.end(), time_ns,
-                       [](std::int64_t time, const Window& one) { return time < one.begin_ns; });
+                       [](std::int64_t time, const Window& window) { return time < window.begin_ns; });
   if (behind == windows_.begin()) return nullptr;
   const Window& latest = *std::prev(behind);
   return time_ns < latest.end_ns ? &latest : nullptr;
@@ -290,17 +290,17 @@ std::int64_t FaultWindows::end_ns(std::int64_t time_ns) const {
 
 std::int64_t FaultWindows::next_change_ns(std::int64_t time_ns) const {
   if (const Window* window = at(time_ns)) return window->end_ns;
-  const auto next =
-      std::upper_bound(windows_.begin(), windows_.end(), time_ns,
-                       [](std::int64_t time, const Window& one) { return time < one.begin_ns; });
+  const auto next = std::upper_bound(
+      windows_.begin(), windows_.end(), time_ns,
+      [](std::int64_t time, const Window& window_here) { return time < window_here.begin_ns; });
   return next->begin_ns;
 }
 
 std::vector<FaultWindows::Window> FaultWindows::until(std::int64_t until_ns) const {
   draw_until(until_ns);
   std::vector<Window> begun;
-  for (const Window& one : windows_)
-    if (one.begin_ns < until_ns) begun.push_back(one);
+  for (const Window& window : windows_)
+    if (window.begin_ns < until_ns) begun.push_back(window);
   return begun;
 }
 

@@ -8,7 +8,7 @@ namespace longhaul {
 
 constexpr int kMostOfACount = 1'000'000'000;  // of anything an int counts: the sum of two is an int too
 constexpr int kMostReplicas = 1 << 20;        // with pipeline stages: workers
-constexpr int kMostInAllToAll = 8192;  // its bytes are a table of each to each
+constexpr int kMostInAllToAll = 8192;         // its bytes are a table of each to each
 // Bytes and bits of as many numbers fit 64 bits with room for collectives that send them several times.
 constexpr std::int64_t kMostParameters = 1'000'000'000'000'000;
 // Workers times parameters: all that a ring of all of them sends, in bytes.

@@ -29,9 +29,9 @@ struct Declared : Metric {
 
   // One statistic of a distribution: all that was said of the whole holds for it.
   Declared at(const char* statistic) const {
-    Declared one = *this;
-    one.path += std::string(".") + statistic;
-    return one;
+    Declared declared = *this;
+    declared.path += std::string(".") + statistic;
+    return declared;
   }
 };
 

@@ -61,18 +61,18 @@ LinkOverride parse_override(const Json& json, int replicas, const std::string& p
   if (!json.contains("rate") && !has_direction && !json.contains("delay"))
     throw InputError(path, "found " + json.dump(), "at least one of rate, up, down, delay",
                      "an override says what is different");
-  LinkOverride one;
+  LinkOverride link_override;
   if (json.contains("link")) {
-    one.link = json["link"].get<std::string>();
+    link_override.link = json["link"].get<std::string>();
   } else {
     const Json& replica = json["replica"];
-    one.replicas = parse_replica_range(replica.is_string() ? replica.get<std::string>() : replica.dump(),
-                                       replicas, path + ".replica");
+    link_override.replicas = parse_replica_range(
+        replica.is_string() ? replica.get<std::string>() : replica.dump(), replicas, path + ".replica");
   }
-  one.up = optional_rate(json, json.contains("rate") ? "rate" : "up");
-  one.down = optional_rate(json, json.contains("rate") ? "rate" : "down");
-  one.delay = optional_duration(json, "delay");
-  return one;
+  link_override.up = optional_rate(json, json.contains("rate") ? "rate" : "up");
+  link_override.down = optional_rate(json, json.contains("rate") ? "rate" : "down");
+  link_override.delay = optional_duration(json, "delay");
+  return link_override;
 }
 
 MessageTimeSpec parse_message_time(const Json& json) {

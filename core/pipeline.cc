@@ -156,7 +156,7 @@ HopFormats hop_formats(const Json& json, int block, int parts, const char* key) 
                          : fmt::format("a list of {}, one for each hop between {} parts", parts - 1, parts),
                      "or one word for all hops");
   std::vector<std::optional<Quantized>> by_hop;
-  for (const Json& one : json) by_hop.push_back(quantized(one, block));
+  for (const Json& entry : json) by_hop.push_back(quantized(entry, block));
   return HopFormats(std::move(by_hop));
 }
 
@@ -263,7 +263,7 @@ const std::optional<Quantized>& HopFormats::at(int hop) const {
 }
 
 bool HopFormats::any() const {
-  return std::any_of(formats_.begin(), formats_.end(), [](const auto& one) { return one.has_value(); });
+  return std::any_of(formats_.begin(), formats_.end(), [](const auto& item) { return item.has_value(); });
 }
 
 Node pipeline_options() {

@@ -18,10 +18,11 @@ std::size_t tokens_of_file(const std::string& file, DataSpec::Kind kind, const s
   return std::filesystem::file_size(file);  // byte tokens
 }
 
-std::size_t tokens_of_files(const Case& one, const std::vector<std::string>& globs, const std::string& path) {
+std::size_t tokens_of_files(const Case& config, const std::vector<std::string>& globs,
+                            const std::string& path) {
   std::size_t tokens = 0;
-  for (const std::string& file : files_of(globs, one.folder, path))
-    tokens += tokens_of_file(file, one.train->data.kind, path);
+  for (const std::string& file : files_of(globs, config.folder, path))
+    tokens += tokens_of_file(file, config.train->data.kind, path);
   return tokens;
 }
 
@@ -69,8 +70,8 @@ void check_synthetic(const TrainSpec& train) {
                      "at most the vocabulary, " + std::to_string(vocabulary));
 }
 
-void check_training_text(const Case& one) {
-  const TrainSpec& train = *one.train;
+void check_training_text(const Case& config) {
+  const TrainSpec& train = *config.train;
   const DataSpec& data = train.data;
   std::size_t tokens = 0, held_out = 0;
   if (data.kind == DataSpec::Kind::kCorpus) return;
@@ -79,13 +80,13 @@ void check_training_text(const Case& one) {
     tokens = as_index(data.synthetic.tokens);
   } else {
     const bool is_text = data.kind == DataSpec::Kind::kText;
-    tokens = tokens_of_files(one, data.globs, is_text ? "train.data.text" : "train.data.shards");
+    tokens = tokens_of_files(config, data.globs, is_text ? "train.data.text" : "train.data.shards");
   }
   if (data.validation.empty()) {
     held_out = held_out_tokens(tokens, train.validation_fraction);
     tokens -= held_out;
   } else {
-    held_out = tokens_of_files(one, data.validation, "train.data.validation");
+    held_out = tokens_of_files(config, data.validation, "train.data.validation");
   }
   check_part_length("training", tokens, train.model.context);
   check_part_length("validation", held_out, train.model.context);

@@ -30,6 +30,6 @@ void check_synthetic(const TrainSpec& train);
 
 // All of that for a case that trains, as methods' trained_case() has it, and broken shards. A corpus is not
 // looked at: its files are found by the trainer. Nor is which tokens a shard holds.
-void check_training_text(const Case& one);
+void check_training_text(const Case& config);
 
 }  // namespace longhaul

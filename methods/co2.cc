@@ -46,16 +46,16 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{outer}, {{"first", outer.every, 0, outer.every, outer.every}}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_compression(one);
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_compression(config);
 }
 
 // With the penalty the recursion is not linear, and the rates that it bears are larger (docs/methods.md).
-std::vector<std::string> warnings(const Case& one) {
-  const Json& options = one.method.options;
+std::vector<std::string> warnings(const Case& config) {
+  const Json& options = config.method.options;
   if (!is_late(options) || options.at("gap_penalty") > 0) return {};
-  return late_update_warnings(one, 0, late_heavy_ball_lr_bound(options.at("outer_momentum")));
+  return late_update_warnings(config, 0, late_heavy_ball_lr_bound(options.at("outer_momentum")));
 }
 
 }  // namespace co2

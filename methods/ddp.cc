@@ -21,9 +21,9 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{gradient}};
 }
 
-void check(const Case& one) {
-  check_exchanging(one);
-  check_waiting(one);
+void check(const Case& config) {
+  check_exchanging(config);
+  check_waiting(config);
 }
 
 }  // namespace ddp

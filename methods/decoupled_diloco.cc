@@ -33,12 +33,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
-void check_quorum(const Case& one) {
-  const Json& options = one.method.options;
+void check_quorum(const Case& config) {
+  const Json& options = config.method.options;
   const Json& quorum = options.at("quorum");
-  if (quorum.is_number() && quorum.get<int>() > one.replicas)
+  if (quorum.is_number() && quorum.get<int>() > config.replicas)
     throw InputError("method.quorum", fmt::format("found {}", quorum.get<int>()),
-                     fmt::format("at most {}, the replicas", one.replicas));
+                     fmt::format("at most {}, the replicas", config.replicas));
   if (options.at("slack") == "unlimited") return;
   if (!completion_of(options).is_all())
     throw InputError("method.slack",
@@ -53,17 +53,17 @@ void check_quorum(const Case& one) {
                      "a fragment comes back before it is due again");
 }
 
-void check(const Case& one) {
-  check_fragments(one);
-  check_quorum(one);
-  if (one.pipeline.has_stages())
+void check(const Case& config) {
+  check_fragments(config);
+  check_quorum(config);
+  if (config.pipeline.has_stages())
     throw InputError("pipeline.stages",
-                     fmt::format("found {} with method \"{}\"", one.pipeline.stages, one.method.label), "1",
-                     "stages of one replica would take up merges at different steps");
-  if (one.method.options.at("error_feedback") == "ef21")
+                     fmt::format("found {} with method \"{}\"", config.pipeline.stages, config.method.label),
+                     "1", "stages of one replica would take up merges at different steps");
+  if (config.method.options.at("error_feedback") == "ef21")
     throw InputError("method.error_feedback", "found \"ef21\"", "none or classic",
                      "the mean that it adds up is one of all replicas, equally weighted");
-  if (const std::vector<std::string> differ = fragment_warnings(one); !differ.empty())
+  if (const std::vector<std::string> differ = fragment_warnings(config); !differ.empty())
     throw InputError("method.fragments", "found 0 where " + differ.front(), "the number of fragments",
                      "the training follows the merges of the fragments that the network carries");
 }

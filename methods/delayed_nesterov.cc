@@ -30,14 +30,14 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_dynamic_steps(one);
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_dynamic_steps(config);
 }
 
-std::vector<std::string> warnings(const Case& one) {
-  std::vector<std::string> found = overlap_warnings(one);
-  for (std::string& warning : dynamic_steps_warnings(one)) found.push_back(std::move(warning));
+std::vector<std::string> warnings(const Case& config) {
+  std::vector<std::string> found = overlap_warnings(config);
+  for (std::string& warning : dynamic_steps_warnings(config)) found.push_back(std::move(warning));
   return found;
 }
 

@@ -24,10 +24,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-void check(const Case& one) {
-  check_exchanging(one);
-  check_compression(one);
-  check_own_optimizer(one);
+void check(const Case& config) {
+  check_exchanging(config);
+  check_compression(config);
+  check_own_optimizer(config);
 }
 
 }  // namespace demo

@@ -51,10 +51,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
-void check(const Case& one) {
-  check_exchanging(one);
-  check_compression(one);
-  check_own_optimizer(one);
+void check(const Case& config) {
+  check_exchanging(config);
+  check_compression(config);
+  check_own_optimizer(config);
 }
 
 }  // namespace dgc

@@ -29,23 +29,23 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{outer}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_compression(one);
-  check_waiting(one);
-  const Json& options = one.method.options;
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_compression(config);
+  check_waiting(config);
+  const Json& options = config.method.options;
   if (options.at("error_feedback") == "ef21" && !completion_of(options).is_all())
     throw InputError("method.error_feedback", "found \"ef21\" with a quorum", "none or classic",
                      "the mean of what all have sent holds for the same members alone");
 }
 
-std::vector<std::string> warnings(const Case& one) {
-  std::vector<std::string> found = overlap_warnings(one);
-  const bool nesterov = one.method.options.at("nesterov");
-  if (!nesterov && one.method.options.at("outer_momentum") > 0.5)
+std::vector<std::string> warnings(const Case& config) {
+  std::vector<std::string> found = overlap_warnings(config);
+  const bool nesterov = config.method.options.at("nesterov");
+  if (!nesterov && config.method.options.at("outer_momentum") > 0.5)
     found.push_back(fmt::format(
         "{}: heavy-ball momentum of {} without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3",
-        one.name, one.method.options["outer_momentum"].dump()));
+        config.name, config.method.options["outer_momentum"].dump()));
   return found;
 }
 

@@ -29,13 +29,13 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{outer}, {{"first", outer.every, 0, outer.every, outer.every}}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_compression(one);
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_compression(config);
 }
 
-std::vector<std::string> warnings(const Case& one) {
-  return late_update_warnings(one, 0);
+std::vector<std::string> warnings(const Case& config) {
+  return late_update_warnings(config, 0);
 }
 
 }  // namespace dilocox

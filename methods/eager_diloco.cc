@@ -37,18 +37,18 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 // What one's own Δ of the round before was is in the message that was sent, which EF21 does not hold.
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_compression(one);
-  const Json& options = one.method.options;
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_compression(config);
+  const Json& options = config.method.options;
   if (options.at("error_feedback") == "ef21" && options.at("delay") == 1)
     throw InputError("method.error_feedback", "found \"ef21\" with delay 1", "none or classic");
 }
 
 // One's own Δ is not late.
-std::vector<std::string> warnings(const Case& one) {
-  if (one.method.options.at("delay") == 0) return {};
-  return late_update_warnings(one, 1. / one.replicas);
+std::vector<std::string> warnings(const Case& config) {
+  if (config.method.options.at("delay") == 0) return {};
+  return late_update_warnings(config, 1. / config.replicas);
 }
 
 }  // namespace eager_diloco

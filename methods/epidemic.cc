@@ -32,12 +32,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  const int targets = one.method.options.at("targets");
-  if (targets >= one.replicas)
-    throw InputError("method.targets", fmt::format("found {} with {} replicas", targets, one.replicas),
-                     fmt::format("at most {}, all others", one.replicas - 1));
+void check(const Case& config) {
+  check_inner_steps(config);
+  const int targets = config.method.options.at("targets");
+  if (targets >= config.replicas)
+    throw InputError("method.targets", fmt::format("found {} with {} replicas", targets, config.replicas),
+                     fmt::format("at most {}, all others", config.replicas - 1));
 }
 
 }  // namespace epidemic

@@ -23,10 +23,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_groups(one);
-  check_waiting(one);
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_groups(config);
+  check_waiting(config);
 }
 
 }  // namespace gossip

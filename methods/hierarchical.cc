@@ -27,14 +27,14 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-std::vector<std::string> warnings(const Case& one) {
-  std::vector<std::string> found = overlap_warnings(one);
-  const int between =
-      one.method.options.at("inner_steps").get<int>() * one.method.options.at("across_every").get<int>();
-  if (between > one.steps())
+std::vector<std::string> warnings(const Case& config) {
+  std::vector<std::string> found = overlap_warnings(config);
+  const int between = config.method.options.at("inner_steps").get<int>() *
+                      config.method.options.at("across_every").get<int>();
+  if (between > config.steps())
     found.push_back(
         fmt::format("{}: the sites never meet: the first average between them would be after step {} of {}",
-                    one.name, between, one.steps()));
+                    config.name, between, config.steps()));
   return found;
 }
 

@@ -72,16 +72,16 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 // Every replica has a unit of each family, and there are not more than can be dealt.
-void check_units(const Case& one, const ModelShape& model, const std::string& path) {
+void check_units(const Case& config, const ModelShape& model, const std::string& path) {
   const auto check = [&](const char* key, int count) {
-    if (count < one.replicas)
-      throw InputError(path + "." + key, fmt::format("found {} for {} replicas", count, one.replicas),
-                       fmt::format("at least {}", one.replicas),
+    if (count < config.replicas)
+      throw InputError(path + "." + key, fmt::format("found {} for {} replicas", count, config.replicas),
+                       fmt::format("at least {}", config.replicas),
                        "method \"ist\" deals the units of a layer to all replicas; see method.units");
   };
   check("ffn", model.ffn);
   std::int64_t units = std::int64_t{model.layers} * model.ffn;
-  if (one.method.options.at("units") == "ffn_and_heads") {
+  if (config.method.options.at("units") == "ffn_and_heads") {
     check("heads", model.heads);
     units += std::int64_t{model.layers} * model.heads;
   }
@@ -91,20 +91,20 @@ void check_units(const Case& one, const ModelShape& model, const std::string& pa
                      "method \"ist\" deals them one by one in each round; see method.units");
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  if (!has_units(one.method.options)) return;
-  check_model_is_known(one.workload.model.has_value());
-  check_units(one, *one.workload.model, "workload.model");
-  if (one.train) check_units(one, one.train->model, "train.model");
+void check(const Case& config) {
+  check_inner_steps(config);
+  if (!has_units(config.method.options)) return;
+  check_model_is_known(config.workload.model.has_value());
+  check_units(config, *config.workload.model, "workload.model");
+  if (config.train) check_units(config, config.train->model, "train.model");
 }
 
-std::vector<std::string> warnings(const Case& one) {
-  std::vector<std::string> found = overlap_warnings(one);
-  if (const int left = one.steps() % one.method.options.at("inner_steps").get<int>(); left > 0)
+std::vector<std::string> warnings(const Case& config) {
+  std::vector<std::string> found = overlap_warnings(config);
+  if (const int left = config.steps() % config.method.options.at("inner_steps").get<int>(); left > 0)
     found.push_back(
         fmt::format("{}: the last {} of {} steps end no round: the model is that of the round before",
-                    one.name, left, one.steps()));
+                    config.name, left, config.steps()));
   return found;
 }
 

@@ -38,13 +38,13 @@ std::string powers_of(std::int64_t base) {
   return words;
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  const int base = one.method.options.at("group_size");
-  if (grid_dimensions(one.replicas, base) == 0)
+void check(const Case& config) {
+  check_inner_steps(config);
+  const int base = config.method.options.at("group_size");
+  if (grid_dimensions(config.replicas, base) == 0)
     throw InputError("replicas",
-                     fmt::format("found {} with a grid of {} in each dimension (method \"{}\")", one.replicas,
-                                 base, one.method.label),
+                     fmt::format("found {} with a grid of {} in each dimension (method \"{}\")",
+                                 config.replicas, base, config.method.label),
                      powers_of(base), "or another method.group_size");
 }
 

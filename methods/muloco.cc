@@ -14,9 +14,9 @@ std::vector<Node> options() {
   return with_all_reduce(std::move(all));
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_waiting(one);
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_waiting(config);
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {

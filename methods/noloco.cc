@@ -62,23 +62,23 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{outer, presend}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_groups(one);
-  check_waiting(one);
-  if (one.method.options.value("grace", Json("unlimited")) != "unlimited" &&
-      one.method.options.at("pattern") == "presend")
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_groups(config);
+  check_waiting(config);
+  if (config.method.options.value("grace", Json("unlimited")) != "unlimited" &&
+      config.method.options.at("pattern") == "presend")
     throw InputError("method.grace", "found with pattern \"presend\"", "exchange, root, serial",
                      "φ would go ahead to a partner that may be passed by");
 }
 
-std::vector<std::string> warnings(const Case& one) {
-  const double alpha = one.method.options.at("alpha"), gamma = one.method.options.at("gamma");
-  const double bound = noloco_gamma_bound(alpha, one.method.options.at("group_size"), one.replicas);
+std::vector<std::string> warnings(const Case& config) {
+  const double alpha = config.method.options.at("alpha"), gamma = config.method.options.at("gamma");
+  const double bound = noloco_gamma_bound(alpha, config.method.options.at("group_size"), config.replicas);
   if (gamma > 0 && gamma < bound) return {};
   return {fmt::format(
       "{}: gamma {} is outside (0, {}), where the disagreement between replicas stays bounded at alpha {}",
-      one.name, format_number(gamma), format_number(bound), format_number(alpha))};
+      config.name, format_number(gamma), format_number(bound), format_number(alpha))};
 }
 
 }  // namespace noloco

@@ -57,23 +57,24 @@ std::vector<std::string> keeps(const Json& options) {
   return rows;
 }
 
-void check_stages(const Case& one, const ModelShape& model) {
-  const int stages = one.method.options.at("stages");
-  if (one.method.options.at("delay") == "stages" && stages > model.layers)
+void check_stages(const Case& config, const ModelShape& model) {
+  const int stages = config.method.options.at("stages");
+  if (config.method.options.at("delay") == "stages" && stages > model.layers)
     throw InputError("method.stages", fmt::format("found {} with a model of {} layers", stages, model.layers),
                      fmt::format("at most {}", model.layers), "each stage has a layer at least");
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_own_optimizer(one);
-  if (one.pipeline.has_stages())
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_own_optimizer(config);
+  if (config.pipeline.has_stages())
     throw InputError("pipeline.stages",
-                     fmt::format("found {} with method \"{}\"", one.pipeline.stages, one.method.label), "1",
+                     fmt::format("found {} with method \"{}\"", config.pipeline.stages, config.method.label),
+                     "1",
                      "a replica is a cluster, whose stages are the method's own; workload.step_time says "
                      "what a step of it takes");
-  if (one.train) check_stages(one, one.train->model);
-  if (one.workload.model) check_stages(one, *one.workload.model);
+  if (config.train) check_stages(config, config.train->model);
+  if (config.workload.model) check_stages(config, *config.workload.model);
 }
 
 }  // namespace ravnest

@@ -24,9 +24,9 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
-  check_compression(one);
+void check(const Case& config) {
+  check_inner_steps(config);
+  check_compression(config);
 }
 
 }  // namespace sparseloco

@@ -69,16 +69,16 @@ std::vector<OperationRule> fragment_rules(const Json& options, const PlannedMode
   return rules;
 }
 
-void check_fragments(const Case& one) {
-  check_inner_steps(one);
-  check_compression(one);
-  const Json& options = one.method.options;
-  if (!one.workload.model && options.at("fragments") == 0)
+void check_fragments(const Case& config) {
+  check_inner_steps(config);
+  check_compression(config);
+  const Json& options = config.method.options;
+  if (!config.workload.model && options.at("fragments") == 0)
     throw InputError("method.fragments", "found 0 without a model", "the number of fragments",
                      "workload.parameters says nothing of layers; or give workload.model");
   for (const auto& [model, path] :
-       {std::pair(one.workload.model, "workload.model"),
-        std::pair(one.train ? std::optional(one.train->model) : std::nullopt, "train.model")})
+       {std::pair(config.workload.model, "workload.model"),
+        std::pair(config.train ? std::optional(config.train->model) : std::nullopt, "train.model")})
     if (model && fragment_count(options, model->layers) > model->layers)
       throw InputError(
           "method.fragments",
@@ -90,14 +90,14 @@ void check_fragments(const Case& one) {
                      fmt::format("below {}", inner), "a fragment arrives before its next outer step begins");
 }
 
-std::vector<std::string> fragment_warnings(const Case& one) {
-  if (!one.train || !one.workload.model) return {};
-  const Json& options = one.method.options;
-  const int trained = fragment_count(options, one.train->model.layers),
-            carried = fragment_count(options, one.workload.model->layers);
+std::vector<std::string> fragment_warnings(const Case& config) {
+  if (!config.train || !config.workload.model) return {};
+  const Json& options = config.method.options;
+  const int trained = fragment_count(options, config.train->model.layers),
+            carried = fragment_count(options, config.workload.model->layers);
   if (trained == carried) return {};
   return {fmt::format("{}: {} fragments are trained, but the network carries {}: give method.fragments",
-                      one.name, trained, carried)};
+                      config.name, trained, carried)};
 }
 
 namespace streaming_diloco {
@@ -134,10 +134,10 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
-void check(const Case& one) {
-  check_fragments(one);
-  const Json& options = one.method.options;
-  if (!one.workload.model && options.at("overlap_backward") != 0)
+void check(const Case& config) {
+  check_fragments(config);
+  const Json& options = config.method.options;
+  if (!config.workload.model && options.at("overlap_backward") != 0)
     throw InputError("method.overlap_backward",
                      fmt::format("found {} without a model", options["overlap_backward"].dump()), "0",
                      "workload.parameters says nothing of layers; give workload.model");

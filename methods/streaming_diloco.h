@@ -21,8 +21,8 @@ FragmentPattern fragment_pattern(const Json& options);
 std::vector<OperationRule> fragment_rules(const Json& options, const PlannedModel& model);
 
 // Throws InputError.
-void check_fragments(const Case& one);
+void check_fragments(const Case& config);
 // Whether the network carries other fragments than are trained, in words.
-std::vector<std::string> fragment_warnings(const Case& one);
+std::vector<std::string> fragment_warnings(const Case& config);
 
 }  // namespace longhaul

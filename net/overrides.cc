@@ -29,9 +29,9 @@ std::vector<std::string> names_of(const Topology& topology) {
 std::vector<Chosen> named(const std::string& name, const Topology& topology, const std::string& path) {
   std::vector<Chosen> exact, matching;
   for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
-    const std::string& one = topology.links()[as_index(i)].name;
-    if (one == name) exact.push_back({i, false});
-    if (fnmatch(name.c_str(), one.c_str(), 0) == 0) matching.push_back({i, false});
+    const std::string& text = topology.links()[as_index(i)].name;
+    if (text == name) exact.push_back({i, false});
+    if (fnmatch(name.c_str(), text.c_str(), 0) == 0) matching.push_back({i, false});
   }
   if (!exact.empty()) return exact;
   if (matching.empty()) {
@@ -55,15 +55,15 @@ std::vector<Chosen> of_replicas(const std::pair<int, int>& replicas, const Topol
   return chosen;
 }
 
-void check(const LinkOverride& one, const std::string& link, const std::string& path) {
-  for (const std::optional<double>& rate : {one.up, one.down})
+void check(const LinkOverride& link_override, const std::string& link, const std::string& path) {
+  for (const std::optional<double>& rate : {link_override.up, link_override.down})
     if (rate && !(*rate > 0))
       throw InputError(path, fmt::format("found a rate of {} for the link {}", human_rate(*rate), link),
                        "more than 0", "a link that carries nothing is no link");
-  if (one.delay && !(*one.delay >= 0))
-    throw InputError(path,
-                     fmt::format("found a delay of {} for the link {}", human_duration(*one.delay), link),
-                     "at least 0");
+  if (link_override.delay && !(*link_override.delay >= 0))
+    throw InputError(
+        path, fmt::format("found a delay of {} for the link {}", human_duration(*link_override.delay), link),
+        "at least 0");
 }
 
 [[noreturn]] void refuse(const std::string& name, const char* what, const std::vector<std::string>& names,
@@ -77,18 +77,19 @@ void check(const LinkOverride& one, const std::string& link, const std::string& 
 
 void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topology) {
   for (std::size_t i = 0; i < overrides.size(); ++i) {
-    const LinkOverride& one = overrides[i];
+    const LinkOverride& link_override = overrides[i];
     const std::string path = element_path("network.overrides", i);
-    const std::vector<Chosen> chosen =
-        one.link.empty() ? of_replicas(one.replicas, topology) : named(one.link, topology, path);
+    const std::vector<Chosen> chosen = link_override.link.empty()
+                                           ? of_replicas(link_override.replicas, topology)
+                                           : named(link_override.link, topology, path);
     for (const Chosen& change : chosen) {
       Link link = topology.links()[as_index(change.link)];
-      check(one, link.name, path);
+      check(link_override, link.name, path);
       double& up = change.is_turned ? link.rate_backward : link.rate_forward;
       double& down = change.is_turned ? link.rate_forward : link.rate_backward;
-      up = one.up.value_or(up);
-      down = one.down.value_or(down);
-      link.delay_s = one.delay.value_or(link.delay_s);
+      up = link_override.up.value_or(up);
+      down = link_override.down.value_or(down);
+      link.delay_s = link_override.delay.value_or(link.delay_s);
       topology.change_link(change.link, link);
     }
   }

@@ -17,8 +17,9 @@ std::vector<Representatives> sites_of(const Topology& topology) {
   for (int replica = 0; replica < topology.replicas(); ++replica) {
     const int router = routers[as_index(replica)];
     if (router < 0) continue;
-    const auto site = std::find_if(sites.begin(), sites.end(),
-                                   [&](const Representatives& one) { return one.router == router; });
+    const auto site = std::find_if(sites.begin(), sites.end(), [&](const Representatives& representatives) {
+      return representatives.router == router;
+    });
     if (site == sites.end())
       sites.push_back({router, replica, -1});
     else if (site->second < 0)

@@ -14,8 +14,8 @@ constexpr int kMostStopsOfManyStarts = 200;  // a start among n stops takes some
 constexpr int kMostStopsOfASite = 3, kMostSitesOfManyStops = 64;
 constexpr int kLongestRun = 3;  // of Or-opt
 
-double between(const CostMatrix& cost, int one, int other) {
-  return cost[as_index(one)][as_index(other)];
+double between(const CostMatrix& cost, int number, int other) {
+  return cost[as_index(number)][as_index(other)];
 }
 
 double length(const std::vector<int>& tour, const CostMatrix& cost) {
@@ -205,8 +205,8 @@ CostMatrix HopCosts::sum() const {
 double ring_round_s(const std::vector<int>& site_of_rank, const HopCosts& hops) {
   double sum = 0;
   for (std::size_t i = 0; i < site_of_rank.size(); ++i) {
-    const int one = site_of_rank[i], other = site_of_rank[(i + 1) % site_of_rank.size()];
-    sum += between(hops.latency_s, one, other) + between(hops.sending_s, one, other);
+    const int number = site_of_rank[i], other = site_of_rank[(i + 1) % site_of_rank.size()];
+    sum += between(hops.latency_s, number, other) + between(hops.sending_s, number, other);
   }
   return std::max(sum / static_cast<double>(site_of_rank.size()), longest_sending_s(site_of_rank, hops));
 }

@@ -183,9 +183,9 @@ double Topology::bottleneck(int source, int target) const {
 
 double Topology::connection_cap(int source, int target) const {
   if (class_of_.empty()) return kUnlimited;
-  const auto one = as_index(class_of_[as_index(source)]);
+  const auto item = as_index(class_of_[as_index(source)]);
   const auto other = as_index(class_of_[as_index(target)]);
-  return class_caps_[one][other];
+  return class_caps_[item][other];
 }
 
 }  // namespace longhaul

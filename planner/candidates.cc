@@ -94,23 +94,23 @@ class Combiner {
  private:
   Candidate candidate(Json method, std::int64_t tokens, const Json& wire, const Json& collective,
                       const Json& connections, const Json& order, const Json& inner) const {
-    Candidate one;
-    one.method = method["name"].get<std::string>();
-    one.label = method_in_words(method);
-    one.tokens = tokens;
-    if (quantizes_by_the_way(one.method) && !method.contains("codec")) method["codec"] = "wire";
+    Candidate candidate;
+    candidate.method = method["name"].get<std::string>();
+    candidate.label = method_in_words(method);
+    candidate.tokens = tokens;
+    if (quantizes_by_the_way(candidate.method) && !method.contains("codec")) method["codec"] = "wire";
     if (!inner.is_null()) {
-      one.inner_steps = inner;
+      candidate.inner_steps = inner;
       method["inner_steps"] = inner;
     }
     if (!collective.is_null()) {
       method["all_reduce"] = collective;
-      one.ways.push_back(collective.get<std::string>());
+      candidate.ways.push_back(collective.get<std::string>());
     }
-    one.ways.push_back(connections_in_words(connections));
-    if (!order.is_null()) one.ways.push_back(plain(order) + " order");
-    one.scenario = scenario(method, tokens, wire, connections, order);
-    return one;
+    candidate.ways.push_back(connections_in_words(connections));
+    if (!order.is_null()) candidate.ways.push_back(plain(order) + " order");
+    candidate.scenario = scenario(method, tokens, wire, connections, order);
+    return candidate;
   }
 
   Json scenario(const Json& method, std::int64_t tokens, const Json& wire, const Json& connections,
@@ -147,10 +147,10 @@ std::string codec_in_words(const Codec& codec) {
   std::string words = to_string(codec);
   const auto* quantized = std::get_if<Quantized>(&codec.format);
   if (!quantized) return words;
-  words.insert(to_string(quantized->numbers).size(),
-               fmt::format(" {}-bit", code_bits(quantized->numbers)));
+  words.insert(to_string(quantized->numbers).size(), fmt::format(" {}-bit", code_bits(quantized->numbers)));
   const std::string usual = fmt::format(" in blocks of {}", Quantized().block);
-  if (const std::size_t place = words.find(usual); place != std::string::npos) words.erase(place, usual.size());
+  if (const std::size_t place = words.find(usual); place != std::string::npos)
+    words.erase(place, usual.size());
   return words;
 }
 
@@ -191,7 +191,7 @@ std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwo
   for (const Json& method : written_methods(plan)) {
     const auto tokens = tokens_of.find(method["name"]);
     if (tokens == tokens_of.end()) continue;
-    for (Candidate& one : combiner.of(method, tokens->second)) all.push_back(std::move(one));
+    for (Candidate& candidate : combiner.of(method, tokens->second)) all.push_back(std::move(candidate));
   }
   return all;
 }

@@ -34,8 +34,8 @@ int whole_periods(const OperationPlan& plan, int wanted, int steps) {
   return static_cast<int>(std::min<std::int64_t>(steps, periods * period + steps % period));
 }
 
-bool are_equal(double one, double other) {
-  return std::abs(one - other) <= std::max(kEqual_s, 1e-9 * std::abs(one));
+bool are_equal(double value, double other) {
+  return std::abs(value - other) <= std::max(kEqual_s, 1e-9 * std::abs(value));
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 #include "methods/common/registry.h"
 
 namespace longhaul {
-MemoryNeed memory_need(const PlanRequest& plan, const Case& one) {
+MemoryNeed memory_need(const PlanRequest& plan, const Case& config) {
   const double each = static_cast<double>(plan.parameters) / plan.hardware.per_node;
   MemoryNeed need;
   need.weights = 6 * each;
   need.gradients = 4 * each;
   need.optimizer = 8 * each;
-  need.outer_state = 4 * static_cast<double>(kept_rows(plan_of(one)).size()) * each;
+  need.outer_state = 4 * static_cast<double>(kept_rows(plan_of(config)).size()) * each;
   need.available = plan.hardware.memory;
   if (plan.model) need.sequence = (2. * plan.model->layers + 34) * plan.model->context * plan.model->hidden;
   return need;

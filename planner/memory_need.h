@@ -27,7 +27,7 @@ struct MemoryNeed {
   bool needs_host() const { return available > 0 && with_outer_state() + sequence > available; }
 };
 
-MemoryNeed memory_need(const PlanRequest& plan, const Case& one);
+MemoryNeed memory_need(const PlanRequest& plan, const Case& config);
 
 // "35.7 GB of 80 GB an accelerator: weights 7.2, …".
 std::string memory_in_words(const MemoryNeed& need);

@@ -10,8 +10,8 @@ bool has_prices(const PlanRequest& plan) {
                      [](const auto& site) { return site.second > 0; });
 }
 
-double accelerator_hours(const PlanRequest& plan, const Evaluation& one) {
-  return one.total_s() / 3600 * plan.nodes * plan.hardware.per_node;
+double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation) {
+  return evaluation.total_s() / 3600 * plan.nodes * plan.hardware.per_node;
 }
 
 Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
@@ -23,35 +23,35 @@ Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
 
 Json plan_data(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
-  const auto entry = [&](const Evaluation& one, bool on_front) {
+  const auto entry = [&](const Evaluation& evaluation, bool on_front) {
     Json leaving = Json::object();
-    for (std::size_t i = 0; i < one.traffic.sites.size(); ++i)
-      leaving[one.traffic.sites[i]] = one.traffic.leaving[i];
-    return Json{{"words", one.candidate.words},
-                {"method", one.candidate.method},
-                {"inner_steps", one.candidate.inner_steps},
+    for (std::size_t i = 0; i < evaluation.traffic.sites.size(); ++i)
+      leaving[evaluation.traffic.sites[i]] = evaluation.traffic.leaving[i];
+    return Json{{"words", evaluation.candidate.words},
+                {"method", evaluation.candidate.method},
+                {"inner_steps", evaluation.candidate.inner_steps},
                 {"is_on_front", on_front},
-                {"left_out", one.left_out},
-                {"tokens", one.candidate.tokens},
-                {"steps", one.one.steps()},
-                {"replayed_steps", one.time.replayed_steps},
-                {"is_exact", one.time.is_exact},
-                {"time_s", one.total_s()},
-                {"time_low_s", one.low_s()},
-                {"time_high_s", one.high_s()},
-                {"compute_s", one.compute_s},
-                {"utilization", one.utilization},
-                {"accelerator_hours", accelerator_hours(plan, one)},
-                {"cost", one.cost()},
-                {"compute_cost", one.compute_cost},
-                {"egress_cost", one.egress_cost},
-                {"bytes_leaving_sites", one.bytes()},
+                {"left_out", evaluation.left_out},
+                {"tokens", evaluation.candidate.tokens},
+                {"steps", evaluation.config.steps()},
+                {"replayed_steps", evaluation.time.replayed_steps},
+                {"is_exact", evaluation.time.is_exact},
+                {"time_s", evaluation.total_s()},
+                {"time_low_s", evaluation.low_s()},
+                {"time_high_s", evaluation.high_s()},
+                {"compute_s", evaluation.compute_s},
+                {"utilization", evaluation.utilization},
+                {"accelerator_hours", accelerator_hours(plan, evaluation)},
+                {"cost", evaluation.cost()},
+                {"compute_cost", evaluation.compute_cost},
+                {"egress_cost", evaluation.egress_cost},
+                {"bytes_leaving_sites", evaluation.bytes()},
                 {"leaving", leaving}};
   };
   Json plans = Json::array(), of_choice = Json::array(), links = Json::array(), upgrades = Json::array();
   for (std::size_t i = 0; i < search.evaluations.size(); ++i)
     plans.push_back(entry(search.evaluations[i], i < search.front));
-  for (const Evaluation& one : search.of_choice) of_choice.push_back(entry(one, false));
+  for (const Evaluation& evaluation : search.of_choice) of_choice.push_back(entry(evaluation, false));
   for (const BusyLink& link : result.sensitivity.links)
     links.push_back({{"link", link.name},
                      {"direction", link.is_forward ? "forward" : "backward"},
@@ -95,7 +95,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
             {"available_bytes", memory.available}}},
           {"links", links},
           {"upgrades", upgrades},
-          {"placement", placement_in_words(result.choice().one)},
+          {"placement", placement_in_words(result.choice().config)},
           {"plan", plan.written}};
 }
 

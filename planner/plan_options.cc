@@ -188,7 +188,7 @@ Node plan_options(const Node& scenario) {
        choice("prefer", {"time", "money", "bytes"})
            .by_default("time")
            .means("time: the smallest H that keeps min_utilization, and the fastest plan with it; money, "
-                 "bytes: the least, whatever H"),
+                  "bytes: the least, whatever H"),
        integer("replays").at_least(1).by_default(32).means(
            "at most so many candidates are replayed with flow")});
 }

@@ -43,10 +43,10 @@ std::string plan_page(const Json& data);
 // Whether the plan file prices anything.
 bool has_prices(const PlanRequest& plan);
 
-double accelerator_hours(const PlanRequest& plan, const Evaluation& one);
+double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation);
 
 // Which rank stands at which site: "Oslo: 0-3, 5; Bergen: 4".
-std::string placement_in_words(const Case& one);
+std::string placement_in_words(const Case& config);
 
 // "12,400": three significant digits where there are more before the point.
 std::string human_amount(double amount);

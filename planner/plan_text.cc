@@ -12,20 +12,21 @@
 namespace longhaul {
 namespace {
 
-std::string range_in_words(const Evaluation& one) {
-  const double low = one.low_s(), high = one.high_s();
-  if (high - low < 1e-3 * one.total_s()) return "";
+std::string range_in_words(const Evaluation& evaluation) {
+  const double low = evaluation.low_s(), high = evaluation.high_s();
+  if (high - low < 1e-3 * evaluation.total_s()) return "";
   return fmt::format(" ({} to {})", human_duration(low), human_duration(high));
 }
 
-std::string cost_in_words(const PlanRequest& plan, const Evaluation& one) {
+std::string cost_in_words(const PlanRequest& plan, const Evaluation& evaluation) {
   if (!has_prices(plan)) return "";
-  return fmt::format(", {} {} (compute {}, egress {})", human_amount(one.cost()), plan.currency,
-                     human_amount(one.compute_cost), human_amount(one.egress_cost));
+  return fmt::format(", {} {} (compute {}, egress {})", human_amount(evaluation.cost()), plan.currency,
+                     human_amount(evaluation.compute_cost), human_amount(evaluation.egress_cost));
 }
 
-std::string whose_bytes(const Evaluation& one) {
-  return one.traffic.sites.empty() || one.traffic.sites[0].rfind("node ", 0) == 0 ? "the nodes" : "the sites";
+std::string whose_bytes(const Evaluation& evaluation) {
+  return evaluation.traffic.sites.empty() || evaluation.traffic.sites[0].rfind("node ", 0) == 0 ? "the nodes"
+                                                                                                : "the sites";
 }
 
 // How another plan of the front differs from the choice: what is less, then what is more.
@@ -57,10 +58,10 @@ bool saves_anything(const PlanResult& result) {
 std::vector<const Evaluation*> best_of_other_methods(const SearchResult& search) {
   std::vector<const Evaluation*> best;
   std::vector<std::string> seen = {search.evaluations.front().candidate.method};
-  for (const Evaluation& one : search.evaluations) {
-    if (std::find(seen.begin(), seen.end(), one.candidate.method) != seen.end()) continue;
-    seen.push_back(one.candidate.method);
-    best.push_back(&one);
+  for (const Evaluation& evaluation : search.evaluations) {
+    if (std::find(seen.begin(), seen.end(), evaluation.candidate.method) != seen.end()) continue;
+    seen.push_back(evaluation.candidate.method);
+    best.push_back(&evaluation);
   }
   return best;
 }
@@ -70,20 +71,21 @@ std::vector<const Evaluation*> best_of_other_methods(const SearchResult& search)
 std::vector<const Evaluation*> every_h(const PlanRequest& plan, const SearchResult& search) {
   const Evaluation& choice = search.evaluations.front();
   std::vector<const Evaluation*> all;
-  for (const Evaluation& one : search.of_choice)
-    if (search.keeps_utilization ? one.utilization >= plan.min_utilization
-                                 : one.candidate.inner_steps >= choice.candidate.inner_steps)
-      all.push_back(&one);
+  for (const Evaluation& evaluation : search.of_choice)
+    if (search.keeps_utilization ? evaluation.utilization >= plan.min_utilization
+                                 : evaluation.candidate.inner_steps >= choice.candidate.inner_steps)
+      all.push_back(&evaluation);
   return all;
 }
 
 // "187,000 to 333,000 EUR": of the least and the largest amount; once where a planner sees no difference.
 template <typename Amount, typename Words>
-std::string span_in_words(const std::vector<const Evaluation*>& all, const Amount& amount, const Words& words) {
+std::string span_in_words(const std::vector<const Evaluation*>& all, const Amount& amount,
+                          const Words& words) {
   double least = amount(*all.front()), most = least;
-  for (const Evaluation* one : all) {
-    least = std::min(least, amount(*one));
-    most = std::max(most, amount(*one));
+  for (const Evaluation* evaluation : all) {
+    least = std::min(least, amount(*evaluation));
+    most = std::max(most, amount(*evaluation));
   }
   if (most - least <= kSameToAPlanner * most) return words(most);
   return words(least) + " to " + words(most);
@@ -91,15 +93,17 @@ std::string span_in_words(const std::vector<const Evaluation*>& all, const Amoun
 
 std::string choice_in_words(const PlanRequest& plan, const SearchResult& search) {
   const Evaluation& choice = search.evaluations.front();
-  const std::string costs = human_duration(choice.total_s()) + range_in_words(choice) + cost_in_words(plan, choice);
+  const std::string costs =
+      human_duration(choice.total_s()) + range_in_words(choice) + cost_in_words(plan, choice);
   const std::vector<const Evaluation*> all = every_h(plan, search);
   if (all.size() < 2)
-    return fmt::format("Take {}: {}; {} leave {}.", choice.candidate.words, costs, human_bytes(choice.bytes()),
-                       whose_bytes(choice));
-  const auto seconds = [](const Evaluation& one) { return one.total_s(); };
-  const auto cost = [](const Evaluation& one) { return one.cost(); };
-  const auto bytes = [](const Evaluation& one) { return one.bytes(); };
-  std::string words = fmt::format("Take {}: {}", choice.candidate.recipe, span_in_words(all, seconds, human_duration));
+    return fmt::format("Take {}: {}; {} leave {}.", choice.candidate.words, costs,
+                       human_bytes(choice.bytes()), whose_bytes(choice));
+  const auto seconds = [](const Evaluation& evaluation) { return evaluation.total_s(); };
+  const auto cost = [](const Evaluation& evaluation) { return evaluation.cost(); };
+  const auto bytes = [](const Evaluation& evaluation) { return evaluation.bytes(); };
+  std::string words =
+      fmt::format("Take {}: {}", choice.candidate.recipe, span_in_words(all, seconds, human_duration));
   if (has_prices(plan)) words += ", " + span_in_words(all, cost, human_amount) + " " + plan.currency;
   words += fmt::format(" depending on H ({} to {}); {} leave {}.", all.back()->candidate.inner_steps,
                        all.front()->candidate.inner_steps, span_in_words(all, bytes, human_bytes),
@@ -113,10 +117,10 @@ std::vector<const Evaluation*> others_on_front(const SearchResult& search) {
   std::vector<const Evaluation*> others;
   std::vector<std::string> seen = {search.evaluations.front().candidate.recipe};
   for (std::size_t i = 1; i < search.front && others.size() < 2; ++i) {
-    const Evaluation& one = search.evaluations[i];
-    if (std::find(seen.begin(), seen.end(), one.candidate.recipe) != seen.end()) continue;
-    seen.push_back(one.candidate.recipe);
-    others.push_back(&one);
+    const Evaluation& evaluation = search.evaluations[i];
+    if (std::find(seen.begin(), seen.end(), evaluation.candidate.recipe) != seen.end()) continue;
+    seen.push_back(evaluation.candidate.recipe);
+    others.push_back(&evaluation);
   }
   return others;
 }
@@ -172,18 +176,18 @@ std::string plans_table(const PlanRequest& plan, const SearchResult& search) {
                                  {"from", {}, false}, {"to", {}, false},           {"computes", {}, false},
                                  {"cost", {}, false}, {"leaves sites", {}, false}, {"", {}, true}};
   for (std::size_t i = 0; i < std::min(search.evaluations.size(), kTableRows); ++i) {
-    const Evaluation& one = search.evaluations[i];
+    const Evaluation& evaluation = search.evaluations[i];
     const std::vector<std::string> cells = {i == 0             ? "take"
                                             : i < search.front ? "front"
                                                                : "",
-                                            one.candidate.words,
-                                            human_duration(one.total_s()),
-                                            human_duration(one.low_s()),
-                                            human_duration(one.high_s()),
-                                            fmt::format("{:.0f} %", 100 * one.utilization),
-                                            has_prices(plan) ? human_amount(one.cost()) : "",
-                                            human_bytes(one.bytes()),
-                                            one.left_out};
+                                            evaluation.candidate.words,
+                                            human_duration(evaluation.total_s()),
+                                            human_duration(evaluation.low_s()),
+                                            human_duration(evaluation.high_s()),
+                                            fmt::format("{:.0f} %", 100 * evaluation.utilization),
+                                            has_prices(plan) ? human_amount(evaluation.cost()) : "",
+                                            human_bytes(evaluation.bytes()),
+                                            evaluation.left_out};
     for (std::size_t k = 0; k < cells.size(); ++k) columns[k].cells.push_back(cells[k]);
   }
   if (!has_prices(plan)) columns.erase(columns.begin() + 6);
@@ -196,13 +200,13 @@ std::string plans_table(const PlanRequest& plan, const SearchResult& search) {
 std::string inner_steps_table(const PlanRequest& plan, const SearchResult& search) {
   std::vector<Column> columns = {{"H", {}, false},    {"time", {}, false},         {"computes", {}, false},
                                  {"cost", {}, false}, {"leaves sites", {}, false}, {"", {}, true}};
-  for (const Evaluation& one : search.of_choice) {
-    const bool is_choice = one.candidate.words == search.evaluations.front().candidate.words;
-    const std::vector<std::string> cells = {std::to_string(one.candidate.inner_steps),
-                                            human_duration(one.total_s()) + range_in_words(one),
-                                            fmt::format("{:.0f} %", 100 * one.utilization),
-                                            human_amount(one.cost()),
-                                            human_bytes(one.bytes()),
+  for (const Evaluation& evaluation : search.of_choice) {
+    const bool is_choice = evaluation.candidate.words == search.evaluations.front().candidate.words;
+    const std::vector<std::string> cells = {std::to_string(evaluation.candidate.inner_steps),
+                                            human_duration(evaluation.total_s()) + range_in_words(evaluation),
+                                            fmt::format("{:.0f} %", 100 * evaluation.utilization),
+                                            human_amount(evaluation.cost()),
+                                            human_bytes(evaluation.bytes()),
                                             is_choice ? "taken" : ""};
     for (std::size_t k = 0; k < cells.size(); ++k) columns[k].cells.push_back(cells[k]);
   }
@@ -239,12 +243,11 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
   std::string words = choice_in_words(plan, search);
   if (!search.keeps_utilization)
-    words += fmt::format(" No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {} would help.",
-                         100 * plan.min_utilization,
-                         plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",
-                         100 * choice.utilization,
-                         saves_anything(result) ? "a larger H, fewer bits or faster links"
-                                                : "a larger H or fewer bits");
+    words += fmt::format(
+        " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {} would help.",
+        100 * plan.min_utilization, plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",
+        100 * choice.utilization,
+        saves_anything(result) ? "a larger H, fewer bits or faster links" : "a larger H or fewer bits");
   const std::vector<const Evaluation*> others = others_on_front(search);
   for (const Evaluation* other : others)
     words += fmt::format(" {}: {}.", other->candidate.words, compared(plan, *other, choice));
@@ -275,14 +278,14 @@ std::vector<std::string> caveats(const PlanResult& result) {
         "larger "
         "model may need another number.");
   const TrainingTime& time = choice.time;
-  if (time.replayed_steps < choice.one.steps())
+  if (time.replayed_steps < choice.config.steps())
     all.push_back(fmt::format("{} of {} steps ({} outer steps) were replayed; {}", time.replayed_steps,
-                              choice.one.steps(), time.outer_steps,
+                              choice.config.steps(), time.outer_steps,
                               time.is_exact
                                   ? "the last two periods take equally long, so the rest is known exactly."
                                   : fmt::format("the rest takes their mean, with a standard error of {}.",
                                                 human_duration(time.standard_error_s))));
-  if (time.replayed_steps < choice.one.steps() && !choice.one.network.variation.is_empty())
+  if (time.replayed_steps < choice.config.steps() && !choice.config.network.variation.is_empty())
     all.push_back(
         "The network changes with time, and only its beginning was replayed: run the scenario for the "
         "whole.");
@@ -300,8 +303,8 @@ std::vector<std::string> caveats(const PlanResult& result) {
   return all;
 }
 
-std::string placement_in_words(const Case& one) {
-  const Topology topology = placed_topology(one);
+std::string placement_in_words(const Case& config) {
+  const Topology topology = placed_topology(config);
   if (topology.site_of().empty()) return "all nodes are alike: no order of ranks differs from another";
   std::vector<std::string> names;
   std::vector<std::vector<int>> ranks;
@@ -333,8 +336,8 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   text += fmt::format(
       "{} accelerator-hours; a step computes for {}, and takes {} with its exchanges: {} tokens/s\n\n",
       human_amount(accelerator_hours(plan, choice)), human_duration(plan.step_s),
-      human_duration(choice.total_s() / choice.one.steps()),
-      human_amount(static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.one.steps() /
+      human_duration(choice.total_s() / choice.config.steps()),
+      human_amount(static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.config.steps() /
                    choice.total_s()));
   text += plans_table(plan, search);
   text += "front: " + front_in_words(search) + "\n\n";
@@ -352,7 +355,7 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
           "  {} at {} instead of {} {}\n", upgrade.what, human_rate(upgrade.to), human_rate(upgrade.from),
           upgrade.saved_s > 1e-3 * choice.total_s() ? "saves " + human_duration(upgrade.saved_s)
                                                     : std::string("saves nothing"));
-  text += "ranks: " + placement_in_words(choice.one) + "\n\n";
+  text += "ranks: " + placement_in_words(choice.config) + "\n\n";
   for (const std::string& caveat : caveats(result)) text += caveat + "\n";
   return text;
 }

@@ -26,8 +26,8 @@ constexpr double kNoLimit = 1e12;
 
 using SitePairs = std::map<std::pair<std::string, std::string>, double>;
 
-std::pair<std::string, std::string> in_order(const std::string& one, const std::string& other) {
-  return one < other ? std::make_pair(one, other) : std::make_pair(other, one);
+std::pair<std::string, std::string> in_order(const std::string& text, const std::string& other) {
+  return text < other ? std::make_pair(text, other) : std::make_pair(other, text);
 }
 
 std::string text_rate(double rate) {
@@ -67,13 +67,14 @@ SitePairs given_rtts(const PlanRequest& plan) {
 }
 
 // None where the plan does not say it.
-std::optional<double> rtt_between(const PlannedSite& one, const PlannedSite& other, const SitePairs& given,
-                                  double inflation) {
-  const auto found = given.find(in_order(one.name, other.name));
+std::optional<double> rtt_between(const PlannedSite& planned_site, const PlannedSite& other,
+                                  const SitePairs& given, double inflation) {
+  const auto found = given.find(in_order(planned_site.name, other.name));
   if (found != given.end()) return found->second;
-  if (!one.latitude || !other.latitude) return std::nullopt;
+  if (!planned_site.latitude || !other.latitude) return std::nullopt;
   return 2 * inflation / kFibreKmPerSecond *
-         great_circle_km({*one.latitude, *one.longitude}, {*other.latitude, *other.longitude});
+         great_circle_km({*planned_site.latitude, *planned_site.longitude},
+                         {*other.latitude, *other.longitude});
 }
 
 // Names become texts of XML.
@@ -258,21 +259,22 @@ PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options) {
   for (const PlannedSite& site : plan.sites) placement[site.name] = site.nodes;
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
     for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
-      const PlannedSite &one = plan.sites[i], &other = plan.sites[j];
-      const auto found = measured.find(in_order(one.name, other.name));
+      const PlannedSite &planned_site = plan.sites[i], &other = plan.sites[j];
+      const auto found = measured.find(in_order(planned_site.name, other.name));
       if (found == measured.end())
-        throw InputError({file, "", fmt::format("says nothing of {} and {}", one.name, other.name),
+        throw InputError({file, "", fmt::format("says nothing of {} and {}", planned_site.name, other.name),
                           "a row for every two sites, in one direction or both", ""});
       const Measured& pair = found->second;
       const std::optional<double> rtt =
-          pair.rtts > 0 ? pair.rtt / pair.rtts : rtt_between(one, other, given, options.at("inflation"));
+          pair.rtts > 0 ? pair.rtt / pair.rtts
+                        : rtt_between(planned_site, other, given, options.at("inflation"));
       if (!rtt)
         throw InputError(
             {file, fmt::format("line {}, rtt_ms", pair.line), "is missing", "a number above 0",
              fmt::format("or give the round trip of {} and {} in paths, or latitude and longitude "
                          "of both",
-                         one.name, other.name)});
-      matrix["pairs"].push_back({{"between", {one.name, other.name}},
+                         planned_site.name, other.name)});
+      matrix["pairs"].push_back({{"between", {planned_site.name, other.name}},
                                  {"rtt", text_seconds(*rtt)},
                                  {"throughput", text_rate(pair.rate / pair.rates)}});
     }

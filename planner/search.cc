@@ -22,30 +22,30 @@ constexpr std::size_t kReplaysAtOnce = 4;
 constexpr double kBytesOfAGb = 1e9;
 
 // The first steps of a case, at a fidelity, as a task.
-ReplayTask task_of(Case one, int steps, const std::string& fidelity, const std::string& name) {
-  one.workload.steps = steps;
-  one.network.fidelity = fidelity;
-  Json& resolved = one.resolved;
+ReplayTask task_of(Case config, int steps, const std::string& fidelity, const std::string& name) {
+  config.workload.steps = steps;
+  config.network.fidelity = fidelity;
+  Json& resolved = config.resolved;
   resolved["workload"].erase("total_tokens");
   resolved["workload"]["steps"] = steps;
   resolved["network"]["fidelity"] = fidelity;
   // Found once, and not again by each child.
-  if (!one.network.rank_order.places.empty())
-    resolved["network"]["rank_order"] = one.network.rank_order.places;
-  ReplayTask task{name, std::move(one), {}, "", ""};
-  task.trace = trace_of(task.one);
+  if (!config.network.rank_order.places.empty())
+    resolved["network"]["rank_order"] = config.network.rank_order.places;
+  ReplayTask task{name, std::move(config), {}, "", ""};
+  task.trace = trace_of(task.config);
   task.trace.evaluate_every = period_of(task.trace.plan);
   return task;
 }
 
 // H as it is compared: a method without it synchronizes every step.
-int inner_steps_of(const Evaluation& one) {
-  return std::max(1, one.candidate.inner_steps);
+int inner_steps_of(const Evaluation& evaluation) {
+  return std::max(1, evaluation.candidate.inner_steps);
 }
 
 // At most (1 + tolerance) times as much in time, money and bytes, and no larger H.
 bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance) {
-  const auto is_less_or_same = [&](double one, double other) { return one <= other * (1 + tolerance); };
+  const auto is_less_or_same = [&](double value, double other) { return value <= other * (1 + tolerance); };
   return inner_steps_of(a) <= inner_steps_of(b) && is_less_or_same(a.total_s(), b.total_s()) &&
          is_less_or_same(a.cost(), b.cost()) && is_less_or_same(a.bytes(), b.bytes());
 }
@@ -86,8 +86,8 @@ class Search {
 
   static void refuse(const Candidate& candidate, const InputError& error, std::vector<Refused>& refused) {
     const std::string why = fmt::format("{}: {}", error.parts().path, error.parts().found);
-    auto found = std::find_if(refused.begin(), refused.end(), [&](const Refused& one) {
-      return one.method == candidate.method && one.why == why;
+    auto found = std::find_if(refused.begin(), refused.end(), [&](const Refused& refused_here) {
+      return refused_here.method == candidate.method && refused_here.why == why;
     });
     if (found == refused.end()) found = refused.insert(found, {candidate.method, why, {}, 0});
     found->inner_steps.insert(candidate.inner_steps);
@@ -96,17 +96,17 @@ class Search {
 
   // All of a method, or with these H alone.
   void note_refused(const std::vector<Refused>& refused, const std::vector<Candidate>& candidates) {
-    for (const Refused& one : refused) {
+    for (const Refused& refused_here : refused) {
       const auto of_method = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-        return other.method == one.method;
+        return other.method == refused_here.method;
       });
-      std::string which = one.method;
-      if (as_index(of_method) != one.candidates && *one.inner_steps.begin() > 0) {
+      std::string which = refused_here.method;
+      if (as_index(of_method) != refused_here.candidates && *refused_here.inner_steps.begin() > 0) {
         std::vector<std::string> numbers;
-        for (const int inner : one.inner_steps) numbers.push_back(std::to_string(inner));
+        for (const int inner : refused_here.inner_steps) numbers.push_back(std::to_string(inner));
         which += " with H = " + enumeration(numbers, "and");
       }
-      result_.notes.push_back(fmt::format("{} is left out: {}", which, one.why));
+      result_.notes.push_back(fmt::format("{} is left out: {}", which, refused_here.why));
     }
   }
 
@@ -124,13 +124,14 @@ class Search {
       }
     }
     note_refused(refused, candidates);
-    for (const Refused& one : refused) result_.candidates += one.candidates;
+    for (const Refused& refused_here : refused) result_.candidates += refused_here.candidates;
     if (all_.empty() && first) throw *first;
     result_.candidates += all_.size();
     check_prices();
     check_memory();
     rule_ = {plan_.prefer, plan_.min_utilization, all_.front().compute_s};
-    for (const Evaluation& one : all_) rule_.least_compute_s = std::min(rule_.least_compute_s, one.compute_s);
+    for (const Evaluation& evaluation : all_)
+      rule_.least_compute_s = std::min(rule_.least_compute_s, evaluation.compute_s);
   }
 
   // A price of a site that is not there would be ignored.
@@ -145,35 +146,35 @@ class Search {
   void add(const Candidate& candidate) {
     Evaluation evaluation;
     evaluation.candidate = candidate;
-    evaluation.one = tools_.validated(candidate.scenario);
-    const Case& one = evaluation.one;
-    const OperationPlan plan = plan_of(one);
+    evaluation.config = tools_.validated(candidate.scenario);
+    const Case& config = evaluation.config;
+    const OperationPlan plan = plan_of(config);
     if (has_merges(plan))
       throw InputError("candidates.methods", "its bytes go to a synchronizer, which a plan does not price",
                        "");
     name_candidate(plan, evaluation.candidate);
-    evaluation.compute_s = plan_.step_s * one.steps();
-    evaluation.memory = memory_need(plan_, one);
-    Case begin = one;
-    begin.workload.steps = steps_to_replay(plan, one.steps());
+    evaluation.compute_s = plan_.step_s * config.steps();
+    evaluation.memory = memory_need(plan_, config);
+    Case begin = config;
+    begin.workload.steps = steps_to_replay(plan, config.steps());
     const Trace trace = trace_of(begin);
-    const Topology topology = placed_topology(one, plan);
-    const NodeTraffic traffic = node_traffic(one, trace, topology, one.steps());
-    evaluation.traffic = site_traffic(traffic, topology, one.network.tcp.segment);
-    evaluation.busiest_s = busiest_s(traffic, topology, one.network.tcp);
-    if (is_double(evaluation, traffic_key(one, trace, topology))) return;
+    const Topology topology = placed_topology(config, plan);
+    const NodeTraffic traffic = node_traffic(config, trace, topology, config.steps());
+    evaluation.traffic = site_traffic(traffic, topology, config.network.tcp.segment);
+    evaluation.busiest_s = busiest_s(traffic, topology, config.network.tcp);
+    if (is_double(evaluation, traffic_key(config, trace, topology))) return;
     all_.push_back(std::move(evaluation));
   }
 
-  // What a replay depends on, as far as candidates differ in it. Two orders of ranks may have the same places,
-  // and two methods the same exchanges.
-  static std::string traffic_key(const Case& one, Trace trace, const Topology& topology) {
+  // What a replay depends on, as far as candidates differ in it. Two orders of ranks may have the same
+  // places, and two methods the same exchanges.
+  static std::string traffic_key(const Case& config, Trace trace, const Topology& topology) {
     for (OperationRule& rule : trace.plan.rules) {
       rule.name.clear();
       for (PayloadPart& part : rule.payload) part.tensor.clear();
     }
     std::ostringstream key;
-    key << one.steps() << ' ' << one.network.tcp.connections << '\n';
+    key << config.steps() << ' ' << config.network.tcp.connections << '\n';
     for (const Link& link : topology.links())
       key << topology.node_name(link.first) << '>' << topology.node_name(link.second) << ' '
           << format_number(link.rate_forward) << ' ' << format_number(link.rate_backward) << ' '
@@ -191,13 +192,14 @@ class Search {
   }
 
   void check_memory() {
-    const auto fits = [](const Evaluation& one) { return one.memory.fits(); };
+    const auto fits = [](const Evaluation& evaluation) { return evaluation.memory.fits(); };
     if (std::any_of(all_.begin(), all_.end(), fits)) {
-      for (const Evaluation& one : all_)
-        if (!fits(one) && said_.insert(one.candidate.method + " memory").second)
-          result_.notes.push_back(
-              fmt::format("{} is left out: {}", one.candidate.method, memory_in_words(one.memory)));
-      all_.erase(std::remove_if(all_.begin(), all_.end(), [&](const Evaluation& one) { return !fits(one); }),
+      for (const Evaluation& evaluation : all_)
+        if (!fits(evaluation) && said_.insert(evaluation.candidate.method + " memory").second)
+          result_.notes.push_back(fmt::format("{} is left out: {}", evaluation.candidate.method,
+                                              memory_in_words(evaluation.memory)));
+      all_.erase(std::remove_if(all_.begin(), all_.end(),
+                                [&](const Evaluation& evaluation) { return !fits(evaluation); }),
                  all_.end());
       return;
     }
@@ -213,22 +215,23 @@ class Search {
       const Evaluation& evaluation = all_[number];
       if (std::find(exchanges.begin(), exchanges.end(), evaluation.exchanges) != exchanges.end()) continue;
       exchanges.push_back(evaluation.exchanges);
-      const Case& one = evaluation.one;
-      tasks.push_back(
-          task_of(one, steps_to_replay(plan_of(one), one.steps()), fidelity(), evaluation.candidate.words));
+      const Case& config = evaluation.config;
+      tasks.push_back(task_of(config, steps_to_replay(plan_of(config), config.steps()), fidelity(),
+                              evaluation.candidate.words));
     }
     if (tasks.empty()) return;
     tools_.replay(tasks, phase);
     result_.replays += static_cast<int>(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i)
-      for (Evaluation& one : all_)
-        if (one.exchanges == exchanges[i]) take(tasks[i], fidelity(), one);
+      for (Evaluation& evaluation_here : all_)
+        if (evaluation_here.exchanges == exchanges[i]) take(tasks[i], fidelity(), evaluation_here);
   }
 
   // To fidelity analytic connections matter where one of them has a limit of its own alone.
-  std::string screening_key(const Evaluation& one) const {
-    Json scenario = one.candidate.scenario;
-    if (one.one.network.topology.name != "regions") scenario["network"]["tcp"].erase("connections");
+  std::string screening_key(const Evaluation& evaluation_here) const {
+    Json scenario = evaluation_here.candidate.scenario;
+    if (evaluation_here.config.network.topology.name != "regions")
+      scenario["network"]["tcp"].erase("connections");
     return scenario.dump();
   }
 
@@ -239,10 +242,10 @@ class Search {
     for (const Evaluation& evaluation : all_) {
       const auto [found, is_new] = place.emplace(screening_key(evaluation), tasks.size());
       task_of_candidate.push_back(found->second);
-      const Case& one = evaluation.one;
+      const Case& config = evaluation.config;
       if (is_new)
-        tasks.push_back(
-            task_of(one, steps_to_screen(plan_of(one), one.steps()), "analytic", evaluation.candidate.words));
+        tasks.push_back(task_of(config, steps_to_screen(plan_of(config), config.steps()), "analytic",
+                                evaluation.candidate.words));
     }
     tools_.replay(tasks, "analytic times of all candidates");
     for (std::size_t i = 0; i < all_.size(); ++i) take(tasks[task_of_candidate[i]], "analytic", all_[i]);
@@ -250,16 +253,17 @@ class Search {
 
   void take(const ReplayTask& task, const std::string& fidelity, Evaluation& evaluation) {
     // A screening is too short even where the plan itself asks for fidelity analytic.
-    const bool is_final = task.one.steps() >= steps_to_replay(task.trace.plan, evaluation.one.steps()) &&
-                          fidelity == this->fidelity();
+    const bool is_final =
+        task.config.steps() >= steps_to_replay(task.trace.plan, evaluation.config.steps()) &&
+        fidelity == this->fidelity();
     if (task.folder.empty()) throw RunError(evaluation.candidate.words + ": " + task.error);
-    const Case& one = evaluation.one;
-    evaluation.time = training_time(task.folder, task.trace.plan, task.one.steps(), one.steps());
+    const Case& config = evaluation.config;
+    evaluation.time = training_time(task.folder, task.trace.plan, task.config.steps(), config.steps());
     evaluation.folder = task.folder;
     evaluation.is_replayed = is_final;
     if (!is_final) bound(task, evaluation);
     evaluation.residual =
-        network_residual({{"fidelity", fidelity}, {"queue", queue_setting(one.network.tcp)}});
+        network_residual({{"fidelity", fidelity}, {"queue", queue_setting(config.network.tcp)}});
     price(evaluation);
   }
 
@@ -270,7 +274,7 @@ class Search {
   void bound(const ReplayTask& task, Evaluation& evaluation) const {
     double& total_s = evaluation.time.total_s;
     const double busiest_s =
-        evaluation.one.network.variation.is_empty() && settling_steps(task.trace.plan) == 0
+        evaluation.config.network.variation.is_empty() && settling_steps(task.trace.plan) == 0
             ? evaluation.busiest_s
             : 0;
     evaluation.expected_s = std::max(total_s, busiest_s);
@@ -297,8 +301,7 @@ class Search {
   std::size_t choice() const {
     std::size_t best = all_.size();
     for (std::size_t i = 0; i < all_.size(); ++i)
-      if (all_[i].is_replayed && (best == all_.size() || rule_.is_better(all_[i], all_[best])))
-        best = i;
+      if (all_[i].is_replayed && (best == all_.size() || rule_.is_better(all_[i], all_[best]))) best = i;
     return best;
   }
 
@@ -361,15 +364,17 @@ class Search {
   }
 
   // Once a plan keeps the utilization the others are no choice.
-  bool is_eligible(const Evaluation& one) const { return rule_.keeps(one) || !rule_.keeps(all_[choice()]); }
+  bool is_eligible(const Evaluation& evaluation_here) const {
+    return rule_.keeps(evaluation_here) || !rule_.keeps(all_[choice()]);
+  }
 
   Numbers open_on_front() const {
     Numbers open;
     for (std::size_t i = 0; i < all_.size(); ++i) {
-      const Evaluation& one = all_[i];
-      if (one.is_replayed || !is_eligible(one)) continue;
+      const Evaluation& evaluation = all_[i];
+      if (evaluation.is_replayed || !is_eligible(evaluation)) continue;
       const bool is_ruled_out = std::any_of(all_.begin(), all_.end(), [&](const Evaluation& other) {
-        return other.is_replayed && is_eligible(other) && is_no_worse(other, one, 0);
+        return other.is_replayed && is_eligible(other) && is_no_worse(other, evaluation, 0);
       });
       if (!is_ruled_out) open.push_back(i);
     }
@@ -397,11 +402,12 @@ class Search {
     const Evaluation& chosen = all_[choice()];
     result_.keeps_utilization = rule_.keeps(chosen);
     std::vector<Evaluation> found;
-    for (const Evaluation& one : all_)
-      if (one.is_replayed) found.push_back(one);
+    for (const Evaluation& evaluation : all_)
+      if (evaluation.is_replayed) found.push_back(evaluation);
     result_.not_replayed = static_cast<int>(all_.size() - found.size());
-    for (Evaluation& one : found)
-      if (!is_eligible(one)) one.left_out = fmt::format("computes {:.0f} % of the time", 100 * one.utilization);
+    for (Evaluation& evaluation : found)
+      if (!is_eligible(evaluation))
+        evaluation.left_out = fmt::format("computes {:.0f} % of the time", 100 * evaluation.utilization);
     const Numbers front = pareto_front(found, rule_);
     std::vector<bool> is_front(found.size());
     for (const std::size_t number : front) {
@@ -452,8 +458,9 @@ bool ChoiceRule::is_better(const Evaluation& a, const Evaluation& b) const {
     return apart > 0 ? std::floor((seconds - least_compute_s) / apart) : seconds;
   };
   // In the order in which they count.
-  const auto values = [&](const Evaluation& one) {
-    const double h = inner_steps_of(one), time = one.total_s(), money = one.cost(), bytes = one.bytes();
+  const auto values = [&](const Evaluation& evaluation) {
+    const double h = inner_steps_of(evaluation), time = evaluation.total_s(), money = evaluation.cost(),
+                 bytes = evaluation.bytes();
     switch (prefer) {
       case Preference::kMoney:
         return std::vector<double>{money, time, bytes, h};
@@ -461,7 +468,8 @@ bool ChoiceRule::is_better(const Evaluation& a, const Evaluation& b) const {
         return std::vector<double>{bytes, time, money, h};
       default:
         const bool is_fast = min_utilization > 0 && min_utilization * time <= least_compute_s;
-        return std::vector<double>{is_fast ? 0. : 1., is_fast ? h : 0, times_apart(time), money, bytes, time, h};
+        return std::vector<double>{
+            is_fast ? 0. : 1., is_fast ? h : 0, times_apart(time), money, bytes, time, h};
     }
   };
   return values(a) < values(b);
@@ -503,7 +511,7 @@ std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanToo
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (tasks[i].folder.empty()) throw RunError(names[i] + ": " + tasks[i].error);
     times.push_back(
-        training_time(tasks[i].folder, tasks[i].trace.plan, tasks[i].one.steps(), cases[i].steps()));
+        training_time(tasks[i].folder, tasks[i].trace.plan, tasks[i].config.steps(), cases[i].steps()));
   }
   return times;
 }

@@ -28,7 +28,7 @@ namespace longhaul {
 // One replay that the search asks for. Who carries it out writes the tables of the case into `folder`.
 struct ReplayTask {
   std::string name;  // for people
-  Case one;
+  Case config;
   Trace trace;
   std::string folder;  // filled in by who replays; "": it failed, and `error` says why
   std::string error;
@@ -44,7 +44,7 @@ struct PlanTools {
 // A candidate with what it costs.
 struct Evaluation {
   Candidate candidate;
-  Case one;
+  Case config;
   std::string left_out;      // why it is no choice; "": it is one
   bool is_replayed = false;  // with flow (or the fidelity of the plan); else analytic alone
   TrainingTime time;
@@ -75,14 +75,15 @@ constexpr double kSameToAPlanner = 0.005;
 
 // What to take of several plans. First those that compute `min_utilization` of their time. To `time`: of the
 // plans that take at most 1 / min_utilization of `least_compute_s` the smallest H, and the fastest of these;
-// without any, or with a min_utilization of 0, the fastest. To `money` and `bytes`: the least, whatever H. Ties go to the other two, then to
-// the smaller H. Times within half a per cent of the least compute are a tie to `time`.
+// without any, or with a min_utilization of 0, the fastest. To `money` and `bytes`: the least, whatever H.
+// Ties go to the other two, then to the smaller H. Times within half a per cent of the least compute are a
+// tie to `time`.
 struct ChoiceRule {
   Preference prefer = Preference::kTime;
   double min_utilization = 0;
   double least_compute_s = 0;  // of all candidates: tokens may differ by method
 
-  bool keeps(const Evaluation& one) const { return one.utilization >= min_utilization; }
+  bool keeps(const Evaluation& evaluation) const { return evaluation.utilization >= min_utilization; }
   bool is_better(const Evaluation& a, const Evaluation& b) const;
 };
 
@@ -95,7 +96,7 @@ struct SearchResult {
   std::size_t front = 0;                // so many of them are the front
   std::vector<Evaluation> of_choice;    // the choice's recipe with every H
   std::size_t candidates = 0;           // without doubles
-  int replays = 0;                 // with flow
+  int replays = 0;                      // with flow
   int not_replayed = 0;            // candidates that lower bounds rule out, or for which `replays` ran out
   int still_open = 0;              // the latter
   bool keeps_utilization = false;  // the choice does

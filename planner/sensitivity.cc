@@ -67,16 +67,16 @@ std::vector<BusyLink> busy_links(const Evaluation& choice, const std::map<std::s
 // What the connections of two nodes carry at most, where sites were measured: of each two sites the nodes
 // whose connections are the busiest.
 std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
-  const Case& one = choice.one;
-  const OperationPlan plan = plan_of(one);
-  Case begin = one;
-  begin.workload.steps = steps_to_replay(plan, one.steps());
-  const Topology topology = placed_topology(one, plan);
+  const Case& config = choice.config;
+  const OperationPlan plan = plan_of(config);
+  Case begin = config;
+  begin.workload.steps = steps_to_replay(plan, config.steps());
+  const Topology topology = placed_topology(config, plan);
   const std::vector<int>& site_of = topology.site_of();
   std::map<std::pair<int, int>, BusyLink> busiest;
-  for (const auto& [nodes, bytes] : node_traffic(one, trace_of(begin), topology, one.steps())) {
+  for (const auto& [nodes, bytes] : node_traffic(config, trace_of(begin), topology, config.steps())) {
     const auto [from, to] = nodes;
-    const double rate = topology.connection_cap(from, to) * one.network.tcp.connections;
+    const double rate = topology.connection_cap(from, to) * config.network.tcp.connections;
     if (rate == kUnlimited || site_of[as_index(from)] == site_of[as_index(to)]) continue;
     const std::pair sites(site_of[as_index(from)], site_of[as_index(to)]);
     BusyLink& link = busiest[sites];
@@ -87,7 +87,7 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
     link.sites = {name(std::min(sites.first, sites.second)), name(std::max(sites.first, sites.second))};
     link.name = link.sites[0] + "-" + link.sites[1];
     link.rate = rate;
-    link.bytes = bytes / one.steps();
+    link.bytes = bytes / config.steps();
     link.busy = busy;
   }
   std::vector<BusyLink> links;
@@ -96,15 +96,15 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
 }
 
 bool is_measured(const Evaluation& choice) {
-  return choice.one.network.topology.name == "regions";
+  return choice.config.network.topology.name == "regions";
 }
 
 using Sites = std::vector<std::string>;
 
 // The matrix of a case as a file in which some pairs of sites are faster; its absolute path.
 std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pairs, int number) {
-  const Case& one = choice.one;
-  const Matrix matrix = load_matrix(one.network.topology.options.at("matrix"), one.folder);
+  const Case& config = choice.config;
+  const Matrix matrix = load_matrix(config.network.topology.options.at("matrix"), config.folder);
   const auto written = [](const SitePair& pair, double factor) {
     return Json{{"rtt", format_number(pair.rtt) + "s"},
                 {"throughput", format_number(factor * pair.throughput) + "bps"}};
@@ -129,12 +129,12 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
   return std::filesystem::absolute(file).string();
 }
 
-Case with_overrides(Case one, const Json& more) {
-  Json& overrides = one.resolved["network"]["overrides"];
+Case with_overrides(Case config, const Json& more) {
+  Json& overrides = config.resolved["network"]["overrides"];
   if (!overrides.is_array()) overrides = Json::array();
   for (const Json& override : more) overrides.push_back(override);
-  one.network = parse_network(one.resolved.at("network"), one.workers(), one.folder);
-  return one;
+  config.network = parse_network(config.resolved.at("network"), config.workers(), config.folder);
+  return config;
 }
 
 Json faster(const std::string& link, const Rates& rates) {
@@ -146,8 +146,8 @@ Json faster(const std::string& link, const Rates& rates) {
 
 bool are_alike(const std::vector<std::string>& links, const std::map<std::string, Rates>& rates) {
   return std::all_of(links.begin(), links.end(), [&](const std::string& link) {
-    const Rates &one = rates.at(link), &first = rates.at(links.front());
-    return one.forward == first.forward && one.backward == first.backward;
+    const Rates &rates_here = rates.at(link), &first = rates.at(links.front());
+    return rates_here.forward == first.forward && rates_here.backward == first.backward;
   });
 }
 
@@ -169,23 +169,23 @@ class Upgrades {
     for (const std::string& link : links) {
       const Rates& rate = rates_.at(link);
       overrides.push_back(faster(link, rate));
-      for (const double one : {rate.forward, rate.backward})
-        if (one > 0 && (slowest == 0 || one < slowest)) slowest = one;
+      for (const double value : {rate.forward, rate.backward})
+        if (value > 0 && (slowest == 0 || value < slowest)) slowest = value;
     }
-    Case one = with_overrides(choice_.one, overrides);
-    one.network.rank_order = choice_.one.network.rank_order;
-    cases_.push_back(std::move(one));
+    Case config = with_overrides(choice_.config, overrides);
+    config.network.rank_order = choice_.config.network.rank_order;
+    cases_.push_back(std::move(config));
     upgrades_.push_back({what, slowest, kFaster * slowest, 0});
   }
 
   // Connections between sites that were measured.
   void add_pairs(const std::string& what, const std::vector<Sites>& pairs, double slowest) {
-    Case one = choice_.one;
-    one.resolved["network"]["topology"]["regions"]["matrix"] =
+    Case config = choice_.config;
+    config.resolved["network"]["topology"]["regions"]["matrix"] =
         faster_matrix(choice_, pairs, static_cast<int>(cases_.size()));
-    one.network = parse_network(one.resolved.at("network"), one.workers(), one.folder);
-    one.network.rank_order = choice_.one.network.rank_order;
-    cases_.push_back(std::move(one));
+    config.network = parse_network(config.resolved.at("network"), config.workers(), config.folder);
+    config.network.rank_order = choice_.config.network.rank_order;
+    cases_.push_back(std::move(config));
     upgrades_.push_back({what, slowest, kFaster * slowest, 0});
   }
 
@@ -216,7 +216,7 @@ void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrad
   double slowest = 0;
   for (const BusyLink& pair : pairs) {
     if (std::find(all.begin(), all.end(), pair.sites) != all.end()) continue;
-    const double of_one = pair.rate / choice.one.network.tcp.connections;
+    const double of_one = pair.rate / choice.config.network.tcp.connections;
     slowest = all.empty() ? of_one : std::min(slowest, of_one);
     all.push_back(pair.sites);
     if (all.size() <= kUpgraded) upgrades.add_pairs("each connection " + pair.name, {pair.sites}, of_one);

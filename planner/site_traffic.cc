@@ -90,12 +90,13 @@ double SiteTraffic::together() const {
   return std::accumulate(leaving.begin(), leaving.end(), 0.);
 }
 
-NodeTraffic node_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps) {
+NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
+                         std::int64_t steps) {
   if (has_merges(trace.plan))
-    throw InputError("candidates.methods", fmt::format("found \"{}\"", one.method.name),
+    throw InputError("candidates.methods", fmt::format("found \"{}\"", config.method.name),
                      "a method whose replicas send to each other",
                      "its bytes go to a synchronizer, which a plan does not price yet");
-  Counter counter(topology.site_of(), one.replicas);
+  Counter counter(topology.site_of(), config.replicas);
   const int period = period_of(trace.plan), replayed = trace.context.steps;
   const int first = (settling_steps(trace.plan) + period - 1) / period * period;
   // What would arrive after the last step is not posted, so the end of a replay stands for no other period.

@@ -19,7 +19,8 @@ using NodeTraffic = std::map<std::pair<int, int>, double>;
 // Of the whole training. `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them.
 // Each period of the rest sends what those of the trace do on average, after a warm-up of the method. Throws
 // InputError for a plan whose messages are not between replicas alone.
-NodeTraffic node_traffic(const Case& one, const Trace& trace, const Topology& topology, std::int64_t steps);
+NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
+                         std::int64_t steps);
 
 struct SiteTraffic {
   std::vector<std::string> sites;  // where the network has none each node is one: "node 3"

@@ -41,13 +41,13 @@ constexpr int kFewAtOnce = 8;
 constexpr double kLargestPacketConnection = 4e9;
 
 GroupExchange group_of(const Operation& exchange, std::int64_t bytes, int members,
-                       const std::vector<int>& workers, const Case& one) {
+                       const std::vector<int>& workers, const Case& config) {
   GroupExchange group{members, bytes, static_cast<int>(exchange.rule->payload.size()), {}};
   group.targets = exchange.targets;
   group.senders = senders_of(exchange.targets);
   group.parts = exchange.parts;
   if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites()) {
-    group.site_of = placed_topology(one).site_of();
+    group.site_of = placed_topology(config).site_of();
     if (workers.empty()) return group;
     std::vector<int> sites;
     for (const int worker : workers) sites.push_back(group.site_of[as_index(worker)]);
@@ -86,19 +86,20 @@ struct GroupTraffic {
   bool paths_differ = false;
 };
 
-bool is_like(const ConnectionFacts& one, const ConnectionFacts& other, const TcpSpec& tcp) {
+bool is_like(const ConnectionFacts& connection_facts, const ConnectionFacts& other, const TcpSpec& tcp) {
   const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
-  return near(one.rtt_s, other.rtt_s) &&
-         near(alone_rate(one, tcp.segment, tcp.connections), alone_rate(other, tcp.segment, tcp.connections));
+  return near(connection_facts.rtt_s, other.rtt_s) &&
+         near(alone_rate(connection_facts, tcp.segment, tcp.connections),
+              alone_rate(other, tcp.segment, tcp.connections));
 }
 
 // Of all that a member sends. In a large group only some members are asked. Where paths are alike messages
 // follow each other, and a window that was idle doubles once; where a slower path sets the pace, the others
 // are silent between two messages, and begin again with each.
-GroupTraffic traffic_of(const Case& one, const Topology& topology, const Collective& collective,
+GroupTraffic traffic_of(const Case& config, const Topology& topology, const Collective& collective,
                         const GroupExchange& group, const std::vector<int>& replicas) {
   constexpr std::int64_t kMostRounds = 1 << 12;
-  const TcpSpec& tcp = one.network.tcp;
+  const TcpSpec& tcp = config.network.tcp;
   const int rounds = collective.rounds(group);
   const int asked =
       static_cast<int>(std::clamp<std::int64_t>(kMostRounds / std::max(1, rounds), 1, group.members));
@@ -152,32 +153,34 @@ int channels(const TcpSpec& tcp) {
 }
 
 // Replicas in blocks: an order of ranks changes which paths are long, and hardly how many events there are.
-Topology blocks_of(Case one) {
-  one.network.rank_order = {};
-  one.network.overrides.clear();
-  return build_topology(one);
+Topology blocks_of(Case config) {
+  config.network.rank_order = {};
+  config.network.overrides.clear();
+  return build_topology(config);
 }
 
 // `count` groups of so many members, `first` the workers of one of them (empty: all there are); `bytes`: of
 // one bucket.
 void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<int>& first, int members,
-         std::int64_t count, std::int64_t bytes, const Case& one,
+         std::int64_t count, std::int64_t bytes, const Case& config,
          std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
   if (members < 2) return;
   const auto key = std::make_tuple(exchange.rule->collective, members, bytes);
   auto found = known.find(key);
   if (found == known.end()) {
-    const GroupExchange group = group_of(exchange, bytes, members, first, one);
+    const GroupExchange group = group_of(exchange, bytes, members, first, config);
     const Collective& collective = find_collective(exchange.rule->collective);
-    check_slices(one.network.slice, collective, group);
+    check_slices(config.network.slice, collective, group);
     const Totals totals = collective.totals(group);
-    GroupCost cost{totals.transfers * slice_count(one.network.slice, collective, group), totals.bytes, 0, 0};
-    if (one.network.fidelity == "flow") {
-      const GroupTraffic traffic = traffic_of(one, blocks_of(one), collective, group, first);
-      cost.events = (2 * cost.transfers + std::llround(traffic.start_up_events)) * channels(one.network.tcp);
+    GroupCost cost{totals.transfers * slice_count(config.network.slice, collective, group), totals.bytes, 0,
+                   0};
+    if (config.network.fidelity == "flow") {
+      const GroupTraffic traffic = traffic_of(config, blocks_of(config), collective, group, first);
+      cost.events =
+          (2 * cost.transfers + std::llround(traffic.start_up_events)) * channels(config.network.tcp);
       if (traffic.peers_at_once > kFewAtOnce)
         cost.seconds = static_cast<double>(cost.events) * members * traffic.peers_at_once *
-                       seconds_per_flow(one.workload.step_time, traffic.paths_differ);
+                       seconds_per_flow(config.workload.step_time, traffic.paths_differ);
     }
     found = known.emplace(key, cost).first;
   }
@@ -188,14 +191,14 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
 }
 
 // Several senders to one receiver at a time fill its FIFO together.
-void check_senders(const Case& one, const OperationRule& rule) {
+void check_senders(const Case& config, const OperationRule& rule) {
   static const std::set<std::string> many = {"direct",    "parameter-server", "hierarchical", "leaf-tree",
                                              "heap-tree", "double-tree",      "send",         "all-to-all"};
-  const TcpSpec& tcp = one.network.tcp;
-  if (one.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
-  const int members = rule.group_size > 0 ? rule.group_size : one.replicas;
+  const TcpSpec& tcp = config.network.tcp;
+  if (config.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
+  const int members = rule.group_size > 0 ? rule.group_size : config.replicas;
   if (many.count(rule.collective) == 0)
-    return check_fifo_for_flow(tcp, placed_topology(one),
+    return check_fifo_for_flow(tcp, placed_topology(config),
                                peers_at_once(find_collective(rule.collective), members));
   throw InputError("method.all_reduce",
                    fmt::format("found \"{}\" with queue \"fifo\" and fidelity \"flow\"", rule.collective),
@@ -206,7 +209,7 @@ void check_senders(const Case& one, const OperationRule& rule) {
 
 // What passes between stages; connections that go on do not start again. Of learned bits an upper bound, as
 // long as they are not known.
-void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
+void add_stages(ReplayEstimate& estimate, const Case& config, const Trace& trace) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
   std::int64_t batches = 0, transfers = 0;
@@ -219,8 +222,8 @@ void add_stages(ReplayEstimate& estimate, const Case& one, const Trace& trace) {
       for (int replica = 0; replica < trace.context.replicas; ++replica)
         add_product(estimate.payload_bytes, 1, trace.stage_bytes(step, replica));
   add_product(estimate.transfers, transfers, 1);
-  if (one.network.fidelity == "flow")
-    for (int way = 0; way < 2; ++way) add_product(estimate.events, transfers, channels(one.network.tcp));
+  if (config.network.fidelity == "flow")
+    for (int way = 0; way < 2; ++way) add_product(estimate.events, transfers, channels(config.network.tcp));
 }
 
 // Times are whole nanoseconds: a rest of a message that takes less than half of one would never end.
@@ -241,7 +244,7 @@ void check_rates_for_flow(const Topology& topology) {
 
 }  // namespace
 
-ReplayEstimate estimate(const Case& one, const Trace& trace) {
+ReplayEstimate estimate(const Case& config, const Trace& trace) {
   ReplayEstimate estimate;
   std::map<std::tuple<std::string, int, std::int64_t>, GroupCost> known;
   for (int step = 1; step <= trace.context.steps; ++step)
@@ -255,52 +258,53 @@ ReplayEstimate estimate(const Case& one, const Trace& trace) {
           std::vector<int> all;
           if (has_stage)
             all = workers_of(trace.plan, *exchange.rule, groups_of(exchange, trace.context.replicas).front());
-          add(estimate, exchange, all, trace.context.replicas, 1, bytes, one, known);
+          add(estimate, exchange, all, trace.context.replicas, 1, bytes, config, known);
         }
         for (const auto& [size, groups] : by_size)
           add(estimate, exchange, workers_of(trace.plan, *exchange.rule, *groups.front()),
-              static_cast<int>(size), static_cast<std::int64_t>(groups.size()), bytes, one, known);
+              static_cast<int>(size), static_cast<std::int64_t>(groups.size()), bytes, config, known);
       }
     }
-  add_stages(estimate, one, trace);
-  if (one.workload.node)
-    estimate.node_bytes = node_passes(one).step(0).bytes * trace.context.steps * trace.context.replicas;
-  const double segments = static_cast<double>(estimate.payload_bytes) / one.network.tcp.segment;
+  add_stages(estimate, config, trace);
+  if (config.workload.node)
+    estimate.node_bytes = node_passes(config).step(0).bytes * trace.context.steps * trace.context.replicas;
+  const double segments = static_cast<double>(estimate.payload_bytes) / config.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));
   estimate.seconds += replica_steps / kReplicaStepsPerSecond;
   if (replica_steps <= static_cast<double>(kMostStepRows))
     estimate.seconds += replica_steps / kStepRowsPerSecond;
   const auto transfers = static_cast<double>(estimate.transfers);
-  const std::string& fidelity = one.network.fidelity;
+  const std::string& fidelity = config.network.fidelity;
   estimate.seconds += fidelity == "packet"     ? (segments + transfers) / kPacketSegmentsPerSecond
                       : fidelity == "analytic" ? transfers / kAnalyticMessagesPerSecond
                                                : static_cast<double>(estimate.events) / kFlowEventsPerSecond;
   return estimate;
 }
 
-void check_network(const Case& one) {
-  const Topology topology = placed_topology(one);
-  const Variation variation(one.network.variation, topology, one.seed);
-  const TcpSpec& tcp = one.network.tcp;
-  if (one.network.fidelity == "flow") check_rates_for_flow(topology);
-  if (one.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
-  if (one.network.fidelity != "packet") return;
+void check_network(const Case& config) {
+  const Topology topology = placed_topology(config);
+  const Variation variation(config.network.variation, topology, config.seed);
+  const TcpSpec& tcp = config.network.tcp;
+  if (config.network.fidelity == "flow") check_rates_for_flow(topology);
+  if (config.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
+  if (config.network.fidelity != "packet") return;
   if (tcp.congestion_control == "bbr") check_fifo_for_bbr(tcp, topology);
-  variation.check_for_packets(one.network.variation);
-  const double state_bytes = one.pipeline.rebalance_every > 0 ? one.pipeline.state_bytes : 0;
-  const double largest = std::max(2. * bytes_per_parameter(one.workload.wire), state_bytes) *
-                         static_cast<double>(one.workload.parameters);
-  if (largest / one.network.tcp.connections > kLargestPacketConnection)
-    throw InputError(
-        "network.tcp.connections",
-        fmt::format("found {} for messages of up to {}", one.network.tcp.connections, human_bytes(largest)),
-        "below 4 GB a connection in fidelity \"packet\"", "use more connections, or fidelity \"flow\"");
+  variation.check_for_packets(config.network.variation);
+  const double state_bytes = config.pipeline.rebalance_every > 0 ? config.pipeline.state_bytes : 0;
+  const double largest = std::max(2. * bytes_per_parameter(config.workload.wire), state_bytes) *
+                         static_cast<double>(config.workload.parameters);
+  if (largest / config.network.tcp.connections > kLargestPacketConnection)
+    throw InputError("network.tcp.connections",
+                     fmt::format("found {} for messages of up to {}", config.network.tcp.connections,
+                                 human_bytes(largest)),
+                     "below 4 GB a connection in fidelity \"packet\"",
+                     "use more connections, or fidelity \"flow\"");
 }
 
-void check_collectives(const Case& one, const OperationPlan& plan) {
-  for (const OperationRule& rule : plan.rules) check_senders(one, rule);
+void check_collectives(const Case& config, const OperationPlan& plan) {
+  for (const OperationRule& rule : plan.rules) check_senders(config, rule);
   for (const OperationRule& rule : plan.rules)
-    if (find_collective(rule.collective).needs_sites() && placed_topology(one).site_of().empty())
+    if (find_collective(rule.collective).needs_sites() && placed_topology(config).site_of().empty())
       throw InputError("method.all_reduce",
                        fmt::format("found \"{}\" on a topology without sites", rule.collective),
                        "a topology with sites (longhaul list networks), or another collective",

@@ -24,12 +24,12 @@ struct ReplayEstimate {
 };
 
 // Throws InputError for a collective that does not exist, and for slices of which there would be too many.
-ReplayEstimate estimate(const Case& one, const Trace& trace);
+ReplayEstimate estimate(const Case& config, const Trace& trace);
 
 // Builds the topology. Throws InputError (without a file) for whatever cannot be.
-void check_network(const Case& one);
+void check_network(const Case& config);
 
 // Throws InputError where a collective of the plan needs sites and the topology has none.
-void check_collectives(const Case& one, const OperationPlan& plan);
+void check_collectives(const Case& config, const OperationPlan& plan);
 
 }  // namespace longhaul

@@ -26,15 +26,15 @@ std::string kind_of(const CrashFault& fault) {
   return fault.is_orderly() ? "leave" : "crash";
 }
 
-std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& one) {
+std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& config) {
   std::map<int, FaultWindows> windows;
   if (!fault.file.empty()) {
-    for (auto& [replica, absences] : read_absence_trace(fault, one.replicas))
+    for (auto& [replica, absences] : read_absence_trace(fault, config.replicas))
       windows.emplace(replica, FaultWindows(absences));
     return windows;
   }
   for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-    windows.emplace(replica, FaultWindows(fault.times, one.seed, fault.number, name_of(replica)));
+    windows.emplace(replica, FaultWindows(fault.times, config.seed, fault.number, name_of(replica)));
   return windows;
 }
 
@@ -65,11 +65,11 @@ double SlowReplicas::stretched_s(int worker, double begin_s, double seconds) con
   }
 }
 
-FaultWindows reset_moments(const ExchangeFault& fault, const Case& one, int replica) {
-  return {fault.times, one.seed, fault.number, name_of(replica)};
+FaultWindows reset_moments(const ExchangeFault& fault, const Case& config, int replica) {
+  return {fault.times, config.seed, fault.number, name_of(replica)};
 }
 
-std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, double until_s) {
+std::vector<FaultRow> faults_until(const Case& config, const Topology& topology, double until_s) {
   const std::int64_t until_ns = std::llround(until_s * 1e9);
   std::vector<FaultRow> rows;
   const auto add = [&](int number, const std::string& kind, const std::string& subject,
@@ -78,22 +78,22 @@ std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, do
       rows.push_back({number, kind, subject, static_cast<double>(one_time.begin_ns) / 1e9,
                       static_cast<double>(std::min(one_time.end_ns, until_ns)) / 1e9});
   };
-  for (const SlowFault& fault : one.slow)
+  for (const SlowFault& fault : config.slow)
     for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
-      add(fault.number, "slow", name_of(worker), windows_of(fault, one.seed, worker));
-  for (const CrashFault& fault : one.crashes)
-    for (const auto& [replica, windows] : absence_windows(fault, one))
+      add(fault.number, "slow", name_of(worker), windows_of(fault, config.seed, worker));
+  for (const CrashFault& fault : config.crashes)
+    for (const auto& [replica, windows] : absence_windows(fault, config))
       add(fault.number, kind_of(fault), name_of(replica), windows);
-  for (const ExchangeFault& fault : one.exchange_faults)
+  for (const ExchangeFault& fault : config.exchange_faults)
     for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      for (const FaultWindows::Window& moment : reset_moments(fault, one, replica).until(until_ns)) {
+      for (const FaultWindows::Window& moment : reset_moments(fault, config, replica).until(until_ns)) {
         const double at_s = static_cast<double>(moment.begin_ns) / 1e9;
         rows.push_back({fault.number, "exchange", name_of(replica), at_s, at_s});
       }
-  for (const LinkFault& fault : one.network.variation.faults)
+  for (const LinkFault& fault : config.network.variation.faults)
     for (const StruckLinks& struck : struck_by(fault, topology))
       add(fault.number, fault.site.empty() ? "link" : "site", struck.subject,
-          {fault.times, one.seed, fault.number, struck.subject});
+          {fault.times, config.seed, fault.number, struck.subject});
   std::stable_sort(rows.begin(), rows.end(),
                    [](const FaultRow& a, const FaultRow& b) { return a.fault < b.fault; });
   return rows;

@@ -33,10 +33,10 @@ class SlowReplicas {
 std::string kind_of(const CrashFault& fault);  // in a scenario
 
 // When the replicas of a case are gone by one fault, ascending. Throws InputError of its file.
-std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& one);
+std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& config);
 
 // When the connections of a replica are reset.
-FaultWindows reset_moments(const ExchangeFault& fault, const Case& one, int replica);
+FaultWindows reset_moments(const ExchangeFault& fault, const Case& config, int replica);
 
 // One time in which one fault struck one subject, up to the end of the replay.
 struct FaultRow {
@@ -46,6 +46,6 @@ struct FaultRow {
 };
 
 // All that began before `until_s`, by fault, subject and time.
-std::vector<FaultRow> faults_until(const Case& one, const Topology& topology, double until_s);
+std::vector<FaultRow> faults_until(const Case& config, const Topology& topology, double until_s);
 
 }  // namespace longhaul

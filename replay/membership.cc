@@ -28,25 +28,26 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
   return recovery.state_bytes.value_or(4. * (3 + static_cast<double>(plan.keeps.size())));
 }
 
-void check_crashes(const Case& one, const OperationPlan& plan) {
-  if (!one.operations_may_fail()) return;
-  const bool may_be_gone = !one.crashes.empty();
-  const int number = may_be_gone ? one.crashes.front().number : one.exchange_faults.front().number;
+void check_crashes(const Case& config, const OperationPlan& plan) {
+  if (!config.operations_may_fail()) return;
+  const bool may_be_gone = !config.crashes.empty();
+  const int number = may_be_gone ? config.crashes.front().number : config.exchange_faults.front().number;
   const std::string path = element_path("faults", as_index(number)) + ".kind";
   const std::string found =
-      fmt::format("found \"{}\"", may_be_gone ? kind_of(one.crashes.front()) : "exchange");
-  if (one.pipeline.has_stages())
-    throw InputError(path, fmt::format("{} with {} pipeline stages", found, one.pipeline.stages), "one stage",
-                     "what other stages of a replica do without one of them is not modelled");
+      fmt::format("found \"{}\"", may_be_gone ? kind_of(config.crashes.front()) : "exchange");
+  if (config.pipeline.has_stages())
+    throw InputError(path, fmt::format("{} with {} pipeline stages", found, config.pipeline.stages),
+                     "one stage", "what other stages of a replica do without one of them is not modelled");
   if (throws_late_work_away(plan))
-    throw InputError(path, fmt::format("{} with a quorum of method \"{}\"", found, one.method.label),
+    throw InputError(path, fmt::format("{} with a quorum of method \"{}\"", found, config.method.label),
                      "quorum \"all\", or a method that averages weights",
                      "who fetches the result of an operation that lacks a member is not modelled");
-  for (const CrashFault& fault : one.crashes)
-    if (!fault.file.empty()) read_absence_trace(fault, one.replicas);
-  if (!one.train || !may_lack_members(one, plan)) return;
+  for (const CrashFault& fault : config.crashes)
+    if (!fault.file.empty()) read_absence_trace(fault, config.replicas);
+  if (!config.train || !may_lack_members(config, plan)) return;
   const auto refuse = [&](const char* what, const char* why) {
-    throw InputError(path, fmt::format("{} with train and {} (method \"{}\")", found, what, one.method.label),
+    throw InputError(path,
+                     fmt::format("{} with train and {} (method \"{}\")", found, what, config.method.label),
                      "recovery.on_failure \"wait\", or no train section", why);
   };
   if (feeds_back(plan, Feedback::kEf21))
@@ -55,25 +56,25 @@ void check_crashes(const Case& one, const OperationPlan& plan) {
     refuse("late gradients", "one who comes back lacks those of the steps that it did not take");
 }
 
-Membership::Membership(const Case& one, const Trace& trace, const ExchangeContext& context,
+Membership::Membership(const Case& config, const Trace& trace, const ExchangeContext& context,
                        ReplayOutputs& outputs, Host& host)
-    : case_(one),
+    : case_(config),
       trace_(trace),
       context_(context),
       outputs_(outputs),
       host_(host),
-      on_failure_(on_failure_of(one.recovery, trace.plan)),
+      on_failure_(on_failure_of(config.recovery, trace.plan)),
       listens_(keeps_replicas_alike(trace.plan)),
-      state_bytes_(std::max<std::int64_t>(1, std::llround(state_bytes_of(one.recovery, trace.plan) *
-                                                          static_cast<double>(one.workload.parameters)))),
+      state_bytes_(std::max<std::int64_t>(1, std::llround(state_bytes_of(config.recovery, trace.plan) *
+                                                          static_cast<double>(config.workload.parameters)))),
       members_(as_index(trace.context.replicas)),
       faults_(members_.size()) {
-  for (const CrashFault& fault : one.crashes)
-    for (const auto& [replica, windows] : absence_windows(fault, one))
+  for (const CrashFault& fault : config.crashes)
+    for (const auto& [replica, windows] : absence_windows(fault, config))
       faults_[as_index(replica)].push_back({windows, fault.manner});
-  for (const ExchangeFault& fault : one.exchange_faults)
+  for (const ExchangeFault& fault : config.exchange_faults)
     for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      resets_.push_back({replica, reset_moments(fault, one, replica)});
+      resets_.push_back({replica, reset_moments(fault, config, replica)});
 }
 
 void Membership::start() {
@@ -393,8 +394,9 @@ void Membership::left_step(int replica, int step) {
 
 bool Membership::ends_an_operation(int step) const {
   const Program program = program_of_step(trace_.plan, trace_.context.steps, step);
-  return std::any_of(program.instructions.begin(), program.instructions.end(),
-                     [](const Instruction& one) { return one.kind == Instruction::Kind::kAwait; });
+  return std::any_of(
+      program.instructions.begin(), program.instructions.end(),
+      [](const Instruction& instruction) { return instruction.kind == Instruction::Kind::kAwait; });
 }
 
 void Membership::begin(int replica, int step, int source, int copied_step) {

@@ -40,7 +40,7 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
 // Throws InputError: crashes with stages; with a training whose rows would mean nothing once members change;
 // of files of absences.
-void check_crashes(const Case& one, const OperationPlan& plan);
+void check_crashes(const Case& config, const OperationPlan& plan);
 
 class Membership {
  public:
@@ -72,7 +72,7 @@ class Membership {
   };
 
   // All must outlive it.
-  Membership(const Case& one, const Trace& trace, const ExchangeContext& context, ReplayOutputs& outputs,
+  Membership(const Case& config, const Trace& trace, const ExchangeContext& context, ReplayOutputs& outputs,
              Host& host);
 
   void start();  // now training begins

@@ -26,16 +26,16 @@ constexpr std::int64_t kMostWalked = 6000000;
 
 constexpr std::size_t kMostWords = 400;  // letters
 
-std::string collective_of(const Case& one) {
-  return one.method.options.is_object() ? one.method.options.value("all_reduce", "ring") : "ring";
+std::string collective_of(const Case& config) {
+  return config.method.options.is_object() ? config.method.options.value("all_reduce", "ring") : "ring";
 }
 
 // What one member contributes to one all-reduce.
-std::int64_t vector_bytes(const Case& one) {
+std::int64_t vector_bytes(const Case& config) {
   const bool overlaps =
-      one.method.options.is_object() && one.method.options.value("overlap_backward", 0.) > 0;
-  const std::int64_t buckets = overlaps ? one.method.options.at("buckets").get<int>() : 1;
-  return one.workload.parameters * bytes_per_parameter(one.workload.wire) / buckets;
+      config.method.options.is_object() && config.method.options.value("overlap_backward", 0.) > 0;
+  const std::int64_t buckets = overlaps ? config.method.options.at("buckets").get<int>() : 1;
+  return config.workload.parameters * bytes_per_parameter(config.workload.wire) / buckets;
 }
 
 // Of an order of sites the site of each worker, all of a site side by side.
@@ -125,9 +125,9 @@ PlaceObjective ring_objective(int members, const HopCosts& hops) {
   };
 }
 
-Found for_ring(const Case& one, const SitePaths& paths) {
-  const int members = one.workers();
-  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(one)) / members);
+Found for_ring(const Case& config, const SitePaths& paths) {
+  const int members = config.workers();
+  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(config)) / members);
   const PlaceObjective objective = ring_objective(members, hops);
   Best best;
   best.take(best_ring(paths.places(), hops), objective);
@@ -136,9 +136,9 @@ Found for_ring(const Case& one, const SitePaths& paths) {
 }
 
 // A ring of one leader a site, which is the site's first worker.
-Found for_leaders(const Case& one, const SitePaths& paths) {
+Found for_leaders(const Case& config, const SitePaths& paths) {
   const int sites = paths.sites();
-  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(one)) / sites);
+  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(config)) / sites);
   const PlaceObjective of_leaders = ring_objective(sites, hops);
   const PlaceObjective objective = [of_leaders](const std::vector<int>& site_of) {
     std::vector<int> leaders;
@@ -177,10 +177,10 @@ std::vector<int> with_sites_swapped(Best best, const SiteOrders& orders, const S
   return best.site_of;
 }
 
-Found for_rounds(const Case& one, const SitePaths& paths) {
-  const int members = one.workers();
-  const GroupExchange exchange{members, vector_bytes(one), 1, {}};
-  const auto walk = std::make_shared<ExchangeWalk>(find_collective(collective_of(one)), exchange);
+Found for_rounds(const Case& config, const SitePaths& paths) {
+  const int members = config.workers();
+  const GroupExchange exchange{members, vector_bytes(config), 1, {}};
+  const auto walk = std::make_shared<ExchangeWalk>(find_collective(collective_of(config)), exchange);
   const auto walked = std::make_shared<std::int64_t>(0);
   const PlaceObjective objective = [walk, walked, &paths](const std::vector<int>& site_of) {
     *walked += walk->messages();
@@ -189,7 +189,7 @@ Found for_rounds(const Case& one, const SitePaths& paths) {
   };
   if (members <= kMostExact) return {best_of_all(paths.places(), objective), objective};
   const PlaceBudget has_budget = [&] { return *walked < kMostWalked; };
-  const SiteOrders orders(paths, static_cast<double>(vector_bytes(one)));
+  const SiteOrders orders(paths, static_cast<double>(vector_bytes(config)));
   Best best;
   const std::vector<int> swapped = with_sites_swapped(best, orders, paths, objective, has_budget);
   best.take(swapped, objective);
@@ -197,14 +197,14 @@ Found for_rounds(const Case& one, const SitePaths& paths) {
   return {improved(best.site_of, 1, objective, has_budget), objective};
 }
 
-Found for_stages(const Case& one, const OperationPlan& plan, const SitePaths& paths) {
-  const auto step = std::make_shared<StepObjective>(one, plan, paths);
+Found for_stages(const Case& config, const OperationPlan& plan, const SitePaths& paths) {
+  const auto step = std::make_shared<StepObjective>(config, plan, paths);
   const auto asked = std::make_shared<std::int64_t>(0);
   const PlaceObjective objective = [step, asked](const std::vector<int>& site_of) {
     *asked += static_cast<std::int64_t>(site_of.size());
     return step->cost(site_of);
   };
-  if (one.workers() <= kMostExact) return {best_of_all(paths.places(), objective), objective};
+  if (config.workers() <= kMostExact) return {best_of_all(paths.places(), objective), objective};
   const PipelinePlan& pipeline = plan.pipeline;
   const SiteOrders orders(paths, static_cast<double>(pipeline.forward_bytes.front()));
   std::vector<std::vector<int>> starts;
@@ -223,23 +223,23 @@ Found for_stages(const Case& one, const OperationPlan& plan, const SitePaths& pa
   return {best.site_of, objective};
 }
 
-Found found_for(const Case& one, const OperationPlan& plan, const SitePaths& paths) {
-  if (one.pipeline.has_stages()) {
-    if (plan.pipeline.stages != one.pipeline.stages)
+Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& paths) {
+  if (config.pipeline.has_stages()) {
+    if (plan.pipeline.stages != config.pipeline.stages)
       throw std::logic_error("places of stages need the plan of their operations");
-    return for_stages(one, plan, paths);
+    return for_stages(config, plan, paths);
   }
-  const std::string collective = collective_of(one);
-  if (collective == "ring") return for_ring(one, paths);
-  if (collective == "hierarchical") return for_leaders(one, paths);
-  return for_rounds(one, paths);
+  const std::string collective = collective_of(config);
+  if (collective == "ring") return for_ring(config, paths);
+  if (collective == "hierarchical") return for_leaders(config, paths);
+  return for_rounds(config, paths);
 }
 
 // A replica's link would move with the order that is looked for.
-Case in_blocks(Case one) {
-  one.network.rank_order = {};
-  one.network.overrides.clear();
-  return one;
+Case in_blocks(Case config) {
+  config.network.rank_order = {};
+  config.network.overrides.clear();
+  return config;
 }
 
 // "0-3, 5" of ascending numbers.
@@ -257,32 +257,32 @@ std::string ranges_in_words(const std::vector<int>& numbers) {
 
 }  // namespace
 
-OptimizedOrder optimized_order(const Case& one, const OperationPlan& plan) {
-  check_topology(one);  // one without sites has no order
-  const Case blocks = in_blocks(one);
-  const SitePaths paths(build_topology(blocks), one.network.tcp);
+OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan) {
+  check_topology(config);  // one without sites has no order
+  const Case blocks = in_blocks(config);
+  const SitePaths paths(build_topology(blocks), config.network.tcp);
   const Found found = found_for(blocks, plan, paths);
   std::vector<int> as_written(as_index(paths.sites()));
   std::iota(as_written.begin(), as_written.end(), 0);
   OptimizedOrder order;
   order.places = paths.places_at(found.site_of);
-  order.is_of_steps = one.pipeline.has_stages();
+  order.is_of_steps = config.pipeline.has_stages();
   order.seconds = found.objective(found.site_of).seconds;
   order.blocks_s = found.objective(sites_along(as_written, paths)).seconds;
   order.round_robin_s = found.objective(round_robin_sites(paths)).seconds;
   return order;
 }
 
-Case with_optimized_order(const Case& one, const OperationPlan& plan) {
-  Case placed = one;
+Case with_optimized_order(const Case& config, const OperationPlan& plan) {
+  Case placed = config;
   RankOrderSpec& order = placed.network.rank_order;
   if (order.kind == RankOrderSpec::Kind::kOptimized && order.places.empty())
-    order.places = optimized_order(one, plan).places;
+    order.places = optimized_order(config, plan).places;
   return placed;
 }
 
-Topology placed_topology(const Case& one, const OperationPlan& plan) {
-  return build_topology(with_optimized_order(one, plan));
+Topology placed_topology(const Case& config, const OperationPlan& plan) {
+  return build_topology(with_optimized_order(config, plan));
 }
 
 std::string gain_in_words(const OptimizedOrder& order) {
@@ -291,20 +291,20 @@ std::string gain_in_words(const OptimizedOrder& order) {
                      human_duration(order.blocks_s), human_duration(order.round_robin_s));
 }
 
-std::string places_in_words(const Case& one, const std::vector<int>& places) {
-  Case listed = in_blocks(one);
+std::string places_in_words(const Case& config, const std::vector<int>& places) {
+  Case listed = in_blocks(config);
   listed.network.rank_order = {RankOrderSpec::Kind::kList, places};
   const Topology topology = build_topology(listed);
-  const int stages = one.pipeline.stages;
+  const int stages = config.pipeline.stages;
   std::vector<std::string> names;                    // by site, in the order of their first worker
   std::vector<std::vector<std::vector<int>>> there;  // stages by site and replica; without stages [site][0]
-  for (int worker = 0; worker < one.workers(); ++worker) {
+  for (int worker = 0; worker < config.workers(); ++worker) {
     const std::string& link = topology.links()[as_index(worker)].name;
     const std::string site = link.substr(topology.node_name(worker).size() + 1);
     std::size_t number = as_index(std::find(names.begin(), names.end(), site) - names.begin());
     if (number == names.size()) {
       names.push_back(site);
-      there.emplace_back(as_index(stages > 1 ? one.replicas : 1));
+      there.emplace_back(as_index(stages > 1 ? config.replicas : 1));
     }
     there[number][as_index(stages > 1 ? worker / stages : 0)].push_back(stages > 1 ? worker % stages
                                                                                    : worker);

@@ -40,21 +40,21 @@ struct OptimizedOrder {
 };
 
 // `plan`: that of the case; read where the case has stages.
-OptimizedOrder optimized_order(const Case& one, const OperationPlan& plan);
+OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan);
 
 // The case with the places of an order that is "optimized" filled in, where they are not yet; any other case
 // as it is.
-Case with_optimized_order(const Case& one, const OperationPlan& plan);
+Case with_optimized_order(const Case& config, const OperationPlan& plan);
 
 // build_topology() for every rank order of a case, the optimized one as well. Without a plan only of a case
 // without stages, or whose places are filled in.
-Topology placed_topology(const Case& one, const OperationPlan& plan = {});
+Topology placed_topology(const Case& config, const OperationPlan& plan = {});
 
 // "placement: 0.41 s a step by its estimate; blocks 0.61 s, round-robin 1.02 s".
 std::string gain_in_words(const OptimizedOrder& order);
 
 // Where the workers stand, site by site in the order of their first worker: "oregon: r0 s0-3, r1 s0; london:
 // r1 s1-3" with stages, "oregon: 0-3, 5; london: 4" without. Of the first sites, where there are many.
-std::string places_in_words(const Case& one, const std::vector<int>& places);
+std::string places_in_words(const Case& config, const std::vector<int>& places);
 
 }  // namespace longhaul

@@ -96,8 +96,8 @@ void ReplayOutputs::add_schedule(const ScheduleRow& row) {
 
 void ReplayOutputs::add_schedule(const MergeRow& row) {
   Json line = {{"rule", row.merge.rule}, {"merge", row.merge.number}};
-  for (const Merge::Contribution& one : row.merge.contributions)
-    line["contributions"].push_back({one.replica, one.post_step, one.taken_step});
+  for (const Merge::Contribution& contribution : row.merge.contributions)
+    line["contributions"].push_back({contribution.replica, contribution.post_step, contribution.taken_step});
   line["start_s"] = row.start_s;
   line["done_s"] = row.done_s;
   schedule_ << line.dump() << '\n';

@@ -64,11 +64,11 @@ std::optional<StageMove> best_move(int stages, const std::vector<int>& stage_of,
   if (from < 0 || from == to || std::max(load_s(from, -1), load_s(to, 1)) >= load_s(to, 0))
     return std::nullopt;
   int worker = -1, source = -1;
-  for (int one = 0; one < static_cast<int>(stage_of.size()); ++one) {
-    const int stage = stage_of[as_index(one)];
-    const double one_s = busy_s[as_index(one)];
-    if (stage == from && (worker < 0 || one_s <= busy_s[as_index(worker)])) worker = one;
-    if (stage == to && (source < 0 || one_s < busy_s[as_index(source)])) source = one;
+  for (int number = 0; number < static_cast<int>(stage_of.size()); ++number) {
+    const int stage = stage_of[as_index(number)];
+    const double one_s = busy_s[as_index(number)];
+    if (stage == from && (worker < 0 || one_s <= busy_s[as_index(worker)])) worker = number;
+    if (stage == to && (source < 0 || one_s < busy_s[as_index(source)])) source = number;
   }
   return StageMove{worker, from, to, source};
 }
@@ -132,8 +132,8 @@ void Rebalancing::begin_download() {
                         });
 }
 
-void check_rebalancing(const Case& one, const OperationPlan& plan) {
-  if (one.pipeline.rebalance_every == 0) return;
+void check_rebalancing(const Case& config, const OperationPlan& plan) {
+  if (config.pipeline.rebalance_every == 0) return;
   const bool are_averaged = std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
     return rule.before_optimizer && rule.every == 1 && rule.grouping == Grouping::kEveryone &&
            rule.kind == OperationKind::kAllReduce && rule.completion.is_all();
@@ -141,7 +141,7 @@ void check_rebalancing(const Case& one, const OperationPlan& plan) {
   if (plan.pipeline.routing != MicrobatchRouting::kThroughput || !are_averaged)
     throw InputError(
         "pipeline.rebalance_every",
-        fmt::format("found {} with method \"{}\"", one.pipeline.rebalance_every, one.method.label),
+        fmt::format("found {} with method \"{}\"", config.pipeline.rebalance_every, config.method.label),
         "routing \"throughput\" and a method that averages all gradients at each step, as ddp",
         "a worker that changes its stage takes over the weights of one that is there: all of a "
         "stage must have the same");

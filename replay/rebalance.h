@@ -106,6 +106,6 @@ class Rebalancing {
 
 // Throws InputError where a worker that has changed its stage would not have what its new stage has: routing
 // by throughput, and all gradients of a stage averaged at each step.
-void check_rebalancing(const Case& one, const OperationPlan& plan);
+void check_rebalancing(const Case& config, const OperationPlan& plan);
 
 }  // namespace longhaul

@@ -43,35 +43,35 @@ struct Closing {
 
 class Replay : public Membership::Host, public Synchronizer::Host {
  public:
-  Replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+  Replay(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
          Clock& clock, const NetworkMaker& network_of)
       : clock_(clock),
         trace_(trace),
         replicas_(as_index(worker_count(trace))),
-        case_(one),
-        times_(one, trace),
-        slow_(one.slow, one.seed, worker_count(trace)),
+        case_(config),
+        times_(config, trace),
+        slow_(config.slow, config.seed, worker_count(trace)),
         wiring_(trace.context.replicas, trace.plan.pipeline.stages),
         crews_(trace.context.replicas, trace.plan.pipeline.stages),
-        topology_(placed_topology(one, trace.plan)),
+        topology_(placed_topology(config, trace.plan)),
         network_(network_of(
-                     one.network, topology_, [&] { return connections(one); }, one.seed),
+                     config.network, topology_, [&] { return connections(config); }, config.seed),
                  clock, folder, row_names(trace.plan)),
-        context_{clock, network_, topology_.site_of(), SendingRules::of(one.network)},
-        outputs_(folder, trace.plan, named_parts(one.network), trace.context.replicas,
-                 one.workload.node.has_value()),
+        context_{clock, network_, topology_.site_of(), SendingRules::of(config.network)},
+        outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas,
+                 config.workload.node.has_value()),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
-    context_.keeps_messages = !one.exchange_faults.empty();
-    if (one.operations_may_fail()) {
+    context_.keeps_messages = !config.exchange_faults.empty();
+    if (config.operations_may_fail()) {
       outputs_.expect_absences();
-      membership_.emplace(one, trace_, context_, outputs_, *this);
+      membership_.emplace(config, trace_, context_, outputs_, *this);
     }
     if (throws_late_work_away(trace.plan)) outputs_.expect_lost_work();
     if (has_merges(trace.plan)) synchronizer_.emplace(context_, trace_, *this);
-    if (one.pipeline.rebalance_every == 0) return;
+    if (config.pipeline.rebalance_every == 0) return;
     outputs_.open_moves();
-    rebalancing_.emplace(one.pipeline, context_, trace_, crews_, wiring_,
+    rebalancing_.emplace(config.pipeline, context_, trace_, crews_, wiring_,
                          [this](const MoveTimes& times) { end_move(times); });
   }
 
@@ -124,8 +124,8 @@ class Replay : public Membership::Host, public Synchronizer::Host {
   int count() const { return static_cast<int>(replicas_.size()); }
 
   // Workers that change their stages may talk to all others.
-  std::vector<std::pair<int, int>> connections(const Case& one) const {
-    if (one.pipeline.rebalance_every == 0 && !one.operations_may_fail())
+  std::vector<std::pair<int, int>> connections(const Case& config) const {
+    if (config.pipeline.rebalance_every == 0 && !config.operations_may_fail())
       return used_connections(trace_, topology_.site_of());
     std::vector<std::pair<int, int>> all;
     for (int from = 0; from < count(); ++from)
@@ -432,14 +432,14 @@ class Replay : public Membership::Host, public Synchronizer::Host {
   // The buckets that a step of `step_s`, whose end is `end_s` from now, releases before that.
   void release_backward(int replica, double end_s, double step_s) {
     double after_s = 0;
-    for (const Instruction& one :
+    for (const Instruction& instruction :
          program_of_step(trace_.plan, trace_.context.steps, at(replica).step).instructions) {
-      if (one.kind == Instruction::Kind::kCompute && one.left == 0) return;
-      if (one.kind == Instruction::Kind::kCompute)
-        after_s = std::max(0., end_s - one.left * step_s);
+      if (instruction.kind == Instruction::Kind::kCompute && instruction.left == 0) return;
+      if (instruction.kind == Instruction::Kind::kCompute)
+        after_s = std::max(0., end_s - instruction.left * step_s);
       else
         clock_.after(slow_.stretched_s(replica, now(), after_s),
-                     in_this_life(replica, [this, replica, rule = one.rule] {
+                     in_this_life(replica, [this, replica, rule = instruction.rule] {
                        if (GroupOperation* run = plan_at(at(replica).step)->run_of(replica, rule))
                          run->release(replica);
                      }));
@@ -473,10 +473,10 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     state.is_waiting = false;
     for (; state.next < program.instructions.size(); ++state.next) {
       if (state.next == program.waits_end) end_waits(replica);
-      const Instruction& one = program.instructions[state.next];
-      if (one.kind == Instruction::Kind::kPost) {
-        synchronizer_ ? contribute(replica, one.rule) : post(replica, plan, one);
-      } else if (one.kind == Instruction::Kind::kAwait && !is_done(replica, one)) {
+      const Instruction& instruction = program.instructions[state.next];
+      if (instruction.kind == Instruction::Kind::kPost) {
+        synchronizer_ ? contribute(replica, instruction.rule) : post(replica, plan, instruction);
+      } else if (instruction.kind == Instruction::Kind::kAwait && !is_done(replica, instruction)) {
         state.is_waiting = true;
         return;
       }
@@ -486,12 +486,12 @@ class Replay : public Membership::Host, public Synchronizer::Host {
   }
 
   // That may end the exchange at once: its member then is not waiting.
-  void post(int replica, const std::shared_ptr<StepPlan>& plan, const Instruction& one) {
-    GroupOperation* run = plan->run_of(replica, one.rule);
+  void post(int replica, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) {
+    GroupOperation* run = plan->run_of(replica, instruction.rule);
     if (!run) return;
     Replica& state = at(replica);
     (run->rule().is_blocking() ? state.blocking : state.overlapped).push_back({plan, run});
-    if (one.bucket < run->rule().buckets) run->release(replica);
+    if (instruction.bucket < run->rule().buckets) run->release(replica);
   }
 
   // To a merge.
@@ -768,44 +768,44 @@ Trace read_trace_argument(const std::string& file) {
 }
 
 // A user should know before a run of hours begins; stderr is the log.txt of the case.
-void announce(const std::string& program, const Case& one, const Trace& trace, bool quiet) {
+void announce(const std::string& program, const Case& config, const Trace& trace, bool quiet) {
   constexpr double kWorthAWarning_s = 180;
-  const ReplayEstimate expected = estimate(one, trace);
+  const ReplayEstimate expected = estimate(config, trace);
   const bool is_long = expected.seconds > kWorthAWarning_s;
   if (quiet && !is_long) return;
   std::string text = fmt::format("{}: {}{} transfers, {} of payload, fidelity {}: about {}\n", program,
                                  is_long ? "warning: " : "", expected.transfers,
                                  human_bytes(static_cast<double>(expected.payload_bytes)),
-                                 one.network.fidelity, human_duration(expected.seconds));
-  if (is_long && one.network.fidelity == "packet")
+                                 config.network.fidelity, human_duration(expected.seconds));
+  if (is_long && config.network.fidelity == "packet")
     text += program + ": fidelity \"flow\" takes seconds, a larger network.tcp.segment fewer packets\n";
   std::fputs(text.c_str(), stderr);
 }
 
 Case checked_case(const std::string& file) {
-  Case one = read_case(file);
+  Case config = read_case(file);
   try {
-    check_topology_options(one);
+    check_topology_options(config);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }
-  return one;
+  return config;
 }
 
 Json run(const std::string& program, const ReplayArguments& arguments, const ReplayFunction& replay,
          ProgressReporter& reporter) {
-  Case one = checked_case(arguments.case_file);
+  Case config = checked_case(arguments.case_file);
   const Trace trace = read_trace_argument(arguments.trace_file);
   const FolderLock lock(arguments.folder);
   try {
-    if (one.network.rank_order.kind == RankOrderSpec::Kind::kOptimized) {
-      const OptimizedOrder order = optimized_order(one, trace.plan);
-      one.network.rank_order.places = order.places;
+    if (config.network.rank_order.kind == RankOrderSpec::Kind::kOptimized) {
+      const OptimizedOrder order = optimized_order(config, trace.plan);
+      config.network.rank_order.places = order.places;
       if (!arguments.quiet) fmt::print(stderr, "{}: {}\n", program, gain_in_words(order));
     }
-    check_network(one);
-    announce(program, one, trace, arguments.quiet);
-    return replay(one, trace, arguments.folder, reporter);
+    check_network(config);
+    announce(program, config, trace, arguments.quiet);
+    return replay(config, trace, arguments.folder, reporter);
   } catch (const InputError& error) {
     throw error.parts().file.empty() ? error.in_file(arguments.case_file) : error;
   }
@@ -813,32 +813,32 @@ Json run(const std::string& program, const ReplayArguments& arguments, const Rep
 
 }  // namespace
 
-Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+Json replay(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
             Clock& clock, const NetworkMaker& network_of) {
-  if (trace.context.replicas != one.replicas)
+  if (trace.context.replicas != config.replicas)
     throw InputError(
         "replicas",
-        fmt::format("the trace has {} replicas, the case {}", trace.context.replicas, one.replicas),
+        fmt::format("the trace has {} replicas, the case {}", trace.context.replicas, config.replicas),
         "the trace of this case");
-  if (trace.plan.pipeline.stages != one.pipeline.stages)
-    throw InputError(
-        "pipeline.stages",
-        fmt::format("the trace has {} stages, the case {}", trace.plan.pipeline.stages, one.pipeline.stages),
-        "the trace of this case");
-  check_collectives(one, trace.plan);
-  check_rebalancing(one, trace.plan);
-  check_crashes(one, trace.plan);
-  return Replay(one, trace, folder, reporter, clock, network_of).run();
+  if (trace.plan.pipeline.stages != config.pipeline.stages)
+    throw InputError("pipeline.stages",
+                     fmt::format("the trace has {} stages, the case {}", trace.plan.pipeline.stages,
+                                 config.pipeline.stages),
+                     "the trace of this case");
+  check_collectives(config, trace.plan);
+  check_rebalancing(config, trace.plan);
+  check_crashes(config, trace.plan);
+  return Replay(config, trace, folder, reporter, clock, network_of).run();
 }
 
-Json analytic_replay(const Case& one, const Trace& trace, const std::string& folder,
+Json analytic_replay(const Case& config, const Trace& trace, const std::string& folder,
                      ProgressReporter& reporter) {
   EventQueue clock;
   const auto network_of = [&](const NetworkSpec& spec, const Topology& topology, const auto&,
                               std::uint64_t seed) {
     return std::make_unique<AnalyticNetwork>(spec, topology, seed, clock);
   };
-  return replay(one, trace, folder, reporter, clock, network_of);
+  return replay(config, trace, folder, reporter, clock, network_of);
 }
 
 int replay_program(const std::string& program, const ReplayArguments& arguments,

@@ -15,11 +15,11 @@ namespace longhaul {
 // Replays `trace` over a network on `clock` and writes the files of docs/formats.md into `folder` (which
 // exists). Returns what replay.json holds. Throws InputError (trace and case do not fit), RunError (events
 // ran out while an exchange is open; a stalled connection), Interrupted. The clock is closed at the end.
-Json replay(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+Json replay(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
             Clock& clock, const NetworkMaker& network_of);
 
 // The same with a clock of its own over the network of fidelity `analytic`. Needs no ns-3.
-Json analytic_replay(const Case& one, const Trace& trace, const std::string& folder,
+Json analytic_replay(const Case& config, const Trace& trace, const std::string& folder,
                      ProgressReporter& reporter);
 
 // What the programs that replay one case share: longhaul-sim, and `longhaul analytic`, which needs no ns-3.
@@ -30,7 +30,7 @@ struct ReplayArguments {
 };
 
 using ReplayFunction =
-    std::function<Json(const Case& one, const Trace& trace, const std::string& folder, ProgressReporter&)>;
+    std::function<Json(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter&)>;
 
 // Reads case and trace, locks the folder, says what is to come, and runs `replay`. Returns the exit status.
 int replay_program(const std::string& program, const ReplayArguments& arguments,

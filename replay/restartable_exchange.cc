@@ -59,7 +59,7 @@ void RestartableExchange::give_up() {
 
 bool RestartableExchange::all_released() const {
   return std::all_of(members_.begin(), members_.end(),
-                     [&](const auto& one) { return one.second.released >= rule().buckets; });
+                     [&](const auto& item) { return item.second.released >= rule().buckets; });
 }
 
 const std::vector<int>& RestartableExchange::participants() const {
@@ -148,7 +148,7 @@ bool RestartableExchange::reset(int replica, double detect_s, bool sends_again) 
 // Without those who are lost.
 void RestartableExchange::go_on(bool fails) {
   const bool has_result =
-      std::any_of(members_.begin(), members_.end(), [](const auto& one) { return one.second.done_s >= 0; });
+      std::any_of(members_.begin(), members_.end(), [](const auto& item) { return item.second.done_s >= 0; });
   if (has_result && rule().kind != OperationKind::kSend) return fetch_result();
   if (fails) {
     give_up();
@@ -236,7 +236,7 @@ bool RestartableExchange::is_finished() const {
   if (run_) return run_->is_finished();
   if (!cut_.empty()) return false;
   return std::all_of(members_.begin(), members_.end(),
-                     [](const auto& one) { return one.second.done_s >= 0; });
+                     [](const auto& item) { return item.second.done_s >= 0; });
 }
 
 double RestartableExchange::start_s() const {

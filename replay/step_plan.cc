@@ -70,10 +70,10 @@ int worker_count(const Trace& trace) {
   return trace.context.replicas * trace.plan.pipeline.stages;
 }
 
-StepTimes::StepTimes(const Case& one, const Trace& trace)
-    : rule_(one.workload.step_time),
-      factors_(one.workload.step_time_factors),
-      nodes_(node_passes(one)),
+StepTimes::StepTimes(const Case& config, const Trace& trace)
+    : rule_(config.workload.step_time),
+      factors_(config.workload.step_time_factors),
+      nodes_(node_passes(config)),
       trace_(trace) {
   if (rule_.kind != StepTime::Kind::kMeasured) return;
   const auto steps = as_index(trace.context.steps),

@@ -25,7 +25,7 @@ namespace longhaul {
 class StepTimes {
  public:
   // `trace` must outlive it; throws InputError if it lacks the measured times that the case asks for.
-  StepTimes(const Case& one, const Trace& trace);
+  StepTimes(const Case& config, const Trace& trace);
 
   double seconds(int worker, int step) const;  // steps count from 1
   // With all its devices: a step without stages, and a pass of a micro-batch.

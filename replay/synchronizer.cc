@@ -30,13 +30,14 @@ Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, H
 
 bool Synchronizer::is_in_open_merge(const Rule& rule, int replica) const {
   return std::any_of(rule.arrived.begin(), rule.arrived.end(),
-                     [replica](const Arrived& one) { return one.replica == replica; });
+                     [replica](const Arrived& arrived) { return arrived.replica == replica; });
 }
 
 bool Synchronizer::may_come(const Rule& rule, int replica) const {
-  const Contributor& one = rule.of[as_index(replica)];
+  const Contributor& contributor = rule.of[as_index(replica)];
   if (presence_[as_index(replica)].is_missed) return false;
-  return one.stage == Stage::kSending || (one.may_post && one.first_merge <= rule.number);
+  return contributor.stage == Stage::kSending ||
+         (contributor.may_post && contributor.first_merge <= rule.number);
 }
 
 // Whether it comes to post after a later step than this one.
@@ -50,37 +51,37 @@ bool Synchronizer::posts_behind(int rule, int replica, int step) const {
 }
 
 bool Synchronizer::post(int replica, int rule, int step, const Work& work) {
-  Contributor& one = at(rule, replica);
-  one.came_to = step;
-  one.may_post = posts_behind(rule, replica, step);
-  if (one.stage != Stage::kNone) {
+  Contributor& contributor = at(rule, replica);
+  contributor.came_to = step;
+  contributor.may_post = posts_behind(rule, replica, step);
+  if (contributor.stage != Stage::kNone) {
     add(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
     look(rule);
     return false;
   }
-  one.stage = Stage::kSending;
-  one.has_row = false;
-  one.post_step = step;
-  one.bytes = 0;
-  one.posted_s = now_s();
-  one.awaited_s = -1;
-  one.chain = {};
-  one.work = work;
+  contributor.stage = Stage::kSending;
+  contributor.has_row = false;
+  contributor.post_step = step;
+  contributor.bytes = 0;
+  contributor.posted_s = now_s();
+  contributor.awaited_s = -1;
+  contributor.chain = {};
+  contributor.work = work;
   send(replica, rule);
   return true;
 }
 
 void Synchronizer::send(int replica, int rule) {
   if (replica == kPlace) return arrive(replica, rule);
-  Contributor& one = at(rule, replica);
+  Contributor& contributor = at(rule, replica);
   const std::int64_t bytes = rules_[as_index(rule)].bytes;
-  one.is_lost = false;
+  contributor.is_lost = false;
   ++transfers_;
-  one.bytes += bytes;
+  contributor.bytes += bytes;
   const auto chain = std::make_shared<SyncParts>();
   context_.network.send(
-      {replica, kPlace, bytes, {one.post_step, rule, replica, 0, 0}, false},
-      [this, replica, rule, chain, message = ++one.message] {
+      {replica, kPlace, bytes, {contributor.post_step, rule, replica, 0, 0}, false},
+      [this, replica, rule, chain, message = ++contributor.message] {
         if (at(rule, replica).message != message) return;
         at(rule, replica).chain = *chain;
         arrive(replica, rule);
@@ -90,9 +91,10 @@ void Synchronizer::send(int replica, int rule) {
 
 void Synchronizer::arrive(int replica, int rule) {
   Rule& of = rules_[as_index(rule)];
-  Contributor& one = at(rule, replica);
-  one.stage = Stage::kArrived;
-  if (one.missed >= 0) history(rule).add_late(std::exchange(one.missed, -1), now_s() - one.missed_quorum_s);
+  Contributor& contributor = at(rule, replica);
+  contributor.stage = Stage::kArrived;
+  if (contributor.missed >= 0)
+    history(rule).add_late(std::exchange(contributor.missed, -1), now_s() - contributor.missed_quorum_s);
   for (auto before = of.arrived.begin(); before != of.arrived.end();) {
     if (before->replica != replica) {
       ++before;
@@ -101,8 +103,8 @@ void Synchronizer::arrive(int replica, int rule) {
     host_.dropped(replica, before->work);
     before = of.arrived.erase(before);
   }
-  of.arrived.push_back(
-      {replica, one.post_step, one.life, one.posted_s, now_s(), one.chain, std::exchange(one.work, {})});
+  of.arrived.push_back({replica, contributor.post_step, contributor.life, contributor.posted_s, now_s(),
+                        contributor.chain, std::exchange(contributor.work, {})});
   host_.arrived(replica);
   look(rule);
 }
@@ -139,13 +141,13 @@ LagHistory& Synchronizer::history(int rule) {
 void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, double quorum_s) {
   Rule& of = rules_[as_index(rule)];
   std::vector<double> lags;
-  for (const Arrived& one : members)
-    if (const double lag = one.arrived_s - quorum_s; lag > 0) lags.push_back(lag);
+  for (const Arrived& arrived : members)
+    if (const double lag = arrived.arrived_s - quorum_s; lag > 0) lags.push_back(lag);
   std::sort(lags.begin(), lags.end());
   const std::int64_t number = history(rule).add(lags);
   for (int replica = 0; replica < trace_.context.replicas; ++replica) {
     const bool is_in = std::any_of(members.begin(), members.end(),
-                                   [replica](const Arrived& one) { return one.replica == replica; });
+                                   [replica](const Arrived& arrived) { return arrived.replica == replica; });
     if (is_in || !may_come(of, replica)) continue;
     at(rule, replica).missed = number;
     at(rule, replica).missed_quorum_s = quorum_s;
@@ -158,7 +160,7 @@ void Synchronizer::make(int rule) {
   const double quorum_s = std::exchange(of.quorum_s, -1);
   const Arrived last = members.back();
   MergeRow row{{rule, of.number, {}}, 0, now_s()};
-  for (const Arrived& one : members) row.start_s = std::max(row.start_s, one.posted_s);
+  for (const Arrived& arrived : members) row.start_s = std::max(row.start_s, arrived.posted_s);
   SyncParts chain = last_seconds(last.chain, last.arrived_s - row.start_s);
   chain.waiting_s += now_s() - last.arrived_s;
   if (plan_of(rule).completion.adaptive && quorum_s >= 0) note_lags(rule, members, quorum_s);
@@ -166,40 +168,41 @@ void Synchronizer::make(int rule) {
 
   std::sort(members.begin(), members.end(),
             [](const Arrived& a, const Arrived& b) { return a.replica < b.replica; });
-  for (const Arrived& one : members) row.merge.contributions.push_back({one.replica, one.post_step});
+  for (const Arrived& arrived : members)
+    row.merge.contributions.push_back({arrived.replica, arrived.post_step});
   merges_.push_back(std::move(row));
   std::vector<int> answered;
-  for (const Arrived& one : members) {
-    host_.merged(one.replica, one.work);
-    Contributor& contributor = at(rule, one.replica);
-    if (contributor.life != one.life) continue;
+  for (const Arrived& arrived : members) {
+    host_.merged(arrived.replica, arrived.work);
+    Contributor& contributor = at(rule, arrived.replica);
+    if (contributor.life != arrived.life) continue;
     contributor.stage = Stage::kAnswering;
     contributor.merge = merges_.size() - 1;
     contributor.start_s = merges_.back().start_s;
     contributor.chain = chain;
-    answered.push_back(one.replica);
+    answered.push_back(arrived.replica);
   }
   for (const int replica : answered) answer(replica, rule);
 }
 
 void Synchronizer::answer(int replica, int rule) {
-  Contributor& one = at(rule, replica);
+  Contributor& contributor = at(rule, replica);
   const auto answered = [this, replica, rule] {
     Contributor& now = at(rule, replica);
     now.stage = Stage::kAnswered;
     now.answered_s = now_s();
     host_.answered(replica);
   };
-  one.is_lost = !presence_[as_index(replica)].is_there;
-  if (one.is_lost) return;
+  contributor.is_lost = !presence_[as_index(replica)].is_there;
+  if (contributor.is_lost) return;
   if (replica == kPlace) return answered();
   ++transfers_;
   const std::int64_t bytes = rules_[as_index(rule)].answer_bytes;
   answered_bytes_ += bytes;
-  const auto chain = std::make_shared<SyncParts>(one.chain);
+  const auto chain = std::make_shared<SyncParts>(contributor.chain);
   context_.network.send(
-      {kPlace, replica, bytes, {one.post_step, rule, kPlace, replica, 0}, false},
-      [this, replica, rule, chain, answered, message = ++one.message] {
+      {kPlace, replica, bytes, {contributor.post_step, rule, kPlace, replica, 0}, false},
+      [this, replica, rule, chain, answered, message = ++contributor.message] {
         if (at(rule, replica).message != message) return;
         at(rule, replica).chain = *chain;
         answered();
@@ -208,30 +211,37 @@ void Synchronizer::answer(int replica, int rule) {
 }
 
 bool Synchronizer::take_up(int replica, int rule, int step) {
-  Contributor& one = at(rule, replica);
-  if (one.stage == Stage::kNone) return true;
+  Contributor& contributor = at(rule, replica);
+  if (contributor.stage == Stage::kNone) return true;
   const OperationRule& plan = plan_of(rule);
-  const int due = one.post_step + plan.overlap_steps;
+  const int due = contributor.post_step + plan.overlap_steps;
   if (step < due) return true;
-  if (one.stage != Stage::kAnswered) {
+  if (contributor.stage != Stage::kAnswered) {
     if (plan.slack_steps < 0 || step < due + plan.slack_steps) return true;
-    if (one.awaited_s < 0) one.awaited_s = now_s();
+    if (contributor.awaited_s < 0) contributor.awaited_s = now_s();
     return false;
   }
-  for (Merge::Contribution& made : merges_[one.merge].merge.contributions)
+  for (Merge::Contribution& made : merges_[contributor.merge].merge.contributions)
     if (made.replica == replica) made.taken_step = step;
-  one.stage = Stage::kNone;
-  add(one.post_step, rule,
-      {replica, one.posted_s, one.start_s, one.answered_s, one.bytes, one.chain,
-       one.awaited_s < 0 ? now_s() : one.awaited_s});
+  contributor.stage = Stage::kNone;
+  add(contributor.post_step, rule,
+      {replica, contributor.posted_s, contributor.start_s, contributor.answered_s, contributor.bytes,
+       contributor.chain, contributor.awaited_s < 0 ? now_s() : contributor.awaited_s});
   return true;
 }
 
 void Synchronizer::add_row_without_times(int replica, int rule) {
-  Contributor& one = at(rule, replica);
-  if (one.stage == Stage::kNone || one.has_row) return;
-  one.has_row = true;
-  add(one.post_step, rule, {replica, one.posted_s, one.posted_s, one.posted_s, one.bytes, {}, one.posted_s});
+  Contributor& contributor = at(rule, replica);
+  if (contributor.stage == Stage::kNone || contributor.has_row) return;
+  contributor.has_row = true;
+  add(contributor.post_step, rule,
+      {replica,
+       contributor.posted_s,
+       contributor.posted_s,
+       contributor.posted_s,
+       contributor.bytes,
+       {},
+       contributor.posted_s});
 }
 
 void Synchronizer::end(int replica) {
@@ -248,26 +258,26 @@ void Synchronizer::cut(int replica) {
 
 // What is under way does not arrive.
 void Synchronizer::interrupt(int replica, int rule) {
-  Contributor& one = at(rule, replica);
-  ++one.message;
-  one.is_lost = one.is_lost || is_under_way(one);
+  Contributor& contributor = at(rule, replica);
+  ++contributor.message;
+  contributor.is_lost = contributor.is_lost || is_under_way(contributor);
 }
 
 void Synchronizer::repeat(int replica, int rule) {
-  const Contributor& one = at(rule, replica);
-  if (!one.is_lost) return;
-  one.stage == Stage::kSending ? send(replica, rule) : answer(replica, rule);
+  const Contributor& contributor = at(rule, replica);
+  if (!contributor.is_lost) return;
+  contributor.stage == Stage::kSending ? send(replica, rule) : answer(replica, rule);
 }
 
 void Synchronizer::settle(int replica, int rule) {
-  Contributor& one = at(rule, replica);
+  Contributor& contributor = at(rule, replica);
   add_row_without_times(replica, rule);
-  if (one.stage == Stage::kSending) host_.dropped(replica, std::exchange(one.work, {}));
+  if (contributor.stage == Stage::kSending) host_.dropped(replica, std::exchange(contributor.work, {}));
   interrupt(replica, rule);
-  one.stage = Stage::kNone;
-  one.is_lost = one.may_post = false;
-  one.missed = -1;
-  ++one.life;
+  contributor.stage = Stage::kNone;
+  contributor.is_lost = contributor.may_post = false;
+  contributor.missed = -1;
+  ++contributor.life;
 }
 
 void Synchronizer::lose(int replica) {
@@ -282,14 +292,14 @@ void Synchronizer::begin(int replica, int step) {
   for (int rule = 0; rule < rule_count(); ++rule) {
     const Rule& of = rules_[as_index(rule)];
     const bool has_begun = std::any_of(of.arrived.begin(), of.arrived.end(),
-                                       [step](const Arrived& one) { return one.post_step < step; }) ||
-                           std::any_of(of.of.begin(), of.of.end(), [step](const Contributor& one) {
-                             return one.stage == Stage::kSending && one.post_step < step;
+                                       [step](const Arrived& arrived) { return arrived.post_step < step; }) ||
+                           std::any_of(of.of.begin(), of.of.end(), [step](const Contributor& contributor) {
+                             return contributor.stage == Stage::kSending && contributor.post_step < step;
                            });
-    Contributor& one = at(rule, replica);
-    one.came_to = step - 1;
-    one.may_post = posts_behind(rule, replica, one.came_to);
-    one.first_merge = of.number + (has_begun ? 1 : 0);
+    Contributor& contributor = at(rule, replica);
+    contributor.came_to = step - 1;
+    contributor.may_post = posts_behind(rule, replica, contributor.came_to);
+    contributor.first_merge = of.number + (has_begun ? 1 : 0);
   }
 }
 
@@ -301,8 +311,8 @@ void Synchronizer::come_back(int replica) {
 void Synchronizer::announce_leave(int replica, int last_step) {
   presence_[as_index(replica)].last_step = last_step;
   for (int rule = 0; rule < rule_count(); ++rule) {
-    Contributor& one = at(rule, replica);
-    one.may_post = posts_behind(rule, replica, one.came_to);
+    Contributor& contributor = at(rule, replica);
+    contributor.may_post = posts_behind(rule, replica, contributor.came_to);
     look(rule);
   }
 }
@@ -331,8 +341,9 @@ bool Synchronizer::reset(int replica, double detect_s) {
 int Synchronizer::lowest_open_step(int otherwise) const {
   int step = otherwise;
   for (const Rule& rule : rules_)
-    for (const Contributor& one : rule.of)
-      if (one.stage != Stage::kNone && !one.has_row) step = std::min(step, one.post_step);
+    for (const Contributor& contributor : rule.of)
+      if (contributor.stage != Stage::kNone && !contributor.has_row)
+        step = std::min(step, contributor.post_step);
   return held_ ? std::min(step, held_->step) : step;
 }
 
@@ -346,12 +357,12 @@ void Synchronizer::add(int step, int rule, ExchangeRow row) {
 std::vector<MergeRow> Synchronizer::finish() {
   for (int rule = 0; rule < rule_count(); ++rule) {
     for (int replica = 0; replica < trace_.context.replicas; ++replica) add_row_without_times(replica, rule);
-    for (const Arrived& one : rules_[as_index(rule)].arrived) host_.merged(one.replica, one.work);
+    for (const Arrived& arrived : rules_[as_index(rule)].arrived) host_.merged(arrived.replica, arrived.work);
     for (int replica = 0; replica < trace_.context.replicas; ++replica) {
-      const Contributor& one = at(rule, replica);
-      if (one.stage != Stage::kSending) continue;
-      presence_[as_index(replica)].is_there ? host_.merged(replica, one.work)
-                                            : host_.dropped(replica, one.work);
+      const Contributor& contributor = at(rule, replica);
+      if (contributor.stage != Stage::kSending) continue;
+      presence_[as_index(replica)].is_there ? host_.merged(replica, contributor.work)
+                                            : host_.dropped(replica, contributor.work);
     }
   }
   if (held_) {
@@ -366,9 +377,11 @@ std::vector<std::string> Synchronizer::waiting() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < rules_.size(); ++i)
     for (std::size_t replica = 0; replica < rules_[i].of.size(); ++replica)
-      if (const Contributor& one = rules_[i].of[replica]; one.stage != Stage::kNone && one.awaited_s >= 0)
+      if (const Contributor& contributor = rules_[i].of[replica];
+          contributor.stage != Stage::kNone && contributor.awaited_s >= 0)
         lines.push_back(fmt::format("merge {} of {}: replica {} waits for what it posted after step {}",
-                                    rules_[i].number, trace_.plan.rules[i].name, replica, one.post_step));
+                                    rules_[i].number, trace_.plan.rules[i].name, replica,
+                                    contributor.post_step));
   return lines;
 }
 

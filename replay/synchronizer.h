@@ -135,8 +135,9 @@ class Synchronizer {
   const OperationRule& plan_of(int rule) const { return trace_.plan.rules[as_index(rule)]; }
   Contributor& at(int rule, int replica) { return rules_[as_index(rule)].of[as_index(replica)]; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
-  static bool is_under_way(const Contributor& one) {
-    return (one.stage == Stage::kSending || one.stage == Stage::kAnswering) && !one.is_lost;
+  static bool is_under_way(const Contributor& contributor) {
+    return (contributor.stage == Stage::kSending || contributor.stage == Stage::kAnswering) &&
+           !contributor.is_lost;
   }
   bool is_in_open_merge(const Rule& rule, int replica) const;
   bool may_come(const Rule& rule, int replica) const;  // to the merge that is open

@@ -27,9 +27,9 @@ int replay_command(int argc, char** argv) {
     return longhaul::kInputWrong;
   }
   return longhaul::replay_program("longhaul-sim", arguments,
-                                  [](const longhaul::Case& one, const longhaul::Trace& trace,
+                                  [](const longhaul::Case& config, const longhaul::Trace& trace,
                                      const std::string& folder, longhaul::ProgressReporter& reporter) {
-                                    return longhaul::simulated_replay(one, trace, folder, reporter);
+                                    return longhaul::simulated_replay(config, trace, folder, reporter);
                                   });
 }
 

@@ -28,10 +28,10 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
   throw InputError("network.fidelity", "found \"" + spec.fidelity + "\"", "flow, packet");
 }
 
-Json simulated_replay(const Case& one, const Trace& trace, const std::string& folder,
+Json simulated_replay(const Case& config, const Trace& trace, const std::string& folder,
                       ProgressReporter& reporter, const NetworkMaker& network_of) {
-  if (one.network.fidelity == "analytic") return analytic_replay(one, trace, folder, reporter);
-  return replay(one, trace, folder, reporter, simulator_clock(), network_of);
+  if (config.network.fidelity == "analytic") return analytic_replay(config, trace, folder, reporter);
+  return replay(config, trace, folder, reporter, simulator_clock(), network_of);
 }
 
 }  // namespace longhaul

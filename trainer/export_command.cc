@@ -51,8 +51,9 @@ std::vector<NamedTraining> trainings_of(const std::string& folder) {
 // "noloco, seed 1: results/my/train/noloco-27d11ea5cc24861d", one each.
 std::string listed(const std::vector<NamedTraining>& trainings) {
   std::vector<std::string> lines;
-  for (const NamedTraining& one : trainings)
-    lines.push_back(fmt::format("{}, seed {}: {}", one.label, one.seed, one.folder));
+  for (const NamedTraining& named_training : trainings)
+    lines.push_back(
+        fmt::format("{}, seed {}: {}", named_training.label, named_training.seed, named_training.folder));
   return join(lines, "; ");
 }
 
@@ -67,10 +68,10 @@ std::string training_folder(const ExportArguments& arguments) {
     return arguments.run;
   }
   std::vector<NamedTraining> meant;
-  for (const NamedTraining& one : all)
-    if ((arguments.method.empty() || one.label == arguments.method) &&
-        (!arguments.seed || one.seed == *arguments.seed))
-      meant.push_back(one);
+  for (const NamedTraining& named_training : all)
+    if ((arguments.method.empty() || named_training.label == arguments.method) &&
+        (!arguments.seed || named_training.seed == *arguments.seed))
+      meant.push_back(named_training);
   if (meant.size() == 1) return meant[0].folder;
   throw InputError(
       "--run",

@@ -33,16 +33,16 @@ struct Arguments {
 };
 
 Case checked_case(const std::string& file) {
-  Case one = read_case(file);
-  if (!one.train)
+  Case config = read_case(file);
+  if (!config.train)
     throw InputError(
         {file, "train", "this key is missing", "a train section", "without one there is nothing to train"});
   try {
-    method_named(one.method.name).check(one);
+    method_named(config.method.name).check(config);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }
-  return one;
+  return config;
 }
 
 // The memory of activations and of packed matrices is asked for and given back all the time: keep it instead
@@ -55,8 +55,8 @@ void keep_freed_memory() {
 }
 
 // Of the replay of this case.
-Absences absences_of(const Case& one, const std::string& file) {
-  if (!has_absences(one)) {
+Absences absences_of(const Case& config, const std::string& file) {
+  if (!has_absences(config)) {
     if (!file.empty())
       throw InputError("--absences", "found " + file + ", but nobody goes on without another",
                        "leave it out");
@@ -67,17 +67,17 @@ Absences absences_of(const Case& one, const std::string& file) {
     throw InputError("--absences", "missing: replicas crash, and the others go on without them", allowed,
                      "longhaul run replays such a case first");
   if (!std::ifstream(file)) throw InputError("--absences", file + " cannot be read", allowed);
-  return read_absences(file, trained_plan_of(one), plan_context(one));
+  return read_absences(file, trained_plan_of(config), plan_context(config));
 }
 
 // Needed where times decide who takes part in an operation, and wrong elsewhere.
-Schedule schedule_of(const Case& one, const std::string& file, const std::string& absences_file) {
-  const OperationPlan plan = trained_plan_of(one);
-  Absences absences = absences_of(one, absences_file);
-  if (!times_decide(one)) {
+Schedule schedule_of(const Case& config, const std::string& file, const std::string& absences_file) {
+  const OperationPlan plan = trained_plan_of(config);
+  Absences absences = absences_of(config, absences_file);
+  if (!times_decide(config)) {
     if (!file.empty())
       throw InputError("--schedule",
-                       "found " + file + ", but every operation of method \"" + one.method.name +
+                       "found " + file + ", but every operation of method \"" + config.method.name +
                            "\" waits for all of its members",
                        "leave it out");
     return {};
@@ -85,12 +85,12 @@ Schedule schedule_of(const Case& one, const std::string& file, const std::string
   if (file.empty())
     throw InputError(
         "--schedule",
-        "missing: in method \"" + one.method.name + "\" times decide who takes part in an operation",
+        "missing: in method \"" + config.method.name + "\" times decide who takes part in an operation",
         "schedule.jsonl of the replay of this case", "longhaul run replays such a case first");
   std::ifstream in(file);
   if (!in)
     throw InputError("--schedule", file + " cannot be read", "schedule.jsonl of the replay of this case");
-  Schedule schedule = read_schedule(in, file, plan, plan_context(one), has_absences(one));
+  Schedule schedule = read_schedule(in, file, plan, plan_context(config), has_absences(config));
   schedule.absences = std::move(absences);
   return schedule;
 }
@@ -134,18 +134,18 @@ void resume(Training& training, bool is_first) {
 }
 
 // The first of several ranks writes all files.
-Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one, const Arguments& arguments,
-              ProgressReporter& reporter) {
-  const Device device = arguments.device.empty() ? choose_device(one.train->device, "train.device")
+Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& config,
+              const Arguments& arguments, ProgressReporter& reporter) {
+  const Device device = arguments.device.empty() ? choose_device(config.train->device, "train.device")
                                                  : choose_device(arguments.device, "--device");
   std::optional<FolderLock> lock;
   if (ranks.is_first()) lock.emplace(arguments.out);
   keep_freed_memory();
   TrainingFiles files(arguments.out, ranks.is_first());
   try {
-    Training training(one, device, backend_for(arguments.backend, device, arguments.threads, environment),
+    Training training(config, device, backend_for(arguments.backend, device, arguments.threads, environment),
                       files, reporter, ranks,
-                      schedule_of(one, arguments.schedule_file, arguments.absences_file),
+                      schedule_of(config, arguments.schedule_file, arguments.absences_file),
                       outer_state_of(arguments.outer_state));
     if (arguments.peak_flops > 0) training.use_peak(arguments.peak_flops);
     if (arguments.resume) resume(training, ranks.is_first());
@@ -158,14 +158,14 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& one,
 }
 
 Json train(const Arguments& arguments, ProgressReporter& reporter) {
-  const Case one = checked_case(arguments.case_file);
+  const Case config = checked_case(arguments.case_file);
   const RankEnvironment environment = rank_environment();
-  if (environment.size == 1) return train_as(one_rank(), environment, one, arguments, reporter);
-  check_ranks_divide(environment, trained_case(one).replicas);
+  if (environment.size == 1) return train_as(one_rank(), environment, config, arguments, reporter);
+  check_ranks_divide(environment, trained_case(config).replicas);
   const std::unique_ptr<Ranks> ranks = make_tcp_ranks(environment, arguments.rank_timeout_s,
                                                       open_c10d_store(environment, arguments.rank_timeout_s));
   try {
-    return train_as(*ranks, environment, one, arguments, reporter);
+    return train_as(*ranks, environment, config, arguments, reporter);
   } catch (const std::exception& error) {
     ranks->say_last(error.what());
     throw;
@@ -284,8 +284,7 @@ int command(int argc, char** argv) {
         if (app.count(needed) == 0) throw CLI::RequiredError(needed);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::fprintf(stderr, "error: %s\n",
-                 command_line_error(app, error, {argv + 1, argv + argc}).what());
+    std::fprintf(stderr, "error: %s\n", command_line_error(app, error, {argv + 1, argv + argc}).what());
     return kInputWrong;
   }
   ProgressReporter reporter(name_of_this_rank(), arguments.progress_fd, arguments.quiet || is_silent_rank());

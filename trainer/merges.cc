@@ -61,14 +61,14 @@ int steps_behind(const Absences& absences, const Posted& posted, int rule, int r
 std::vector<std::vector<float>> token_shares(const Schedule& schedule) {
   Posted posted;
   for (const Merge& merge : schedule.merges)
-    for (const Merge::Contribution& one : merge.contributions)
-      posted[{merge.rule, one.replica}].insert(one.post_step);
+    for (const Merge::Contribution& contribution : merge.contributions)
+      posted[{merge.rule, contribution.replica}].insert(contribution.post_step);
   std::vector<std::vector<float>> shares;
   for (const Merge& merge : schedule.merges) {
     std::vector<int> steps;
-    for (const Merge::Contribution& one : merge.contributions)
-      steps.push_back(steps_behind(schedule.absences, posted, merge.rule, one.replica, one.post_step, true,
-                                   schedule.absences.copies().size()));
+    for (const Merge::Contribution& contribution : merge.contributions)
+      steps.push_back(steps_behind(schedule.absences, posted, merge.rule, contribution.replica,
+                                   contribution.post_step, true, schedule.absences.copies().size()));
     const double all = std::accumulate(steps.begin(), steps.end(), 0.);
     shares.emplace_back();
     for (const int own : steps) shares.back().push_back(static_cast<float>(own / all));
@@ -82,11 +82,12 @@ Merges::Merges(const OperationPlan& plan, const PlanContext& context, const Sche
   const std::vector<std::vector<float>> shares = token_shares(schedule);
   for (const Merge& merge : schedule.merges) {
     const std::size_t number = merges_.size();
-    Plan one{&merge, shares[number], true, {}};
-    one.is_even = std::all_of(one.shares.begin(), one.shares.end(),
-                              [&](float share) { return share == one.shares.front(); });
-    one.columns = ranges_of(plan.rules[as_index(merge.rule)].payload.front().columns, context.parameters);
-    merges_.push_back(std::move(one));
+    Plan plan_here{&merge, shares[number], true, {}};
+    plan_here.is_even = std::all_of(plan_here.shares.begin(), plan_here.shares.end(),
+                                    [&](float share) { return share == plan_here.shares.front(); });
+    plan_here.columns =
+        ranges_of(plan.rules[as_index(merge.rule)].payload.front().columns, context.parameters);
+    merges_.push_back(std::move(plan_here));
     for (const Merge::Contribution& made : merge.contributions) {
       posted_[{made.replica, made.post_step}].push_back(number);
       if (made.taken_step > 0) taken_[{made.replica, made.taken_step}].push_back(number);
@@ -140,8 +141,8 @@ void Merges::post(int replica, int step) {
 
 bool Merges::can_make(std::size_t merge) const {
   const std::vector<Merge::Contribution>& all = merges_[merge].merge->contributions;
-  return std::all_of(all.begin(), all.end(), [&](const Merge::Contribution& one) {
-    return messages_.count({merge, one.replica}) > 0;
+  return std::all_of(all.begin(), all.end(), [&](const Merge::Contribution& contribution) {
+    return messages_.count({merge, contribution.replica}) > 0;
   });
 }
 
@@ -156,10 +157,10 @@ void Merges::make(std::size_t number) {
   std::vector<const Message*> messages;
   std::vector<int> members;
   int last_step = 0;
-  for (const Merge::Contribution& one : plan.merge->contributions) {
-    messages.push_back(&messages_.at({number, one.replica}));
-    members.push_back(one.replica);
-    last_step = std::max(last_step, one.post_step);
+  for (const Merge::Contribution& contribution : plan.merge->contributions) {
+    messages.push_back(&messages_.at({number, contribution.replica}));
+    members.push_back(contribution.replica);
+    last_step = std::max(last_step, contribution.post_step);
   }
   replicas_.log.begin(last_step, rule_of(number).name);
   replicas_.log.group(members);
@@ -178,7 +179,7 @@ void Merges::make(std::size_t number) {
       }
     });
   for (const int member : members) messages_.erase({number, member});
-  const auto takes = [](const Merge::Contribution& one) { return one.taken_step > 0; };
+  const auto takes = [](const Merge::Contribution& contribution) { return contribution.taken_step > 0; };
   const std::vector<Merge::Contribution>& all = plan.merge->contributions;
   takers_[number] = static_cast<int>(std::count_if(all.begin(), all.end(), takes));
   if (takers_[number] == 0) return;
@@ -223,14 +224,15 @@ void Merges::restore(SafetensorsFile& file, std::size_t made, const IsOver& is_o
   read_all(file, kPhi, floats * context_.parameters, phi_.data());
   read_all(file, kMomentum, floats * context_.parameters, momentum_.data());
   for (std::size_t number = 0; number < merges_.size(); ++number)
-    for (const Merge::Contribution& one : merges_[number].merge->contributions) {
+    for (const Merge::Contribution& contribution : merges_[number].merge->contributions) {
       if (number < made) {
-        takers_[number] += one.taken_step > 0 && !is_over(one.replica, one.taken_step);
-      } else if (is_over(one.replica, one.post_step)) {
-        const MessageFormat format = format_of(number, one.post_step);
+        takers_[number] +=
+            contribution.taken_step > 0 && !is_over(contribution.replica, contribution.taken_step);
+      } else if (is_over(contribution.replica, contribution.post_step)) {
+        const MessageFormat format = format_of(number, contribution.post_step);
         std::vector<std::uint8_t> bytes(as_index(format.bytes()));
-        read_all(file, name_of_message(number, one.replica), format.bytes(), bytes.data());
-        messages_[{number, one.replica}] = Message(format, std::move(bytes));
+        read_all(file, name_of_message(number, contribution.replica), format.bytes(), bytes.data());
+        messages_[{number, contribution.replica}] = Message(format, std::move(bytes));
       }
     }
   for (const auto& [number, takers] : takers_) {

@@ -29,7 +29,7 @@ void OwnPace::keep(int step, int phase, int replica, const float* row, std::int6
 Json OwnPace::state() const {
   Json rows = Json::array();
   for (const auto& [at, of] : evaluated)
-    for (const auto& one : of) rows.push_back({at.first, at.second, one.first});
+    for (const auto& item : of) rows.push_back({at.first, at.second, item.first});
   return {{"computed", computed},
           {"finished", finished},
           {"absences", absences},
@@ -51,9 +51,9 @@ void OwnPace::restore(const Json& state, SafetensorsFile& file, std::int64_t par
   absences = state.at("absences").get<std::vector<std::size_t>>();
   merges.restore(file, state.at("merges"),
                  [this](int replica, int step) { return finished[as_index(replica)] >= step; });
-  for (const Json& one : state.at("evaluated")) {
-    const std::pair<int, int> at(one.at(0), one.at(1));
-    const int replica = one.at(2);
+  for (const Json& json : state.at("evaluated")) {
+    const std::pair<int, int> at(json.at(0), json.at(1));
+    const int replica = json.at(2);
     std::vector<float>& row = evaluated[at][replica];
     row.resize(as_index(parameters));
     file.read(file.entry(name_of(at, replica)), 0, parameters * static_cast<std::int64_t>(sizeof(float)),

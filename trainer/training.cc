@@ -47,9 +47,9 @@ std::vector<DecayRange> decay_ranges(const ModelShape& shape, const std::vector<
 }
 
 // The bytes that travel in the training are those of the model that is trained, whatever `workload` replays.
-PlanContext trained_context(const Case& one) {
-  PlanContext context = plan_context(one);
-  context.parameters = one.train->model.parameters();
+PlanContext trained_context(const Case& config) {
+  PlanContext context = plan_context(config);
+  context.parameters = config.train->model.parameters();
   return context;
 }
 
@@ -76,9 +76,9 @@ bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
 
 }  // namespace
 
-Training::Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
+Training::Training(const Case& config, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
                    ProgressReporter& progress, Ranks& ranks, Schedule schedule, OuterState outer_state)
-    : case_(trained_case(one)),
+    : case_(trained_case(config)),
       train_(*case_.train),
       device_(device),
       backend_(std::move(backend)),
@@ -448,11 +448,11 @@ void Training::finish_step(int step) {
 void Training::follow_program(int step) {
   const std::vector<Operation> posted = posted_at(step), due = due_at(step);
   // Null where nobody met.
-  const auto named = [&](const Instruction& one) -> const Operation* {
-    const OperationRule& rule = plan_.rules[as_index(one.rule)];
+  const auto named = [&](const Instruction& instruction) -> const Operation* {
+    const OperationRule& rule = plan_.rules[as_index(instruction.rule)];
     for (const std::vector<Operation>* operations : {&posted, &due})
       for (const Operation& operation : *operations)
-        if (operation.rule == &rule && operation.post_step == one.post_step) return &operation;
+        if (operation.rule == &rule && operation.post_step == instruction.post_step) return &operation;
     if (schedule_.decides(rule)) return nullptr;
     throw std::logic_error("the program of step " + std::to_string(step) + " names an operation it has not");
   };
@@ -460,25 +460,26 @@ void Training::follow_program(int step) {
                               std::any_of(posted.begin(), posted.end(), [](const Operation& operation) {
                                 return operation.rule->is_blocking() && !operation.rule->before_optimizer;
                               });
-  for (const Instruction& one : program_of_step(plan_, train_.steps, step).instructions) switch (one.kind) {
+  for (const Instruction& instruction : program_of_step(plan_, train_.steps, step).instructions)
+    switch (instruction.kind) {
       case Instruction::Kind::kCompute:  // inner_steps.cc
-        if (one.left == 0 && update_->has_own_optimizer()) prepare_all(step);
+        if (instruction.left == 0 && update_->has_own_optimizer()) prepare_all(step);
         break;
       case Instruction::Kind::kOptimize:
         if (exchanges_gradients_) optimize_all(step, posted);
         if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
         break;
       case Instruction::Kind::kLocal:
-        take(plan_.local[as_index(one.rule)], step);
+        take(plan_.local[as_index(instruction.rule)], step);
         break;
       case Instruction::Kind::kPost:
         // The numbers are those of the end of the step, whenever the replay lets them go.
-        if (const Operation* operation = named(one);
-            operation && one.left == 0 && one.bucket >= operation->rule->buckets - 1)
+        if (const Operation* operation = named(instruction);
+            operation && instruction.left == 0 && instruction.bucket >= operation->rule->buckets - 1)
           post(*operation);
         break;
       case Instruction::Kind::kAwait:
-        if (const Operation* operation = named(one)) apply(*operation);
+        if (const Operation* operation = named(instruction)) apply(*operation);
         break;
     }
   if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");

@@ -38,7 +38,7 @@ class Training {
   // the other ranks, and for micro-batches that would leave their rank, for learned bits anywhere but in the
   // loop or its threads on one CPU, for absences anywhere but in one process on a CPU, and for dynamic
   // steps on a GPU.
-  Training(const Case& one, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
+  Training(const Case& config, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
            ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {},
            OuterState outer_state = OuterState::kAuto);
   ~Training();

@@ -116,8 +116,8 @@ bool is_of_another_method(const std::string& key, const Json& label) {
 
 // A sweep may be a union whose parts sweep different keys. A case that does not have a key has the scenario's
 // value there, which is none of those swept: it is not at that point.
-bool agrees(const Json& one, const Json& where) {
-  const Json &swept = member_or_null(one, "swept"), &label = member_or_null(one, "label");
+bool agrees(const Json& entry, const Json& where) {
+  const Json &swept = member_or_null(entry, "swept"), &label = member_or_null(entry, "label");
   for (const auto& [key, value] : where.items())
     if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, label)) return false;
   return true;
@@ -152,9 +152,9 @@ class PointTable {
 
 void add(PointValues& point, std::optional<double> value, std::initializer_list<const Json*> cases,
          const Metric& metric) {
-  for (const Json* one : cases) {
-    point.evidence.push_back(one->at("case"));
-    if (metric.depends_on_network_time) point.residual = std::max(point.residual, network_residual(*one));
+  for (const Json* entry : cases) {
+    point.evidence.push_back(entry->at("case"));
+    if (metric.depends_on_network_time) point.residual = std::max(point.residual, network_residual(*entry));
   }
   if (value && std::isfinite(*value))
     point.values.push_back(*value);
@@ -170,20 +170,20 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
   const Metric metric = metric_named(claim["metric"]);
   const Json where = claim.value("where", Json::object());
   PointTable points;
-  for (const Json& one : records) {
-    if (claim.contains("of") && member_or_null(one, "label") != claim["of"]) continue;
-    if (!agrees(one, where)) continue;
-    Json swept = one.value("swept", Json::object());
-    if (!claim.contains("of")) swept["method"] = member_or_null(one, "label");
-    add(points.with(swept), done_value(one, metric.path), {&one}, metric);
+  for (const Json& entry : records) {
+    if (claim.contains("of") && member_or_null(entry, "label") != claim["of"]) continue;
+    if (!agrees(entry, where)) continue;
+    Json swept = entry.value("swept", Json::object());
+    if (!claim.contains("of")) swept["method"] = member_or_null(entry, "label");
+    add(points.with(swept), done_value(entry, metric.path), {&entry}, metric);
   }
   return points.take();
 }
 
 std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records) {
   std::vector<const Json*> cases;
-  for (const Json& one : records)
-    if (member_or_null(one, "label") == label && agrees(one, where)) cases.push_back(&one);
+  for (const Json& entry : records)
+    if (member_or_null(entry, "label") == label && agrees(entry, where)) cases.push_back(&entry);
   return cases;
 }
 
@@ -192,16 +192,17 @@ std::vector<std::string> common_keys(const std::vector<const Json*>& cases) {
   std::vector<std::string> keys;
   if (cases.empty()) return keys;
   for (const auto& [key, value] : member_or_null(*cases[0], "swept").items())
-    if (std::all_of(cases.begin(), cases.end(),
-                    [&key = key](const Json* one) { return member_or_null(*one, "swept").contains(key); }))
+    if (std::all_of(cases.begin(), cases.end(), [&key = key](const Json* entry) {
+          return member_or_null(*entry, "swept").contains(key);
+        }))
       keys.push_back(key);
   return keys;
 }
 
 // Cases that can be a pair have the same; so not all pairs of a large sweep are looked at.
-std::string pairing_text(const Json& one, const std::vector<std::string>& keys) {
-  std::string text = member_or_null(one, "seed").dump();
-  for (const std::string& key : keys) text += "," + member_or_null(one, "swept")[key].dump();
+std::string pairing_text(const Json& entry, const std::vector<std::string>& keys) {
+  std::string text = member_or_null(entry, "seed").dump();
+  for (const std::string& key : keys) text += "," + member_or_null(entry, "swept")[key].dump();
   return text;
 }
 
@@ -332,17 +333,17 @@ const Judged& decisive(const std::vector<Judged>& judged, const Bound& bound, bo
   const Verdict decides = (all ? std::min_element(judged.begin(), judged.end(), by_verdict)
                                : std::max_element(judged.begin(), judged.end(), by_verdict))
                               ->verdict;
-  const auto margin = [&](const Judged& one) {
-    if (bound.at_least) return one.measured - *bound.at_least;
-    if (bound.at_most) return *bound.at_most - one.measured;
-    return -std::abs(one.measured - *bound.equals);
+  const auto margin = [&](const Judged& judged_here) {
+    if (bound.at_least) return judged_here.measured - *bound.at_least;
+    if (bound.at_most) return *bound.at_most - judged_here.measured;
+    return -std::abs(judged_here.measured - *bound.equals);
   };
   const Judged* best = nullptr;
-  for (const Judged& one : judged) {
-    if (one.verdict != decides) continue;
+  for (const Judged& judged_here : judged) {
+    if (judged_here.verdict != decides) continue;
     if (!best || std::isnan(margin(*best)) ||
-        (all ? margin(one) < margin(*best) : margin(one) > margin(*best)))
-      best = &one;
+        (all ? margin(judged_here) < margin(*best) : margin(judged_here) > margin(*best)))
+      best = &judged_here;
   }
   return *best;
 }
@@ -369,7 +370,8 @@ void judge_claim(const Json& claim, const std::vector<Json>& records, Json& verd
         claim_record(claim, decisive(judged, bound, quantifier == "all"), points.size(), evidence));
     return;
   }
-  for (const Judged& one : judged) verdicts.push_back(claim_record(claim, one, 1, one.point->evidence));
+  for (const Judged& judged_here : judged)
+    verdicts.push_back(claim_record(claim, judged_here, 1, judged_here.point->evidence));
 }
 
 void check_one_of(const Json& claim, const std::string& path, const std::vector<std::string>& keys) {
@@ -446,8 +448,9 @@ Json judge_claims(const Json& claims, const std::vector<Json>& records, std::siz
 std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json>& records) {
   std::vector<JudgedPoint> judged;
   for (const PointValues& point : points_of(claim, records)) {
-    const Judged one = judge_point(point, Bound(claim), claim.contains("ratio"));
-    judged.push_back({point.swept, one.measured, word(one.verdict), one.possible, point.residual});
+    const Judged judged_here = judge_point(point, Bound(claim), claim.contains("ratio"));
+    judged.push_back(
+        {point.swept, judged_here.measured, word(judged_here.verdict), judged_here.possible, point.residual});
   }
   return judged;
 }

@@ -98,14 +98,14 @@ std::string published_text(const Json& figure) {
 // "off by -42 to -25 %", over figures in any order.
 std::string off_by(const std::vector<const FigureVerdict*>& verdicts) {
   const Prediction *low = nullptr, *high = nullptr;
-  for (const FigureVerdict* one : verdicts) {
-    if (!std::isfinite(one->prediction.ratio)) continue;
-    if (!low || one->prediction.ratio < low->ratio) low = &one->prediction;
-    if (!high || one->prediction.ratio > high->ratio) high = &one->prediction;
+  for (const FigureVerdict* figure_verdict : verdicts) {
+    if (!std::isfinite(figure_verdict->prediction.ratio)) continue;
+    if (!low || figure_verdict->prediction.ratio < low->ratio) low = &figure_verdict->prediction;
+    if (!high || figure_verdict->prediction.ratio > high->ratio) high = &figure_verdict->prediction;
   }
   if (!low) return "not run";
-  const auto percent_off = [](const Prediction& one) {
-    return fmt::format("{:+.0f}", 100 * (one.ratio - 1));
+  const auto percent_off = [](const Prediction& prediction) {
+    return fmt::format("{:+.0f}", 100 * (prediction.ratio - 1));
   };
   const std::string from = percent_off(*low), to = percent_off(*high);
   return fmt::format("off by {} %", from == to ? from : from + " to " + to);
@@ -119,14 +119,14 @@ struct SharedReason {
 
 std::vector<SharedReason> reasons_of(const Validation& validation) {
   std::vector<SharedReason> reasons;
-  for (const FigureVerdict& one : validation.figures) {
-    if (!one.is_off()) continue;
-    const std::string given = one.figure.value("why", ""),
+  for (const FigureVerdict& figure_verdict : validation.figures) {
+    if (!figure_verdict.is_off()) continue;
+    const std::string given = figure_verdict.figure.value("why", ""),
                       why = given.empty() ? "No reason is known." : given;
     auto shared = std::find_if(reasons.begin(), reasons.end(),
                                [&why](const SharedReason& reason) { return reason.why == why; });
     if (shared == reasons.end()) shared = reasons.insert(reasons.end(), SharedReason{why, {}});
-    shared->of.push_back(&one);
+    shared->of.push_back(&figure_verdict);
   }
   return reasons;
 }
@@ -135,7 +135,8 @@ std::string names_of(const SharedReason& reason, const std::string& mark) {
   constexpr std::size_t kMostNames = 4;
   if (reason.of.size() > kMostNames) return counted(reason.of.size(), "figure");
   std::vector<std::string> names;
-  for (const FigureVerdict* one : reason.of) names.push_back(mark + plain(one->figure.at("what")) + mark);
+  for (const FigureVerdict* figure_verdict : reason.of)
+    names.push_back(mark + plain(figure_verdict->figure.at("what")) + mark);
   return join(names, "; ");
 }
 
@@ -159,8 +160,8 @@ constexpr std::pair<const char*, const char*> kKinds[] = {{"measurement", "Measu
 
 std::vector<const Validation*> of_kind(const std::vector<Validation>& validations, const std::string& kind) {
   std::vector<const Validation*> found;
-  for (const Validation& one : validations)
-    if (one.about.value("kind", "measurement") == kind) found.push_back(&one);
+  for (const Validation& validation : validations)
+    if (validation.about.value("kind", "measurement") == kind) found.push_back(&validation);
   return found;
 }
 
@@ -168,12 +169,13 @@ using Row = std::array<std::string, 4>;  // what, published, predicted, ratio
 
 std::vector<Row> rows_of(const Validation& validation) {
   std::vector<Row> rows = {{"", "published", "predicted", "ratio"}};
-  for (const FigureVerdict& one : validation.figures) {
-    rows.push_back({one.figure.at("what"), published_text(one.figure),
-                    with_unit(one.prediction.value, one.figure), ratio_text(one.prediction)});
-    for (const Prediction& other : one.others)
-      rows.push_back({"  " + difference(other, one.prediction), "", with_unit(other.value, one.figure),
-                      ratio_text(other)});
+  for (const FigureVerdict& figure_verdict : validation.figures) {
+    rows.push_back({figure_verdict.figure.at("what"), published_text(figure_verdict.figure),
+                    with_unit(figure_verdict.prediction.value, figure_verdict.figure),
+                    ratio_text(figure_verdict.prediction)});
+    for (const Prediction& other : figure_verdict.others)
+      rows.push_back({"  " + difference(other, figure_verdict.prediction), "",
+                      with_unit(other.value, figure_verdict.figure), ratio_text(other)});
   }
   return rows;
 }
@@ -195,16 +197,17 @@ std::string aligned(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string markdown_row(const FigureVerdict& one) {
+std::string markdown_row(const FigureVerdict& figure_verdict) {
   std::vector<std::string> others;
-  for (const Prediction& other : one.others)
-    others.push_back(fmt::format("{}: {} ({})", difference(other, one.prediction),
-                                 with_unit(other.value, one.figure), ratio_text(other)));
-  const std::string ratio = ratio_text(one.prediction);
+  for (const Prediction& other : figure_verdict.others)
+    others.push_back(fmt::format("{}: {} ({})", difference(other, figure_verdict.prediction),
+                                 with_unit(other.value, figure_verdict.figure), ratio_text(other)));
+  const std::string ratio = ratio_text(figure_verdict.prediction);
   std::string row = "| ";
   for (const std::string& cell :
-       {plain(one.figure.at("what")), published_text(one.figure), with_unit(one.prediction.value, one.figure),
-        one.is_off() ? "**" + ratio + "**" : ratio, join(others, "; ")})
+       {plain(figure_verdict.figure.at("what")), published_text(figure_verdict.figure),
+        with_unit(figure_verdict.prediction.value, figure_verdict.figure),
+        figure_verdict.is_off() ? "**" + ratio + "**" : ratio, join(others, "; ")})
     row += markdown_cell(cell);
   row.back() = '\n';
   return row;
@@ -221,7 +224,7 @@ std::string markdown_of(const Validation& validation) {
   for (const Json& assumption : assumptions) text += "- " + markdown_text(plain(assumption)) + "\n";
   if (!assumptions.empty()) text += "\n";
   text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
-  for (const FigureVerdict& one : validation.figures) text += markdown_row(one);
+  for (const FigureVerdict& figure_verdict : validation.figures) text += markdown_row(figure_verdict);
   const std::string reasons = reason_lines(validation, "- ", "*");
   return text + (reasons.empty() ? "" : "\n" + reasons) + "\n";
 }
@@ -240,9 +243,9 @@ std::string text_of(const Validation& validation) {
 // "12 figures, 9 of them within 15 %."
 std::string tally(const std::vector<const Validation*>& validations) {
   std::size_t figures = 0, near = 0;
-  for (const Validation* one : validations) {
-    figures += one->figures.size();
-    near += as_index(std::count_if(one->figures.begin(), one->figures.end(),
+  for (const Validation* validation : validations) {
+    figures += validation->figures.size();
+    near += as_index(std::count_if(validation->figures.begin(), validation->figures.end(),
                                    [](const FigureVerdict& verdict) { return !verdict.is_off(); }));
   }
   return fmt::format("{}, {} predicted within {:.0f} %.", counted(figures, "figure"), near,
@@ -269,11 +272,11 @@ Validation judge_validation(const std::string& name, const Json& section, const 
     const double published = figure.at("value");
     FigureVerdict verdict{figure, {Json::object(), NAN, NAN}, {}};
     for (const JudgedPoint& point : figure_points(figure, records)) {
-      const Prediction one{point.swept, point.measured, point.measured / published};
+      const Prediction prediction{point.swept, point.measured, point.measured / published};
       if (is_at(point.swept, assumed))
-        verdict.prediction = one;
+        verdict.prediction = prediction;
       else
-        verdict.others.push_back(one);
+        verdict.others.push_back(prediction);
     }
     validation.figures.push_back(std::move(verdict));
   }
@@ -286,7 +289,7 @@ std::string validation_text(const std::vector<Validation>& validations) {
     const std::vector<const Validation*> some = of_kind(validations, kind);
     if (some.empty()) continue;
     text += fmt::format("{}: {}\n\n", heading, tally(some));
-    for (const Validation* one : some) text += text_of(*one);
+    for (const Validation* validation : some) text += text_of(*validation);
   }
   return text;
 }
@@ -297,7 +300,7 @@ std::string validation_markdown(const std::vector<Validation>& validations) {
     const std::vector<const Validation*> some = of_kind(validations, kind);
     if (some.empty()) continue;
     text += fmt::format("## {}\n\n{}\n\n", heading, tally(some));
-    for (const Validation* one : some) text += markdown_of(*one);
+    for (const Validation* validation : some) text += markdown_of(*validation);
   }
   return text;
 }

@@ -22,7 +22,7 @@ using Outcome = Comparison::Outcome;
 
 std::vector<double> numbers(const std::vector<SeedValue>& values) {
   std::vector<double> list;
-  for (const SeedValue& one : values) list.push_back(one.value);
+  for (const SeedValue& seed_value : values) list.push_back(seed_value.value);
   return list;
 }
 
@@ -51,10 +51,10 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
 // The values of the seeds that both groups have, in the order of a's.
 std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b) {
   std::pair<std::vector<double>, std::vector<double>> pairs;
-  for (const SeedValue& one : a.values)
+  for (const SeedValue& seed_value : a.values)
     for (const SeedValue& other : b.values)
-      if (one.seed == other.seed) {
-        pairs.first.push_back(one.value);
+      if (seed_value.seed == other.seed) {
+        pairs.first.push_back(seed_value.value);
         pairs.second.push_back(other.value);
       }
   return pairs;
@@ -156,16 +156,16 @@ std::vector<Comparison> comparisons_of(const std::vector<Group>& groups, const s
   std::vector<Comparison> comparisons;
   for (const auto& [i, j] : compared_groups(groups, pairs)) {
     const Group &a = groups[i], &b = groups[j];
-    Comparison one;
-    one.a = i;
-    one.b = j;
+    Comparison comparison;
+    comparison.a = i;
+    comparison.b = j;
     if ((a.missed_target() || b.missed_target()) && a.has_target && b.has_target)
-      test_reached(a, b, one);
+      test_reached(a, b, comparison);
     else if (!a.values.empty() && !b.values.empty())
-      test_means(a, b, one);
+      test_means(a, b, comparison);
     else
       continue;  // a method that never exchanges has no synchronization time
-    comparisons.push_back(one);
+    comparisons.push_back(comparison);
   }
   return comparisons;
 }
@@ -174,15 +174,15 @@ std::vector<Comparison*> family_of(ComparisonTable& table) {
   std::vector<Comparison*> family;
   for (MetricComparison& metric : table.metrics)
     for (ComparisonRow& row : metric.rows)
-      for (Comparison& one : row.comparisons)
-        if (one.has_p()) family.push_back(&one);
+      for (Comparison& comparison : row.comparisons)
+        if (comparison.has_p()) family.push_back(&comparison);
   return family;
 }
 
 void correct(ComparisonTable& table) {
   const std::vector<Comparison*> family = family_of(table);
   std::vector<double> p;
-  for (const Comparison* one : family) p.push_back(one->difference.p);
+  for (const Comparison* comparison : family) p.push_back(comparison->difference.p);
   const std::vector<Corrected> corrected = holm(p, kLevel);
   for (std::size_t i = 0; i < family.size(); ++i) {
     family[i]->corrected = corrected[i];
@@ -199,56 +199,59 @@ void correct(ComparisonTable& table) {
 
 // a is right to a factor of 1 ± its residual and so is b: a difference that this can turn round is not shown.
 // Why not; "" where it is shown.
-std::string within_residual(const Comparison& one, const Group& a, const Group& b) {
+std::string within_residual(const Comparison& comparison, const Group& a, const Group& b) {
   const double residual = std::max(a.residual, b.residual);
   const double error = a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
-  const double nearest_to_zero = std::min(std::abs(one.interval.low), std::abs(one.interval.high));
+  const double nearest_to_zero =
+      std::min(std::abs(comparison.interval.low), std::abs(comparison.interval.high));
   if (residual == 0 || nearest_to_zero > error) return "";
   if (residual >= 1) return "the network model's error is not known for this queue or loss";
   const long percent = std::lround(100 * residual);
-  if (std::abs(one.difference.mean) <= error)
+  if (std::abs(comparison.difference.mean) <= error)
     return fmt::format("within the network model's error of {} %", percent);
   return fmt::format(
       "the interval over seeds ends within the network model's error of {} %: more seeds may decide",
       percent);
 }
 
-bool is_rounding(const Metric& metric, const Comparison& one, const Group& a, const Group& b) {
-  const double difference = std::abs(one.difference.mean);
-  if (!one.has_p() && difference <= 1e-9 * std::max(std::abs(a.mean), std::abs(b.mean))) return true;
+bool is_rounding(const Metric& metric, const Comparison& comparison, const Group& a, const Group& b) {
+  const double difference = std::abs(comparison.difference.mean);
+  if (!comparison.has_p() && difference <= 1e-9 * std::max(std::abs(a.mean), std::abs(b.mean))) return true;
   return metric.unit == Metric::Unit::kSeconds && difference < std::max(a.rounding, b.rounding);
 }
 
-void judge_equivalence(const Metric& metric, double margin, Comparison& one) {
-  if (margin == 0 || (one.test != Test::kPaired && one.test != Test::kWelch)) return;
-  one.is_equivalent = one.interval.low > -margin && one.interval.high < margin;
+void judge_equivalence(const Metric& metric, double margin, Comparison& comparison) {
+  if (margin == 0 || (comparison.test != Test::kPaired && comparison.test != Test::kWelch)) return;
+  comparison.is_equivalent = comparison.interval.low > -margin && comparison.interval.high < margin;
   const std::string within = "equal to within " + value_text(metric, margin);
-  if (!one.remark.empty()) one.remark += ", ";
-  one.remark += (one.is_equivalent ? "" : "not shown ") + within;
+  if (!comparison.remark.empty()) comparison.remark += ", ";
+  comparison.remark += (comparison.is_equivalent ? "" : "not shown ") + within;
 }
 
-void judge(const Metric& metric, const ComparisonRow& row, Comparison& one) {
-  if (one.test == Test::kNone || (one.has_p() && one.corrected.p > kLevel)) return;
-  const Group &a = row.groups[one.a], &b = row.groups[one.b];
-  if (one.test == Test::kFisher) {
-    one.outcome = a.values.size() * b.cases > b.values.size() * a.cases ? Outcome::kBetter : Outcome::kWorse;
+void judge(const Metric& metric, const ComparisonRow& row, Comparison& comparison) {
+  if (comparison.test == Test::kNone || (comparison.has_p() && comparison.corrected.p > kLevel)) return;
+  const Group &a = row.groups[comparison.a], &b = row.groups[comparison.b];
+  if (comparison.test == Test::kFisher) {
+    comparison.outcome =
+        a.values.size() * b.cases > b.values.size() * a.cases ? Outcome::kBetter : Outcome::kWorse;
     return;
   }
-  if (is_rounding(metric, one, a, b)) {
-    one.remark = one.difference.mean == 0 ? "equal" : "equal but for rounding";
+  if (is_rounding(metric, comparison, a, b)) {
+    comparison.remark = comparison.difference.mean == 0 ? "equal" : "equal but for rounding";
     return;
   }
-  if (const std::string why = within_residual(one, a, b); !why.empty()) {
-    one.remark = why;
+  if (const std::string why = within_residual(comparison, a, b); !why.empty()) {
+    comparison.remark = why;
     return;
   }
-  const bool lower = one.difference.mean < 0;
+  const bool lower = comparison.difference.mean < 0;
   if (metric.lower_is_better)
-    one.outcome = lower ? Outcome::kBetter : Outcome::kWorse;
+    comparison.outcome = lower ? Outcome::kBetter : Outcome::kWorse;
   else
-    one.outcome = lower ? Outcome::kLower : Outcome::kHigher;
-  if (one.test == Test::kOneDraw)
-    one.remark = "shown for this draw alone: one seed decides " + enumeration(draws_of_both(a, b), "and");
+    comparison.outcome = lower ? Outcome::kLower : Outcome::kHigher;
+  if (comparison.test == Test::kOneDraw)
+    comparison.remark =
+        "shown for this draw alone: one seed decides " + enumeration(draws_of_both(a, b), "and");
 }
 
 bool same_values(const Group& a, const Group& b) {
@@ -296,8 +299,8 @@ void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
     bool meet = false;
     for (const MetricComparison& metric : table.metrics)
       for (const ComparisonRow& row : metric.rows)
-        for (const Comparison& one : row.comparisons)
-          meet = meet || (row.groups[one.a].name == a && row.groups[one.b].name == b);
+        for (const Comparison& comparison : row.comparisons)
+          meet = meet || (row.groups[comparison.a].name == a && row.groups[comparison.b].name == b);
     if (!meet)
       throw InputError("--pair", fmt::format("\"{}\" and \"{}\" never stand at the same point", a, b),
                        "two that differ in nothing else");
@@ -308,8 +311,8 @@ void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
 
 bool Group::is_fixed() const {
   if (!draws.empty() || values.empty() || values.size() < cases) return false;
-  return std::all_of(values.begin(), values.end(), [&](const SeedValue& one) {
-    return std::abs(one.value - values[0].value) <= 1e-9 * std::abs(values[0].value);
+  return std::all_of(values.begin(), values.end(), [&](const SeedValue& seed_value) {
+    return std::abs(seed_value.value - values[0].value) <= 1e-9 * std::abs(values[0].value);
   });
 }
 
@@ -325,9 +328,9 @@ ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const Compar
   correct(table);
   for (MetricComparison& metric : table.metrics)
     for (ComparisonRow& row : metric.rows)
-      for (Comparison& one : row.comparisons) {
-        judge(metric.metric, row, one);
-        judge_equivalence(metric.metric, request.margin, one);
+      for (Comparison& comparison : row.comparisons) {
+        judge(metric.metric, row, comparison);
+        judge_equivalence(metric.metric, request.margin, comparison);
       }
   table.notes = samples.notes;
   for (std::string& note : power_notes(table)) table.notes.push_back(std::move(note));

@@ -75,9 +75,10 @@ void put_losses(const RowCurves& curves, const RowSample& row, Budget kind, doub
                 std::map<const Json*, Json*>& records) {
   for (std::size_t group = 0; group < row.groups.size(); ++group) {
     const std::vector<SeedValue> losses = curves.losses(group, kind, budget);
-    for (const RunCase& one : row.groups[group].cases)
+    for (const RunCase& run_case : row.groups[group].cases)
       for (const SeedValue& loss : losses)
-        if (loss.seed == one.record->value("seed", Json())) (*records.at(one.record))[path] = loss.value;
+        if (loss.seed == run_case.record->value("seed", Json()))
+          (*records.at(run_case.record))[path] = loss.value;
   }
 }
 
@@ -85,8 +86,9 @@ void put_losses(const RowCurves& curves, const RowSample& row, Budget kind, doub
 double relative_error(const RowSample& row) {
   double residual = 0;
   for (const GroupSample& group : row.groups)
-    for (const RunCase& one : group.cases)
-      if (one.record->contains("fidelity")) residual = std::max(residual, network_residual(*one.record));
+    for (const RunCase& run_case : group.cases)
+      if (run_case.record->contains("fidelity"))
+        residual = std::max(residual, network_residual(*run_case.record));
   return residual;
 }
 
@@ -98,9 +100,9 @@ RowFacts facts_of(const RowSample& row, std::map<const Json*, Json*>& records) {
   RowFacts facts;
   facts.at = row.at;
   for (const GroupSample& group : row.groups)
-    for (const RunCase& one : group.cases) {
-      if (const auto tokens = value_at(*one.record, "tokens")) add_new_number(*tokens, facts.tokens);
-      if (const auto target = value_at(*one.record, "target_loss")) facts.target = target;
+    for (const RunCase& run_case : group.cases) {
+      if (const auto tokens = value_at(*run_case.record, "tokens")) add_new_number(*tokens, facts.tokens);
+      if (const auto target = value_at(*run_case.record, "target_loss")) facts.target = target;
     }
   const RowCurves curves(row.groups);
   facts.time = curves.horizon(Budget::kSeconds);
@@ -142,7 +144,7 @@ std::vector<Standing> standings(const std::vector<Group>& groups) {
 
 // The first against another: what compare says of them.
 struct Against {
-  const Comparison* one = nullptr;
+  const Comparison* comparison = nullptr;
   std::size_t other = 0;
   Interval interval;  // of other − first
   double difference = 0;
@@ -150,19 +152,21 @@ struct Against {
   std::string reason;  // why nothing is shown
 };
 
-std::string over_seeds(const Comparison& one) {
-  return one.test == Test::kPaired || one.test == Test::kWelch ? fmt::format(" over {} seeds", one.seeds)
-                                                               : "";
+std::string over_seeds(const Comparison& comparison) {
+  return comparison.test == Test::kPaired || comparison.test == Test::kWelch
+             ? fmt::format(" over {} seeds", comparison.seeds)
+             : "";
 }
 
 std::string interval_words(const Metric& metric, const Against& against) {
-  if (against.one->test != Test::kPaired && against.one->test != Test::kWelch) return "";
+  if (against.comparison->test != Test::kPaired && against.comparison->test != Test::kWelch) return "";
   return fmt::format(" [{}, {}]", value_text(metric, against.interval.low, against.difference),
                      value_text(metric, against.interval.high, against.difference));
 }
 
 std::string difference_words(const Metric& metric, const Against& against) {
-  return value_text(metric, against.difference) + interval_words(metric, against) + over_seeds(*against.one);
+  return value_text(metric, against.difference) + interval_words(metric, against) +
+         over_seeds(*against.comparison);
 }
 
 double residual_of(const Group& a, const Group& b) {
@@ -173,9 +177,10 @@ double residual_of(const Group& a, const Group& b) {
 // it.
 std::optional<OverSeeds> ratio_of(const Group& other, const Group& first) {
   std::vector<double> ratios;
-  for (const SeedValue& one : other.values)
+  for (const SeedValue& seed_value : other.values)
     for (const SeedValue& of_first : first.values)
-      if (one.seed == of_first.seed && of_first.value > 0) ratios.push_back(one.value / of_first.value);
+      if (seed_value.seed == of_first.seed && of_first.value > 0)
+        ratios.push_back(seed_value.value / of_first.value);
   if (ratios.empty() && first.mean > 0) ratios.push_back(other.mean / first.mean);
   if (ratios.empty()) return std::nullopt;
   return over_seeds_of(ratios, residual_of(other, first), true);
@@ -208,41 +213,42 @@ std::string undecided_ratio(const OverSeeds& ratio, double residual) {
 }
 
 void doubt(const Metric& metric, const Group& first, const Group& other, Against& against) {
-  const Comparison& one = *against.one;
+  const Comparison& comparison = *against.comparison;
   const std::string difference = "the difference of " + difference_words(metric, against);
-  if (one.test == Test::kNone) {
+  if (comparison.test == Test::kNone) {
     against.doubt = Doubt::kOneSeed;
-    against.reason = one.remark;
-  } else if (one.has_difference && against.difference == 0) {
+    against.reason = comparison.remark;
+  } else if (comparison.has_difference && against.difference == 0) {
     against.doubt = Doubt::kEqual;
     against.reason = "they are equal";
-  } else if (one.remark.rfind("equal", 0) == 0) {
+  } else if (comparison.remark.rfind("equal", 0) == 0) {
     against.doubt = Doubt::kEqual;
-    against.reason = "they are " + one.remark;
-  } else if (one.has_p() && one.corrected.p > kLevel) {
+    against.reason = "they are " + comparison.remark;
+  } else if (comparison.has_p() && comparison.corrected.p > kLevel) {
     against.doubt = Doubt::kChance;
-    against.reason =
-        one.test == Test::kFisher ? "so many of so few seeds may be chance" : difference + " may be chance";
+    against.reason = comparison.test == Test::kFisher ? "so many of so few seeds may be chance"
+                                                      : difference + " may be chance";
   } else {
     against.doubt = Doubt::kNetworkModel;
     const std::optional<OverSeeds> ratio = ratio_of(other, first);
-    if (one.remark.rfind("within", 0) == 0 && ratio)
+    if (comparison.remark.rfind("within", 0) == 0 && ratio)
       against.reason = undecided_ratio(*ratio, residual_of(first, other));
     else
-      against.reason = difference + ": " + one.remark;
+      against.reason = difference + ": " + comparison.remark;
   }
 }
 
 Against against(const Metric& metric, const ComparisonRow& row, std::size_t first, std::size_t other) {
   Against found;
   found.other = other;
-  for (const Comparison& one : row.comparisons) {
-    const bool turned = one.a == first && one.b == other;  // compare gives a − b
-    if (!turned && !(one.a == other && one.b == first)) continue;
-    found.one = &one;
-    found.difference = turned ? -one.difference.mean : one.difference.mean;
-    found.interval = turned ? Interval{-one.interval.high, -one.interval.low} : one.interval;
-    if (one.outcome == Outcome::kNone) doubt(metric, row.groups[first], row.groups[other], found);
+  for (const Comparison& comparison : row.comparisons) {
+    const bool turned = comparison.a == first && comparison.b == other;  // compare gives a − b
+    if (!turned && !(comparison.a == other && comparison.b == first)) continue;
+    found.comparison = &comparison;
+    found.difference = turned ? -comparison.difference.mean : comparison.difference.mean;
+    found.interval =
+        turned ? Interval{-comparison.interval.high, -comparison.interval.low} : comparison.interval;
+    if (comparison.outcome == Outcome::kNone) doubt(metric, row.groups[first], row.groups[other], found);
     return found;
   }
   return found;
@@ -260,10 +266,10 @@ const ComparisonRow* row_at(const MetricComparison* metric, const Json& point) {
 // have.
 bool stays_when_late(const Group& late_first, const Group& other, double level) {
   std::vector<double> a, b;
-  for (const SeedValue& one : other.values)
+  for (const SeedValue& seed_value : other.values)
     for (const SeedValue& late : late_first.values)
-      if (one.seed == late.seed) {
-        a.push_back(one.value);
+      if (seed_value.seed == late.seed) {
+        a.push_back(seed_value.value);
         b.push_back(late.value);
       }
   return a.size() >= 2 && paired_difference(a, b).interval(1 - level).low > 0;
@@ -271,11 +277,12 @@ bool stays_when_late(const Group& late_first, const Group& other, double level) 
 
 void doubt_clocks(const Metric& metric, const ComparisonRow& row, const ComparisonRow& late, double residual,
                   std::size_t first, Against& found) {
-  if (!found.one || found.doubt != Doubt::kNone || residual == 0) return;
-  const auto group = std::find_if(late.groups.begin(), late.groups.end(),
-                                  [&](const Group& one) { return one.name == row.groups[first].name; });
+  if (!found.comparison || found.doubt != Doubt::kNone || residual == 0) return;
+  const auto group = std::find_if(late.groups.begin(), late.groups.end(), [&](const Group& group_here) {
+    return group_here.name == row.groups[first].name;
+  });
   const bool stays = group != late.groups.end() &&
-                     stays_when_late(*group, row.groups[found.other], found.one->corrected.level);
+                     stays_when_late(*group, row.groups[found.other], found.comparison->corrected.level);
   if (stays) return;
   found.doubt = Doubt::kNetworkModel;
   found.reason =
@@ -313,7 +320,8 @@ std::string value_words(const Metric& metric, const Group& group) {
 std::string behind_words(const Metric& metric, const ComparisonRow& row, const Group& first,
                          const Against& found) {
   const Group& other = row.groups[found.other];
-  if (found.one->test == Test::kFisher) return fmt::format("{} {}", other.name, value_words(metric, other));
+  if (found.comparison->test == Test::kFisher)
+    return fmt::format("{} {}", other.name, value_words(metric, other));
   if (!is_time(metric.path))
     return fmt::format("{} is at {}, {} more{}", other.name, value_text(metric, other.mean),
                        value_text(metric, found.difference), interval_words(metric, found));
@@ -356,8 +364,8 @@ std::string opening_of(const std::string& question, const Metric& metric, const 
                      value_words(metric, first));
 }
 
-const char* badge_of(const Comparison& one) {
-  return one.test == Test::kOneDraw ? "shown for this draw" : "shown";
+const char* badge_of(const Comparison& comparison) {
+  return comparison.test == Test::kOneDraw ? "shown for this draw" : "shown";
 }
 
 std::vector<Decision::Part> parts_of(const Metric& metric, const ComparisonRow& row, const Group& first,
@@ -365,8 +373,9 @@ std::vector<Decision::Part> parts_of(const Metric& metric, const ComparisonRow& 
   std::vector<Decision::Part> parts;
   for (const Against& found : others)
     if (found.doubt == Doubt::kNone)
-      parts.push_back(
-          {{row.groups[found.other].name}, badge_of(*found.one), behind_words(metric, row, first, found)});
+      parts.push_back({{row.groups[found.other].name},
+                       badge_of(*found.comparison),
+                       behind_words(metric, row, first, found)});
   // Of several without a difference for the same reason the reason stands once.
   std::vector<std::string> reasons;
   for (const Against& found : others)
@@ -418,14 +427,15 @@ std::optional<Decision> decided(const Question& question, const MetricComparison
   std::vector<Against> others;
   for (std::size_t i = 1; i < order.size(); ++i) {
     Against found = against(metric.metric, row, order[0].group, order[i].group);
-    if (!found.one) continue;
+    if (!found.comparison) continue;
     if (late) doubt_clocks(metric.metric, row, *late, residual, order[0].group, found);
     others.push_back(std::move(found));
   }
   if (others.empty()) return std::nullopt;
   for (const Against& found : others) {
     if (decision.doubt == Doubt::kNone) decision.doubt = found.doubt;
-    if (found.doubt == Doubt::kNone && found.one->test == Test::kOneDraw) decision.is_of_one_draw = true;
+    if (found.doubt == Doubt::kNone && found.comparison->test == Test::kOneDraw)
+      decision.is_of_one_draw = true;
   }
   const Group& second = row.groups[others[0].other];
   const std::optional<OverSeeds> ratio = ratio_of(second, first);
@@ -476,18 +486,18 @@ std::string over_points(const Question& question, const std::vector<PointDecisio
   std::map<std::string, std::size_t> lowest;  // where no difference is shown
   std::size_t asked = 0, open = 0, of_one_draw = 0;
   for (const PointDecisions& point : points)
-    for (const Decision& one : point.decisions) {
-      if (one.metric != question.metric) continue;
+    for (const Decision& decision : point.decisions) {
+      if (decision.metric != question.metric) continue;
       ++asked;
-      if (one.doubt != Doubt::kNone) {
+      if (decision.doubt != Doubt::kNone) {
         ++open;
-        ++doubts[one.doubt];
-        ++lowest[one.first];
+        ++doubts[decision.doubt];
+        ++lowest[decision.first];
         continue;
       }
-      add_new(one.first, leaders);
-      leads[one.first].push_back(one.lead);
-      of_one_draw += one.is_of_one_draw;
+      add_new(decision.first, leaders);
+      leads[decision.first].push_back(decision.lead);
+      of_one_draw += decision.is_of_one_draw;
     }
   if (asked == 0) return "";
   std::stable_sort(leaders.begin(), leaders.end(), [&](const std::string& a, const std::string& b) {
@@ -580,15 +590,15 @@ std::string grounds_of(const ComparisonTable& table) {
 
 Json decisions_json(const std::vector<Decision>& decisions) {
   Json json = Json::array();
-  for (const Decision& one : decisions) {
+  for (const Decision& decision : decisions) {
     Json parts = Json::array();
-    for (const Decision::Part& part : one.parts)
+    for (const Decision::Part& part : decision.parts)
       parts.push_back({{"others", part.others}, {"badge", part.badge}, {"words", part.words}});
-    json.push_back({{"question", one.question},
-                    {"first", one.first},
-                    {"shown", one.doubt == Doubt::kNone},
-                    {"sentence", one.sentence()},
-                    {"opening", one.opening},
+    json.push_back({{"question", decision.question},
+                    {"first", decision.first},
+                    {"shown", decision.doubt == Doubt::kNone},
+                    {"sentence", decision.sentence()},
+                    {"opening", decision.opening},
                     {"parts", parts}});
   }
   return json;
@@ -596,7 +606,7 @@ Json decisions_json(const std::vector<Decision>& decisions) {
 
 std::vector<std::string> sentences_of(const PointDecisions& point) {
   std::vector<std::string> sentences;
-  for (const Decision& one : point.decisions) sentences.push_back(one.sentence());
+  for (const Decision& decision : point.decisions) sentences.push_back(decision.sentence());
   return sentences;
 }
 
@@ -657,9 +667,9 @@ Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const Comparis
         if (!compared) continue;
         const bool has_clocks = late && std::string(question.metric) == kEqualTime;
         const ComparisonRow* late_row = has_clocks ? row_at(&late->metrics.at(0), row.point) : nullptr;
-        if (auto one =
+        if (auto item =
                 decided(question, metric, *compared, late_row, known->second, residuals[row.point.dump()]))
-          point.decisions.push_back(std::move(*one));
+          point.decisions.push_back(std::move(*item));
       }
     if (!point.decisions.empty()) conclusions.points.push_back(std::move(point));
   }
@@ -676,14 +686,14 @@ Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const Comparis
 std::string conclusions_text(const Conclusions& conclusions, std::size_t width) {
   if (conclusions.empty()) return "";
   std::string text = "What to conclude\n" + wrapped(conclusions.conditions, width, "", "");
-  for (const std::string& one : main_sentences(conclusions)) text += wrapped(one, width, "- ", "  ");
+  for (const std::string& word : main_sentences(conclusions)) text += wrapped(word, width, "- ", "  ");
   return text + wrapped(conclusions.grounds, width, "", "");
 }
 
 std::string conclusions_markdown(const Conclusions& conclusions) {
   if (conclusions.empty()) return "";
   std::string text = "### What to conclude\n\n" + markdown_text(conclusions.conditions) + "\n\n";
-  for (const std::string& one : main_sentences(conclusions)) text += "- " + markdown_text(one) + "\n";
+  for (const std::string& word : main_sentences(conclusions)) text += "- " + markdown_text(word) + "\n";
   return text + "\n" + markdown_text(conclusions.grounds) + "\n\n";
 }
 

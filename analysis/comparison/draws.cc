@@ -20,36 +20,36 @@ bool any_random(const Faults& faults) {
 }
 
 // Whether each replica takes the same time for the same work, and has the same links to all others.
-bool are_replicas_alike(const Case& one) {
-  const NetworkSpec& network = one.network;
-  const std::vector<double>& factors = one.workload.step_time_factors;
+bool are_replicas_alike(const Case& config) {
+  const NetworkSpec& network = config.network;
+  const std::vector<double>& factors = config.workload.step_time_factors;
   const bool equal_steps =
-      one.workload.step_time.kind == StepTime::Kind::kConstant &&
+      config.workload.step_time.kind == StepTime::Kind::kConstant &&
       std::all_of(factors.begin(), factors.end(), [&](double factor) { return factor == factors[0]; });
   const bool equal_times = !network.message_time || network.message_time->std == 0;
   return equal_steps && equal_times && network.fidelity != "packet" && network.overrides.empty() &&
-         network.variation.is_empty() && network.tcp.loss == 0 && one.slow.empty() &&
-         !one.operations_may_fail() && !one.pipeline.has_stages() &&
+         network.variation.is_empty() && network.tcp.loss == 0 && config.slow.empty() &&
+         !config.operations_may_fail() && !config.pipeline.has_stages() &&
          topology_named(network.topology.name).why_no_order == kReplicasAlike;
 }
 
 // Whether the draw moves a time. Where all replicas are alike and meet in pairs, each pair takes the same
 // time whoever is in it. Not so in larger groups: the root of a tree is done at another time than its leaves.
-bool draws_groups(const OperationRule& rule, const Case& one) {
-  if (has_targets(rule.grouping)) return rule.group_size < one.replicas - 1;
+bool draws_groups(const OperationRule& rule, const Case& config) {
+  if (has_targets(rule.grouping)) return rule.group_size < config.replicas - 1;
   if (rule.grouping == Grouping::kSites) return true;
-  if (rule.grouping != Grouping::kRandom || rule.group_size >= one.replicas) return false;
-  const bool all_in_pairs = rule.group_size == 2 && one.replicas % 2 == 0;
-  return !(all_in_pairs && are_replicas_alike(one));
+  if (rule.grouping != Grouping::kRandom || rule.group_size >= config.replicas) return false;
+  const bool all_in_pairs = rule.group_size == 2 && config.replicas % 2 == 0;
+  return !(all_in_pairs && are_replicas_alike(config));
 }
 
 // Who talks to whom, and how much.
-void add_of_plan(const Case& one, std::vector<std::string>& draws) {
-  for (const OperationRule& rule : plan_of(one).rules) {
-    if (draws_groups(rule, one)) add_new("who meets whom", draws);
+void add_of_plan(const Case& config, std::vector<std::string>& draws) {
+  for (const OperationRule& rule : plan_of(config).rules) {
+    if (draws_groups(rule, config)) add_new("who meets whom", draws);
     if (!rule.units.empty()) add_new("who owns which units", draws);
   }
-  const PipelineSpec& pipeline = one.pipeline;
+  const PipelineSpec& pipeline = config.pipeline;
   if (!pipeline.has_stages()) return;
   if (pipeline.routing == MicrobatchRouting::kRandom ||
       (pipeline.is_partial() && pipeline.partial == PartialPaths::kRandom))
@@ -63,8 +63,8 @@ void add_of_steps(const WorkloadSpec& workload, std::vector<std::string>& draws)
   if (time.kind == StepTime::Kind::kMeasured) add_new("step times, which are measured", draws);
 }
 
-void add_of_network(const Case& one, std::vector<std::string>& draws) {
-  const NetworkSpec& network = one.network;
+void add_of_network(const Case& config, std::vector<std::string>& draws) {
+  const NetworkSpec& network = config.network;
   const VariationSpec& variation = network.variation;
   if (network.message_time) {
     if (network.message_time->std > 0) add_new("times of messages", draws);
@@ -83,19 +83,19 @@ void add_of_network(const Case& one, std::vector<std::string>& draws) {
 }
 
 // Who is back after a crash downloads from one who is drawn.
-void add_of_faults(const Case& one, std::vector<std::string>& draws) {
-  if (any_random(one.slow) || !one.crashes.empty() || any_random(one.exchange_faults))
+void add_of_faults(const Case& config, std::vector<std::string>& draws) {
+  if (any_random(config.slow) || !config.crashes.empty() || any_random(config.exchange_faults))
     add_new("faults of replicas", draws);
 }
 
 }  // namespace
 
-std::vector<std::string> draws_of(const Case& one) {
+std::vector<std::string> draws_of(const Case& config) {
   std::vector<std::string> draws;
-  add_of_steps(one.workload, draws);
-  add_of_plan(one, draws);
-  add_of_network(one, draws);
-  add_of_faults(one, draws);
+  add_of_steps(config.workload, draws);
+  add_of_plan(config, draws);
+  add_of_network(config, draws);
+  add_of_faults(config, draws);
   return draws;
 }
 

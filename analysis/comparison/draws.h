@@ -11,7 +11,7 @@
 namespace longhaul {
 
 // In words ("step times", "who meets whom"); empty where nothing is drawn.
-std::vector<std::string> draws_of(const Case& one);
+std::vector<std::string> draws_of(const Case& config);
 // The same of a file (case.json): {kUnknownDraws} where it cannot be read or is of another version.
 constexpr const char* kUnknownDraws = "what is not known";
 std::vector<std::string> draws_of(const std::string& case_file);

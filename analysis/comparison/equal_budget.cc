@@ -31,8 +31,8 @@ std::optional<Horizon> RowCurves::horizon(Budget kind) const {
 
 std::vector<SeedValue> RowCurves::losses(std::size_t group, Budget kind, double budget) const {
   std::vector<SeedValue> values;
-  for (const Seed& one : groups_[group].seeds)
-    if (const auto loss = one.curve.within(kind, budget)) values.push_back({one.seed, *loss});
+  for (const Seed& seed : groups_[group].seeds)
+    if (const auto loss = seed.curve.within(kind, budget)) values.push_back({seed.seed, *loss});
   return values;
 }
 
@@ -46,7 +46,8 @@ std::optional<EqualBudgetTable> equal_budget_table(const RowCurves& curves, Budg
     std::vector<std::optional<EqualBudgetTable::Cell>> row;
     for (const double budget : table.budgets) {
       std::vector<double> values;
-      for (const SeedValue& one : curves.losses(group, kind, budget)) values.push_back(one.value);
+      for (const SeedValue& seed_value : curves.losses(group, kind, budget))
+        values.push_back(seed_value.value);
       if (values.empty())
         row.push_back(std::nullopt);
       else

@@ -52,8 +52,8 @@ constexpr std::size_t kMostNames = 12;
 // near.
 std::string guess(const std::string& path, const std::vector<std::string>& known) {
   std::vector<std::string> near;
-  for (const std::string& one : known)
-    if (one.find(path) != std::string::npos && near.size() < 3) near.push_back('"' + one + '"');
+  for (const std::string& text : known)
+    if (text.find(path) != std::string::npos && near.size() < 3) near.push_back('"' + text + '"');
   if (!near.empty()) return "; did you mean " + enumeration(near, "or") + "?";
   const std::string slip = did_you_mean(path, known);
   return slip.empty() ? "" : "; " + slip;

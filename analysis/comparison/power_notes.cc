@@ -24,12 +24,12 @@ Undecided undecided_of(const ComparisonTable& table) {
   for (const MetricComparison& metric : table.metrics)
     for (const ComparisonRow& row : metric.rows) {
       if (row.groups.size() > 1) found.unmatched = false;
-      for (const Comparison& one : row.comparisons) {
+      for (const Comparison& comparison : row.comparisons) {
         const bool is_of_chance =
-            one.test == Comparison::Test::kNone || one.test == Comparison::Test::kOneDraw;
-        if (is_of_chance && one.seeds < 2) ++found.single;
-        if (!one.has_p() || one.corrected.p <= kLevel) continue;
-        found.fewest_seeds = found.count ? std::min(found.fewest_seeds, one.seeds) : one.seeds;
+            comparison.test == Comparison::Test::kNone || comparison.test == Comparison::Test::kOneDraw;
+        if (is_of_chance && comparison.seeds < 2) ++found.single;
+        if (!comparison.has_p() || comparison.corrected.p <= kLevel) continue;
+        found.fewest_seeds = found.count ? std::min(found.fewest_seeds, comparison.seeds) : comparison.seeds;
         ++found.count;
       }
     }
@@ -59,10 +59,10 @@ std::string too_few(const Undecided& found, std::size_t tests) {
 std::string found_in_units(const MetricComparison& metric) {
   double least = 0, most = 0;
   for (const ComparisonRow& row : metric.rows)
-    for (const Comparison& one : row.comparisons) {
-      if (one.test != Comparison::Test::kPaired) continue;
-      least = most == 0 ? one.detectable : std::min(least, one.detectable);
-      most = std::max(most, one.detectable);
+    for (const Comparison& comparison : row.comparisons) {
+      if (comparison.test != Comparison::Test::kPaired) continue;
+      least = most == 0 ? comparison.detectable : std::min(least, comparison.detectable);
+      most = std::max(most, comparison.detectable);
     }
   if (most == 0) return "";
   const std::string low = value_text(metric.metric, least), high = value_text(metric.metric, most);

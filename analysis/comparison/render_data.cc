@@ -12,8 +12,8 @@ bool has_mean(const Group& group) {
   return !group.missed_target() && !group.values.empty();
 }
 
-bool has_interval(const Comparison& one) {
-  return one.test == Test::kPaired || one.test == Test::kWelch;
+bool has_interval(const Comparison& comparison) {
+  return comparison.test == Test::kPaired || comparison.test == Test::kWelch;
 }
 
 Json interval_json(const Interval& interval) {
@@ -22,9 +22,9 @@ Json interval_json(const Interval& interval) {
 
 Json group_json(const Group& group) {
   Json seeds = Json::array(), values = Json::array();
-  for (const SeedValue& one : group.values) {
-    seeds.push_back(one.seed);
-    values.push_back(one.value);
+  for (const SeedValue& seed_value : group.values) {
+    seeds.push_back(seed_value.seed);
+    values.push_back(seed_value.value);
   }
   Json json = {{"name", group.name},
                {"cases", group.cases},
@@ -37,29 +37,29 @@ Json group_json(const Group& group) {
   return json;
 }
 
-Json comparison_json_of(const ComparisonRow& row, const Comparison& one, double margin) {
-  const bool tested = one.test != Test::kNone;
-  return {{"a", row.groups[one.a].name},
-          {"b", row.groups[one.b].name},
-          {"verdict", outcome_word(one.outcome)},
-          {"test", tested ? Json(test_name(one.test)) : Json()},
-          {"seeds", one.seeds},
-          {"difference", one.has_difference ? Json(one.difference.mean) : Json()},
-          {"p", one.has_p() ? Json(one.difference.p) : Json()},
-          {"p_holm", one.has_p() ? Json(one.corrected.p) : Json()},
-          {"interval", has_interval(one) ? interval_json(one.interval) : Json()},
-          {"confidence", has_interval(one) ? Json(1 - one.corrected.level) : Json()},
-          {"detectable", one.test == Test::kPaired ? Json(one.detectable) : Json()},
-          {"equivalent", has_interval(one) && margin > 0 ? Json(one.is_equivalent) : Json()},
-          {"remark", one.remark}};
+Json comparison_json_of(const ComparisonRow& row, const Comparison& comparison, double margin) {
+  const bool tested = comparison.test != Test::kNone;
+  return {{"a", row.groups[comparison.a].name},
+          {"b", row.groups[comparison.b].name},
+          {"verdict", outcome_word(comparison.outcome)},
+          {"test", tested ? Json(test_name(comparison.test)) : Json()},
+          {"seeds", comparison.seeds},
+          {"difference", comparison.has_difference ? Json(comparison.difference.mean) : Json()},
+          {"p", comparison.has_p() ? Json(comparison.difference.p) : Json()},
+          {"p_holm", comparison.has_p() ? Json(comparison.corrected.p) : Json()},
+          {"interval", has_interval(comparison) ? interval_json(comparison.interval) : Json()},
+          {"confidence", has_interval(comparison) ? Json(1 - comparison.corrected.level) : Json()},
+          {"detectable", comparison.test == Test::kPaired ? Json(comparison.detectable) : Json()},
+          {"equivalent", has_interval(comparison) && margin > 0 ? Json(comparison.is_equivalent) : Json()},
+          {"remark", comparison.remark}};
 }
 
 Json row_json(const ComparisonRow& row, double margin) {
   Json json = {{"at", row.point}, {"groups", Json::array()}, {"comparisons", Json::array()}};
   if (!row.same_at.empty()) json["same_at"] = row.same_at;
   for (const Group& group : row.groups) json["groups"].push_back(group_json(group));
-  for (const Comparison& one : row.comparisons)
-    json["comparisons"].push_back(comparison_json_of(row, one, margin));
+  for (const Comparison& comparison : row.comparisons)
+    json["comparisons"].push_back(comparison_json_of(row, comparison, margin));
   return json;
 }
 
@@ -82,12 +82,15 @@ std::string group_line(const std::string& metric, const ComparisonRow& row, cons
                    ""});
 }
 
-std::string comparison_line(const std::string& metric, const ComparisonRow& row, const Comparison& one) {
-  return csv_line({metric, row.at, row.groups[one.a].name, row.groups[one.b].name, test_name(one.test),
-                   std::to_string(one.seeds), "", number_if(one.has_difference, one.difference.mean),
-                   number_if(has_interval(one), one.interval.low),
-                   number_if(has_interval(one), one.interval.high), number_if(one.has_p(), one.difference.p),
-                   number_if(one.has_p(), one.corrected.p), outcome_word(one.outcome)});
+std::string comparison_line(const std::string& metric, const ComparisonRow& row,
+                            const Comparison& comparison) {
+  return csv_line({metric, row.at, row.groups[comparison.a].name, row.groups[comparison.b].name,
+                   test_name(comparison.test), std::to_string(comparison.seeds), "",
+                   number_if(comparison.has_difference, comparison.difference.mean),
+                   number_if(has_interval(comparison), comparison.interval.low),
+                   number_if(has_interval(comparison), comparison.interval.high),
+                   number_if(comparison.has_p(), comparison.difference.p),
+                   number_if(comparison.has_p(), comparison.corrected.p), outcome_word(comparison.outcome)});
 }
 
 }  // namespace
@@ -97,7 +100,8 @@ std::string comparison_csv(const ComparisonTable& table) {
   for (const MetricComparison& metric : table.metrics)
     for (const ComparisonRow& row : metric.rows) {
       for (const Group& group : row.groups) text += group_line(metric.metric.path, row, group);
-      for (const Comparison& one : row.comparisons) text += comparison_line(metric.metric.path, row, one);
+      for (const Comparison& comparison : row.comparisons)
+        text += comparison_line(metric.metric.path, row, comparison);
     }
   return text;
 }

@@ -69,8 +69,8 @@ std::string metric_text(const Metric& metric) {
 bool is_any(const ComparisonTable& table, Test test) {
   for (const MetricComparison& metric : table.metrics)
     for (const ComparisonRow& row : metric.rows)
-      for (const Comparison& one : row.comparisons)
-        if (one.test == test) return true;
+      for (const Comparison& comparison : row.comparisons)
+        if (comparison.test == test) return true;
   return false;
 }
 
@@ -123,20 +123,20 @@ std::string groups_text(const Metric& metric, const std::vector<Group>& groups) 
 
 std::string comparisons_text(const Metric& metric, const ComparisonRow& row) {
   std::size_t width = 0;
-  const auto pair = [&](const Comparison& one) {
-    return row.groups[one.a].name + " against " + row.groups[one.b].name + ": ";
+  const auto pair = [&](const Comparison& comparison) {
+    return row.groups[comparison.a].name + " against " + row.groups[comparison.b].name + ": ";
   };
-  for (const Comparison& one : row.comparisons) width = std::max(width, width_of(pair(one)));
+  for (const Comparison& comparison : row.comparisons) width = std::max(width, width_of(pair(comparison)));
   std::string text;
-  for (const Comparison& one : row.comparisons)
-    text += fmt::format("  {}{} ({})\n", padded(pair(one), width), outcome_word(one.outcome),
-                        grounds_text(metric, row, one));
+  for (const Comparison& comparison : row.comparisons)
+    text += fmt::format("  {}{} ({})\n", padded(pair(comparison), width), outcome_word(comparison.outcome),
+                        grounds_text(metric, row, comparison));
   return text;
 }
 
 std::string line(const std::vector<std::string>& cells) {
   std::string text = "| ";
-  for (const std::string& one : cells) text += markdown_cell(one);
+  for (const std::string& word : cells) text += markdown_cell(word);
   text.back() = '\n';
   return text;
 }
@@ -164,12 +164,12 @@ std::string means_table(const MetricComparison& metric, const std::string& by, b
 std::string verdicts_table(const MetricComparison& metric, bool rows_differ) {
   std::string text;
   for (const ComparisonRow& row : metric.rows)
-    for (const Comparison& one : row.comparisons) {
-      const std::string verdict = outcome_word(one.outcome);
+    for (const Comparison& comparison : row.comparisons) {
+      const std::string verdict = outcome_word(comparison.outcome);
       std::vector<std::string> cells = {
-          row.groups[one.a].name, row.groups[one.b].name,
-          one.outcome == Comparison::Outcome::kNone ? verdict : "**" + verdict + "**",
-          grounds_text(metric.metric, row, one)};
+          row.groups[comparison.a].name, row.groups[comparison.b].name,
+          comparison.outcome == Comparison::Outcome::kNone ? verdict : "**" + verdict + "**",
+          grounds_text(metric.metric, row, comparison)};
       if (rows_differ) cells.insert(cells.begin(), row_text(row));
       text += line(cells);
     }

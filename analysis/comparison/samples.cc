@@ -44,7 +44,7 @@ class Configuration {
 
   void erase(const std::string& key) {
     values_.erase(
-        std::remove_if(values_.begin(), values_.end(), [&](const auto& one) { return one.first == key; }),
+        std::remove_if(values_.begin(), values_.end(), [&](const auto& item) { return item.first == key; }),
         values_.end());
   }
 
@@ -251,12 +251,12 @@ bool is_ignored(const std::string& key, const std::vector<std::string>& ignored)
 
 void check_ignored(const std::vector<std::string>& ignored, const std::vector<Sample>& samples) {
   const std::vector<std::string> keys = all_keys(samples);
-  for (const std::string& one : ignored) {
-    if (one == "seed" || one == "label" || one == "method")
-      throw InputError("--ignore", "found \"" + one + "\"", "a key of the scenario that is not compared");
-    if (std::none_of(keys.begin(), keys.end(), [&](const std::string& key) { return is_below(key, one); }))
-      throw InputError("--ignore", "no case has the key \"" + one + "\"",
-                       "a key of the scenario, as network.topology.regions.matrix", did_you_mean(one, keys));
+  for (const std::string& text : ignored) {
+    if (text == "seed" || text == "label" || text == "method")
+      throw InputError("--ignore", "found \"" + text + "\"", "a key of the scenario that is not compared");
+    if (std::none_of(keys.begin(), keys.end(), [&](const std::string& key) { return is_below(key, text); }))
+      throw InputError("--ignore", "no case has the key \"" + text + "\"",
+                       "a key of the scenario, as network.topology.regions.matrix", did_you_mean(text, keys));
   }
 }
 
@@ -267,19 +267,19 @@ void group_by_method(const std::vector<std::string>& ignored, std::vector<Sample
   const std::vector<std::string> keys = all_keys(samples);
   for (const auto& [label, members] : by_label) {
     std::vector<const Configuration*> configurations;
-    for (const Sample* one : members) configurations.push_back(&one->configuration);
+    for (const Sample* sample : members) configurations.push_back(&sample->configuration);
     const std::string prefix = "methods." + label + ".";
     std::vector<std::string> own = {"method"};  // two scenarios may give one label to two methods
     std::copy_if(keys.begin(), keys.end(), std::back_inserter(own), [&](const std::string& key) {
       return key.rfind(prefix, 0) == 0 && !is_ignored(key, ignored);
     });
     own = distinguishing_keys(configurations, own);
-    for (Sample* one : members) {
+    for (Sample* sample : members) {
       std::vector<std::string> variant;
       for (const std::string& key : own)
         variant.push_back(assignment(is_method_option(key) ? key.substr(prefix.size()) : key,
-                                     one->configuration.value(key)));
-      one->group = variant.empty() ? label : fmt::format("{} ({})", label, join(variant));
+                                     sample->configuration.value(key)));
+      sample->group = variant.empty() ? label : fmt::format("{} ({})", label, join(variant));
     }
   }
 }
@@ -301,7 +301,7 @@ void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vec
     notes.push_back(cases_that(without.size(), "has", "have") + " no " + key +
                     ", left out: " + named_few(without, kMostNamed));
   samples.erase(
-      std::remove_if(samples.begin(), samples.end(), [](const auto& one) { return one.group.empty(); }),
+      std::remove_if(samples.begin(), samples.end(), [](const auto& item) { return item.group.empty(); }),
       samples.end());
 }
 
@@ -355,7 +355,7 @@ Json point_of(const Configuration& configuration, const std::vector<std::string>
 }
 
 void order_by_seed(Samples& samples) {
-  const auto seed_of = [](const RunCase& one) { return one.record->value("seed", Json()); };
+  const auto seed_of = [](const RunCase& run_case) { return run_case.record->value("seed", Json()); };
   for (RowSample& row : samples.rows)
     for (GroupSample& group : row.groups)
       std::stable_sort(group.cases.begin(), group.cases.end(),

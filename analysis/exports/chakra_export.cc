@@ -151,21 +151,22 @@ class Exporter {
     for (std::size_t r = 0; r < graphs_.size(); ++r)
       if (times_.count({step, static_cast<std::int64_t>(r)}) > 0 || !sits_out(posted, static_cast<int>(r)))
         compute_until(step, r);
-    for (const Operation& one : posted)
-      if (one.rule->overlap_steps == 0) exchange(one, [&](std::size_t r) -> Ids& { return graphs_[r].last; });
+    for (const Operation& operation : posted)
+      if (operation.rule->overlap_steps == 0)
+        exchange(operation, [&](std::size_t r) -> Ids& { return graphs_[r].last; });
     if (const auto due = pending_.find(step); due != pending_.end()) {
       for (std::size_t r = 0; r < graphs_.size(); ++r)
         graphs_[r].last.insert(graphs_[r].last.end(), due->second[r].begin(), due->second[r].end());
       pending_.erase(due);
     }
-    for (const Operation& one : posted)
-      if (one.rule->overlap_steps > 0) post_overlapped(one);
+    for (const Operation& operation : posted)
+      if (operation.rule->overlap_steps > 0) post_overlapped(operation);
   }
 
   // Without a row of the step, its compute goes on to the next one.
   static bool sits_out(const std::vector<Operation>& posted, int replica) {
-    return std::any_of(posted.begin(), posted.end(), [replica](const Operation& one) {
-      return std::count(one.groups.begin(), one.groups.end(), std::vector<int>{replica}) > 0;
+    return std::any_of(posted.begin(), posted.end(), [replica](const Operation& operation) {
+      return std::count(operation.groups.begin(), operation.groups.end(), std::vector<int>{replica}) > 0;
     });
   }
 
@@ -183,40 +184,40 @@ class Exporter {
 
   // Each member's nodes follow, and then replace, what `front` has for it.
   template <typename Front>
-  void exchange(const Operation& one, const Front& front) {
-    std::vector<std::vector<int>> groups = one.groups;
+  void exchange(const Operation& operation, const Front& front) {
+    std::vector<std::vector<int>> groups = operation.groups;
     if (groups.empty()) {
       groups.emplace_back(graphs_.size());
       std::iota(groups[0].begin(), groups[0].end(), 0);
     }
     for (const std::vector<int>& group : groups) {
       if (group.size() < 2) continue;
-      const std::string name = fmt::format("{} of step {}", one.rule->name, one.post_step);
-      if (!is_messages(one.rule->collective)) {
+      const std::string name = fmt::format("{} of step {}", operation.rule->name, operation.post_step);
+      if (!is_messages(operation.rule->collective)) {
         for (const int r : group)
-          front(as_index(r)) = {graphs_[as_index(r)].collective(name, type_of(one.rule->collective),
-                                                                one.bytes, front(as_index(r)))};
+          front(as_index(r)) = {graphs_[as_index(r)].collective(name, type_of(operation.rule->collective),
+                                                                operation.bytes, front(as_index(r)))};
       } else {
-        average(one, name, group, front);
+        average(operation, name, group, front);
       }
     }
   }
 
   // net/collectives/: `pair` and `send` swap all tensors at once; `serial` and `root` go tensor by tensor.
   template <typename Front>
-  void average(const Operation& one, const std::string& name, const std::vector<int>& group,
+  void average(const Operation& operation, const std::string& name, const std::vector<int>& group,
                const Front& front) {
-    const auto tensors = static_cast<std::int64_t>(one.rule->payload.size());
-    const std::string& collective = one.rule->collective;
+    const auto tensors = static_cast<std::int64_t>(operation.rule->payload.size());
+    const std::string& collective = operation.rule->collective;
     const std::int64_t parts = collective == "pair" || collective == "send" ? 1 : tensors;
     for (std::int64_t part = 0; part < parts; ++part) {
-      const Piece piece{parts == 1 ? name : name + ", " + one.rule->payload[as_index(part)].tensor,
-                        one.bytes * (part + 1) / parts - one.bytes * part / parts,
-                        tag(one) * std::max<std::int64_t>(1, tensors) + part};
+      const Piece piece{parts == 1 ? name : name + ", " + operation.rule->payload[as_index(part)].tensor,
+                        operation.bytes * (part + 1) / parts - operation.bytes * part / parts,
+                        tag(operation) * std::max<std::int64_t>(1, tensors) + part};
       if (collective == "root")
         gather_and_return(piece, group, front);
       else
-        swap(piece, group, one.targets, front);
+        swap(piece, group, operation.targets, front);
     }
   }
 
@@ -265,21 +266,21 @@ class Exporter {
                                          piece.tag, piece.bytes, after);
   }
 
-  void post_overlapped(const Operation& one) {
-    if (one.await_step > trace_.context.steps) return;
+  void post_overlapped(const Operation& operation) {
+    if (operation.await_step > trace_.context.steps) return;
     std::vector<Ids> fronts;
     for (const Graph& graph : graphs_) fronts.push_back(graph.last);
     const std::vector<Ids> before = fronts;
-    exchange(one, [&](std::size_t r) -> Ids& { return fronts[r]; });
-    std::vector<Ids>& pending = pending_[one.await_step];
+    exchange(operation, [&](std::size_t r) -> Ids& { return fronts[r]; });
+    std::vector<Ids>& pending = pending_[operation.await_step];
     pending.resize(graphs_.size());
     for (std::size_t r = 0; r < graphs_.size(); ++r)
       if (fronts[r] != before[r]) pending[r].insert(pending[r].end(), fronts[r].begin(), fronts[r].end());
   }
 
-  std::int64_t tag(const Operation& one) const {
-    const auto rule = static_cast<std::int64_t>(one.rule - trace_.plan.rules.data());
-    return one.post_step * static_cast<std::int64_t>(trace_.plan.rules.size()) + rule;
+  std::int64_t tag(const Operation& operation) const {
+    const auto rule = static_cast<std::int64_t>(operation.rule - trace_.plan.rules.data());
+    return operation.post_step * static_cast<std::int64_t>(trace_.plan.rules.size()) + rule;
   }
 
   std::string folder_;

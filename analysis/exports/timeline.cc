@@ -240,7 +240,9 @@ void write_timeline(const std::string& case_folder, const TimelineOptions& optio
   if (extent.sampled) {
     notes.sampled = sampled_in_words(extent);
     transfers.erase(std::remove_if(transfers.begin(), transfers.end(),
-                                   [&](const DrawnTransfer& one) { return one.step > extent.last_step; }),
+                                   [&](const DrawnTransfer& drawn_transfer) {
+                                     return drawn_transfer.step > extent.last_step;
+                                   }),
                     transfers.end());
   }
   TimelineWriter out(options.format == TimelineFormat::kGzip ? file + ".gz" : file, notes, extent.replicas);

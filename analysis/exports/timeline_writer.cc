@@ -58,13 +58,13 @@ class Lanes {
 // Steps of the load of each replica's link: +rate where a message starts, −rate where it ends.
 using Steps = std::map<std::int64_t, std::map<Nanoseconds, std::pair<double, int>>>;
 
-void add_load(std::int64_t replica, const DrawnTransfer& one, Steps& steps) {
-  const double rate =
-      8e3 * static_cast<double>(one.bytes) / static_cast<double>(one.end - one.start);  // Mb/s
-  auto& start = steps[replica][one.start];
+void add_load(std::int64_t replica, const DrawnTransfer& drawn_transfer, Steps& steps) {
+  const double rate = 8e3 * static_cast<double>(drawn_transfer.bytes) /
+                      static_cast<double>(drawn_transfer.end - drawn_transfer.start);  // Mb/s
+  auto& start = steps[replica][drawn_transfer.start];
   start.first += rate;
   ++start.second;
-  auto& end = steps[replica][one.end];
+  auto& end = steps[replica][drawn_transfer.end];
   end.first -= rate;
   --end.second;
 }
@@ -193,19 +193,22 @@ void draw_transfers(std::vector<DrawnTransfer> transfers, TimelineWriter& out) {
   Lanes senders(kSend, "send", out), receivers(kReceive, "receive", out);
   Steps sent, received;
   std::int64_t id = 0;
-  for (const DrawnTransfer& one : transfers) {
-    if (one.end <= one.start) continue;
-    const int from_lane = senders.take(one.from, one.start, one.end),
-              to_lane = receivers.take(one.to, one.start, one.end);
-    const Json arguments = {{"step", one.step}, {"bytes", one.bytes}};
-    out.slice(one.from, from_lane, fmt::format("{} to {}", one.exchange, one.to), one.start, one.end,
-              arguments);
-    out.slice(one.to, to_lane, fmt::format("{} from {}", one.exchange, one.from), one.start, one.end,
-              arguments);
+  for (const DrawnTransfer& drawn_transfer : transfers) {
+    if (drawn_transfer.end <= drawn_transfer.start) continue;
+    const int from_lane = senders.take(drawn_transfer.from, drawn_transfer.start, drawn_transfer.end),
+              to_lane = receivers.take(drawn_transfer.to, drawn_transfer.start, drawn_transfer.end);
+    const Json arguments = {{"step", drawn_transfer.step}, {"bytes", drawn_transfer.bytes}};
+    out.slice(drawn_transfer.from, from_lane,
+              fmt::format("{} to {}", drawn_transfer.exchange, drawn_transfer.to), drawn_transfer.start,
+              drawn_transfer.end, arguments);
+    out.slice(drawn_transfer.to, to_lane,
+              fmt::format("{} from {}", drawn_transfer.exchange, drawn_transfer.from), drawn_transfer.start,
+              drawn_transfer.end, arguments);
     // A nanosecond before the end is still inside of the slice.
-    out.arrow(++id, one.from, from_lane, one.start, one.to, to_lane, one.end - 1);
-    add_load(one.from, one, sent);
-    add_load(one.to, one, received);
+    out.arrow(++id, drawn_transfer.from, from_lane, drawn_transfer.start, drawn_transfer.to, to_lane,
+              drawn_transfer.end - 1);
+    add_load(drawn_transfer.from, drawn_transfer, sent);
+    add_load(drawn_transfer.to, drawn_transfer, received);
   }
   draw_loads(sent, "sending", out);
   draw_loads(received, "receiving", out);

@@ -191,16 +191,16 @@ std::vector<Threshold> thresholds_of(const std::vector<Json>& claims, const std:
          {std::pair("at_least", "at least "), std::pair("at_most", "at most "), std::pair("equals", "")}) {
       if (!claim.contains(bound)) continue;
       const Json where = claim.value("where", Json::object());
-      Threshold one;
-      one.y = claim[bound];
-      one.name = fmt::format("claimed: {}{}", words, format_number(one.y));
+      Threshold threshold;
+      threshold.y = claim[bound];
+      threshold.name = fmt::format("claimed: {}{}", words, format_number(threshold.y));
       const auto place = where.contains(x) ? axis_value(where[x]) : std::nullopt;
-      one.at_one_x = place.has_value();
-      if (place) one.x = place->number;
+      threshold.at_one_x = place.has_value();
+      if (place) threshold.x = place->number;
       const bool known = std::any_of(thresholds.begin(), thresholds.end(), [&](const Threshold& other) {
-        return other.name == one.name && other.at_one_x == one.at_one_x && other.x == one.x;
+        return other.name == threshold.name && other.at_one_x == threshold.at_one_x && other.x == threshold.x;
       });
-      if (!known) thresholds.push_back(one);
+      if (!known) thresholds.push_back(threshold);
     }
   return thresholds;
 }

@@ -63,7 +63,7 @@ std::vector<RunDirectory> runs_of(const std::vector<RunDirectory>& runs, const S
   std::set<const Json*> chosen;
   for (const RowSample& row : samples.rows)
     for (const GroupSample& group : row.groups)
-      for (const RunCase& one : group.cases) chosen.insert(one.record);
+      for (const RunCase& run_case : group.cases) chosen.insert(run_case.record);
   std::vector<RunDirectory> some = runs;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     some[i].records.clear();

@@ -34,7 +34,7 @@ std::vector<double> all_y(const LinePlot& plot, bool with_intervals) {
   for (const Line& line : plot.lines)
     for (const LinePoint& point : line.possible)
       if (with_intervals) values.insert(values.end(), {point.low, point.high});
-  for (const Threshold& one : plot.thresholds) values.push_back(one.y);
+  for (const Threshold& threshold : plot.thresholds) values.push_back(threshold.y);
   return values;
 }
 
@@ -96,12 +96,14 @@ std::vector<std::string> line_plots(const LinePlot& plot, const std::string& x, 
 
 void add_threshold_plots(const LinePlot& plot, const AxisScale& x_scale, const AxisScale& y_scale,
                          std::vector<std::string>& plots) {
-  for (const Threshold& one : plot.thresholds) {
-    const std::string x = format_number(one.x / x_scale.divisor), y = format_number(one.y / y_scale.divisor);
+  for (const Threshold& threshold : plot.thresholds) {
+    const std::string x = format_number(threshold.x / x_scale.divisor),
+                      y = format_number(threshold.y / y_scale.divisor);
     const std::string look =
-        one.at_one_x ? fmt::format("'+' using ({}):({}) every ::0::0 with points pt 2 ps 1.2 lw 1.5", x, y)
-                     : y + " with lines dt 2 lw 1.2";
-    plots.push_back(fmt::format("{} lc rgb '#000000' title {}", look, figure_text(one.name)));
+        threshold.at_one_x
+            ? fmt::format("'+' using ({}):({}) every ::0::0 with points pt 2 ps 1.2 lw 1.5", x, y)
+            : y + " with lines dt 2 lw 1.2";
+    plots.push_back(fmt::format("{} lc rgb '#000000' title {}", look, figure_text(threshold.name)));
   }
 }
 

@@ -45,11 +45,11 @@ constexpr LossAxis kAxes[] = {{"loss-time", "time_s", "simulated time", "s"},
 
 std::vector<Json> curves_of(const GroupSample& group, const FigureContext& context) {
   std::vector<Json> curves;
-  for (const RunCase& one : group.cases) {
-    const std::string folder = one.run->case_folder(*one.record);
+  for (const RunCase& run_case : group.cases) {
+    const std::string folder = run_case.run->case_folder(*run_case.record);
     try {
       if (const std::string torn = cut_off(folder + "/metrics.csv"); !torn.empty()) throw RunError(torn);
-      const Json curve = curve_of(folder, one.run->train_folder(*one.record), kCurvePoints);
+      const Json curve = curve_of(folder, run_case.run->train_folder(*run_case.record), kCurvePoints);
       if (curve.is_object() && !curve["step"].empty()) curves.push_back(curve);
     } catch (const RunError& error) {
       context.notes->push_back(error.what() + std::string("; its curve is left out"));
@@ -65,7 +65,7 @@ bool has_values(const Json& list) {
 // Seeds that were evaluated at the same steps; else there is no mean, and the first alone is drawn.
 bool same_steps(const std::vector<Json>& curves) {
   return std::all_of(curves.begin(), curves.end(),
-                     [&](const Json& one) { return one["step"] == curves[0]["step"]; });
+                     [&](const Json& entry) { return entry["step"] == curves[0]["step"]; });
 }
 
 double mean_at(const std::vector<Json>& curves, const char* key, std::size_t i) {
@@ -131,8 +131,8 @@ std::vector<std::string> bits_axis(const Extent& losses) {
 
 bool are_byte_tokens(const RowSample& row) {
   for (const GroupSample& group : row.groups)
-    for (const RunCase& one : group.cases)
-      if (!has_byte_tokens(one.run->manifest.value("scenario", Json::object()))) return false;
+    for (const RunCase& run_case : group.cases)
+      if (!has_byte_tokens(run_case.run->manifest.value("scenario", Json::object()))) return false;
   return true;
 }
 
@@ -148,8 +148,8 @@ std::vector<std::string> loss_plots(const std::vector<FigureSeries>& series, con
 
 constexpr std::size_t kMostSteps = 1000;
 
-void add_times(const RunCase& one, std::vector<double>& times) {
-  const std::string folder = one.run->case_folder(*one.record), file = folder + "/exchanges.csv";
+void add_times(const RunCase& run_case, std::vector<double>& times) {
+  const std::string folder = run_case.run->case_folder(*run_case.record), file = folder + "/exchanges.csv";
   if (!std::filesystem::exists(file)) return;
   if (const std::string torn = cut_off(file); !torn.empty()) throw RunError(torn);
   for (ExchangeTable rows(folder); rows.next();)
@@ -158,10 +158,10 @@ void add_times(const RunCase& one, std::vector<double>& times) {
 
 std::vector<double> sorted_times(const GroupSample& group, const FigureContext& context) {
   std::vector<double> times;
-  for (const RunCase& one : group.cases) {
+  for (const RunCase& run_case : group.cases) {
     const std::size_t before = times.size();
     try {
-      add_times(one, times);
+      add_times(run_case, times);
     } catch (const RunError& error) {
       times.resize(before);
       context.notes->push_back(error.what() + std::string("; its exchanges are left out"));
@@ -230,7 +230,7 @@ std::string hatch_rows(const Rectangle& bar, const Part& part, const std::string
 std::vector<Part> parts_of(const RowSample& row) {
   bool has_stages = false;
   for (const GroupSample& group : row.groups)
-    for (const RunCase& one : group.cases) has_stages |= one.record->contains("bubble_time_s");
+    for (const RunCase& run_case : group.cases) has_stages |= run_case.record->contains("bubble_time_s");
   std::vector<Part> parts;
   for (const Part& part : kParts)
     if (has_stages || !part.is_of_stages) parts.push_back(part);
@@ -243,8 +243,8 @@ std::vector<double> shares_of(const GroupSample& group, const std::vector<Part>&
   double sum = 0;
   for (const Part& part : parts) {
     std::vector<double> values;
-    for (const RunCase& one : group.cases)
-      if (const auto value = value_at(*one.record, part.path)) values.push_back(*value);
+    for (const RunCase& run_case : group.cases)
+      if (const auto value = value_at(*run_case.record, part.path)) values.push_back(*value);
     if (values.empty() && !part.is_of_stages) return {};
     shares.push_back(values.empty() ? 0 : mean(values));
     sum += shares.back();
@@ -275,7 +275,7 @@ std::vector<Figure> loss_figures(const RowSample& row, const FigureContext& cont
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool is_known =
           !curves[i].empty() && std::all_of(curves[i].begin(), curves[i].end(),
-                                            [&](const Json& one) { return has_values(one[axis.key]); });
+                                            [&](const Json& entry) { return has_values(entry[axis.key]); });
       if (!is_known) continue;
       groups.push_back(i);
       if (const double end = mean_at(curves[i], axis.key, curves[i][0]["step"].size() - 1); end > 0)

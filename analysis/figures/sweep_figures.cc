@@ -30,8 +30,8 @@ std::vector<Entry> entries_of(const std::vector<RowSample>& rows, const std::str
   for (const RowSample& row : rows)
     for (const GroupSample& group : row.groups) {
       Entry entry{row.point, group.label, {}, group.cases.size()};
-      for (const RunCase& one : group.cases)
-        if (const auto value = value_at(*one.record, metric)) entry.values.push_back(*value);
+      for (const RunCase& run_case : group.cases)
+        if (const auto value = value_at(*run_case.record, metric)) entry.values.push_back(*value);
       // A mean over the seeds that reached a target would leave out the slowest.
       if (!entry.values.empty() && entry.values.size() == entry.cases) entries.push_back(std::move(entry));
     }
@@ -81,7 +81,8 @@ std::vector<Line> lines_of(const std::vector<const Entry*>& entries, const std::
   std::map<std::string, int> variants;
   for (const Entry* entry : entries) {
     const std::string name = line_name(*entry, x);
-    auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& one) { return one.name == name; });
+    auto line = std::find_if(lines.begin(), lines.end(),
+                             [&](const Line& line_here) { return line_here.name == name; });
     if (line == lines.end()) {
       lines.push_back({name,
                        fmt::format("seeds: {}", entry->values.size()),

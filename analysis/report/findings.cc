@@ -53,7 +53,8 @@ std::vector<Measured> measured(const std::vector<MethodCases>& methods, const st
 // "0.41 s with noloco, 3.4 s with diloco and 4 s with ddp"
 std::string listed(const std::vector<Measured>& all) {
   std::vector<std::string> parts;
-  for (const Measured& one : all) parts.push_back(fmt::format("{} with {}", one.text, one.method));
+  for (const Measured& measured : all)
+    parts.push_back(fmt::format("{} with {}", measured.text, measured.method));
   return enumeration(parts, "and");
 }
 

@@ -75,10 +75,10 @@ std::optional<Bottleneck> bottleneck_of(const std::vector<NetworkLink>& links) {
   int alike = -1;  // itself
   for (std::size_t i = 0; i < links.size(); ++i)
     for (std::size_t k = 0; k < 2; ++k) {
-      const LinkDirectionLoad& one = links[i].directions[k];
-      if (one.busy_s == 0 || one.busy_s < 0.99 * longest_s) continue;
+      const LinkDirectionLoad& link_direction_load = links[i].directions[k];
+      if (link_direction_load.busy_s == 0 || link_direction_load.busy_s < 0.99 * longest_s) continue;
       ++alike;
-      if (!worst || one.full() > links[worst->link].directions[worst->direction].full())
+      if (!worst || link_direction_load.full() > links[worst->link].directions[worst->direction].full())
         worst = Bottleneck{i, k, 0};
     }
   if (worst) worst->alike = alike;

@@ -18,12 +18,13 @@ const char* direction_name(std::size_t direction) {
 Json bottleneck_json(const std::vector<NetworkLink>& links) {
   const std::optional<Bottleneck> worst = bottleneck_of(links);
   if (!worst) return nullptr;
-  const LinkDirectionLoad& one = links[worst->link].directions[worst->direction];
-  return {{"link", links[worst->link].name},
-          {"direction", direction_name(worst->direction)},
-          {"busy_s", six_digits(one.busy_s)},
-          {"full", one.rate_bps ? Json(six_digits(one.full())) : Json(nullptr)},
-          {"alike", worst->alike}};
+  const LinkDirectionLoad& link_direction_load = links[worst->link].directions[worst->direction];
+  return {
+      {"link", links[worst->link].name},
+      {"direction", direction_name(worst->direction)},
+      {"busy_s", six_digits(link_direction_load.busy_s)},
+      {"full", link_direction_load.rate_bps ? Json(six_digits(link_direction_load.full())) : Json(nullptr)},
+      {"alike", worst->alike}};
 }
 
 Json direction_json(const LinkDirectionLoad& direction) {
@@ -53,17 +54,18 @@ std::vector<DirectionPlace> by_busy_time(const std::vector<NetworkLink>& links,
     for (std::size_t k = 0; k < 2; ++k)
       if (links[i].directions[k].bytes > 0) used.push_back({i, k});
   const bool trunks_first = worst && links[worst->link].is_trunk();
-  const auto is_worst = [&](const DirectionPlace& one) {
-    return worst && one.link == worst->link && one.direction == worst->direction;
+  const auto is_worst = [&](const DirectionPlace& direction_place) {
+    return worst && direction_place.link == worst->link && direction_place.direction == worst->direction;
   };
   std::stable_sort(used.begin(), used.end(), [&](const DirectionPlace& a, const DirectionPlace& b) {
     if (is_worst(a) != is_worst(b)) return is_worst(a);
     const bool trunk_a = trunks_first && links[a.link].is_trunk(),
                trunk_b = trunks_first && links[b.link].is_trunk();
     if (trunk_a != trunk_b) return trunk_a;
-    const LinkDirectionLoad &one = links[a.link].directions[a.direction],
+    const LinkDirectionLoad &link_direction_load = links[a.link].directions[a.direction],
                             &other = links[b.link].directions[b.direction];
-    return one.busy_s != other.busy_s ? one.busy_s > other.busy_s : one.full() > other.full();
+    return link_direction_load.busy_s != other.busy_s ? link_direction_load.busy_s > other.busy_s
+                                                      : link_direction_load.full() > other.full();
   });
   return used;
 }
@@ -104,18 +106,18 @@ Json link_table(const std::string& case_folder, std::size_t count) {
   const std::optional<Bottleneck> worst = bottleneck_of(links);
   const std::vector<DirectionPlace> used = by_busy_time(links, worst);
   const double total =
-      std::accumulate(used.begin(), used.end(), 0., [&](double sum, const DirectionPlace& one) {
-        return sum + links[one.link].directions[one.direction].bytes;
+      std::accumulate(used.begin(), used.end(), 0., [&](double sum, const DirectionPlace& direction_place) {
+        return sum + links[direction_place.link].directions[direction_place.direction].bytes;
       });
   Json table = {{"total_bytes", six_digits(total)},
                 {"used", used.size()},
                 {"has_bottleneck", worst.has_value()},
                 {"rows", Json::array()}};
   for (std::size_t i = 0; i < std::min(count, used.size()); ++i) {
-    const LinkDirectionLoad& one = links[used[i].link].directions[used[i].direction];
+    const LinkDirectionLoad& link_direction_load = links[used[i].link].directions[used[i].direction];
     table["rows"].push_back({links[used[i].link].name, direction_name(used[i].direction),
-                             six_digits(one.bytes), six_digits(one.busy_s),
-                             six_digits_or_null(one.rate_bps)});
+                             six_digits(link_direction_load.bytes), six_digits(link_direction_load.busy_s),
+                             six_digits_or_null(link_direction_load.rate_bps)});
   }
   return table;
 }

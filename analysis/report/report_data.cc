@@ -205,44 +205,44 @@ class Networks {
   Json all_ = Json::array();
 };
 
-void add_times(const std::string& folder, const Detail& detail, Json& one, Json& problems) {
+void add_times(const std::string& folder, const Detail& detail, Json& entry, Json& problems) {
   SyncTimes times;
-  one["sync"] = or_null(
+  entry["sync"] = or_null(
       [&] {
         times = sync_times(folder);
         return sync_distribution(times);
       },
       problems);
-  one["replicas"] = or_null([&] { return times_of_replicas(folder, times, detail.lanes); }, problems);
+  entry["replicas"] = or_null([&] { return times_of_replicas(folder, times, detail.lanes); }, problems);
 }
 
 Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail,
                Networks& networks, Json& problems) {
   const std::string folder = run.case_folder(record), training = run.train_folder(record);
-  Json one = {{"run", run_index},
-              {"case", record.value("case", "")},
-              {"status", record.value("status", "")},
-              {"method", record.value("method", "")},
-              {"label", record.value("label", record.value("method", ""))},
-              {"variant", method_variant(record)},
-              {"point", sweep_point(record)},
-              {"seed", record.value("seed", Json())},
-              {"swept", record.value("swept", Json::object())},
-              {"exchanges", record.value("exchanges", Json())},
-              {"numbers", chart_numbers(record)}};
+  Json entry = {{"run", run_index},
+                {"case", record.value("case", "")},
+                {"status", record.value("status", "")},
+                {"method", record.value("method", "")},
+                {"label", record.value("label", record.value("method", ""))},
+                {"variant", method_variant(record)},
+                {"point", sweep_point(record)},
+                {"seed", record.value("seed", Json())},
+                {"swept", record.value("swept", Json::object())},
+                {"exchanges", record.value("exchanges", Json())},
+                {"numbers", chart_numbers(record)}};
   if (const auto target = value_at(record, "target_loss"))
-    one["target"] = {{"loss", six_digits(*target)},
-                     {"time_s", six_digits_or_null(value_at(record, "time_to_target_s"))}};
-  if (record.contains("error")) one["error"] = record["error"];
-  if (one["status"] == "done") name_cut_tables(folder, problems);
-  one["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
-  one["outer_step"] = or_null([&] { return outer_step_of(folder, detail.lanes); }, problems);
-  one["links"] = or_null([&] { return link_table(folder, detail.links); }, problems);
-  one["map"] = or_null([&] { return network_map(folder, detail.map_links); }, problems);
-  one["network"] = networks.number_of(or_null([&] { return sites_of_case(folder); }, problems));
-  one["breakdown"] = breakdown_of(record);
-  add_times(folder, detail, one, problems);
-  return one;
+    entry["target"] = {{"loss", six_digits(*target)},
+                       {"time_s", six_digits_or_null(value_at(record, "time_to_target_s"))}};
+  if (record.contains("error")) entry["error"] = record["error"];
+  if (entry["status"] == "done") name_cut_tables(folder, problems);
+  entry["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
+  entry["outer_step"] = or_null([&] { return outer_step_of(folder, detail.lanes); }, problems);
+  entry["links"] = or_null([&] { return link_table(folder, detail.links); }, problems);
+  entry["map"] = or_null([&] { return network_map(folder, detail.map_links); }, problems);
+  entry["network"] = networks.number_of(or_null([&] { return sites_of_case(folder); }, problems));
+  entry["breakdown"] = breakdown_of(record);
+  add_times(folder, detail, entry, problems);
+  return entry;
 }
 
 void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases) {
@@ -250,10 +250,10 @@ void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases)
     const std::vector<bool> best = best_values(records, metric);
     for (std::size_t i = 0; i < records.size(); ++i) {
       const std::optional<double> value = value_at(records[i], metric.path);
-      Json& one = cases[first + i];
-      one["texts"].push_back(cell_text(metric, records[i]));
-      one["values"].push_back(six_digits_or_null(value));
-      one["best"].push_back(best[i] ? 1 : 0);
+      Json& entry = cases[first + i];
+      entry["texts"].push_back(cell_text(metric, records[i]));
+      entry["values"].push_back(six_digits_or_null(value));
+      entry["best"].push_back(best[i] ? 1 : 0);
     }
   }
 }

@@ -17,7 +17,7 @@ namespace {
 std::string listed(const Json& value) {
   std::vector<std::string> parts;
   if (value.is_array()) {
-    for (const Json& one : value) parts.push_back(listed(one));
+    for (const Json& entry : value) parts.push_back(listed(entry));
     return join(parts);
   }
   if (!value.is_object()) return plain(value);

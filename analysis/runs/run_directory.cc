@@ -206,11 +206,12 @@ bool is_final(const Json& record) {
 Json fresh_record(const std::string& run_folder, const std::string& begun_folder) {
   const Json resolved = read_json_or_null(begun_folder + "/case.json");
   if (!resolved.is_object()) return nullptr;
-  const Case one = parse_case(resolved);
-  if (!is_file_name(one.name)) return nullptr;
-  const std::string folder = run_folder + "/cases/" + one.name, key = one.train ? training_key(one) : "";
+  const Case config = parse_case(resolved);
+  if (!is_file_name(config.name)) return nullptr;
+  const std::string folder = run_folder + "/cases/" + config.name,
+                    key = config.train ? training_key(config) : "";
   const std::string status = fs::exists(folder + "/done") ? "done" : "running";
-  return case_record(one, folder, key.empty() ? "" : run_folder + "/train/" + key, status, key);
+  return case_record(config, folder, key.empty() ? "" : run_folder + "/train/" + key, status, key);
 }
 
 void take(Json record, std::vector<Json>& records) {

@@ -20,13 +20,13 @@ void join_table(const std::string& run_folder, const std::string& name, const st
                 const std::vector<std::string>& case_names) {
   ReplacedFile joined(run_folder + "/" + name);
   joined.stream() << "case," << columns << '\n';
-  for (const std::string& one : case_names) {
-    const std::string file = run_folder + "/cases/" + one + "/" + name;
+  for (const std::string& text : case_names) {
+    const std::string file = run_folder + "/cases/" + text + "/" + name;
     if (!fs::exists(file)) continue;
     CsvStream rows(file, {});
     if (rows.has_header() && rows.line() != columns)
       throw DamagedFile(fmt::format("{}: has the columns {}, not {}", file, rows.line(), columns));
-    const std::string leading = csv_quoted(one) + ",";
+    const std::string leading = csv_quoted(text) + ",";
     while (rows.next()) joined.stream() << leading << rows.line() << '\n';
   }
   joined.commit();

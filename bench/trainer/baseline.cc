@@ -133,7 +133,7 @@ void print(int replicas, int steps, double seconds, std::int64_t parameters) {
 
 std::int64_t count(const Llama& model) {
   std::int64_t total = 0;
-  for (const Tensor& one : model.parameters()) total += one.numel();
+  for (const Tensor& tensor : model.parameters()) total += tensor.numel();
   return total;
 }
 

@@ -82,11 +82,11 @@ class Bench {
     accelerator_->upload();
     RandomStream stream(1, Purpose::kTrainingData);
     for (int r = 0; r < replicas; ++r) {
-      Batch one{batch, {}};
+      Batch batch_here{batch, {}};
       for (int i = 0; i < batch * (shape.context + 1); ++i)
-        one.tokens.push_back(
+        batch_here.tokens.push_back(
             static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(shape.vocabulary))));
-      batches_.push_back(one);
+      batches_.push_back(batch_here);
     }
     losses_.resize(static_cast<std::size_t>(replicas));
   }

@@ -18,11 +18,11 @@ RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const Operat
   return has_its_own || plan.takes_whole_batch ? RecoverySpec::OnFailure::kWait : recovery.on_failure;
 }
 
-bool may_lack_members(const Case& one, const OperationPlan& plan) {
-  const RecoverySpec::OnFailure policy = on_failure_of(one.recovery, plan);
+bool may_lack_members(const Case& config, const OperationPlan& plan) {
+  const RecoverySpec::OnFailure policy = on_failure_of(config.recovery, plan);
   if (policy == RecoverySpec::OnFailure::kWait) return false;
-  return !one.crashes.empty() ||
-         (policy == RecoverySpec::OnFailure::kDiscard && !one.exchange_faults.empty());
+  return !config.crashes.empty() ||
+         (policy == RecoverySpec::OnFailure::kDiscard && !config.exchange_faults.empty());
 }
 
 bool keeps_replicas_alike(const OperationPlan& plan) {

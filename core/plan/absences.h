@@ -17,7 +17,7 @@ namespace longhaul {
 RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
 // Whether an operation of the case may lack a member, or fail, while the others go on.
-bool may_lack_members(const Case& one, const OperationPlan& plan);
+bool may_lack_members(const Case& config, const OperationPlan& plan);
 
 // Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among
 // everyone. Not where weights are averaged, which brings replicas together that were apart, nor with merges,

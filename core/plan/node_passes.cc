@@ -73,20 +73,20 @@ NodePass NodePasses::step(double one_device_s) const {
   for (std::size_t part = 0; part < shares_.size(); ++part)
     for (const bool is_forward : {true, false}) {
       const double share = shares_[part] / microbatches_ * (is_forward ? 1 : backward_) / (1 + backward_);
-      const NodePass one = pass(static_cast<int>(part), is_forward, one_device_s * share);
+      const NodePass node_pass = pass(static_cast<int>(part), is_forward, one_device_s * share);
       const double passes = microbatches_ * met_[part];
-      all.seconds += passes * one.seconds;
-      all.exposed_s += passes * one.exposed_s;
-      all.bytes += passes * one.bytes;
+      all.seconds += passes * node_pass.seconds;
+      all.exposed_s += passes * node_pass.exposed_s;
+      all.bytes += passes * node_pass.bytes;
     }
   return all;
 }
 
-NodePasses node_passes(const Case& one) {
-  const WorkloadSpec& workload = one.workload;
+NodePasses node_passes(const Case& config) {
+  const WorkloadSpec& workload = config.workload;
   if (!workload.node) return {};
   const PipelinePlan plan =
-      pipeline_plan(one.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire);
+      pipeline_plan(config.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire);
   return {*workload.node, plan, workload.model, workload.tokens};
 }
 

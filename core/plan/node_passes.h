@@ -65,6 +65,6 @@ class NodePasses {
 };
 
 // Of the model that the network carries.
-NodePasses node_passes(const Case& one);
+NodePasses node_passes(const Case& config);
 
 }  // namespace longhaul

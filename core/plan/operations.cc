@@ -105,10 +105,10 @@ std::vector<std::vector<int>> drawn_targets(const OperationRule& rule, const Pla
 
 // Of a rule or a local step.
 template <typename Recurring>
-bool recurs_at(const Recurring& one, int step) {
+bool recurs_at(const Recurring& recurring, int step) {
   const bool is_in_range =
-      step >= std::max(1, one.first_step) && (one.last_step == 0 || step <= one.last_step);
-  return is_in_range && (step - one.phase) % one.every == 0 && step >= one.phase;
+      step >= std::max(1, recurring.first_step) && (recurring.last_step == 0 || step <= recurring.last_step);
+  return is_in_range && (step - recurring.phase) % recurring.every == 0 && step >= recurring.phase;
 }
 
 // Bytes from each replica to each other.
@@ -117,7 +117,7 @@ std::vector<std::int64_t> part_bytes(const OperationRule& rule, const PlanContex
       passed_columns(context.seed, rule.units, context.replicas, round_at(rule, step));
   for (std::int64_t& part : parts) {
     const std::int64_t columns = std::exchange(part, 0);
-    for (const PayloadPart& one : rule.payload) part += encoded_bytes(one.codec, columns);
+    for (const PayloadPart& payload_part : rule.payload) part += encoded_bytes(payload_part.codec, columns);
   }
   return parts;
 }

@@ -66,8 +66,8 @@ class Planned {
   void take(double begin_s, double seconds) {
     if (seconds <= 0) return;
     auto next = first_behind(begin_s);
-    const Busy one{begin_s, begin_s + seconds};
-    next = busy_.insert(next, one);
+    const Busy busy{begin_s, begin_s + seconds};
+    next = busy_.insert(next, busy);
     if (next != busy_.begin() && std::prev(next)->end_s >= next->begin_s) {
       std::prev(next)->end_s = next->end_s;
       next = std::prev(busy_.erase(next));

@@ -41,7 +41,7 @@ using Route = std::vector<Stop>;
 // kRandom: at the hop from part p to p + 1 replica r's goes on to next[r], `next` a permutation drawn from
 // (seed, step, microbatch, p). Those that leave part p + 1 out are dealt out there too.
 std::vector<Route> paths_of(const PipelinePlan& plan, std::uint64_t seed, int replicas, int step,
-                           int microbatch);
+                            int microbatch);
 
 // That of one replica, with every routing but kRandom.
 Route straight_path(const PipelinePlan& plan, std::uint64_t seed, int step, int microbatch, int home);

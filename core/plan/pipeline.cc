@@ -358,12 +358,12 @@ void read_partial(const Json& json, PipelinePlan& plan) {
     throw InputError("pipeline.partial.orders", "found " + found.dump(),
                      "for each micro-batch what it meets at each place of the model, -1 for nothing");
   };
-  for (const Json& one : partial.at("orders")) {
+  for (const Json& entry : partial.at("orders")) {
     std::vector<int> order;
-    for (const std::int64_t part : one.get<std::vector<std::int64_t>>())
+    for (const std::int64_t part : entry.get<std::vector<std::int64_t>>())
       order.push_back(part < plan.part_count() ? static_cast<int>(std::max<std::int64_t>(part, -1))
                                                : plan.part_count());
-    if (!is_order(plan, order)) refuse(one);
+    if (!is_order(plan, order)) refuse(entry);
     plan.orders.push_back(std::move(order));
   }
   if (!plan.orders.empty() && static_cast<int>(plan.orders.size()) != plan.microbatches)
@@ -388,12 +388,12 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
   plan.backward = json.at("backward");
   plan.blocks = json.at("blocks");
   std::int64_t end = 0;
-  for (const Json& one : json.at("parts")) {
-    const Json &layers = one.at("layers"), &columns = one.at("columns");
-    plan.parts.push_back({layers.at(0), layers.at(1), {columns.at(0), columns.at(1)}, one.at("share")});
+  for (const Json& entry : json.at("parts")) {
+    const Json &layers = entry.at("layers"), &columns = entry.at("columns");
+    plan.parts.push_back({layers.at(0), layers.at(1), {columns.at(0), columns.at(1)}, entry.at("share")});
     const PipelinePart& part = plan.parts.back();
     if (part.columns.begin != end || part.columns.end < end || !(part.share >= 0 && part.share <= 1))
-      throw InputError("pipeline.parts", "found " + one.dump(),
+      throw InputError("pipeline.parts", "found " + entry.dump(),
                        "parts one behind another, each with its share of the work");
     end = part.columns.end;
   }

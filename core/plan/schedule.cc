@@ -45,8 +45,8 @@ void read_merge(const Json& json, const OperationPlan& plan, const PlanContext& 
     throw InputError("merge", fmt::format("found {}", merge.number), fmt::format("{}, the next one", count));
   ++count;
   int last = -1;
-  for (const Json& one : json.at("contributions")) {
-    const Merge::Contribution made{one.at(0), one.at(1), one.at(2)};
+  for (const Json& entry : json.at("contributions")) {
+    const Merge::Contribution made{entry.at(0), entry.at(1), entry.at(2)};
     if (made.replica <= last || made.replica >= context.replicas)
       throw InputError("contributions", fmt::format("found replica {}", made.replica),
                        fmt::format("ascending, 0 to {}, each at most once", context.replicas - 1));
@@ -102,8 +102,8 @@ std::vector<std::vector<int>> sitting_out(const Operation& drawn, const std::vec
   std::vector<std::vector<int>> alone;
   for (const std::vector<int>& group : drawn.groups) {
     if (group.size() != 1 || !schedule.absences.computes(group[0], drawn.post_step)) continue;
-    const bool has_met = std::any_of(met.begin(), met.end(), [&](const std::vector<int>& one) {
-      return std::find(one.begin(), one.end(), group[0]) != one.end();
+    const bool has_met = std::any_of(met.begin(), met.end(), [&](const std::vector<int>& items) {
+      return std::find(items.begin(), items.end(), group[0]) != items.end();
     });
     if (!has_met) alone.push_back(group);
   }

@@ -53,16 +53,17 @@ void check_columns(const Columns& columns, std::int64_t parameters) {
 // A matrix as [offset, stride, rows, row_stride, width].
 Json to_json(const HiddenUnits& units) {
   Json json = {{"count", units.count}, {"matrices", Json::array()}};
-  for (const UnitColumns& one : units.matrices)
-    json["matrices"].push_back({one.offset, one.stride, one.rows, one.row_stride, one.width});
+  for (const UnitColumns& unit_columns : units.matrices)
+    json["matrices"].push_back({unit_columns.offset, unit_columns.stride, unit_columns.rows,
+                                unit_columns.row_stride, unit_columns.width});
   return json;
 }
 
 HiddenUnits units_from(const Json& json, std::int64_t parameters) {
   HiddenUnits units{json.at("count"), {}};
   double columns = 0;
-  for (const Json& one : json.at("matrices")) {
-    units.matrices.push_back({one.at(0), one.at(1), one.at(2), one.at(3), one.at(4)});
+  for (const Json& entry : json.at("matrices")) {
+    units.matrices.push_back({entry.at(0), entry.at(1), entry.at(2), entry.at(3), entry.at(4)});
     const UnitColumns& matrix = units.matrices.back();
     for (const std::int64_t number :
          {matrix.offset, matrix.stride, matrix.rows, matrix.row_stride, matrix.width})
@@ -240,7 +241,7 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
   for (const Json& units : json.value("units", Json::array()))
     rule.units.push_back(units_from(units, context.parameters));
   std::int64_t units = 0;
-  for (const HiddenUnits& one : rule.units) units += one.count;
+  for (const HiddenUnits& hidden_units : rule.units) units += hidden_units.count;
   if (units > kMostUnits)
     throw InputError("units", fmt::format("found {} together", units), fmt::format("at most {}", kMostUnits));
   if (rule.kind == OperationKind::kAllToAll && rule.units.empty())
@@ -407,7 +408,8 @@ void read_bits(const Json& json, Trace& trace) {
   std::vector<std::vector<int>> bits;
   for (const std::vector<std::int64_t>& of_replica : found) {
     fits &= static_cast<int>(of_replica.size()) == trace.plan.pipeline.hop_count();
-    for (const std::int64_t one : of_replica) fits &= one >= by_bits->fewest && one <= by_bits->most();
+    for (const std::int64_t number : of_replica)
+      fits &= number >= by_bits->fewest && number <= by_bits->most();
     bits.emplace_back(of_replica.begin(), of_replica.end());
   }
   if (!fits)

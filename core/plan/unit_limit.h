@@ -1,5 +1,5 @@
-// How many hidden units there may be in all layers together: they are dealt one by one in each round, which of
-// so many takes a second. A model of 405 billion parameters has 7 million.
+// How many hidden units there may be in all layers together: they are dealt one by one in each round, which
+// of so many takes a second. A model of 405 billion parameters has 7 million.
 #pragma once
 
 #include <cstdint>

@@ -128,15 +128,15 @@ void compress(const Json& options, const PlannedModel& model, OperationRule& rul
   rule.collective = "all-gather";
 }
 
-void check_compression(const Case& one) {
-  const Json& options = one.method.options;
+void check_compression(const Case& config) {
+  const Json& options = config.method.options;
   const Json& codec = options.at("codec");
   if (codec.is_object() && codec.contains("top_k") && codec["top_k"].at("kept") > codec["top_k"].at("chunk"))
     throw InputError(
         "method.codec.top_k.kept",
         fmt::format("found {} of {}", codec["top_k"]["kept"].dump(), codec["top_k"]["chunk"].dump()),
         "at most all of a chunk");
-  if (codec.is_object() && codec.contains("low_rank") && !one.workload.model)
+  if (codec.is_object() && codec.contains("low_rank") && !config.workload.model)
     throw InputError("method.codec.low_rank", "found with workload.parameters", "another codec",
                      "or give workload.model: low rank needs the matrices of the model");
   if (options.at("error_feedback") != "classic" && options.at("feedback_decay") != 1)

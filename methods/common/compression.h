@@ -31,6 +31,6 @@ Codec codec_of(const Json& options, const PlannedModel& model, const Columns& co
 void compress(const Json& options, const PlannedModel& model, OperationRule& rule);
 
 // Throws InputError where the options contradict each other.
-void check_compression(const Case& one);
+void check_compression(const Case& config);
 
 }  // namespace longhaul

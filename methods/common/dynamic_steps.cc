@@ -10,17 +10,17 @@
 namespace longhaul {
 namespace {
 
-bool is_asked_for(const Case& one) {
-  return one.method.options.value("dynamic_steps", false);
+bool is_asked_for(const Case& config) {
+  return config.method.options.value("dynamic_steps", false);
 }
 
 // How long a replica's step takes, in proportion to each other's. What the devices of a node say to each
 // other takes all of them the same.
-std::vector<double> nominal_times(const Case& one) {
-  std::vector<double> times = one.workload.step_time_factors;
-  if (!one.workload.node) return times;
-  const NodePasses passes = node_passes(one);
-  for (double& time : times) time = passes.step(one.workload.step_time.mean_s() * time).seconds;
+std::vector<double> nominal_times(const Case& config) {
+  std::vector<double> times = config.workload.step_time_factors;
+  if (!config.workload.node) return times;
+  const NodePasses passes = node_passes(config);
+  for (double& time : times) time = passes.step(config.workload.step_time.mean_s() * time).seconds;
   return times;
 }
 
@@ -36,29 +36,29 @@ Node dynamic_steps_option() {
           "take H");
 }
 
-DynamicSteps dynamic_steps_of(const Case& one) {
-  if (!is_asked_for(one)) return {};
-  check_dynamic_steps(one);
-  const int every = one.method.options.at("inner_steps");
+DynamicSteps dynamic_steps_of(const Case& config) {
+  if (!is_asked_for(config)) return {};
+  check_dynamic_steps(config);
+  const int every = config.method.options.at("inner_steps");
   if (every < 1)  // of a case.json that no longhaul has written
     throw InputError("method.inner_steps", fmt::format("found {}", every), "at least 1");
-  return dynamic_steps(every, nominal_times(one));
+  return dynamic_steps(every, nominal_times(config));
 }
 
-void check_dynamic_steps(const Case& one) {
-  if (!is_asked_for(one) || !one.pipeline.has_stages()) return;
+void check_dynamic_steps(const Case& config) {
+  if (!is_asked_for(config) || !config.pipeline.has_stages()) return;
   throw InputError("method.dynamic_steps",
-                   fmt::format("found true with {} pipeline stages", one.pipeline.stages),
+                   fmt::format("found true with {} pipeline stages", config.pipeline.stages),
                    "one stage, or false", "the stages of a replica may differ in speed");
 }
 
-std::vector<std::string> dynamic_steps_warnings(const Case& one) {
-  if (!is_asked_for(one)) return {};
-  const DynamicSteps steps = dynamic_steps_of(one);
-  if (!steps.is_on() && one.swept.contains("workload.step_time_factors")) return {};
+std::vector<std::string> dynamic_steps_warnings(const Case& config) {
+  if (!is_asked_for(config)) return {};
+  const DynamicSteps steps = dynamic_steps_of(config);
+  if (!steps.is_on() && config.swept.contains("workload.step_time_factors")) return {};
   if (!steps.is_on())
-    return {one.name + ": dynamic_steps changes nothing, since all replicas are equally fast"};
-  const std::vector<double> times = nominal_times(one);
+    return {config.name + ": dynamic_steps changes nothing, since all replicas are equally fast"};
+  const std::vector<double> times = nominal_times(config);
   const double round = steps.every * *std::min_element(times.begin(), times.end());
   const auto late =
       std::find_if(times.begin(), times.end(), [round](double time) { return time > round * (1 + 1e-12); });
@@ -66,7 +66,7 @@ std::vector<std::string> dynamic_steps_warnings(const Case& one) {
   return {fmt::format(
       "{}: a step of replica {} takes longer than {} of the fastest one, so that all wait for it in "
       "each round; a larger inner_steps helps",
-      one.name, late - times.begin(), steps.every)};
+      config.name, late - times.begin(), steps.every)};
 }
 
 }  // namespace longhaul

@@ -15,9 +15,9 @@ Node dynamic_steps_option();
 // Those of the case, by its step_time_factors and what the devices of a node say to each other: what else
 // slows a replica down, as faults or drawn step times, is not known beforehand. Off for a method without the
 // option.
-DynamicSteps dynamic_steps_of(const Case& one);
-void check_dynamic_steps(const Case& one);  // one stage
+DynamicSteps dynamic_steps_of(const Case& config);
+void check_dynamic_steps(const Case& config);  // one stage
 // Where they change nothing, and where one step of a replica takes longer than the fastest's whole round.
-std::vector<std::string> dynamic_steps_warnings(const Case& one);
+std::vector<std::string> dynamic_steps_warnings(const Case& config);
 
 }  // namespace longhaul

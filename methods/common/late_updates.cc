@@ -32,20 +32,20 @@ double late_heavy_ball_lr_bound(double momentum) {
   return 1 - momentum;
 }
 
-std::vector<std::string> late_update_warnings(const Case& one, double fresh) {
-  return late_update_warnings(one, fresh,
-                              late_outer_lr_bound(one.method.options.at("outer_momentum"), fresh));
+std::vector<std::string> late_update_warnings(const Case& config, double fresh) {
+  return late_update_warnings(config, fresh,
+                              late_outer_lr_bound(config.method.options.at("outer_momentum"), fresh));
 }
 
-std::vector<std::string> late_update_warnings(const Case& one, double fresh, double bound) {
-  const Json& options = one.method.options;
+std::vector<std::string> late_update_warnings(const Case& config, double fresh, double bound) {
+  const Json& options = config.method.options;
   const double lr = options.at("outer_lr"), momentum = options.at("outer_momentum");
   if (lr < bound) return {};
   return {
       fmt::format("{}: outer_lr {} is not below {}, where late outer gradients swing up at outer_momentum {} "
                   "when {} % of "
                   "them are not late",
-                  one.name, format_number(lr), format_number(std::floor(bound * 100) / 100),
+                  config.name, format_number(lr), format_number(std::floor(bound * 100) / 100),
                   format_number(momentum), format_number(std::round(1000 * fresh) / 10))};
 }
 

@@ -23,7 +23,7 @@ double late_outer_lr_bound(double momentum, double fresh);
 double late_heavy_ball_lr_bound(double momentum);
 
 // Of a case with outer_lr and outer_momentum: a warning where the rate is not below the bound.
-std::vector<std::string> late_update_warnings(const Case& one, double fresh);
-std::vector<std::string> late_update_warnings(const Case& one, double fresh, double bound);
+std::vector<std::string> late_update_warnings(const Case& config, double fresh);
+std::vector<std::string> late_update_warnings(const Case& config, double fresh, double bound);
 
 }  // namespace longhaul

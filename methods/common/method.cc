@@ -92,40 +92,43 @@ OperationRule all_reduce_rule(const char* name, const char* tensor, const Json& 
   return rule;
 }
 
-std::vector<std::string> overlap_warnings(const Case& one) {
-  const Json& options = one.method.options;
+std::vector<std::string> overlap_warnings(const Case& config) {
+  const Json& options = config.method.options;
   if (options.at("overlap_backward") == 0 || options.at("buckets") > 1) return {};
-  return {one.name + ": with one bucket nothing overlaps with the backward pass: it is released at its end"};
+  return {config.name +
+          ": with one bucket nothing overlaps with the backward pass: it is released at its end"};
 }
 
-void check_exchanging(const Case& one) {
-  if (one.replicas < 2)
-    throw InputError("replicas", fmt::format("found 1 with method \"{}\", which exchanges", one.method.label),
+void check_exchanging(const Case& config) {
+  if (config.replicas < 2)
+    throw InputError("replicas",
+                     fmt::format("found 1 with method \"{}\", which exchanges", config.method.label),
                      "at least 2", "for a single replica use method \"independent\"");
 }
 
-void check_inner_steps(const Case& one) {
-  check_exchanging(one);
-  const int inner = one.method.options.at("inner_steps");
-  if (inner > one.steps())
+void check_inner_steps(const Case& config) {
+  check_exchanging(config);
+  const int inner = config.method.options.at("inner_steps");
+  if (inner > config.steps())
     throw InputError("method.inner_steps",
-                     fmt::format("found {}, but there are only {} steps", inner, one.steps()),
+                     fmt::format("found {}, but there are only {} steps", inner, config.steps()),
                      "at most the number of steps", "the first outer step is after inner_steps steps");
 }
 
-void check_own_optimizer(const Case& one) {
-  if (one.train && one.train->optimizer.name == InnerOptimizer::kMuon)
+void check_own_optimizer(const Case& config) {
+  if (config.train && config.train->optimizer.name == InnerOptimizer::kMuon)
     throw InputError(
-        "train.optimizer.name", fmt::format("found \"muon\" with method \"{}\"", one.method.label), "adamw",
+        "train.optimizer.name", fmt::format("found \"muon\" with method \"{}\"", config.method.label),
+        "adamw",
         "the method has an optimizer of its own, which takes lr, betas, weight_decay and clip from there");
 }
 
-void check_groups(const Case& one) {
-  const int size = one.method.options.at("group_size");
-  if (one.replicas < size)
+void check_groups(const Case& config) {
+  const int size = config.method.options.at("group_size");
+  if (config.replicas < size)
     throw InputError(
         "replicas",
-        fmt::format("found {} with groups of {} (method \"{}\")", one.replicas, size, one.method.label),
+        fmt::format("found {} with groups of {} (method \"{}\")", config.replicas, size, config.method.label),
         fmt::format("at least {}", size), "a group needs that many: or make method.group_size smaller");
 }
 

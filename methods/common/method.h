@@ -26,9 +26,9 @@ struct Method {
   std::vector<Node> options;
   OperationPlan (*plan)(const MethodSpec& method, const PlannedModel& model);
   // Throws InputError for a case that cannot be: paths are "replicas" or "method.KEY".
-  void (*check)(const Case& one);
+  void (*check)(const Case& config);
   // What a user should know before running it; empty: nothing.
-  std::vector<std::string> (*warnings)(const Case& one);
+  std::vector<std::string> (*warnings)(const Case& config);
   // The rows that a replica keeps for the method, by name (core/plan/kept_rows.h); null: none.
   std::vector<std::string> (*keeps)(const Json& options) = nullptr;
   // Its own defaults of keys of train.optimizer (core/inner_optimizer.h).
@@ -48,13 +48,13 @@ std::vector<Node> with_all_reduce(std::vector<Node> options);  // those behind a
 // An all-reduce of `tensor` every `inner_steps` steps, as these options say.
 OperationRule all_reduce_rule(const char* name, const char* tensor, const Json& options,
                               const PlannedModel& model);
-std::vector<std::string> overlap_warnings(const Case& one);
-void check_exchanging(const Case& one);   // at least 2 replicas
-void check_inner_steps(const Case& one);  // that, and method.inner_steps is at most the case's steps
+std::vector<std::string> overlap_warnings(const Case& config);
+void check_exchanging(const Case& config);   // at least 2 replicas
+void check_inner_steps(const Case& config);  // that, and method.inner_steps is at most the case's steps
 // Of a method with an optimizer of its own: train.optimizer is not muon.
-void check_own_optimizer(const Case& one);
-void check_groups(const Case& one);  // at least one group: method.group_size is at most replicas
-std::vector<std::string> no_warnings(const Case& one);
+void check_own_optimizer(const Case& config);
+void check_groups(const Case& config);  // at least one group: method.group_size is at most replicas
+std::vector<std::string> no_warnings(const Case& config);
 
 // Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,
 // section 2.1). `count` parts, 1 to as many as there are layers: layer l is in part l mod count (the paper's

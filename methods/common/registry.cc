@@ -33,8 +33,8 @@ OperationPlan method_plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 // Where times decide whose stage a micro-batch meets, stages of all replicas must be the same.
-void check_routing(const Case& one, const OperationPlan& plan) {
-  if (one.pipeline.routing != MicrobatchRouting::kThroughput) return;
+void check_routing(const Case& config, const OperationPlan& plan) {
+  if (config.pipeline.routing != MicrobatchRouting::kThroughput) return;
   const bool are_alike =
       !plan.rules.empty() && std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
         return rule.before_optimizer && rule.every == 1 && rule.grouping == Grouping::kEveryone &&
@@ -43,24 +43,24 @@ void check_routing(const Case& one, const OperationPlan& plan) {
   if (!are_alike)
     throw InputError(
         "pipeline.routing",
-        fmt::format("found \"throughput\" with train and method \"{}\"", one.method.label),
+        fmt::format("found \"throughput\" with train and method \"{}\"", config.method.label),
         "\"straight\" or \"random\"; or a method that averages all gradients at each step, as ddp",
         "times decide the paths, so that a training could only follow them where all replicas "
         "have the same weights; without train it is replayed with every method");
 }
 
 // The replay takes its bytes from the training, and each replica's.
-void check_learned_bits(const Case& one, const OperationPlan& plan) {
-  if (!one.pipeline.boundary.learned) return;
+void check_learned_bits(const Case& config, const OperationPlan& plan) {
+  if (!config.pipeline.boundary.learned) return;
   if (plan.takes_whole_batch)
     throw InputError(
-        "pipeline.activations", fmt::format("found \"learned\" with method \"{}\"", one.method.label),
+        "pipeline.activations", fmt::format("found \"learned\" with method \"{}\"", config.method.label),
         "a method that trains all replicas", "one worker trains for all, so that the others have no gates");
   if (timing_matters(plan))
     throw InputError("pipeline.activations",
                      fmt::format("found \"learned\", but in method \"{}\" times decide who takes part in an "
                                  "operation, so that the replay comes before the training",
-                                 one.method.label),
+                                 config.method.label),
                      "formats that are given");
 }
 
@@ -93,94 +93,96 @@ std::vector<std::string> rows_kept_by(const MethodSpec& method) {
   return keeps ? keeps(method.options) : std::vector<std::string>();
 }
 
-OperationPlan plan_of(const Case& one) {
-  const WorkloadSpec& workload = one.workload;
+OperationPlan plan_of(const Case& config) {
+  const WorkloadSpec& workload = config.workload;
   PlannedModel model{workload.parameters, {}, workload.wire};
   if (workload.model) model = planned_model(*workload.model, workload.wire);
   model.parameters = workload.parameters;
   OperationPlan plan = with_stages(
-      method_plan(one.method, model),
-      pipeline_plan(one.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire),
+      method_plan(config.method, model),
+      pipeline_plan(config.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire),
       model);
-  plan.dynamic_steps = dynamic_steps_of(one);
+  plan.dynamic_steps = dynamic_steps_of(config);
   return plan;
 }
 
-OperationPlan trained_plan_of(const Case& one) {
-  const ModelShape& shape = one.train->model;
-  const PlannedModel model = planned_model(shape, one.workload.wire);
-  const std::int64_t tokens = std::int64_t{one.train->batch} * shape.context;
-  OperationPlan plan =
-      with_stages(method_plan(one.method, model),
-                  pipeline_plan(one.pipeline, shape, shape.parameters(), tokens, one.workload.wire), model);
-  plan.dynamic_steps = dynamic_steps_of(one);
-  check_routing(one, plan);
-  check_learned_bits(one, plan);
+OperationPlan trained_plan_of(const Case& config) {
+  const ModelShape& shape = config.train->model;
+  const PlannedModel model = planned_model(shape, config.workload.wire);
+  const std::int64_t tokens = std::int64_t{config.train->batch} * shape.context;
+  OperationPlan plan = with_stages(
+      method_plan(config.method, model),
+      pipeline_plan(config.pipeline, shape, shape.parameters(), tokens, config.workload.wire), model);
+  plan.dynamic_steps = dynamic_steps_of(config);
+  check_routing(config, plan);
+  check_learned_bits(config, plan);
   return plan;
 }
 
-Case trained_case(Case one) {
-  const OperationPlan plan = trained_plan_of(one);
-  if (plan.has_own_data) one.train->shards = one.replicas;
-  if (!plan.takes_whole_batch) return one;
-  one.train->streams = one.replicas;
-  one.train->batch *= one.replicas;  // core/case.cc has checked that it can be
-  one.replicas = 1;
-  return one;
+Case trained_case(Case config) {
+  const OperationPlan plan = trained_plan_of(config);
+  if (plan.has_own_data) config.train->shards = config.replicas;
+  if (!plan.takes_whole_batch) return config;
+  config.train->streams = config.replicas;
+  config.train->batch *= config.replicas;  // core/case.cc has checked that it can be
+  config.replicas = 1;
+  return config;
 }
 
-PlanContext plan_context(const Case& one) {
-  if (needs_sites(plan_of(one)) && static_cast<int>(one.site_of.size()) != one.replicas)
-    throw InputError("sites", fmt::format("found {} sites of {} replicas", one.site_of.size(), one.replicas),
+PlanContext plan_context(const Case& config) {
+  if (needs_sites(plan_of(config)) && static_cast<int>(config.site_of.size()) != config.replicas)
+    throw InputError("sites",
+                     fmt::format("found {} sites of {} replicas", config.site_of.size(), config.replicas),
                      "the site of every replica, for groups by sites", "longhaul run writes it");
-  return {one.seed, one.replicas, one.steps(), one.workload.parameters, one.site_of};
+  return {config.seed, config.replicas, config.steps(), config.workload.parameters, config.site_of};
 }
 
-Trace trace_of(const Case& one) {
-  Trace trace = make_trace(plan_of(one), plan_context(one));
-  trace.evaluate_every = one.train ? one.train->evaluate_every : 0;
+Trace trace_of(const Case& config) {
+  Trace trace = make_trace(plan_of(config), plan_context(config));
+  trace.evaluate_every = config.train ? config.train->evaluate_every : 0;
   return trace;
 }
 
-bool has_absences(const Case& one) {
-  return may_lack_members(one, plan_of(one));
+bool has_absences(const Case& config) {
+  return may_lack_members(config, plan_of(config));
 }
 
-bool times_decide(const Case& one) {
-  return timing_matters(plan_of(one)) || has_absences(one);
+bool times_decide(const Case& config) {
+  return timing_matters(plan_of(config)) || has_absences(config);
 }
 
-std::string training_key(const Case& one) {
-  Json method = one.method.options;
+std::string training_key(const Case& config) {
+  Json method = config.method.options;
   method.erase("label");
-  const bool do_times_decide = times_decide(one);
-  if (!do_times_decide) keep_numerics(method_named(one.method.name).options, method);
+  const bool do_times_decide = times_decide(config);
+  if (!do_times_decide) keep_numerics(method_named(config.method.name).options, method);
   // As before there was a choice: without sites a training keeps its name.
   if (method.value("pairing", "random") == "random")
     for (const char* key : {"pairing", "across_every"}) method.erase(key);
   else
-    method["sites"] = one.site_of;
+    method["sites"] = config.site_of;
   // The option alone changes nothing; the steps that follow from it do.
   method.erase("dynamic_steps");
-  if (const DynamicSteps steps = dynamic_steps_of(one); steps.is_on()) method["steps_taken"] = steps.taken;
-  Json train = one.resolved.at("train");
+  if (const DynamicSteps steps = dynamic_steps_of(config); steps.is_on()) method["steps_taken"] = steps.taken;
+  Json train = config.resolved.at("train");
   keep_numerics(train_options(), train);
-  if (one.train->precision == Precision::kFloat32) train.erase("precision");  // as before there was a choice
-  Json key = {{"seed", one.seed},
-              {"replicas", one.replicas * one.train->streams},
+  if (config.train->precision == Precision::kFloat32)
+    train.erase("precision");  // as before there was a choice
+  Json key = {{"seed", config.seed},
+              {"replicas", config.replicas * config.train->streams},
               {"method", method},
               {"train", train},
-              {"wire", to_string(one.workload.wire)},
-              {"folder", one.train->data.globs.empty() ? "" : one.folder}};
-  if (const Json pipeline = member(one.resolved, "pipeline"); !pipeline.is_null()) {
+              {"wire", to_string(config.workload.wire)},
+              {"folder", config.train->data.globs.empty() ? "" : config.folder}};
+  if (const Json pipeline = member(config.resolved, "pipeline"); !pipeline.is_null()) {
     key["pipeline"] = pipeline;
     keep_numerics(pipeline_options().children, key["pipeline"]);
   }
   if (do_times_decide)  // who takes part depends on all that takes time
     for (const char* section : {"workload", "network", "faults"})
-      if (one.resolved.contains(section)) key[section] = one.resolved[section];
-  if (has_absences(one)) key["recovery"] = member(one.resolved, "recovery");
-  return one.method.name + "-" + hex64(fnv1a(key.dump()));
+      if (config.resolved.contains(section)) key[section] = config.resolved[section];
+  if (has_absences(config)) key["recovery"] = member(config.resolved, "recovery");
+  return config.method.name + "-" + hex64(fnv1a(key.dump()));
 }
 
 }  // namespace longhaul

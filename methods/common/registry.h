@@ -22,25 +22,25 @@ std::vector<std::string> rows_kept_by(const MethodSpec& method);
 
 // Of the model that the network carries (workload), and of the one that is trained, which may be a smaller
 // stand-in for it.
-OperationPlan plan_of(const Case& one);
-OperationPlan trained_plan_of(const Case& one);
+OperationPlan plan_of(const Case& config);
+OperationPlan trained_plan_of(const Case& config);
 // As the trainer carries it out: where one worker takes the batches of all, it is one replica, and where
 // replicas have data of their own the text is cut.
-Case trained_case(Case one);
-PlanContext plan_context(const Case& one);  // of the workload
-Trace trace_of(const Case& one);
+Case trained_case(Case config);
+PlanContext plan_context(const Case& config);  // of the workload
+Trace trace_of(const Case& config);
 
 // Whether operations lack members or fail while the others go on, so that a training has to follow who was
 // there.
-bool has_absences(const Case& one);
+bool has_absences(const Case& config);
 // Whether times decide who takes part in an operation, and with it the numerics of a training: then the
 // replay comes first, and the training is of one case alone.
-bool times_decide(const Case& one);
+bool times_decide(const Case& config);
 
 // The name of a training: cases that train the same bits share one, so that a sweep over networks trains
 // once. METHOD and a hash of all that the numerics depend on. Network, step times and options that are
 // declared timing_only (core/options.h) are not in it: which collective, which pattern of messages, what
 // overlaps.
-std::string training_key(const Case& one);
+std::string training_key(const Case& config);
 
 }  // namespace longhaul

@@ -58,8 +58,9 @@ OperationPlan with_stages(OperationPlan plan, PipelinePlan pipeline, const Plann
           fmt::format("found {} with a method that deals out units of all layers", plan.pipeline.stages), "1",
           "its replicas train sub-networks that go through all layers");
     for (int stage = 0; stage < plan.pipeline.stages; ++stage)
-      if (OperationRule one = rule; restrict(one, stage, plan.pipeline.columns_of(stage), model))
-        rules.push_back(std::move(one));
+      if (OperationRule operation_rule = rule;
+          restrict(operation_rule, stage, plan.pipeline.columns_of(stage), model))
+        rules.push_back(std::move(operation_rule));
   }
   plan.rules = std::move(rules);
   return plan;

@@ -104,8 +104,8 @@ Completion fetched_completion_of(const Json& options) {
   return completion;
 }
 
-void check_waiting(const Case& one) {
-  const Json& options = one.method.options;
+void check_waiting(const Case& config) {
+  const Json& options = config.method.options;
   const bool has_quorum = options.contains("quorum");
   if (has_quorum && options["quorum"] == "all" && options.value("grace", Json("0s")) != "0s")
     throw InputError("method.grace", "found without quorum", "quorum and grace",
@@ -115,14 +115,14 @@ void check_waiting(const Case& one) {
     throw InputError("method.quorum", "found with overlap_backward", "one of them",
                      "buckets would go before it is known who takes part");
   const char* key = has_quorum ? "quorum" : "grace";
-  if (one.pipeline.has_stages())
+  if (config.pipeline.has_stages())
     throw InputError(
         fmt::format("method.{}", key),
-        fmt::format("found {} with {} pipeline stages", options[key].dump(), one.pipeline.stages),
+        fmt::format("found {} with {} pipeline stages", options[key].dump(), config.pipeline.stages),
         "one stage", "stages of one replica could meet others than the rest of it does");
-  if (has_quorum && options["quorum"].get<int>() > one.replicas)
+  if (has_quorum && options["quorum"].get<int>() > config.replicas)
     throw InputError("method.quorum", fmt::format("found {}", options["quorum"].get<int>()),
-                     fmt::format("at most {}, the replicas", one.replicas));
+                     fmt::format("at most {}, the replicas", config.replicas));
 }
 
 }  // namespace longhaul

@@ -25,6 +25,6 @@ Completion fetched_completion_of(const Json& options);
 
 // Throws InputError: with stages, where replicas are several workers; for a quorum above the replicas; for a
 // grace without a quorum where there could be one, and for a quorum with overlap_backward.
-void check_waiting(const Case& one);
+void check_waiting(const Case& config);
 
 }  // namespace longhaul

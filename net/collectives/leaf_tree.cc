@@ -142,16 +142,16 @@ class LeafTree : public Collective {
                        int index) {
     const int n = exchange.members;
     const Children children = children_of(node.boundary, n);
-    const int one = host_of(children.first, n), other = host_of(children.second, n);
+    const int number = host_of(children.first, n), other = host_of(children.second, n);
     const TreeNode parent = parent_of(node, n);
-    if (index == 0) add(round.receives, exchange, member, one, Part::kFirst);
+    if (index == 0) add(round.receives, exchange, member, number, Part::kFirst);
     if (index == 1) add(round.receives, exchange, member, other, Part::kSecond);
     if (index == 2 && parent.exists) {
       add(round.sends, exchange, member, host_of(parent, n), part_of(node, n));
       add(round.receives, exchange, member, host_of(parent, n), Part::kResult);
     }
     if (index == 3) {
-      add(round.sends, exchange, member, one, Part::kResult);
+      add(round.sends, exchange, member, number, Part::kResult);
       add(round.sends, exchange, member, other, Part::kResult);
     }
   }

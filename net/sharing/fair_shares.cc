@@ -159,9 +159,9 @@ void FairShares::solve_alone(int flow) {
   const Sharing& sharing = at(flow);
   double rate = sharing.cap;
   for (const Hop& hop : data_of(flow)) {
-    Link& one = link(hop.link);
-    one.is_dirty = false;
-    rate = std::min(rate, for_data(one));
+    Link& link_here = link(hop.link);
+    link_here.is_dirty = false;
+    rate = std::min(rate, for_data(link_here));
   }
   set_rate(flow, rate);
 }
@@ -185,8 +185,8 @@ bool FairShares::fill_equally(LinkDirection from) {
   if (component.has_caps) return false;
   filling_.begin(equal_weight_, lowest_cap_);
   for (std::size_t i = component.first_link; i < component.last_link; ++i) {
-    Link& one = link(known_links_[i]);
-    filling_.add(known_links_[i], for_data(one), one.flows.size());
+    Link& link_here = link(known_links_[i]);
+    filling_.add(known_links_[i], for_data(link_here), link_here.flows.size());
   }
   const bool is_filled = filling_.fill([&](LinkDirection full, const auto& settle) {
     for (const int flow : link(full).flows) {
@@ -276,8 +276,8 @@ void FairShares::collect(LinkDirection from) {
 double FairShares::lowest_level() const {
   double lowest = caps_.empty() ? kUnlimited : caps_.front().first;
   for (const LinkDirection direction : component_links_) {
-    const Rest& one = rest(direction);
-    if (one.weight > 0) lowest = std::min(lowest, std::max(0., one.left) / one.weight);
+    const Rest& rest_here = rest(direction);
+    if (rest_here.weight > 0) lowest = std::min(lowest, std::max(0., rest_here.left) / rest_here.weight);
   }
   return lowest;
 }
@@ -287,10 +287,10 @@ void FairShares::freeze(int flow, double level) {
   double& rate = new_rates_[as_index(flow)];
   rate = std::min(sharing.cap, sharing.weight * level);
   for (const Hop& hop : data_of(flow)) {
-    Rest& one = rest(hop.link);
-    one.left -= rate;
-    one.weight -= sharing.weight;
-    if (one.weight < 1e-9) one.weight = 0;
+    Rest& rest_here = rest(hop.link);
+    rest_here.left -= rate;
+    rest_here.weight -= sharing.weight;
+    if (rest_here.weight < 1e-9) rest_here.weight = 0;
   }
 }
 
@@ -303,10 +303,10 @@ void FairShares::fill() {
   new_rates_.resize(flows_.size());
   caps_.clear();
   for (const int flow : component_flows_) {
-    const Sharing& one = at(flow);
+    const Sharing& sharing = at(flow);
     new_rates_[as_index(flow)] = -1;
-    caps_.emplace_back(one.cap / one.weight, flow);
-    for (const Hop& hop : data_of(flow)) rest(hop.link).weight += one.weight;
+    caps_.emplace_back(sharing.cap / sharing.weight, flow);
+    for (const Hop& hop : data_of(flow)) rest(hop.link).weight += sharing.weight;
   }
   std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
   const auto is_settled = [&](int flow) { return new_rates_[as_index(flow)] >= 0; };
@@ -319,8 +319,9 @@ void FairShares::fill() {
     const double level = lowest_level(), reached = level * kSameLevel;
     full.clear();
     for (const LinkDirection direction : component_links_) {
-      const Rest& one = rest(direction);
-      if (one.weight > 0 && std::max(0., one.left) / one.weight <= reached) full.push_back(direction);
+      const Rest& rest_here = rest(direction);
+      if (rest_here.weight > 0 && std::max(0., rest_here.left) / rest_here.weight <= reached)
+        full.push_back(direction);
     }
     const auto settle = [&](int flow) {
       if (is_settled(flow)) return;
@@ -343,7 +344,7 @@ const std::vector<int>& FairShares::solve_all() {
   for (const LinkDirection direction : dirty_) link(direction).is_dirty = false;
   dirty_.clear();
   std::vector<double> capacity;
-  for (const Link& one : links_) capacity.push_back(one.capacity);
+  for (const Link& link : links_) capacity.push_back(link.capacity);
   std::vector<int> sending;
   std::vector<Flow> flows;
   for (int flow = 0; flow < static_cast<int>(flows_.size()); ++flow)
@@ -361,10 +362,10 @@ const std::vector<int>& FairShares::solve_all() {
 
 bool FairShares::is_conserving() const {
   constexpr double kRoom = 1 + 1e-6;
-  for (const Link& one : links_) {
+  for (const Link& link : links_) {
     double carried = 0;
-    for (const int flow : one.flows) carried += rate(flow);
-    if (carried > for_data(one) * kRoom) return false;
+    for (const int flow : link.flows) carried += rate(flow);
+    if (carried > for_data(link) * kRoom) return false;
   }
   for (std::size_t i = 0; i < flows_.size(); ++i)
     if (flows_[i].is_sending && rates_[i] > flows_[i].cap * kRoom) return false;

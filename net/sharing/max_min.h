@@ -110,7 +110,8 @@ class EqualFilling {
     for (const Hop* hop = first; hop != last; ++hop) {
       if (round_of(hop->link) < round) return;
       if (round_of(hop->link) == round && hop->link != full) {
-        if (std::find_if(first, hop, [&](const Hop& one) { return one.link == full; }) == hop) return;
+        if (std::find_if(first, hop, [&](const Hop& hop_here) { return hop_here.link == full; }) == hop)
+          return;
       }
     }
     const double rate = flow_weight_ * levels_.back();

@@ -18,6 +18,6 @@ struct NodePlaces {
 };
 
 // Kilometres along the great circle, on a sphere of radius 6371 km.
-double great_circle_km(const Coordinates& one, const Coordinates& other);
+double great_circle_km(const Coordinates& coordinates, const Coordinates& other);
 
 }  // namespace longhaul

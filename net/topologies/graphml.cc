@@ -31,13 +31,13 @@ struct GraphmlSpec {
   Routing routing = Routing::kLeastDelay;
 };
 
-GraphmlSpec parse(const Case& one) {
-  const Json& json = one.network.topology.options;
+GraphmlSpec parse(const Case& config) {
+  const Json& json = config.network.topology.options;
   GraphmlSpec graph;
   graph.file = json.at("file").get<std::string>();
   graph.even = json.at("replicas").is_string();
   if (!graph.even)
-    graph.placement = parse_placement(json["replicas"], one.workers(), std::string(kPath) + ".replicas");
+    graph.placement = parse_placement(json["replicas"], config.workers(), std::string(kPath) + ".replicas");
   graph.access.up = graph.access.down = parse_rate(json.at("rate"));
   graph.access.rtt = parse_duration(json.at("rtt"));
   graph.default_rate = optional_rate(json, "default_rate");
@@ -104,31 +104,31 @@ void sort_parallel_rates(const std::vector<GraphmlEdge>& edges, std::vector<doub
   }
 }
 
-Topology build(const Case& one) {
-  const GraphmlSpec spec = parse(one);
-  const GraphmlGraph graph = load_graph(spec, one.folder);
-  const Placement placement = placement_of(spec, graph, one.workers());
-  Topology topology(one.workers(), spec.routing);
+Topology build(const Case& config) {
+  const GraphmlSpec spec = parse(config);
+  const GraphmlGraph graph = load_graph(spec, config.folder);
+  const Placement placement = placement_of(spec, graph, config.workers());
+  Topology topology(config.workers(), spec.routing);
   std::map<std::string, int> router_of;
   for (const GraphmlNode& node : graph.nodes) router_of[node.name] = topology.add_router(node.name);
   std::vector<int> routers;
   for (const auto& [node, count] : placement) routers.push_back(router_of.at(node));
   attach_replicas(topology, placement, routers, spec.access,
-                  places_of_ranks(one.network.rank_order, placement, one.seed));
+                  places_of_ranks(config.network.rank_order, placement, config.seed));
   std::vector<double> rates;
   for (const GraphmlEdge& edge : graph.edges) rates.push_back(rate_of(edge, spec));
   sort_parallel_rates(graph.edges, rates);
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {
     const GraphmlEdge& edge = graph.edges[i];
-    const int first = one.workers() + edge.first, second = one.workers() + edge.second;
+    const int first = config.workers() + edge.first, second = config.workers() + edge.second;
     topology.add_link({edge.name, first, second, rates[i], rates[i], delay_of(edge, graph, spec)});
   }
   return topology;
 }
 
-NodePlaces places(const Case& one) {
+NodePlaces places(const Case& config) {
   NodePlaces places{"as the GraphML file gives them", {}};
-  for (const GraphmlNode& node : load_graph(parse(one), one.folder).nodes)
+  for (const GraphmlNode& node : load_graph(parse(config), config.folder).nodes)
     if (node.place) places.of[node.name] = *node.place;
   return places;
 }
@@ -174,7 +174,7 @@ TopologyKind graphml_topology() {
                .means("a path has the least delay, or the fewest hops")})
           .means("a network of the Internet Topology Zoo: delays from coordinates, rates from the edges");
   kind.has_sites = true;
-  kind.check = [](const Case& one) { parse(one); };
+  kind.check = [](const Case& config) { parse(config); };
   kind.build = build;
   kind.places = places;
   kind.words = words;

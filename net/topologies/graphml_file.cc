@@ -84,9 +84,9 @@ std::optional<double> number_of(const Attributes& attributes, const std::string&
 class Namer {
  public:
   std::string unique(const std::string& name) {
-    std::string one = name;
-    for (int count = 2; !known_.insert(one).second; ++count) one = fmt::format("{}#{}", name, count);
-    return one;
+    std::string text = name;
+    for (int count = 2; !known_.insert(text).second; ++count) text = fmt::format("{}#{}", name, count);
+    return text;
   }
 
  private:

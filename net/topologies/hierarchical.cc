@@ -29,8 +29,8 @@ Placement parse_sites(const Json& json, int replicas) {
   return spread_evenly(std::move(sites), replicas);
 }
 
-HierarchicalSpec parse(const Case& one) {
-  const Json& json = one.network.topology.options;
+HierarchicalSpec parse(const Case& config) {
+  const Json& json = config.network.topology.options;
   const std::string path = kPath;
   HierarchicalSpec sites;
   sites.inside = parse_access_links(json.at("inside"), path + ".inside");
@@ -40,18 +40,18 @@ HierarchicalSpec parse(const Case& one) {
                      fmt::format("found {} between two sites, and {} inside one",
                                  human_duration(sites.trunk.rtt), human_duration(sites.inside.rtt)),
                      "at least inside.rtt", "the links between the sites would need a negative delay");
-  sites.placement = without_empty_sites(parse_sites(json.at("sites"), one.workers()));
+  sites.placement = without_empty_sites(parse_sites(json.at("sites"), config.workers()));
   return sites;
 }
 
-Topology build(const Case& one) {
-  const HierarchicalSpec sites = parse(one);
-  Topology topology(one.workers());
+Topology build(const Case& config) {
+  const HierarchicalSpec sites = parse(config);
+  Topology topology(config.workers());
   const int wan = topology.add_router("wan");
   std::vector<int> routers;
   for (const auto& [site, count] : sites.placement) routers.push_back(topology.add_router(site));
   attach_replicas(topology, sites.placement, routers, sites.inside,
-                  places_of_ranks(one.network.rank_order, sites.placement, one.seed));
+                  places_of_ranks(config.network.rank_order, sites.placement, config.seed));
   // A way from site to site crosses two access links of inside.rtt / 4 and two trunks.
   const double trunk_delay_s = (sites.trunk.rtt - sites.inside.rtt) / 4;
   for (const int router : routers)
@@ -94,7 +94,7 @@ TopologyKind hierarchical_topology() {
                    .means("what joins the sites")})
           .means("fast sites joined by slow links: a star of stars");
   kind.has_sites = true;
-  kind.check = [](const Case& one) { parse(one); };
+  kind.check = [](const Case& config) { parse(config); };
   kind.build = build;
   kind.words = words;
   return kind;

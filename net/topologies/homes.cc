@@ -38,8 +38,8 @@ LognormalRate parse_lognormal_rate(const Json& json) {
   return {parse_rate(json.at("median")), json.at("sigma").get<double>()};
 }
 
-HomesSpec parse(const Case& one) {
-  const Json& json = one.network.topology.options;
+HomesSpec parse(const Case& config) {
+  const Json& json = config.network.topology.options;
   return {parse_lognormal_rate(json.at("up")), parse_lognormal_rate(json.at("down")),
           parse_rate(json.at("floor")), parse_duration(json.at("rtt"))};
 }
@@ -48,12 +48,12 @@ double draw(const LognormalRate& rate, double floor, RandomStream& stream) {
   return std::max(floor, stream.lognormal(std::log(rate.median), rate.sigma));
 }
 
-Topology build(const Case& one) {
-  const HomesSpec homes = parse(one);
-  Topology topology(one.workers());
+Topology build(const Case& config) {
+  const HomesSpec homes = parse(config);
+  Topology topology(config.workers());
   const int core = topology.add_router("core");
-  for (int i = 0; i < one.workers(); ++i) {
-    RandomStream stream(one.seed, Purpose::kAccessRates, static_cast<std::uint32_t>(i));
+  for (int i = 0; i < config.workers(); ++i) {
+    RandomStream stream(config.seed, Purpose::kAccessRates, static_cast<std::uint32_t>(i));
     const double down = draw(homes.down, homes.floor, stream), up = draw(homes.up, homes.floor, stream);
     topology.add_link({topology.node_name(i) + "-core", i, core, up, down, homes.rtt / 2});
   }
@@ -91,7 +91,7 @@ TopologyKind homes_topology() {
               "homes around an unlimited core, log-normal rates up and down drawn for each replica from the "
               "seed; the defaults are what Ookla measured in the USA at the end of 2022");
   kind.why_no_order = "the rates of a home are drawn for each replica, so that homes are in random order";
-  kind.check = [](const Case& one) { parse(one); };
+  kind.check = [](const Case& config) { parse(config); };
   kind.build = build;
   kind.words = words;
   return kind;

@@ -19,8 +19,8 @@ const std::map<std::string, std::string_view>& network_files();  // embedded sce
 
 namespace {
 
-std::pair<std::string, std::string> ordered(const std::string& one, const std::string& other) {
-  return one < other ? std::make_pair(one, other) : std::make_pair(other, one);
+std::pair<std::string, std::string> ordered(const std::string& text, const std::string& other) {
+  return text < other ? std::make_pair(text, other) : std::make_pair(other, text);
 }
 
 std::vector<Node> measured_options() {
@@ -152,8 +152,8 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
   }
 }
 
-const SitePair& Matrix::between(const std::string& one, const std::string& other) const {
-  return pairs_.at(ordered(one, other));
+const SitePair& Matrix::between(const std::string& text, const std::string& other) const {
+  return pairs_.at(ordered(text, other));
 }
 
 Matrix load_matrix(const std::string& name, const std::string& folder) {

@@ -31,7 +31,7 @@ class Matrix {
   const NodePlaces& places() const { return places_; }
   const SitePair& inside() const { return inside_; }
   // Of two different sites; every pair is there once the file was read.
-  const SitePair& between(const std::string& one, const std::string& other) const;
+  const SitePair& between(const std::string& word, const std::string& other) const;
 
  private:
   std::string about_, source_;

@@ -15,41 +15,41 @@ struct MeshSpec {
   double rtt = 0;            // s
 };
 
-MeshSpec parse(const Case& one) {
-  const Json& json = one.network.topology.options;
+MeshSpec parse(const Case& config) {
+  const Json& json = config.network.topology.options;
   MeshSpec mesh;
   mesh.rate = optional_rate(json, "rate").value_or(mesh.rate);
   mesh.rtt = optional_duration(json, "rtt").value_or(mesh.rtt);
   for (const char* key : {"rate", "rtt"})
-    if (!json.contains(key) && !one.network.message_time)
+    if (!json.contains(key) && !config.network.message_time)
       throw InputError(std::string("network.topology.mesh.") + key, "this key is missing",
                        "rate and rtt of every link",
                        "only with network.message_time does a message not need them");
   return mesh;
 }
 
-void check(const Case& one) {
-  parse(one);
-  if (!one.network.overrides.empty())
+void check(const Case& config) {
+  parse(config);
+  if (!config.network.overrides.empty())
     throw InputError("network.overrides", "found on a mesh", "another topology",
                      "all links of a mesh are equal");
-  if (!one.network.variation.is_empty())
+  if (!config.network.variation.is_empty())
     throw InputError("network.variation", "found on a mesh",
                      "another topology, without network.message_time");
 }
 
-Topology build(const Case& one) {
+Topology build(const Case& config) {
   constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
-  if (one.workers() > kMostReplicas)
-    throw InputError("replicas", fmt::format("found {} on a mesh", one.workers()),
+  if (config.workers() > kMostReplicas)
+    throw InputError("replicas", fmt::format("found {} on a mesh", config.workers()),
                      fmt::format("at most {}", kMostReplicas), "a mesh has a link for every pair");
-  const MeshSpec mesh = parse(one);
-  Topology topology(one.workers());
-  if (one.network.fidelity != "packet") {
+  const MeshSpec mesh = parse(config);
+  Topology topology(config.workers());
+  if (config.network.fidelity != "packet") {
     topology.make_mesh(mesh.rate, mesh.rtt / 2);
     return topology;
   }
-  for (int second = 1; second < one.workers(); ++second)
+  for (int second = 1; second < config.workers(); ++second)
     for (int first = 0; first < second; ++first)
       topology.add_link({topology.node_name(first) + "-" + topology.node_name(second), first, second,
                          mesh.rate, mesh.rate, mesh.rtt / 2});

@@ -26,8 +26,8 @@ struct RegionsSpec {
   std::optional<double> connections_gain;
 };
 
-RegionsSpec parse(const Case& one) {
-  const Json& json = one.network.topology.options;
+RegionsSpec parse(const Case& config) {
+  const Json& json = config.network.topology.options;
   const std::string path = kPath;
   RegionsSpec regions;
   regions.matrix = json.at("matrix").get<std::string>();
@@ -48,20 +48,20 @@ RegionsSpec parse(const Case& one) {
   }
   if (json.contains("sites"))
     throw InputError(path + ".sites", "found beside a placement by counts", "only with replicas \"even\"");
-  regions.placement = parse_placement(json["replicas"], one.workers(), path + ".replicas");
+  regions.placement = parse_placement(json["replicas"], config.workers(), path + ".replicas");
   return regions;
 }
 
-Link trunk_between(const Topology& topology, int one, int other, const SitePair& measured, double inside_rtt,
-                   double rate) {
-  const std::string name = topology.node_name(one) + "-" + topology.node_name(other);
+Link trunk_between(const Topology& topology, int number, int other, const SitePair& measured,
+                   double inside_rtt, double rate) {
+  const std::string name = topology.node_name(number) + "-" + topology.node_name(other);
   const double delay_s = measured.rtt / 2 - inside_rtt / 2;  // both access links are inside_rtt / 4 each
   if (delay_s < 0)
     throw InputError(std::string(kPath) + ".matrix",
                      fmt::format("{} has a round trip of {}, inside a site {}", name,
                                  human_duration(measured.rtt), human_duration(inside_rtt)),
                      "no two sites nearer than two replicas at one site", "lower inside.rtt of the matrix");
-  return {name, one, other, rate, rate, delay_s};
+  return {name, number, other, rate, rate, delay_s};
 }
 
 void join_sites(Topology& topology, const std::vector<int>& routers, const Matrix& matrix, double rate) {
@@ -95,24 +95,24 @@ Placement placement_of(const RegionsSpec& regions, const Matrix& matrix, int rep
   return without_empty_sites(regions.even ? spread_evenly(std::move(sites), replicas) : std::move(sites));
 }
 
-Topology build(const Case& one) {
-  const RegionsSpec regions = parse(one);
-  const Matrix matrix = load_matrix(regions.matrix, one.folder);
-  const Placement placement = placement_of(regions, matrix, one.workers());
-  Topology topology(one.workers());
+Topology build(const Case& config) {
+  const RegionsSpec regions = parse(config);
+  const Matrix matrix = load_matrix(regions.matrix, config.folder);
+  const Placement placement = placement_of(regions, matrix, config.workers());
+  Topology topology(config.workers());
   std::vector<int> routers;
   for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
   attach_replicas(topology, placement, routers, {regions.rate, regions.rate, matrix.inside().rtt},
-                  places_of_ranks(one.network.rank_order, placement, one.seed));
+                  places_of_ranks(config.network.rank_order, placement, config.seed));
   join_sites(topology, routers, matrix, regions.trunk);
   topology.set_connection_caps(
       topology.site_of(),
-      caps_between(placement, matrix, part_of_each(regions, one.network.tcp.connections)));
+      caps_between(placement, matrix, part_of_each(regions, config.network.tcp.connections)));
   return topology;
 }
 
-NodePlaces places(const Case& one) {
-  return load_matrix(parse(one).matrix, one.folder).places();
+NodePlaces places(const Case& config) {
+  return load_matrix(parse(config).matrix, config.folder).places();
 }
 
 std::string words(const Json& regions) {
@@ -151,7 +151,7 @@ TopologyKind regions_topology() {
                    "has measured (one public run gained 3.1 with 8)")})
           .means("replicas placed at sites with measured round-trip times and single-connection throughputs");
   kind.has_sites = true;
-  kind.check = [](const Case& one) { parse(one); };
+  kind.check = [](const Case& config) { parse(config); };
   kind.build = build;
   kind.places = places;
   kind.words = words;

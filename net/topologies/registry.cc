@@ -106,25 +106,25 @@ std::string topologies_with_sites() {
   return enumeration(names(true), "or");
 }
 
-void check_topology_options(const Case& one) {
-  const TopologySpec& topology = one.network.topology;
+void check_topology_options(const Case& config) {
+  const TopologySpec& topology = config.network.topology;
   check_declared(topology_named(topology.name).options, topology.options,
                  std::string(kTopologyPath) + "." + topology.name);
 }
 
-void check_topology(const Case& one) {
-  const TopologyKind& kind = topology_named(one.network.topology.name);
-  kind.check(one);
-  check_rank_order(one.network.rank_order, kind);
-  if (one.network.message_time && !kind.takes_message_time)  // it is the whole time of a message
+void check_topology(const Case& config) {
+  const TopologyKind& kind = topology_named(config.network.topology.name);
+  kind.check(config);
+  check_rank_order(config.network.rank_order, kind);
+  if (config.network.message_time && !kind.takes_message_time)  // it is the whole time of a message
     throw InputError("network.message_time", "found on a topology that has measured times of its own",
                      kTakesMessageTime);
 }
 
-Topology build_topology(const Case& one) {
-  check_topology(one);
-  Topology topology = topology_named(one.network.topology.name).build(one);
-  apply_overrides(one.network.overrides, topology);
+Topology build_topology(const Case& config) {
+  check_topology(config);
+  Topology topology = topology_named(config.network.topology.name).build(config);
+  apply_overrides(config.network.overrides, topology);
   for (const Link& link : topology.links()) check_link(link);
   check_connected(topology);
   return topology;

@@ -25,12 +25,12 @@ struct TopologyKind {
   bool takes_message_time = false;
   // Throws InputError (JSON path, without a file) where values of the section contradict each other or what
   // stands beside it. Reads no files.
-  void (*check)(const Case& one) = nullptr;
+  void (*check)(const Case& config) = nullptr;
   // The network without its overrides. Throws InputError as check(), and for a file or a site that cannot be
   // found.
-  Topology (*build)(const Case& one) = nullptr;
+  Topology (*build)(const Case& config) = nullptr;
   // Where its nodes stand, for a map; none: it does not know. Throws InputError as build().
-  NodePlaces (*places)(const Case& one) = nullptr;
+  NodePlaces (*places)(const Case& config) = nullptr;
   // The section as a part of a sentence, for the report. Says what it can where keys are missing.
   std::string (*words)(const Json& section) = nullptr;
 
@@ -55,15 +55,15 @@ std::string topologies_with_sites();
 
 // All that can be wrong about the topology of a case and what stands beside it in the section network,
 // without reading a file. Throws InputError (JSON path, without a file).
-void check_topology(const Case& one);
+void check_topology(const Case& config);
 
 // Of a case from a file, which another program may have written: throws InputError where its section is not
 // as declared. core/, which reads the rest of a case, knows no topology.
-void check_topology_options(const Case& one);
+void check_topology_options(const Case& config);
 
 // The network of a case, with its overrides. Throws InputError (JSON path, without a file) for what does not
 // exist (a site, a matrix, a graph file, a link) and for what cannot be: an impossible delay, a rate of 0, a
 // graph that falls apart. Not for the rank order "optimized" (placed_topology() in replay/optimized_order.h).
-Topology build_topology(const Case& one);
+Topology build_topology(const Case& config);
 
 }  // namespace longhaul

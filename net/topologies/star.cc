@@ -10,24 +10,24 @@
 namespace longhaul {
 namespace star {
 
-AccessLinks parse(const Case& one) {
-  return parse_access_links(one.network.topology.options, "network.topology.star");
+AccessLinks parse(const Case& config) {
+  return parse_access_links(config.network.topology.options, "network.topology.star");
 }
 
 // On a star a drawn time is the load that the message puts on its links, so that sharing is all the network
 // adds.
-void check(const Case& one) {
-  const AccessLinks star = parse(one);
-  if (one.network.message_time && star.rtt > 0)
+void check(const Case& config) {
+  const AccessLinks star = parse(config);
+  if (config.network.message_time && star.rtt > 0)
     throw InputError("network.message_time", "found on a star with an rtt of " + human_duration(star.rtt),
                      kTakesMessageTime, "the drawn time is the whole time of a message, latency included");
 }
 
-Topology build(const Case& one) {
-  const AccessLinks star = parse(one);
-  Topology topology(one.workers());
+Topology build(const Case& config) {
+  const AccessLinks star = parse(config);
+  Topology topology(config.workers());
   const int core = topology.add_router("core");
-  for (int i = 0; i < one.workers(); ++i)
+  for (int i = 0; i < config.workers(); ++i)
     topology.add_link({topology.node_name(i) + "-core", i, core, star.up, star.down, star.rtt / 4});
   return topology;
 }

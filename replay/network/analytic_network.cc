@@ -30,18 +30,18 @@ void BusyTimes::count_until(std::int64_t horizon_ns) {
     const auto i = as_index(direction);
     std::sort(open_[i].begin(), open_[i].end());
     std::vector<Interval> merged;
-    for (const Interval& one : open_[i])
-      if (merged.empty() || one.first > merged.back().second)
-        merged.push_back(one);
+    for (const Interval& interval : open_[i])
+      if (merged.empty() || interval.first > merged.back().second)
+        merged.push_back(interval);
       else
-        merged.back().second = std::max(merged.back().second, one.second);
+        merged.back().second = std::max(merged.back().second, interval.second);
     std::int64_t busy_ns = 0;
     open_[i].clear();
-    for (const Interval& one : merged)
-      if (one.second < horizon_ns)
-        busy_ns += one.second - one.first;
+    for (const Interval& interval : merged)
+      if (interval.second < horizon_ns)
+        busy_ns += interval.second - interval.first;
       else
-        open_[i].push_back(one);
+        open_[i].push_back(interval);
     loads_[i].busy_s += static_cast<double>(busy_ns) / 1e9;
     if (!open_[i].empty()) still_used.push_back(direction);
   }

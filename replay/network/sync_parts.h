@@ -1,9 +1,10 @@
 // Where the time of a synchronization goes: the parts of done − start of one replica in one exchange.
 //
 // They are those of its critical chain. A message continues the chain of whichever of its ends was ready
-// last, and a replica that continues because of a message continues that message's chain; so the parts of a ring are
-// those of 2(n − 1) messages one after another, and a peer that is late shows as what the peer was busy with.
-// Only what lies after `start` counts. The parts of every message add up to its time, and so do the chain's.
+// last, and a replica that continues because of a message continues that message's chain; so the parts of a
+// ring are those of 2(n − 1) messages one after another, and a peer that is late shows as what the peer was
+// busy with. Only what lies after `start` counts. The parts of every message add up to its time, and so do
+// the chain's.
 #pragma once
 
 #include <string>

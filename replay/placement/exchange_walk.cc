@@ -72,14 +72,14 @@ void ExchangeWalk::enter(const Collective& collective, const GroupExchange& exch
   held_[as_index(index)] = std::move(later);
   if (member.round == rounds_) return;
   for (const Message& message : collective.round(exchange, index, member.round).sends) {
-    const Held one{index, message.peer, static_cast<double>(message.bytes), entry, member.round};
+    const Held held{index, message.peer, static_cast<double>(message.bytes), entry, member.round};
     const Member& receiver = members_[as_index(message.peer)];
     if (!collective.awaits_receiver())
-      send(one, -1);
+      send(held, -1);
     else if (receiver.round >= member.round)
-      send(one, receiver.entries[as_index(member.round)]);
+      send(held, receiver.entries[as_index(member.round)]);
     else
-      held_[as_index(message.peer)].push_back(one);
+      held_[as_index(message.peer)].push_back(held);
   }
 }
 

@@ -76,9 +76,9 @@ class TwoOpt {
 
 }  // namespace
 
-bool is_better(const PlaceCost& one, const PlaceCost& other) {
-  if (one.seconds < other.seconds * (1 - kRounding)) return true;
-  return one.seconds <= other.seconds && one.mean_s < other.mean_s * (1 - kRounding);
+bool is_better(const PlaceCost& place_cost, const PlaceCost& other) {
+  if (place_cost.seconds < other.seconds * (1 - kRounding)) return true;
+  return place_cost.seconds <= other.seconds && place_cost.mean_s < other.mean_s * (1 - kRounding);
 }
 
 std::vector<int> best_of_all(const std::vector<int>& places, const PlaceObjective& objective) {

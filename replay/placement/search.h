@@ -19,7 +19,7 @@ constexpr int kMostExact = 8;
 struct PlaceCost {
   double seconds = 0, mean_s = 0;
 };
-bool is_better(const PlaceCost& one, const PlaceCost& other);
+bool is_better(const PlaceCost& place_cost, const PlaceCost& other);
 
 // Of the site of each worker.
 using PlaceObjective = std::function<PlaceCost(const std::vector<int>& site_of)>;

@@ -71,9 +71,9 @@ class StepObjective::StageExchange {
       for (const std::vector<int>& group : groups) {
         std::vector<int> sites;
         for (const int replica : group) sites.push_back(site_of[as_index(replica)]);
-        const Times one = of_group(sites, paths, walked);
-        round.last_s = std::max(round.last_s, one.last_s);
-        round.mean_s += one.mean_s / static_cast<double>(groups.size());
+        const Times times = of_group(sites, paths, walked);
+        round.last_s = std::max(round.last_s, times.last_s);
+        round.mean_s += times.mean_s / static_cast<double>(groups.size());
       }
       mean.last_s += round.last_s / static_cast<double>(groups_.size());
       mean.mean_s += round.mean_s / static_cast<double>(groups_.size());
@@ -146,12 +146,12 @@ class StepObjective::StageExchange {
   std::map<std::vector<int>, Times> known_;            // by sites
 };
 
-StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const SitePaths& paths)
-    : plan_(plan), paths_(paths), replicas_(one.replicas), stages_(plan.pipeline.stages) {
-  const std::vector<double>& factors = one.workload.step_time_factors;
-  for (int worker = 0; worker < one.workers(); ++worker) {
+StepObjective::StepObjective(const Case& config, const OperationPlan& plan, const SitePaths& paths)
+    : plan_(plan), paths_(paths), replicas_(config.replicas), stages_(plan.pipeline.stages) {
+  const std::vector<double>& factors = config.workload.step_time_factors;
+  for (int worker = 0; worker < config.workers(); ++worker) {
     const auto number = as_index(worker);
-    model_s_.push_back(one.workload.step_time.mean_s() * (factors.empty() ? 1 : factors[number]));
+    model_s_.push_back(config.workload.step_time.mean_s() * (factors.empty() ? 1 : factors[number]));
     if (worker >= stages_ && model_s_[number] != model_s_[number - as_index(stages_)])
       are_replicas_alike_ = false;
   }
@@ -161,7 +161,7 @@ StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const S
   pipeline.orders.clear();
   if (pipeline.routing == MicrobatchRouting::kStraight) {
     const auto straight = [&](int microbatch) { return paths_of(pipeline, kDrawsSeed, 1, 1, microbatch); };
-    walks_.emplace_back(pipeline, 1, straight, node_passes(one));
+    walks_.emplace_back(pipeline, 1, straight, node_passes(config));
   } else {
     PipelinePlan drawn = pipeline;
     drawn.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides
@@ -171,22 +171,22 @@ StepObjective::StepObjective(const Case& one, const OperationPlan& plan, const S
       walks_.emplace_back(
           pipeline, replicas_,
           [&](int microbatch) { return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch); },
-          node_passes(one));
+          node_passes(config));
   }
-  add_operations(one);
+  add_operations(config);
 }
 
 StepObjective::~StepObjective() = default;
 
 // with_stages() leaves the rules of an operation side by side, in the order of the stages.
-void StepObjective::add_operations(const Case& one) {
-  const PlanContext context{one.seed, one.replicas, one.steps(), one.workload.parameters,
-                            std::vector<int>(as_index(one.replicas))};
+void StepObjective::add_operations(const Case& config) {
+  const PlanContext context{config.seed, config.replicas, config.steps(), config.workload.parameters,
+                            std::vector<int>(as_index(config.replicas))};
   int last_stage = stages_;
   for (const OperationRule& rule : plan_.rules) {
-    const std::vector<int> posted = posted_steps(rule, one.steps());
+    const std::vector<int> posted = posted_steps(rule, config.steps());
     if (rule.stage <= last_stage) {
-      double share = static_cast<double>(posted.size()) / one.steps();
+      double share = static_cast<double>(posted.size()) / config.steps();
       if (rule.grouping == Grouping::kTwoLevel) share /= rule.across_every;  // inside a site it costs little
       operations_.push_back({share, rule.overlap_steps, {}});
     }

@@ -37,7 +37,7 @@ namespace longhaul {
 class StepObjective {
  public:
   // All must outlive it. The plan has stages.
-  StepObjective(const Case& one, const OperationPlan& plan, const SitePaths& paths);
+  StepObjective(const Case& config, const OperationPlan& plan, const SitePaths& paths);
   ~StepObjective();
 
   // `site_of`: by worker. seconds: of a step.
@@ -58,7 +58,7 @@ class StepObjective {
     double last_s = 0, mean_s = 0;  // over replicas
   };
 
-  void add_operations(const Case& one);
+  void add_operations(const Case& config);
   Passes passes(const std::vector<int>& site_of);
   Passes straight_passes(const std::vector<int>& site_of);
   Passes drawn_passes(const std::vector<int>& site_of);

@@ -35,10 +35,10 @@ FifoQueues::FifoQueues(const TcpSpec& tcp, const Topology& topology, const FairS
     : tcp_(tcp), topology_(topology), shares_(shares), queues_(2 * topology.links().size()) {}
 
 std::unique_ptr<FifoPath> FifoQueues::add(int number, const ConnectionFacts& facts) {
-  Known one;
-  one.facts = &facts;
-  one.at = facts.data.front();
-  known_.push_back(one);
+  Known known;
+  known.facts = &facts;
+  known.at = facts.data.front();
+  known_.push_back(known);
   return std::make_unique<FlowFifoPath>(*this, number);
 }
 
@@ -62,10 +62,10 @@ void FifoQueues::sent(int number, double until_s) {
 }
 
 void FifoQueues::sends(int number, double now_s, double until_s) {
-  Known& one = known_[as_index(number)];
-  one.until_s = until_s;
-  one.at = waits_at(*one.facts);
-  Queue& there = queue(one.at);
+  Known& known = known_[as_index(number)];
+  known.until_s = until_s;
+  known.at = waits_at(*known.facts);
+  Queue& there = queue(known.at);
   if (there.until_s < now_s - kSameInstant) there.from_s = now_s;
   there.until_s = std::max(there.until_s, now_s);
 }
@@ -80,13 +80,13 @@ double FifoQueues::wait_s(LinkDirection direction, double arrival_s) const {
 
 // At least a segment: however many share a queue, a window of one segment passes.
 double FifoQueues::room(int number, double begin_s, double end_s, double level) {
-  const Known& one = known(number);
-  std::vector<Reserved>& reserved = queue(one.at).reserved;
+  const Known& known_here = known(number);
+  std::vector<Reserved>& reserved = queue(known_here.at).reserved;
   const auto is_over = [&](const Reserved& other) {
     return other.flow == number || other.until_s <= begin_s + kSameInstant;
   };
   reserved.erase(std::remove_if(reserved.begin(), reserved.end(), is_over), reserved.end());
-  double left = fifo_payload(tcp_, topology_.rate(one.at), one.facts->rtt_s);
+  double left = fifo_payload(tcp_, topology_.rate(known_here.at), known_here.facts->rtt_s);
   for (const Reserved& other : reserved) left -= other.bytes;
   const double room = std::max<double>(left, tcp_.segment);
   reserved.push_back({number, end_s, std::min(level, room)});

@@ -74,12 +74,12 @@ double FlowNetwork::cap(const FlowChannel& channel) const {
 }
 
 // The transfers of a channel are mostly equal, and the links of its path lie far from each other.
-double FlowNetwork::tail_s(Slot& one, std::int64_t bytes) const {
-  if (variation_) return variation_->tail_s(one.channel.facts(), bytes);
+double FlowNetwork::tail_s(Slot& slot, std::int64_t bytes) const {
+  if (variation_) return variation_->tail_s(slot.channel.facts(), bytes);
   const std::int64_t last = (bytes - 1) % tcp_.segment + 1;
-  if (one.tail_bytes == last) return one.tail_s;
-  one.tail_bytes = last;
-  return one.tail_s = longhaul::tail_s(topology_, one.channel.facts(), tcp_.segment, bytes);
+  if (slot.tail_bytes == last) return slot.tail_s;
+  slot.tail_bytes = last;
+  return slot.tail_s = longhaul::tail_s(topology_, slot.channel.facts(), tcp_.segment, bytes);
 }
 
 // What an instant touches is a list of channels; the next ones come from memory while one is worked on.
@@ -230,15 +230,16 @@ std::int64_t FlowNetwork::next_wake_ns() {
 void FlowNetwork::follow_variation(std::int64_t now_ns) {
   variation_->advance_to(now_ns);
   for (int number = first_slot_; number < first_slot_ + static_cast<int>(slots_.size()); ++number) {
-    Slot& one = slot(number);
-    if (!variation_->concerns(one.origin->facts)) continue;
-    if (one.channel.has_data()) {
-      one.channel.advance(seconds(now_ns));
+    Slot& slot_here = slot(number);
+    if (!variation_->concerns(slot_here.origin->facts)) continue;
+    if (slot_here.channel.has_data()) {
+      slot_here.channel.advance(seconds(now_ns));
       finish_transfers(number, now_ns);
     }
-    one.channel.follow_path(variation_->present(one.origin->facts, one.origin->source, one.origin->target));
-    if (has_losses()) one.channel.follow_loss(loss_of(one.origin->facts));
-    shares_.set_cap(number, cap(one.channel));
+    slot_here.channel.follow_path(
+        variation_->present(slot_here.origin->facts, slot_here.origin->source, slot_here.origin->target));
+    if (has_losses()) slot_here.channel.follow_loss(loss_of(slot_here.origin->facts));
+    shares_.set_cap(number, cap(slot_here.channel));
     touch(number);
   }
 }
@@ -249,50 +250,50 @@ void FlowNetwork::pass_over_moved() {
   while (events_.next_ns() != InstantQueue::kNever) {
     const int event = events_.only_next();
     if (event < 0 || event % 2 != 0) return;
-    Slot& one = slot(event / 2);
+    Slot& slot_here = slot(event / 2);
     const std::int64_t time_ns = events_.next_ns();
-    if (one.event_ns == time_ns && one.planned_ns == time_ns) return;
+    if (slot_here.event_ns == time_ns && slot_here.planned_ns == time_ns) return;
     events_.take(due_);
-    if (one.event_ns != time_ns) continue;
-    one.event_ns = InstantQueue::kNever;
+    if (slot_here.event_ns != time_ns) continue;
+    slot_here.event_ns = InstantQueue::kNever;
     set_event(event / 2);
   }
 }
 
 void FlowNetwork::look_at(int number, std::int64_t now_ns) {
-  Slot& one = slot(number);
-  if (one.event_ns != now_ns) return;
-  one.event_ns = InstantQueue::kNever;
-  if (!one.channel.has_data()) return;
-  if (one.planned_ns > now_ns) return set_event(number);
-  one.channel.advance(seconds(now_ns));
+  Slot& slot_here = slot(number);
+  if (slot_here.event_ns != now_ns) return;
+  slot_here.event_ns = InstantQueue::kNever;
+  if (!slot_here.channel.has_data()) return;
+  if (slot_here.planned_ns > now_ns) return set_event(number);
+  slot_here.channel.advance(seconds(now_ns));
   finish_transfers(number, now_ns);
   touch(number);
 }
 
 void FlowNetwork::arrive(int number, std::int64_t now_ns) {
-  Slot& one = slot(number);
-  loads_.end(one.channel.facts().data, seconds(now_ns));
-  const Arrival arrived = std::move(one.travelling.front());
-  one.travelling.pop_front();
+  Slot& slot_here = slot(number);
+  loads_.end(slot_here.channel.facts().data, seconds(now_ns));
+  const Arrival arrived = std::move(slot_here.travelling.front());
+  slot_here.travelling.pop_front();
   arrived();
 }
 
 void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
-  Slot& one = slot(number);
-  while (one.channel.has_data() && one.channel.is_first_sent()) {
-    FlowChannel::Transmission transfer = one.channel.pop(seconds(now_ns));
-    count(one.channel, transfer.bytes);
-    if (!one.channel.has_data()) --sending_;
-    const double tail = tail_s(one, transfer.bytes);
-    const std::int64_t sent_ns = std::max(now_ns, nanoseconds(one.channel.repaired_s()));
-    one.latest_arrival_ns = std::max(one.latest_arrival_ns, sent_ns + nanoseconds(tail));
+  Slot& slot_here = slot(number);
+  while (slot_here.channel.has_data() && slot_here.channel.is_first_sent()) {
+    FlowChannel::Transmission transfer = slot_here.channel.pop(seconds(now_ns));
+    count(slot_here.channel, transfer.bytes);
+    if (!slot_here.channel.has_data()) --sending_;
+    const double tail = tail_s(slot_here, transfer.bytes);
+    const std::int64_t sent_ns = std::max(now_ns, nanoseconds(slot_here.channel.repaired_s()));
+    slot_here.latest_arrival_ns = std::max(slot_here.latest_arrival_ns, sent_ns + nanoseconds(tail));
     if (transfer.parts) {
       transfer.parts->congestion_s += seconds(sent_ns - now_ns);
-      transfer.parts->latency_s += seconds(one.latest_arrival_ns - sent_ns);
+      transfer.parts->latency_s += seconds(slot_here.latest_arrival_ns - sent_ns);
     }
-    one.travelling.push_back(std::move(transfer.on_arrival));
-    events_.push(one.latest_arrival_ns, 2 * number + 1);
+    slot_here.travelling.push_back(std::move(transfer.on_arrival));
+    events_.push(slot_here.latest_arrival_ns, 2 * number + 1);
   }
 }
 
@@ -322,10 +323,10 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
   for (std::size_t i = 0; i < due_.size(); ++i) {
     prefetch(due_, i);
     const int number = due_[i];
-    Slot& one = slot(number);
+    Slot& slot_here = slot(number);
     is_touched_[as_index(number - first_slot_)] = 0;
-    if (one.channel.has_data() && one.channel.may_send())
-      one.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, seconds(now_ns));
+    if (slot_here.channel.has_data() && slot_here.channel.may_send())
+      slot_here.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, seconds(now_ns));
     plan(number, now_ns);
   }
   if (fifos_) note_bursts();
@@ -342,23 +343,24 @@ void FlowNetwork::note_bursts() {
 }
 
 void FlowNetwork::plan(int number, std::int64_t now_ns) {
-  Slot& one = slot(number);
-  const FlowChannel& channel = one.channel;
+  Slot& slot_here = slot(number);
+  const FlowChannel& channel = slot_here.channel;
   if (!channel.has_data()) {
-    one.planned_ns = InstantQueue::kNever;
+    slot_here.planned_ns = InstantQueue::kNever;
     return;
   }
   const double wait_s = channel.may_send() ? channel.next_change_s() : channel.release_s() - seconds(now_ns);
   constexpr double kLongest_s = 4e9;  // a century; in an outage, for ever
-  one.planned_ns = wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;
+  slot_here.planned_ns =
+      wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;
   set_event(number);
 }
 
 void FlowNetwork::set_event(int number) {
-  Slot& one = slot(number);
-  if (one.event_ns <= one.planned_ns) return;
-  one.event_ns = one.planned_ns;
-  events_.push(one.planned_ns, 2 * number);
+  Slot& slot_here = slot(number);
+  if (slot_here.event_ns <= slot_here.planned_ns) return;
+  slot_here.event_ns = slot_here.planned_ns;
+  events_.push(slot_here.planned_ns, 2 * number);
 }
 
 }  // namespace longhaul

@@ -82,7 +82,7 @@ class FlowNetwork : public Network {
   void set_event(int number);
   void follow_variation(std::int64_t now_ns);
   double cap(const FlowChannel& channel) const;
-  double tail_s(Slot& one, std::int64_t bytes) const;
+  double tail_s(Slot& slot, std::int64_t bytes) const;
   void prefetch(const std::vector<int>& numbers, std::size_t after) const;
   std::int64_t next_wake_ns();
 

@@ -39,7 +39,7 @@ void FlowVariation::advance_to(std::int64_t now_ns) {
 }
 
 bool FlowVariation::concerns(const ConnectionFacts& facts) const {
-  const auto is_changed = [&](LinkDirection one) { return is_changed_[as_index(one)]; };
+  const auto is_changed = [&](LinkDirection link_direction) { return is_changed_[as_index(link_direction)]; };
   return std::any_of(facts.data.begin(), facts.data.end(), is_changed) ||
          std::any_of(facts.acks.begin(), facts.acks.end(), is_changed);
 }
@@ -49,15 +49,16 @@ ConnectionFacts FlowVariation::present(const ConnectionFacts& own, int source, i
 }
 
 double FlowVariation::cap(const ConnectionFacts& facts, double rate_limit) const {
-  const bool is_way_back_open = std::all_of(facts.acks.begin(), facts.acks.end(), [&](LinkDirection one) {
-    return variation_->capacities()[as_index(one)] > 0;
-  });
+  const bool is_way_back_open = std::all_of(
+      facts.acks.begin(), facts.acks.end(),
+      [&](LinkDirection link_direction) { return variation_->capacities()[as_index(link_direction)] > 0; });
   return is_way_back_open ? rate_limit : 0;
 }
 
 std::vector<double> FlowVariation::losses(const ConnectionFacts& facts) const {
   std::vector<double> losses;
-  for (const LinkDirection one : facts.data) losses.push_back(variation_->losses()[as_index(one)]);
+  for (const LinkDirection link_direction : facts.data)
+    losses.push_back(variation_->losses()[as_index(link_direction)]);
   return losses;
 }
 

@@ -62,8 +62,9 @@ PacketNetwork::PacketNetwork(const TcpSpec& tcp, const Topology& topology,
       nodes_(tcp_, topology_, ends_, seed, loads_),
       variation_(std::move(variation)) {
   add_channels();
-  for (LinkDirection one = 0; variation_ && one < static_cast<int>(2 * topology_.links().size()); ++one)
-    apply_variation(one);
+  for (LinkDirection link_direction = 0;
+       variation_ && link_direction < static_cast<int>(2 * topology_.links().size()); ++link_direction)
+    apply_variation(link_direction);
   after(0, [this] { connect_all(); });
 }
 

@@ -22,10 +22,10 @@ std::size_t copied_by(const Json& method, int evaluate_every) {
 
 TEST(CardEvaluation, BringsNoRowsToTheHost) {
   for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}}, Json{{"name", "ddp"}}}) {
-    const std::size_t one = copied_by(method, 12), twelve = copied_by(method, 1);
-    EXPECT_GT(one, 4 * kRow * sizeof(float)) << "the last checkpoint has the weights of four replicas";
-    EXPECT_GT(twelve, one);
-    EXPECT_LT(twelve - one, kRow * sizeof(float)) << method.dump();
+    const std::size_t number = copied_by(method, 12), twelve = copied_by(method, 1);
+    EXPECT_GT(number, 4 * kRow * sizeof(float)) << "the last checkpoint has the weights of four replicas";
+    EXPECT_GT(twelve, number);
+    EXPECT_LT(twelve - number, kRow * sizeof(float)) << method.dump();
   }
 }
 

@@ -59,9 +59,9 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
   scenarios.back()["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
   for (const Json& scenario : scenarios) {
     const TemporaryFolder folder;
-    const Case one = trained_case(only_case(scenario, folder));
+    const Case config = trained_case(only_case(scenario, folder));
     const std::string words = words_with(1000, scenario);
-    const ModelShape& shape = one.train->model;
+    const ModelShape& shape = config.train->model;
     // With layers computed again, which takes less.
     const std::int64_t activations =
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true, false}) +
@@ -107,13 +107,13 @@ TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
     const auto left_with = [&](OuterState state, bool stops = false) {
       const TemporaryFolder folder;
       ProgressReporter silent("test", -1, true);
-      const Case one = only_case(scenario, folder);
+      const Case config = only_case(scenario, folder);
       for (const bool resumes : {false, true}) {
         if (resumes && !stops) break;
         TrainingFiles files(folder.file("out"), true);
         std::unique_ptr<Backend> backend = make_loop_backend();
         if (stops && !resumes) backend = std::make_unique<Stops>(calls_to_step_5(method));
-        Training training(one, Device::kCuda, make_stacked_backend(std::move(backend)), files, silent,
+        Training training(config, Device::kCuda, make_stacked_backend(std::move(backend)), files, silent,
                           one_rank(), {}, state);
         std::vector<std::string> refused;
         if (resumes) {

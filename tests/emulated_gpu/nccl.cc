@@ -52,15 +52,15 @@ struct ncclComm {
 
 cudaError_t cudaStreamQuery(cudaStream_t) {
   const longhaul::emulated::DeviceAtWork at_work;
-  for (auto one = receivings.begin(); one != receivings.end();) {
-    World& world = *one->communicator->world;
+  for (auto item = receivings.begin(); item != receivings.end();) {
+    World& world = *item->communicator->world;
     const std::lock_guard<std::mutex> lock(world.mutex);
-    std::deque<Bytes>& mail = world.mail[{one->from, one->communicator->rank}];
+    std::deque<Bytes>& mail = world.mail[{item->from, item->communicator->rank}];
     if (mail.empty()) return cudaErrorNotReady;
-    if (mail.front().size() != one->bytes) throw std::logic_error("NCCL: a message of another size");
-    std::memcpy(one->data, mail.front().data(), one->bytes);
+    if (mail.front().size() != item->bytes) throw std::logic_error("NCCL: a message of another size");
+    std::memcpy(item->data, mail.front().data(), item->bytes);
     mail.pop_front();
-    one = receivings.erase(one);
+    item = receivings.erase(item);
   }
   return cudaSuccess;
 }
@@ -112,11 +112,12 @@ ncclResult_t ncclGroupStart() {
 ncclResult_t ncclGroupEnd() {
   in_group = false;
   const longhaul::emulated::DeviceAtWork at_work;
-  for (const Sending& one : sendings) {
-    World& world = *one.communicator->world;
+  for (const Sending& sending : sendings) {
+    World& world = *sending.communicator->world;
     const std::lock_guard<std::mutex> lock(world.mutex);
-    world.mail[{one.communicator->rank, one.to}].emplace_back(one.data, one.data + one.bytes);
-    one.communicator->is_busy = true;
+    world.mail[{sending.communicator->rank, sending.to}].emplace_back(sending.data,
+                                                                      sending.data + sending.bytes);
+    sending.communicator->is_busy = true;
     ++messages;
   }
   sendings.clear();

@@ -56,14 +56,14 @@ void fill(Arena& arena) {
 class RankExchanges : public testing::TestWithParam<ExchangeCase> {};
 
 TEST_P(RankExchanges, LeaveTheRowsOfTheHostsRunner) {
-  const ExchangeCase& one = GetParam();
-  UpdateBench expected(one.method, kReplicas, kColumns);
+  const ExchangeCase& exchange_case = GetParam();
+  UpdateBench expected(exchange_case.method, kReplicas, kColumns);
   fill(expected.arena);
-  const OperationRule rule = rule_for(one.tensors, one.wire);
-  expected.run(rule, 1, one.groups);
+  const OperationRule rule = rule_for(exchange_case.tensors, exchange_case.wire);
+  expected.run(rule, 1, exchange_case.groups);
   for (const int size : {2, 3, 6})
     ThreadRanks::run(size, [&](Ranks& ranks) {
-      const auto update = make_update(one.method);
+      const auto update = make_update(exchange_case.method);
       Arena arena(expected.arena.slots(), kReplicas, kColumns, block_of(ranks, kReplicas));
       fill(arena);
       const auto backend = make_loop_backend();
@@ -79,7 +79,7 @@ TEST_P(RankExchanges, LeaveTheRowsOfTheHostsRunner) {
       }
       RankExchange exchange(
           replicas, [&](Slot slot) { return tables[arena.index_of(slot)].get(); }, kSmall);
-      EXPECT_TRUE(exchange.run({&rule, 1, 1, one.groups, 0}, runner, nullptr));
+      EXPECT_TRUE(exchange.run({&rule, 1, 1, exchange_case.groups, 0}, runner, nullptr));
       for (const Slot slot : arena.slots()) {
         const std::vector<float> found = tables[arena.index_of(slot)].read();
         EXPECT_EQ(std::memcmp(found.data(), expected.arena.row(slot, first), count * sizeof(float)), 0)

@@ -17,9 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (parse_json(commented_json(declaration, value), JsonComments::kAllowed).dump() != value.dump())
         abort();
       // Each scalar as each type that the readers ask for.
-      for (const auto& one : value.items()) {
-        const auto as = [&](auto type) { allow_errors([&] { one.value().get<decltype(type)>(); }); };
-        if (one.value().is_structured()) continue;
+      for (const auto& item : value.items()) {
+        const auto as = [&](auto type) { allow_errors([&] { item.value().get<decltype(type)>(); }); };
+        if (item.value().is_structured()) continue;
         as(int{}), as(std::int64_t{}), as(std::uint64_t{}), as(std::size_t{}), as(double{});
       }
     });

@@ -71,39 +71,39 @@ void collect(Json& value, std::vector<Json*>& all) {
 void change(Json& whole, Random& random) {
   std::vector<Json*> all;
   collect(whole, all);
-  Json& one = *any_of(all, random);
+  Json& entry = *any_of(all, random);
   switch (below(random, 6)) {
     case 0: {  // a number near to what it was
-      if (!one.is_number_integer()) break;
-      const std::int64_t number = one.is_number_unsigned()
-                                      ? static_cast<std::int64_t>(one.get<std::uint64_t>() >> 1)
-                                      : one.get<std::int64_t>();
-      one = number / 2 + static_cast<std::int64_t>(below(random, 5)) - 2;
+      if (!entry.is_number_integer()) break;
+      const std::int64_t number = entry.is_number_unsigned()
+                                      ? static_cast<std::int64_t>(entry.get<std::uint64_t>() >> 1)
+                                      : entry.get<std::int64_t>();
+      entry = number / 2 + static_cast<std::int64_t>(below(random, 5)) - 2;
       return;
     }
     case 1: {  // another value of the same text
       Json other = *any_of(all, random);
-      one = std::move(other);
+      entry = std::move(other);
       return;
     }
     case 2:  // one key or element less
-      if (!one.is_structured() || one.empty()) break;
-      if (one.is_object())
-        one.erase(std::next(one.begin(), static_cast<std::ptrdiff_t>(below(random, one.size()))).key());
+      if (!entry.is_structured() || entry.empty()) break;
+      if (entry.is_object())
+        entry.erase(std::next(entry.begin(), static_cast<std::ptrdiff_t>(below(random, entry.size()))).key());
       else
-        one.erase(below(random, one.size()));
+        entry.erase(below(random, entry.size()));
       return;
     case 3:  // one element twice
-      if (!one.is_array() || one.empty()) break;
-      one.push_back(Json(one[below(random, one.size())]));
+      if (!entry.is_array() || entry.empty()) break;
+      entry.push_back(Json(entry[below(random, entry.size())]));
       return;
     case 4:  // deeper by one
-      one = Json::array({one});
+      entry = Json::array({entry});
       return;
     default:
       break;
   }
-  one = any_of(values(), random);
+  entry = any_of(values(), random);
 }
 
 // A line of JSON, or of a table.

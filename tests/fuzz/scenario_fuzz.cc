@@ -14,24 +14,25 @@ using namespace longhaul;
 namespace {
 
 // Larger ones are right, and take longer than a fuzzer has.
-bool is_small(const Case& one) {
-  const bool has_small_model = !one.workload.model || one.workload.model->layers <= 64;
-  return one.workers() <= 256 && has_small_model && one.pipeline.microbatches <= 64;
+bool is_small(const Case& config) {
+  const bool has_small_model = !config.workload.model || config.workload.model->layers <= 64;
+  return config.workers() <= 256 && has_small_model && config.pipeline.microbatches <= 64;
 }
 
-void check(const Case& one) {
-  if (!is_small(one)) return;
-  method_named(one.method.name).check(one);
-  method_named(one.method.name).warnings(one);
-  const OperationPlan plan = plan_of(one);
-  if (one.train && one.train->model.layers <= 64) trained_plan_of(one);
-  if (one.network.rank_order.kind == RankOrderSpec::Kind::kOptimized || needs_sites(plan)) return;
-  check_network(one);
-  check_collectives(one, plan);
+void check(const Case& config) {
+  if (!is_small(config)) return;
+  method_named(config.method.name).check(config);
+  method_named(config.method.name).warnings(config);
+  const OperationPlan plan = plan_of(config);
+  if (config.train && config.train->model.layers <= 64) trained_plan_of(config);
+  if (config.network.rank_order.kind == RankOrderSpec::Kind::kOptimized || needs_sites(plan)) return;
+  check_network(config);
+  check_collectives(config, plan);
   // A method that deals hidden units deals each one in every round.
   const bool has_few_units =
-      !one.workload.model || std::int64_t{one.workload.model->ffn} * one.workload.model->layers <= 1 << 16;
-  if (one.steps() <= 64 && one.workers() <= 32 && has_few_units) estimate(one, trace_of(one));
+      !config.workload.model ||
+      std::int64_t{config.workload.model->ffn} * config.workload.model->layers <= 1 << 16;
+  if (config.steps() <= 64 && config.workers() <= 32 && has_few_units) estimate(config, trace_of(config));
 }
 
 }  // namespace
@@ -40,8 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Node declaration = scenario_options(method_options(), topology_options());
   const std::string file = file_with("scenario.json", text_of_input(data, size));
   return allow_errors([&] {
-    const Scenario scenario = load_scenario(file, {}, declaration, [](const Case& one) {
-      if (is_small(one)) check_topology(one);
+    const Scenario scenario = load_scenario(file, {}, declaration, [](const Case& config) {
+      if (is_small(config)) check_topology(config);
     });
     for (std::size_t i = 0; i < std::min<std::size_t>(scenario.cases.size(), 8); ++i)
       allow_errors([&] { check(scenario.cases[i]); });

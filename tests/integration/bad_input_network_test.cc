@@ -164,10 +164,10 @@ TEST(Homes, TheScenarioRuns) {
   ASSERT_EQ(result.status, 0) << result.err;
   const Json summary = Json::parse(read_text(out + "/summary.json"));
   ASSERT_FALSE(summary["cases"].empty());
-  for (const Json& one : summary["cases"]) {
-    EXPECT_EQ(one["status"], "done");
+  for (const Json& entry : summary["cases"]) {
+    EXPECT_EQ(entry["status"], "done");
     // Replica 3 takes twice as long: 60 steps of 1 s in the mean of 16, and 120 for it.
-    EXPECT_NEAR(one["compute_time_s"].get<double>(), 60. * 17 / 16, 4);
+    EXPECT_NEAR(entry["compute_time_s"].get<double>(), 60. * 17 / 16, 4);
   }
 }
 

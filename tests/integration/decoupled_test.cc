@@ -124,9 +124,9 @@ TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
   while (std::getline(schedule, line)) {
     const Json merge = Json::parse(line);
     int slow = 0, newest = 0;
-    for (const Json& one : merge["contributions"]) {
-      if (one[0] == 3) slow = one[1];
-      newest = std::max(newest, one[1].get<int>());
+    for (const Json& entry : merge["contributions"]) {
+      if (entry[0] == 3) slow = entry[1];
+      newest = std::max(newest, entry[1].get<int>());
     }
     without += slow == 0;
     late += slow > 0 && slow < newest;

@@ -44,14 +44,14 @@ TEST_F(DynamicSteps, ReplayAndTrainingCountTheSame) {
     return json;
   };
   const std::string out = run_scenario("quarter", on_a_mesh(scenario(4)));
-  const Json one = record(out, "dn");
-  EXPECT_EQ(one["useful_steps"], 78);
-  EXPECT_EQ(one["tokens"], 78 * 64);
-  EXPECT_NEAR(one["compute_time_s"], 2.4, 1e-9);
+  const Json entry = record(out, "dn");
+  EXPECT_EQ(entry["useful_steps"], 78);
+  EXPECT_EQ(entry["tokens"], 78 * 64);
+  EXPECT_NEAR(entry["compute_time_s"], 2.4, 1e-9);
   const double simulated_s = 3 * (0.8 + 0.06);
-  EXPECT_NEAR(one["simulated_time_s"], simulated_s, 1e-6);
-  EXPECT_NEAR(one["goodput_tokens_per_s"], 78 * 64 / simulated_s, 1e-2);
-  EXPECT_NEAR(one["bytes_per_token"], one["bytes_sent_per_replica"].get<double>() / (78 / 4. * 64), 1e-9);
+  EXPECT_NEAR(entry["simulated_time_s"], simulated_s, 1e-6);
+  EXPECT_NEAR(entry["goodput_tokens_per_s"], 78 * 64 / simulated_s, 1e-2);
+  EXPECT_NEAR(entry["bytes_per_token"], entry["bytes_sent_per_replica"].get<double>() / (78 / 4. * 64), 1e-9);
   const Json plain = record(run_scenario("all", on_a_mesh(scenario(4, Json::object()))), "dn");
   EXPECT_NEAR(plain["simulated_time_s"], 3 * (3.2 + 0.06), 1e-6);
   EXPECT_EQ(plain["tokens"], 4 * 24 * 64);
@@ -78,10 +78,10 @@ TEST_F(DynamicSteps, KilledRunsEndWithTheSameBytes) {
       json["recovery"] = {{"detect", "100ms"}, {"state_bytes", 4}};
     }
     const std::string name = crashes ? "crashes" : "plain", whole = run_scenario(name, json);
-    const Json one = record(whole, "dn");
-    EXPECT_LT(one["useful_steps"], 4 * 60);
+    const Json entry = record(whole, "dn");
+    EXPECT_LT(entry["useful_steps"], 4 * 60);
     if (crashes) {
-      EXPECT_GT(one["crashes"], 3) << "that is what it is about";
+      EXPECT_GT(entry["crashes"], 3) << "that is what it is about";
     }
     const std::string file = folder_ + "/" + name + ".json", killed = folder_ + "/killed " + name;
     std::mt19937 random(5);

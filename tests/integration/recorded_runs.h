@@ -26,8 +26,8 @@ class RecordedRuns : public testing::Test {
   }
   static Json record(const std::string& run, const std::string& label) {
     const Json summary = Json::parse(read_text(run + "/summary.json"));
-    for (const Json& one : summary["cases"])
-      if (one["label"] == label) return one;
+    for (const Json& entry : summary["cases"])
+      if (entry["label"] == label) return entry;
     throw std::runtime_error("no case " + label);
   }
   static std::string training(const std::string& run, const std::string& label) {

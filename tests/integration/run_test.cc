@@ -49,7 +49,7 @@ TEST(Run, LeavesEveryFileOfTheRunDirectory) {
   const Json summary = summary_of(reference_run());
   EXPECT_EQ(summary["scenario"], "small");
   EXPECT_EQ(summary["cases"].size(), 5u);
-  for (const Json& one : summary["cases"]) EXPECT_EQ(one["status"], "done");
+  for (const Json& entry : summary["cases"]) EXPECT_EQ(entry["status"], "done");
 }
 
 TEST(Run, SameScenarioAndSeedGiveTheSameBytes) {
@@ -103,8 +103,8 @@ std::set<std::set<int>> as_sets(const Json& groups) {
 TEST(Traffic, TheTrainersLogIsThePlan) {
   const Json summary = summary_of(reference_run());
   std::set<std::string> seen;
-  for (const Json& one : summary["cases"]) {
-    const std::string name = one["case"], key = one["training"];
+  for (const Json& json : summary["cases"]) {
+    const std::string name = json["case"], key = json["training"];
     if (!seen.insert(key).second) continue;  // shares a training: the log is that of the case that trained
     std::ifstream trace(reference_run() + "/cases/" + name + "/trace.jsonl"),
         log(reference_run() + "/train/" + key + "/exchanges.jsonl");
@@ -235,9 +235,9 @@ TEST(Run, ReplaysTheBitsThatItsTrainingLearned) {
   const CommandResult result =
       longhaul({"run", folder + "/learned.json", "--out", folder + "/run", "--quiet"});
   ASSERT_EQ(result.status, 0) << result.err;
-  const Json one =
+  const Json entry =
       Json::parse(read_text(fs::directory_iterator(folder + "/run/cases")->path() / "case.json"));
-  const Json& model = one["train"]["model"];
+  const Json& model = entry["train"]["model"];
   const std::int64_t numbers =
       4 / 2 * model["context"].get<std::int64_t>() * model["hidden"].get<std::int64_t>();
   const auto bytes_of = [&](std::int64_t bits) {

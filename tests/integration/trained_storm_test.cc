@@ -121,7 +121,7 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, TrainedStorm, testing::Values("retry", "discard", "own"),
-                         [](const auto& one) { return one.param; });
+                         [](const auto& item) { return item.param; });
 
 // Who waits for those who are gone trains as if nobody went; with faults that strike nobody all others do.
 TEST(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {

@@ -1,11 +1,12 @@
 // Fifty kills at random moments for each method and pattern: `make test-long`. Prints how it went.
 #include "tests/integration/kills.h"
-#include "tests/support/every_method.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <filesystem>
+
+#include "tests/support/every_method.h"
 
 namespace longhaul {
 namespace {

@@ -1,7 +1,9 @@
-// Real training on real text, three seeds, five minutes: a part of `make test-long`. Prints the losses it judges.
+// Real training on real text, three seeds, five minutes: a part of `make test-long`. Prints the losses it
+// judges.
 //
-// Every method must be at least half a nat below the unigram entropy of the text (what a model without context could
-// reach), and every synchronized one below independent replicas, which had as many tokens per replica.
+// Every method must be at least half a nat below the unigram entropy of the text (what a model without
+// context could reach), and every synchronized one below independent replicas, which had as many tokens per
+// replica.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +19,8 @@ namespace {
 const std::string& finished_run() {
   static const std::string out = [] {
     const std::string folder = fresh_folder("learning");
-    const CommandResult result = longhaul({"run", scenario_file("three-seeds.json"), "--out", folder + "/run"});
+    const CommandResult result =
+        longhaul({"run", scenario_file("three-seeds.json"), "--out", folder + "/run"});
     EXPECT_EQ(result.status, 0) << result.err;
     std::printf("%s\n", result.out.c_str());
     return folder + "/run";
@@ -29,18 +32,18 @@ const std::string& finished_run() {
 std::map<std::pair<std::string, int>, Json> records() {
   std::map<std::pair<std::string, int>, Json> records;
   const Json summary = Json::parse(read_text(finished_run() + "/summary.json"));
-  for (const Json& one : summary["cases"]) records[{one["method"], one["seed"]}] = one;
+  for (const Json& entry : summary["cases"]) records[{entry["method"], entry["seed"]}] = entry;
   return records;
 }
 
 TEST(Learning, BelowTheUnigramEntropyAndBelowIndependentReplicas) {
   const auto all = records();
   ASSERT_EQ(all.size(), 12u);
-  for (const auto& [key, one] : all) {
-    const double loss = one["final_loss"], unigram = one["unigram_entropy"];
+  for (const auto& [key, training] : all) {
+    const double loss = training["final_loss"], unigram = training["unigram_entropy"];
     const double independent = all.at({"independent", key.second})["final_loss"];
-    std::printf("%-12s seed %d: final loss %.3f, %.3f below the unigram entropy, %.3f below independent\n", key.first.c_str(),
-                key.second, loss, unigram - loss, independent - loss);
+    std::printf("%-12s seed %d: final loss %.3f, %.3f below the unigram entropy, %.3f below independent\n",
+                key.first.c_str(), key.second, loss, unigram - loss, independent - loss);
     EXPECT_LE(loss, unigram - 0.5);
     if (key.first != "independent") {
       EXPECT_LT(loss, independent);
@@ -50,8 +53,8 @@ TEST(Learning, BelowTheUnigramEntropyAndBelowIndependentReplicas) {
 
 TEST(Learning, WeightSpread) {
   const CsvTable table = read_csv(finished_run() + "/metrics.csv");
-  const std::size_t name = table.column("case"), phase = table.column("phase"), replica = table.column("replica"),
-                    spread = table.column("weight_spread");
+  const std::size_t name = table.column("case"), phase = table.column("phase"),
+                    replica = table.column("replica"), spread = table.column("weight_spread");
   std::map<std::string, double> largest_before, largest_after;
   for (const auto& row : table.rows) {
     if (row[replica] != "mean") continue;
@@ -61,7 +64,8 @@ TEST(Learning, WeightSpread) {
   for (int seed = 1; seed <= 3; ++seed) {
     const std::string tail = ",seed=" + std::to_string(seed);
     EXPECT_EQ(largest_after.at("ddp" + tail), 0);
-    EXPECT_EQ(largest_after.at("diloco" + tail), 0);  // every evaluation falls on an outer step: right after it
+    EXPECT_EQ(largest_after.at("diloco" + tail),
+              0);  // every evaluation falls on an outer step: right after it
     EXPECT_GT(largest_before.at("diloco" + tail), 0);
     EXPECT_GT(largest_after.at("noloco" + tail), 0);
   }

@@ -97,9 +97,9 @@ TEST_F(ToyRun, HasSyncAndExposedTimesInClosedForm) {
   ASSERT_LE(result_.status, 1) << result_.err;
   const Json cases = summary()["cases"];
   ASSERT_EQ(cases.size(), 2u);
-  for (const Json& one : cases) {
-    EXPECT_NEAR(one["sync_time_s"]["mean"].get<double>(), 0.9, 1e-6);
-    EXPECT_NEAR(one["exposed_s"]["mean"].get<double>(), one["label"] == "toy-late" ? 0.5 : 0.1, 1e-6);
+  for (const Json& entry : cases) {
+    EXPECT_NEAR(entry["sync_time_s"]["mean"].get<double>(), 0.9, 1e-6);
+    EXPECT_NEAR(entry["exposed_s"]["mean"].get<double>(), entry["label"] == "toy-late" ? 0.5 : 0.1, 1e-6);
   }
   const CsvTable table = read_csv(folder_ + "/run/cases/toy-fragments/exchanges.csv");
   std::set<std::string> steps, names;

@@ -100,8 +100,8 @@ std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunne
   for (const Slot slot : kept_slots(replicas.arena, operations.update().product(), is_last))
     views.push_back(table_view(replicas, slot));
   if (is_last) return views;
-  for (const OperationRunner::Pending& one : operations.pending(pending))
-    views.push_back(message_view(replicas, one));
+  for (const OperationRunner::Pending& pending_here : operations.pending(pending))
+    views.push_back(message_view(replicas, pending_here));
   return views;
 }
 
@@ -110,7 +110,8 @@ void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, Operation
   Restoring restoring(checkpoint, replicas);
   for (const Slot slot : kept_slots(replicas.arena, operations.update().product(), is_last))
     restoring.table(slot);
-  operations.restore(pending, [&](const OperationRunner::Pending& one) { return restoring.message(one); });
+  operations.restore(
+      pending, [&](const OperationRunner::Pending& pending_here) { return restoring.message(pending_here); });
 }
 
 }  // namespace longhaul

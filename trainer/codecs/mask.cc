@@ -19,8 +19,8 @@ std::bitset<kMaskPiece> draw_piece(std::uint64_t draw, std::int64_t piece, std::
   const bool is_complement = 2 * kept > count;
   RandomStream stream(draw, Purpose::kMasks, static_cast<std::uint32_t>(piece));
   for (std::int64_t last = count - (is_complement ? count - kept : kept); last < count; ++last) {
-    const std::size_t one = stream.below(static_cast<std::uint64_t>(last) + 1);
-    drawn.set(drawn[one] ? as_index(last) : one);
+    const std::size_t number = stream.below(static_cast<std::uint64_t>(last) + 1);
+    drawn.set(drawn[number] ? as_index(last) : number);
   }
   return is_complement ? ~drawn : drawn;
 }

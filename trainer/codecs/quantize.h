@@ -52,8 +52,8 @@ template <typename Values>
 LONGHAUL_HOST_DEVICE float largest_magnitude(const Values& at, std::int64_t count) {
   std::uint32_t largest = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint32_t one = bits_of(at(i)) & 0x7fffffffu;
-    if (one > largest) largest = one;
+    const std::uint32_t uint32_t_here = bits_of(at(i)) & 0x7fffffffu;
+    if (uint32_t_here > largest) largest = uint32_t_here;
   }
   return float_of(largest);
 }

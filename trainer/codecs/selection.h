@@ -41,8 +41,8 @@ LONGHAUL_HOST_DEVICE Selected select_key(const Key& key, std::int64_t count, std
     // Of the first pass no higher digits are known; shifting by 32 would be undefined.
     const std::uint32_t known = shift == 24 ? 0 : ~std::uint32_t{0} << (shift + 8);
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::uint32_t one = key(i);
-      if ((one & known) == found) ++counters[one >> shift & 0xff];
+      const std::uint32_t uint32_t_here = key(i);
+      if ((uint32_t_here & known) == found) ++counters[uint32_t_here >> shift & 0xff];
     }
     std::uint32_t digit = 0;
     while (below + counters[digit] <= rank) below += counters[digit++];

@@ -64,9 +64,9 @@ bool DeviceExchange::send_ahead(const Operation& operation, CudaStream stream) {
 
 void DeviceExchange::keep_in(OperationRunner& runner) const {
   if (!ahead_) return;
-  runner.put(*ahead_, [&](const OperationRunner::Pending& one) {
-    std::vector<std::uint8_t> bytes(as_index(one.format.bytes()));
-    copy_to_host(bytes.data(), anchors_.get() + one.replica * one.format.bytes(), bytes.size());
+  runner.put(*ahead_, [&](const OperationRunner::Pending& pending) {
+    std::vector<std::uint8_t> bytes(as_index(pending.format.bytes()));
+    copy_to_host(bytes.data(), anchors_.get() + pending.replica * pending.format.bytes(), bytes.size());
     return bytes;
   });
 }

@@ -153,9 +153,9 @@ class LtProducts : public DeviceProducts {
 
   void run(const Call& call, const ColumnMajorProduct& product, bool adds,
            const cublasLtMatmulAlgo_t& algorithm, cudaStream_t stream) const {
-    const float one = 1, beta = adds ? 1 : 0;
+    const float value = 1, beta = adds ? 1 : 0;
     void* result = const_cast<void*>(product.result.data);
-    check(cublasLtMatmul(library_.get(), call.description.get(), &one, product.left.data, call.left.get(),
+    check(cublasLtMatmul(library_.get(), call.description.get(), &value, product.left.data, call.left.get(),
                          product.right.data, call.right.get(), &beta, result, call.result.get(), result,
                          call.result.get(), &algorithm, workspace_.get(), kProductsWorkspace, stream),
           "a product was not started");
@@ -239,23 +239,23 @@ class LtProducts : public DeviceProducts {
                                                         cudaStream_t stream) const {
     const at::Tensor a = some_numbers(product.m * product.k, 0.7321),
                      b = some_numbers(product.k * product.n, 1.113);
-    BatchedProduct one = product;
-    one.batch = 1;
-    one.adds = false;
+    BatchedProduct batched_product = product;
+    batched_product.batch = 1;
+    batched_product.adds = false;
     const auto dense = [](ProductOperand& operand, const at::Tensor& numbers, std::int64_t rows,
                           std::int64_t columns) {
       operand.data = numbers.data_ptr();
       operand.stride = operand.transposed ? rows : columns;
       operand.batch_stride = rows * columns;
     };
-    dense(one.a, a, product.m, product.k);
-    dense(one.b, b, product.k, product.n);
-    one.c_stride = product.n;
-    one.c_batch_stride = product.m * product.n;
+    dense(batched_product.a, a, product.m, product.k);
+    dense(batched_product.b, b, product.k, product.n);
+    batched_product.c_stride = product.n;
+    batched_product.c_batch_stride = product.m * product.n;
     const auto bits = [&](const cublasLtMatmulAlgo_t& algorithm) {
       const at::Tensor result = at::zeros({product.m * product.n}, result_options(product));
-      one.c = result.data_ptr();
-      const ColumnMajorProduct columns = by_columns(one);
+      batched_product.c = result.data_ptr();
+      const ColumnMajorProduct columns = by_columns(batched_product);
       run(Call(columns, 1, product.c_is_float), columns, false, algorithm, stream);
       return result.view(product.c_is_float ? at::kInt : at::kShort);
     };

@@ -41,15 +41,16 @@ Dataset corpus_dataset(const std::vector<CorpusFile>& files) {
   return dataset;
 }
 
-TokenText read_files(const Case& one, const std::vector<std::string>& globs, const std::string& path,
+TokenText read_files(const Case& config, const std::vector<std::string>& globs, const std::string& path,
                      std::uint64_t hash = kFnvOffset) {
-  const std::vector<std::string> files = files_of(globs, one.folder, path);
-  if (one.train->data.kind == DataSpec::Kind::kText) return read_bytes(files, hash);
-  return read_token_shards(files, one.train->model.vocabulary, path, hash);
+  const std::vector<std::string> files = files_of(globs, config.folder, path);
+  if (config.train->data.kind == DataSpec::Kind::kText) return read_bytes(files, hash);
+  return read_token_shards(files, config.train->model.vocabulary, path, hash);
 }
 
-Dataset with_validation_files(const Case& one, TokenText text) {
-  TokenText validation = read_files(one, one.train->data.validation, "train.data.validation", text.hash);
+Dataset with_validation_files(const Case& config, TokenText text) {
+  TokenText validation =
+      read_files(config, config.train->data.validation, "train.data.validation", text.hash);
   Dataset dataset;
   dataset.hash = validation.hash;
   dataset.training = std::move(text.tokens);
@@ -71,29 +72,30 @@ void check_not_empty(const TokenText& text) {
   if (text.tokens.empty()) throw InputError("train.data", "the text is empty", "files with text in them");
 }
 
-Dataset dataset_of(const Case& one) {
-  const TrainSpec& train = *one.train;
+Dataset dataset_of(const Case& config) {
+  const TrainSpec& train = *config.train;
   if (train.data.kind == DataSpec::Kind::kCorpus)
     return corpus_dataset(corpus_files(train.data.corpus, train.validation_fraction));
   if (train.data.kind == DataSpec::Kind::kSynthetic) {
     std::optional<double> entropy;
-    Dataset dataset = with_held_out_end(synthetic_text(train, one.seed, entropy), train.validation_fraction);
+    Dataset dataset =
+        with_held_out_end(synthetic_text(train, config.seed, entropy), train.validation_fraction);
     dataset.source_entropy = entropy;
     return dataset;
   }
   const bool is_text = train.data.kind == DataSpec::Kind::kText;
-  TokenText text = read_files(one, train.data.globs, is_text ? "train.data.text" : "train.data.shards");
+  TokenText text = read_files(config, train.data.globs, is_text ? "train.data.text" : "train.data.shards");
   check_not_empty(text);
   return train.data.validation.empty() ? with_held_out_end(std::move(text), train.validation_fraction)
-                                       : with_validation_files(one, std::move(text));
+                                       : with_validation_files(config, std::move(text));
 }
 
 }  // namespace
 
-Dataset load_dataset(const Case& one) {
-  Dataset dataset = dataset_of(one);
-  check_part_length("training", dataset.training.size(), one.train->model.context);
-  check_part_length("validation", dataset.validation.size(), one.train->model.context);
+Dataset load_dataset(const Case& config) {
+  Dataset dataset = dataset_of(config);
+  check_part_length("training", dataset.training.size(), config.train->model.context);
+  check_part_length("validation", dataset.validation.size(), config.train->model.context);
   return dataset;
 }
 

@@ -20,7 +20,7 @@ struct Dataset {
 };
 
 // Throws InputError for data that is not there or too short for one sequence in each part.
-Dataset load_dataset(const Case& one);
+Dataset load_dataset(const Case& config);
 
 // −Σ p log p over the tokens' frequencies, nats: the loss of the best model that does not look at the
 // context.

@@ -11,8 +11,8 @@ enum class Device { kCpu, kCuda };
 Device choose_device(const std::string& wanted, const std::string& path);
 std::string to_string(Device device);
 
-// cuBLAS with the same bits each time, before it is first used; choose_device() does it for a GPU. Throws InputError
-// where the environment asks for something else.
+// cuBLAS with the same bits each time, before it is first used; choose_device() does it for a GPU. Throws
+// InputError where the environment asks for something else.
 void use_repeatable_cublas();
 
 // LibTorch's own threads off, on the calling thread: replicas fill the processor with a task each.

@@ -1,5 +1,6 @@
-// Fused causal attention, forward and backward by hand. LONGHAUL_FLASH_ATTENTION is set by CMake where LibTorch
-// has it (compiled there as a trial). tests/emulated_gpu has one of the same layouts that runs on a CPU.
+// Fused causal attention, forward and backward by hand. LONGHAUL_FLASH_ATTENTION is set by CMake where
+// LibTorch has it (compiled there as a trial). tests/emulated_gpu has one of the same layouts that runs on a
+// CPU.
 #pragma once
 
 #include <ATen/ATen.h>

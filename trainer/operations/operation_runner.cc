@@ -221,8 +221,8 @@ const Message* OperationRunner::sent_ahead(const Operation& operation, const std
 }
 
 bool OperationRunner::has_ahead(const Operation& operation) const {
-  return std::any_of(posted_.begin(), posted_.end(), [&](const auto& one) {
-    return one.second.await_step == operation.await_step && one.second.stage == operation.rule->stage;
+  return std::any_of(posted_.begin(), posted_.end(), [&](const auto& item) {
+    return item.second.await_step == operation.await_step && item.second.stage == operation.rule->stage;
   });
 }
 
@@ -427,12 +427,12 @@ std::vector<OperationRunner::Pending> OperationRunner::pending(
     for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas()))
       for (const PayloadPart& part : operation.rule->payload)
         for (const int replica : group) {
-          Pending one{"pending." + operation.rule->name + "." + std::to_string(operation.post_step) + "." +
-                          part.tensor + "." + std::to_string(replica),
-                      part.tensor, replica, format_of(operation, part)};
+          Pending pending{"pending." + operation.rule->name + "." + std::to_string(operation.post_step) +
+                              "." + part.tensor + "." + std::to_string(replica),
+                          part.tensor, replica, format_of(operation, part)};
           if (posted != posted_.end() && replicas_.arena.held().contains(replica))
-            one.message = &posted->second.messages.at({part.tensor, replica});
-          all.push_back(std::move(one));
+            pending.message = &posted->second.messages.at({part.tensor, replica});
+          all.push_back(std::move(pending));
         }
   }
   std::sort(all.begin(), all.end(), [](const Pending& a, const Pending& b) { return a.name < b.name; });
@@ -449,10 +449,11 @@ void OperationRunner::put(const Operation& operation, const FetchMessage& fetch)
   Posted& posted = posted_[key_of(operation)];
   posted.await_step = operation.await_step;
   posted.stage = operation.rule->stage;
-  for (Pending& one : all) {
-    std::vector<std::uint8_t> bytes = fetch(one);
-    if (replicas_.arena.held().contains(one.replica))
-      posted.messages[{one.tensor, one.replica}] = Message(std::move(one.format), std::move(bytes));
+  for (Pending& pending : all) {
+    std::vector<std::uint8_t> bytes = fetch(pending);
+    if (replicas_.arena.held().contains(pending.replica))
+      posted.messages[{pending.tensor, pending.replica}] =
+          Message(std::move(pending.format), std::move(bytes));
   }
 }
 

@@ -7,8 +7,8 @@
 namespace longhaul {
 
 const Arrived::Tensor& Arrived::find(const char* tensor) const {
-  for (const Tensor& one : tensors_)
-    if (std::strcmp(one.name, tensor) == 0) return one;
+  for (const Tensor& tensor_here : tensors_)
+    if (std::strcmp(tensor_here.name, tensor) == 0) return tensor_here;
   throw std::logic_error(std::string("a step reads ") + tensor + ", which the update does not say it reads");
 }
 

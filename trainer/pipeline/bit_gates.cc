@@ -53,7 +53,7 @@ std::vector<int> BitGates::bits(int replica) const {
 
 Boundaries BitGates::with_bits(const std::vector<int>& bits) const {
   std::vector<std::optional<Quantized>> formats;
-  for (const int one : bits) formats.push_back(spec_.format_of(one));
+  for (const int number : bits) formats.push_back(spec_.format_of(number));
   Boundaries boundaries = given_;
   boundaries.activations = HopFormats(std::move(formats));
   if (spec_.gradients) boundaries.gradients = boundaries.activations;
@@ -74,7 +74,7 @@ Boundaries BitGates::boundaries_of_mean() const {
 void BitGates::step(int step, int replica, const RoundingEffects& rounding) {
   if (step < spec_.first_step) return;
   const bool is_finite =
-      std::all_of(rounding.begin(), rounding.end(), [](double one) { return std::isfinite(one); });
+      std::all_of(rounding.begin(), rounding.end(), [](double value) { return std::isfinite(value); });
   if (!is_finite) return;
   std::vector<float> gradient;
   for (int hop = 0; hop < hops_; ++hop)

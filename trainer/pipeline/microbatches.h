@@ -39,8 +39,8 @@ inline bool is_composed(const PipelinePlan& plan) {
 
 // A gradient's element after one more micro-batch, which counts `share`; the first one overwrites it.
 template <typename Number>
-LONGHAUL_HOST_DEVICE Number with_microbatch(Number sum, Number one, Number share, bool is_first) {
-  return is_first ? share * one : sum + share * one;
+LONGHAUL_HOST_DEVICE Number with_microbatch(Number sum, Number number, Number share, bool is_first) {
+  return is_first ? share * number : sum + share * number;
 }
 
 // Rows [columns] of replicas `first`, `first` + 1, …, one behind another.

@@ -161,9 +161,10 @@ class Meeting {
       look();
       accept_newcomers(listening, newcomers);
       for (Newcomer& newcomer : newcomers) hear(newcomer, sockets);
-      newcomers.erase(std::remove_if(newcomers.begin(), newcomers.end(),
-                                     [](const Newcomer& one) { return !one.socket.is_open(); }),
-                      newcomers.end());
+      newcomers.erase(
+          std::remove_if(newcomers.begin(), newcomers.end(),
+                         [](const Newcomer& newcomer_here) { return !newcomer_here.socket.is_open(); }),
+          newcomers.end());
     }
   }
 
@@ -180,7 +181,7 @@ class Meeting {
 
   static void wait_for_any(const Socket& listening, const std::vector<Newcomer>& newcomers) {
     std::vector<pollfd> all = {{listening.descriptor(), POLLIN, 0}};
-    for (const Newcomer& one : newcomers) all.push_back({one.socket.descriptor(), POLLIN, 0});
+    for (const Newcomer& newcomer : newcomers) all.push_back({newcomer.socket.descriptor(), POLLIN, 0});
     ::poll(all.data(), all.size(), static_cast<int>(kLook.count()));
   }
 

@@ -76,18 +76,18 @@ SocketAddress address_of_interface(const std::string& name, int preferred_family
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
   SocketAddress found;
   std::string names;
-  for (const ifaddrs* one = list; one; one = one->ifa_next) {
-    if (!one->ifa_addr) continue;
-    const int family = one->ifa_addr->sa_family;
+  for (const ifaddrs* interface = list; interface; interface = interface->ifa_next) {
+    if (!interface->ifa_addr) continue;
+    const int family = interface->ifa_addr->sa_family;
     if (family != AF_INET && family != AF_INET6) continue;
-    if (one->ifa_name != name) {
-      if ((", " + names + ",").find(std::string(", ") + one->ifa_name + ",") == std::string::npos)
-        names += (names.empty() ? "" : ", ") + std::string(one->ifa_name);
+    if (interface->ifa_name != name) {
+      if ((", " + names + ",").find(std::string(", ") + interface->ifa_name + ",") == std::string::npos)
+        names += (names.empty() ? "" : ", ") + std::string(interface->ifa_name);
       continue;
     }
     if (found.size > 0 && family != preferred_family) continue;
     found.size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    std::memcpy(&found.storage, one->ifa_addr, found.size);
+    std::memcpy(&found.storage, interface->ifa_addr, found.size);
     if (family == preferred_family) break;
   }
   if (found.size == 0)
@@ -167,10 +167,10 @@ std::vector<SocketAddress> resolve(const std::string& host, int port) {
   if (error != 0) throw RunError("\"" + host + "\" has no address: " + ::gai_strerror(error));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
   std::vector<SocketAddress> addresses;
-  for (const addrinfo* one = list; one; one = one->ai_next) {
+  for (const addrinfo* interface = list; interface; interface = interface->ai_next) {
     addresses.emplace_back();
-    addresses.back().size = one->ai_addrlen;
-    std::memcpy(&addresses.back().storage, one->ai_addr, one->ai_addrlen);
+    addresses.back().size = interface->ai_addrlen;
+    std::memcpy(&addresses.back().storage, interface->ai_addr, interface->ai_addrlen);
   }
   return addresses;
 }
@@ -218,8 +218,8 @@ Socket connect_to(const std::vector<SocketAddress>& addresses, Clock::time_point
 bool wait_until_ready(const Socket& socket, bool to_write, Clock::time_point deadline,
                       const WhileWaiting& while_waiting) {
   for (;;) {
-    pollfd one{socket.descriptor(), static_cast<short>(to_write ? POLLOUT : POLLIN), 0};
-    if (::poll(&one, 1, kLookMs) > 0) return true;
+    pollfd pollfd_here{socket.descriptor(), static_cast<short>(to_write ? POLLOUT : POLLIN), 0};
+    if (::poll(&pollfd_here, 1, kLookMs) > 0) return true;
     while_waiting();
     if (Clock::now() > deadline) return false;
   }

@@ -46,8 +46,8 @@ TransferThread::TransferThread(const std::vector<Connection*>& connections)
 }
 
 TransferThread::~TransferThread() {
-  const std::uint64_t one = 1;
-  while (::write(stop_.descriptor(), &one, sizeof one) < 0 && errno == EINTR) {
+  const std::uint64_t number = 1;
+  while (::write(stop_.descriptor(), &number, sizeof sizeof_here) < 0 && errno == EINTR) {
   }
   thread_.join();
 }
@@ -71,8 +71,8 @@ void TransferThread::run() {
       if (!ready[i].data.ptr) return;
       unfinished.insert(static_cast<Connection*>(ready[i].data.ptr));
     }
-    for (auto one = unfinished.begin(); one != unfinished.end();)
-      one = (*one)->progress() ? std::next(one) : unfinished.erase(one);
+    for (auto item = unfinished.begin(); item != unfinished.end();)
+      item = (*item)->progress() ? std::next(item) : unfinished.erase(item);
   }
 }
 

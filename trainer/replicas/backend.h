@@ -22,11 +22,12 @@ class Backend {
   using RoundTask = std::function<void(int round, int i)>;
   using AfterRound = std::function<bool(int round)>;
   // The same `rounds` times, without a meeting between them: task(round, i) follows task(round - 1, i) and
-  // waits for nothing else, but that none is more than a few rounds ahead of another. `after` is called on the calling thread as soon as a round is done, in order,
-  // while later ones may be at work; where it returns false, the rounds that were begun are finished, and no
-  // other is begun. So every i has taken the same number of rounds in the end: those that `after` has seen.
-  // Where tasks throw, the exception of the lowest round's lowest i is thrown on, after the rounds before it
-  // and when nothing is at work any more; what `after` throws likewise.
+  // waits for nothing else, but that none is more than a few rounds ahead of another. `after` is called on
+  // the calling thread as soon as a round is done, in order, while later ones may be at work; where it
+  // returns false, the rounds that were begun are finished, and no other is begun. So every i has taken the
+  // same number of rounds in the end: those that `after` has seen. Where tasks throw, the exception of the
+  // lowest round's lowest i is thrown on, after the rounds before it and when nothing is at work any more;
+  // what `after` throws likewise.
   virtual void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) = 0;
   virtual int threads() const = 0;
   virtual std::string name() const = 0;  // loop, threads or stacked

@@ -111,10 +111,10 @@ void CopiedRows::expect(const Json& state) {
     return copy.get<std::size_t>();
   };
   waiting_.clear();
-  for (const Json& one : state.at("waiting")) {
-    Rows& rows = waiting_[number_of(one.at(0))];
+  for (const Json& entry : state.at("waiting")) {
+    Rows& rows = waiting_[number_of(entry.at(0))];
     rows.values.assign(slots_.size(), std::vector<float>(as_index(arena_.parameters())));
-    rows.optimizer_steps = one.at(1);
+    rows.optimizer_steps = entry.at(1);
   }
   is_made_.assign(is_made_.size(), false);
   for (const Json& copy : state.at("made")) is_made_[number_of(copy)] = true;

@@ -11,30 +11,32 @@
 namespace longhaul {
 namespace {
 
-Topology star_of(const GridCase& one) {
-  Topology topology(one.replicas);
+Topology star_of(const GridCase& grid_case) {
+  Topology topology(grid_case.replicas);
   const int core = topology.add_router("core");
-  for (int i = 0; i < one.replicas; ++i)
-    topology.add_link({topology.node_name(i) + "-core", i, core, one.up, one.down, one.rtt_s / 4});
+  for (int i = 0; i < grid_case.replicas; ++i)
+    topology.add_link(
+        {topology.node_name(i) + "-core", i, core, grid_case.up, grid_case.down, grid_case.rtt_s / 4});
   return topology;
 }
 
 // Round trips fall geometrically from pair to pair, from the longest to the shortest.
-double pair_rtt_s(const GridCase& one, int pair) {
-  const int pairs = one.replicas / 2;
-  return pairs > 1 ? one.rtt_s * std::pow(one.rtt_ratio, -static_cast<double>(pair) / (pairs - 1))
-                   : one.rtt_s;
+double pair_rtt_s(const GridCase& grid_case, int pair) {
+  const int pairs = grid_case.replicas / 2;
+  return pairs > 1 ? grid_case.rtt_s * std::pow(grid_case.rtt_ratio, -static_cast<double>(pair) / (pairs - 1))
+                   : grid_case.rtt_s;
 }
 
 // Two sites; the trunk has half of the shortest one-way delay, access links share what is left.
-Topology sites_of(const GridCase& one) {
-  Topology topology(one.replicas);
-  const int near = topology.add_router("near"), far = topology.add_router("far"), pairs = one.replicas / 2;
-  const double trunk_s = one.rtt_s / one.rtt_ratio / 4;
-  topology.add_link({"trunk", near, far, one.trunk, one.trunk, trunk_s});
-  for (int i = 0; i < one.replicas; ++i)
-    topology.add_link({topology.node_name(i) + "-site", i, i < pairs ? near : far, one.up, one.down,
-                       (pair_rtt_s(one, i % pairs) / 2 - trunk_s) / 2});
+Topology sites_of(const GridCase& grid_case) {
+  Topology topology(grid_case.replicas);
+  const int near = topology.add_router("near"), far = topology.add_router("far"),
+            pairs = grid_case.replicas / 2;
+  const double trunk_s = grid_case.rtt_s / grid_case.rtt_ratio / 4;
+  topology.add_link({"trunk", near, far, grid_case.trunk, grid_case.trunk, trunk_s});
+  for (int i = 0; i < grid_case.replicas; ++i)
+    topology.add_link({topology.node_name(i) + "-site", i, i < pairs ? near : far, grid_case.up,
+                       grid_case.down, (pair_rtt_s(grid_case, i % pairs) / 2 - trunk_s) / 2});
   return topology;
 }
 
@@ -45,26 +47,26 @@ double nearness(int i, int j) {
 }
 
 // As `regions` builds it, with 5 ms inside a site.
-Topology regions_of(const GridCase& one) {
+Topology regions_of(const GridCase& grid_case) {
   constexpr double kInside_s = 0.005;
-  Topology topology(one.replicas);
+  Topology topology(grid_case.replicas);
   std::vector<int> routers, site_of;
-  for (int site = 0; site < one.sites; ++site)
+  for (int site = 0; site < grid_case.sites; ++site)
     routers.push_back(topology.add_router("site" + std::to_string(site)));
-  for (int i = 0; i < one.replicas; ++i) {
-    site_of.push_back(i * one.sites / one.replicas);
+  for (int i = 0; i < grid_case.replicas; ++i) {
+    site_of.push_back(i * grid_case.sites / grid_case.replicas);
     topology.add_link({topology.node_name(i) + "-site", i, routers[static_cast<std::size_t>(site_of.back())],
-                       one.up, one.down, kInside_s / 4});
+                       grid_case.up, grid_case.down, kInside_s / 4});
   }
-  const auto sites = static_cast<std::size_t>(one.sites);
+  const auto sites = static_cast<std::size_t>(grid_case.sites);
   std::vector<std::vector<double>> caps(sites, std::vector<double>(sites, kUnlimited));
-  for (int i = 0; i < one.sites; ++i)
-    for (int j = i + 1; j < one.sites; ++j) {
+  for (int i = 0; i < grid_case.sites; ++i)
+    for (int j = i + 1; j < grid_case.sites; ++j) {
       const auto first = static_cast<std::size_t>(i), second = static_cast<std::size_t>(j);
       topology.add_link({topology.node_name(routers[first]) + "-" + topology.node_name(routers[second]),
                          routers[first], routers[second], kUnlimited, kUnlimited,
-                         (one.rtt_s / nearness(i, j) - kInside_s) / 2});
-      caps[first][second] = caps[second][first] = one.throughput * nearness(i, j);
+                         (grid_case.rtt_s / nearness(i, j) - kInside_s) / 2});
+      caps[first][second] = caps[second][first] = grid_case.throughput * nearness(i, j);
     }
   topology.set_sites(site_of);
   topology.set_connection_caps(site_of, caps);
@@ -89,36 +91,36 @@ double GridCase::windows() const {
   return all > 0 ? products * std::min(up, down) / 8 * rtt_s / all : 0;
 }
 
-Topology topology_of(const GridCase& one) {
-  if (one.sites > 0) return regions_of(one);
-  return one.trunk > 0 ? sites_of(one) : star_of(one);
+Topology topology_of(const GridCase& grid_case) {
+  if (grid_case.sites > 0) return regions_of(grid_case);
+  return grid_case.trunk > 0 ? sites_of(grid_case) : star_of(grid_case);
 }
 
-TcpSpec tcp_of(const GridCase& one) {
+TcpSpec tcp_of(const GridCase& grid_case) {
   TcpSpec tcp;
-  tcp.connections = one.connections;
+  tcp.connections = grid_case.connections;
   tcp.congestion_control = "cubic";
-  tcp.queue = one.queue;
-  tcp.queue_products = one.queue_products;
-  tcp.ecn = one.ecn;
-  tcp.loss = one.loss;
-  tcp.segment = one.segment;
-  if (one.window > 0) tcp.window = one.window;
-  if (one.is_trunk_fifo) tcp.trunk_queue = "fifo";
+  tcp.queue = grid_case.queue;
+  tcp.queue_products = grid_case.queue_products;
+  tcp.ecn = grid_case.ecn;
+  tcp.loss = grid_case.loss;
+  tcp.segment = grid_case.segment;
+  if (grid_case.window > 0) tcp.window = grid_case.window;
+  if (grid_case.is_trunk_fifo) tcp.trunk_queue = "fifo";
   return tcp;
 }
 
-std::vector<std::pair<int, int>> ends_of(const GridCase& one) {
+std::vector<std::pair<int, int>> ends_of(const GridCase& grid_case) {
   std::set<std::pair<int, int>> ends;
-  const int pairs = one.replicas / 2;
-  for (int i = 0; i < pairs && !one.is_collective(); ++i) {
+  const int pairs = grid_case.replicas / 2;
+  for (int i = 0; i < pairs && !grid_case.is_collective(); ++i) {
     ends.insert({i, i + pairs});
-    if (one.kind == "pair") ends.insert({i + pairs, i});
+    if (grid_case.kind == "pair") ends.insert({i + pairs, i});
   }
-  if (one.is_collective()) {
-    const Collective& collective = find_collective(one.kind);
-    const GroupExchange exchange{one.replicas, one.bytes, 1};
-    for (int member = 0; member < one.replicas; ++member)
+  if (grid_case.is_collective()) {
+    const Collective& collective = find_collective(grid_case.kind);
+    const GroupExchange exchange{grid_case.replicas, grid_case.bytes, 1};
+    for (int member = 0; member < grid_case.replicas; ++member)
       for (int index = 0; index < collective.rounds(exchange); ++index)
         for (const Message& message : collective.round(exchange, member, index).sends)
           ends.insert({member, message.peer});
@@ -126,13 +128,14 @@ std::vector<std::pair<int, int>> ends_of(const GridCase& one) {
   return {ends.begin(), ends.end()};
 }
 
-double naive_s(const GridCase& one) {
-  const double share = one.trunk > 0 ? one.trunk / (one.replicas / 2) : one.up;
-  double rate = std::min({one.up, one.down, share}) / 8 * payload_share(one.segment);
-  if (one.window > 0) rate = std::min(rate, one.connections * one.window / one.rtt_s);
-  if (one.throughput > 0) rate = std::min(rate, one.connections * one.throughput / 8);
-  if (!one.is_collective()) return one.rtt_s / 2 + static_cast<double>(one.bytes) / rate;
-  return find_collective(one.kind).idle_star_s({one.replicas, one.bytes, 1}, one.rtt_s / 2, rate);
+double naive_s(const GridCase& grid_case) {
+  const double share = grid_case.trunk > 0 ? grid_case.trunk / (grid_case.replicas / 2) : grid_case.up;
+  double rate = std::min({grid_case.up, grid_case.down, share}) / 8 * payload_share(grid_case.segment);
+  if (grid_case.window > 0) rate = std::min(rate, grid_case.connections * grid_case.window / grid_case.rtt_s);
+  if (grid_case.throughput > 0) rate = std::min(rate, grid_case.connections * grid_case.throughput / 8);
+  if (!grid_case.is_collective()) return grid_case.rtt_s / 2 + static_cast<double>(grid_case.bytes) / rate;
+  return find_collective(grid_case.kind)
+      .idle_star_s({grid_case.replicas, grid_case.bytes, 1}, grid_case.rtt_s / 2, rate);
 }
 
 const std::vector<std::string>& grid_columns() {
@@ -144,56 +147,57 @@ const std::vector<std::string>& grid_columns() {
   return names;
 }
 
-std::vector<std::string> cells_of(const GridCase& one) {
-  return {one.set,
-          std::to_string(one.number),
-          one.kind,
-          std::to_string(one.replicas),
-          format_number(one.up),
-          format_number(one.down),
-          format_number(one.trunk),
-          format_number(one.rtt_s),
-          format_number(one.rtt_ratio),
-          std::to_string(one.bytes),
-          format_number(one.products),
-          std::to_string(one.connections),
-          std::to_string(one.segment),
-          format_number(one.gap_s),
-          one.queue,
-          one.ecn ? "1" : "0",
-          format_number(one.queue_products),
-          format_number(one.loss),
-          std::to_string(one.seeds),
-          std::to_string(one.sites),
-          format_number(one.window),
-          format_number(one.throughput),
-          one.is_trunk_fifo ? "1" : "0"};
+std::vector<std::string> cells_of(const GridCase& grid_case) {
+  return {grid_case.set,
+          std::to_string(grid_case.number),
+          grid_case.kind,
+          std::to_string(grid_case.replicas),
+          format_number(grid_case.up),
+          format_number(grid_case.down),
+          format_number(grid_case.trunk),
+          format_number(grid_case.rtt_s),
+          format_number(grid_case.rtt_ratio),
+          std::to_string(grid_case.bytes),
+          format_number(grid_case.products),
+          std::to_string(grid_case.connections),
+          std::to_string(grid_case.segment),
+          format_number(grid_case.gap_s),
+          grid_case.queue,
+          grid_case.ecn ? "1" : "0",
+          format_number(grid_case.queue_products),
+          format_number(grid_case.loss),
+          std::to_string(grid_case.seeds),
+          std::to_string(grid_case.sites),
+          format_number(grid_case.window),
+          format_number(grid_case.throughput),
+          grid_case.is_trunk_fifo ? "1" : "0"};
 }
 
 GridCase grid_case_from(const std::vector<std::string>& cells) {
-  GridCase one;
+  GridCase grid_case;
   auto cell = cells.begin();
-  one.set = *cell++;
-  one.number = std::stoi(*cell++);
-  one.kind = *cell++;
-  one.replicas = std::stoi(*cell++);
-  for (double* value : {&one.up, &one.down, &one.trunk, &one.rtt_s, &one.rtt_ratio})
+  grid_case.set = *cell++;
+  grid_case.number = std::stoi(*cell++);
+  grid_case.kind = *cell++;
+  grid_case.replicas = std::stoi(*cell++);
+  for (double* value :
+       {&grid_case.up, &grid_case.down, &grid_case.trunk, &grid_case.rtt_s, &grid_case.rtt_ratio})
     *value = std::stod(*cell++);
-  one.bytes = std::stoll(*cell++);
-  one.products = std::stod(*cell++);
-  one.connections = std::stoi(*cell++);
-  one.segment = std::stoi(*cell++);
-  one.gap_s = std::stod(*cell++);
-  one.queue = *cell++;
-  one.ecn = *cell++ == "1";
-  one.queue_products = std::stod(*cell++);
-  one.loss = std::stod(*cell++);
-  one.seeds = std::stoi(*cell++);
-  one.sites = std::stoi(*cell++);
-  one.window = std::stod(*cell++);
-  one.throughput = std::stod(*cell++);
-  one.is_trunk_fifo = *cell++ == "1";
-  return one;
+  grid_case.bytes = std::stoll(*cell++);
+  grid_case.products = std::stod(*cell++);
+  grid_case.connections = std::stoi(*cell++);
+  grid_case.segment = std::stoi(*cell++);
+  grid_case.gap_s = std::stod(*cell++);
+  grid_case.queue = *cell++;
+  grid_case.ecn = *cell++ == "1";
+  grid_case.queue_products = std::stod(*cell++);
+  grid_case.loss = std::stod(*cell++);
+  grid_case.seeds = std::stoi(*cell++);
+  grid_case.sites = std::stoi(*cell++);
+  grid_case.window = std::stod(*cell++);
+  grid_case.throughput = std::stod(*cell++);
+  grid_case.is_trunk_fifo = *cell++ == "1";
+  return grid_case;
 }
 
 }  // namespace longhaul

@@ -43,16 +43,16 @@ struct GridCase {
   double windows() const;
 };
 
-Topology topology_of(const GridCase& one);
-TcpSpec tcp_of(const GridCase& one);
+Topology topology_of(const GridCase& grid_case);
+TcpSpec tcp_of(const GridCase& grid_case);
 // (source, target) of every connection.
-std::vector<std::pair<int, int>> ends_of(const GridCase& one);
+std::vector<std::pair<int, int>> ends_of(const GridCase& grid_case);
 // Latency + bytes / rate, with the headers' part of the rate, fair sharing of a trunk and nothing else.
-double naive_s(const GridCase& one);
+double naive_s(const GridCase& grid_case);
 
 // As the cells of a CSV row, and back. The columns name the members above.
 const std::vector<std::string>& grid_columns();
-std::vector<std::string> cells_of(const GridCase& one);
+std::vector<std::string> cells_of(const GridCase& grid_case);
 GridCase grid_case_from(const std::vector<std::string>& cells);  // in the order of the columns
 
 // All cases of a set of the design, in the order of their numbers. Throws RunError for a name that is none.

@@ -246,110 +246,114 @@ enum Axis : std::uint32_t {
 };
 
 // Bytes on the way at the rate that a message gets.
-double product_of(const GridCase& one) {
-  const double share = one.trunk > 0 ? one.trunk / (one.replicas / 2) : std::min(one.up, one.down);
-  return share / 8 * one.rtt_s;
+double product_of(const GridCase& grid_case) {
+  const double share = grid_case.trunk > 0 ? grid_case.trunk / (grid_case.replicas / 2)
+                                           : std::min(grid_case.up, grid_case.down);
+  return share / 8 * grid_case.rtt_s;
 }
 
 // A ring divides the contribution, halving-doubling sends half of it at most.
-int parts_of(const GridCase& one) {
-  return one.kind == "ring" ? one.replicas : one.kind == "halving-doubling" ? 2 : 1;
+int parts_of(const GridCase& grid_case) {
+  return grid_case.kind == "ring" ? grid_case.replicas : grid_case.kind == "halving-doubling" ? 2 : 1;
 }
 
-void set_message(GridCase& one, double products) {
-  const int parts = parts_of(one);
-  one.products = products;
-  one.bytes = static_cast<std::int64_t>(products * product_of(one)) * parts;
+void set_message(GridCase& grid_case, double products) {
+  const int parts = parts_of(grid_case);
+  grid_case.products = products;
+  grid_case.bytes = static_cast<std::int64_t>(products * product_of(grid_case)) * parts;
 }
 
-double most_products(GridCase one, double most_payload) {
-  set_message(one, 1);
-  return most_payload / static_cast<double>(one.payload());
+double most_products(GridCase grid_case, double most_payload) {
+  set_message(grid_case, 1);
+  return most_payload / static_cast<double>(grid_case.payload());
 }
 
 // A case whose smallest message would be too much gets fewer members, and if that does not help a slower
 // link.
-void make_affordable(GridCase& one, double most_payload) {
-  while (one.is_collective() && one.replicas > 2 && most_products(one, most_payload) < 1.5) --one.replicas;
-  while (most_products(one, most_payload) < 1) {
-    one.up /= 2;
-    one.down /= 2;
-    one.trunk /= 2;
+void make_affordable(GridCase& grid_case, double most_payload) {
+  while (grid_case.is_collective() && grid_case.replicas > 2 && most_products(grid_case, most_payload) < 1.5)
+    --grid_case.replicas;
+  while (most_products(grid_case, most_payload) < 1) {
+    grid_case.up /= 2;
+    grid_case.down /= 2;
+    grid_case.trunk /= 2;
   }
 }
 
 // Log-uniform from one product to as many as are allowed; rounded so that a file shows them.
-void set_size(GridCase& one, const SetSpec& spec, double place) {
-  const bool may_scale = product_of(one) >= kSegmentsOfAPath * kScaledSegment;
+void set_size(GridCase& grid_case, const SetSpec& spec, double place) {
+  const bool may_scale = product_of(grid_case) >= kSegmentsOfAPath * kScaledSegment;
   const double most_payload =
       may_scale ? spec.most_payload : std::min(spec.most_payload, spec.unscaled_payload);
-  make_affordable(one, most_payload);
-  const double most = std::min(kMostProducts, most_products(one, most_payload));
-  set_message(one, std::max(1., std::round(100 * std::pow(most, place)) / 100));
-  one.segment =
-      may_scale && static_cast<double>(one.payload()) > spec.true_payload ? kScaledSegment : kTrueSegment;
+  make_affordable(grid_case, most_payload);
+  const double most = std::min(kMostProducts, most_products(grid_case, most_payload));
+  set_message(grid_case, std::max(1., std::round(100 * std::pow(most, place)) / 100));
+  grid_case.segment = may_scale && static_cast<double>(grid_case.payload()) > spec.true_payload
+                          ? kScaledSegment
+                          : kTrueSegment;
 }
 
 // Of all connections: what is in flight at most. Never below the initial window.
-double set_window(GridCase& one, const SetSpec& spec, double share) {
+double set_window(GridCase& grid_case, const SetSpec& spec, double share) {
   constexpr double kSegments = 10;
-  const double least = kSegments * one.segment;
+  const double least = kSegments * grid_case.segment;
   if (spec.sites > 0) {
-    one.throughput = std::round(std::max(share * one.up, 8 * least / one.rtt_s));
-    return one.connections * one.throughput / 8 * one.rtt_s;
+    grid_case.throughput = std::round(std::max(share * grid_case.up, 8 * least / grid_case.rtt_s));
+    return grid_case.connections * grid_case.throughput / 8 * grid_case.rtt_s;
   }
-  one.window = std::round(std::max(share * product_of(one) / one.connections, least));
-  return one.connections * one.window;
+  grid_case.window = std::round(std::max(share * product_of(grid_case) / grid_case.connections, least));
+  return grid_case.connections * grid_case.window;
 }
 
 // Messages of a quarter to twenty windows, log-uniform, as far as they are affordable; segments are true
 // ones.
-void set_windows(GridCase& one, const SetSpec& spec, double share, double place) {
+void set_windows(GridCase& grid_case, const SetSpec& spec, double share, double place) {
   constexpr double kLeast = 0.25, kMost = 20;
   const auto set = [&](double windows) {
-    set_message(one, windows * set_window(one, spec, share) / product_of(one));
-    return static_cast<double>(one.payload());
+    set_message(grid_case, windows * set_window(grid_case, spec, share) / product_of(grid_case));
+    return static_cast<double>(grid_case.payload());
   };
   const int fewest = std::max(2, spec.sites);
-  while (one.is_collective() && one.replicas > fewest && set(1.5) > spec.most_payload) --one.replicas;
+  while (grid_case.is_collective() && grid_case.replicas > fewest && set(1.5) > spec.most_payload)
+    --grid_case.replicas;
   while (set(1.5) > spec.most_payload) {
-    one.up /= 2;
-    one.down /= 2;
+    grid_case.up /= 2;
+    grid_case.down /= 2;
   }
   const double most = std::min(kMost, 1.5 * spec.most_payload / set(1.5));
   set(kLeast * std::pow(most / kLeast, place));
 }
 
 GridCase draw(const SetSpec& spec, Hypercube& cube, int number) {
-  GridCase one;
-  one.set = spec.name;
-  one.number = number;
-  one.kind = cube.level(kKind, number, spec.kinds);
-  one.replicas = one.is_collective() ? cube.level(kReplicas, number, spec.replicas)
-                                     : 2 * cube.level(kReplicas, number, spec.pairs);
+  GridCase grid_case;
+  grid_case.set = spec.name;
+  grid_case.number = number;
+  grid_case.kind = cube.level(kKind, number, spec.kinds);
+  grid_case.replicas = grid_case.is_collective() ? cube.level(kReplicas, number, spec.replicas)
+                                                 : 2 * cube.level(kReplicas, number, spec.pairs);
   const double rate = cube.level(kRate, number, spec.rates);
   const double trunk_share = cube.level(kTrunk, number, spec.trunk_shares);
   const double asymmetry = cube.level(kAsymmetry, number, spec.asymmetries);
-  one.trunk = trunk_share > 0 ? rate : 0;
-  one.up = one.down = trunk_share > 0 ? rate / trunk_share : rate;
-  (asymmetry > 1 ? one.up : one.down) *= asymmetry > 1 ? 1 / asymmetry : asymmetry;
-  one.rtt_s = cube.level(kRtt, number, spec.round_trips_s);
-  one.rtt_ratio = cube.level(kRttRatio, number, spec.rtt_ratios);
-  one.connections = cube.level(kConnections, number, std::vector<int>{1, 2, 4, 8});
-  one.gap_s = cube.level(kGap, number, std::vector<double>{0, 1});
-  one.queue = spec.queue;
-  one.is_trunk_fifo = spec.is_trunk_fifo;
-  one.ecn = spec.ecn;
-  one.queue_products = cube.level(kQueueSize, number, spec.queue_products);
-  one.loss = cube.level(kLoss, number, spec.losses);
-  one.seeds = spec.seeds;
-  one.sites = spec.sites;
+  grid_case.trunk = trunk_share > 0 ? rate : 0;
+  grid_case.up = grid_case.down = trunk_share > 0 ? rate / trunk_share : rate;
+  (asymmetry > 1 ? grid_case.up : grid_case.down) *= asymmetry > 1 ? 1 / asymmetry : asymmetry;
+  grid_case.rtt_s = cube.level(kRtt, number, spec.round_trips_s);
+  grid_case.rtt_ratio = cube.level(kRttRatio, number, spec.rtt_ratios);
+  grid_case.connections = cube.level(kConnections, number, std::vector<int>{1, 2, 4, 8});
+  grid_case.gap_s = cube.level(kGap, number, std::vector<double>{0, 1});
+  grid_case.queue = spec.queue;
+  grid_case.is_trunk_fifo = spec.is_trunk_fifo;
+  grid_case.ecn = spec.ecn;
+  grid_case.queue_products = cube.level(kQueueSize, number, spec.queue_products);
+  grid_case.loss = cube.level(kLoss, number, spec.losses);
+  grid_case.seeds = spec.seeds;
+  grid_case.sites = spec.sites;
   const std::vector<double>& shares = spec.sites > 0 ? spec.throughput_shares : spec.window_shares;
   if (shares.empty())
-    set_size(one, spec, cube.place(kSize, number));
+    set_size(grid_case, spec, cube.place(kSize, number));
   else
-    set_windows(one, spec, cube.level(kWindow, number, shares), cube.place(kSize, number));
-  return one;
+    set_windows(grid_case, spec, cube.level(kWindow, number, shares), cube.place(kSize, number));
+  return grid_case;
 }
 
 }  // namespace

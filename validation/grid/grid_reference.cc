@@ -32,7 +32,7 @@ std::string line_of(std::vector<std::string> cells) {
 
 ReferenceRow row_of(const std::vector<std::string>& cells) {
   ReferenceRow row;
-  row.one = grid_case_from(cells);
+  row.grid_case = grid_case_from(cells);
   std::size_t next = grid_columns().size();
   row.seed = std::stoi(cells[next++]);
   row.outcome.status = cells[next++];
@@ -43,8 +43,8 @@ ReferenceRow row_of(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::string row_key(const GridCase& one, int seed) {
-  return join(cells_of(one), ",") + "," + std::to_string(seed);
+std::string row_key(const GridCase& grid_case, int seed) {
+  return join(cells_of(grid_case), ",") + "," + std::to_string(seed);
 }
 
 std::vector<ReferenceRow> read_reference(const std::string& file) {
@@ -57,7 +57,7 @@ std::vector<ReferenceRow> read_reference(const std::string& file) {
 }
 
 void append_reference(const std::string& file, const ReferenceRow& row) {
-  std::vector<std::string> cells = cells_of(row.one);
+  std::vector<std::string> cells = cells_of(row.grid_case);
   cells.push_back(std::to_string(row.seed));
   cells.push_back(row.outcome.status);
   GridTimes times = row.outcome.times;
@@ -76,21 +76,21 @@ std::vector<ReferenceCase> reference_cases(const std::vector<ReferenceRow>& rows
   std::map<std::string, std::size_t> known;
   std::vector<ReferenceCase> cases;
   for (const ReferenceRow& row : rows) {
-    const auto [place, is_new] = known.insert({row_key(row.one, 0), cases.size()});
-    if (is_new) cases.push_back({row.one, row.one.seeds, 0, {}, {}, {}});
-    ReferenceCase& one = cases[place->second];
+    const auto [place, is_new] = known.insert({row_key(row.grid_case, 0), cases.size()});
+    if (is_new) cases.push_back({row.grid_case, row.grid_case.seeds, 0, {}, {}, {}});
+    ReferenceCase& reference_case = cases[place->second];
     if (row.outcome.status != "done") {
-      one.failures.push_back(row.outcome.status);
+      reference_case.failures.push_back(row.outcome.status);
       continue;
     }
-    ++one.done;
-    one.seeds.push_back(row.seed);
+    ++reference_case.done;
+    reference_case.seeds.push_back(row.seed);
     GridTimes added = row.outcome.times;
-    const std::vector<double*> sums = times_of(one.mean), terms = times_of(added);
+    const std::vector<double*> sums = times_of(reference_case.mean), terms = times_of(added);
     for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] += *terms[i];
   }
-  for (ReferenceCase& one : cases)
-    for (double* sum : times_of(one.mean)) *sum /= std::max(1, one.done);
+  for (ReferenceCase& reference_case : cases)
+    for (double* sum : times_of(reference_case.mean)) *sum /= std::max(1, reference_case.done);
   return cases;
 }
 

@@ -15,13 +15,13 @@
 namespace longhaul {
 
 struct ReferenceRow {
-  GridCase one;
+  GridCase grid_case;
   int seed = 1;
   GridOutcome outcome;
 };
 
 // A row's case and seed, to know it again.
-std::string row_key(const GridCase& one, int seed);
+std::string row_key(const GridCase& grid_case, int seed);
 
 // Empty if there is no such file. Throws RunError for a file with other columns.
 std::vector<ReferenceRow> read_reference(const std::string& file);
@@ -29,7 +29,7 @@ void append_reference(const std::string& file, const ReferenceRow& row);
 
 // A case with the mean over its seeds.
 struct ReferenceCase {
-  GridCase one;
+  GridCase grid_case;
   int wanted = 0, done = 0;           // seeds
   std::vector<std::string> failures;  // the status of the others
   std::vector<int> seeds;             // done

@@ -22,14 +22,14 @@ namespace {
 
 class GridRun {
  public:
-  GridRun(const GridCase& one, const std::string& fidelity, std::uint64_t seed)
-      : one_(one),
-        topology_(topology_of(one)),
-        groups_(groups_of(one)),
+  GridRun(const GridCase& grid_case, const std::string& fidelity, std::uint64_t seed)
+      : one_(grid_case),
+        topology_(topology_of(grid_case)),
+        groups_(groups_of(grid_case)),
         network_(network_of(fidelity, seed)),
         context_{simulator_clock(), *network_, topology_.site_of()} {
     rule_.name = "exchange";
-    rule_.collective = one.kind;
+    rule_.collective = grid_case.kind;
     rule_.payload = whole({"delta"}, Wire::kInt8);
   }
 
@@ -47,12 +47,12 @@ class GridRun {
   }
 
  private:
-  static std::vector<std::vector<int>> groups_of(const GridCase& one) {
+  static std::vector<std::vector<int>> groups_of(const GridCase& grid_case) {
     std::vector<std::vector<int>> groups;
-    const int pairs = one.replicas / 2;
-    for (int i = 0; i < pairs && !one.is_collective(); ++i) groups.push_back({i, i + pairs});
-    if (!one.is_collective()) return groups;
-    std::vector<int> everyone(static_cast<std::size_t>(one.replicas));
+    const int pairs = grid_case.replicas / 2;
+    for (int i = 0; i < pairs && !grid_case.is_collective(); ++i) groups.push_back({i, i + pairs});
+    if (!grid_case.is_collective()) return groups;
+    std::vector<int> everyone(static_cast<std::size_t>(grid_case.replicas));
     std::iota(everyone.begin(), everyone.end(), 0);
     return {everyone};
   }
@@ -111,10 +111,11 @@ class GridRun {
 
 enum ExitCode { kDone = 0, kStalled = 3, kRefused = 4 };
 
-[[noreturn]] void be_child(const GridCase& one, const std::string& fidelity, std::uint64_t seed, int out) {
+[[noreturn]] void be_child(const GridCase& grid_case, const std::string& fidelity, std::uint64_t seed,
+                           int out) {
   int code = kDone;
   try {
-    const GridTimes times = run_grid_case(one, fidelity, seed);
+    const GridTimes times = run_grid_case(grid_case, fidelity, seed);
     if (write(out, &times, sizeof times) != sizeof times) code = kRefused;
   } catch (const RunError& error) {
     std::fprintf(stderr, "%s\n", error.what());
@@ -142,11 +143,11 @@ std::string status_of(int wait_status) {
 
 }  // namespace
 
-GridTimes run_grid_case(const GridCase& one, const std::string& fidelity, std::uint64_t seed) {
-  return GridRun(one, fidelity, seed).run();
+GridTimes run_grid_case(const GridCase& grid_case, const std::string& fidelity, std::uint64_t seed) {
+  return GridRun(grid_case, fidelity, seed).run();
 }
 
-GridOutcome run_in_child(const GridCase& one, const std::string& fidelity, std::uint64_t seed,
+GridOutcome run_in_child(const GridCase& grid_case, const std::string& fidelity, std::uint64_t seed,
                          unsigned most_cpu_s) {
   int ends[2];
   if (pipe(ends) != 0) throw RunError("no pipe to a child process");
@@ -156,7 +157,7 @@ GridOutcome run_in_child(const GridCase& one, const std::string& fidelity, std::
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const rlimit limit = {most_cpu_s, most_cpu_s + 5};
     setrlimit(RLIMIT_CPU, &limit);
-    be_child(one, fidelity, seed, ends[1]);
+    be_child(grid_case, fidelity, seed, ends[1]);
   }
   close(ends[1]);
   GridOutcome outcome;

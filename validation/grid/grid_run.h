@@ -19,7 +19,7 @@ struct GridTimes {
 
 // `seed` is that of random loss. Throws RunError for a stalled connection, InputError for what the fidelity
 // does not do.
-GridTimes run_grid_case(const GridCase& one, const std::string& fidelity, std::uint64_t seed);
+GridTimes run_grid_case(const GridCase& grid_case, const std::string& fidelity, std::uint64_t seed);
 
 // The same in a process of its own, where a crash of the simulator is this case's alone. `status` is "done",
 // "stalled", "unfinished" (more than `most_cpu_s` seconds of processor time), "crashed" or "refused"; the
@@ -29,7 +29,7 @@ struct GridOutcome {
   GridTimes times;
 };
 
-GridOutcome run_in_child(const GridCase& one, const std::string& fidelity, std::uint64_t seed,
+GridOutcome run_in_child(const GridCase& grid_case, const std::string& fidelity, std::uint64_t seed,
                          unsigned most_cpu_s);
 
 }  // namespace longhaul

@@ -40,20 +40,21 @@ Options parse(int argc, char** argv) {
 
 void run(const Options& options) {
   std::set<std::string> known;
-  for (const ReferenceRow& row : read_reference(options.file)) known.insert(row_key(row.one, row.seed));
+  for (const ReferenceRow& row : read_reference(options.file)) known.insert(row_key(row.grid_case, row.seed));
   for (const std::string& set : options.sets)
-    for (const GridCase& one : draw_set(set)) {
+    for (const GridCase& grid_case : draw_set(set)) {
       if (options.is_list) {
-        std::printf("%s\n", join(cells_of(one), ",").c_str());
+        std::printf("%s\n", join(cells_of(grid_case), ",").c_str());
         continue;
       }
-      if (one.number % options.shards != options.shard - 1) continue;
-      for (int seed = 1; seed <= one.seeds; ++seed) {
-        if (known.count(row_key(one, seed))) continue;
+      if (grid_case.number % options.shards != options.shard - 1) continue;
+      for (int seed = 1; seed <= grid_case.seeds; ++seed) {
+        if (known.count(row_key(grid_case, seed))) continue;
         const ReferenceRow row{
-            one, seed, run_in_child(one, "packet", static_cast<std::uint64_t>(seed), options.most_cpu_s)};
+            grid_case, seed,
+            run_in_child(grid_case, "packet", static_cast<std::uint64_t>(seed), options.most_cpu_s)};
         append_reference(options.file, row);
-        std::printf("%s %d seed %d: %s %.4f %.4f\n", set.c_str(), one.number, seed,
+        std::printf("%s %d seed %d: %s %.4f %.4f\n", set.c_str(), grid_case.number, seed,
                     row.outcome.status.c_str(), row.outcome.times.cold.last_s,
                     row.outcome.times.again.last_s);
         std::fflush(stdout);

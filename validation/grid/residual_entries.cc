@@ -10,7 +10,7 @@ GridTimes mean_flow(const ReferenceCase& reference) {
   GridTimes mean;
   const double weight = 1. / static_cast<double>(reference.seeds.size());
   for (const int seed : reference.seeds) {
-    const GridTimes times = run_grid_case(reference.one, "flow", static_cast<std::uint64_t>(seed));
+    const GridTimes times = run_grid_case(reference.grid_case, "flow", static_cast<std::uint64_t>(seed));
     mean.cold.last_s += weight * times.cold.last_s;
     mean.cold.first_s += weight * times.cold.first_s;
     mean.again.last_s += weight * times.again.last_s;
@@ -27,12 +27,13 @@ std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
   for (const ReferenceCase& reference : cases) {
     if (reference.done < reference.wanted) continue;
     const GridTimes flow = mean_flow(reference);
-    const double simgrid = simgrid_s ? simgrid_s(reference.one) : -1, naive = naive_s(reference.one);
+    const double simgrid = simgrid_s ? simgrid_s(reference.grid_case) : -1,
+                 naive = naive_s(reference.grid_case);
     for (const bool is_cold : {true, false}) {
       const ExchangeTime& packet = is_cold ? reference.mean.cold : reference.mean.again;
       const ExchangeTime& fluid = is_cold ? flow.cold : flow.again;
-      entries.push_back({reference.one, is_cold, packet.last_s, fluid.last_s, naive, simgrid, packet.first_s,
-                         fluid.first_s});
+      entries.push_back({reference.grid_case, is_cold, packet.last_s, fluid.last_s, naive, simgrid,
+                         packet.first_s, fluid.first_s});
     }
   }
   return entries;
@@ -45,8 +46,8 @@ void write_entries(const std::vector<Entry>& entries, const std::string& file) {
     header.push_back(name);
   CsvWriter out(file, header);
   for (const Entry& entry : entries) {
-    for (const std::string& cell : cells_of(entry.one)) out.cell(cell);
-    out.cell(std::string(entry.one.is_judge() ? "judge" : "train"));
+    for (const std::string& cell : cells_of(entry.grid_case)) out.cell(cell);
+    out.cell(std::string(entry.grid_case.is_judge() ? "judge" : "train"));
     out.cell(std::string(entry.is_cold ? "cold" : "again"));
     for (const double time : {entry.packet_s, entry.flow_s, entry.naive_s, entry.simgrid_s,
                               entry.packet_first_s, entry.flow_first_s})

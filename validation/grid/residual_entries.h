@@ -11,7 +11,7 @@ namespace longhaul {
 
 // One exchange of one case. A case has two.
 struct Entry {
-  GridCase one;
+  GridCase grid_case;
   bool is_cold = true;
   double packet_s = 0, flow_s = 0, naive_s = 0;
   double simgrid_s = -1;                        // -1: not built, or failed

@@ -46,30 +46,30 @@ std::vector<std::pair<std::string, std::vector<Entry>>> by_set(const std::vector
   std::vector<std::pair<std::string, std::vector<Entry>>> sets;
   for (const Entry& entry : entries) {
     const auto known =
-        std::find_if(sets.begin(), sets.end(), [&](const auto& s) { return s.first == entry.one.set; });
+        std::find_if(sets.begin(), sets.end(), [&](const auto& s) { return s.first == entry.grid_case.set; });
     if (known != sets.end())
       known->second.push_back(entry);
     else
-      sets.push_back({entry.one.set, {entry}});
+      sets.push_back({entry.grid_case.set, {entry}});
   }
   return sets;
 }
 
 Label kind_of(const Entry& entry) {
-  const GridCase& one = entry.one;
-  if (one.trunk > 0)
-    return {one.kind == "pair" ? 3 : 2,
-            one.kind == "pair" ? "trunk, both directions" : "trunk, one direction"};
-  if (one.kind == "single") return {0, "single flow, one direction"};
-  if (one.kind == "pair") return {1, "pair, both directions"};
-  return {4, one.kind};
+  const GridCase& grid_case = entry.grid_case;
+  if (grid_case.trunk > 0)
+    return {grid_case.kind == "pair" ? 3 : 2,
+            grid_case.kind == "pair" ? "trunk, both directions" : "trunk, one direction"};
+  if (grid_case.kind == "single") return {0, "single flow, one direction"};
+  if (grid_case.kind == "pair") return {1, "pair, both directions"};
+  return {4, grid_case.kind};
 }
 Label exchange_of(const Entry& entry) {
   if (entry.is_cold) return {0, "cold"};
-  return entry.one.gap_s > 0 ? Label{2, "again after 1 s"} : Label{1, "again at once"};
+  return entry.grid_case.gap_s > 0 ? Label{2, "again after 1 s"} : Label{1, "again at once"};
 }
 Label size_of(const Entry& entry) {
-  const double products = entry.one.products;
+  const double products = entry.grid_case.products;
   if (products < 1) return {-1, "up to 1 product"};
   if (products < 2) return {0, "1 to 2 products"};
   if (products < 5) return {1, "2 to 5 products"};
@@ -77,39 +77,40 @@ Label size_of(const Entry& entry) {
   return products < 60 ? Label{3, "20 to 60 products"} : Label{4, "60 to 200 products"};
 }
 Label windows_of(const Entry& entry) {
-  const double windows = entry.one.windows();
+  const double windows = entry.grid_case.windows();
   if (windows < 1) return {0, windows > 0 ? "less than a window" : "windows unlimited"};
   return windows < 4 ? Label{1, "1 to 4 windows"} : Label{2, "4 to 20 windows"};
 }
 Label rtt_of(const Entry& entry) {
-  return {entry.one.rtt_s, human_duration(entry.one.rtt_s)};
+  return {entry.grid_case.rtt_s, human_duration(entry.grid_case.rtt_s)};
 }
 Label rate_of(const Entry& entry) {
-  const double rate = entry.one.trunk > 0 ? entry.one.trunk : std::min(entry.one.up, entry.one.down);
+  const double rate =
+      entry.grid_case.trunk > 0 ? entry.grid_case.trunk : std::min(entry.grid_case.up, entry.grid_case.down);
   return {rate, format("%g Mb/s", rate / 1e6)};
 }
 Label connections_of(const Entry& entry) {
-  const int k = entry.one.connections;
+  const int k = entry.grid_case.connections;
   return {k, format(k == 1 ? "%d connection" : "%d connections", k)};
 }
 Label replicas_of(const Entry& entry) {
-  return {entry.one.replicas, format("%d replicas", entry.one.replicas)};
+  return {entry.grid_case.replicas, format("%d replicas", entry.grid_case.replicas)};
 }
 Label segment_of(const Entry& entry) {
-  return {entry.one.segment, format("segments of %d", entry.one.segment)};
+  return {entry.grid_case.segment, format("segments of %d", entry.grid_case.segment)};
 }
 Label loss_of(const Entry& entry) {
-  return {entry.one.loss, format("loss %g", entry.one.loss)};
+  return {entry.grid_case.loss, format("loss %g", entry.grid_case.loss)};
 }
 Label queue_of(const Entry& entry) {
-  return {entry.one.queue_products, format("queue of %g products", entry.one.queue_products)};
+  return {entry.grid_case.queue_products, format("queue of %g products", entry.grid_case.queue_products)};
 }
 Label rtts_of(const Entry& entry) {
-  return {entry.one.rtt_ratio,
-          entry.one.rtt_ratio == 1 ? "equal RTTs" : format("RTTs 1 : %g", entry.one.rtt_ratio)};
+  return {entry.grid_case.rtt_ratio,
+          entry.grid_case.rtt_ratio == 1 ? "equal RTTs" : format("RTTs 1 : %g", entry.grid_case.rtt_ratio)};
 }
 Label asymmetry_of(const Entry& entry) {
-  const double ratio = entry.one.down / entry.one.up;
+  const double ratio = entry.grid_case.down / entry.grid_case.up;
   return {ratio, ratio > 1 ? format("up : down 1 : %g", ratio) : format("up : down %g : 1", 1 / ratio)};
 }
 
@@ -131,7 +132,7 @@ std::string axis_rows(const std::vector<Entry>& entries, const std::function<Lab
 std::vector<Entry> half_of(const std::vector<Entry>& entries, bool is_judge) {
   std::vector<Entry> half;
   for (const Entry& entry : entries)
-    if (entry.one.is_judge() == is_judge) half.push_back(entry);
+    if (entry.grid_case.is_judge() == is_judge) half.push_back(entry);
   return half;
 }
 
@@ -190,13 +191,14 @@ std::string worst_table(std::vector<Entry> entries, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < std::min(count, entries.size()); ++i) {
     const Entry& entry = entries[i];
-    const GridCase& one = entry.one;
+    const GridCase& grid_case = entry.grid_case;
     text += format(
         "%s %d: %s of %d, %s, %s, %.2f products, %d conn., segment %d, queue %g, loss %g, rtts 1 : %g, %s: "
         "packet %.4f s, flow %.4f s (%+.1f %%), naive %+.1f %%\n",
-        one.set.c_str(), one.number, one.kind.c_str(), one.replicas, rate_of(entry).second.c_str(),
-        rtt_of(entry).second.c_str(), one.products, one.connections, one.segment, one.queue_products,
-        one.loss, one.rtt_ratio, exchange_of(entry).second.c_str(), entry.packet_s, entry.flow_s,
+        grid_case.set.c_str(), grid_case.number, grid_case.kind.c_str(), grid_case.replicas,
+        rate_of(entry).second.c_str(), rtt_of(entry).second.c_str(), grid_case.products,
+        grid_case.connections, grid_case.segment, grid_case.queue_products, grid_case.loss,
+        grid_case.rtt_ratio, exchange_of(entry).second.c_str(), entry.packet_s, entry.flow_s,
         100 * entry.flow(), 100 * entry.naive());
   }
   return text;

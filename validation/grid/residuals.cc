@@ -51,8 +51,9 @@ bool is_in(const std::vector<std::string>& sets, const std::string& name) {
 
 void print_failures(const std::vector<ReferenceCase>& cases) {
   std::map<std::string, std::map<std::string, int>> failures;
-  for (const ReferenceCase& one : cases)
-    for (const std::string& status : one.failures) ++failures[one.one.set][status];
+  for (const ReferenceCase& reference_case : cases)
+    for (const std::string& status : reference_case.failures)
+      ++failures[reference_case.grid_case.set][status];
   for (const auto& [set, counts] : failures)
     for (const auto& [status, count] : counts)
       std::printf("%s: %d packet runs %s, left out\n", set.c_str(), count, status.c_str());
@@ -61,16 +62,16 @@ void print_failures(const std::vector<ReferenceCase>& cases) {
 
 void run(const Options& options) {
   std::vector<ReferenceCase> cases;
-  for (const ReferenceCase& one : reference_cases(read_reference(options.reference)))
-    if (is_in(options.sets, one.one.set)) cases.push_back(one);
+  for (const ReferenceCase& reference_case : reference_cases(read_reference(options.reference)))
+    if (is_in(options.sets, reference_case.grid_case.set)) cases.push_back(reference_case);
   const std::vector<Entry> entries = entries_of(cases, simgrid());
   print_failures(cases);
   std::printf("%s\n", settings_table(entries).c_str());
   for (const std::string& set : set_names()) {
     std::vector<Entry> shown;
     for (const Entry& entry : entries)
-      if (entry.one.set == set &&
-          (options.half == "both" || entry.one.is_judge() == (options.half == "judge")))
+      if (entry.grid_case.set == set &&
+          (options.half == "both" || entry.grid_case.is_judge() == (options.half == "judge")))
         shown.push_back(entry);
     if (shown.empty()) continue;
     std::printf("%s, %s:\n\n%s\n%s\n", set.c_str(), options.half.c_str(), axes_table(shown).c_str(),

@@ -66,51 +66,52 @@ void walk(const Collective& collective, const GroupExchange& exchange, int membe
     std::vector<sg4::CommPtr> received;
     for (std::size_t i = 0; i < round.receives.size(); ++i)
       received.push_back(box(round.receives[i].peer, member)->get_async<int>(&taken[i]));
-    for (const sg4::CommPtr& one : received) one->wait();
+    for (const sg4::CommPtr& message_here : received) message_here->wait();
     if (collective.awaits_delivery())
-      for (const sg4::CommPtr& one : sent) one->wait();
+      for (const sg4::CommPtr& message_here : sent) message_here->wait();
     if (collective.awaits_delivery()) sent.clear();
   }
-  for (const sg4::CommPtr& one : sent) one->wait();
+  for (const sg4::CommPtr& message_here : sent) message_here->wait();
 }
 
-void start(const GridCase& one, const Platform& platform) {
-  const int pairs = one.replicas / 2;
-  for (int i = 0; i < one.replicas; ++i) {
+void start(const GridCase& grid_case, const Platform& platform) {
+  const int pairs = grid_case.replicas / 2;
+  for (int i = 0; i < grid_case.replicas; ++i) {
     sg4::Host* host = platform.hosts[static_cast<std::size_t>(i)];
     const int peer = i < pairs ? i + pairs : i - pairs;
-    const bool sends = one.kind == "pair" || i < pairs, receives = one.kind == "pair" || i >= pairs;
-    if (one.is_collective()) {
-      sg4::Actor::create("member", host, [one, i] {
-        walk(find_collective(one.kind), {one.replicas, one.bytes, 1}, i);
+    const bool sends = grid_case.kind == "pair" || i < pairs,
+               receives = grid_case.kind == "pair" || i >= pairs;
+    if (grid_case.is_collective()) {
+      sg4::Actor::create("member", host, [grid_case, i] {
+        walk(find_collective(grid_case.kind), {grid_case.replicas, grid_case.bytes, 1}, i);
       });
       continue;
     }
-    if (sends) sg4::Actor::create("sender", host, [=] { send(i, peer, one.bytes)->wait(); });
+    if (sends) sg4::Actor::create("sender", host, [=] { send(i, peer, grid_case.bytes)->wait(); });
     if (receives) sg4::Actor::create("receiver", host, [=] { box(peer, i)->get<int>(); });
   }
 }
 
-double simulated_s(const GridCase& one) {
+double simulated_s(const GridCase& grid_case) {
   std::vector<std::string> words = {"residuals", "--log=root.thresh:error"};
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   int count = static_cast<int>(words.size());
   sg4::Engine engine(&count, pointers.data());
-  start(one, build(topology_of(one)));
+  start(grid_case, build(topology_of(grid_case)));
   engine.run();
   return sg4::Engine::get_clock();
 }
 
 }  // namespace
 
-double simgrid_default_s(const GridCase& one) {
+double simgrid_default_s(const GridCase& grid_case) {
   int ends[2];
   if (pipe(ends) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
-    const double seconds = simulated_s(one);
+    const double seconds = simulated_s(grid_case);
     _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
   }
   close(ends[1]);

@@ -9,6 +9,6 @@ namespace longhaul {
 // Seconds of one exchange; SimGrid knows no connections, so that the first is like any other. Links have
 // their rate on the wire, headers are in its bandwidth factor. In a process of its own: SimGrid's engine is
 // one global object. Negative if that failed.
-double simgrid_default_s(const GridCase& one);
+double simgrid_default_s(const GridCase& grid_case);
 
 }  // namespace longhaul

@@ -72,9 +72,9 @@ class Exchanges {
   Exchanges(const Point& point, const std::string& fidelity)
       : point_(point),
         topology_([&] {
-          Case one = star_case(2, 1e9, 0.1);
-          one.network = network_of(point, fidelity);
-          return build_topology(one);
+          Case config = star_case(2, 1e9, 0.1);
+          config.network = network_of(point, fidelity);
+          return build_topology(config);
         }()),
         network_(make_network(
             network_of(point, fidelity), topology_,

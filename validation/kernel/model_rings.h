@@ -4,22 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "validation/kernel/ring_hosts.h"
 #include "tests/unit/sim/replays.h"
+#include "validation/kernel/ring_hosts.h"
 
 namespace longhaul {
 
 // As run_kernel_ring().
 inline std::vector<double> run_model_ring(const KernelRing& ring, const std::string& fidelity) {
-  Case one = star_case(ring.members, ring.rate, ring.rtt_s);
-  one.network.fidelity = fidelity;
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
-  one.network.tcp.slow_start_after_idle = ring.slow_start_after_idle;
-  if (ring.slice < ring.chunk) one.network.slice = {SliceSpec::Kind::kBytes, ring.slice};
+  Case config = star_case(ring.members, ring.rate, ring.rtt_s);
+  config.network.fidelity = fidelity;
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  config.network.tcp.slow_start_after_idle = ring.slow_start_after_idle;
+  if (ring.slice < ring.chunk) config.network.slice = {SliceSpec::Kind::kBytes, ring.slice};
   const auto exchanges = static_cast<int>(ring.compute_s.size());
   Trace trace = single_exchange("ring", ring.members, ring.chunk * ring.members, exchanges);
   trace.measured_s = ring.compute_s;
-  const Replayed replayed = run_replay(one, trace);
+  const Replayed replayed = run_replay(config, trace);
   std::vector<double> times;
   for (int step = 1; step <= exchanges; ++step) times.push_back(replayed.sync_time_s(step));
   return times;

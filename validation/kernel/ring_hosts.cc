@@ -178,7 +178,7 @@ class Member {
     in_ = accept(listener, nullptr, nullptr);
     require(in_ >= 0, "accept");
     setsockopt(out_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    for (const int one : {in_, out_}) fcntl(one, F_SETFL, O_NONBLOCK);
+    for (const int number : {in_, out_}) fcntl(number, F_SETFL, O_NONBLOCK);
   }
 
   void run_exchange(std::size_t exchange) {
@@ -350,7 +350,7 @@ std::vector<double> run_kernel_ring(const KernelRing& ring) {
   }
   close(stops[1]);
   waitpid(relay, nullptr, 0);
-  for (const int one : {links[0], links[1], stops[0]}) close(one);
+  for (const int number : {links[0], links[1], stops[0]}) close(number);
   for (const int tun : tuns) close(tun);
   std::vector<double> times;
   for (std::size_t exchange = 0; exchange < ring.compute_s.size(); ++exchange) {

@@ -183,11 +183,11 @@ TEST_P(Storm, EndsForEveryMethod) {
       if (json.contains("group"))
         for (const int replica : json["group"].get<std::vector<int>>()) expect_once(json.at("step"), replica);
       else
-        for (const std::vector<int> one : json.at("contributions")) {  // replica, posted, taken up
-          expect_once(one.at(1), one.at(0));
-          for (const int step : {one.at(1), one.at(2)}) {
-            const bool is_there =
-                waits || step == 0 || there[static_cast<std::size_t>(one[0])][static_cast<std::size_t>(step)];
+        for (const std::vector<int> items : json.at("contributions")) {  // replica, posted, taken up
+          expect_once(items.at(1), items.at(0));
+          for (const int step : {items.at(1), items.at(2)}) {
+            const bool is_there = waits || step == 0 ||
+                                  there[static_cast<std::size_t>(items[0])][static_cast<std::size_t>(step)];
             EXPECT_TRUE(is_there) << name << " " << line << ", step " << step;
           }
         }
@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, Storm,
                                          Policy("discard", "drawn"), Policy("retry", "own"),
                                          Policy("wait", "drawn"), Policy("retry", "mixed"),
                                          Policy("discard", "mixed"), Policy("wait", "mixed")),
-                         [](const auto& one) { return one.param.first + "_" + one.param.second; });
+                         [](const auto& item) { return item.param.first + "_" + item.param.second; });
 
 }  // namespace
 }  // namespace longhaul

@@ -130,7 +130,7 @@ TEST_P(HostileRun, IsRefusedWithFilePlaceAndKey) {
     std::vector<std::string> arguments = {command, run, "-o", folder + "/" + command};
     const CommandResult result = longhaul(arguments);
     bool must_refuse = false;
-    for (const char* one : damage.commands) must_refuse = must_refuse || command == one;
+    for (const char* character : damage.commands) must_refuse = must_refuse || command == character;
     if (command == "plot" && result.err.find("gnuplot was not found") != std::string::npos) continue;
     EXPECT_TRUE(result.status == 2 || (!must_refuse && result.status == 0))
         << command << " ended with " << result.status << ": " << result.err;

@@ -88,8 +88,8 @@ TEST(Surroundings, FoldersThatCannotBe) {
 TEST(Surroundings, TheSimulatorChecksItsCase) {
   const std::string folder = fresh_folder("case"), run = folder + "/run";
   ASSERT_EQ(run_suite(write_suite(folder), run), 0);
-  const fs::path one = *fs::directory_iterator(run + "/cases");
-  const Json whole = Json::parse(read_text(one / "case.json"));
+  const fs::path file = *fs::directory_iterator(run + "/cases");
+  const Json whole = Json::parse(read_text(file / "case.json"));
   const auto replay = [&](const char* pointer, const Json& value) {
     Json changed = whole;
     if (value.is_discarded())
@@ -97,7 +97,7 @@ TEST(Surroundings, TheSimulatorChecksItsCase) {
     else
       changed[Json::json_pointer(pointer)] = value;
     write_text(folder + "/case.json", changed.dump());
-    return run_command_line("longhaul-sim", {"--case", folder + "/case.json", "--trace", one / "trace.jsonl",
+    return run_command_line("longhaul-sim", {"--case", folder + "/case.json", "--trace", file / "trace.jsonl",
                                              "--out", folder + "/out", "--quiet"});
   };
   ASSERT_EQ(replay("/seed", whole["seed"]).status, 0);

@@ -20,8 +20,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
+void check(const Case& config) {
+  check_inner_steps(config);
 }
 
 }  // namespace toy_adam

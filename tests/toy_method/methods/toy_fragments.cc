@@ -43,8 +43,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
-void check(const Case& one) {
-  check_inner_steps(one);
+void check(const Case& config) {
+  check_inner_steps(config);
 }
 
 }  // namespace toy_fragments

@@ -28,12 +28,12 @@ TEST(Bootstrap, IsTheSameEachTimeAndMovesWithTheUnit) {
   const std::vector<double> values = {2.1, 2.4, 2.2, 2.9, 2.3, 2.2, 2.6, 2.5, 2.0, 2.4};
   std::vector<double> other;
   for (const double value : values) other.push_back(1024 * value);
-  const Interval one = bootstrap_interval(values, 0.95), again = bootstrap_interval(values, 0.95),
+  const Interval interval = bootstrap_interval(values, 0.95), again = bootstrap_interval(values, 0.95),
                  scaled = bootstrap_interval(other, 0.95);
-  EXPECT_EQ(one.low, again.low);
-  EXPECT_EQ(one.high, again.high);
-  EXPECT_DOUBLE_EQ(scaled.low, 1024 * one.low);
-  EXPECT_DOUBLE_EQ(scaled.high, 1024 * one.high);
+  EXPECT_EQ(interval.low, again.low);
+  EXPECT_EQ(interval.high, again.high);
+  EXPECT_DOUBLE_EQ(scaled.low, 1024 * interval.low);
+  EXPECT_DOUBLE_EQ(scaled.high, 1024 * interval.high);
 }
 
 TEST(Bootstrap, OfEqualValuesIsTheValue) {

@@ -20,16 +20,16 @@ class CaseRecord : public testing::Test {
   CaseRecord() {
     write_replay(case_folder);
     write_training(train_folder);
-    write_case_metrics(one, case_folder, train_folder);
+    write_case_metrics(config, case_folder, train_folder);
   }
 
   Json record(const std::string& status = "done") {
-    return case_record(one, case_folder, train_folder, status, "diloco-1");
+    return case_record(config, case_folder, train_folder, status, "diloco-1");
   }
 
   TemporaryFolder folder;
   std::string case_folder = folder.path + "/case", train_folder = folder.path + "/train";
-  Case one = parse_case(resolved_case("diloco", {{"network.tcp.connections", 8}}));
+  Case config = parse_case(resolved_case("diloco", {{"network.tcp.connections", 8}}));
 };
 
 TEST_F(CaseRecord, SaysWhatWasRun) {
@@ -46,10 +46,10 @@ TEST_F(CaseRecord, SaysWhatWasRun) {
 
 // With a dozen swept keys a record moves in memory while they are copied.
 TEST_F(CaseRecord, HoldsManySweptKeys) {
-  for (int i = 0; i < 12; ++i) one.swept["key" + std::to_string(i)] = i;
+  for (int i = 0; i < 12; ++i) config.swept["key" + std::to_string(i)] = i;
   const Json json = record();
-  for (const auto& [key, value] : one.swept.items()) EXPECT_EQ(json.value(key, Json()), value) << key;
-  EXPECT_EQ(json["swept"], one.swept);
+  for (const auto& [key, value] : config.swept.items()) EXPECT_EQ(json.value(key, Json()), value) << key;
+  EXPECT_EQ(json["swept"], config.swept);
 }
 
 TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
@@ -75,9 +75,9 @@ TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
 // Pairs of three: one sits out, and the mean of the bytes is over all three.
 TEST_F(CaseRecord, CountsWhoSitsOut) {
   EXPECT_FALSE(record().contains("sitting_out"));
-  Json resolved = one.resolved;
+  Json resolved = config.resolved;
   resolved["replicas"] = 3;
-  one = parse_case(resolved);
+  config = parse_case(resolved);
   std::string header = kTraceHeader;
   header.replace(header.find("\"replicas\":2"), 12, "\"replicas\":3");
   const std::string everyone = "\"grouping\":\"everyone\",\"group_size\":0";
@@ -104,14 +104,14 @@ TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
 class CaseRecordOfStages : public CaseRecord {
  protected:
   CaseRecordOfStages() {
-    one.replicas = 1;
-    one.resolved["pipeline"] =
+    config.replicas = 1;
+    config.resolved["pipeline"] =
         resolve(pipeline_options(), {{"stages", 2}, {"microbatches", 3}, {"bytes_per_token", 4}}, "pipeline");
-    one.pipeline = parse_pipeline(one.resolved);
+    config.pipeline = parse_pipeline(config.resolved);
     Json header = Json::parse(std::string(kTraceHeader));
     header["replicas"] = 1;
     header["pipeline"] =
-        to_json(pipeline_plan(one.pipeline, std::nullopt, header["parameters"], 30, Wire::kBf16));
+        to_json(pipeline_plan(config.pipeline, std::nullopt, header["parameters"], 30, Wire::kBf16));
     for (Json& rule : header["rules"]) rule["stage"] = 0;
     write_text(case_folder + "/trace.jsonl", header.dump() + "\n");
     write_text(case_folder + "/replicas.csv",
@@ -130,7 +130,7 @@ TEST_F(CaseRecordOfStages, TellsBubblesFromTheNetwork) {
   EXPECT_DOUBLE_EQ(json["stage_wait_fraction"]["mean"], (1 / 8. + 0.1) / 2);
   EXPECT_DOUBLE_EQ(json["bubble_time_s"], 1.35);
   EXPECT_DOUBLE_EQ(json["stage_wait_time_s"], 0.925);
-  EXPECT_DOUBLE_EQ(json["step_time_s"], 8.5 / one.steps());
+  EXPECT_DOUBLE_EQ(json["step_time_s"], 8.5 / config.steps());
   EXPECT_EQ(json["stage_bytes_per_step"], 3 * 10 * 4 * 2);
   EXPECT_EQ(json["bytes_sent_per_replica"], 400) << "both stages are of the one replica";
 }
@@ -139,10 +139,10 @@ TEST_F(CaseRecordOfStages, TellsBubblesFromTheNetwork) {
 class CaseRecordOfNodes : public CaseRecordOfStages {
  protected:
   CaseRecordOfNodes() {
-    one.resolved["workload"]["node"] = {{"devices", 4},    {"parallelism", "sharded"},
-                                        {"rate", "1Gbps"}, {"delay", "0s"},
-                                        {"overlap", 0},    {"wire", "bf16"}};
-    one.workload.node = parse_device_node(one.resolved["workload"]["node"]);
+    config.resolved["workload"]["node"] = {{"devices", 4},    {"parallelism", "sharded"},
+                                           {"rate", "1Gbps"}, {"delay", "0s"},
+                                           {"overlap", 0},    {"wire", "bf16"}};
+    config.workload.node = parse_device_node(config.resolved["workload"]["node"]);
     write_text(case_folder + "/replicas.csv",
                "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,node_s,node_bytes\n"
                "0,5,3,8,100,0,1,1,2,4000\n1,5,3.5,8.5,300,1,1.7,0.85,1.7,2000\n");
@@ -165,7 +165,7 @@ TEST_F(CaseRecordOfNodes, CountsWhatStaysInside) {
 class CaseRecordOfMoves : public CaseRecordOfNodes {
  protected:
   CaseRecordOfMoves() {
-    one.pipeline.rebalance_every = 1;
+    config.pipeline.rebalance_every = 1;
     write_text(case_folder + "/moves.csv",
                "step,replica,from_stage,to_stage,source,bytes,begin_s,done_s\n"
                "1,6,0,1,1,5400,3,4\n2,4,0,1,1,5400,5,6\n");
@@ -182,13 +182,13 @@ TEST_F(CaseRecordOfMoves, CountsMoves) {
 class CaseRecordOfCrashes : public CaseRecordOfNodes {
  protected:
   CaseRecordOfCrashes() {
-    one.crashes.resize(1);
-    one.replicas = 2;
-    one.pipeline = {};
+    config.crashes.resize(1);
+    config.replicas = 2;
+    config.pipeline = {};
     std::filesystem::remove(case_folder + "/trace.jsonl");  // it is of two stages
-    one.workload.node.reset();
-    one.workload.steps = 10;
-    one.workload.tokens = 100;
+    config.workload.node.reset();
+    config.workload.steps = 10;
+    config.workload.tokens = 100;
     write_text(case_folder + "/replicas.csv",
                "replica,compute_s,idle_s,clock_s,bytes_sent,useful_steps,lost_s,gone_s\n"
                "0,10,2,20,100,8,2,0\n1,8,2,12,100,7,1,5\n");
@@ -218,14 +218,14 @@ TEST_F(CaseRecordOfCrashes, CountsWhatWentIntoTheModel) {
 // Of rounds of two steps the slow one of two replicas takes one: 4 + 2 steps of 8 tokens, in 8.5 s.
 TEST_F(CaseRecord, CountsTheStepsThatAreTaken) {
   EXPECT_FALSE(record().contains("useful_steps"));
-  one.method.options["dynamic_steps"] = true;
-  one.workload.step_time_factors = {1, 2};
+  config.method.options["dynamic_steps"] = true;
+  config.workload.step_time_factors = {1, 2};
   const Json json = record();
   EXPECT_DOUBLE_EQ(json["useful_steps"], 6);
   EXPECT_DOUBLE_EQ(json["useful_steps_per_s"], 6 / 8.5);
   EXPECT_DOUBLE_EQ(json["goodput_tokens_per_s"], 48 / 8.5);
   EXPECT_DOUBLE_EQ(json["bytes_per_token"], 200 / (3 * 8.));
-  one.workload.step_time_factors = {2, 2};
+  config.workload.step_time_factors = {2, 2};
   EXPECT_FALSE(record().contains("useful_steps"));
 }
 
@@ -261,8 +261,8 @@ TEST_F(CaseRecordOfStages, HasNoBitsWhereNoneAreLearned) {
 
 // What a claim may name must be a number in the record of a case that trained and reached its target.
 TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
-  one.crashes.resize(1);
-  one.workload.tokens = 100;
+  config.crashes.resize(1);
+  config.workload.tokens = 100;
   write_text(case_folder + "/replicas.csv",
              "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,node_s,node_bytes,"
              "useful_steps,lost_s,gone_s\n0,5,3,8,100,0,1,1,2,4000,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,1.7,"
@@ -379,7 +379,7 @@ TEST_F(CaseRecord, NamesThePartsAsTheNetworkDoes) {
 }
 
 TEST_F(CaseRecord, ATargetThatIsNeverReachedIsNull) {
-  one.train->target_loss = 1.0;
+  config.train->target_loss = 1.0;
   EXPECT_TRUE(record()["time_to_target_s"].is_null());
 }
 

@@ -85,7 +85,7 @@ TEST(Claims, AreUndecidedWhileShardsAreMissing) {
 // A setting whose residual nobody measured: any ratio is possible.
 TEST(Claims, AQueueThatWasNotMeasuredDecidesNothing) {
   std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};
-  for (Json& one : records) one["queue"] = "fq_codel+loss";
+  for (Json& entry : records) entry["queue"] = "fq_codel+loss";
   EXPECT_EQ(verdict(ratio(0.01), records), "undecided");
   EXPECT_EQ(verdict(ratio(1000), records), "undecided");
 }
@@ -181,13 +181,13 @@ TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
       "ten is undecided: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds; the network "
       "model's 7 % make that 7.94 to 10.5, so at least 10 is undecided");
   std::vector<Json> unknown = records;
-  for (Json& one : unknown) one["queue"] = "fq_codel";
-  EXPECT_NE(
-      sentence(unknown).find("; the network model's error is not known for this queue or loss, so at least 10 is "
-                             "undecided"),
-      std::string::npos);
+  for (Json& entry : unknown) entry["queue"] = "fq_codel";
+  EXPECT_NE(sentence(unknown).find(
+                "; the network model's error is not known for this queue or loss, so at least 10 is "
+                "undecided"),
+            std::string::npos);
   std::vector<Json> packets = records;
-  for (Json& one : packets) one["fidelity"] = "packet";
+  for (Json& entry : packets) entry["fidelity"] = "packet";
   EXPECT_EQ(
       sentence(packets),
       "ten fails: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds, so at least 10 fails");

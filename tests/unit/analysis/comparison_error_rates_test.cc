@@ -19,7 +19,7 @@ class Simulation {
   // effect.
   std::vector<double> losses(const std::vector<double>& shared, double effect) {
     std::vector<double> drawn;
-    for (const double one : shared) drawn.push_back(3 + one + effect + stream_.normal());
+    for (const double value : shared) drawn.push_back(3 + value + effect + stream_.normal());
     return drawn;
   }
 
@@ -37,8 +37,8 @@ class Simulation {
 bool claims_a_difference(const std::vector<Json>& records) {
   const ComparisonTable table = compare_runs({run_of(records)}, {"method", {"final_loss"}, {}});
   for (const ComparisonRow& row : table.metrics[0].rows)
-    for (const Comparison& one : row.comparisons)
-      if (one.outcome != Comparison::Outcome::kNone) return true;
+    for (const Comparison& comparison : row.comparisons)
+      if (comparison.outcome != Comparison::Outcome::kNone) return true;
   return false;
 }
 

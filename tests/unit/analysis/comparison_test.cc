@@ -47,13 +47,13 @@ TEST(Comparison, PairsBySeedWhateverTheOrder) {
   EXPECT_EQ(row.at, "");
   EXPECT_NEAR(row.groups[0].mean, 4.2, 1e-12);
   ASSERT_EQ(row.comparisons.size(), 1u);
-  const Comparison& one = row.comparisons[0];
-  EXPECT_EQ(one.test, Comparison::Test::kPaired);
-  EXPECT_EQ(one.seeds, 3u);
-  EXPECT_NEAR(one.difference.mean, 0.2, 1e-12);
+  const Comparison& comparison = row.comparisons[0];
+  EXPECT_EQ(comparison.test, Comparison::Test::kPaired);
+  EXPECT_EQ(comparison.seeds, 3u);
+  EXPECT_NEAR(comparison.difference.mean, 0.2, 1e-12);
   const double t = 0.2 / (0.1 / std::sqrt(3.));
-  EXPECT_NEAR(one.difference.p, 1 - t / std::sqrt(t * t + 2), 1e-9);
-  EXPECT_EQ(one.outcome, Outcome::kNone);
+  EXPECT_NEAR(comparison.difference.p, 1 - t / std::sqrt(t * t + 2), 1e-9);
+  EXPECT_EQ(comparison.outcome, Outcome::kNone);
 }
 
 // Differences 0.01, 0.02, 0.03: mean 0.02, standard error 0.01/√3, and with 2 degrees of freedom the 97.5th
@@ -66,12 +66,13 @@ TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
     ComparisonRequest request{"method", {"final_loss"}, {}};
     request.margin = margin;
     const ComparisonTable table = compare_runs({run_of(records)}, request);
-    const Comparison& one = table.metrics[0].rows[0].comparisons[0];
-    EXPECT_NEAR(one.interval.high, 0.04484, 1e-5);
-    EXPECT_EQ(one.is_equivalent, is_equivalent) << margin;
-    EXPECT_EQ(one.outcome, Outcome::kNone);
-    EXPECT_NE(one.remark.find(is_equivalent ? "equal to within" : "not shown equal"), std::string::npos);
-    EXPECT_NEAR(one.detectable, 0.01 * detectable_effect(3, 0.05, 0.8), 1e-9);
+    const Comparison& comparison = table.metrics[0].rows[0].comparisons[0];
+    EXPECT_NEAR(comparison.interval.high, 0.04484, 1e-5);
+    EXPECT_EQ(comparison.is_equivalent, is_equivalent) << margin;
+    EXPECT_EQ(comparison.outcome, Outcome::kNone);
+    EXPECT_NE(comparison.remark.find(is_equivalent ? "equal to within" : "not shown equal"),
+              std::string::npos);
+    EXPECT_NEAR(comparison.detectable, 0.01 * detectable_effect(3, 0.05, 0.8), 1e-9);
     EXPECT_TRUE(noted(table, "would be found in 80 % of cases"));
   }
 }
@@ -116,9 +117,9 @@ TEST(Comparison, SaysWhichSeedsThePairsLeaveOut) {
   std::vector<Json> records;
   add_losses(records, "diloco", {3.1, 3.2, 3.3});
   add_losses(records, "noloco", {3.0, 3.0});
-  const Comparison one = compare(records, "final_loss").metrics[0].rows[0].comparisons[0];
-  EXPECT_EQ(one.seeds, 2u);
-  EXPECT_EQ(one.remark, "1 unpaired seed left out");
+  const Comparison comparison = compare(records, "final_loss").metrics[0].rows[0].comparisons[0];
+  EXPECT_EQ(comparison.seeds, 2u);
+  EXPECT_EQ(comparison.remark, "1 unpaired seed left out");
 }
 
 TEST(Comparison, BetterIsLowerWhereLowerIsBetterAndElseOnlyLower) {
@@ -302,10 +303,10 @@ TEST(Comparison, TheIntervalAgreesWithTheVerdict) {
   add_losses(records, "c", {3.09, 3.13, 3.12, 3.10, 3.12});
   const auto comparisons = compare(records, "final_loss").metrics[0].rows[0].comparisons;
   ASSERT_EQ(comparisons.size(), 3u);
-  for (const Comparison& one : comparisons) {
-    const bool holds_zero = one.interval.low <= 0 && one.interval.high >= 0;
-    EXPECT_EQ(one.outcome == Outcome::kNone, holds_zero) << one.a << one.b;
-    EXPECT_GE(one.corrected.p, one.difference.p);
+  for (const Comparison& comparison : comparisons) {
+    const bool holds_zero = comparison.interval.low <= 0 && comparison.interval.high >= 0;
+    EXPECT_EQ(comparison.outcome == Outcome::kNone, holds_zero) << comparison.a << comparison.b;
+    EXPECT_GE(comparison.corrected.p, comparison.difference.p);
   }
   EXPECT_EQ(comparisons[2].outcome, Outcome::kNone);
 }
@@ -383,9 +384,9 @@ TEST(Comparison, AMethodsOwnOptimizerMakesNoRowOfItsOwn) {
   };
   add("ddp", 0.003, Json::object(), Json::object());
   add("muloco", 0.01, {{"name", "muon"}}, Json::object());
-  const ComparisonTable one = compare_runs({run}, {"method", {"final_loss"}, {}});
-  ASSERT_EQ(one.metrics.at(0).rows.size(), 1u);
-  EXPECT_EQ(one.metrics[0].rows[0].groups.size(), 2u);
+  const ComparisonTable comparison_table = compare_runs({run}, {"method", {"final_loss"}, {}});
+  ASSERT_EQ(comparison_table.metrics.at(0).rows.size(), 1u);
+  EXPECT_EQ(comparison_table.metrics[0].rows[0].groups.size(), 2u);
 
   // A run of an earlier version, which does not know an option that is at its default.
   RunDirectory later = run;

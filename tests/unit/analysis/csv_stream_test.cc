@@ -1,5 +1,4 @@
 #include "analysis/run_files.h"
-
 #include "core/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 

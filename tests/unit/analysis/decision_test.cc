@@ -46,8 +46,8 @@ class Conclusion : public testing::Test {
   }
 
   const Decision& at(const Conclusions& conclusions, const std::string& metric) const {
-    for (const Decision& one : conclusions.points.at(0).decisions)
-      if (one.metric == metric) return one;
+    for (const Decision& decision : conclusions.points.at(0).decisions)
+      if (decision.metric == metric) return decision;
     throw std::logic_error("no decision on " + metric);
   }
 
@@ -136,9 +136,9 @@ TEST_F(Conclusion, EachComparisonHasItsBadge) {
   EXPECT_TRUE(loss.parts.empty());
   EXPECT_EQ(loss.sentence(), "At equal tokens (2.05 million), all three are at 3.0000.");
   const Json json = conclusions_json(all)["points"][0]["decisions"];
-  for (const Json& one : json)
-    if (one["question"] == "in the time of the whole run") {
-      EXPECT_EQ(one["parts"][1]["badge"], "undecided");
+  for (const Json& entry : json)
+    if (entry["question"] == "in the time of the whole run") {
+      EXPECT_EQ(entry["parts"][1]["badge"], "undecided");
     }
 }
 
@@ -227,8 +227,8 @@ TEST_F(Conclusion, TextHasTheSameSentencesWithinItsWidth) {
   std::stringstream lines(unwrapped);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
   for (std::size_t at; (at = unwrapped.find("\n  ")) != std::string::npos;) unwrapped.replace(at, 3, " ");
-  for (const Decision& one : all.points[0].decisions)
-    EXPECT_TRUE(has(unwrapped, "- " + one.sentence() + "\n")) << one.sentence();
+  for (const Decision& decision : all.points[0].decisions)
+    EXPECT_TRUE(has(unwrapped, "- " + decision.sentence() + "\n")) << decision.sentence();
   EXPECT_TRUE(has(conclusions_markdown(all), "- " + all.points[0].decisions[0].sentence() + "\n"));
   EXPECT_EQ(conclusions_json(all)["points"][0]["decisions"][0]["first"], "b");
 }

@@ -29,13 +29,13 @@ bool has(const std::string& text, const std::string& part) {
 class FiguresOfRun : public testing::Test {
  protected:
   FiguresOfRun() {
-    const Case one = parse_case(resolved_case("diloco", Json::object()));
-    case_folder_ = folder_.path + "/cases/" + one.name;
+    const Case config = parse_case(resolved_case("diloco", Json::object()));
+    case_folder_ = folder_.path + "/cases/" + config.name;
     const std::string train_folder = folder_.path + "/train/x";
     write_replay(case_folder_);
     write_training(train_folder);
-    write_case_metrics(one, case_folder_, train_folder);
-    write_summary(folder_.path, "small", {case_record(one, case_folder_, train_folder, "done", "x")});
+    write_case_metrics(config, case_folder_, train_folder);
+    write_summary(folder_.path, "small", {case_record(config, case_folder_, train_folder, "done", "x")});
   }
 
   Figures made(const FigureStyle& style = {}) {

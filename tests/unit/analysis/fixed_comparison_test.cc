@@ -88,10 +88,10 @@ class FixedComparison : public testing::Test {
         numbers["sync_time_s"] = {{"mean", 1.}};
         Json record = compared_record(label, static_cast<int>(i) + 1, Json::object(), numbers);
         record["case"] = label + std::to_string(i);
-        Json one = as;
-        one["seed"] = i + 1;
-        one["method"]["label"] = label;
-        write_text(folder_.path + "/cases/" + record["case"].get<std::string>() + "/case.json", one.dump());
+        Json entry = as;
+        entry["seed"] = i + 1;
+        entry["method"]["label"] = label;
+        write_text(folder_.path + "/cases/" + record["case"].get<std::string>() + "/case.json", entry.dump());
         records.push_back(record);
       }
     return compare_runs({run_of(records, folder_.path)}, {"method", {metric}, {}});
@@ -104,9 +104,9 @@ class FixedComparison : public testing::Test {
 // 16.5 h and 58.7 h, each right to 7 %: 15.3 to 17.7 and 54.6 to 62.8 are apart. One seed is enough.
 TEST_F(FixedComparison, OneSeedShowsADifferenceBeyondTheModelsError) {
   const ComparisonTable table = compared({16.5 * 3600}, {58.7 * 3600}, ring_);
-  const Comparison& one = table.metrics[0].rows.at(0).comparisons.at(0);
-  EXPECT_EQ(one.test, Comparison::Test::kFixed);
-  EXPECT_EQ(one.outcome, Outcome::kBetter);
+  const Comparison& comparison = table.metrics[0].rows.at(0).comparisons.at(0);
+  EXPECT_EQ(comparison.test, Comparison::Test::kFixed);
+  EXPECT_EQ(comparison.outcome, Outcome::kBetter);
   EXPECT_EQ(table.tests, 0u);
   const std::string text = comparison_text(table);
   EXPECT_NE(

@@ -46,7 +46,8 @@ class HostileFiles : public testing::Test {
 TEST_F(HostileFiles, ATrainingSaysNumbers) {
   EXPECT_EQ(error_of_training(R"({"final_loss": 2.5, "loss_of_tomorrow": []})"), "");
   EXPECT_EQ(error_of_training(R"({"final_loss": null})"), "") << "it was not finite";
-  EXPECT_EQ(error_of_training(R"({"corpus_hash": null})").substr(0, 40), "training.json: corpus_hash: found null; ");
+  EXPECT_EQ(error_of_training(R"({"corpus_hash": null})").substr(0, 40),
+            "training.json: corpus_hash: found null; ");
   EXPECT_EQ(error_of_training(R"({"final_loss": "low"})"),
             "training.json: final_loss: found \"low\"; allowed: a number");
   EXPECT_EQ(error_of_training(std::string(100000, '[')),

@@ -14,13 +14,13 @@ class Join : public testing::Test {
   }
 
   std::string metrics() {
-    write_case_metrics(one, case_folder, train_folder);
+    write_case_metrics(config, case_folder, train_folder);
     return read_text(case_folder + "/metrics.csv");
   }
 
   TemporaryFolder folder;
   std::string case_folder = folder.path + "/case", train_folder = folder.path + "/train";
-  Case one = parse_case(resolved_case("diloco", Json::object()));
+  Case config = parse_case(resolved_case("diloco", Json::object()));
 };
 
 // Before an outer step: the clock after the compute, without the bytes of that step. After it: when the

@@ -17,16 +17,16 @@ class Report : public testing::Test {
   // Adds a case with the replay and the training of run_fixture.h.
   void add_case(const std::string& label, const Json& swept, bool train = true,
                 const std::string& status = "done", int seed = 1) {
-    const Case one = parse_case(resolved_case(label, swept, train, seed));
-    const std::string case_folder = run + "/cases/" + one.name, train_folder = run + "/train/x";
+    const Case config = parse_case(resolved_case(label, swept, train, seed));
+    const std::string case_folder = run + "/cases/" + config.name, train_folder = run + "/train/x";
     if (status == "done") {
       write_replay(case_folder);
       write_training(train_folder);
-      if (train) write_case_metrics(one, case_folder, train_folder);
+      if (train) write_case_metrics(config, case_folder, train_folder);
     }
     records.push_back(
-        case_record(one, case_folder, train && status == "done" ? train_folder : "", status, "x"));
-    scenario = one.resolved;
+        case_record(config, case_folder, train && status == "done" ? train_folder : "", status, "x"));
+    scenario = config.resolved;
   }
 
   std::string page() {

@@ -7,8 +7,8 @@ namespace longhaul {
 namespace {
 
 std::string network_words(const char* network) {
-  for (const Json& one : run_in_words({{"network", Json::parse(network)}}, {}))
-    if (one["term"] == "Network") return one["text"];
+  for (const Json& entry : run_in_words({{"network", Json::parse(network)}}, {}))
+    if (entry["term"] == "Network") return entry["text"];
   return "";
 }
 
@@ -37,8 +37,8 @@ TEST(Words, EveryTopologyHasASentence) {
 TEST(Words, FilesAreNamedWithoutBrackets) {
   const Json train = {{"data", {{"text", {"a.txt", "b.txt"}}}}, {"steps", 5}, {"batch", 2}};
   std::string text;
-  for (const Json& one : run_in_words({{"train", train}}, {}))
-    if (one["term"] == "Model trained") text = one["text"];
+  for (const Json& entry : run_in_words({{"train", train}}, {}))
+    if (entry["term"] == "Model trained") text = entry["text"];
   EXPECT_NE(text.find("trained on text a.txt, b.txt for 5 steps"), std::string::npos) << text;
 }
 
@@ -47,8 +47,8 @@ TEST(Words, APipelineSaysWhatIsLeftOut) {
                          {"routing", "straight"}, {"sends", "overlapped"}, {"skip", 2},
                          {"reorder", true}};
   std::string text;
-  for (const Json& one : run_in_words({{"pipeline", pipeline}}, {}))
-    if (one["term"] == "Pipeline") text = one["text"];
+  for (const Json& entry : run_in_words({{"pipeline", pipeline}}, {}))
+    if (entry["term"] == "Pipeline") text = entry["text"];
   EXPECT_EQ(
       text,
       "6 stages, each a worker of its own; 4 micro-batches, 1f1b, straight paths, overlapped sends; each "
@@ -61,8 +61,8 @@ TEST(Words, FaultsSayWhomTheyStrikeAndWhen) {
     {"kind": "link", "link": "*-core", "rate": 0.5, "every": "2h", "for": "5min"},
     {"kind": "site", "site": "tokyo"}])");
   std::string text;
-  for (const Json& one : run_in_words({{"faults", faults}}, {}))
-    if (one["term"] == "Faults") text = one["text"];
+  for (const Json& entry : run_in_words({{"faults", faults}}, {}))
+    if (entry["term"] == "Faults") text = entry["text"];
   EXPECT_EQ(
       text,
       "replicas 3 10 times slower from 10min for 20min; links *-core with 0.5 of their rate every 2h for "
@@ -71,8 +71,8 @@ TEST(Words, FaultsSayWhomTheyStrikeAndWhen) {
 
 TEST(Words, RecoverySaysWhatFollowsACrash) {
   const auto recovery = [](const Json& section, const std::vector<Json>& records) -> std::string {
-    for (const Json& one : run_in_words({{"recovery", section}}, records))
-      if (one["term"] == "Recovery") return one["text"];
+    for (const Json& entry : run_in_words({{"recovery", section}}, records))
+      if (entry["term"] == "Recovery") return entry["text"];
     return "";
   };
   EXPECT_EQ(recovery(Json::object(), {}), "") << "nobody crashes";
@@ -89,8 +89,8 @@ TEST(Words, RecoverySaysWhatFollowsACrash) {
 
 TEST(Words, AMethodSaysHowItsMessagesTravel) {
   const auto words = [](const char* method) -> std::string {
-    for (const Json& one : run_in_words({{"methods", {Json::parse(method)}}}, {}))
-      if (one["term"] == "Methods") return one["text"];
+    for (const Json& entry : run_in_words({{"methods", {Json::parse(method)}}}, {}))
+      if (entry["term"] == "Methods") return entry["text"];
     return "";
   };
   EXPECT_EQ(words(R"({"name": "diloco", "inner_steps": 20, "all_reduce": "ring", "codec": "wire",
@@ -129,8 +129,8 @@ std::string regions_words(const std::string& order, const std::vector<Json>& rec
   Json network = Json::parse(
       R"({"fidelity": "flow", "topology": {"regions": {"matrix": "aws-2022", "replicas": "even"}}})");
   if (!order.empty()) network["rank_order"] = Json::parse(order);
-  for (const Json& one : run_in_words({{"network", network}}, records))
-    if (one["term"] == "Network") return one["text"];
+  for (const Json& entry : run_in_words({{"network", network}}, records))
+    if (entry["term"] == "Network") return entry["text"];
   return "";
 }
 

@@ -1,6 +1,6 @@
-#include "analysis/table.h"
-
 #include <gtest/gtest.h>
+
+#include "analysis/table.h"
 
 namespace longhaul {
 namespace {

@@ -71,9 +71,9 @@ TEST(SeedRows, SayWhichSeedsReachedTheTarget) {
   never["time_to_target_s"] = nullptr;
   reached["time_to_target_s"] = 8;
   const Metric metric = metric_named("time_to_target_s");
-  const std::vector<Json> both = {never, reached}, one = {never};
+  const std::vector<Json> both = {never, reached}, never_alone = {never};
   EXPECT_EQ(mean_cell(seed_rows(both).at(0), metric), "8 s (1 of 2 seeds)");
-  EXPECT_EQ(mean_cell(seed_rows(one).at(0), metric), "not reached");
+  EXPECT_EQ(mean_cell(seed_rows(never_alone).at(0), metric), "not reached");
   EXPECT_EQ(cell_text(metric, never), "not reached");
   EXPECT_EQ(cell_text(metric, record("a", 1, 3, 10)), "") << "no target was set";
 }
@@ -82,10 +82,10 @@ TEST(SeedRows, SayWhichSeedsReachedTheTarget) {
 // time.
 TEST(BestValues, RoundingIsNoWinner) {
   const auto waits = [](double wait_s) {
-    Json one = record("a" + std::to_string(wait_s), 1, 3, 10);
-    one["wait_s"] = {{"mean", wait_s}};
-    one["sync_time_s"] = {{"mean", 1}};
-    return one;
+    Json entry = record("a" + std::to_string(wait_s), 1, 3, 10);
+    entry["wait_s"] = {{"mean", wait_s}};
+    entry["sync_time_s"] = {{"mean", 1}};
+    return entry;
   };
   const Metric metric = metric_named("wait_s.mean");
   EXPECT_EQ(best_values({waits(0), waits(0.0009)}, metric), std::vector<bool>({false, false}));

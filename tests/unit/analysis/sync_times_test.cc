@@ -1,6 +1,5 @@
-#include "analysis/report/parts.h"
-
 #include "analysis/case_record.h"
+#include "analysis/report/parts.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

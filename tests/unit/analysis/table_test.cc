@@ -54,10 +54,10 @@ TEST(SummaryTable, LeavesOutTheLeastImportantColumnsOfANarrowTerminal) {
 
 // Nine columns are one too many: the least important is left out, unless all are asked for.
 TEST(SummaryTable, HasEightColumnsUnlessAllAreAskedFor) {
-  Json one = record("diloco", 1, 2.5, 3.5);
-  one["wait_s"] = {{"mean", 1}};
-  const std::string usual = summary_table(summary_of({one})),
-                    all = summary_table(summary_of({one}), {0, false, true});
+  Json entry = record("diloco", 1, 2.5, 3.5);
+  entry["wait_s"] = {{"mean", 1}};
+  const std::string usual = summary_table(summary_of({entry})),
+                    all = summary_table(summary_of({entry}), {0, false, true});
   EXPECT_EQ(usual.rfind("method  connections   loss   sync  p95  wait    idle   simulated\n", 0), 0u)
       << usual;
   EXPECT_EQ(all.rfind("method  connections   loss   sync  p95  wait    idle   simulated  syncs\n", 0), 0u)
@@ -77,9 +77,10 @@ TEST(SummaryTable, ShowsWhatDidNotFinish) {
 TEST(SummaryTable, WritesPlainNumbersAsPeopleDo) {
   for (const auto& [value, text] : std::vector<std::pair<double, std::string>>{
            {24.2, " 24.2"}, {0.3871234, " 0.3871"}, {1234.5, " 1234"}, {0.00157, " 1.57e-03"}}) {
-    Json one = record("diloco", 1, 2.5, 3.5);
-    one["useful_steps_per_s"] = value;
-    EXPECT_NE(summary_table(summary_of({one}), {0, false, true}).find(text + " "), std::string::npos) << text;
+    Json entry = record("diloco", 1, 2.5, 3.5);
+    entry["useful_steps_per_s"] = value;
+    EXPECT_NE(summary_table(summary_of({entry}), {0, false, true}).find(text + " "), std::string::npos)
+        << text;
   }
 }
 

@@ -41,14 +41,14 @@ Json section(const std::vector<Json>& figures) {
           {"setup", "a set-up"},    {"assumptions", {"one path"}}, {"figures", figures}};
 }
 
-void check(const Json& one) {
-  check_validation(section(std::vector<Json>{one}), {"ring", "pair"}, {"rate", "connections"}, records());
+void check(const Json& entry) {
+  check_validation(section(std::vector<Json>{entry}), {"ring", "pair"}, {"rate", "connections"}, records());
 }
 
-void expect_rejected(const Json& one, const std::string& path, const std::string& said) {
+void expect_rejected(const Json& entry, const std::string& path, const std::string& said) {
   try {
-    check(one);
-    ADD_FAILURE() << one.dump() << " was let through";
+    check(entry);
+    ADD_FAILURE() << entry.dump() << " was let through";
   } catch (const InputError& error) {
     EXPECT_EQ(error.parts().path, path) << error.what();
     EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
@@ -58,13 +58,13 @@ void expect_rejected(const Json& one, const std::string& path, const std::string
 
 TEST(Validation, PredictsAtTheAssumedPointAndShowsTheOthers) {
   check(figure(10));
-  const Validation one = judge_validation("one", section(std::vector<Json>{figure(10)}), records());
-  ASSERT_EQ(one.figures.size(), 1u);
-  EXPECT_DOUBLE_EQ(one.figures[0].prediction.value, 9);
-  EXPECT_DOUBLE_EQ(one.figures[0].prediction.ratio, 0.9);
-  EXPECT_FALSE(one.figures[0].is_off());
-  ASSERT_EQ(one.figures[0].others.size(), 1u);
-  EXPECT_DOUBLE_EQ(one.figures[0].others[0].ratio, 1.2);
+  const Validation validation = judge_validation("one", section(std::vector<Json>{figure(10)}), records());
+  ASSERT_EQ(validation.figures.size(), 1u);
+  EXPECT_DOUBLE_EQ(validation.figures[0].prediction.value, 9);
+  EXPECT_DOUBLE_EQ(validation.figures[0].prediction.ratio, 0.9);
+  EXPECT_FALSE(validation.figures[0].is_off());
+  ASSERT_EQ(validation.figures[0].others.size(), 1u);
+  EXPECT_DOUBLE_EQ(validation.figures[0].others[0].ratio, 1.2);
 }
 
 TEST(Validation, MoreThanFifteenPercentIsOffOnEitherSide) {
@@ -80,12 +80,12 @@ TEST(Validation, MoreThanFifteenPercentIsOffOnEitherSide) {
 }
 
 TEST(Validation, ARatioIsOfPairedCases) {
-  Json one = figure(3);
-  one.erase("metric");
-  one["ratio"] = "sync_time_s.mean";
-  one["to"] = "pair";
-  check(one);
-  const Validation judged = judge_validation("one", section(std::vector<Json>{one}), records());
+  Json entry = figure(3);
+  entry.erase("metric");
+  entry["ratio"] = "sync_time_s.mean";
+  entry["to"] = "pair";
+  check(entry);
+  const Validation judged = judge_validation("one", section(std::vector<Json>{entry}), records());
   EXPECT_DOUBLE_EQ(judged.figures[0].prediction.value, 9. / 3);
 }
 
@@ -99,33 +99,33 @@ TEST(Validation, SeedsAreAveraged) {
 TEST(Validation, ACaseThatFailedPredictsNothingAndIsOff) {
   std::vector<Json> failed = records();
   failed[0]["status"] = "failed";
-  const Validation one = judge_validation("one", section(std::vector<Json>{figure(9)}), failed);
-  EXPECT_TRUE(std::isnan(one.figures[0].prediction.ratio));
-  EXPECT_TRUE(one.figures[0].is_off());
-  EXPECT_NE(validation_text({one}).find("not run"), std::string::npos);
+  const Validation validation = judge_validation("one", section(std::vector<Json>{figure(9)}), failed);
+  EXPECT_TRUE(std::isnan(validation.figures[0].prediction.ratio));
+  EXPECT_TRUE(validation.figures[0].is_off());
+  EXPECT_NE(validation_text({validation}).find("not run"), std::string::npos);
 }
 
 TEST(Validation, WhatCannotBeHeldAgainstTheCasesIsAnError) {
-  Json one = figure(1);
-  one["of"] = "rnig";
-  expect_rejected(one, "validation.figures[0].of", "did you mean \"ring\"?");
-  one = figure(1);
-  one["where"] = {{"rates", "1Gbps"}};
-  expect_rejected(one, "validation.figures[0].where.rates", "did you mean \"rate\"?");
-  one = figure(1);
-  one["where"] = {{"rate", "3Gbps"}};
-  expect_rejected(one, "validation.figures[0].where", "no case fits it");
-  one = figure(1);
-  one["assumed"] = {{"connections", 3}};
-  expect_rejected(one, "validation.figures[0].assumed", "none of the 2 points fits it");
-  one.erase("assumed");
-  expect_rejected(one, "validation.figures[0].assumed", "they differ in connections");
-  one = figure(1);
-  one["ratio"] = "sync_time_s.mean";
-  expect_rejected(one, "validation.figures[0]", "exactly one of them");
-  one = figure(1);
-  one["to"] = "pair";
-  expect_rejected(one, "validation.figures[0]", "to without ratio");
+  Json entry = figure(1);
+  entry["of"] = "rnig";
+  expect_rejected(entry, "validation.figures[0].of", "did you mean \"ring\"?");
+  entry = figure(1);
+  entry["where"] = {{"rates", "1Gbps"}};
+  expect_rejected(entry, "validation.figures[0].where.rates", "did you mean \"rate\"?");
+  entry = figure(1);
+  entry["where"] = {{"rate", "3Gbps"}};
+  expect_rejected(entry, "validation.figures[0].where", "no case fits it");
+  entry = figure(1);
+  entry["assumed"] = {{"connections", 3}};
+  expect_rejected(entry, "validation.figures[0].assumed", "none of the 2 points fits it");
+  entry.erase("assumed");
+  expect_rejected(entry, "validation.figures[0].assumed", "they differ in connections");
+  entry = figure(1);
+  entry["ratio"] = "sync_time_s.mean";
+  expect_rejected(entry, "validation.figures[0]", "exactly one of them");
+  entry = figure(1);
+  entry["to"] = "pair";
+  expect_rejected(entry, "validation.figures[0]", "to without ratio");
 }
 
 TEST(ValidationTable, GivesTheReasonOnlyWhereThePredictionIsOff) {

@@ -125,8 +125,8 @@ TEST(ClaimPictures, HoldWhatTheMatrixHolds) {
 
 TEST(VerdictMatrix, SaysWhatWasNotRun) {
   std::vector<Json> records = made_up_sweep();
-  for (Json& one : records)
-    if (one["swept"]["replicas"] == 64) one["status"] = "interrupted";
+  for (Json& entry : records)
+    if (entry["swept"]["replicas"] == 64) entry["status"] = "interrupted";
   const std::string text = verdict_markdown(kClaim, records);
   EXPECT_NE(text.find("| tree | 2 fails | **16 holds** | not run |"), std::string::npos) << text;
   EXPECT_NE(text.find("12 points: 2 – 16, 2 hold, 4 undecided, 6 fail."), std::string::npos) << text;
@@ -144,9 +144,9 @@ TEST(VerdictMatrix, PrintsWhatItsVerdictSays) {
   const std::string text = verdict_markdown(claim, records);
   EXPECT_NE(text.find("**12.6 holds** | **12.6 holds**"), std::string::npos) << text;
   EXPECT_NE(text.find("- holds at every point; at most 12.6"), std::string::npos) << text;
-  const std::string one =
+  const std::string word =
       verdict_markdown(kClaim, {record("a", Json::object(), 10.7), record("b", Json::object(), 1)});
-  EXPECT_NE(one.find(". 1 point: 10.7, holds."), std::string::npos) << one;
+  EXPECT_NE(word.find(". 1 point: 10.7, holds."), std::string::npos) << word;
 }
 
 }  // namespace

@@ -88,10 +88,10 @@ TEST_F(NewCommand, AFileThatIsThereStays) {
 
 // NoLoCo averages in pairs: one replica has no partner.
 TEST_F(NewCommand, WhatIsNoScenarioIsNotWritten) {
-  NewOptions one = options("one.json");
-  one.replicas = 1;
+  NewOptions new_options = options("one.json");
+  new_options.replicas = 1;
   try {
-    new_command(one);
+    new_command(new_options);
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("nothing was written"), std::string::npos) << error.what();

@@ -28,7 +28,8 @@ TEST(PaperScenarios, AreValidAndMakeClaims) {
 TEST(PaperScenarios, ArmsOfOneLabelHaveOneMethod) {
   std::map<std::string, std::pair<Json, std::string>> arms;
   int shared = 0;
-  for (const char* name : {"perplexity", "perplexity-tuned", "perplexity-gpu", "perplexity-size", "loss-regime"}) {
+  for (const char* name :
+       {"perplexity", "perplexity-tuned", "perplexity-gpu", "perplexity-size", "loss-regime"}) {
     const Scenario scenario =
         validated_scenario(fmt::format("{}/scenarios/paper/{}.json", LONGHAUL_SOURCE_DIR, name), {});
     for (const Json& method : scenario.resolved.at("methods")) {
@@ -46,7 +47,7 @@ TEST(MethodScenarios, HaveEveryMethod) {
   const Scenario scenario =
       validated_scenario(LONGHAUL_SOURCE_DIR "/scenarios/methods/equal-tokens.json", {});
   std::set<std::string> trained, there;
-  for (const Case& one : scenario.cases) trained.insert(one.method.name);
+  for (const Case& config : scenario.cases) trained.insert(config.method.name);
   for (const Method& method : methods()) there.insert(method.name);
   there.erase("fsdp");  // whose numbers are ddp's
   EXPECT_EQ(trained, there);

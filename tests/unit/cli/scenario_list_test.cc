@@ -9,11 +9,11 @@ TEST(ScenarioList, EveryScenarioOfTheTreeHasASentence) {
   const std::vector<ScenarioInfo> all = scenarios_in(LONGHAUL_SOURCE_DIR "/scenarios");
   EXPECT_GT(all.size(), 10u);
   int in_subfolders = 0;
-  for (const ScenarioInfo& one : all) {
-    EXPECT_GT(one.about.size(), 20u) << one.file;
-    EXPECT_EQ(one.file.find("schema"), std::string::npos);
-    EXPECT_EQ(one.file.find("/networks/"), std::string::npos);
-    in_subfolders += one.file.find("/paper/") != std::string::npos;
+  for (const ScenarioInfo& scenario_info : all) {
+    EXPECT_GT(scenario_info.about.size(), 20u) << scenario_info.file;
+    EXPECT_EQ(scenario_info.file.find("schema"), std::string::npos);
+    EXPECT_EQ(scenario_info.file.find("/networks/"), std::string::npos);
+    in_subfolders += scenario_info.file.find("/paper/") != std::string::npos;
   }
   EXPECT_GT(in_subfolders, 3);
 }

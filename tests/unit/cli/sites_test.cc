@@ -26,24 +26,24 @@ constexpr char kRegions[] =
 constexpr char kStar[] = R"({"star": {"rate": "1Gbps", "rtt": "50ms"}})";
 
 TEST(Sites, AreResolvedForPairsBySites) {
-  const Case one = scenario_with(kRegions, "", R"(, "pairing": "sites")").cases[0];
-  EXPECT_EQ(one.site_of, (std::vector<int>{0, 0, 1, 1, 2, 2}));
-  EXPECT_EQ(one.resolved["sites"], Json(one.site_of));
-  EXPECT_EQ(parse_case(one.resolved).site_of, one.site_of) << "as the trainer reads it";
-  EXPECT_EQ(trace_of(one).groups, trace_of(parse_case(one.resolved)).groups);
+  const Case config = scenario_with(kRegions, "", R"(, "pairing": "sites")").cases[0];
+  EXPECT_EQ(config.site_of, (std::vector<int>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(config.resolved["sites"], Json(config.site_of));
+  EXPECT_EQ(parse_case(config.resolved).site_of, config.site_of) << "as the trainer reads it";
+  EXPECT_EQ(trace_of(config).groups, trace_of(parse_case(config.resolved)).groups);
 }
 
 // In the order of the first replicas: London is where rank 0 is.
 TEST(Sites, FollowTheOrderOfRanks) {
-  const Case one =
+  const Case config =
       scenario_with(kRegions, R"(, "rank_order": [5, 0, 2, 1, 4, 3])", R"(, "pairing": "sites")").cases[0];
-  EXPECT_EQ(one.site_of, (std::vector<int>{0, 1, 2, 1, 0, 2}));
+  EXPECT_EQ(config.site_of, (std::vector<int>{0, 1, 2, 1, 0, 2}));
 }
 
 TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
-  const Case one = scenario_with(kRegions, "", "").cases[0];
-  EXPECT_TRUE(one.site_of.empty());
-  EXPECT_FALSE(one.resolved.contains("sites"));
+  const Case config = scenario_with(kRegions, "", "").cases[0];
+  EXPECT_TRUE(config.site_of.empty());
+  EXPECT_FALSE(config.resolved.contains("sites"));
 }
 
 TEST(Sites, ATopologyWithoutThemIsRefused) {

@@ -29,7 +29,7 @@ TEST(ValidationScenarios, AreValidTrainNothingAndStandOnThePage) {
   for (const std::string& file : files) {
     const Scenario scenario = validated_scenario(file, {});
     ASSERT_TRUE(scenario.resolved.contains("validation")) << file;
-    for (const Case& one : scenario.cases) EXPECT_FALSE(one.train) << file;
+    for (const Case& config : scenario.cases) EXPECT_FALSE(config.train) << file;
     EXPECT_NE(text.find("### " + scenario.name + ": "), std::string::npos)
         << scenario.name << " is not in results/reference/validation/tables.md: make validation";
     for (const Json& figure : scenario.resolved["validation"]["figures"])

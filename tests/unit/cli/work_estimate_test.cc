@@ -82,8 +82,8 @@ TEST(TrainingMemory, GrowsWithTheSquareOfTheContext) {
   EXPECT_NEAR(bytes(64, 128, 4096), 9.40e9, 0.1 * 9.40e9);
 }
 
-// Two bytes a token, and a byte of a text is a token. Measured with linux-source-6.1, 163 MB: noloco among 256
-// replicas takes 980 MB, of which 743 were foreseen without the text.
+// Two bytes a token, and a byte of a text is a token. Measured with linux-source-6.1, 163 MB: noloco among
+// 256 replicas takes 980 MB, of which 743 were foreseen without the text.
 TEST(TrainingMemory, HoldsTheText) {
   const TemporaryFolder folder;
   for (const char* name : {"a.txt", "b.txt"}) write_text(folder.file(name), std::string(30000, 'a'));
@@ -113,8 +113,8 @@ TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
     Json scenario = scenario_of(1000, {{{"name", "ddp"}}});
     scenario["tables"] = tables;
     scenario["sweep"] = {{"network.tcp.connections", connections}};
-    const Scenario one = validated(scenario);
-    return estimate_work(plan_work(one, {}), 1, 2, kept_files("none", one)).disk_bytes;
+    const Scenario scenario_here = validated(scenario);
+    return estimate_work(plan_work(scenario_here, {}), 1, 2, kept_files("none", scenario_here)).disk_bytes;
   };
   // 4,000 exchanges and as many steps, of 30 bytes a row at least.
   EXPECT_GT(bytes("all", {1, 2}) - bytes("all", {1}), 8000 * 30);

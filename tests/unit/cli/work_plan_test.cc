@@ -30,7 +30,7 @@ TEST(WorkPlan, ShardsAreAPartitionAndShareNoTraining) {
   std::size_t total_cases = 0, total_trainings = 0;
   for (int index = 1; index <= 2; ++index) {
     const WorkPlan plan = plan_work(scenario, {index, 2});
-    for (const Case* one : plan.cases) cases.insert(one->name);
+    for (const Case* config : plan.cases) cases.insert(config->name);
     for (const Training& training : plan.trainings) trainings.insert(training.key);
     total_cases += plan.cases.size();
     total_trainings += plan.trainings.size();

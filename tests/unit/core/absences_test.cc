@@ -21,59 +21,59 @@ Absences absences(const std::vector<Absence>& rows, bool listeners_inherit = tru
 
 TEST(Absences, NobodyIsGoneWithoutAny) {
   const Absences none, empty = absences({});
-  for (const Absences& one : {none, empty}) {
-    EXPECT_TRUE(one.computes(3, 20));
-    EXPECT_TRUE(one.ends(3, 20));
-    EXPECT_FALSE(one.has_copy_at(0));
-    EXPECT_EQ(one.contributor(3, 5, 10), 3);
+  for (const Absences& absences : {none, empty}) {
+    EXPECT_TRUE(absences.computes(3, 20));
+    EXPECT_TRUE(absences.ends(3, 20));
+    EXPECT_FALSE(absences.has_copy_at(0));
+    EXPECT_EQ(absences.contributor(3, 5, 10), 3);
   }
 }
 
 // It went in the exchange of step 4, which it had computed, and is back for step 9.
 TEST(Absences, AStepIsComputedOrEndedToo) {
-  const Absences one = absences({{2, 5, 3, 0, 8, 9}});
-  for (const int step : {1, 4, 9, 20}) EXPECT_TRUE(one.computes(2, step)) << step;
-  for (const int step : {5, 8}) EXPECT_FALSE(one.computes(2, step)) << step;
-  for (const int step : {1, 3, 9, 20}) EXPECT_TRUE(one.ends(2, step)) << step;
-  for (const int step : {4, 5, 8}) EXPECT_FALSE(one.ends(2, step)) << step;
-  EXPECT_TRUE(one.computes(1, 5)) << "another";
+  const Absences absences_here = absences({{2, 5, 3, 0, 8, 9}});
+  for (const int step : {1, 4, 9, 20}) EXPECT_TRUE(absences_here.computes(2, step)) << step;
+  for (const int step : {5, 8}) EXPECT_FALSE(absences_here.computes(2, step)) << step;
+  for (const int step : {1, 3, 9, 20}) EXPECT_TRUE(absences_here.ends(2, step)) << step;
+  for (const int step : {4, 5, 8}) EXPECT_FALSE(absences_here.ends(2, step)) << step;
+  EXPECT_TRUE(absences_here.computes(1, 5)) << "another";
 }
 
 TEST(Absences, WhoDoesNotComeBackIsGone) {
-  const Absences one = absences({{0, 5, 4, -1, 0, 0}});
-  EXPECT_TRUE(one.ends(0, 4));
-  for (const int step : {5, 20}) EXPECT_FALSE(one.computes(0, step)) << step;
-  EXPECT_TRUE(one.copies().empty());
+  const Absences absences_here = absences({{0, 5, 4, -1, 0, 0}});
+  EXPECT_TRUE(absences_here.ends(0, 4));
+  for (const int step : {5, 20}) EXPECT_FALSE(absences_here.computes(0, step)) << step;
+  EXPECT_TRUE(absences_here.copies().empty());
 }
 
 // Only the last step can be taken twice: its numbers are those of the first time.
 TEST(Absences, WhoWentInTheLastExchangeHasComputedItsStep) {
-  const Absences one = absences({{0, 21, 19, 1, 19, 20}, {0, 20, 19, 1, 19, 20}});
-  EXPECT_TRUE(one.computes(0, 20));
-  EXPECT_FALSE(one.ends(0, 20));
-  EXPECT_TRUE(one.copies().empty());
+  const Absences absences_here = absences({{0, 21, 19, 1, 19, 20}, {0, 20, 19, 1, 19, 20}});
+  EXPECT_TRUE(absences_here.computes(0, 20));
+  EXPECT_FALSE(absences_here.ends(0, 20));
+  EXPECT_TRUE(absences_here.copies().empty());
 }
 
 TEST(Absences, RowsAreCopiedOnceTheOldOnesAreNotNeeded) {
-  const Absences one = absences({{1, 9, 8, 0, 4, 9}, {2, 5, 4, 1, 11, 12}, {3, 5, 4, -1, 0, 7}});
-  ASSERT_EQ(one.copies().size(), 2u) << "one begins with its own";
-  EXPECT_EQ(one.copies()[0].copied_step, 4);
-  EXPECT_EQ(one.copies()[0].step, 8) << "it was ahead of its source";
-  EXPECT_EQ(one.copies()[1].step, 11);
-  for (const int step : {4, 8, 11}) EXPECT_TRUE(one.has_copy_at(step)) << step;
-  for (const int step : {5, 9, 12}) EXPECT_FALSE(one.has_copy_at(step)) << step;
+  const Absences absences_here = absences({{1, 9, 8, 0, 4, 9}, {2, 5, 4, 1, 11, 12}, {3, 5, 4, -1, 0, 7}});
+  ASSERT_EQ(absences_here.copies().size(), 2u) << "one begins with its own";
+  EXPECT_EQ(absences_here.copies()[0].copied_step, 4);
+  EXPECT_EQ(absences_here.copies()[0].step, 8) << "it was ahead of its source";
+  EXPECT_EQ(absences_here.copies()[1].step, 11);
+  for (const int step : {4, 8, 11}) EXPECT_TRUE(absences_here.has_copy_at(step)) << step;
+  for (const int step : {5, 9, 12}) EXPECT_FALSE(absences_here.has_copy_at(step)) << step;
 }
 
 // Posted at step 6, due at 10. Replica 1 was away from 7 to 8 and has what 0 had after 8. Replica 2 copied 1
 // after that, 3 copied 0 as it was before.
 TEST(Absences, WhoComesBackInheritsWhatItsSourceHadSent) {
   const std::vector<Absence> rows = {{1, 7, 6, 0, 8, 9}, {2, 7, 6, 1, 9, 10}, {3, 7, 6, 0, 5, 8}};
-  const Absences one = absences(rows);
-  EXPECT_EQ(one.contributor(0, 6, 10), 0);
-  EXPECT_EQ(one.contributor(1, 6, 10), 0);
-  EXPECT_EQ(one.contributor(2, 6, 10), 0) << "by way of 1";
-  EXPECT_EQ(one.contributor(3, 6, 10), -1) << "that was sent later";
-  EXPECT_EQ(one.contributor(1, 9, 12), 1) << "posted when it was back";
+  const Absences absences_here = absences(rows);
+  EXPECT_EQ(absences_here.contributor(0, 6, 10), 0);
+  EXPECT_EQ(absences_here.contributor(1, 6, 10), 0);
+  EXPECT_EQ(absences_here.contributor(2, 6, 10), 0) << "by way of 1";
+  EXPECT_EQ(absences_here.contributor(3, 6, 10), -1) << "that was sent later";
+  EXPECT_EQ(absences_here.contributor(1, 9, 12), 1) << "posted when it was back";
   EXPECT_EQ(absences(rows, false).contributor(1, 6, 10), -1) << "of pairs, the other gets the result";
   EXPECT_EQ(absences({{1, 5, 4, -1, 0, 8}}).contributor(1, 6, 10), -1) << "it posted nothing";
   EXPECT_EQ(absences({{1, 7, 6, -1, 0, 8}}).contributor(1, 6, 10), 1) << "back with its own state";

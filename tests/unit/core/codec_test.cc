@@ -29,10 +29,10 @@ TEST(Codec, QuantizedBlocksAreAsLongAsWorkedOutByHand) {
 TEST(Codec, WholeNumbersByTheirBits) {
   const int largest[] = {1, 3, 7, 15, 31, 63, 127};
   for (int bits = kFewestWholeBits; bits <= kMostWholeBits; ++bits) {
-    const Quantizer one = whole_quantizer(bits);
-    EXPECT_EQ(to_string(one), "int" + std::to_string(bits));
-    EXPECT_EQ(code_bits(one), bits);
-    EXPECT_EQ(largest_whole(one), largest[bits - kFewestWholeBits]);
+    const Quantizer quantizer = whole_quantizer(bits);
+    EXPECT_EQ(to_string(quantizer), "int" + std::to_string(bits));
+    EXPECT_EQ(code_bits(quantizer), bits);
+    EXPECT_EQ(largest_whole(quantizer), largest[bits - kFewestWholeBits]);
   }
   EXPECT_EQ(largest_whole(Quantizer::kTwoBit), 0);
   EXPECT_EQ(largest_whole(Quantizer::kSign), 0);

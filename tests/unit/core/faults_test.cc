@@ -53,12 +53,12 @@ TEST(FaultWindows, DrawnTimesHaveTheirMeans) {
     EXPECT_NEAR(count, 10000, 4 * std::sqrt(10000.)) << "one every 125 s";
     double between_s = 0, on_s = 0;
     std::int64_t end_ns = 0;
-    for (const FaultWindows::Window& one : all) {
-      EXPECT_GT(one.begin_ns, end_ns);
-      EXPECT_GT(one.end_ns, one.begin_ns);
-      between_s += static_cast<double>(one.begin_ns - end_ns) / 1e9;
-      on_s += static_cast<double>(one.end_ns - one.begin_ns) / 1e9;
-      end_ns = one.end_ns;
+    for (const FaultWindows::Window& window : all) {
+      EXPECT_GT(window.begin_ns, end_ns);
+      EXPECT_GT(window.end_ns, window.begin_ns);
+      between_s += static_cast<double>(window.begin_ns - end_ns) / 1e9;
+      on_s += static_cast<double>(window.end_ns - window.begin_ns) / 1e9;
+      end_ns = window.end_ns;
     }
     EXPECT_NEAR(between_s / count, 100, 4 * 100 / std::sqrt(count));
     // Log-normal times of sigma 0.5 have a standard deviation of sqrt(exp(0.25) − 1) means.
@@ -129,9 +129,9 @@ TEST(Faults, AreReadInTheirOrder) {
 TEST(Faults, WhatCannotBeIsSaid) {
   const Json slow = {{"kind", "slow"}, {"replicas", "0"}, {"factor", 2}};
   const auto with = [&](const Json& more) {
-    Json one = slow;
-    one.update(more);
-    return Json::array({one});
+    Json entry = slow;
+    entry.update(more);
+    return Json::array({entry});
   };
   EXPECT_EQ(error_of(Json::array({slow})).path, "");
   EXPECT_EQ(error_of(with({{"replicas", "3-4"}})).path, "faults[0].replicas");

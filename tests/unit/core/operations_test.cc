@@ -90,7 +90,7 @@ TEST(OperationPlan, WhatIsPendingIsPostedAndNotYetDue) {
   const PlanContext context{1, 2, 30, 7};
   const auto posted_before = [](const std::vector<Operation>& operations) {
     std::vector<int> steps;
-    for (const Operation& one : operations) steps.push_back(one.post_step);
+    for (const Operation& operation : operations) steps.push_back(operation.post_step);
     return steps;
   };
   EXPECT_EQ(posted_before(operations_pending(plan, context, 3)), std::vector<int>{});
@@ -125,7 +125,7 @@ using Kind = Instruction::Kind;
 
 std::vector<Kind> kinds_of(const Program& program) {
   std::vector<Kind> kinds;
-  for (const Instruction& one : program.instructions) kinds.push_back(one.kind);
+  for (const Instruction& instruction : program.instructions) kinds.push_back(instruction.kind);
   return kinds;
 }
 
@@ -170,8 +170,8 @@ TEST(Program, WhatIsPostedFirstGoesBeforeWhatIsDue) {
   using Kind = Instruction::Kind;
   const auto program = [&plan](int step) {
     std::vector<std::tuple<Kind, int, int>> found;
-    for (const Instruction& one : program_of_step(plan, 9, step).instructions)
-      found.push_back({one.kind, one.rule, one.post_step});
+    for (const Instruction& instruction : program_of_step(plan, 9, step).instructions)
+      found.push_back({instruction.kind, instruction.rule, instruction.post_step});
     return found;
   };
   using Expected = std::vector<std::tuple<Kind, int, int>>;

@@ -110,21 +110,21 @@ TEST(SiteGroups, OneOfAnOddNumberSitsOut) {
     std::set<int> may_sit_out;
   } cases[] = {
       {{3, 4}, 3, {0, 1, 2}}, {{3, 3, 5}, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}, {{1, 2, 2}, 2, {0}}};
-  for (const auto& one : cases) {
-    const std::vector<int> site_of = sites(one.counts);
+  for (const auto& item : cases) {
+    const std::vector<int> site_of = sites(item.counts);
     std::set<int> sat_out;
     for (int step = 1; step <= 200; ++step) {
       auto groups = groups_inside_sites(1, site_of, 2, step);
       ASSERT_EQ(groups.back().size(), 1u);
       sat_out.insert(groups.back()[0]);
-      EXPECT_EQ(groups_inside(groups, site_of), one.inside + 1) << "and the group of one";
+      EXPECT_EQ(groups_inside(groups, site_of), item.inside + 1) << "and the group of one";
       std::vector<int> all;
       for (const auto& group : groups) all.insert(all.end(), group.begin(), group.end());
       std::sort(all.begin(), all.end());
       ASSERT_EQ(all.size(), site_of.size());
       for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i));
     }
-    EXPECT_EQ(sat_out, one.may_sit_out);
+    EXPECT_EQ(sat_out, item.may_sit_out);
   }
 }
 

@@ -37,7 +37,7 @@ Scenario load(const Json& json, const std::vector<std::string>& assignments = {}
 
 std::vector<std::string> names(const Scenario& scenario) {
   std::vector<std::string> names;
-  for (const Case& one : scenario.cases) names.push_back(one.name);
+  for (const Case& config : scenario.cases) names.push_back(config.name);
   return names;
 }
 
@@ -104,11 +104,11 @@ TEST(Scenario, ACheckSeesEveryCaseAndItsErrorsNameThePoint) {
   const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_checked.json";
   std::ofstream(file) << json.dump();
   int seen = 0;
-  load_scenario(file, {}, declaration(), [&](const Case& one) { seen += one.replicas; });
+  load_scenario(file, {}, declaration(), [&](const Case& config) { seen += config.replicas; });
   EXPECT_EQ(seen, 2 * 4 + 2 * 8);
   try {
-    load_scenario(file, {}, declaration(), [](const Case& one) {
-      if (one.replicas == 8) throw InputError({"", "network.topology.star", "found 8", "4", ""});
+    load_scenario(file, {}, declaration(), [](const Case& config) {
+      if (config.replicas == 8) throw InputError({"", "network.topology.star", "found 8", "4", ""});
     });
     FAIL();
   } catch (const InputError& error) {
@@ -121,11 +121,11 @@ TEST(Scenario, ACheckSeesEveryCaseAndItsErrorsNameThePoint) {
 TEST(Scenario, OneCaseAMethodWithoutASweep) {
   const Scenario scenario = load(base());
   EXPECT_EQ(names(scenario), (std::vector<std::string>{"ring", "pairs"}));
-  const Case& one = scenario.cases[0];
-  EXPECT_EQ(one.workload.parameters, model_presets()[0].shape.parameters());
-  EXPECT_EQ(one.steps(), 10);
-  EXPECT_EQ(one.network.tcp.connections, 1);
-  EXPECT_FALSE(one.network.tcp.window.has_value());
+  const Case& config = scenario.cases[0];
+  EXPECT_EQ(config.workload.parameters, model_presets()[0].shape.parameters());
+  EXPECT_EQ(config.steps(), 10);
+  EXPECT_EQ(config.network.tcp.connections, 1);
+  EXPECT_FALSE(config.network.tcp.window.has_value());
 }
 
 TEST(Scenario, AProductOfTwoKeysAndASeedList) {
@@ -475,9 +475,9 @@ TEST(Scenario, LongNamesThatDifferAtTheEndStayApart) {
     json["methods"][0]["label"] = json["methods"][0].value("label", "") + std::string(40, letter[0]);
   const Scenario scenario = load(json);
   std::set<std::string> seen;
-  for (const Case& one : scenario.cases) {
-    EXPECT_LE(one.name.size(), 200u);
-    seen.insert(one.name);
+  for (const Case& config : scenario.cases) {
+    EXPECT_LE(config.name.size(), 200u);
+    seen.insert(config.name);
   }
   EXPECT_EQ(seen.size(), 4u);
 }

@@ -197,9 +197,9 @@ TEST(Schedule, OfSynchronousMergesFollowsFromThePlan) {
     const Merge& merge = schedule.merges[static_cast<std::size_t>(number)];
     EXPECT_EQ(merge.number, number);
     ASSERT_EQ(merge.contributions.size(), 4u);
-    for (const Merge::Contribution& one : merge.contributions) {
-      EXPECT_EQ(one.post_step, 5 * (number + 1));
-      EXPECT_EQ(one.taken_step, one.post_step + 2);
+    for (const Merge::Contribution& contribution : merge.contributions) {
+      EXPECT_EQ(contribution.post_step, 5 * (number + 1));
+      EXPECT_EQ(contribution.taken_step, contribution.post_step + 2);
     }
   }
 }

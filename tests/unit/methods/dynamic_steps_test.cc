@@ -38,19 +38,19 @@ const Json kPlain = {{"name", "delayed-nesterov"}, {"inner_steps", 8}},
            kDynamic = {{"name", "delayed-nesterov"}, {"inner_steps", 8}, {"dynamic_steps", true}},
            kFactors = {{"step_time_factors", {{"1", 2}, {"2-3", 4}}}};
 
-void check(const Case& one) {
-  method_named(one.method.name).check(one);
+void check(const Case& config) {
+  method_named(config.method.name).check(config);
 }
 
-std::vector<std::string> warnings(const Case& one) {
-  return method_named(one.method.name).warnings(one);
+std::vector<std::string> warnings(const Case& config) {
+  return method_named(config.method.name).warnings(config);
 }
 
 TEST(DynamicStepsOption, CountsAreThoseOfTheStepTimes) {
-  const Case one = case_of(kDynamic, kFactors);
-  check(one);
-  EXPECT_TRUE(warnings(one).empty());
-  for (const OperationPlan& plan : {plan_of(one), trained_plan_of(one), trace_of(one).plan}) {
+  const Case config = case_of(kDynamic, kFactors);
+  check(config);
+  EXPECT_TRUE(warnings(config).empty());
+  for (const OperationPlan& plan : {plan_of(config), trained_plan_of(config), trace_of(config).plan}) {
     EXPECT_EQ(plan.dynamic_steps.every, 8);
     EXPECT_EQ(plan.dynamic_steps.taken, (Counts{8, 4, 2, 2}));
   }
@@ -65,8 +65,8 @@ TEST(DynamicStepsOption, IsOffUnlessAskedFor) {
   EXPECT_NE(warnings(alike)[0].find("changes nothing"), std::string::npos);
 }
 
-// Four devices take 8 · f / 4 s, and say to each other for 3 · 2 s whatever f is (docs/reference/pipelines.md): 8, 10
-// and 14 s a step, of which 6.4 and 4.57 fit into 64 s.
+// Four devices take 8 · f / 4 s, and say to each other for 3 · 2 s whatever f is
+// (docs/reference/pipelines.md): 8, 10 and 14 s a step, of which 6.4 and 4.57 fit into 64 s.
 TEST(DynamicStepsOption, WhatDevicesSayToEachOtherTakesAllTheSame) {
   Json workload = kFactors;
   workload["step_time"] = {{"constant", "8s"}};

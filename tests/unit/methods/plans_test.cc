@@ -37,10 +37,10 @@ Case make_case(const Json& method, int replicas = 8, int steps = 100) {
   return make_case_with(method, {{"parameters", 1000}, {"steps", steps}}, replicas);
 }
 
-std::int64_t contributed_bytes(const Case& one) {
-  const Trace trace = trace_of(one);
+std::int64_t contributed_bytes(const Case& config) {
+  const Trace trace = trace_of(config);
   std::int64_t bytes = 0;
-  for (int step = 1; step <= one.steps(); ++step)
+  for (int step = 1; step <= config.steps(); ++step)
     for (const Operation& exchange : trace.operations_at(step)) bytes += exchange.bytes;
   return bytes;
 }
@@ -97,9 +97,9 @@ TEST(Plans, CompressedBytesByHand) {
 // 1000 columns in four fragments every 40 steps: at 10, 20, 30, 40, … a quarter, each awaited 5 steps later;
 // what is posted at 100 would be awaited at 105.
 TEST(Plans, FragmentsTakeTurns) {
-  const Case one =
+  const Case config =
       make_case({{"name", "streaming-diloco"}, {"inner_steps", 40}, {"fragments", 4}, {"codec", "wire"}});
-  const Trace trace = trace_of(one);
+  const Trace trace = trace_of(config);
   std::vector<std::tuple<int, std::string, int, std::int64_t>> found;
   for (int step = 1; step <= 60; ++step)
     for (const Operation& operation : trace.operations_at(step))
@@ -111,7 +111,7 @@ TEST(Plans, FragmentsTakeTurns) {
                                                                           {40, "fragment-0", 45, 500},
                                                                           {50, "fragment-1", 55, 500},
                                                                           {60, "fragment-2", 65, 500}}));
-  EXPECT_EQ(contributed_bytes(one), 9 * 500);
+  EXPECT_EQ(contributed_bytes(config), 9 * 500);
 }
 
 // Six layers in three fragments, a backward pass of 60 % of a step: layer l is released 0.6 · l/6 of the step
@@ -134,8 +134,8 @@ TEST(Plans, FragmentsAreReleasedLayerByLayer) {
   // it.
   const auto last_post = [&plan](int step) {
     int bucket = -1;
-    for (const Instruction& one : program_of_step(plan, 100, step).instructions)
-      if (one.kind == Instruction::Kind::kPost && one.left == 0) bucket = one.bucket;
+    for (const Instruction& instruction : program_of_step(plan, 100, step).instructions)
+      if (instruction.kind == Instruction::Kind::kPost && instruction.left == 0) bucket = instruction.bucket;
     return bucket;
   };
   EXPECT_EQ(last_post(30), 1);
@@ -161,8 +161,8 @@ TEST(Plans, UnitsGoToTheirNextOwners) {
   const auto case_of = [&](const Json& method, int replicas) {
     return make_case_with(method, {{"model", shape}, {"steps", 100}}, replicas);
   };
-  const Case one = case_of({{"name", "ist"}, {"inner_steps", 20}}, 4);
-  const Trace trace = trace_of(one);
+  const Case config = case_of({{"name", "ist"}, {"inner_steps", 20}}, 4);
+  const Trace trace = trace_of(config);
   std::set<std::vector<std::int64_t>> different;
   for (int step = 1; step <= 100; ++step) {
     const std::vector<Operation> operations = trace.operations_at(step);
@@ -252,8 +252,8 @@ TEST(Plans, UnitsThatCannotBeDealtAreRefused) {
   const Json method = {{"name", "ist"}, {"inner_steps", 20}};
   const auto refused = [](const Json& of, const Json& workload, int replicas) {
     try {
-      const Case one = make_case_with(of, workload, replicas);
-      method_named("ist").check(one);
+      const Case config = make_case_with(of, workload, replicas);
+      method_named("ist").check(config);
     } catch (const InputError& error) {
       return error.parts().path + ": " + error.parts().found;
     }
@@ -318,10 +318,10 @@ TEST(Plans, WhatRavnestCannotDo) {
                       {"ffn", 24},    {"context", 12}, {"vocabulary", 16}};
   const auto refused = [&](Json method, int stages = 1) {
     method["name"] = "ravnest";
-    Case one = make_case_with(method, {{"model", model}, {"steps", 100}}, 4);
-    one.pipeline.stages = stages;
+    Case config = make_case_with(method, {{"model", model}, {"steps", 100}}, 4);
+    config.pipeline.stages = stages;
     try {
-      method_named("ravnest").check(one);
+      method_named("ravnest").check(config);
     } catch (const InputError& error) {
       return error.parts().path + ": " + error.parts().found;
     }
@@ -357,11 +357,11 @@ TEST(Plans, AllReducesOverlapWithTheBackwardPassOnlyIfAsked) {
 
 TEST(Plans, PairsBySitesNeedTheSitesAndEnterTheTrainingKeyOnlyThen) {
   const Json by_sites = {{"name", "noloco"}, {"inner_steps", 10}, {"pairing", "sites"}, {"across_every", 3}};
-  Case one = make_case(by_sites);
-  EXPECT_TRUE(needs_sites(plan_of(one)));
-  EXPECT_THROW(plan_context(one), InputError) << "nobody has said who is where";
-  one.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
-  const Trace trace = trace_of(one);
+  Case config = make_case(by_sites);
+  EXPECT_TRUE(needs_sites(plan_of(config)));
+  EXPECT_THROW(plan_context(config), InputError) << "nobody has said who is where";
+  config.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
+  const Trace trace = trace_of(config);
   EXPECT_EQ(trace.plan.rules[0].across_every, 3);
   for (int step = 10; step <= 100; step += 10) {
     const std::vector<Operation> exchanges = trace.operations_at(step);
@@ -379,13 +379,13 @@ Json trained(const Json& method) {
 
 TEST(Plans, TheTrainingKeyHoldsTheSitesWhereNumericsDependOnThem) {
   const Json by_sites = {{"name", "noloco"}, {"inner_steps", 10}, {"pairing", "sites"}};
-  Case one = parse_case(trained(by_sites));
-  one.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
-  const std::string key = training_key(one);
-  one.site_of = {0, 1, 0, 1, 0, 1, 0, 1};
-  EXPECT_NE(training_key(one), key);
-  one.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
-  EXPECT_EQ(training_key(one), key);
+  Case config = parse_case(trained(by_sites));
+  config.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
+  const std::string key = training_key(config);
+  config.site_of = {0, 1, 0, 1, 0, 1, 0, 1};
+  EXPECT_NE(training_key(config), key);
+  config.site_of = {0, 0, 0, 0, 1, 1, 1, 1};
+  EXPECT_EQ(training_key(config), key);
 
   // As written before there was a choice, and with the choice at its default.
   Json resolved = trained({{"name", "noloco"}, {"inner_steps", 10}});
@@ -574,8 +574,8 @@ TEST(Methods, GammaOutsideTheBoundIsWarnedOf) {
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("gamma 0.7"), std::string::npos);
   // 2 (1 − 0.81)/(1 + 0.9 − 1.8 k) with k = N/2(N − 1), to the digits that are shown
-  const Case one = make_case({{"name", "noloco"}, {"alpha", 0.9}});
-  const double k = one.replicas / (2. * (one.replicas - 1));
+  const Case config = make_case({{"name", "noloco"}, {"alpha", 0.9}});
+  const double k = config.replicas / (2. * (config.replicas - 1));
   const std::size_t at = warnings[0].find("outside (0, ");
   ASSERT_NE(at, std::string::npos) << warnings[0];
   EXPECT_NEAR(std::stod(warnings[0].substr(at + 12)), 0.38 / (1.9 - 1.8 * k), 1e-9) << warnings[0];
@@ -634,9 +634,9 @@ TEST(Methods, LateOuterGradientsSwingUpFromABoundOnWithHeavyBall) {
 }
 
 void expect_rejected(const Json& method, int replicas, int steps, const std::string& path) {
-  const Case one = make_case(method, replicas, steps);
+  const Case config = make_case(method, replicas, steps);
   try {
-    method_named(one.method.name).check(one);
+    method_named(config.method.name).check(config);
     ADD_FAILURE() << method.dump();
   } catch (const InputError& error) {
     EXPECT_EQ(error.parts().path, path) << error.what();

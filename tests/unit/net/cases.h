@@ -42,38 +42,38 @@ inline TopologySpec hierarchical_spec(const Json& sites, const Json& inside, con
 }
 
 inline Case star_case(int replicas, double rate, double rtt_s) {
-  Case one;
-  one.replicas = replicas;
-  one.workload.steps = 1;
-  one.workload.step_time.seconds = 1;
-  one.network.fidelity = "flow";
-  one.network.topology = star_spec(rate, rate, rtt_s);
-  one.network.tcp.congestion_control = "cubic";
-  one.network.tcp.queue = "host";
-  return one;
+  Case config;
+  config.replicas = replicas;
+  config.workload.steps = 1;
+  config.workload.step_time.seconds = 1;
+  config.network.fidelity = "flow";
+  config.network.topology = star_spec(rate, rate, rtt_s);
+  config.network.tcp.congestion_control = "cubic";
+  config.network.tcp.queue = "host";
+  return config;
 }
 
 inline Case mesh_case(int replicas, double rate, double rtt_s) {
-  Case one = star_case(replicas, rate, rtt_s);
-  one.network.topology = mesh_spec(rate, rtt_s);
-  return one;
+  Case config = star_case(replicas, rate, rtt_s);
+  config.network.topology = mesh_spec(rate, rtt_s);
+  return config;
 }
 
 // A mesh on which each message takes a drawn time, in seconds.
 inline Case drawn_case(int replicas, double mean_s, double std_s) {
-  Case one = mesh_case(replicas, 1e9, 0);
-  one.network.fidelity = "analytic";
-  one.network.message_time = MessageTimeSpec{mean_s, std_s};
-  one.network.barrier = true;
-  return one;
+  Case config = mesh_case(replicas, 1e9, 0);
+  config.network.fidelity = "analytic";
+  config.network.message_time = MessageTimeSpec{mean_s, std_s};
+  config.network.barrier = true;
+  return config;
 }
 
 inline Case regions_case(const std::string& matrix, const SiteCounts& placement) {
-  Case one = star_case(0, 1e9, 0.1);
-  for (const auto& [site, count] : placement) one.replicas += count;
-  one.network.topology = {
+  Case config = star_case(0, 1e9, 0.1);
+  for (const auto& [site, count] : placement) config.replicas += count;
+  config.network.topology = {
       "regions", {{"matrix", matrix}, {"replicas", placement_section(placement)}, {"rate", bps(10e9)}}};
-  return one;
+  return config;
 }
 
 }  // namespace longhaul

@@ -27,10 +27,10 @@ RandomNetwork draw(std::mt19937_64& random) {
   for (int i = 0; i < 2 * links; ++i) network.capacity.push_back(pick(0, 1) ? 5 : rate(random));
   for (int i = 0; i < flows; ++i) {
     Links order(static_cast<std::size_t>(links)), path, back;
-    for (int one = 0; one < links; ++one) order[static_cast<std::size_t>(one)] = one;
+    for (int number = 0; number < links; ++number) order[static_cast<std::size_t>(number)] = number;
     std::shuffle(order.begin(), order.end(), random);
     order.resize(static_cast<std::size_t>(pick(1, 4)));
-    for (const int one : order) path.push_back(2 * one + pick(0, 1));
+    for (const int number : order) path.push_back(2 * number + pick(0, 1));
     for (auto direction = path.rbegin(); direction != path.rend(); ++direction)
       back.push_back(*direction ^ 1);
     network.data.push_back(path);

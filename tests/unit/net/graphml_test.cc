@@ -21,27 +21,27 @@ constexpr double kDegreeKm = 6371 * M_PI / 180;
 // tests/data/four-corners.graphml: West, Middle and East on the equator, ten degrees apart, and North at the
 // pole.
 Case corners(const SiteCounts& placement) {
-  Case one = star_case(0, 0, 0);
-  one.folder = std::string(LONGHAUL_SOURCE_DIR) + "/tests/data";
-  for (const auto& [node, count] : placement) one.replicas += count;
-  one.network.topology = {"graphml",
-                          {{"file", "four-corners.graphml"},
-                           {"replicas", placement.empty() ? Json("even") : placement_section(placement)},
-                           {"rate", "10Gbps"},
-                           {"rtt", "4ms"},
-                           {"default_rate", "1Gbps"},
-                           {"inflation", 1.5},
-                           {"routing", "delay"}}};
-  return one;
+  Case config = star_case(0, 0, 0);
+  config.folder = std::string(LONGHAUL_SOURCE_DIR) + "/tests/data";
+  for (const auto& [node, count] : placement) config.replicas += count;
+  config.network.topology = {"graphml",
+                             {{"file", "four-corners.graphml"},
+                              {"replicas", placement.empty() ? Json("even") : placement_section(placement)},
+                              {"rate", "10Gbps"},
+                              {"rtt", "4ms"},
+                              {"default_rate", "1Gbps"},
+                              {"inflation", 1.5},
+                              {"routing", "delay"}}};
+  return config;
 }
 
-Json& section_of(Case& one) {
-  return one.network.topology.options;
+Json& section_of(Case& config) {
+  return config.network.topology.options;
 }
 
-std::string error_of(const Case& one) {
+std::string error_of(const Case& config) {
   try {
-    build_topology(one);
+    build_topology(config);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -122,9 +122,9 @@ TEST(Graphml, ReplicasAtANodeAreASite) {
 }
 
 TEST(Graphml, EvenSpreadsInTheOrderOfTheFile) {
-  Case one = corners({});
-  one.replicas = 6;
-  EXPECT_EQ(build_topology(one).site_of(), (std::vector<int>{0, 0, 1, 1, 2, 3}));
+  Case config = corners({});
+  config.replicas = 6;
+  EXPECT_EQ(build_topology(config).site_of(), (std::vector<int>{0, 0, 1, 1, 2, 3}));
 }
 
 // Least delay takes the quick detour that the fewest hops leave aside.
@@ -140,36 +140,38 @@ TEST(Graphml, RoutingIsAChoice) {
 }
 
 TEST(Graphml, ANodeWithoutCoordinatesNeedsADefaultDelay) {
-  Case one = corners({{"Corvo", 1}, {"Dorn", 1}});
-  section_of(one)["file"] = "two-islands.graphml";
-  EXPECT_NE(error_of(one).find("network.topology.graphml.default_delay: the node Elsewhere of "
-                               "two-islands.graphml has no coordinates"),
+  Case config = corners({{"Corvo", 1}, {"Dorn", 1}});
+  section_of(config)["file"] = "two-islands.graphml";
+  EXPECT_NE(error_of(config).find("network.topology.graphml.default_delay: the node Elsewhere of "
+                                  "two-islands.graphml has no coordinates"),
             std::string::npos)
-      << error_of(one);
+      << error_of(config);
 }
 
 TEST(Graphml, AGraphInTwoPartsIsAnErrorThatNamesBoth) {
-  Case one = corners({{"Corvo", 1}, {"Dorn", 1}});
-  section_of(one)["file"] = "two-islands.graphml";
-  section_of(one)["default_delay"] = "1ms";
-  EXPECT_NE(error_of(one).find("no path joins the 2 parts of the network: that of Corvo (5 nodes), that of "
-                               "Alba (2 nodes)"),
-            std::string::npos)
-      << error_of(one);
+  Case config = corners({{"Corvo", 1}, {"Dorn", 1}});
+  section_of(config)["file"] = "two-islands.graphml";
+  section_of(config)["default_delay"] = "1ms";
+  EXPECT_NE(
+      error_of(config).find("no path joins the 2 parts of the network: that of Corvo (5 nodes), that of "
+                            "Alba (2 nodes)"),
+      std::string::npos)
+      << error_of(config);
 }
 
 TEST(Graphml, WhatTheScenarioLacksIsNamed) {
-  Case one = corners({{"West", 2}});
-  section_of(one).erase("default_rate");
-  EXPECT_NE(error_of(one).find("default_rate: the edge East-North"), std::string::npos) << error_of(one);
+  Case config = corners({{"West", 2}});
+  section_of(config).erase("default_rate");
+  EXPECT_NE(error_of(config).find("default_rate: the edge East-North"), std::string::npos)
+      << error_of(config);
   EXPECT_NE(error_of(corners({{"Wset", 2}})).find("replicas.Wset: found an unknown site"), std::string::npos);
   EXPECT_NE(error_of(corners({{"Wset", 2}})).find("did you mean \"West\"?"), std::string::npos);
-  one = corners({{"West", 2}});
-  one.replicas = 3;
-  EXPECT_NE(error_of(one).find("places 2 replicas, the scenario has 3"), std::string::npos);
-  one.replicas = 2;
-  section_of(one)["file"] = "nowhere.graphml";
-  EXPECT_NE(error_of(one).find("graphml.file: \"nowhere.graphml\" is no file"), std::string::npos);
+  config = corners({{"West", 2}});
+  config.replicas = 3;
+  EXPECT_NE(error_of(config).find("places 2 replicas, the scenario has 3"), std::string::npos);
+  config.replicas = 2;
+  section_of(config)["file"] = "nowhere.graphml";
+  EXPECT_NE(error_of(config).find("graphml.file: \"nowhere.graphml\" is no file"), std::string::npos);
 }
 
 TEST_F(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {

@@ -11,10 +11,10 @@ namespace {
 
 // Inside 10 Gb/s and 2 ms; between sites 100 Mb/s up, 1 Gb/s down, 80 ms.
 Case sites_case(const Json& sites, int replicas) {
-  Case one = star_case(replicas, 0, 0);
-  one.network.topology =
+  Case config = star_case(replicas, 0, 0);
+  config.network.topology =
       hierarchical_spec(sites, access_section(10e9, 10e9, 0.002), access_section(1e8, 1e9, 0.08));
-  return one;
+  return config;
 }
 
 TEST(Hierarchical, RoundTripsAreThoseOfTheScenario) {

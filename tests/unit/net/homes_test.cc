@@ -15,13 +15,13 @@ constexpr int kMany = 4000;
 constexpr double kStandardErrors = 4;
 
 Case homes_case(int replicas, double floor = 1) {
-  Case one = star_case(replicas, 0, 0);
-  one.network.topology = {"homes",
-                          {{"up", {{"median", "22.6Mbps"}, {"sigma", 1.65}}},
-                           {"down", {{"median", "193.7Mbps"}, {"sigma", 0.55}}},
-                           {"floor", bps(floor)},
-                           {"rtt", "14ms"}}};
-  return one;
+  Case config = star_case(replicas, 0, 0);
+  config.network.topology = {"homes",
+                             {{"up", {{"median", "22.6Mbps"}, {"sigma", 1.65}}},
+                              {"down", {{"median", "193.7Mbps"}, {"sigma", 0.55}}},
+                              {"floor", bps(floor)},
+                              {"rtt", "14ms"}}};
+  return config;
 }
 
 std::vector<double> rates(const Topology& topology, bool is_up) {
@@ -91,10 +91,10 @@ TEST(Homes, OneMoreReplicaChangesNoOther) {
 }
 
 TEST(Homes, AnotherSeedDrawsOthers) {
-  Case one = homes_case(8);
-  const std::vector<double> first = rates(build_topology(one), true);
-  one.seed = 2;
-  const std::vector<double> second = rates(build_topology(one), true);
+  Case config = homes_case(8);
+  const std::vector<double> first = rates(build_topology(config), true);
+  config.seed = 2;
+  const std::vector<double> second = rates(build_topology(config), true);
   for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NE(first[i], second[i]);
 }
 

@@ -28,8 +28,8 @@ std::string with_pairs(const std::string& pairs) {
          pairs + "]}";
 }
 
-std::string pair_of(const std::string& one, const std::string& other) {
-  return R"({"between": [")" + one + R"(", ")" + other + R"("], "rtt": "10ms", "throughput": "1Gbps"})";
+std::string pair_of(const std::string& text, const std::string& other) {
+  return R"({"between": [")" + text + R"(", ")" + other + R"("], "rtt": "10ms", "throughput": "1Gbps"})";
 }
 
 TEST(Matrix, BuiltInOnesSayWhereTheyComeFrom) {
@@ -111,10 +111,10 @@ TEST_F(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
   std::string text = with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
   text.replace(text.find("1ms"), 3, "25ms");
   std::ofstream(folder_ + "/near.json") << text;
-  Case one = regions_case("near.json", {{"x", 1}, {"y", 1}});
-  one.folder = folder_;
+  Case config = regions_case("near.json", {{"x", 1}, {"y", 1}});
+  config.folder = folder_;
   try {
-    build_topology(one);
+    build_topology(config);
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("x-y"), std::string::npos);

@@ -11,21 +11,21 @@ namespace longhaul {
 namespace {
 
 LinkOverride of_link(const std::string& name) {
-  LinkOverride one;
-  one.link = name;
-  return one;
+  LinkOverride link_override;
+  link_override.link = name;
+  return link_override;
 }
 
 LinkOverride of_replicas(int first, int last) {
-  LinkOverride one;
-  one.replicas = {first, last};
-  return one;
+  LinkOverride link_override;
+  link_override.replicas = {first, last};
+  return link_override;
 }
 
 Topology star_with(std::vector<LinkOverride> overrides) {
-  Case one = star_case(4, 1e9, 0.1);
-  one.network.overrides = std::move(overrides);
-  return build_topology(one);
+  Case config = star_case(4, 1e9, 0.1);
+  config.network.overrides = std::move(overrides);
+  return build_topology(config);
 }
 
 InputErrorParts error_of(const LinkOverride& wrong) {
@@ -61,10 +61,10 @@ TEST(Overrides, OfAReplicaOrARangeChangeItsLinks) {
 }
 
 TEST(Overrides, AGlobNamesManyAndTheLastOneWins) {
-  LinkOverride all = of_link("*-core"), one = of_link("replica3-core");
+  LinkOverride all = of_link("*-core"), replica_3 = of_link("replica3-core");
   all.up = all.down = 5e6;
-  one.up = 7e6;
-  const Topology topology = star_with({all, one});
+  replica_3.up = 7e6;
+  const Topology topology = star_with({all, replica_3});
   EXPECT_DOUBLE_EQ(topology.rate(0), 5e6);
   EXPECT_DOUBLE_EQ(topology.rate(6), 7e6);
   EXPECT_DOUBLE_EQ(topology.rate(7), 5e6);

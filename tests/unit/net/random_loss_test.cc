@@ -72,15 +72,15 @@ TEST(LossResponse, IsTheTableOfTheRfc) {
 // Independent losses, ns-3 3.37 in packets at 1e-4: 42 to 52 Mb/s at 20 ms, 26 to 31 at 100 ms.
 TEST(LossResponse, IsThatOfNs3WithIndependentLosses) {
   const struct { double rtt_s, loss, low, high; } measured[] = {{0.02, 1e-4, 42, 52}, {0.1, 1e-4, 26, 31}};
-  for (const auto& one : measured) {
-    RandomLosses losses(one.loss, 1448, stream());
-    const double rate = mean_rate(one.rtt_s, true, false, [&] {
+  for (const auto& item : measured) {
+    RandomLosses losses(item.loss, 1448, stream());
+    const double rate = mean_rate(item.rtt_s, true, false, [&] {
       const double bytes = losses.bytes_to_next();
       losses.sent(bytes);
       return bytes;
     });
-    EXPECT_GT(rate, 0.85 * one.low) << one.rtt_s << ' ' << one.loss;
-    EXPECT_LT(rate, 1.15 * one.high) << one.rtt_s << ' ' << one.loss;
+    EXPECT_GT(rate, 0.85 * item.low) << item.rtt_s << ' ' << item.loss;
+    EXPECT_LT(rate, 1.15 * item.high) << item.rtt_s << ' ' << item.loss;
   }
 }
 

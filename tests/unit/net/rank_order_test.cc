@@ -22,9 +22,9 @@ using Kind = RankOrderSpec::Kind;
 
 // Places 0 and 1 in Oregon, 2 in Virginia, 3 to 5 in London.
 Case three_sites(RankOrderSpec order) {
-  Case one = regions_case("aws-2022", {{"oregon", 2}, {"virginia", 1}, {"london", 3}});
-  one.network.rank_order = std::move(order);
-  return one;
+  Case config = regions_case("aws-2022", {{"oregon", 2}, {"virginia", 1}, {"london", 3}});
+  config.network.rank_order = std::move(order);
+  return config;
 }
 
 std::vector<int> sites_in(RankOrderSpec order) {
@@ -46,14 +46,14 @@ TEST(RankOrder, AListNamesThePlaceOfEachRank) {
 }
 
 TEST(RankOrder, RandomIsAPermutationFromTheSeedOnAStreamOfItsOwn) {
-  Case one = regions_case("aws-2022", {{"oregon", 40}, {"virginia", 60}});
-  one.network.rank_order.kind = Kind::kRandom;
-  const std::vector<int> sites = build_topology(one).site_of();
+  Case config = regions_case("aws-2022", {{"oregon", 40}, {"virginia", 60}});
+  config.network.rank_order.kind = Kind::kRandom;
+  const std::vector<int> sites = build_topology(config).site_of();
   EXPECT_EQ(std::count(sites.begin(), sites.end(), 0), 40);
-  EXPECT_EQ(build_topology(one).site_of(), sites);
+  EXPECT_EQ(build_topology(config).site_of(), sites);
   EXPECT_FALSE(std::is_sorted(sites.begin(), sites.end()));
-  one.seed = 2;
-  EXPECT_NE(build_topology(one).site_of(), sites);
+  config.seed = 2;
+  EXPECT_NE(build_topology(config).site_of(), sites);
   RandomStream stream(7, Purpose::kRankOrder);
   EXPECT_EQ(places_of_ranks({Kind::kRandom, {}}, {{"a", 3}, {"b", 5}}, 7), random_permutation(8, stream));
 }
@@ -68,8 +68,8 @@ TEST(RankOrder, PathsCapsAndLinksAreThoseOfTheSites) {
     EXPECT_EQ(topology.links()[static_cast<std::size_t>(i)].first, i);
     for (int j = 0; j < 6; ++j) {
       if (i == j) continue;
-      const std::string &one = site[static_cast<std::size_t>(i)], &other = site[static_cast<std::size_t>(j)];
-      const SitePair pair = one == other ? aws.inside() : aws.between(one, other);
+      const std::string &text = site[static_cast<std::size_t>(i)], &other = site[static_cast<std::size_t>(j)];
+      const SitePair pair = text == other ? aws.inside() : aws.between(text, other);
       EXPECT_NEAR(topology.rtt_s(i, j), pair.rtt, 1e-12);
       EXPECT_EQ(topology.connection_cap(i, j), pair.throughput);
     }
@@ -77,36 +77,36 @@ TEST(RankOrder, PathsCapsAndLinksAreThoseOfTheSites) {
 }
 
 TEST(RankOrder, OverridesOfAReplicaGoWithItsRank) {
-  Case one = three_sites({Kind::kList, {5, 0, 2, 1, 4, 3}});
+  Case config = three_sites({Kind::kList, {5, 0, 2, 1, 4, 3}});
   LinkOverride slow;
   slow.replicas = {0, 0};
   slow.up = 1e6;
-  one.network.overrides = {slow};
-  const Topology topology = build_topology(one);
+  config.network.overrides = {slow};
+  const Topology topology = build_topology(config);
   EXPECT_EQ(topology.links()[0].name, "replica0-london");
   EXPECT_EQ(topology.links()[0].rate_forward, 1e6);
 }
 
 TEST(RankOrder, EveryTopologyWithSitesHasIt) {
-  Case one = star_case(4, 0, 0);
-  one.network.rank_order.kind = Kind::kRoundRobin;
-  one.network.topology = hierarchical_spec({{"a", 2}, {"b", 2}}, access_section(10e9, 10e9, 0.002),
-                                           access_section(1e9, 1e9, 0.08));
-  EXPECT_EQ(build_topology(one).site_of(), (std::vector<int>{0, 1, 0, 1}));
-  one.replicas = 6;
-  one.network.topology = {"graphml",
-                          {{"file", LONGHAUL_SOURCE_DIR "/tests/data/four-corners.graphml"},
-                           {"replicas", "even"},
-                           {"rate", "1Gbps"},
-                           {"rtt", "0s"},
-                           {"default_rate", "1Gbps"},
-                           {"default_delay", "10ms"},
-                           {"inflation", 1},
-                           {"routing", "delay"}}};
-  one.network.rank_order.kind = Kind::kBlocks;
-  const std::vector<int> blocks = build_topology(one).site_of();
-  one.network.rank_order = {Kind::kList, {5, 4, 3, 2, 1, 0}};
-  EXPECT_EQ(build_topology(one).site_of(), std::vector<int>(blocks.rbegin(), blocks.rend()));
+  Case config = star_case(4, 0, 0);
+  config.network.rank_order.kind = Kind::kRoundRobin;
+  config.network.topology = hierarchical_spec({{"a", 2}, {"b", 2}}, access_section(10e9, 10e9, 0.002),
+                                              access_section(1e9, 1e9, 0.08));
+  EXPECT_EQ(build_topology(config).site_of(), (std::vector<int>{0, 1, 0, 1}));
+  config.replicas = 6;
+  config.network.topology = {"graphml",
+                             {{"file", LONGHAUL_SOURCE_DIR "/tests/data/four-corners.graphml"},
+                              {"replicas", "even"},
+                              {"rate", "1Gbps"},
+                              {"rtt", "0s"},
+                              {"default_rate", "1Gbps"},
+                              {"default_delay", "10ms"},
+                              {"inflation", 1},
+                              {"routing", "delay"}}};
+  config.network.rank_order.kind = Kind::kBlocks;
+  const std::vector<int> blocks = build_topology(config).site_of();
+  config.network.rank_order = {Kind::kList, {5, 4, 3, 2, 1, 0}};
+  EXPECT_EQ(build_topology(config).site_of(), std::vector<int>(blocks.rbegin(), blocks.rend()));
 }
 
 // Sites drawn on a square, with an own throughput for each pair; 40 to 200 ms, 50 Mb/s to 1 Gb/s.
@@ -133,11 +133,11 @@ struct DrawnSites {
 double round_over(const std::vector<int>& order, const std::vector<int>& site_of, const HopCosts& hops) {
   double sum = 0, longest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto one = static_cast<std::size_t>(site_of[static_cast<std::size_t>(order[i])]),
+    const auto item = static_cast<std::size_t>(site_of[static_cast<std::size_t>(order[i])]),
                other =
                    static_cast<std::size_t>(site_of[static_cast<std::size_t>(order[(i + 1) % order.size()])]);
-    sum += hops.latency_s[one][other] + hops.sending_s[one][other];
-    longest = std::max(longest, hops.sending_s[one][other]);
+    sum += hops.latency_s[item][other] + hops.sending_s[item][other];
+    longest = std::max(longest, hops.sending_s[item][other]);
   }
   return std::max(sum / static_cast<double>(order.size()), longest);
 }

@@ -49,18 +49,19 @@ const std::map<std::string, Example>& examples() {
 
 // A case on this topology, its section resolved as in a scenario.
 Case case_on(const std::string& name, const Json& section, int replicas = 4) {
-  Case one = star_case(replicas, 0, 0);
-  one.network.topology = {name, resolve(topology_named(name).options, section, "network.topology." + name)};
-  return one;
+  Case config = star_case(replicas, 0, 0);
+  config.network.topology = {name,
+                             resolve(topology_named(name).options, section, "network.topology." + name)};
+  return config;
 }
 
 Case case_on(const std::string& name) {
   return case_on(name, examples().at(name).section);
 }
 
-InputErrorParts error_of(const Case& one) {
+InputErrorParts error_of(const Case& config) {
   try {
-    check_topology(one);
+    check_topology(config);
   } catch (const InputError& error) {
     return error.parts();
   }
@@ -106,9 +107,9 @@ TEST_P(EveryTopology, IsCheckedAndBuilt) {
 // Silence would let a user believe that an order without effect was tried.
 TEST_P(EveryTopology, HasAnOrderOfRanksWhereItHasSites) {
   ASSERT_TRUE(examples().count(GetParam())) << "no example of the topology " << GetParam();
-  Case one = case_on(GetParam());
-  one.network.rank_order.kind = RankOrderSpec::Kind::kRandom;
-  const InputErrorParts error = error_of(one);
+  Case config = case_on(GetParam());
+  config.network.rank_order.kind = RankOrderSpec::Kind::kRandom;
+  const InputErrorParts error = error_of(config);
   if (topology_named(GetParam()).has_sites) {
     EXPECT_EQ(error.path, "");
     return;
@@ -141,14 +142,14 @@ TEST(Topologies, AnUnknownNameIsNamedWithTheNearestOne) {
 TEST(Topologies, DrawnMessageTimesNeedAMeshOrAStarWithoutLatency) {
   Case mesh = case_on("mesh", Json::object()), star = case_on("star"), regions = case_on("regions"),
        near = case_on("star", {{"rate", "1Gbps"}, {"rtt", "0s"}});
-  for (Case* one : {&mesh, &star, &regions, &near}) one->network.message_time = MessageTimeSpec{2, 0.5};
+  for (Case* config : {&mesh, &star, &regions, &near}) config->network.message_time = MessageTimeSpec{2, 0.5};
   EXPECT_EQ(error_of(mesh).path, "");
   EXPECT_EQ(error_of(near).path, "");
   EXPECT_EQ(error_of(star).found, "found on a star with an rtt of 50 ms");
   EXPECT_EQ(error_of(regions).found, "found on a topology that has measured times of its own");
-  for (const Case& one : {star, regions}) {
-    EXPECT_EQ(error_of(one).path, "network.message_time");
-    EXPECT_EQ(error_of(one).allowed, "topology mesh, or star with an rtt of 0");
+  for (const Case& config : {star, regions}) {
+    EXPECT_EQ(error_of(config).path, "network.message_time");
+    EXPECT_EQ(error_of(config).allowed, "topology mesh, or star with an rtt of 0");
   }
 }
 
@@ -161,15 +162,15 @@ TEST(Mesh, WithoutDrawnTimesNeedsRateAndRoundTrip) {
 }
 
 TEST(Mesh, TakesNothingThatChangesLinks) {
-  Case one = case_on("mesh");
+  Case config = case_on("mesh");
   LinkOverride slow;
   slow.replicas = {0, 0};
   slow.up = 1e6;
-  one.network.overrides = {slow};
-  EXPECT_EQ(error_of(one).path, "network.overrides");
-  one.network.overrides.clear();
-  one.network.variation.jitter = {0.1, 0, 1};
-  EXPECT_EQ(error_of(one).path, "network.variation");
+  config.network.overrides = {slow};
+  EXPECT_EQ(error_of(config).path, "network.overrides");
+  config.network.overrides.clear();
+  config.network.variation.jitter = {0.1, 0, 1};
+  EXPECT_EQ(error_of(config).path, "network.variation");
 }
 
 TEST(Star, HasEitherOneRateOrTwo) {

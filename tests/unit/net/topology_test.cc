@@ -11,9 +11,9 @@
 namespace longhaul {
 namespace {
 
-InputErrorParts error_of(const Case& one) {
+InputErrorParts error_of(const Case& config) {
   try {
-    build_topology(one);
+    build_topology(config);
   } catch (const InputError& error) {
     return error.parts();
   }
@@ -34,9 +34,9 @@ TEST(Star, RoundTripIsThatOfTheScenarioBetweenAnyTwo) {
 }
 
 TEST(Star, UpAndDownHaveRatesOfTheirOwn) {
-  Case one = star_case(2, 0, 0.05);
-  one.network.topology = star_spec(2e7, 2e8, 0.05);
-  const Topology topology = build_topology(one);
+  Case config = star_case(2, 0, 0.05);
+  config.network.topology = star_spec(2e7, 2e8, 0.05);
+  const Topology topology = build_topology(config);
   EXPECT_DOUBLE_EQ(topology.rate(0), 2e7);
   EXPECT_DOUBLE_EQ(topology.rate(1), 2e8);
   EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 2e7);
@@ -52,10 +52,10 @@ TEST(Regions, RoundTripsAreExactlyTheMatrix) {
     for (int i = 0; i < 2 * sites; ++i)
       for (int j = 0; j < 2 * sites; ++j) {
         if (i == j) continue;
-        const std::string &one = info.sites[static_cast<std::size_t>(i / 2)],
+        const std::string &text = info.sites[static_cast<std::size_t>(i / 2)],
                           &other = info.sites[static_cast<std::size_t>(j / 2)];
-        const SitePair& expected = i / 2 == j / 2 ? matrix.inside() : matrix.between(one, other);
-        EXPECT_NEAR(topology.rtt_s(i, j), expected.rtt, 1e-12) << info.name << ' ' << one << ' ' << other;
+        const SitePair& expected = i / 2 == j / 2 ? matrix.inside() : matrix.between(text, other);
+        EXPECT_NEAR(topology.rtt_s(i, j), expected.rtt, 1e-12) << info.name << ' ' << text << ' ' << other;
         EXPECT_EQ(topology.connection_cap(i, j), expected.throughput);
         EXPECT_EQ(topology.path(i, j).directions.size(), i / 2 == j / 2 ? 2u : 3u) << "the direct trunk";
       }
@@ -76,11 +76,11 @@ TEST(Regions, ATrunkWinsOverAQuickerDetour) {
 }
 
 TEST(Regions, EvenGivesTheFirstSitesTheRemainder) {
-  Case one = regions_case("aws-2022", {});
-  one.replicas = 5;
-  one.network.topology.options["replicas"] = "even";
-  one.network.topology.options["sites"] = {"oregon", "london", "tokyo"};
-  const Topology topology = build_topology(one);
+  Case config = regions_case("aws-2022", {});
+  config.replicas = 5;
+  config.network.topology.options["replicas"] = "even";
+  config.network.topology.options["sites"] = {"oregon", "london", "tokyo"};
+  const Topology topology = build_topology(config);
   EXPECT_EQ(topology.links()[1].name, "replica1-oregon");
   EXPECT_EQ(topology.links()[2].name, "replica2-london");
   EXPECT_EQ(topology.links()[4].name, "replica4-tokyo");
@@ -118,20 +118,20 @@ TEST(Connection, RoundTripHoldsTheSerializationOfASegment) {
 
 // 523 Mb/s between Oregon and Tokyo; the public run with 8 connections gained 3.1.
 TEST(Regions, SeveralConnectionsShareTheGainThatIsGiven) {
-  Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
-  one.network.tcp.connections = 8;
-  EXPECT_EQ(build_topology(one).connection_cap(0, 1), 523e6);
-  one.network.topology.options["connections_gain"] = 3.1;
-  EXPECT_NEAR(8 * build_topology(one).connection_cap(0, 1), 3.1 * 523e6, 1);
-  one.network.tcp.connections = 2;
-  EXPECT_EQ(build_topology(one).connection_cap(0, 1), 523e6) << "two gain two";
+  Case config = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
+  config.network.tcp.connections = 8;
+  EXPECT_EQ(build_topology(config).connection_cap(0, 1), 523e6);
+  config.network.topology.options["connections_gain"] = 3.1;
+  EXPECT_NEAR(8 * build_topology(config).connection_cap(0, 1), 3.1 * 523e6, 1);
+  config.network.tcp.connections = 2;
+  EXPECT_EQ(build_topology(config).connection_cap(0, 1), 523e6) << "two gain two";
 }
 
 // The throughput of one connection between Oregon and Tokyo is 523 Mb/s at 96 ms: a window of 6.3 MB.
 TEST(Connection, AMatrixCapIsAWindow) {
-  const Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
-  const Topology topology = build_topology(one);
-  EXPECT_NEAR(connection_facts(topology, one.network.tcp, 0, 1).window_limit, 523e6 / 8 * 0.096, 1e3);
+  const Case config = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
+  const Topology topology = build_topology(config);
+  EXPECT_NEAR(connection_facts(topology, config.network.tcp, 0, 1).window_limit, 523e6 / 8 * 0.096, 1e3);
 }
 
 }  // namespace

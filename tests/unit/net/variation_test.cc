@@ -102,13 +102,13 @@ TEST(Variation, AnotherLinkChangesNoDrawOfTheOthers) {
   traffic.on_s = traffic.off_s = 0.7;
   spec.background.push_back(traffic);
   const Topology small = star(3), large = star(3, 2);
-  Variation one(spec, small, 5), other(spec, large, 5);
+  Variation variation(spec, small, 5), other(spec, large, 5);
   for (int second = 0; second < 50; ++second) {
-    one.advance_to(second * kSecond);
+    variation.advance_to(second * kSecond);
     other.advance_to(second * kSecond);
     for (std::size_t i = 0; i < 6; ++i) {
-      EXPECT_EQ(one.capacities()[i], other.capacities()[i + 4]);
-      EXPECT_EQ(one.delays_s()[i], other.delays_s()[i + 4]);
+      EXPECT_EQ(variation.capacities()[i], other.capacities()[i + 4]);
+      EXPECT_EQ(variation.delays_s()[i], other.delays_s()[i + 4]);
     }
   }
 }

@@ -54,9 +54,9 @@ inline PlanTools tools_in(const PlanFolder& folder) {
   PlanTools tools;
   tools.validated = [&folder](const Json& scenario) {
     const std::string file = folder.write("candidate.json", scenario.dump());
-    Case one = load_scenario(file, {}, declared_scenario(), check_topology).cases.at(0);
-    method_named(one.method.name).check(one);
-    return with_optimized_order(one, plan_of(one));
+    Case config = load_scenario(file, {}, declared_scenario(), check_topology).cases.at(0);
+    method_named(config.method.name).check(config);
+    return with_optimized_order(config, plan_of(config));
   };
   tools.replay = [&folder](std::vector<ReplayTask>& tasks, const std::string&) {
     static int count = 0;
@@ -64,7 +64,7 @@ inline PlanTools tools_in(const PlanFolder& folder) {
       task.folder = folder.file("replay" + std::to_string(++count));
       std::filesystem::create_directories(task.folder);
       ProgressReporter reporter("test", -1, true);
-      analytic_replay(task.one, task.trace, task.folder, reporter);
+      analytic_replay(task.config, task.trace, task.folder, reporter);
     }
   };
   return tools;

@@ -80,7 +80,7 @@ TEST(Search, OnlyWhatLeavesASiteCounts) {
   for (CsvStream rows(choice.folder + "/links.csv", {"link", "direction", "bytes"}); rows.next();)
     if (rows.text(0) == "a-wan" && rows.text(1) == "forward") on_trunk = rows.number(2);
   EXPECT_NEAR(on_trunk * 1500 / 1538 * 50 / 4, of_each, 1e-5 * of_each);
-  EXPECT_EQ(placement_in_words(choice.one), "a: 0-1; b: 2-3");
+  EXPECT_EQ(placement_in_words(choice.config), "a: 0-1; b: 2-3");
 }
 
 // H steps of 0.5 s for each 6.06 s: 20 compute 62 % of the time, 50 do 80.5 %, 100 do 89 %.
@@ -121,7 +121,7 @@ TEST(Search, AWayOutForEachAcceleratorMultipliesRateAndConnections) {
   json["way_out"] = "per-accelerator";
   const PlanResult result = planned(folder, plan_of_json(folder, json));
   EXPECT_NEAR(result.choice().total_s(), 500 + 50 * (6 / 8. + 0.06), 1e-6);
-  EXPECT_EQ(result.choice().one.network.tcp.connections, 8);
+  EXPECT_EQ(result.choice().config.network.tcp.connections, 8);
 }
 
 // int8 halves the bytes, and a ring of fewer bytes is better in all three.
@@ -135,7 +135,7 @@ TEST(Search, TheFrontHoldsWhatNothingDominates) {
   const SearchResult& search = result.search;
   EXPECT_NE(search.evaluations[0].candidate.words.find("int8"), std::string::npos);
   std::set<std::string> methods;
-  for (const Evaluation& one : search.evaluations) methods.insert(one.candidate.method);
+  for (const Evaluation& evaluation : search.evaluations) methods.insert(evaluation.candidate.method);
   EXPECT_EQ(methods.size(), 3u) << "of each method one is replayed";
   for (std::size_t i = 0; i < search.evaluations.size(); ++i)
     for (std::size_t k = 0; k < search.front; ++k)
@@ -149,11 +149,11 @@ TEST(Search, TheFrontHoldsWhatNothingDominates) {
 }
 
 Evaluation costing(double seconds, double money, double bytes) {
-  Evaluation one;
-  one.time.total_s = seconds;
-  one.compute_cost = money;
-  one.traffic.leaving = {bytes};
-  return one;
+  Evaluation evaluation;
+  evaluation.time.total_s = seconds;
+  evaluation.compute_cost = money;
+  evaluation.traffic.leaving = {bytes};
+  return evaluation;
 }
 
 TEST(ParetoFront, OfThreeCosts) {
@@ -163,9 +163,9 @@ TEST(ParetoFront, OfThreeCosts) {
   EXPECT_EQ(pareto_front(all, {Preference::kMoney}), (std::vector<std::size_t>{4, 1, 0}));
 }
 
-Evaluation with_h(Evaluation one, int inner_steps) {
-  one.candidate.inner_steps = inner_steps;
-  return one;
+Evaluation with_h(Evaluation evaluation, int inner_steps) {
+  evaluation.candidate.inner_steps = inner_steps;
+  return evaluation;
 }
 
 // A larger H may cost loss: what is better with it does not put a smaller one off the front.
@@ -181,9 +181,9 @@ TEST(ChoiceRule, TakesTheSmallestHThatIsFastEnoughOrTheCheapest) {
     return rule.is_better(a, b) && !rule.is_better(b, a);
   };
   const auto plan = [](double seconds, double money, int inner_steps) {
-    Evaluation one = with_h(costing(seconds, money, 1), inner_steps);
-    one.utilization = 8 / seconds;
-    return one;
+    Evaluation evaluation = with_h(costing(seconds, money, 1), inner_steps);
+    evaluation.utilization = 8 / seconds;
+    return evaluation;
   };
   const ChoiceRule time{Preference::kTime, 0.8, 8}, money{Preference::kMoney, 0.8, 8};
   EXPECT_TRUE(better(time, plan(9.9, 5, 50), plan(8.1, 3, 500)));
@@ -204,7 +204,8 @@ TEST(Search, LowersBitsOnlyWhereAsked) {
   json["candidates"]["wires"] = {"bf16", "fp32"};
   const PlanResult result = planned(folder, plan_of_json(folder, json));
   std::map<std::string, double> bytes;
-  for (const Evaluation& one : result.search.evaluations) bytes[one.candidate.words] = one.bytes();
+  for (const Evaluation& evaluation : result.search.evaluations)
+    bytes[evaluation.candidate.words] = evaluation.bytes();
   EXPECT_EQ(result.search.candidates, 3u) << "e3m0 is the same with every wire";
   const std::string begin = "streaming-diloco fragments 1, H = 20, ";
   // One that is posted after step 1000 would arrive five steps later: 49 are.
@@ -278,18 +279,19 @@ PlanTools tools_with_contention(const PlanFolder& folder, unsigned seed) {
   tools.replay = [=](std::vector<ReplayTask>& tasks, const std::string& phase) {
     analytic(tasks, phase);
     for (const ReplayTask& task : tasks) {
-      if (task.one.network.fidelity != "flow") continue;
-      std::string exchanges = placement_in_words(task.one) + std::to_string(task.one.network.tcp.connections);
+      if (task.config.network.fidelity != "flow") continue;
+      std::string exchanges =
+          placement_in_words(task.config) + std::to_string(task.config.network.tcp.connections);
       for (const OperationRule& rule : task.trace.plan.rules)
         exchanges += rule.collective + std::to_string(rule.every) + to_string(rule.payload.at(0).codec) +
                      std::to_string(rule.overlap_steps);
       std::mt19937 random(seed + static_cast<unsigned>(std::hash<std::string>()(exchanges)));
       const double factor = 1 + 2 * std::uniform_real_distribution<>()(random);
-      const Topology topology = placed_topology(task.one, task.trace.plan);
+      const Topology topology = placed_topology(task.config, task.trace.plan);
       const double busiest_of_step =
-          busiest_s(node_traffic(task.one, task.trace, topology, task.one.steps()), topology,
-                    task.one.network.tcp) /
-          task.one.steps();
+          busiest_s(node_traffic(task.config, task.trace, topology, task.config.steps()), topology,
+                    task.config.network.tcp) /
+          task.config.steps();
       std::ostringstream slower;
       slower << "step,replica,computed_s,done_s\n";
       for (CsvStream rows(task.folder + "/steps.csv", {"step", "replica", "done_s"}); rows.next();) {
@@ -311,18 +313,19 @@ struct Figures {
 
 // A candidate's, with the replay that the search has, and prices by hand.
 Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const PlanTools& tools) {
-  Case one = tools.validated(candidate.scenario);
-  const int steps = one.steps();
-  const OperationPlan operations = plan_of(one);
-  one.workload.steps = steps_to_replay(operations, steps);
-  one.network.fidelity = "flow";
-  std::vector<ReplayTask> tasks = {{"", one, trace_of(one), "", ""}};
+  Case config = tools.validated(candidate.scenario);
+  const int steps = config.steps();
+  const OperationPlan operations = plan_of(config);
+  config.workload.steps = steps_to_replay(operations, steps);
+  config.network.fidelity = "flow";
+  std::vector<ReplayTask> tasks = {{"", config, trace_of(config), "", ""}};
   tasks[0].trace.evaluate_every = period_of(operations);
   tools.replay(tasks, "");
-  const Topology topology = placed_topology(one, operations);
-  const SiteTraffic traffic = site_traffic(node_traffic(one, tasks[0].trace, topology, steps), topology, 1448);
+  const Topology topology = placed_topology(config, operations);
+  const SiteTraffic traffic =
+      site_traffic(node_traffic(config, tasks[0].trace, topology, steps), topology, 1448);
   Figures found{static_cast<double>(std::max(1, candidate.inner_steps)),
-                training_time(tasks[0].folder, operations, one.workload.steps, steps).total_s, 0,
+                training_time(tasks[0].folder, operations, config.workload.steps, steps).total_s, 0,
                 traffic.together(), false};
   found.money = found.seconds / 3600 * plan.nodes * plan.hardware.price;
   for (std::size_t i = 0; i < traffic.sites.size(); ++i)
@@ -334,7 +337,8 @@ Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const Pl
 
 bool covers(const Figures& a, const Figures& b, double tolerance) {
   const double more = 1 + tolerance;
-  return a.h <= b.h && a.seconds <= b.seconds * more && a.money <= b.money * more && a.bytes <= b.bytes * more;
+  return a.h <= b.h && a.seconds <= b.seconds * more && a.money <= b.money * more &&
+         a.bytes <= b.bytes * more;
 }
 
 // The front and the choice by looking at every two candidates. Ten plans; none of the figures is rounded.
@@ -353,42 +357,45 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     std::vector<Figures> all;
     for (const Candidate& candidate : candidates_of(plan, network, needs.of_method))
       all.push_back(figures_of(candidate, plan, tools));
-    if (std::any_of(all.begin(), all.end(), [](const Figures& one) { return one.keeps; }))
-      all.erase(std::remove_if(all.begin(), all.end(), [](const Figures& one) { return !one.keeps; }), all.end());
+    if (std::any_of(all.begin(), all.end(), [](const Figures& figures) { return figures.keeps; }))
+      all.erase(std::remove_if(all.begin(), all.end(), [](const Figures& figures) { return !figures.keeps; }),
+                all.end());
     std::vector<Figures> front;
-    for (const Figures& one : all)
+    for (const Figures& figures : all)
       if (std::none_of(all.begin(), all.end(), [&](const Figures& other) {
-            return covers(other, one, 0) && !covers(one, other, 0);
+            return covers(other, figures, 0) && !covers(figures, other, 0);
           }))
-        front.push_back(one);
+        front.push_back(figures);
     std::vector<Figures> printed;
     for (std::size_t i = 0; i < search.front; ++i) {
-      const Evaluation& one = search.evaluations[i];
-      printed.push_back({static_cast<double>(std::max(1, one.candidate.inner_steps)), one.total_s(), one.cost(),
-                         one.bytes(), true});
+      const Evaluation& evaluation = search.evaluations[i];
+      printed.push_back({static_cast<double>(std::max(1, evaluation.candidate.inner_steps)),
+                         evaluation.total_s(), evaluation.cost(), evaluation.bytes(), true});
     }
-    const auto is_among = [](const std::vector<Figures>& those, const Figures& one, double tolerance) {
+    const auto is_among = [](const std::vector<Figures>& those, const Figures& figures, double tolerance) {
       return std::any_of(those.begin(), those.end(),
-                         [&](const Figures& other) { return covers(other, one, tolerance); });
+                         [&](const Figures& other) { return covers(other, figures, tolerance); });
     };
-    for (const Figures& one : printed) {
+    for (const Figures& figures : printed) {
       const double less = 1 - 1e-6;
-      EXPECT_TRUE(is_among(front, one, 1e-9)) << one.h << " " << one.seconds;
-      EXPECT_FALSE(is_among(all, {one.h, one.seconds * less, one.money * less, one.bytes * less, true}, 0));
+      EXPECT_TRUE(is_among(front, figures, 1e-9)) << figures.h << " " << figures.seconds;
+      EXPECT_FALSE(is_among(
+          all, {figures.h, figures.seconds * less, figures.money * less, figures.bytes * less, true}, 0));
     }
-    for (const Figures& one : front)
-      EXPECT_TRUE(is_among(printed, one, kSameToAPlanner)) << one.h << " " << one.seconds;
+    for (const Figures& figures : front)
+      EXPECT_TRUE(is_among(printed, figures, kSameToAPlanner)) << figures.h << " " << figures.seconds;
     const Figures& choice = printed.at(0);
-    for (const Figures& one : all) {
-      const bool is_as_rare = !one.keeps || one.h == choice.h;
+    for (const Figures& figures : all) {
+      const bool is_as_rare = !figures.keeps || figures.h == choice.h;
       if (plan.prefer == Preference::kMoney) {
-        EXPECT_LE(choice.money, one.money * (1 + 1e-9));
+        EXPECT_LE(choice.money, figures.money * (1 + 1e-9));
       } else if (plan.prefer == Preference::kBytes) {
-        EXPECT_LE(choice.bytes, one.bytes * (1 + 1e-9));
+        EXPECT_LE(choice.bytes, figures.bytes * (1 + 1e-9));
       } else if (is_as_rare) {
-        EXPECT_LE(choice.seconds, one.seconds + kSameToAPlanner * 0.5 * search.evaluations[0].one.steps());
+        EXPECT_LE(choice.seconds,
+                  figures.seconds + kSameToAPlanner * 0.5 * search.evaluations[0].config.steps());
       } else {
-        EXPECT_LE(choice.h, one.h);
+        EXPECT_LE(choice.h, figures.h);
       }
     }
     EXPECT_EQ(search.still_open, 0);
@@ -399,8 +406,8 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
   EXPECT_GT(left_to_bounds, 20) << "the search saves replays";
 }
 
-// Two nodes, 100 MB a chunk at 800 Mb/s measured between two sites: of 50 outer steps each sends two, and five
-// times the rate saves 0.8 s a chunk.
+// Two nodes, 100 MB a chunk at 800 Mb/s measured between two sites: of 50 outer steps each sends two, and
+// five times the rate saves 0.8 s a chunk.
 TEST(Search, ReplaysFasterMeasuredPairs) {
   const PlanFolder folder;
   folder.write("iperf.csv", "from,to,rate_mbps,rtt_ms\na,b,800,20\n");
@@ -441,11 +448,11 @@ TEST(Search, NamesTheSiteOfAPriceThatIsNotThere) {
 
 // The model's 7 % are of what the network adds to the compute.
 TEST(Evaluation, RangesAreOfTheNetworksPart) {
-  Evaluation one = costing(150, 0, 0);
-  one.compute_s = 100;
-  one.residual = 0.07;
-  EXPECT_DOUBLE_EQ(one.low_s(), 146.5);
-  EXPECT_DOUBLE_EQ(one.high_s(), 153.5);
+  Evaluation evaluation = costing(150, 0, 0);
+  evaluation.compute_s = 100;
+  evaluation.residual = 0.07;
+  EXPECT_DOUBLE_EQ(evaluation.low_s(), 146.5);
+  EXPECT_DOUBLE_EQ(evaluation.high_s(), 153.5);
 }
 
 // A grid of twos among three nodes, and an H of more steps than there are.

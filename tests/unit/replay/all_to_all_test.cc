@@ -21,9 +21,9 @@ Trace dealing(const std::string& collective, int replicas) {
 }
 
 Replayed replayed(const Trace& trace) {
-  Case one = star_case(trace.context.replicas, 1e6, 0.05);
-  one.network.fidelity = "analytic";
-  return run_with(analytic_replay, one, trace);
+  Case config = star_case(trace.context.replicas, 1e6, 0.05);
+  config.network.fidelity = "analytic";
+  return run_with(analytic_replay, config, trace);
 }
 
 std::int64_t passed_bytes(int from, int to, int replicas, int round) {

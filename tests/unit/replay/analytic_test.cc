@@ -21,9 +21,9 @@
 namespace longhaul {
 namespace {
 
-Replayed walked(Case one, const Trace& trace) {
-  one.network.fidelity = "analytic";
-  return run_with(analytic_replay, one, trace);
+Replayed walked(Case config, const Trace& trace) {
+  config.network.fidelity = "analytic";
+  return run_with(analytic_replay, config, trace);
 }
 
 double sigma_of(double std_over_mean) {
@@ -111,8 +111,8 @@ double drawn_ratio(int levels, double std_over_mean) {
   return tree / pair;
 }
 
-// Where the tree takes ten times as long as two messages of a pair, and as one with φ sent ahead: the points of
-// scenarios/paper/fig5a.json.
+// Where the tree takes ten times as long as two messages of a pair, and as one with φ sent ahead: the points
+// of scenarios/paper/fig5a.json.
 TEST(Analytic, AMonteCarloCrossesTenWhereFig5aSays) {
   EXPECT_NEAR(drawn_ratio(8, 0.564), 10, 0.1) << "256 leaves";
   EXPECT_NEAR(drawn_ratio(7, 0.882), 10, 0.1) << "128";
@@ -145,11 +145,11 @@ TEST(Analytic, ConstantTimesAddUpOverTheRounds) {
 }
 
 TEST(Analytic, FreeCommunicationLeavesOnlyTheBarrier) {
-  Case one = drawn_case(3, 0, 0);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = drawn_case(3, 0, 0);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   Trace trace = single_exchange("ring", 3, 3000, 2);
   trace.measured_s = {{1, 2, 4}, {5, 1, 1}};
-  const Replayed replayed = walked(one, trace);
+  const Replayed replayed = walked(config, trace);
   for (int replica = 0; replica < 3; ++replica) EXPECT_DOUBLE_EQ(replayed.row(2, replica).done_s, 4 + 5);
   EXPECT_DOUBLE_EQ(replayed.row(2, 1).ready_s, 4 + 1);
   EXPECT_DOUBLE_EQ(replayed.row(2, 1).start_s, 4 + 5);
@@ -180,9 +180,9 @@ TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
   OperationRule ahead = rule_of("pair", 1, 2);
   ahead.name = "ahead";
   ahead.overlap_steps = 1;
-  Case one = drawn_case(2, 5, 0);
-  one.workload.step_time.seconds = 1;
-  const Replayed replayed = walked(one, make_trace({{ahead}}, {1, 2, 2, 1000}));
+  Case config = drawn_case(2, 5, 0);
+  config.workload.step_time.seconds = 1;
+  const Replayed replayed = walked(config, make_trace({{ahead}}, {1, 2, 2, 1000}));
   ASSERT_EQ(replayed.exchanges.size(), 2u);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").ready_s, 1);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").done_s, 6);
@@ -208,9 +208,9 @@ TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
   rule.overlap_backward = 0.5;
   rule.buckets = 3;
   const auto done_s = [&](double message_s) {
-    Case one = drawn_case(2, message_s, 0);
-    one.workload.step_time.seconds = 12;
-    const Replayed replayed = walked(one, make_trace({{rule}}, {1, 2, 1, 3000}));
+    Case config = drawn_case(2, message_s, 0);
+    config.workload.step_time.seconds = 12;
+    const Replayed replayed = walked(config, make_trace({{rule}}, {1, 2, 1, 3000}));
     EXPECT_DOUBLE_EQ(replayed.row(1, 0).ready_s, 12);
     EXPECT_EQ(replayed.row(1, 0).bytes, 3000) << "half of each bucket, twice";
     EXPECT_EQ(replayed.report["transfers"], 3 * 4);
@@ -223,25 +223,25 @@ TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
 // Among three, 2 folds its 3 MB into 0 (3 s at 1 MB/s); then 0 and 1 exchange halves twice, and 1 sends at a
 // tenth of the rate (15 s); then 2 gets the sum. What 1 has to send waits for 0 to be in its round.
 TEST(Analytic, BlockingRoundsWaitForTheReceiver) {
-  Case one = star_case(3, 8e6, 0);
+  Case config = star_case(3, 8e6, 0);
   LinkOverride slow;
   slow.replicas = {1, 1};
   slow.up = 8e5;
-  one.network.overrides = {slow};
-  const Replayed replayed = walked(one, single_exchange("halving-doubling", 3, 3000000));
+  config.network.overrides = {slow};
+  const Replayed replayed = walked(config, single_exchange("halving-doubling", 3, 3000000));
   EXPECT_NEAR(replayed.sync_time_s(), (3 + 15 + 15 + 3) / payload_share(1448), 1e-6);
 }
 
 TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
-  Case one = star_case(2, 8e6, 0.1);
-  one.workload.step_time_factors = {1, 3};
-  const auto sync_s = [&] { return walked(one, single_exchange("pair", 2, 1000000)); };
+  Case config = star_case(2, 8e6, 0.1);
+  config.workload.step_time_factors = {1, 3};
+  const auto sync_s = [&] { return walked(config, single_exchange("pair", 2, 1000000)); };
   EXPECT_DOUBLE_EQ(sync_s().row(1, 0).start_s, 3);
   LinkOverride slow;
   slow.replicas = {1, 1};
   slow.up = 4e6;
   slow.delay = 0.2;
-  one.network.overrides = {slow};
+  config.network.overrides = {slow};
   const double bytes_per_s = 1e6 * payload_share(1448);
   EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / bytes_per_s, 1e-6);
   EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / bytes_per_s, 1e-6);
@@ -264,10 +264,10 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
       const Collective& collective = find_collective(name);
       if (collective.needs_sites() || (name == "root" && members > 4)) continue;
       for (const bool draws : {false, true}) {
-        const Case one = draws ? drawn_case(members, 0.3, 0.4) : star_case(members, 1e8, 0.05);
-        const Topology topology = build_topology(one);
+        const Case config = draws ? drawn_case(members, 0.3, 0.4) : star_case(members, 1e8, 0.05);
+        const Topology topology = build_topology(config);
         EventQueue clock;
-        AnalyticNetwork network(one.network, topology, 5, clock);
+        AnalyticNetwork network(config.network, topology, 5, clock);
         const ExchangeContext context{clock, network};
         OperationRule rule = rule_of(name);
         rule.payload = whole({"delta", "phi"}, Wire::kInt8);
@@ -283,7 +283,7 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         for (int i = 0; i < members; ++i)
           clock.after_ns(posted_ns[static_cast<std::size_t>(i)], [&run, i] { run.post(i); });
         clock.run();
-        MessageCosts costs(one.network, topology, 5);
+        MessageCosts costs(config.network, topology, 5);
         const GroupExchange shape = group_exchange(group, 1000003, 2, {});
         const WalkedTimes walked(collective, shape, group, {9, 4, 0, 0, 2}, costs, posted_ns);
         for (int i = 0; i < members; ++i)

@@ -11,11 +11,11 @@ namespace {
 
 // The connections of replica 0 are reset at `at_s`; all know it a quarter of a second later.
 Case with_reset(int replicas, int steps, OnFailure on_failure, double at_s) {
-  Case one = with_crash(replicas, steps, on_failure, 0, 1);
-  one.crashes.clear();
-  one.exchange_faults = {{0, {0, 0}, {at_s, 0, 1e-9}}};
-  one.network.message_time = MessageTimeSpec{0.5, 0};
-  return one;
+  Case config = with_crash(replicas, steps, on_failure, 0, 1);
+  config.crashes.clear();
+  config.exchange_faults = {{0, {0, 0}, {at_s, 0, 1e-9}}};
+  config.network.message_time = MessageTimeSpec{0.5, 0};
+  return config;
 }
 
 // A ring of two has two rounds, of 500 of 1000 bytes each way: from 1 to 2 s. It breaks at 1.75 s.
@@ -78,8 +78,8 @@ TEST(BrokenExchange, OrItsMessagesAreSentAgain) {
 
 // Of two pairs only that of replica 0 is late: at 1.25 s its messages are half-way.
 TEST(BrokenExchange, OthersAreNotTouched) {
-  const Case one = with_reset(4, 1, OnFailure::kRetry, 1.25);
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(weights_in_pairs(), 4, 1));
+  const Case config = with_reset(4, 1, OnFailure::kRetry, 1.25);
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(weights_in_pairs(), 4, 1));
   int late = 0;
   for (int replica = 0; replica < 4; ++replica) {
     const double done_s = replayed.row(1, replica).done_s;
@@ -92,16 +92,16 @@ TEST(BrokenExchange, OthersAreNotTouched) {
 
 // A second reset in the time in which all learn of the first one finds nothing under way.
 TEST(BrokenExchange, WhatStandsStillDoesNotBreak) {
-  Case one = with_reset(2, 2, OnFailure::kRetry, 1.75);
-  one.exchange_faults.push_back({1, {1, 1}, {1.9, 0, 1e-9}});
-  EXPECT_NEAR(simulated_s(run_with(analytic_replay, one, trace_of_rule(gradients(), 2, 2))), 5, 1e-6);
+  Case config = with_reset(2, 2, OnFailure::kRetry, 1.75);
+  config.exchange_faults.push_back({1, {1, 1}, {1.9, 0, 1e-9}});
+  EXPECT_NEAR(simulated_s(run_with(analytic_replay, config, trace_of_rule(gradients(), 2, 2))), 5, 1e-6);
 }
 
 // Replica 1 crashes while they learn of it: the operation goes on without it when that is known, at 2.05 s.
 TEST(BrokenExchange, AndAMemberCrashes) {
-  Case one = with_reset(3, 2, OnFailure::kRetry, 1.75);
-  one.crashes = {{1, {1, 1}, {1.8}}};
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 2));
+  Case config = with_reset(3, 2, OnFailure::kRetry, 1.75);
+  config.crashes = {{1, {1, 1}, {1.8}}};
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 2));
   EXPECT_EQ(groups_of_steps(replayed).at(1), (std::vector<int>{0, 2}));
   EXPECT_NEAR(replayed.row(1, 0).done_s, 3.05, 1e-6) << "a ring of two";
 }
@@ -109,11 +109,11 @@ TEST(BrokenExchange, AndAMemberCrashes) {
 TEST(BrokenExchange, AResetWithNothingUnderWayChangesNoTime) {
   for (const OnFailure policy : {OnFailure::kRetry, OnFailure::kDiscard, OnFailure::kWait})
     for (const double at_s : {0.5, 1e6}) {
-      const Case one = with_reset(4, 3, policy, at_s);
+      const Case config = with_reset(4, 3, policy, at_s);
       for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
         const Trace trace = trace_of_rule(rule, 4, 3);
-        const Replayed with = run_with(analytic_replay, one, trace);
-        Case without = one;
+        const Replayed with = run_with(analytic_replay, config, trace);
+        Case without = config;
         without.exchange_faults.clear();
         const Replayed plain = run_with(analytic_replay, without, trace);
         expect_same_times(with, plain);
@@ -123,24 +123,24 @@ TEST(BrokenExchange, AResetWithNothingUnderWayChangesNoTime) {
 
 // All wait for one that has crashed for good, while connections are reset and it would leave again and again.
 TEST(BrokenExchange, WhatGoesOnForEverEndsInAnError) {
-  Case one = with_reset(2, 2, OnFailure::kWait, 0);
-  one.exchange_faults = {{0, {0, 1}, {0, 10, 1e-9}}};
-  one.crashes = {{1, {0, 0}, {1.5}}};
-  EXPECT_THROW(run_with(analytic_replay, one, trace_of_rule(gradients(), 2, 2)), RunError);
-  one.exchange_faults.clear();
-  one.crashes.push_back({2, {0, 0}, {0, 10, 1}, CrashFault::Manner::kLeaveAfterStep});
-  EXPECT_THROW(run_with(analytic_replay, one, trace_of_rule(gradients(), 2, 2)), RunError);
+  Case config = with_reset(2, 2, OnFailure::kWait, 0);
+  config.exchange_faults = {{0, {0, 1}, {0, 10, 1e-9}}};
+  config.crashes = {{1, {0, 0}, {1.5}}};
+  EXPECT_THROW(run_with(analytic_replay, config, trace_of_rule(gradients(), 2, 2)), RunError);
+  config.exchange_faults.clear();
+  config.crashes.push_back({2, {0, 0}, {0, 10, 1}, CrashFault::Manner::kLeaveAfterStep});
+  EXPECT_THROW(run_with(analytic_replay, config, trace_of_rule(gradients(), 2, 2)), RunError);
 }
 
 TEST(BrokenExchange, WithStagesItIsRefused) {
-  Case one = with_reset(4, 3, OnFailure::kRetry, 1);
+  Case config = with_reset(4, 3, OnFailure::kRetry, 1);
   const OperationPlan plan{{gradients()}};
-  EXPECT_NO_THROW(check_crashes(one, plan));
-  EXPECT_FALSE(may_lack_members(one, plan)) << "all get every result";
-  one.recovery.on_failure = OnFailure::kDiscard;
-  EXPECT_TRUE(may_lack_members(one, plan));
-  one.pipeline.stages = 2;
-  EXPECT_THROW(check_crashes(one, plan), InputError);
+  EXPECT_NO_THROW(check_crashes(config, plan));
+  EXPECT_FALSE(may_lack_members(config, plan)) << "all get every result";
+  config.recovery.on_failure = OnFailure::kDiscard;
+  EXPECT_TRUE(may_lack_members(config, plan));
+  config.pipeline.stages = 2;
+  EXPECT_THROW(check_crashes(config, plan), InputError);
 }
 
 }  // namespace

@@ -30,11 +30,11 @@ struct NodeRun {
   double at(std::size_t worker, const std::string& name) const { return rows[worker][column.at(name)]; }
 };
 
-NodeRun run(const Case& one, const std::vector<OperationRule>& rules = {}) {
-  Trace trace = make_trace({rules}, {1, one.replicas, one.workload.steps, kParameters});
+NodeRun run(const Case& config, const std::vector<OperationRule>& rules = {}) {
+  Trace trace = make_trace({rules}, {1, config.replicas, config.workload.steps, kParameters});
   trace.plan.pipeline =
-      pipeline_plan(one.pipeline, std::nullopt, kParameters, one.workload.tokens, Wire::kBf16);
-  const Replayed replayed = run_with(analytic_replay, one, trace);
+      pipeline_plan(config.pipeline, std::nullopt, kParameters, config.workload.tokens, Wire::kBf16);
+  const Replayed replayed = run_with(analytic_replay, config, trace);
   NodeRun run;
   run.clock_s = replayed.report.at("simulated_s");
   run.files = replayed.files;
@@ -52,20 +52,20 @@ NodeRun run(const Case& one, const std::vector<OperationRule>& rules = {}) {
 }
 
 Case case_of(int replicas, int steps, double one_device_s) {
-  Case one = drawn_case(replicas, 0, 0);
-  one.network.barrier = false;
-  one.workload.parameters = kParameters;
-  one.workload.steps = steps;
-  one.workload.step_time.seconds = one_device_s;
-  return one;
+  Case config = drawn_case(replicas, 0, 0);
+  config.network.barrier = false;
+  config.workload.parameters = kParameters;
+  config.workload.steps = steps;
+  config.workload.step_time.seconds = one_device_s;
+  return config;
 }
 
 // A quarter of 8 s, and three gathers; the straggler's compute takes twice as long, its links do not.
 TEST(DeviceNode, AStepIsAPartOfTheComputeAndWhatShows) {
-  Case one = case_of(2, 5, 8);
-  one.workload.node = four_sharded();
-  one.workload.step_time_factors = {1, 2};
-  const NodeRun result = run(one);
+  Case config = case_of(2, 5, 8);
+  config.workload.node = four_sharded();
+  config.workload.step_time_factors = {1, 2};
+  const NodeRun result = run(config);
   EXPECT_NEAR(result.at(0, "clock_s"), 5 * (2 + 3 * kGather_s), 1e-9);
   EXPECT_NEAR(result.at(1, "clock_s"), 5 * (4 + 3 * kGather_s), 1e-9);
   EXPECT_NEAR(result.at(1, "node_s"), 5 * 3 * kGather_s, 1e-9);
@@ -76,21 +76,21 @@ TEST(DeviceNode, AStepIsAPartOfTheComputeAndWhatShows) {
 // Hidden up to a half: 2.25 of 4.5 s, where forward (2/3 s) and backward pass (4/3 s) hide at most
 // themselves.
 TEST(DeviceNode, OverlapHidesUpToTheCompute) {
-  Case one = case_of(1, 1, 8);
-  one.workload.node = four_sharded(0.25);
-  EXPECT_NEAR(run(one).clock_s, 2 + 0.75 * 3 * kGather_s, 1e-9);
-  one.workload.node = four_sharded(0.5);
+  Case config = case_of(1, 1, 8);
+  config.workload.node = four_sharded(0.25);
+  EXPECT_NEAR(run(config).clock_s, 2 + 0.75 * 3 * kGather_s, 1e-9);
+  config.workload.node = four_sharded(0.5);
   // Forward hides 2/3 of a wished 0.75 s, the backward pass 4/3 of 1.5 s.
-  EXPECT_NEAR(run(one).clock_s, 2 + 3 * kGather_s - 2, 1e-9);
+  EXPECT_NEAR(run(config).clock_s, 2 + 3 * kGather_s - 2, 1e-9);
 }
 
 // What it says inside the site is not on the network, and what is there does not change.
 TEST(DeviceNode, ItsBytesAreNotTheNetworks) {
-  Case one = case_of(4, 3, 8);
+  Case config = case_of(4, 3, 8);
   const std::vector<OperationRule> rules = {rule_of("ring")};
-  const NodeRun before = run(one, rules);
-  one.workload.node = four_sharded();
-  const NodeRun after = run(one, rules);
+  const NodeRun before = run(config, rules);
+  config.workload.node = four_sharded();
+  const NodeRun after = run(config, rules);
   EXPECT_EQ(before.files.at("links.csv"), after.files.at("links.csv"));
   for (std::size_t worker = 0; worker < 4; ++worker)
     EXPECT_EQ(before.at(worker, "bytes_sent"), after.at(worker, "bytes_sent"));
@@ -103,15 +103,15 @@ TEST(DeviceNode, OnAFreeNetworkThePipelineIsTheTextbooks) {
   for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
     for (const int stages : {2, 4}) {
       const int microbatches = 8;
-      Case one = case_of(2, 1, 96);
-      one.pipeline.stages = stages;
-      one.pipeline.microbatches = microbatches;
-      one.pipeline.schedule = schedule;
-      one.pipeline.boundary.bytes_per_token = 10;
-      one.workload.tokens = microbatches;
-      one.workload.node = four_sharded();
+      Case config = case_of(2, 1, 96);
+      config.pipeline.stages = stages;
+      config.pipeline.microbatches = microbatches;
+      config.pipeline.schedule = schedule;
+      config.pipeline.boundary.bytes_per_token = 10;
+      config.workload.tokens = microbatches;
+      config.workload.node = four_sharded();
       const double both_s = 96. / 4 / stages / microbatches + 3 * kGather_s / stages;
-      const NodeRun result = run(one);
+      const NodeRun result = run(config);
       EXPECT_NEAR(result.clock_s, (microbatches + stages - 1) * both_s, 1e-6);
       for (std::size_t worker = 0; worker < as_index(2 * stages); ++worker) {
         EXPECT_NEAR(result.at(worker, "node_s"), microbatches * 3 * kGather_s / stages, 1e-6);
@@ -122,11 +122,11 @@ TEST(DeviceNode, OnAFreeNetworkThePipelineIsTheTextbooks) {
 
 // Of a replica: 3 gathers of 3 · 2000 bytes, as many steps and replicas.
 TEST(DeviceNode, TheEstimateCountsWhatTheReplayCounts) {
-  Case one = case_of(3, 7, 8);
-  one.workload.node = four_sharded(1);
+  Case config = case_of(3, 7, 8);
+  config.workload.node = four_sharded(1);
   Trace trace = make_trace({{}}, {1, 3, 7, kParameters});
-  EXPECT_EQ(estimate(one, trace).node_bytes, 3 * 7 * 3 * 3 * 2000.);
-  EXPECT_EQ(estimate(one, trace).payload_bytes, 0);
+  EXPECT_EQ(estimate(config, trace).node_bytes, 3 * 7 * 3 * 3 * 2000.);
+  EXPECT_EQ(estimate(config, trace).payload_bytes, 0);
 }
 
 }  // namespace

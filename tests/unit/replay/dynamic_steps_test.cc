@@ -13,11 +13,11 @@ namespace {
 constexpr double kMessage_s = 0.3, kRing_s = 4 * kMessage_s;
 
 Case case_of(const std::vector<double>& factors, double message_s = kMessage_s) {
-  Case one = drawn_case(static_cast<int>(factors.size()), message_s, 0);
-  one.network.barrier = false;
-  one.workload.step_time.seconds = 1;
-  one.workload.step_time_factors = factors;
-  return one;
+  Case config = drawn_case(static_cast<int>(factors.size()), message_s, 0);
+  config.network.barrier = false;
+  config.workload.step_time.seconds = 1;
+  config.workload.step_time_factors = factors;
+  return config;
 }
 
 OperationPlan plan_of_rounds(int every, const std::vector<int>& taken) {
@@ -36,10 +36,10 @@ std::map<std::pair<int, int>, double> clocks_of(const Replayed& replayed) {
 
 // 8 · 1 = 4 · 2 = 2 · 4 s: all are ready together, and a round is 8 s and the ring.
 TEST(DynamicStepsReplay, AllEndARoundTogether) {
-  Case one = case_of({1, 2, 4});
-  one.workload.steps = 24;
+  Case config = case_of({1, 2, 4});
+  config.workload.steps = 24;
   const Replayed replayed =
-      run_with(analytic_replay, one, make_trace(plan_of_rounds(8, {8, 4, 2}), {1, 3, 24, 1000}));
+      run_with(analytic_replay, config, make_trace(plan_of_rounds(8, {8, 4, 2}), {1, 3, 24, 1000}));
   for (int round = 1; round <= 3; ++round)
     for (int replica = 0; replica < 3; ++replica) {
       const ExchangeRecord& row = replayed.row(8 * round, replica);
@@ -53,17 +53,18 @@ TEST(DynamicStepsReplay, AllEndARoundTogether) {
     EXPECT_NEAR(std::stod(row[2]), 3 * kRing_s, 1e-9) << "idle";
   }
   // Without them the slow one takes 32 s a round.
-  const Replayed plain = run_with(analytic_replay, one, make_trace({{rule_of("ring", 8)}}, {1, 3, 24, 1000}));
+  const Replayed plain =
+      run_with(analytic_replay, config, make_trace({{rule_of("ring", 8)}}, {1, 3, 24, 1000}));
   EXPECT_NEAR(simulated_s(plain), 3 * (32 + kRing_s), 1e-9);
 }
 
 // Of 8 steps one that is three times slower takes 2, one that is 1.5 times slower 5: 6 and 7.5 s of 8. They
 // take the steps 4 and 8; 2, 4, 5, 7 and 8 (ceil of 1.6, 3.2, 4.8, 6.4 and 8).
 TEST(DynamicStepsReplay, ClocksGoOnWithTheStepsThatAreTaken) {
-  Case one = case_of({3, 1, 1.5});
-  one.workload.steps = 10;
+  Case config = case_of({3, 1, 1.5});
+  config.workload.steps = 10;
   const Replayed replayed =
-      run_with(analytic_replay, one, make_trace(plan_of_rounds(8, {2, 8, 5}), {1, 3, 10, 1000}));
+      run_with(analytic_replay, config, make_trace(plan_of_rounds(8, {2, 8, 5}), {1, 3, 10, 1000}));
   const std::vector<std::vector<double>> expected = {
       {0, 0, 0, 3, 3, 3, 3, 6}, {1, 2, 3, 4, 5, 6, 7, 8}, {0, 1.5, 1.5, 3, 4.5, 4.5, 6, 7.5}};
   const auto clocks = clocks_of(replayed);
@@ -79,12 +80,12 @@ TEST(DynamicStepsReplay, ClocksGoOnWithTheStepsThatAreTaken) {
 
 // Buckets of the last step, which all take, are released during its backward pass.
 TEST(DynamicStepsReplay, TheLastStepOverlapsWithItsExchange) {
-  Case one = case_of({1, 2, 4});
-  one.workload.steps = 8;
+  Case config = case_of({1, 2, 4});
+  config.workload.steps = 8;
   const auto replayed = [&](bool overlaps) {
     OperationPlan plan = plan_of_rounds(8, {8, 4, 2});
     if (overlaps) plan.rules[0].overlap_backward = 0.5, plan.rules[0].buckets = 2;
-    return run_with(analytic_replay, one, make_trace(plan, {1, 3, 8, 1000}));
+    return run_with(analytic_replay, config, make_trace(plan, {1, 3, 8, 1000}));
   };
   // The first bucket is released when a quarter of the last step is left, last of all by the fastest, 0.25 s
   // before 8 s; the second follows it, and messages take 0.3 s however long they are.
@@ -94,11 +95,11 @@ TEST(DynamicStepsReplay, TheLastStepOverlapsWithItsExchange) {
 
 // Drawn times are those of the steps that are taken, the same as without.
 TEST(DynamicStepsReplay, DrawnTimesBelongToTheirSteps) {
-  Case one = case_of({1, 2});
-  one.workload.steps = 4;
-  one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0.3, 0.4};
+  Case config = case_of({1, 2});
+  config.workload.steps = 4;
+  config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0.3, 0.4};
   const auto times = [&](const OperationPlan& plan) {
-    const auto clocks = clocks_of(run_with(analytic_replay, one, make_trace(plan, {1, 2, 4, 1000})));
+    const auto clocks = clocks_of(run_with(analytic_replay, config, make_trace(plan, {1, 2, 4, 1000})));
     std::vector<double> of_steps;
     for (int step = 1; step <= 4; ++step)
       of_steps.push_back(clocks.at({step, 1}) - (step > 1 ? clocks.at({step - 1, 1}) : 0));
@@ -113,14 +114,14 @@ TEST(DynamicStepsReplay, DrawnTimesBelongToTheirSteps) {
 // others know at 3.25 s, begin the second round at 4 s and the third at 8 s; it is back at 6.5 s with its own
 // state, takes the step 8 with the others in the second round, and all of the third.
 TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
-  Case one = case_of({1, 2, 1}, 0);
-  one.workload.steps = 12;
-  one.crashes = {crash_of(1, 3, 2.5)};
-  one.recovery.detect_s = 0.25;
-  one.recovery.downloads_state = false;
-  one.resolved["faults"] = Json::array();
+  Case config = case_of({1, 2, 1}, 0);
+  config.workload.steps = 12;
+  config.crashes = {crash_of(1, 3, 2.5)};
+  config.recovery.detect_s = 0.25;
+  config.recovery.downloads_state = false;
+  config.resolved["faults"] = Json::array();
   const Trace trace = make_trace(plan_of_rounds(4, {4, 2, 4}), {1, 3, 12, 1000});
-  const Replayed replayed = run_with(analytic_replay, one, trace);
+  const Replayed replayed = run_with(analytic_replay, config, trace);
   const auto absence = rows_of(replayed, "absences.csv").at(0);
   EXPECT_EQ(absence[1], "4") << "the step that it was taking";
   EXPECT_EQ(absence[9], "6") << "where those who are there are at 5.5 s";
@@ -139,13 +140,13 @@ TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
 
 // Where all wait for it, it takes step 4 once more.
 TEST(DynamicStepsReplay, OneThatIsWaitedForTakesAllOfThem) {
-  Case one = case_of({1, 2, 1}, 0);
-  one.workload.steps = 10;
-  one.crashes = {crash_of(1, 3, 2.5)};
-  one.recovery.on_failure = OnFailure::kWait;
-  one.resolved["faults"] = Json::array();
+  Case config = case_of({1, 2, 1}, 0);
+  config.workload.steps = 10;
+  config.crashes = {crash_of(1, 3, 2.5)};
+  config.recovery.on_failure = OnFailure::kWait;
+  config.resolved["faults"] = Json::array();
   const Trace trace = make_trace(plan_of_rounds(4, {4, 2, 4}), {1, 3, 10, 1000});
-  const Replayed replayed = run_with(analytic_replay, one, trace);
+  const Replayed replayed = run_with(analytic_replay, config, trace);
   EXPECT_NEAR(replayed.row(4, 0).done_s, 5.5 + 2, 1e-9);
   EXPECT_NEAR(simulated_s(replayed), 7.5 + 4 + 2, 1e-9);
   const auto totals = rows_of(replayed, "replicas.csv");

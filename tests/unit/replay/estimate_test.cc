@@ -11,14 +11,14 @@ namespace {
 // A ring among 4 every 10 of 100 steps: 10 exchanges of 2·3·4 = 24 transfers, together 6 · B, B = 2 · 1000
 // bytes.
 TEST(Estimate, CountsTheTransfersOfAllExchanges) {
-  Case one = star_case(4, 1e8, 0.05);
+  Case config = star_case(4, 1e8, 0.05);
   OperationRule rule;
   rule.name = "outer";
   rule.collective = "ring";
   rule.every = 10;
   rule.payload = whole({"delta"}, Wire::kInt8);
   const Trace trace = make_trace({{rule}}, {1, 4, 100, 2000});
-  const ReplayEstimate flow = estimate(one, trace);
+  const ReplayEstimate flow = estimate(config, trace);
   EXPECT_EQ(flow.transfers, 240);
   EXPECT_EQ(flow.payload_bytes, 10 * 6 * 2000);
   EXPECT_GT(flow.seconds, 0);
@@ -26,67 +26,68 @@ TEST(Estimate, CountsTheTransfersOfAllExchanges) {
 
 // 500 bytes are less than an initial window: each of the 240 transfers is sent and arrives.
 TEST(Estimate, AShortMessageIsTwoEvents) {
-  const Case one = star_case(4, 1e8, 0.05);
+  const Case config = star_case(4, 1e8, 0.05);
   OperationRule rule;
   rule.collective = "ring";
   rule.every = 10;
   rule.payload = whole({"delta"}, Wire::kInt8);
-  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 4, 100, 2000})).events, 480);
+  EXPECT_EQ(estimate(config, make_trace({{rule}}, {1, 4, 100, 2000})).events, 480);
 }
 
 // 100 Mb/s hold 590 kB for 50 ms. From 14,480 bytes the window is there after 6 doublings (463 kB after 5),
 // each the end of a burst and its acknowledgements; then the end of sending and the arrival. A pair has two
 // messages of 20 MB, each on a connection that idled.
 TEST(Estimate, AWindowThatIdledDoublesUntilItCoversThePath) {
-  Case one = star_case(2, 1e8, 0.05);
+  Case config = star_case(2, 1e8, 0.05);
   OperationRule rule;
   rule.collective = "pair";
   rule.payload = whole({"delta"}, Wire::kInt8);
   const PlanContext ten_steps{1, 2, 10, 20000000};
-  EXPECT_EQ(estimate(one, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (6 * 2 + 2));
-  one.network.tcp.connections = 4;  // together 57,920 bytes at first, as one fluid: 927 kB after 4 doublings
-  EXPECT_EQ(estimate(one, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (4 * 2 + 2));
+  EXPECT_EQ(estimate(config, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (6 * 2 + 2));
+  config.network.tcp.connections =
+      4;  // together 57,920 bytes at first, as one fluid: 927 kB after 4 doublings
+  EXPECT_EQ(estimate(config, make_trace({{rule}}, ten_steps)).events, 10 * 2 * (4 * 2 + 2));
 }
 
 // Of 8 members each sends 14 chunks of 100 kB to one neighbour: 3 doublings cover a chunk (116 kB), in the
 // first round only.
 TEST(Estimate, ARingStartsUpOncePerConnection) {
-  const Case one = star_case(8, 1e8, 0.05);
+  const Case config = star_case(8, 1e8, 0.05);
   OperationRule rule;
   rule.collective = "ring";
   rule.payload = whole({"delta"}, Wire::kInt8);
-  EXPECT_EQ(estimate(one, make_trace({{rule}}, {1, 8, 1, 800000})).events, 8 * (14 * 2 + 3 * 2));
+  EXPECT_EQ(estimate(config, make_trace({{rule}}, {1, 8, 1, 800000})).events, 8 * (14 * 2 + 3 * 2));
 }
 
 TEST(Estimate, PacketsCostMoreThanFluid) {
-  Case one = star_case(2, 1e8, 0.05);
+  Case config = star_case(2, 1e8, 0.05);
   OperationRule rule;
   rule.collective = "pair";
   rule.grouping = Grouping::kRandom;
   rule.group_size = 2;
   rule.payload = whole({"delta"}, Wire::kInt8);
   const Trace trace = make_trace({{rule}}, {1, 2, 10, 20000000});
-  const double fluid = estimate(one, trace).seconds;
-  one.network.fidelity = "packet";
-  EXPECT_GT(estimate(one, trace).seconds, 100 * fluid);
+  const double fluid = estimate(config, trace).seconds;
+  config.network.fidelity = "packet";
+  EXPECT_GT(estimate(config, trace).seconds, 100 * fluid);
 }
 
 TEST(CheckNetwork, MessagesThatNs3CannotCountNeedMoreConnections) {
-  Case one = star_case(2, 1e8, 0.05);
-  one.workload.parameters = 6800000000;
-  EXPECT_NO_THROW(check_network(one)) << "flow has no such limit";
-  one.network.fidelity = "packet";
-  EXPECT_THROW(check_network(one), InputError);
-  one.network.tcp.connections = 8;
-  EXPECT_NO_THROW(check_network(one));
+  Case config = star_case(2, 1e8, 0.05);
+  config.workload.parameters = 6800000000;
+  EXPECT_NO_THROW(check_network(config)) << "flow has no such limit";
+  config.network.fidelity = "packet";
+  EXPECT_THROW(check_network(config), InputError);
+  config.network.tcp.connections = 8;
+  EXPECT_NO_THROW(check_network(config));
 }
 
 // Whether the case may be replayed with FIFOs of so many bandwidth-delay products.
-bool is_accepted(Case one, double products) {
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_products = products;
+bool is_accepted(Case config, double products) {
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_products = products;
   try {
-    check_network(one);
+    check_network(config);
   } catch (const InputError&) {
     return false;
   }
@@ -96,104 +97,104 @@ bool is_accepted(Case one, double products) {
 // By default windows are two products together, and FIFOs of less may lose packets; packets have no such
 // limit.
 TEST(CheckNetwork, FlowRefusesFifosThatOverflow) {
-  Case one = star_case(4, 1e8, 0.05);
-  EXPECT_TRUE(is_accepted(one, 2));
-  EXPECT_FALSE(is_accepted(one, 1.9));
-  one.network.fidelity = "packet";
-  EXPECT_TRUE(is_accepted(one, 1.9));
-  one.network.fidelity = "flow";
-  one.network.tcp.accept_error = true;
-  EXPECT_TRUE(is_accepted(one, 1.9));
+  Case config = star_case(4, 1e8, 0.05);
+  EXPECT_TRUE(is_accepted(config, 2));
+  EXPECT_FALSE(is_accepted(config, 1.9));
+  config.network.fidelity = "packet";
+  EXPECT_TRUE(is_accepted(config, 1.9));
+  config.network.fidelity = "flow";
+  config.network.tcp.accept_error = true;
+  EXPECT_TRUE(is_accepted(config, 1.9));
 }
 
 // ns-3's BBR does not recover from losses in a FIFO.
 TEST(CheckNetwork, PacketsRefuseBbrBeforeFifosThatOverflow) {
-  Case one = star_case(2, 1e8, 0.06);
-  one.network.fidelity = "packet";
-  one.network.tcp.congestion_control = "bbr";
-  EXPECT_NO_THROW(check_network(one)) << "hosts do not drop";
-  EXPECT_TRUE(is_accepted(one, 1.5));
-  EXPECT_FALSE(is_accepted(one, 1.4));
-  one.network.tcp.queue = "fifo";
+  Case config = star_case(2, 1e8, 0.06);
+  config.network.fidelity = "packet";
+  config.network.tcp.congestion_control = "bbr";
+  EXPECT_NO_THROW(check_network(config)) << "hosts do not drop";
+  EXPECT_TRUE(is_accepted(config, 1.5));
+  EXPECT_FALSE(is_accepted(config, 1.4));
+  config.network.tcp.queue = "fifo";
   // 100 Mb/s for 60 ms and what the packets themselves take: 751 to 760 kB are a product.
-  one.network.tcp.queue_bytes = 1.5 * 760e3;
-  EXPECT_NO_THROW(check_network(one));
-  one.network.tcp.queue_bytes = 1.5 * 749e3;
-  EXPECT_THROW(check_network(one), InputError);
-  one.network.tcp.queue = "host";
-  EXPECT_NO_THROW(check_network(one));
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.congestion_control = "cubic";
-  EXPECT_NO_THROW(check_network(one));
+  config.network.tcp.queue_bytes = 1.5 * 760e3;
+  EXPECT_NO_THROW(check_network(config));
+  config.network.tcp.queue_bytes = 1.5 * 749e3;
+  EXPECT_THROW(check_network(config), InputError);
+  config.network.tcp.queue = "host";
+  EXPECT_NO_THROW(check_network(config));
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.congestion_control = "cubic";
+  EXPECT_NO_THROW(check_network(config));
 }
 
 // 100 Mb/s at 50 ms hold 625 kB, 588 kB of them payload.
 TEST(CheckNetwork, FlowTakesAFifoOfOneProductWhereWindowsFitIntoThePath) {
-  Case one = star_case(4, 1e8, 0.05);
-  one.network.tcp.connections = 4;
-  one.network.tcp.window = 140000;
-  EXPECT_TRUE(is_accepted(one, 1));
-  EXPECT_FALSE(is_accepted(one, 0.5));
-  one.network.tcp.window = 160000;
-  EXPECT_FALSE(is_accepted(one, 1));
+  Case config = star_case(4, 1e8, 0.05);
+  config.network.tcp.connections = 4;
+  config.network.tcp.window = 140000;
+  EXPECT_TRUE(is_accepted(config, 1));
+  EXPECT_FALSE(is_accepted(config, 0.5));
+  config.network.tcp.window = 160000;
+  EXPECT_FALSE(is_accepted(config, 1));
 }
 
 // The product is 628,256 bytes, for the segment and its acknowledgement; 1448 of 1538 of it are payload. Of
 // two such windows each 1448 are a packet of 1500 and half an acknowledgement of 52: 1,246,709 bytes.
 TEST(CheckNetwork, FlowComparesAFifoOfBytesWithTheWindows) {
-  Case one = star_case(4, 1e8, 0.05);
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_bytes = 1246800;
-  EXPECT_NO_THROW(check_network(one));
-  one.network.tcp.queue_bytes = 1246600;
-  EXPECT_THROW(check_network(one), InputError);
+  Case config = star_case(4, 1e8, 0.05);
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_bytes = 1246800;
+  EXPECT_NO_THROW(check_network(config));
+  config.network.tcp.queue_bytes = 1246600;
+  EXPECT_THROW(check_network(config), InputError);
 }
 
 // Eight connections have 131,072 bytes each, 1.05 MB together, on a path of 250 kB.
 TEST(CheckNetwork, FlowCountsTheSmallestBuffersOfAllConnections) {
-  Case one = star_case(4, 1e8, 0.02);
-  one.network.tcp.connections = 8;
-  EXPECT_FALSE(is_accepted(one, 4));
-  EXPECT_TRUE(is_accepted(one, 4.5));
-  one.network.tcp.window = 28e3;
-  EXPECT_TRUE(is_accepted(one, 1));
+  Case config = star_case(4, 1e8, 0.02);
+  config.network.tcp.connections = 8;
+  EXPECT_FALSE(is_accepted(config, 4));
+  EXPECT_TRUE(is_accepted(config, 4.5));
+  config.network.tcp.window = 28e3;
+  EXPECT_TRUE(is_accepted(config, 1));
 }
 
 // Trunks that all replicas together cannot fill have no queue.
 TEST(CheckNetwork, FlowRefusesATrunkThatReplicasCanFill) {
-  Case one = regions_case("aws-2022", {{"oregon", 2}, {"tokyo", 2}});
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_products = 8;
-  EXPECT_NO_THROW(check_network(one));
-  Json& regions = one.network.topology.options;
+  Case config = regions_case("aws-2022", {{"oregon", 2}, {"tokyo", 2}});
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_products = 8;
+  EXPECT_NO_THROW(check_network(config));
+  Json& regions = config.network.topology.options;
   regions["trunk"] = bps(4.1 * 10e9);
-  EXPECT_NO_THROW(check_network(one));
+  EXPECT_NO_THROW(check_network(config));
   regions["trunk"] = regions["rate"];
-  EXPECT_THROW(check_network(one), InputError);
+  EXPECT_THROW(check_network(config), InputError);
 }
 
 TEST(Collectives, FlowRefusesManySendersThroughAFifo) {
   OperationRule rule;
   rule.collective = "direct";
-  Case one = star_case(4, 1e9, 0.1);
-  EXPECT_NO_THROW(check_collectives(one, {{rule}}));
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_products = 2;
-  EXPECT_THROW(check_collectives(one, {{rule}}), InputError);
+  Case config = star_case(4, 1e9, 0.1);
+  EXPECT_NO_THROW(check_collectives(config, {{rule}}));
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_products = 2;
+  EXPECT_THROW(check_collectives(config, {{rule}}), InputError);
   rule.collective = "ring";
-  EXPECT_NO_THROW(check_collectives(one, {{rule}}));
+  EXPECT_NO_THROW(check_collectives(config, {{rule}}));
 }
 
 // In a tree of 5 member 0 hears from 1, 2 and 4: three times two products.
 TEST(Collectives, FlowWantsAFifoForAllChildrenOfATree) {
   OperationRule rule;
   rule.collective = "tree";
-  Case one = star_case(5, 1e9, 0.1);
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_products = 5.9;
-  EXPECT_THROW(check_collectives(one, {{rule}}), InputError);
-  one.network.tcp.queue_products = 6;
-  EXPECT_NO_THROW(check_collectives(one, {{rule}}));
+  Case config = star_case(5, 1e9, 0.1);
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_products = 5.9;
+  EXPECT_THROW(check_collectives(config, {{rule}}), InputError);
+  config.network.tcp.queue_products = 6;
+  EXPECT_NO_THROW(check_collectives(config, {{rule}}));
 }
 
 TEST(Collectives, WithoutSitesHierarchicalIsRefused) {
@@ -205,18 +206,18 @@ TEST(Collectives, WithoutSitesHierarchicalIsRefused) {
 
 // A replay at 100 Tb/s never ended: a segment takes 0.1 ns, and the clock has whole ones.
 TEST(CheckNetwork, FlowHasAFastestLink) {
-  Case one = star_case(4, 1e13, 0);
-  EXPECT_NO_THROW(check_network(one));
-  one = star_case(4, 1e14, 0);
+  Case config = star_case(4, 1e13, 0);
+  EXPECT_NO_THROW(check_network(config));
+  config = star_case(4, 1e14, 0);
   try {
-    check_network(one);
+    check_network(config);
     FAIL() << "let through";
   } catch (const InputError& error) {
     EXPECT_EQ(error.parts().path, "network.topology");
     EXPECT_NE(error.parts().allowed.find("at most 10 Tbps"), std::string::npos);
   }
-  one.network.fidelity = "analytic";
-  EXPECT_NO_THROW(check_network(one));
+  config.network.fidelity = "analytic";
+  EXPECT_NO_THROW(check_network(config));
 }
 
 }  // namespace

@@ -16,16 +16,16 @@ constexpr double kForEver_s = std::numeric_limits<double>::infinity();
 // Replica 0 leaves at `at_s` and is back `for_s` later; that the others know of a crash takes for ever.
 Case with_leave(int replicas, int steps, OnFailure on_failure, double at_s, double for_s = kForEver_s,
                 Manner manner = Manner::kLeaveAfterExchange) {
-  Case one = with_crash(replicas, steps, on_failure, at_s, for_s);
-  one.crashes[0].manner = manner;
-  one.recovery.detect_s = 1e6;
-  return one;
+  Case config = with_crash(replicas, steps, on_failure, at_s, for_s);
+  config.crashes[0].manner = manner;
+  config.recovery.detect_s = 1e6;
+  return config;
 }
 
 TEST(Leave, ItGoesBehindItsStep) {
   for (const OnFailure policy : {OnFailure::kRetry, OnFailure::kDiscard}) {
-    const Case one = with_leave(3, 5, policy, 2.5);
-    const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 5));
+    const Case config = with_leave(3, 5, policy, 2.5);
+    const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 5));
     EXPECT_NEAR(simulated_s(replayed), 5, 1e-6) << "nobody waits";
     const auto groups = groups_of_steps(replayed);
     EXPECT_EQ(groups.at(3), (std::vector<int>{0, 1, 2}));
@@ -69,9 +69,9 @@ TEST(Leave, ItGoesBehindTheNextExchangeOrBehindItsStep) {
 TEST(Leave, ItStaysForARunningExchange) {
   OperationRule rule = rule_of("ring", 2);
   rule.overlap_steps = 2;
-  Case one = with_leave(3, 6, OnFailure::kRetry, 1.5);
-  one.network.message_time = MessageTimeSpec{0.5, 0};
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(rule, 3, 6));
+  Case config = with_leave(3, 6, OnFailure::kRetry, 1.5);
+  config.network.message_time = MessageTimeSpec{0.5, 0};
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(rule, 3, 6));
   EXPECT_EQ(groups_of_steps(replayed).at(2), (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(groups_of_steps(replayed).at(4), (std::vector<int>{1, 2}));
   const auto absence = rows_of(replayed, "absences.csv").at(0);
@@ -91,10 +91,10 @@ TEST(Leave, ItStaysForARunningExchange) {
 
 // Gone from 3 s, when step 3 is over, to 4.5 s: then as after a crash, with a download of 1.25 s.
 TEST(Leave, ItComesBackAsAfterACrash) {
-  Case one = with_leave(3, 7, OnFailure::kRetry, 2.5, 2);
+  Case config = with_leave(3, 7, OnFailure::kRetry, 2.5, 2);
   OperationRule rule = gradients();
-  prepare_download(one, rule);
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(rule, 3, 7));
+  prepare_download(config, rule);
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(rule, 3, 7));
   EXPECT_NEAR(replayed.row(3, 0).done_s, 3, 0.01);
   EXPECT_NEAR(replayed.row(5, 1).done_s, 5.75, 0.01) << "step 5 waits for the listener";
   EXPECT_NEAR(simulated_s(replayed), 7.75, 0.02);
@@ -111,8 +111,8 @@ TEST(Leave, ItComesBackAsAfterACrash) {
 // It joins at 2.5 s, listens to step 3, and begins with step 4 at 3 s.
 TEST(Leave, OneThatLeavesAtTheBeginningWasNeverThere) {
   for (const OnFailure policy : {OnFailure::kRetry, OnFailure::kDiscard}) {
-    const Case one = with_leave(3, 6, policy, 0, 2.5);
-    const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 6));
+    const Case config = with_leave(3, 6, policy, 0, 2.5);
+    const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 6));
     EXPECT_NEAR(simulated_s(replayed), 6, 1e-6);
     EXPECT_EQ(replayed.report.at("thrown_away_steps"), 0);
     const auto groups = groups_of_steps(replayed);
@@ -136,8 +136,8 @@ TEST(Leave, OneThatLeavesAtTheBeginningWasNeverThere) {
 
 // Gone from 3 to 4.5 s; the others end step 4 with it, at 5.5 s. No step is taken twice.
 TEST(Leave, OrAllWaitForIt) {
-  const Case one = with_leave(3, 4, OnFailure::kWait, 2.5, 2);
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  const Case config = with_leave(3, 4, OnFailure::kWait, 2.5, 2);
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(simulated_s(replayed), 5.5, 1e-6);
   for (const auto& [step, group] : groups_of_steps(replayed)) EXPECT_EQ(group.size(), 3u) << step;
   EXPECT_EQ(rows_of(replayed, "steps.csv").size(), 12u) << "a row a step and replica";
@@ -154,8 +154,8 @@ TEST(Leave, OrAllWaitForIt) {
 // From 2.25 to 2.75 s, in step 3: it has said so, goes behind it, and is back at once.
 TEST(Leave, OneThatIsOverBeforeItHasGone) {
   for (const OnFailure policy : {OnFailure::kRetry, OnFailure::kWait}) {
-    const Case one = with_leave(3, 6, policy, 2.25, 0.5);
-    const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 6));
+    const Case config = with_leave(3, 6, policy, 2.25, 0.5);
+    const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 6));
     EXPECT_NEAR(simulated_s(replayed), 6, 1e-6);
     const auto absences = rows_of(replayed, "absences.csv");
     ASSERT_EQ(absences.size(), 1u);
@@ -167,12 +167,12 @@ TEST(Leave, OneThatIsOverBeforeItHasGone) {
 
 // Replica 1 downloads from replica 0, the only one, from 1.5 to 2.75 s; that wants to go at 2 s.
 TEST(Leave, ItStaysWhileSomebodyDownloadsFromIt) {
-  Case one = with_leave(2, 5, OnFailure::kRetry, 1.6, kForEver_s, Manner::kLeaveAfterStep);
-  one.recovery.detect_s = 0.25;
-  one.crashes.push_back({1, {1, 1}, {0.5, 0, 1}});
+  Case config = with_leave(2, 5, OnFailure::kRetry, 1.6, kForEver_s, Manner::kLeaveAfterStep);
+  config.recovery.detect_s = 0.25;
+  config.crashes.push_back({1, {1, 1}, {0.5, 0, 1}});
   OperationRule rule = weights_in_pairs();
-  prepare_download(one, rule);
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(rule, 2, 5));
+  prepare_download(config, rule);
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(rule, 2, 5));
   const auto absences = rows_of(replayed, "absences.csv");
   ASSERT_EQ(absences.size(), 2u);
   EXPECT_EQ(absences[0][0], "1") << "is back";
@@ -186,10 +186,10 @@ TEST(Leave, ItStaysWhileSomebodyDownloadsFromIt) {
 // It has said at 2.5 s that it goes at 3 s, and crashes at 2.75 s: half of step 3 and more is lost, and the
 // others know after a quarter of a second.
 TEST(Leave, OneThatCrashesBeforeItHasGone) {
-  Case one = with_leave(3, 5, OnFailure::kRetry, 2.5);
-  one.recovery.detect_s = 0.5;
-  one.crashes.push_back({1, {0, 0}, {2.75}});
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 5));
+  Case config = with_leave(3, 5, OnFailure::kRetry, 2.5);
+  config.recovery.detect_s = 0.5;
+  config.crashes.push_back({1, {0, 0}, {2.75}});
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 5));
   EXPECT_NEAR(replayed.row(3, 1).done_s, 3.25, 1e-6);
   EXPECT_NEAR(simulated_s(replayed), 5.25, 1e-6);
   for (const int step : {3, 4, 5})
@@ -200,11 +200,11 @@ TEST(Leave, OneThatCrashesBeforeItHasGone) {
 }
 
 TEST(Leave, AfterTheEndItChangesNoTime) {
-  const Case one = with_leave(4, 5, OnFailure::kRetry, 1e6);
+  const Case config = with_leave(4, 5, OnFailure::kRetry, 1e6);
   for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
     const Trace trace = trace_of_rule(rule, 4, 5);
-    const Replayed with = run_with(analytic_replay, one, trace);
-    Case without = one;
+    const Replayed with = run_with(analytic_replay, config, trace);
+    Case without = config;
     without.crashes.clear();
     const Replayed plain = run_with(analytic_replay, without, trace);
     expect_same_times(with, plain);

@@ -25,15 +25,15 @@ inline CrashFault crash_of(int replica, double at_s, double for_s) {
 
 // Replica 0 crashes at `at_s` and is back `for_s` later; the others know of it after 0.25 s.
 inline Case with_crash(int replicas, int steps, OnFailure on_failure, double at_s, double for_s) {
-  Case one = drawn_case(replicas, 0, 0);
-  one.network.barrier = false;
-  one.workload.steps = steps;
-  one.workload.step_time.seconds = 1;
-  one.crashes = {crash_of(0, at_s, for_s)};
-  one.recovery.on_failure = on_failure;
-  one.recovery.detect_s = 0.25;
-  one.resolved["faults"] = Json::array();
-  return one;
+  Case config = drawn_case(replicas, 0, 0);
+  config.network.barrier = false;
+  config.workload.steps = steps;
+  config.workload.step_time.seconds = 1;
+  config.crashes = {crash_of(0, at_s, for_s)};
+  config.recovery.on_failure = on_failure;
+  config.recovery.detect_s = 0.25;
+  config.resolved["faults"] = Json::array();
+  return config;
 }
 
 inline OperationRule gradients() {
@@ -55,10 +55,10 @@ inline Trace trace_of_rule(const OperationRule& rule, int replicas, int steps) {
 }
 
 // A state of 1000 parameters of 12 bytes, on links of 9600 bytes a second; operations of `rule` carry a byte.
-inline void prepare_download(Case& one, OperationRule& rule) {
-  one.network.message_time.reset();
-  one.network.topology = mesh_spec(76800 * kFraming, 0);
-  one.workload.parameters = 1000;
+inline void prepare_download(Case& config, OperationRule& rule) {
+  config.network.message_time.reset();
+  config.network.topology = mesh_spec(76800 * kFraming, 0);
+  config.workload.parameters = 1000;
   rule.payload[0].columns = {{0, 1}};
 }
 

@@ -19,16 +19,16 @@ namespace {
 // Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
 // a second; operations of `rule` carry a byte.
 Replayed with_download(OperationRule rule, int replicas, int steps) {
-  Case one = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
-  prepare_download(one, rule);
-  return run_with(analytic_replay, one, trace_of_rule(rule, replicas, steps));
+  Case config = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
+  prepare_download(config, rule);
+  return run_with(analytic_replay, config, trace_of_rule(rule, replicas, steps));
 }
 
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
 // before the others are ready.
 TEST(Membership, OthersGoOnWithoutIt) {
-  const Case one = with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6);
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 5));
+  const Case config = with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6);
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 5));
   EXPECT_NEAR(simulated_s(replayed), 5, 1e-6);
   const auto groups = groups_of_steps(replayed);
   EXPECT_EQ(groups.at(2), (std::vector<int>{0, 1, 2}));
@@ -45,13 +45,13 @@ TEST(Membership, OthersGoOnWithoutIt) {
 
 // It goes when the others wait for it at the end of step 3: they know at 2.95 + 0.25.
 TEST(Membership, OthersWaitUntilTheyKnow) {
-  Case one = with_crash(3, 4, OnFailure::kRetry, 2.95, 1e6);
-  const Replayed retried = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  Case config = with_crash(3, 4, OnFailure::kRetry, 2.95, 1e6);
+  const Replayed retried = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(retried.row(3, 1).done_s, 3.2, 1e-6);
   EXPECT_NEAR(simulated_s(retried), 4.2, 1e-6);
 
-  one.recovery.on_failure = OnFailure::kDiscard;
-  const Replayed discarded = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  config.recovery.on_failure = OnFailure::kDiscard;
+  const Replayed discarded = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(simulated_s(discarded), 4.2, 1e-6);
   EXPECT_EQ(discarded.report.at("thrown_away_steps"), 1);
   EXPECT_EQ(groups_of_steps(discarded).at(3), std::vector<int>());
@@ -65,12 +65,12 @@ TEST(Membership, OthersWaitUntilTheyKnow) {
 // seconds until each of those left has it.
 TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   constexpr int kReplicas = 24;
-  Case one = with_crash(kReplicas, 1, OnFailure::kRetry, 1e6, 1e6);
-  one.network.message_time = MessageTimeSpec{1, 0};
+  Case config = with_crash(kReplicas, 1, OnFailure::kRetry, 1e6, 1e6);
+  config.network.message_time = MessageTimeSpec{1, 0};
   OperationRule rule = gradients();
   rule.collective = "tree";
   const Trace trace = trace_of_rule(rule, kReplicas, 1);
-  const Replayed undisturbed = run_with(analytic_replay, one, trace);
+  const Replayed undisturbed = run_with(analytic_replay, config, trace);
   std::multiset<double> done;
   int last = 0;
   for (const ExchangeRecord& row : undisturbed.exchanges) {
@@ -83,16 +83,16 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   ASSERT_LT(have, 12) << "most do not have it yet";
   int rounds = 0;
   for (int with_it = have; with_it < kReplicas - 1; with_it *= 2) ++rounds;
-  one.crashes = {crash_of(last, crash_s, 1e6)};
-  const Replayed served = run_with(analytic_replay, one, trace);
+  config.crashes = {crash_of(last, crash_s, 1e6)};
+  const Replayed served = run_with(analytic_replay, config, trace);
   EXPECT_NEAR(simulated_s(served), crash_s + 0.25 + rounds, 1e-6) << have << " had it";
   EXPECT_EQ(served.exchanges.size(), kReplicas - 1u);
 }
 
 // Back at 4.5 s it does step 3 once more: all end it at 5.5 s.
 TEST(Membership, OrWaitUntilItIsBack) {
-  const Case one = with_crash(3, 4, OnFailure::kWait, 2.5, 2);
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  const Case config = with_crash(3, 4, OnFailure::kWait, 2.5, 2);
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(replayed.row(3, 1).done_s, 5.5, 1e-6);
   EXPECT_NEAR(simulated_s(replayed), 6.5, 1e-6);
   for (const auto& [step, group] : groups_of_steps(replayed)) EXPECT_EQ(group.size(), 3u) << step;
@@ -129,9 +129,9 @@ TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
 
 // All of them at once: the first who is back goes on with what it has, the others download from it.
 TEST(Membership, NobodyIsThere) {
-  Case one = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
-  one.crashes = {{0, {0, 2}, {1.5, 0, 1}}};
-  const Replayed replayed = run_with(analytic_replay, one, trace_of_rule(gradients(), 3, 4));
+  Case config = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
+  config.crashes = {{0, {0, 2}, {1.5, 0, 1}}};
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(simulated_s(replayed), 2.5 + 3, 1e-6) << "steps 2 to 4";
   const auto absences = rows_of(replayed, "absences.csv");
   ASSERT_EQ(absences.size(), 3u);
@@ -158,11 +158,11 @@ std::map<int, std::vector<std::vector<int>>> met_at_steps(const Replayed& replay
 // partner meets the one that sits out, where partners are redrawn; else it goes on alone.
 TEST(Membership, WhoSitsOutMeetsWhoLostItsPartner) {
   constexpr int kReplicas = 5, kSteps = 12;
-  Case one = with_crash(kReplicas, kSteps, OnFailure::kRetry, 2.5, 1e6);
+  Case config = with_crash(kReplicas, kSteps, OnFailure::kRetry, 2.5, 1e6);
   const Trace trace = trace_of_rule(weights_in_pairs(), kReplicas, kSteps);
-  const auto drawn = met_at_steps(run_with(analytic_replay, one, trace));
-  one.recovery.redraws_partners = true;
-  const auto redrawn = met_at_steps(run_with(analytic_replay, one, trace));
+  const auto drawn = met_at_steps(run_with(analytic_replay, config, trace));
+  config.recovery.redraws_partners = true;
+  const auto redrawn = met_at_steps(run_with(analytic_replay, config, trace));
   int lost = 0;
   for (int step = 1; step <= kSteps; ++step) {
     const auto groups = random_groups(trace.context.seed, kReplicas, 2, step);
@@ -184,13 +184,13 @@ TEST(Membership, WhoSitsOutMeetsWhoLostItsPartner) {
 
 TEST(Membership, AFileOfAbsences) {
   const TemporaryFolder folder;
-  Case one = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
-  one.crashes.push_back({0, {2, 2}, {6.25}});
+  Case config = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
+  config.crashes.push_back({0, {2, 2}, {6.25}});
   const Trace trace = trace_of_rule(gradients(), 3, 8);
-  const Replayed drawn = run_with(analytic_replay, one, trace);
+  const Replayed drawn = run_with(analytic_replay, config, trace);
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n0,2.5,4.5\n2,6.25,\n");
-  one.crashes = {{0, {0, -1}, {}, CrashFault::Manner::kCrash, folder.file("spot.csv")}};
-  const Replayed read = run_with(analytic_replay, one, trace);
+  config.crashes = {{0, {0, -1}, {}, CrashFault::Manner::kCrash, folder.file("spot.csv")}};
+  const Replayed read = run_with(analytic_replay, config, trace);
   EXPECT_EQ(read.files, drawn.files);
   EXPECT_EQ(groups_of_steps(read).at(4), (std::vector<int>{1, 2}));
   EXPECT_EQ(groups_of_steps(read).at(6), (std::vector<int>{0, 1, 2}));
@@ -201,17 +201,17 @@ TEST(Membership, AFileOfAbsences) {
   EXPECT_EQ(faults[1][2], "replica 2");
 
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n3,2.5,4.5\n");
-  EXPECT_THROW(check_crashes(one, {{gradients()}}), InputError) << "there are three";
-  one.crashes[0].file = folder.file("nothing.csv");
-  EXPECT_THROW(check_crashes(one, {{gradients()}}), InputError);
+  EXPECT_THROW(check_crashes(config, {{gradients()}}), InputError) << "there are three";
+  config.crashes[0].file = folder.file("nothing.csv");
+  EXPECT_THROW(check_crashes(config, {{gradients()}}), InputError);
 }
 
 TEST(Membership, AFaultAfterTheEndChangesNoTime) {
-  Case one = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
+  Case config = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
   for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
     const Trace trace = trace_of_rule(rule, 4, 5);
-    Replayed with = run_with(analytic_replay, one, trace);
-    Case without = one;
+    Replayed with = run_with(analytic_replay, config, trace);
+    Case without = config;
     without.crashes.clear();
     const Replayed plain = run_with(analytic_replay, without, trace);
     expect_same_times(with, plain);
@@ -220,25 +220,25 @@ TEST(Membership, AFaultAfterTheEndChangesNoTime) {
 }
 
 TEST(Membership, WhatCannotFollowIsRefused) {
-  Case one = with_crash(4, 5, OnFailure::kRetry, 2.5, 1);
+  Case config = with_crash(4, 5, OnFailure::kRetry, 2.5, 1);
   const OperationPlan plan{{gradients()}};
-  EXPECT_NO_THROW(check_crashes(one, plan));
-  one.train.emplace();
-  EXPECT_NO_THROW(check_crashes(one, plan)) << "the training follows";
+  EXPECT_NO_THROW(check_crashes(config, plan));
+  config.train.emplace();
+  EXPECT_NO_THROW(check_crashes(config, plan)) << "the training follows";
   OperationPlan changes = plan;
   changes.rules[0].payload[0].codec.feedback = Feedback::kEf21;
   OperationPlan late = plan;
   late.delays = {{1, {}}};
-  for (const OperationPlan& other : {changes, late}) EXPECT_THROW(check_crashes(one, other), InputError);
-  one.recovery.on_failure = OnFailure::kWait;
+  for (const OperationPlan& other : {changes, late}) EXPECT_THROW(check_crashes(config, other), InputError);
+  config.recovery.on_failure = OnFailure::kWait;
   for (const OperationPlan& other : {changes, late})
-    EXPECT_NO_THROW(check_crashes(one, other)) << "losses are those without crashes";
-  one.train.reset();
+    EXPECT_NO_THROW(check_crashes(config, other)) << "losses are those without crashes";
+  config.train.reset();
   OperationPlan deadline = plan;
   deadline.rules[0].completion = {2, 1, {}, true};
-  EXPECT_THROW(check_crashes(one, deadline), InputError) << "who is late needs a result";
-  one.pipeline.stages = 2;
-  EXPECT_THROW(check_crashes(one, plan), InputError);
+  EXPECT_THROW(check_crashes(config, deadline), InputError) << "who is late needs a result";
+  config.pipeline.stages = 2;
+  EXPECT_THROW(check_crashes(config, plan), InputError);
 }
 
 // Shards are nowhere else.

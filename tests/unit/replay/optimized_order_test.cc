@@ -20,8 +20,8 @@ namespace {
 // A matrix file of four sites: A and C are near each other, B and D too, all others far.
 Case two_near_pairs(const std::string& all_reduce, int at_each) {
   const std::string file = testing::TempDir() + "longhaul_near_pairs_" + all_reduce + ".json";
-  const auto pair = [](const char* one, const char* other, const char* rtt) {
-    return std::string(R"({"between": [")") + one + R"(", ")" + other + R"("], "rtt": ")" + rtt +
+  const auto pair = [](const char* character, const char* other, const char* rtt) {
+    return std::string(R"({"between": [")") + character + R"(", ")" + other + R"("], "rtt": ")" + rtt +
            R"(", "throughput": "200Mbps"})";
   };
   std::ofstream(file) << R"({"about": "a", "source": "s", "sites": ["A", "B", "C", "D"],
@@ -30,42 +30,42 @@ Case two_near_pairs(const std::string& all_reduce, int at_each) {
                              pair("A", "D", "100ms") + "," + pair("B", "C", "100ms") + "," +
                              pair("B", "D", "10ms") + "," + pair("C", "D", "100ms")
                       << "]}";
-  Case one = regions_case(file, {{"A", at_each}, {"B", at_each}, {"C", at_each}, {"D", at_each}});
-  one.workload.parameters = 1000000;
-  one.method.options = {{"name", "diloco"}, {"all_reduce", all_reduce}};
-  one.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
-  return one;
+  Case config = regions_case(file, {{"A", at_each}, {"B", at_each}, {"C", at_each}, {"D", at_each}});
+  config.workload.parameters = 1000000;
+  config.method.options = {{"name", "diloco"}, {"all_reduce", all_reduce}};
+  config.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  return config;
 }
 
 // The mean over replicas of a tree all-reduce on the network of fidelity analytic.
-double tree_mean_s(const Case& one, const Topology& topology) {
+double tree_mean_s(const Case& config, const Topology& topology) {
   EventQueue clock;
-  AnalyticNetwork network(one.network, topology, 1, clock);
+  AnalyticNetwork network(config.network, topology, 1, clock);
   const ExchangeContext context{clock, network, topology.site_of()};
   OperationRule rule;
   rule.collective = "tree";
   rule.payload = whole({"vector"}, Wire::kBf16);
-  std::vector<int> everyone(static_cast<std::size_t>(one.replicas));
+  std::vector<int> everyone(static_cast<std::size_t>(config.replicas));
   std::iota(everyone.begin(), everyone.end(), 0);
-  ExchangeRun run(context, rule, 0, 1, everyone, 2 * one.workload.parameters, [](int) {});
+  ExchangeRun run(context, rule, 0, 1, everyone, 2 * config.workload.parameters, [](int) {});
   for (const int replica : everyone) run.post(replica);
   clock.run();
   double sum = 0;
   for (const int replica : everyone) sum += run.times(replica).done_s;
-  return sum / one.replicas;
+  return sum / config.replicas;
 }
 
 // Low levels inside a site, the next ones between near sites and the last one between the far ones is what a
 // person would do (A, C, B, D). A member sends down one message after another, so that it is better still not
 // to begin with the far one.
 TEST(OptimizedOrder, TreeIsFasterThanWithItsLowLevelsInsideAndThenAmongNearSites) {
-  const Case one = two_near_pairs("tree", 2);
-  Case by_hand = one;
+  const Case config = two_near_pairs("tree", 2);
+  Case by_hand = config;
   by_hand.network.rank_order = {RankOrderSpec::Kind::kList, {0, 1, 4, 5, 2, 3, 6, 7}};
-  const Topology near = build_topology(by_hand), optimized = placed_topology(one);
+  const Topology near = build_topology(by_hand), optimized = placed_topology(config);
   EXPECT_NEAR(near.rtt_s(0, 2), 0.01, 1e-12);
   EXPECT_NEAR(near.rtt_s(0, 4), 0.1, 1e-12);
-  EXPECT_LT(tree_mean_s(one, optimized), tree_mean_s(one, near));
+  EXPECT_LT(tree_mean_s(config, optimized), tree_mean_s(config, near));
 }
 
 // Halving-doubling sends half of the vector between ranks 8 apart, a quarter between ranks 4 apart.
@@ -79,11 +79,11 @@ TEST(OptimizedOrder, HalvingDoublingKeepsItsLargeMessagesInsideASite) {
 }
 
 TEST(OptimizedOrder, ServerIsAtTheSiteFromWhichAllAreSoonest) {
-  Case one = regions_case("aws-2022", {{"sydney", 1}, {"ireland", 1}, {"london", 1}, {"frankfurt", 1}});
-  one.workload.parameters = 1000;
-  one.method.options = {{"name", "diloco"}, {"all_reduce", "parameter-server"}};
-  one.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
-  const Topology topology = placed_topology(one);
+  Case config = regions_case("aws-2022", {{"sydney", 1}, {"ireland", 1}, {"london", 1}, {"frankfurt", 1}});
+  config.workload.parameters = 1000;
+  config.method.options = {{"name", "diloco"}, {"all_reduce", "parameter-server"}};
+  config.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  const Topology topology = placed_topology(config);
   // The server has all once the farthest has sent, and each has the result one way later: the mean over the
   // four is the farthest way and a quarter of the sum of all.
   std::vector<double> mean_s;
@@ -102,11 +102,12 @@ TEST(OptimizedOrder, ServerIsAtTheSiteFromWhichAllAreSoonest) {
 TEST(OptimizedOrder, IsAPermutationForEveryCollectiveAndSize) {
   for (const std::string& collective : all_reduce_collectives())
     for (const int at_each : {1, 3, 5}) {
-      const Case one = two_near_pairs(collective, at_each);
-      std::vector<int> places = with_optimized_order(one, {}).network.rank_order.places;
+      const Case config = two_near_pairs(collective, at_each);
+      std::vector<int> places = with_optimized_order(config, {}).network.rank_order.places;
       std::sort(places.begin(), places.end());
-      ASSERT_EQ(static_cast<int>(places.size()), one.replicas) << collective;
-      for (int i = 0; i < one.replicas; ++i) EXPECT_EQ(places[static_cast<std::size_t>(i)], i) << collective;
+      ASSERT_EQ(static_cast<int>(places.size()), config.replicas) << collective;
+      for (int i = 0; i < config.replicas; ++i)
+        EXPECT_EQ(places[static_cast<std::size_t>(i)], i) << collective;
     }
 }
 

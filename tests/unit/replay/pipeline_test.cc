@@ -74,16 +74,16 @@ std::map<std::pair<int, int>, WorkerStep> rows_of(const Replayed& replayed, int 
 }
 
 StagesRun run(const Stages& setup) {
-  Case one = drawn_case(setup.replicas, setup.message_s, 0);
-  one.network.barrier = false;
-  one.pipeline.stages = setup.stages;
-  one.workload.steps = setup.steps;
-  one.workload.step_time.seconds = (kForward_s + kBackward_s) * setup.microbatches * setup.stages;
-  one.workload.step_time_factors = setup.factors;
+  Case config = drawn_case(setup.replicas, setup.message_s, 0);
+  config.network.barrier = false;
+  config.pipeline.stages = setup.stages;
+  config.workload.steps = setup.steps;
+  config.workload.step_time.seconds = (kForward_s + kBackward_s) * setup.microbatches * setup.stages;
+  config.workload.step_time_factors = setup.factors;
   Trace trace = make_trace({setup.rules}, {1, setup.replicas, setup.steps, 1000});
   trace.plan.pipeline = equal_plan(setup);
   StagesRun run;
-  run.replayed = run_with(analytic_replay, one, trace);
+  run.replayed = run_with(analytic_replay, config, trace);
   run.clock_s = run.replayed.report.at("simulated_s");
   run.steps = rows_of(run.replayed, setup.stages);
   return run;
@@ -202,7 +202,8 @@ TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
   for (const auto& [key, row] : run(setup).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
 }
 
-// The bytes of docs/reference/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way only.
+// The bytes of docs/reference/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way
+// only.
 TEST(Pipeline, SendsWhatThePlanSays) {
   for (const auto routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom}) {
     Stages setup;
@@ -232,11 +233,11 @@ TEST(Pipeline, SendsInTheBitsThatWereLearned) {
   trace.plan.pipeline.by_bits =
       PipelinePlan::BytesByBits{4, {{20, 20}, {30, 30}, {40, 40}}, {{7, 7}, {7, 7}, {7, 7}}};
   trace.bits = {{{6, 6}, {6, 5}}, {{5, 4}, {6, 4}}, {{4, 4}, {5, 4}}};
-  Case one = drawn_case(setup.replicas, 0, 0);
-  one.pipeline.stages = setup.stages;
-  one.workload.steps = setup.steps;
-  one.workload.step_time.seconds = 1;
-  const Replayed replayed = run_with(analytic_replay, one, trace);
+  Case config = drawn_case(setup.replicas, 0, 0);
+  config.pipeline.stages = setup.stages;
+  config.workload.steps = setup.steps;
+  config.workload.step_time.seconds = 1;
+  const Replayed replayed = run_with(analytic_replay, config, trace);
   std::int64_t all = 0;
   for (const auto& [key, row] : rows_of(replayed, setup.stages)) {
     const auto [step, worker] = key;
@@ -247,7 +248,7 @@ TEST(Pipeline, SendsInTheBitsThatWereLearned) {
     all += row.bytes;
   }
   EXPECT_EQ(all, 2 * (12 * 7 + 40 + 40 + 40 + 30 + 30 + 20 + 40 + 20 + 20 + 20 + 30 + 20));
-  EXPECT_EQ(estimate(one, trace).payload_bytes, all);
+  EXPECT_EQ(estimate(config, trace).payload_bytes, all);
 }
 
 // Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.

@@ -38,32 +38,33 @@ SiteCounts first_sites(const std::string& matrix, const std::vector<int>& counts
 // `parameters` in bf16, an all-reduce at every step.
 Case placed_case(const std::string& matrix, const std::vector<int>& counts, const std::string& collective,
                  std::int64_t parameters) {
-  Case one = regions_case(matrix, first_sites(matrix, counts));
-  one.network.topology.options["rate"] = "1000Gbps";  // so that the matrix alone decides
-  one.workload.parameters = parameters;
-  one.method.options = {{"name", "diloco"}, {"all_reduce", collective}};
-  one.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
-  return one;
+  Case config = regions_case(matrix, first_sites(matrix, counts));
+  config.network.topology.options["rate"] = "1000Gbps";  // so that the matrix alone decides
+  config.workload.parameters = parameters;
+  config.method.options = {{"name", "diloco"}, {"all_reduce", collective}};
+  config.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  return config;
 }
 
 // The same workers as stages of replicas, which compute a second a step.
-Case staged_case(Case one, int stages, PipelineSchedule schedule, int microbatches, double bytes_per_token) {
-  one.replicas /= stages;
-  one.pipeline.stages = stages;
-  one.pipeline.schedule = schedule;
-  one.pipeline.microbatches = microbatches;
-  one.pipeline.boundary.bytes_per_token = bytes_per_token;
-  one.workload.tokens = 1024;
-  one.workload.steps = 100;
-  return one;
+Case staged_case(Case config, int stages, PipelineSchedule schedule, int microbatches,
+                 double bytes_per_token) {
+  config.replicas /= stages;
+  config.pipeline.stages = stages;
+  config.pipeline.schedule = schedule;
+  config.pipeline.microbatches = microbatches;
+  config.pipeline.boundary.bytes_per_token = bytes_per_token;
+  config.workload.tokens = 1024;
+  config.workload.steps = 100;
+  return config;
 }
 
 // A mean of all parameters in each stage, every `every` steps.
-OperationPlan staged_plan(const Case& one, const std::string& collective, int every) {
+OperationPlan staged_plan(const Case& config, const std::string& collective, int every) {
   OperationPlan plan;
-  plan.pipeline =
-      pipeline_plan(one.pipeline, std::nullopt, one.workload.parameters, one.workload.tokens, Wire::kBf16);
-  for (int stage = 0; stage < one.pipeline.stages; ++stage) {
+  plan.pipeline = pipeline_plan(config.pipeline, std::nullopt, config.workload.parameters,
+                                config.workload.tokens, Wire::kBf16);
+  for (int stage = 0; stage < config.pipeline.stages; ++stage) {
     OperationRule rule;
     rule.name = "outer.stage" + std::to_string(stage);
     rule.collective = collective;
@@ -180,8 +181,8 @@ double least_of_all(const std::vector<int>& counts, const Cost& cost) {
   return least;
 }
 
-std::vector<int> sites_of(const Case& one, const OptimizedOrder& order) {
-  Case listed = one;
+std::vector<int> sites_of(const Case& config, const OptimizedOrder& order) {
+  Case listed = config;
   listed.network.rank_order = {RankOrderSpec::Kind::kList, order.places};
   return build_topology(listed).site_of();
 }
@@ -196,13 +197,13 @@ const std::vector<std::vector<int>> kUpToEight = {
 TEST_P(OnBothMatrices, RingIsTheBestOfAllPermutations) {
   for (const std::vector<int>& counts : kUpToEight)
     for (const std::int64_t parameters : {1000, 20000000, 2000000000}) {
-      const Case one = placed_case(GetParam(), counts, "ring", parameters);
+      const Case config = placed_case(GetParam(), counts, "ring", parameters);
       const Measured net(GetParam(), counts.size());
       const Cost cost = [&](const std::vector<int>& site_of) {
         return ring_s(net, site_of, 2. * static_cast<double>(parameters));
       };
-      const OptimizedOrder order = optimized_order(one, {});
-      EXPECT_NEAR(order.seconds, cost(sites_of(one, order)), 1e-6 * order.seconds);
+      const OptimizedOrder order = optimized_order(config, {});
+      EXPECT_NEAR(order.seconds, cost(sites_of(config, order)), 1e-6 * order.seconds);
       const double least = least_of_all(counts, cost);
       EXPECT_NEAR(order.seconds, least, 1e-6 * least) << counts.size() << " sites, " << parameters;
     }
@@ -214,13 +215,13 @@ TEST_P(OnBothMatrices, StraightPipelineIsTheBestOfAllPermutations) {
     for (const double bytes_per_token : {10., 20000.})
       for (const std::int64_t parameters : {std::int64_t{1000000}, std::int64_t{4000000000}}) {
         const Staged shape{2, 4, 8, 10, bytes_per_token * 1024 / 8, 2. * static_cast<double>(parameters) / 4};
-        const Case one = staged_case(placed_case(GetParam(), counts, "ring", parameters), shape.stages,
-                                     PipelineSchedule::kGpipe, shape.microbatches, bytes_per_token);
+        const Case config = staged_case(placed_case(GetParam(), counts, "ring", parameters), shape.stages,
+                                        PipelineSchedule::kGpipe, shape.microbatches, bytes_per_token);
         const Measured net(GetParam(), counts.size());
         const Cost cost = [&](const std::vector<int>& site_of) { return staged_step_s(net, site_of, shape); };
-        const OptimizedOrder order = optimized_order(one, staged_plan(one, "ring", shape.every));
+        const OptimizedOrder order = optimized_order(config, staged_plan(config, "ring", shape.every));
         EXPECT_TRUE(order.is_of_steps);
-        EXPECT_NEAR(order.seconds, cost(sites_of(one, order)), 1e-6 * order.seconds);
+        EXPECT_NEAR(order.seconds, cost(sites_of(config, order)), 1e-6 * order.seconds);
         const double least = least_of_all(counts, cost);
         EXPECT_NEAR(order.seconds, least, 1e-6 * least)
             << counts.size() << " sites, " << bytes_per_token << " B a token, " << parameters;
@@ -235,12 +236,12 @@ std::vector<int> spread(int workers, int sites) {
   return counts;
 }
 
-void expect_no_worse(const Case& one, const OptimizedOrder& order, const std::string& what) {
+void expect_no_worse(const Case& config, const OptimizedOrder& order, const std::string& what) {
   EXPECT_LE(order.seconds, order.blocks_s * (1 + 1e-9)) << what;
   EXPECT_LE(order.seconds, order.round_robin_s * (1 + 1e-9)) << what;
   std::vector<int> places = order.places;
   std::sort(places.begin(), places.end());
-  std::vector<int> all(static_cast<std::size_t>(one.workers()));
+  std::vector<int> all(static_cast<std::size_t>(config.workers()));
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(places, all) << what;
 }
@@ -249,10 +250,10 @@ TEST_P(OnBothMatrices, NeverWorseThanTheGivenOrders) {
   for (const int workers : {8, 12, 16, 32})
     for (const char* collective : {"ring", "tree", "halving-doubling", "hierarchical"})
       for (const std::int64_t parameters : {1000, 100000000}) {
-        const Case one = placed_case(GetParam(), spread(workers, 7), collective, parameters);
-        expect_no_worse(one, optimized_order(one, {}), collective + (" of " + std::to_string(workers)));
+        const Case config = placed_case(GetParam(), spread(workers, 7), collective, parameters);
+        expect_no_worse(config, optimized_order(config, {}), collective + (" of " + std::to_string(workers)));
         for (const MicrobatchRouting routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom}) {
-          Case staged = staged_case(one, 4, PipelineSchedule::k1f1b, 8, 2000);
+          Case staged = staged_case(config, 4, PipelineSchedule::k1f1b, 8, 2000);
           staged.pipeline.routing = routing;
           const OptimizedOrder order = optimized_order(staged, staged_plan(staged, collective, 4));
           expect_no_worse(staged, order, collective + (" in stages, of " + std::to_string(workers)));
@@ -263,36 +264,38 @@ TEST_P(OnBothMatrices, NeverWorseThanTheGivenOrders) {
 // Two sites, two replicas of two stages. Where activations dominate a replica stays at a site, where the
 // all-reduce dominates a stage does.
 Case two_sites(double bytes_per_token, std::int64_t parameters) {
-  Case one = star_case(4, 0, 0);
-  one.network.topology = hierarchical_spec({{"a", 2}, {"b", 2}}, access_section(10e9, 10e9, 0.001),
-                                           access_section(100e6, 100e6, 0.08));
-  one.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
-  one.workload.parameters = parameters;
-  return staged_case(one, 2, PipelineSchedule::k1f1b, 4, bytes_per_token);
+  Case config = star_case(4, 0, 0);
+  config.network.topology = hierarchical_spec({{"a", 2}, {"b", 2}}, access_section(10e9, 10e9, 0.001),
+                                              access_section(100e6, 100e6, 0.08));
+  config.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  config.workload.parameters = parameters;
+  return staged_case(config, 2, PipelineSchedule::k1f1b, 4, bytes_per_token);
 }
 
 TEST(Placement, ReplicasStayTogetherWhereActivationsDominate) {
-  const Case one = two_sites(10000, 1000);
-  EXPECT_EQ(placed_topology(one, staged_plan(one, "ring", 1)).site_of(), (std::vector<int>{0, 0, 1, 1}));
+  const Case config = two_sites(10000, 1000);
+  EXPECT_EQ(placed_topology(config, staged_plan(config, "ring", 1)).site_of(),
+            (std::vector<int>{0, 0, 1, 1}));
 }
 
 TEST(Placement, StagesStayTogetherWhereTheAllReduceDominates) {
-  const Case one = two_sites(1, 100000000);
-  EXPECT_EQ(placed_topology(one, staged_plan(one, "ring", 1)).site_of(), (std::vector<int>{0, 1, 0, 1}));
+  const Case config = two_sites(1, 100000000);
+  EXPECT_EQ(placed_topology(config, staged_plan(config, "ring", 1)).site_of(),
+            (std::vector<int>{0, 1, 0, 1}));
 }
 
 TEST(Placement, WordsNameWhoIsWhere) {
-  const Case one = two_sites(1, 1000);
-  EXPECT_EQ(places_in_words(one, {0, 2, 1, 3}), "a: r0 s0, r1 s0; b: r0 s1, r1 s1");
-  EXPECT_EQ(places_in_words(one, {0, 1, 2, 3}), "a: r0 s0-1; b: r1 s0-1");
+  const Case config = two_sites(1, 1000);
+  EXPECT_EQ(places_in_words(config, {0, 2, 1, 3}), "a: r0 s0, r1 s0; b: r0 s1, r1 s1");
+  EXPECT_EQ(places_in_words(config, {0, 1, 2, 3}), "a: r0 s0-1; b: r1 s0-1");
   EXPECT_EQ(places_in_words(placed_case("aws-2022", {3, 1}, "ring", 1000), {0, 1, 3, 2}).substr(0, 5),
             load_matrix("aws-2022", ".").sites()[0].substr(0, 5));
 }
 
 TEST(Placement, PlacesThatWereFoundAreTaken) {
-  Case one = two_sites(1, 1000);
-  one.network.rank_order.places = {3, 1, 2, 0};
-  EXPECT_EQ(placed_topology(one).site_of(), (std::vector<int>{1, 0, 1, 0}));
+  Case config = two_sites(1, 1000);
+  config.network.rank_order.places = {3, 1, 2, 0};
+  EXPECT_EQ(placed_topology(config).site_of(), (std::vector<int>{1, 0, 1, 0}));
 }
 
 TEST(Placement, StagesNeedThePlan) {
@@ -303,10 +306,10 @@ TEST(Placement, StagesNeedThePlan) {
 TEST(ExchangeWalk, IsWhatTheAnalyticReplayTakes) {
   const std::vector<int> counts = {3, 2, 2, 1, 4};
   RandomStream stream(5, Purpose::kPlacement);
-  Case one = placed_case("aws-2022", counts, "ring", 1000);
-  one.network.rank_order.kind = RankOrderSpec::Kind::kBlocks;
-  const Topology blocks = build_topology(one);
-  const SitePaths paths(blocks, one.network.tcp);
+  Case config = placed_case("aws-2022", counts, "ring", 1000);
+  config.network.rank_order.kind = RankOrderSpec::Kind::kBlocks;
+  const Topology blocks = build_topology(config);
+  const SitePaths paths(blocks, config.network.tcp);
   for (const auto& collective : collectives())
     for (const int members : {2, 5, 8, 12}) {
       if ((collective->name() == "pair" || collective->name() == "root" ||
@@ -320,7 +323,7 @@ TEST(ExchangeWalk, IsWhatTheAnalyticReplayTakes) {
       for (const int worker : group) site_of.push_back(blocks.site_of()[static_cast<std::size_t>(worker)]);
       const std::int64_t bytes = 3000001;
       EventQueue clock;
-      AnalyticNetwork network(one.network, blocks, 1, clock);
+      AnalyticNetwork network(config.network, blocks, 1, clock);
       const ExchangeContext context{clock, network, blocks.site_of()};
       OperationRule rule;
       rule.collective = collective->name();
@@ -345,10 +348,10 @@ TEST(ExchangeWalk, IsWhatTheAnalyticReplayTakes) {
 // The textbook's times of a step on a network that costs nothing: (M + S − 1)/M of a stage's work with GPipe
 // and 1F1B (arXiv 2104.04473, section 2.2), (S − 1)/(v M) more than it with v chunks.
 TEST(PipelineWalk, OnAFreeNetworkIsTheTextbooks) {
-  Case one = star_case(8, 0, 0);
-  one.network.topology =
+  Case config = star_case(8, 0, 0);
+  config.network.topology =
       hierarchical_spec({{"a", 8}}, access_section(1e15, 1e15, 0), access_section(1e15, 1e15, 0));
-  const SitePaths paths(build_topology(one), one.network.tcp);
+  const SitePaths paths(build_topology(config), config.network.tcp);
   for (const int stages : {2, 4, 8})
     for (const int microbatches : {8, 64, 512})
       for (const auto& [schedule, chunks] : {std::make_pair(PipelineSchedule::kGpipe, 1),
@@ -376,24 +379,24 @@ TEST(PipelineWalk, IsWhatTheAnalyticReplayTakes) {
   for (const MicrobatchRouting routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom})
     for (const PipelineSchedule schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
       for (const bool blocks : {false, true}) {
-        Case one = staged_case(placed_case("aws-2022", {3, 2, 2, 5}, "ring", 1000), 4, schedule, 8, 5000);
-        one.pipeline.routing = routing;
-        one.pipeline.blocks = blocks;
-        one.workload.steps = 1;
-        one.network.fidelity = "analytic";
-        one.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
+        Case config = staged_case(placed_case("aws-2022", {3, 2, 2, 5}, "ring", 1000), 4, schedule, 8, 5000);
+        config.pipeline.routing = routing;
+        config.pipeline.blocks = blocks;
+        config.workload.steps = 1;
+        config.network.fidelity = "analytic";
+        config.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
         OperationPlan plan;
-        plan.pipeline = staged_plan(one, "ring", 1).pipeline;
-        const Trace trace = make_trace(plan, {one.seed, one.replicas, 1, one.workload.parameters});
-        const Replayed replayed = run_with(analytic_replay, one, trace);
-        Case in_blocks = one;
+        plan.pipeline = staged_plan(config, "ring", 1).pipeline;
+        const Trace trace = make_trace(plan, {config.seed, config.replicas, 1, config.workload.parameters});
+        const Replayed replayed = run_with(analytic_replay, config, trace);
+        Case in_blocks = config;
         in_blocks.network.rank_order = {};
-        const SitePaths paths(build_topology(in_blocks), one.network.tcp);
-        PipelineWalk walk(plan.pipeline, one.replicas, [&](int microbatch) {
-          return paths_of(plan.pipeline, one.seed, one.replicas, 1, microbatch);
+        const SitePaths paths(build_topology(in_blocks), config.network.tcp);
+        PipelineWalk walk(plan.pipeline, config.replicas, [&](int microbatch) {
+          return paths_of(plan.pipeline, config.seed, config.replicas, 1, microbatch);
         });
         const std::vector<double> ends_s =
-            walk.ends_s(build_topology(one).site_of(), std::vector<double>(12, 1.), paths);
+            walk.ends_s(build_topology(config).site_of(), std::vector<double>(12, 1.), paths);
         EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()),
                     replayed.report.at("simulated_s").get<double>(), 1e-6)
             << static_cast<int>(routing) << static_cast<int>(schedule) << blocks;

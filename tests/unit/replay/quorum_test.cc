@@ -18,13 +18,13 @@ double ring_s(int members) {
 }
 
 Replayed replayed(const Completion& completion, const std::vector<double>& factors, int steps = 1) {
-  Case one = drawn_case(static_cast<int>(factors.size()), kMessage_s, 0);
-  one.network.barrier = false;
-  one.workload.step_time.seconds = 1;
-  one.workload.step_time_factors = factors;
+  Case config = drawn_case(static_cast<int>(factors.size()), kMessage_s, 0);
+  config.network.barrier = false;
+  config.workload.step_time.seconds = 1;
+  config.workload.step_time_factors = factors;
   OperationRule rule = rule_of("ring");
   rule.completion = completion;
-  return run_with(analytic_replay, one, make_trace({{rule}}, {1, one.replicas, steps, 1000}));
+  return run_with(analytic_replay, config, make_trace({{rule}}, {1, config.replicas, steps, 1000}));
 }
 
 std::vector<Json> schedule_of(const Replayed& result) {

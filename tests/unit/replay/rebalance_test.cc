@@ -75,22 +75,22 @@ constexpr double kBoth_s = 3;              // of a micro-batch on stage 0
 constexpr std::int64_t kParameters = 900;  // half of them on each stage
 
 Case case_of(const Swarm& setup, double message_s = 0) {
-  Case one = drawn_case(setup.replicas, message_s, 0);
-  one.network.barrier = false;
-  one.pipeline.stages = 2;
-  one.pipeline.microbatches = setup.microbatches;
-  one.pipeline.routing = MicrobatchRouting::kThroughput;
-  one.pipeline.rebalance_every = setup.rebalance_every;
-  one.pipeline.boundary.bytes_per_token = 10;
-  one.workload.parameters = kParameters;
-  one.workload.tokens = setup.microbatches;
-  one.workload.steps = setup.steps;
-  one.workload.step_time.seconds = kBoth_s * (1 + setup.ratio) * setup.microbatches;
-  one.workload.step_time_factors = setup.factors;
-  return one;
+  Case config = drawn_case(setup.replicas, message_s, 0);
+  config.network.barrier = false;
+  config.pipeline.stages = 2;
+  config.pipeline.microbatches = setup.microbatches;
+  config.pipeline.routing = MicrobatchRouting::kThroughput;
+  config.pipeline.rebalance_every = setup.rebalance_every;
+  config.pipeline.boundary.bytes_per_token = 10;
+  config.workload.parameters = kParameters;
+  config.workload.tokens = setup.microbatches;
+  config.workload.steps = setup.steps;
+  config.workload.step_time.seconds = kBoth_s * (1 + setup.ratio) * setup.microbatches;
+  config.workload.step_time_factors = setup.factors;
+  return config;
 }
 
-Trace trace_of(const Swarm& setup, const Case& one) {
+Trace trace_of(const Swarm& setup, const Case& config) {
   std::vector<OperationRule> rules;
   for (const int stage : {0, 1}) {
     OperationRule rule = rule_of("ring");
@@ -102,7 +102,7 @@ Trace trace_of(const Swarm& setup, const Case& one) {
   }
   Trace trace = make_trace({rules}, {1, setup.replicas, setup.steps, kParameters});
   trace.plan.pipeline =
-      pipeline_plan(one.pipeline, std::nullopt, kParameters, one.workload.tokens, Wire::kBf16);
+      pipeline_plan(config.pipeline, std::nullopt, kParameters, config.workload.tokens, Wire::kBf16);
   trace.plan.pipeline.parts[0].share = 1 / (1 + setup.ratio);
   trace.plan.pipeline.parts[1].share = setup.ratio / (1 + setup.ratio);
   return trace;
@@ -122,8 +122,8 @@ Rows rows_of(const Replayed& replayed, const std::string& file) {
 }
 
 Replayed run(const Swarm& setup, double message_s = 0) {
-  const Case one = case_of(setup, message_s);
-  return run_with(analytic_replay, one, trace_of(setup, one));
+  const Case config = case_of(setup, message_s);
+  return run_with(analytic_replay, config, trace_of(setup, config));
 }
 
 // From the end of the step before to its own.
@@ -273,11 +273,11 @@ TEST(Rebalancing, BytesAreConserved) {
 TEST(Rebalancing, ALateWorkerHoldsUpTheExchange) {
   Swarm setup;
   setup.steps = 4;
-  Case one = case_of(setup);
-  one.network.message_time.reset();
-  one.network.topology = mesh_spec(1e6, 0);
-  one.pipeline.state_bytes = 1e5;  // of 450 parameters: 45 MB, 360 s at 1 Mb/s
-  const Replayed replayed = run_with(analytic_replay, one, trace_of(setup, one));
+  Case config = case_of(setup);
+  config.network.message_time.reset();
+  config.network.topology = mesh_spec(1e6, 0);
+  config.pipeline.state_bytes = 1e5;  // of 450 parameters: 45 MB, 360 s at 1 Mb/s
+  const Replayed replayed = run_with(analytic_replay, config, trace_of(setup, config));
   const Rows moves = rows_of(replayed, "moves.csv");
   ASSERT_EQ(moves.size(), 2u);
   EXPECT_EQ(moves[0][0], "1");
@@ -297,10 +297,10 @@ TEST(Rebalancing, TwiceTheSame) {
 
 TEST(Rebalancing, OnlyWhereAllWeightsOfAStageAreTheSame) {
   const Swarm setup;
-  const Case one = case_of(setup);
-  Trace trace = trace_of(setup, one);
+  const Case config = case_of(setup);
+  Trace trace = trace_of(setup, config);
   for (OperationRule& rule : trace.plan.rules) rule.every = 2;
-  EXPECT_THROW(run_with(analytic_replay, one, trace), InputError);
+  EXPECT_THROW(run_with(analytic_replay, config, trace), InputError);
 }
 
 }  // namespace

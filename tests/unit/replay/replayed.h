@@ -61,13 +61,13 @@ inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
 
 // `replay` as simulated_replay or analytic_replay.
 template <typename Replay>
-Replayed run_with(Replay replay, const Case& one, const Trace& trace) {
+Replayed run_with(Replay replay, const Case& config, const Trace& trace) {
   const std::string folder =
       std::filesystem::temp_directory_path() / ("longhaul_replay_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   ProgressReporter silent("test", -1, /*quiet=*/true);
   Replayed result;
-  result.report = replay(one, trace, folder, silent);
+  result.report = replay(config, trace, folder, silent);
   result.exchanges = read_exchanges(folder + "/exchanges.csv");
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     result.files[entry.path().filename()] = text_of(entry.path());

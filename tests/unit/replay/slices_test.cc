@@ -134,10 +134,10 @@ TEST(Slices, ClosedFormsOfAnIdleStar) {
 }
 
 TEST(Slices, TooManyAreRefused) {
-  Case one = star_case(256, 1e9, 0.1);
-  one.network.slice = {SliceSpec::Kind::kBytes, 65536};
+  Case config = star_case(256, 1e9, 0.1);
+  config.network.slice = {SliceSpec::Kind::kBytes, 65536};
   const auto estimate_of = [&](std::int64_t bytes) {
-    return estimate(one, make_trace({{rule_of("ring")}}, {1, 256, 1, bytes}));
+    return estimate(config, make_trace({{rule_of("ring")}}, {1, 256, 1, bytes}));
   };
   // Chunks of a 256th, 2 · 255 · 256 messages, each in `slices`.
   EXPECT_EQ(estimate_of(256 * 65536 * 10).transfers, 2 * 255 * 256 * 10);
@@ -162,15 +162,15 @@ TEST(Slices, AnalyticPipelinesAreHopsAndTheSlicesBehind) {
         const bool is_ring = name == "ring";
         const int levels = name == "tree" ? ceil_log2(members) : floor_log2(members);
         if (name == "tree" && members != 1 << levels) continue;
-        Case one = star_case(members, rate, 2 * latency_s);
-        one.network.fidelity = "analytic";
+        Case config = star_case(members, rate, 2 * latency_s);
+        config.network.fidelity = "analytic";
         const std::int64_t unit = is_ring ? bytes / members : bytes;
-        one.network.slice = {SliceSpec::Kind::kBytes, unit / slices};
+        config.network.slice = {SliceSpec::Kind::kBytes, unit / slices};
         const double slice_s = static_cast<double>(unit) / slices / bytes_per_s;
         const double expected =
             is_ring ? pipelined_rounds_s(2 * (members - 1), slice_s * slices, slices, latency_s)
                     : 2 * levels * (latency_s + slice_s) + (slices - 1) * slice_s;
-        EXPECT_NEAR(run_with(analytic_replay, one, single_exchange(name, members, bytes)).sync_time_s(),
+        EXPECT_NEAR(run_with(analytic_replay, config, single_exchange(name, members, bytes)).sync_time_s(),
                     expected, 1e-6)
             << name << " of " << members << " in " << slices;
       }
@@ -181,12 +181,12 @@ TEST(Eager, AnalyticPushesSoManyBytesAhead) {
   const double rate = 8e6, bytes_per_s = rate * payload_share(1448) / 8, latency_s = 0.05;
   Trace trace = single_exchange("pair", 2, 800000);
   trace.measured_s = {{1, 3}};
-  Case one = star_case(2, rate, 2 * latency_s);
-  one.network.fidelity = "analytic";
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = star_case(2, rate, 2 * latency_s);
+  config.network.fidelity = "analytic";
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   for (const double eager : {0., 300000., 1e9}) {
-    one.network.eager = eager;
-    const Replayed replayed = run_with(analytic_replay, one, trace);
+    config.network.eager = eager;
+    const Replayed replayed = run_with(analytic_replay, config, trace);
     const double left = std::max(0., 800000 - eager);
     EXPECT_NEAR(replayed.row(1, 1).done_s, 3 + (left > 0 ? latency_s + left / bytes_per_s : 0), 1e-6);
     EXPECT_NEAR(replayed.row(1, 0).done_s, 3 + latency_s + 800000 / bytes_per_s, 1e-6);

@@ -34,12 +34,12 @@ OperationRule merge_rule(const Merging& merging) {
 }
 
 Case merging_case(const std::vector<double>& factors) {
-  Case one = star_case(static_cast<int>(factors.size()), 8e6 / payload_share(TcpSpec().segment), 0.2);
-  one.network.fidelity = "analytic";
-  one.network.tcp.segment = TcpSpec().segment;
-  one.workload.step_time.seconds = 1;
-  one.workload.step_time_factors = factors;
-  return one;
+  Case config = star_case(static_cast<int>(factors.size()), 8e6 / payload_share(TcpSpec().segment), 0.2);
+  config.network.fidelity = "analytic";
+  config.network.tcp.segment = TcpSpec().segment;
+  config.workload.step_time.seconds = 1;
+  config.workload.step_time_factors = factors;
+  return config;
 }
 
 Trace trace_of(const Merging& merging, int replicas) {
@@ -47,8 +47,8 @@ Trace trace_of(const Merging& merging, int replicas) {
 }
 
 Replayed replayed(const Merging& merging, const std::vector<double>& factors) {
-  const Case one = merging_case(factors);
-  return run_with(analytic_replay, one, trace_of(merging, one.replicas));
+  const Case config = merging_case(factors);
+  return run_with(analytic_replay, config, trace_of(merging, config.replicas));
 }
 
 struct Line {
@@ -232,17 +232,17 @@ TEST(Synchronizer, PartsAddUp) {
 // The others know of a crash after `detect_s`; who is back goes on with what it has.
 Case with_crashes(const std::vector<double>& factors, const std::vector<CrashFault>& crashes,
                   double detect_s = 0.25, OnFailure on_failure = OnFailure::kRetry) {
-  Case one = merging_case(factors);
-  one.crashes = crashes;
-  one.recovery.on_failure = on_failure;
-  one.recovery.detect_s = detect_s;
-  one.recovery.downloads_state = false;
-  one.resolved["faults"] = Json::array();
-  return one;
+  Case config = merging_case(factors);
+  config.crashes = crashes;
+  config.recovery.on_failure = on_failure;
+  config.recovery.detect_s = detect_s;
+  config.recovery.downloads_state = false;
+  config.resolved["faults"] = Json::array();
+  return config;
 }
 
-Replayed replayed(const Merging& merging, const Case& one) {
-  return run_with(analytic_replay, one, trace_of(merging, one.replicas));
+Replayed replayed(const Merging& merging, const Case& config) {
+  return run_with(analytic_replay, config, trace_of(merging, config.replicas));
 }
 
 void expect_steps(const Replayed& result, int replica, const char* useful, const char* lost_s) {
@@ -345,10 +345,10 @@ TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
 
 // Its connections are reset at 4.1 s, which is noticed a quarter of a second later.
 TEST(SynchronizerWithCrashes, WhatAResetCutsIsSentAgain) {
-  Case one = with_crashes({1, 1}, {});
+  Case config = with_crashes({1, 1}, {});
   for (const int replica : {0, 1}) {
-    one.exchange_faults = {{0, {replica, replica}, {4.1, 0}}};
-    const Replayed result = replayed({4, 9}, one);
+    config.exchange_faults = {{0, {replica, replica}, {4.1, 0}}};
+    const Replayed result = replayed({4, 9}, config);
     EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
     EXPECT_NEAR(merges_of(result).at(0).done_s, 4.35 + kMessage_s, 1e-9) << "all come to replica 0";
     EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);

@@ -36,9 +36,9 @@ class WalkedTimes {
 
   // When the member was done; −1 if it never was.
   std::int64_t done_ns(int member) const {
-    const Member& one = members_[static_cast<std::size_t>(member)];
-    return one.entered_ns.size() == static_cast<std::size_t>(collective_.rounds(exchange_)) + 1
-               ? one.entered_ns.back()
+    const Member& member_here = members_[static_cast<std::size_t>(member)];
+    return member_here.entered_ns.size() == static_cast<std::size_t>(collective_.rounds(exchange_)) + 1
+               ? member_here.entered_ns.back()
                : -1;
   }
 
@@ -67,18 +67,18 @@ class WalkedTimes {
     Member& sender = members_[static_cast<std::size_t>(from)];
     const Member& receiver = members_[static_cast<std::size_t>(to)];
     std::int64_t latest_ns = 0;
-    for (Sent& one : sender.sent) {
-      if (one.to != to) continue;
-      const auto round = static_cast<std::size_t>(one.round);
+    for (Sent& sent : sender.sent) {
+      if (sent.to != to) continue;
+      const auto round = static_cast<std::size_t>(sent.round);
       if (collective_.awaits_receiver() && receiver.entered_ns.size() <= round) return;
       const std::int64_t ready_ns = collective_.awaits_receiver() ? receiver.entered_ns[round]
                                                                   : posted_ns_[static_cast<std::size_t>(to)];
       MessageKey key = name_;
       key.sender = group_[static_cast<std::size_t>(from)];
-      key.number = one.number;
+      key.number = sent.number;
       const auto& way = costs_.way(key.sender, group_[static_cast<std::size_t>(to)]);
       const std::int64_t begin_ns = std::max(sender.entered_ns[round], ready_ns);
-      one.arrival_ns = latest_ns = std::max(latest_ns, begin_ns + costs_.time_ns(key, way, one.bytes));
+      sent.arrival_ns = latest_ns = std::max(latest_ns, begin_ns + costs_.time_ns(key, way, sent.bytes));
     }
   }
 
@@ -95,10 +95,10 @@ class WalkedTimes {
       now_ns = std::max(now_ns, arrival_ns);
     }
     if (collective_.awaits_delivery())
-      for (const Sent& one : member.sent) {
-        follow(index, one.to);
-        if (one.round == round && one.arrival_ns < 0) return false;
-        if (one.round == round) now_ns = std::max(now_ns, one.arrival_ns);
+      for (const Sent& sent : member.sent) {
+        follow(index, sent.to);
+        if (sent.round == round && sent.arrival_ns < 0) return false;
+        if (sent.round == round) now_ns = std::max(now_ns, sent.arrival_ns);
       }
     member.taken = std::move(taken);
     enter(index, now_ns);
@@ -107,8 +107,8 @@ class WalkedTimes {
 
   // Of the message `number` from one member to another; −1: not known yet.
   std::int64_t arrival(int from, int to, int number) const {
-    for (const Sent& one : members_[static_cast<std::size_t>(from)].sent)
-      if (one.to == to && number-- == 0) return one.arrival_ns;
+    for (const Sent& sent : members_[static_cast<std::size_t>(from)].sent)
+      if (sent.to == to && number-- == 0) return sent.arrival_ns;
     return -1;
   }
 

@@ -16,15 +16,15 @@ constexpr double kAckShare = kAck / (2 * kWire);
 
 // Replica i with up[i] and down[i], bit/s.
 Case homes_of(const std::vector<double>& up, const std::vector<double>& down) {
-  Case one = star_case(static_cast<int>(up.size()), 1e9, kRtt);
+  Case config = star_case(static_cast<int>(up.size()), 1e9, kRtt);
   for (std::size_t i = 0; i < up.size(); ++i) {
     LinkOverride home;
     home.replicas = {static_cast<int>(i), static_cast<int>(i)};
     home.up = up[i];
     home.down = down[i];
-    one.network.overrides.push_back(home);
+    config.network.overrides.push_back(home);
   }
-  return one;
+  return config;
 }
 
 double payload_bytes_per_s(double wire_rate) {
@@ -70,9 +70,9 @@ TEST(AsymmetricStar, ARingIsAsFastAsItsSlowestWayUp) {
 // One way, 100 Mb/s down to somebody with 0.5 Mb/s up: 90 bytes for two segments of 1538 must fit into that.
 TEST(AsymmetricStar, AcknowledgementsOnASlowWayUpLimitWhatComesDown) {
   const double slow_up = 5e5, bytes = 2e7;
-  const Case one = homes_of({1e8, slow_up}, {1e8, 1e8});
-  const Topology topology = build_topology(one);
-  FlowNetwork network(one.network.tcp, topology);
+  const Case config = homes_of({1e8, slow_up}, {1e8, 1e8});
+  const Topology topology = build_topology(config);
+  FlowNetwork network(config.network.tcp, topology);
   const SimulationScope scope;
   double arrived_s = -1;
   after(0, [&] { network.send({0, 1, static_cast<std::int64_t>(bytes)}, [&] { arrived_s = now_s(); }); });

@@ -10,24 +10,24 @@ namespace longhaul {
 namespace {
 
 Case with_queue(const std::string& queue, double rate, double rtt_s, int segment) {
-  Case one = star_case(2, rate, rtt_s);
-  one.network.tcp.queue = queue;
-  one.network.tcp.ecn = queue == "fq_codel";
-  one.network.tcp.segment = segment;
-  one.network.tcp.loss_response = "ns3-3.37";
-  return one;
+  Case config = star_case(2, rate, rtt_s);
+  config.network.tcp.queue = queue;
+  config.network.tcp.ecn = queue == "fq_codel";
+  config.network.tcp.segment = segment;
+  config.network.tcp.loss_response = "ns3-3.37";
+  return config;
 }
 
-double sync_time(Case one, const std::string& fidelity, const Trace& trace) {
-  one.network.fidelity = fidelity;
-  return run_replay(one, trace).sync_time_s();
+double sync_time(Case config, const std::string& fidelity, const Trace& trace) {
+  config.network.fidelity = fidelity;
+  return run_replay(config, trace).sync_time_s();
 }
 
-double mean_over_seeds(Case one, const std::string& fidelity, const Trace& trace, int seeds) {
+double mean_over_seeds(Case config, const std::string& fidelity, const Trace& trace, int seeds) {
   double sum = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
-    one.seed = static_cast<std::uint64_t>(seed);
-    sum += sync_time(one, fidelity, trace);
+    config.seed = static_cast<std::uint64_t>(seed);
+    sum += sync_time(config, fidelity, trace);
   }
   return sum / seeds;
 }
@@ -36,11 +36,11 @@ double mean_over_seeds(Case one, const std::string& fidelity, const Trace& trace
 // latency + bytes / rate.
 TEST(Congestion, FlowAgreesWithPacketsOnMarks) {
   for (const int connections : {1, 4}) {
-    Case one = with_queue("fq_codel", 5e8, 0.1, 8948);
-    one.network.tcp.connections = connections;
+    Case config = with_queue("fq_codel", 5e8, 0.1, 8948);
+    config.network.tcp.connections = connections;
     const double bytes = 8 * 5e8 / 8 * 0.1;
     const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes));
-    const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
+    const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
     const double naive = 0.05 + bytes / (5e8 / 8 * payload_share(8948));
     std::printf(
         "marks, %d connections: packet %.4f s, flow %.4f s (%+.1f %%), latency + bytes / rate %.4f s\n",
@@ -52,45 +52,45 @@ TEST(Congestion, FlowAgreesWithPacketsOnMarks) {
 
 // About eleven losses on each of the two ways.
 TEST(Congestion, FlowAgreesWithPacketsOnTheMeanUnderRandomLoss) {
-  Case one = with_queue("host", 1e8, 0.05, 8948);
-  one.network.tcp.loss = 1e-3;
+  Case config = with_queue("host", 1e8, 0.05, 8948);
+  config.network.tcp.loss = 1e-3;
   const Trace trace = single_exchange("pair", 2, 50000000);
-  const double flow = mean_over_seeds(one, "flow", trace, 40),
-               packet = mean_over_seeds(one, "packet", trace, 5);
+  const double flow = mean_over_seeds(config, "flow", trace, 40),
+               packet = mean_over_seeds(config, "packet", trace, 5);
   std::printf("loss: packet %.3f s (5 seeds), flow %.3f s (40 seeds, %+.1f %%)\n", packet, flow,
               100 * (flow / packet - 1));
   EXPECT_NEAR(flow / packet, 1, 0.2);
 }
 
 TEST(Congestion, LossesFollowTheSeed) {
-  Case one = with_queue("host", 1e8, 0.05, 1448);
-  one.network.tcp.loss = 1e-3;
+  Case config = with_queue("host", 1e8, 0.05, 1448);
+  config.network.tcp.loss = 1e-3;
   const Trace trace = single_exchange("pair", 2, 5000000);
-  const double first = sync_time(one, "flow", trace), again = sync_time(one, "flow", trace);
-  one.seed = 2;
+  const double first = sync_time(config, "flow", trace), again = sync_time(config, "flow", trace);
+  config.seed = 2;
   EXPECT_EQ(first, again);
-  EXPECT_NE(first, sync_time(one, "flow", trace));
+  EXPECT_NE(first, sync_time(config, "flow", trace));
 }
 
 // At 20 ms and 2e-4 on the path the cubic leaves a smaller window than Reno.
 TEST(Congestion, LinuxsWindowIsNotBelowRenos) {
-  Case one = with_queue("host", 1e9, 0.02, 1448);
-  one.network.tcp.loss = 1e-4;
+  Case config = with_queue("host", 1e9, 0.02, 1448);
+  config.network.tcp.loss = 1e-4;
   const Trace trace = single_exchange("pair", 2, 50000000);
-  const double ns3 = mean_over_seeds(one, "flow", trace, 5);
-  one.network.tcp.loss_response = "linux";
-  EXPECT_LT(mean_over_seeds(one, "flow", trace, 5), 0.8 * ns3);
+  const double ns3 = mean_over_seeds(config, "flow", trace, 5);
+  config.network.tcp.loss_response = "linux";
+  EXPECT_LT(mean_over_seeds(config, "flow", trace, 5), 0.8 * ns3);
 }
 
 TEST(Congestion, EveryByteIsCountedOnceWhateverTheQueueSays) {
   const Trace trace = single_exchange("ring", 3, 30000000);
   for (const int connections : {1, 3}) {
-    Case one = star_case(3, 1e8, 0.2);
-    one.network.tcp.connections = connections;
-    const std::string expected = run_replay(one, trace).files.at("exchanges.csv");
-    one.network.tcp.queue = "fq_codel";
-    one.network.tcp.ecn = true;
-    const Replayed marked = run_replay(one, trace);
+    Case config = star_case(3, 1e8, 0.2);
+    config.network.tcp.connections = connections;
+    const std::string expected = run_replay(config, trace).files.at("exchanges.csv");
+    config.network.tcp.queue = "fq_codel";
+    config.network.tcp.ecn = true;
+    const Replayed marked = run_replay(config, trace);
     for (const ExchangeRecord& row : marked.exchanges) EXPECT_EQ(row.bytes, 40000000);
     EXPECT_NE(marked.files.at("exchanges.csv"), expected) << "marks cost something";
     // 40 MB from each replica in segments of 1448 with 90 bytes of headers.

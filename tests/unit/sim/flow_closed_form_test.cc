@@ -36,9 +36,9 @@ struct StartUp {
 };
 
 // When a cold connection's `bytes` arrive, with nothing else on the network.
-double arrival_s(const Case& one, std::int64_t bytes) {
-  const Topology topology = build_topology(one);
-  FlowNetwork network(one.network.tcp, topology);
+double arrival_s(const Case& config, std::int64_t bytes) {
+  const Topology topology = build_topology(config);
+  FlowNetwork network(config.network.tcp, topology);
   const SimulationScope scope;
   double arrived_s = -1;
   after(0, [&] { network.send({0, 1, bytes}, [&] { arrived_s = now_s(); }); });
@@ -90,22 +90,22 @@ TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
 // latency and the bytes: one round trip is what the other one loses at least.
 TEST(FlowPair, AWarmWindowOutlivesIdlingWhereTheHostSaysSo) {
   const double rate = 1e8, rtt_s = 0.05, bytes = std::floor(10 * rate / 8 * rtt_s);
-  Case one = star_case(2, rate, rtt_s);
+  Case config = star_case(2, rate, rtt_s);
   const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
   const double expected = rtt_s / 2 + bytes / both_ways(rate);
-  EXPECT_GT(run_replay(one, trace).sync_time_s(2), expected + rtt_s);
-  one.network.tcp.slow_start_after_idle = false;
-  EXPECT_NEAR(run_replay(one, trace).sync_time_s(2), expected, 5e-4);
+  EXPECT_GT(run_replay(config, trace).sync_time_s(2), expected + rtt_s);
+  config.network.tcp.slow_start_after_idle = false;
+  EXPECT_NEAR(run_replay(config, trace).sync_time_s(2), expected, 5e-4);
 }
 
 // W of three quarters of the path: what one window holds leaves at once, also after a second of silence.
 TEST(FlowPair, AWindowOfTheScenarioStaysWarm) {
   const double rate = 1e8, rtt_s = 0.1;
-  Case one = star_case(2, rate, rtt_s);
-  one.network.tcp.window = 0.75 * rate / 8 * rtt_s;
-  one.network.tcp.slow_start_after_idle = false;
-  const std::int64_t bytes = 20 * static_cast<std::int64_t>(*one.network.tcp.window);
-  const Replayed replayed = run_replay(one, single_exchange("pair", 2, bytes, 2));
+  Case config = star_case(2, rate, rtt_s);
+  config.network.tcp.window = 0.75 * rate / 8 * rtt_s;
+  config.network.tcp.slow_start_after_idle = false;
+  const std::int64_t bytes = 20 * static_cast<std::int64_t>(*config.network.tcp.window);
+  const Replayed replayed = run_replay(config, single_exchange("pair", 2, bytes, 2));
   const double full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
   // 19 windows of a round trip each, and the last one; paced or in a burst it is within a round trip.
   EXPECT_NEAR(replayed.sync_time_s(2), 19.5 * full_rtt_s + rtt_s / 2, 0.51 * full_rtt_s);
@@ -116,16 +116,16 @@ TEST(FlowPair, AWindowOfTheScenarioStaysWarm) {
 // windows more.
 TEST(FlowFifo, BothDirectionsWaitHalfARoundTripAWindow) {
   const double rate = 1e8, rtt_s = 0.05, full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
-  Case one = star_case(2, rate, rtt_s);
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_products = 4;
+  Case config = star_case(2, rate, rtt_s);
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_products = 4;
   const double window = rate / 8 * kSegment / kWire * full_rtt_s;
-  one.network.tcp.window = window;
+  config.network.tcp.window = window;
   const auto bytes = [&](int windows) { return static_cast<std::int64_t>(windows * window); };
-  const double one_way_s = arrival_s(one, bytes(40)) - arrival_s(one, bytes(20));
+  const double one_way_s = arrival_s(config, bytes(40)) - arrival_s(config, bytes(20));
   EXPECT_NEAR(one_way_s / (20 * full_rtt_s), 1, 1e-3);
   const auto sync_s = [&](int windows) {
-    return run_replay(one, single_exchange("pair", 2, bytes(windows))).sync_time_s();
+    return run_replay(config, single_exchange("pair", 2, bytes(windows))).sync_time_s();
   };
   EXPECT_NEAR((sync_s(40) - sync_s(20)) / (20 * (window / both_ways(rate) + full_rtt_s / 2)), 1, 1e-3);
 }
@@ -136,24 +136,24 @@ TEST(FlowFifo, BothDirectionsWaitHalfARoundTripAWindow) {
 // data.
 TEST(FlowFifo, AWindowGrowsWhileItsDataStandsInTheQueue) {
   const double rate = 1e8, rtt_s = 0.05;
-  Case one = star_case(2, rate, rtt_s);
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.queue_products = 4;
-  one.workload.step_time.seconds = 1e-6;
+  Case config = star_case(2, rate, rtt_s);
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_products = 4;
+  config.workload.step_time.seconds = 1e-6;
   const auto bytes = static_cast<std::int64_t>(460 * kSegment);
-  const Replayed replayed = run_replay(one, single_exchange("pair", 2, bytes, 2));
+  const Replayed replayed = run_replay(config, single_exchange("pair", 2, bytes, 2));
   const double expected_s = rtt_s / 2 + static_cast<double>(bytes) / both_ways(rate);
   EXPECT_NEAR(replayed.sync_time_s(2) / expected_s, 1, 0.01);
 }
 
 // What comes in slow start beyond twice the queue is lost: the transfer takes a time-out longer at least.
 TEST(FlowFifo, ASmallQueueCostsATimeOut) {
-  Case one = star_case(2, 1e8, 0.05);
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.accept_error = true;
+  Case config = star_case(2, 1e8, 0.05);
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.accept_error = true;
   const auto sync_s = [&](double products) {
-    one.network.tcp.queue_products = products;
-    return run_replay(one, single_exchange("pair", 2, 5 * 625000)).sync_time_s();
+    config.network.tcp.queue_products = products;
+    return run_replay(config, single_exchange("pair", 2, 5 * 625000)).sync_time_s();
   };
   EXPECT_GT(sync_s(0.25), sync_s(4) + retransmission_timeout_s(0.05));
 }
@@ -209,12 +209,12 @@ TEST(FlowCollectives, RootTakesFourMessagesInSeries) {
 // A window of 250 kB at 100 ms carries 20 Mb/s however fast the link is; four connections four times that.
 TEST(FlowCaps, WindowTimesConnectionsOverRoundTrip) {
   for (const int connections : {1, 4}) {
-    Case one = star_case(2, 1e9, 0.1);
-    one.network.tcp.window = 250000;
-    one.network.tcp.connections = connections;
+    Case config = star_case(2, 1e9, 0.1);
+    config.network.tcp.window = 250000;
+    config.network.tcp.connections = connections;
     const double seconds = 20;
     const auto bytes = static_cast<std::int64_t>(seconds * 250000 / 0.1 * connections);
-    EXPECT_NEAR(run_replay(one, single_exchange("pair", 2, bytes)).sync_time_s(), seconds, 0.02 * seconds);
+    EXPECT_NEAR(run_replay(config, single_exchange("pair", 2, bytes)).sync_time_s(), seconds, 0.02 * seconds);
   }
 }
 
@@ -226,29 +226,29 @@ TEST(FlowCaps, AWindowLeavesAtTheRateOfTheLinkOnceARoundTrip) {
   const double full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
   for (const int connections : {1, 4})
     for (const double windows : {0.5, 1., 1.5, 3., 7.25, 20., 100.5}) {
-      Case one = star_case(2, rate, rtt_s);
-      one.network.tcp.window = window;
-      one.network.tcp.connections = connections;
+      Case config = star_case(2, rate, rtt_s);
+      config.network.tcp.window = window;
+      config.network.tcp.connections = connections;
       const double last = windows - std::ceil(windows) + 1;
       const double expected = (std::ceil(windows) - 1) * full_rtt_s + rtt_s / 2 +
                               8 * (last * window * connections * kWire / kSegment + kWire) / rate;
       const auto bytes = static_cast<std::int64_t>(windows * window * connections);
       const Trace trace = single_exchange("tree", 2, bytes);  // one message there, one back
-      EXPECT_NEAR(run_replay(one, trace).sync_time_s() / (2 * expected), 1, 1e-3) << windows;
+      EXPECT_NEAR(run_replay(config, trace).sync_time_s() / (2 * expected), 1, 1e-3) << windows;
     }
 }
 
 // Oregon and Tokyo: 523 Mb/s a connection, 96 ms. The link of 10 Gb/s is no limit to the average, and what a
 // window leaves at: after slow start one such window a round trip.
 TEST(FlowCaps, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
-  const Case one = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
+  const Case config = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
   const double bytes_per_s = 523e6 / 8, rtt_s = 0.096, largest = bytes_per_s * rtt_s;
   const auto bytes = static_cast<std::int64_t>(20 * bytes_per_s);
   double left = static_cast<double>(bytes), rounds = 0;
   for (double window = 10 * kSegment; left > std::min(window, largest); window *= 2, ++rounds)
     left -= std::min(window, largest);
   const double expected = rounds * rtt_s + rtt_s / 2 + left / (1e10 / 8 * kSegment / kWire);
-  EXPECT_NEAR(run_replay(one, single_exchange("pair", 2, bytes)).sync_time_s(), expected, 0.01);
+  EXPECT_NEAR(run_replay(config, single_exchange("pair", 2, bytes)).sync_time_s(), expected, 0.01);
 }
 
 TEST(FlowLinks, CountBytesWithHeadersInBothDirections) {

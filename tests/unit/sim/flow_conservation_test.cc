@@ -21,24 +21,26 @@ Outcome run(const RandomStars& stars) {
   const SimulationScope scope;
   for (std::size_t i = 0; i < stars.transfers.size(); ++i)
     after(stars.transfers[i].begin_s, [&, i] {
-      const RandomTransfer& one = stars.transfers[i];
-      network.send({one.source, one.target, one.bytes}, [&outcome, i] { outcome.arrived_s[i] = now_s(); });
+      const RandomTransfer& random_transfer = stars.transfers[i];
+      network.send({random_transfer.source, random_transfer.target, random_transfer.bytes},
+                   [&outcome, i] { outcome.arrived_s[i] = now_s(); });
     });
   ns3::Simulator::Run();
   outcome.loads = network.loads();
   return outcome;
 }
 
-double wire_bytes(const RandomTransfer& one, int segment) {
-  return static_cast<double>(one.bytes) +
-         std::ceil(static_cast<double>(one.bytes) / segment) * (52 + 38);  // IP, TCP; Ethernet
+double wire_bytes(const RandomTransfer& random_transfer, int segment) {
+  return static_cast<double>(random_transfer.bytes) +
+         std::ceil(static_cast<double>(random_transfer.bytes) / segment) * (52 + 38);  // IP, TCP; Ethernet
 }
 
 void check_links(const RandomStars& stars, const Outcome& outcome) {
   std::vector<double> expected(outcome.loads.size());
-  for (const RandomTransfer& one : stars.transfers)
-    for (const LinkDirection direction : stars.topology.path(one.source, one.target).directions)
-      expected[static_cast<std::size_t>(direction)] += wire_bytes(one, stars.tcp.segment);
+  for (const RandomTransfer& random_transfer : stars.transfers)
+    for (const LinkDirection direction :
+         stars.topology.path(random_transfer.source, random_transfer.target).directions)
+      expected[static_cast<std::size_t>(direction)] += wire_bytes(random_transfer, stars.tcp.segment);
   std::vector<double> into(static_cast<std::size_t>(stars.topology.nodes())), out_of(into.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto direction = static_cast<LinkDirection>(i);
@@ -55,15 +57,16 @@ void check_links(const RandomStars& stars, const Outcome& outcome) {
 // Not before the slowest link could have sent it, nor before its windows could have: one a round trip.
 void check_transfers(const RandomStars& stars, const Outcome& outcome) {
   for (std::size_t i = 0; i < stars.transfers.size(); ++i) {
-    const RandomTransfer& one = stars.transfers[i];
-    const double taken_s = outcome.arrived_s[i] - one.begin_s;
-    const double latency_s = stars.topology.path(one.source, one.target).delay_s;
-    const double rate = stars.topology.bottleneck(one.source, one.target);
+    const RandomTransfer& random_transfer = stars.transfers[i];
+    const double taken_s = outcome.arrived_s[i] - random_transfer.begin_s;
+    const double latency_s = stars.topology.path(random_transfer.source, random_transfer.target).delay_s;
+    const double rate = stars.topology.bottleneck(random_transfer.source, random_transfer.target);
     const double wire =
-        static_cast<double>(one.bytes) * 1538 / 1448;  // part of a segment, part of its headers
+        static_cast<double>(random_transfer.bytes) * 1538 / 1448;  // part of a segment, part of its headers
     ASSERT_GE(taken_s * (1 + 1e-6), latency_s + 8 * wire / rate);
     if (!stars.tcp.window) continue;
-    const double windows = static_cast<double>(one.bytes) / (*stars.tcp.window * stars.tcp.connections);
+    const double windows =
+        static_cast<double>(random_transfer.bytes) / (*stars.tcp.window * stars.tcp.connections);
     ASSERT_GE(taken_s * (1 + 1e-6), latency_s + (std::ceil(windows - 1e-6) - 1) * 2 * latency_s)
         << "transfer " << i << " of " << windows << " windows";
   }

@@ -64,10 +64,10 @@ BackgroundSpec traffic_on(const std::string& link) {
 }
 
 // When a transfer from replica 0 to replica 1 arrives that is sent at `begin_s` on connections never used.
-double arrival_s(const Case& one, double bytes, double begin_s = 0) {
-  const Topology topology = build_topology(one);
-  FlowNetwork network(one.network.tcp, topology);
-  network.vary(std::make_unique<Variation>(one.network.variation, topology, one.seed));
+double arrival_s(const Case& config, double bytes, double begin_s = 0) {
+  const Topology topology = build_topology(config);
+  FlowNetwork network(config.network.tcp, topology);
+  network.vary(std::make_unique<Variation>(config.network.variation, topology, config.seed));
   const SimulationScope scope;
   double arrived_s = -1;
   after(begin_s, [&] {
@@ -90,18 +90,18 @@ double bytes_of(double seconds) {
 constexpr double kArrival_s = 4e-4;
 
 TEST_F(FlowVariationTest, ARateThatHalvesMakesTheRestTakeTwiceAsLong) {
-  Case one = short_star();
-  one.network.variation.traces = {trace("replica0-core", "2,5e7,\n")};
+  Case config = short_star();
+  config.network.variation.traces = {trace("replica0-core", "2,5e7,\n")};
   // 3 s of payload: 2 s of it at the whole rate, the third one in 2 s.
-  EXPECT_NEAR(arrival_s(one, bytes_of(3)), 4, kArrival_s);
-  EXPECT_NEAR(arrival_s(one, bytes_of(3), 1), 1 + 1 + 4, kArrival_s);
-  EXPECT_NEAR(arrival_s(one, bytes_of(3), 7), 7 + 6, kArrival_s);
+  EXPECT_NEAR(arrival_s(config, bytes_of(3)), 4, kArrival_s);
+  EXPECT_NEAR(arrival_s(config, bytes_of(3), 1), 1 + 1 + 4, kArrival_s);
+  EXPECT_NEAR(arrival_s(config, bytes_of(3), 7), 7 + 6, kArrival_s);
 }
 
 TEST_F(FlowVariationTest, ARateThatDoublesIsUsed) {
-  Case one = short_star();
-  one.network.variation.traces = {trace("*", "1,2e8,\n")};
-  EXPECT_NEAR(arrival_s(one, bytes_of(5)), 3, kArrival_s);
+  Case config = short_star();
+  config.network.variation.traces = {trace("*", "1,2e8,\n")};
+  EXPECT_NEAR(arrival_s(config, bytes_of(5)), 3, kArrival_s);
 }
 
 LinkFault link_fault(const std::string& link, double rate, double at_s, double for_s) {
@@ -125,10 +125,10 @@ TEST_F(FlowVariationTest, AFaultOfALinkIsTheTraceThatSaysSo) {
 }
 
 TEST_F(FlowVariationTest, AFaultMultipliesWhatATraceSays) {
-  Case one = short_star();
-  one.network.variation.traces = {trace("replica0-core", "0,5e7,\n")};
-  one.network.variation.faults = {link_fault("replica0-core", 0.5, 0, 1e6)};
-  EXPECT_NEAR(arrival_s(one, bytes_of(1)), 4, kArrival_s) << "a quarter of the rate";
+  Case config = short_star();
+  config.network.variation.traces = {trace("replica0-core", "0,5e7,\n")};
+  config.network.variation.faults = {link_fault("replica0-core", 0.5, 0, 1e6)};
+  EXPECT_NEAR(arrival_s(config, bytes_of(1)), 4, kArrival_s) << "a quarter of the rate";
 }
 
 LinkFault losing(double loss, double at_s, double for_s) {
@@ -154,125 +154,125 @@ TEST_F(FlowVariationTest, AFaultThatLosesPacketsIsTheLossOfTheLinks) {
 }
 
 TEST_F(FlowVariationTest, PacketsAreLostWhileAFaultLasts) {
-  Case one = star_case(2, kRate, 0.05), never = one;
-  one.network.variation.faults = {losing(0.01, 10, 10)};
+  Case config = star_case(2, kRate, 0.05), never = config;
+  config.network.variation.faults = {losing(0.01, 10, 10)};
   never.network.variation.faults = {losing(0.01, 1e6, 1)};
   for (const double sent_s : {0., 30.})
-    EXPECT_EQ(arrival_s(one, bytes_of(1), sent_s), arrival_s(never, bytes_of(1), sent_s)) << sent_s;
-  EXPECT_GT(arrival_s(one, bytes_of(1), 10), arrival_s(never, bytes_of(1), 10) + 1);
+    EXPECT_EQ(arrival_s(config, bytes_of(1), sent_s), arrival_s(never, bytes_of(1), sent_s)) << sent_s;
+  EXPECT_GT(arrival_s(config, bytes_of(1), 10), arrival_s(never, bytes_of(1), 10) + 1);
   // Half of it is over when the fault begins.
-  const double half_s = arrival_s(one, bytes_of(1), 9.5);
+  const double half_s = arrival_s(config, bytes_of(1), 9.5);
   EXPECT_GT(half_s, arrival_s(never, bytes_of(1), 9.5));
-  EXPECT_LT(half_s - 9.5, arrival_s(one, bytes_of(1), 10) - 10);
+  EXPECT_LT(half_s - 9.5, arrival_s(config, bytes_of(1), 10) - 10);
 }
 
 TEST_F(FlowVariationTest, AnOutageOfTwoSecondsAddsTwoSeconds) {
   const double without_s = arrival_s(short_star(), bytes_of(3));
   for (const std::string link : {"replica0-core", "replica1-core"}) {
-    Case one = short_star();
-    one.network.variation.traces = {trace(link, "1,0,\n3,1e8,\n")};
-    EXPECT_NEAR(arrival_s(one, bytes_of(3)) - without_s, 2, 1e-8) << link;
-    one.network.variation.traces = {
+    Case config = short_star();
+    config.network.variation.traces = {trace(link, "1,0,\n3,1e8,\n")};
+    EXPECT_NEAR(arrival_s(config, bytes_of(3)) - without_s, 2, 1e-8) << link;
+    config.network.variation.traces = {
         trace(link, "1,0,\n3,1e8,\n", {link == "replica1-core", link != "replica1-core"})};
-    EXPECT_NEAR(arrival_s(one, bytes_of(3)) - without_s, 2, 1e-8) << link << ": of the way back alone";
+    EXPECT_NEAR(arrival_s(config, bytes_of(3)) - without_s, 2, 1e-8) << link << ": of the way back alone";
   }
-  Case one = short_star();
-  one.network.variation.traces = {trace("replica0-core", "0,0,\n2,1e8,\n")};
-  EXPECT_NEAR(arrival_s(one, bytes_of(3), 1) - without_s, 2, 1e-8) << "sent in the middle of it";
+  Case config = short_star();
+  config.network.variation.traces = {trace("replica0-core", "0,0,\n2,1e8,\n")};
+  EXPECT_NEAR(arrival_s(config, bytes_of(3), 1) - without_s, 2, 1e-8) << "sent in the middle of it";
 }
 
 // Acknowledgements of what went out before it arrive while it lasts.
 TEST_F(FlowVariationTest, AnOutageInSlowStartAddsAtMostARoundTripLess) {
   const double rtt_s = 0.2;
   for (const double begin_s : {0.0, 0.05, 0.1, 0.25, 0.43, 0.7, 1.1}) {
-    Case one = star_case(2, kRate, rtt_s);
-    const double bytes = bytes_of(1), without_s = arrival_s(one, bytes);
-    one.network.variation.traces = {
+    Case config = star_case(2, kRate, rtt_s);
+    const double bytes = bytes_of(1), without_s = arrival_s(config, bytes);
+    config.network.variation.traces = {
         trace("replica0-core", std::to_string(begin_s) + ",0,\n" + std::to_string(begin_s + 2) + ",1e8,\n")};
-    const double added_s = arrival_s(one, bytes) - without_s;
+    const double added_s = arrival_s(config, bytes) - without_s;
     EXPECT_LE(added_s, 2 + 1e-3) << begin_s;
     EXPECT_GE(added_s, 2 - rtt_s - 0.01) << begin_s;
   }
 }
 
 TEST_F(FlowVariationTest, APeriodicRateCarriesItsAverage) {
-  Case one = short_star();
-  one.network.variation.traces = {repeated("replica1-core", "0,1e8,\n1,5e7,\n1.5,0,\n", 2)};
+  Case config = short_star();
+  config.network.variation.traces = {repeated("replica1-core", "0,1e8,\n1,5e7,\n1.5,0,\n", 2)};
   // 1 s whole, half a second half, half a second nothing: 5/8 of the rate, over 20 periods.
-  EXPECT_NEAR(arrival_s(one, bytes_of(25)), 40 - 0.5, kArrival_s) << "the last outage is not waited for";
+  EXPECT_NEAR(arrival_s(config, bytes_of(25)), 40 - 0.5, kArrival_s) << "the last outage is not waited for";
 }
 
 // A trace that holds from the beginning makes the network that has these rates and delays itself.
 TEST_F(FlowVariationTest, ATraceFromTheBeginningIsAnotherNetwork) {
   for (const double rtt_s : {0.01, 0.1, 0.3})
     for (const double rate : {2e7, 1e9}) {
-      Case one = star_case(2, kRate, 0.05);
-      one.network.variation.traces = {
+      Case config = star_case(2, kRate, 0.05);
+      config.network.variation.traces = {
           trace("*", "0," + std::to_string(rate) + "," + std::to_string(rtt_s / 4) + "\n")};
       for (const double bytes : {1e3, 1e5, 1e6, 2e7})
-        EXPECT_NEAR(arrival_s(one, bytes), arrival_s(star_case(2, rate, rtt_s), bytes), 2e-8)
+        EXPECT_NEAR(arrival_s(config, bytes), arrival_s(star_case(2, rate, rtt_s), bytes), 2e-8)
             << rtt_s << ' ' << rate << ' ' << bytes;
     }
 }
 
 // One way, one segment: 50 ms, then 25 ms and 40 ms.
 TEST_F(FlowVariationTest, ADelayChangesInOneDirection) {
-  Case one = star_case(2, kRate, 0.1);
-  one.network.variation.traces = {trace("replica0-core", "1,,0.04\n", {true, false})};
+  Case config = star_case(2, kRate, 0.1);
+  config.network.variation.traces = {trace("replica0-core", "1,,0.04\n", {true, false})};
   const double segment_s = 2 * 8 * 1538 / kRate;
-  EXPECT_NEAR(arrival_s(one, 1448), 0.05 + segment_s, 1e-8);
-  EXPECT_NEAR(arrival_s(one, 1448, 1), 1 + 0.04 + 0.025 + segment_s, 1e-8);
+  EXPECT_NEAR(arrival_s(config, 1448), 0.05 + segment_s, 1e-8);
+  EXPECT_NEAR(arrival_s(config, 1448, 1), 1 + 0.04 + 0.025 + segment_s, 1e-8);
 }
 
 // Two windows of 10 and 20 segments: the second one goes out a round trip later, of 50 ms there and 25 ms
 // longer back.
 TEST_F(FlowVariationTest, ADelayOfTheWayBackIsPartOfTheRoundTrip) {
-  Case one = star_case(2, 1e10, 0.1);
-  const double before_s = arrival_s(one, 30 * 1448);
+  Case config = star_case(2, 1e10, 0.1);
+  const double before_s = arrival_s(config, 30 * 1448);
   EXPECT_NEAR(before_s, 0.1 + 0.05, 1e-4);
-  one.network.variation.traces = {trace("replica0-core", "0,,0.05\n", {false, true})};
-  EXPECT_NEAR(arrival_s(one, 30 * 1448) - before_s, 0.025, 1e-8);
+  config.network.variation.traces = {trace("replica0-core", "0,,0.05\n", {false, true})};
+  EXPECT_NEAR(arrival_s(config, 30 * 1448) - before_s, 0.025, 1e-8);
 }
 
 TEST_F(FlowVariationTest, CrossFlowsTakeTheirMaxMinShare) {
-  Case one = short_star();
-  one.network.variation.background = {traffic_on("replica0-core")};
-  BackgroundSpec& traffic = one.network.variation.background[0];
+  Case config = short_star();
+  config.network.variation.background = {traffic_on("replica0-core")};
+  BackgroundSpec& traffic = config.network.variation.background[0];
   traffic.directions = {true, false};
   traffic.flows = 1;
-  EXPECT_NEAR(arrival_s(one, bytes_of(3)), 6, kArrival_s) << "half";
+  EXPECT_NEAR(arrival_s(config, bytes_of(3)), 6, kArrival_s) << "half";
   traffic.flows = 3;
-  EXPECT_NEAR(arrival_s(one, bytes_of(3)), 12, kArrival_s) << "a quarter";
-  one.network.tcp.connections = 3;
-  EXPECT_NEAR(arrival_s(one, bytes_of(3)), 6, kArrival_s) << "three of six connections";
+  EXPECT_NEAR(arrival_s(config, bytes_of(3)), 12, kArrival_s) << "a quarter";
+  config.network.tcp.connections = 3;
+  EXPECT_NEAR(arrival_s(config, bytes_of(3)), 6, kArrival_s) << "three of six connections";
 }
 
 TEST_F(FlowVariationTest, TrafficThatYieldsToNobodyLeavesTheRest) {
-  Case one = short_star();
-  one.network.variation.background = {traffic_on("replica0-core")};
-  one.network.variation.background[0].share = 0.25;
-  EXPECT_NEAR(arrival_s(one, bytes_of(3)), 4, kArrival_s);
-  one.network.variation.background[0].share.reset();
-  one.network.variation.background[0].rate = 4e7;
-  EXPECT_NEAR(arrival_s(one, bytes_of(3)), 5, kArrival_s);
+  Case config = short_star();
+  config.network.variation.background = {traffic_on("replica0-core")};
+  config.network.variation.background[0].share = 0.25;
+  EXPECT_NEAR(arrival_s(config, bytes_of(3)), 4, kArrival_s);
+  config.network.variation.background[0].share.reset();
+  config.network.variation.background[0].rate = 4e7;
+  EXPECT_NEAR(arrival_s(config, bytes_of(3)), 5, kArrival_s);
 }
 
 // On half of the time, a cross flow leaves 3/4 on average; 2000 cycles make that good to a few per cent.
 TEST_F(FlowVariationTest, TrafficThatComesAndGoesTakesItsPart) {
-  Case one = short_star();
-  one.network.variation.background = {traffic_on("replica0-core")};
-  BackgroundSpec& traffic = one.network.variation.background[0];
+  Case config = short_star();
+  config.network.variation.background = {traffic_on("replica0-core")};
+  BackgroundSpec& traffic = config.network.variation.background[0];
   traffic.flows = 1;
   traffic.on_s = traffic.off_s = 0.1;
-  EXPECT_NEAR(arrival_s(one, bytes_of(300)) / 400, 1, 0.03);
+  EXPECT_NEAR(arrival_s(config, bytes_of(300)) / 400, 1, 0.03);
 }
 
 // The uplink is always the slowest link, and 10,000 factors of mean 1 and σ 0.3 have a mean within 1.2 %.
 TEST_F(FlowVariationTest, JitterKeepsTheMeanRate) {
-  Case one = short_star();
-  one.network.topology = star_spec(kRate, 1e12, kShortRtt_s);
-  one.network.variation.jitter = {0.3, 0, 0.01};
-  EXPECT_NEAR(arrival_s(one, bytes_of(100)) / 100, 1, 0.012);
+  Case config = short_star();
+  config.network.topology = star_spec(kRate, 1e12, kShortRtt_s);
+  config.network.variation.jitter = {0.3, 0, 0.01};
+  EXPECT_NEAR(arrival_s(config, bytes_of(100)) / 100, 1, 0.012);
 }
 
 // Everything at once, solved where a change touches it and solved whole. Round trips are a thousandth of the
@@ -308,8 +308,9 @@ TEST_F(FlowVariationTest, TouchedAndWholeGiveTheSameCompletionTimes) {
       arrived.emplace_back(stars.transfers.size(), -1);
       for (std::size_t i = 0; i < stars.transfers.size(); ++i)
         after(stars.transfers[i].begin_s, [&, i] {
-          const RandomTransfer& one = stars.transfers[i];
-          network.send({one.source, one.target, one.bytes}, [&, i] { arrived.back()[i] = now_s(); });
+          const RandomTransfer& random_transfer = stars.transfers[i];
+          network.send({random_transfer.source, random_transfer.target, random_transfer.bytes},
+                       [&, i] { arrived.back()[i] = now_s(); });
         });
       ns3::Simulator::Run();
     }
@@ -320,9 +321,9 @@ TEST_F(FlowVariationTest, TouchedAndWholeGiveTheSameCompletionTimes) {
   }
 }
 
-std::string run_error_of(const Case& one, const Trace& trace) {
+std::string run_error_of(const Case& config, const Trace& trace) {
   try {
-    run_replay(one, trace);
+    run_replay(config, trace);
   } catch (const RunError& error) {
     return error.what();
   }
@@ -331,55 +332,56 @@ std::string run_error_of(const Case& one, const Trace& trace) {
 
 // Changes that never end do not keep a replay alive in which nobody can go on.
 TEST_F(FlowVariationTest, AnOutageWithoutEndIsADeadlock) {
-  Case one = short_star(4);
-  one.network.variation.traces = {trace("replica2-core", "1.5,0,\n"),
-                                  repeated("replica3-core", "0.2,0,\n0.3,1e8,\n", 1)};
-  one.network.variation.jitter = {0.2, 0.2, 0.01};
-  const std::string error = run_error_of(one, single_exchange("ring", 4, 100000000));
+  Case config = short_star(4);
+  config.network.variation.traces = {trace("replica2-core", "1.5,0,\n"),
+                                     repeated("replica3-core", "0.2,0,\n0.3,1e8,\n", 1)};
+  config.network.variation.jitter = {0.2, 0.2, 0.01};
+  const std::string error = run_error_of(config, single_exchange("ring", 4, 100000000));
   EXPECT_NE(error.find("ran out of events"), std::string::npos) << error;
   EXPECT_NE(error.find("replica 3 in round"), std::string::npos) << error;
 }
 
 // Never open at the same time.
 TEST_F(FlowVariationTest, OutagesThatTakeTurnsAreADeadlockToo) {
-  Case one = short_star();
-  one.network.variation.traces = {repeated("replica0-core", "0,0,\n0.5,1e8,\n", 1),
-                                  repeated("replica1-core", "0,1e8,\n0.5,0,\n", 1)};
-  EXPECT_NE(run_error_of(one, single_exchange("pair", 2, 1000)).find("ran out of events"), std::string::npos);
+  Case config = short_star();
+  config.network.variation.traces = {repeated("replica0-core", "0,0,\n0.5,1e8,\n", 1),
+                                     repeated("replica1-core", "0,1e8,\n0.5,0,\n", 1)};
+  EXPECT_NE(run_error_of(config, single_exchange("pair", 2, 1000)).find("ran out of events"),
+            std::string::npos);
 }
 
 TEST_F(FlowVariationTest, NothingIsAnEventWhileNobodySends) {
-  Case one = short_star();
-  one.workload.step_time.seconds = 1e6;
-  one.network.variation.jitter = {0.2, 0.2, 0.001};
-  one.network.variation.traces = {repeated("*", "0,2e8,\n0.001,1e8,\n", 0.002)};
-  const Replayed replayed = run_replay(one, single_exchange("pair", 2, 1000, 3));
+  Case config = short_star();
+  config.workload.step_time.seconds = 1e6;
+  config.network.variation.jitter = {0.2, 0.2, 0.001};
+  config.network.variation.traces = {repeated("*", "0,2e8,\n0.001,1e8,\n", 0.002)};
+  const Replayed replayed = run_replay(config, single_exchange("pair", 2, 1000, 3));
   EXPECT_LT(replayed.report["events"].get<int>(), 100);
   EXPECT_GT(replayed.report["simulated_s"].get<double>(), 3e6);
 }
 
 TEST_F(FlowVariationTest, TheSeedDecidesAndNothingElse) {
-  Case one = short_star(4);
-  one.network.variation.jitter = {0.3, 0.3, 0.05};
-  one.network.variation.background = {traffic_on("replica*-core")};
-  one.network.variation.background[0].flows = 1;
-  one.network.variation.background[0].on_s = one.network.variation.background[0].off_s = 0.1;
+  Case config = short_star(4);
+  config.network.variation.jitter = {0.3, 0.3, 0.05};
+  config.network.variation.background = {traffic_on("replica*-core")};
+  config.network.variation.background[0].flows = 1;
+  config.network.variation.background[0].on_s = config.network.variation.background[0].off_s = 0.1;
   const Trace trace = single_exchange("ring", 4, 4000000, 3);
-  one.seed = 1;
-  const auto first = run_replay(one, trace).files;
-  EXPECT_EQ(run_replay(one, trace).files, first);
-  one.seed = 2;
-  EXPECT_NE(run_replay(one, trace).files.at("exchanges.csv"), first.at("exchanges.csv"));
+  config.seed = 1;
+  const auto first = run_replay(config, trace).files;
+  EXPECT_EQ(run_replay(config, trace).files, first);
+  config.seed = 2;
+  EXPECT_NE(run_replay(config, trace).files.at("exchanges.csv"), first.at("exchanges.csv"));
 }
 
 // 40 and 100 Mb/s in turns of half a second, 10 MB each way; the exchange begins after a second of compute.
 TEST_F(FlowVariationTest, PacketsUnderARateTraceTakeAsLong) {
-  Case one = star_case(2, kRate, 0.05);
-  one.network.variation.traces = {repeated("replica0-core", "0,1e8,\n0.5,4e7,\n", 1)};
+  Case config = star_case(2, kRate, 0.05);
+  config.network.variation.traces = {repeated("replica0-core", "0,1e8,\n0.5,4e7,\n", 1)};
   const Trace trace = single_exchange("pair", 2, 10000000);
-  const double flow = run_replay(one, trace).sync_time_s();
-  one.network.fidelity = "packet";
-  const double packet = run_replay(one, trace).sync_time_s();
+  const double flow = run_replay(config, trace).sync_time_s();
+  config.network.fidelity = "packet";
+  const double packet = run_replay(config, trace).sync_time_s();
   std::printf("rate trace: packet %.4f s, flow %.4f s (%+.1f %%)\n", packet, flow, 100 * (flow / packet - 1));
   EXPECT_NEAR(flow / packet, 1, 0.05);
   EXPECT_GT(packet, 10e6 / (kRate / 8) * 1.3) << "the trace costs something";
@@ -387,12 +389,12 @@ TEST_F(FlowVariationTest, PacketsUnderARateTraceTakeAsLong) {
 
 // A fifth of the rate until one second into the exchange.
 TEST_F(FlowVariationTest, PacketsUnderARateThatRisesTakeAsLong) {
-  Case one = star_case(2, kRate, 0.05);
-  one.network.variation.traces = {trace("*", "0,2e7,\n2,1e8,\n")};
+  Case config = star_case(2, kRate, 0.05);
+  config.network.variation.traces = {trace("*", "0,2e7,\n2,1e8,\n")};
   const Trace trace = single_exchange("pair", 2, 10000000);
-  const double flow = run_replay(one, trace).sync_time_s();
-  one.network.fidelity = "packet";
-  const double packet = run_replay(one, trace).sync_time_s();
+  const double flow = run_replay(config, trace).sync_time_s();
+  config.network.fidelity = "packet";
+  const double packet = run_replay(config, trace).sync_time_s();
   std::printf("rising rate: packet %.4f s, flow %.4f s (%+.1f %%)\n", packet, flow,
               100 * (flow / packet - 1));
   EXPECT_NEAR(flow / packet, 1, 0.1);
@@ -400,12 +402,12 @@ TEST_F(FlowVariationTest, PacketsUnderARateThatRisesTakeAsLong) {
 }
 
 TEST_F(FlowVariationTest, PacketsUnderADelayTraceTakeAsLong) {
-  Case one = star_case(2, kRate, 0.05);
-  one.network.variation.traces = {trace("replica0-core", "1.6,,0.05\n")};
+  Case config = star_case(2, kRate, 0.05);
+  config.network.variation.traces = {trace("replica0-core", "1.6,,0.05\n")};
   const Trace trace = single_exchange("pair", 2, 10000000);
-  const double flow = run_replay(one, trace).sync_time_s();
-  one.network.fidelity = "packet";
-  const double packet = run_replay(one, trace).sync_time_s();
+  const double flow = run_replay(config, trace).sync_time_s();
+  config.network.fidelity = "packet";
+  const double packet = run_replay(config, trace).sync_time_s();
   std::printf("delay trace: packet %.4f s, flow %.4f s (%+.1f %%)\n", packet, flow,
               100 * (flow / packet - 1));
   EXPECT_NEAR(flow / packet, 1, 0.05);

@@ -109,19 +109,19 @@ Case sites_case(const std::vector<int>& sizes, double outside_s, const std::stri
                                  {"throughput", "1000Gbps"}});
   }
   std::ofstream(file) << matrix.dump();
-  Case one = open_star(0);
-  for (const int size : sizes) one.replicas += size;
-  one.network.topology = regions_case(file, placement).network.topology;
-  one.network.topology.options["rate"] = bps(kRate);
-  return one;
+  Case config = open_star(0);
+  for (const int size : sizes) config.replicas += size;
+  config.network.topology = regions_case(file, placement).network.topology;
+  config.network.topology.options["rate"] = bps(kRate);
+  return config;
 }
 
 double hierarchical_s(const std::vector<int>& sizes, double outside_s, std::int64_t bytes) {
   const std::string file =
       std::filesystem::temp_directory_path() / ("longhaul_sites_" + std::to_string(getpid()) + ".json");
-  const Case one = sites_case(sizes, outside_s, file);
+  const Case config = sites_case(sizes, outside_s, file);
   const Replayed replayed =
-      run_replay(one, make_trace({{rule_of("hierarchical")}}, {1, one.replicas, 1, bytes}));
+      run_replay(config, make_trace({{rule_of("hierarchical")}}, {1, config.replicas, 1, bytes}));
   std::filesystem::remove(file);
   return replayed.sync_time_s();
 }

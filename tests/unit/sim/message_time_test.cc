@@ -19,13 +19,13 @@ std::vector<std::string> sorted_lines(const std::string& text) {
   return lines;
 }
 
-void expect_same_tables(Case one, const Trace& trace, const std::string& what) {
+void expect_same_tables(Case config, const Trace& trace, const std::string& what) {
   for (const bool barrier : {false, true}) {
-    one.network.barrier = barrier;
-    one.network.fidelity = "analytic";
-    const Replayed walked = run_with(analytic_replay, one, trace);
-    one.network.fidelity = "flow";
-    const Replayed replayed = run_replay(one, trace);
+    config.network.barrier = barrier;
+    config.network.fidelity = "analytic";
+    const Replayed walked = run_with(analytic_replay, config, trace);
+    config.network.fidelity = "flow";
+    const Replayed replayed = run_replay(config, trace);
     for (const char* table : {"exchanges.csv", "breakdown.csv", "steps.csv", "replicas.csv", "links.csv"})
       EXPECT_EQ(walked.files.at(table), replayed.files.at(table)) << what << ' ' << table << ' ' << barrier;
     EXPECT_EQ(sorted_lines(walked.files.at("schedule.jsonl")),
@@ -37,10 +37,10 @@ void expect_same_tables(Case one, const Trace& trace, const std::string& what) {
 }
 
 Case random_steps(int replicas, double mean_s, double std_s) {
-  Case one = drawn_case(replicas, mean_s, std_s);
-  one.workload.step_time.kind = StepTime::Kind::kLognormal;
-  one.workload.step_time.sigma = 0.5;
-  return one;
+  Case config = drawn_case(replicas, mean_s, std_s);
+  config.workload.step_time.kind = StepTime::Kind::kLognormal;
+  config.workload.step_time.sigma = 0.5;
+  return config;
 }
 
 TEST(MessageTimes, ReplayAndAnalyticGiveTheSameTables) {
@@ -76,32 +76,32 @@ TEST(MessageTimes, ExchangesInARowAndBucketsToo) {
 
 // Replica 2 is ready 9 s after 0 and 1, whose messages in the ring are held back with the barrier.
 TEST(Barrier, NothingTravelsBeforeAllAreReady) {
-  Case one = drawn_case(3, 20, 0);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = drawn_case(3, 20, 0);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   Trace trace = single_exchange("leaf-tree", 3, 3000);
   trace.measured_s = {{1, 1, 10}};
   for (const char* fidelity : {"flow", "analytic"}) {
-    one.network.fidelity = fidelity;
-    one.network.barrier = true;
-    EXPECT_DOUBLE_EQ(run_replay(one, trace).sync_time_s(), 4 * 20) << fidelity;
-    EXPECT_DOUBLE_EQ(run_replay(one, trace).row(1, 0).ready_s, 1) << fidelity;
+    config.network.fidelity = fidelity;
+    config.network.barrier = true;
+    EXPECT_DOUBLE_EQ(run_replay(config, trace).sync_time_s(), 4 * 20) << fidelity;
+    EXPECT_DOUBLE_EQ(run_replay(config, trace).row(1, 0).ready_s, 1) << fidelity;
   }
 }
 
 // A parent's link carries the vectors of two children in the time of two.
 TEST(MessageTimes, OnAStarTwoChildrenShareTheirParentsLink) {
-  Case one = drawn_case(3, 1, 0);
-  one.network.topology = star_spec(1e9, 1e9, 0);
-  one.network.fidelity = "flow";
-  EXPECT_NEAR(run_replay(one, single_exchange("heap-tree", 3, 1000)).sync_time_s(), 4, 0.04);
-  one.replicas = 2;
-  EXPECT_NEAR(run_replay(one, single_exchange("pair", 2, 1000)).sync_time_s(), 1, 0.01);
+  Case config = drawn_case(3, 1, 0);
+  config.network.topology = star_spec(1e9, 1e9, 0);
+  config.network.fidelity = "flow";
+  EXPECT_NEAR(run_replay(config, single_exchange("heap-tree", 3, 1000)).sync_time_s(), 4, 0.04);
+  config.replicas = 2;
+  EXPECT_NEAR(run_replay(config, single_exchange("pair", 2, 1000)).sync_time_s(), 1, 0.01);
 }
 
 TEST(FlowMesh, EveryPairHasTheWholeRateOfItsLink) {
   const double rate = 1e8, both_ways = rate / 8 * payload_share(1448) / (1 + ack_share(1448));
-  Case one = mesh_case(6, rate, 1e-4);
-  const Replayed replayed = run_replay(one, single_exchange("parameter-server", 6, 20000000));
+  Case config = mesh_case(6, rate, 1e-4);
+  const Replayed replayed = run_replay(config, single_exchange("parameter-server", 6, 20000000));
   const double one_way = rate / 8 * payload_share(1448);
   EXPECT_NEAR(replayed.sync_time_s(), 2 * (5e-5 + 20000000 / one_way), 2e-3) << "five at once as one";
   const Replayed pair = run_replay(mesh_case(2, rate, 1e-4), single_exchange("pair", 2, 20000000));

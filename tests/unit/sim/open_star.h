@@ -15,9 +15,9 @@ inline const double kLatency = kRtt / 2 + 8 * (kSegment + kHeaderBytes) / kRate;
 inline const double kBytesPerSecond = kRate / 8 * payload_share(kSegment);
 
 inline Case open_star(int replicas) {
-  Case one = star_case(replicas, kRate, kRtt);
-  one.network.tcp.segment = kSegment;
-  return one;
+  Case config = star_case(replicas, kRate, kRtt);
+  config.network.tcp.segment = kSegment;
+  return config;
 }
 
 }  // namespace longhaul

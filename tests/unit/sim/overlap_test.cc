@@ -17,9 +17,9 @@ constexpr double kRate = 1e8, kRtt = 0.03;
 constexpr int kSegment = 65483;
 
 Case open_star(int replicas) {
-  Case one = star_case(replicas, kRate, kRtt);
-  one.network.tcp.segment = kSegment;
-  return one;
+  Case config = star_case(replicas, kRate, kRtt);
+  config.network.tcp.segment = kSegment;
+  return config;
 }
 
 double bucket_s(const std::string& collective, int members, std::int64_t bytes) {
@@ -88,13 +88,13 @@ TEST(OverlapWithBackward, OnlyWhatIsLeftAfterTheStepIsIdle) {
 // Replica 2 takes ten seconds a step: the others wait for its first bucket, which it releases at 10 - 10 f (1
 // - 1/b).
 TEST(OverlapWithBackward, AStragglersBucketsComeLate) {
-  Case one = open_star(4);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = open_star(4);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
   Trace trace = overlapping("ring", 4, 4 * bucket, 0.1, 4);
   trace.measured_s = {{1, 1, 10, 1}};
   const double t = bucket_s("ring", 4, bucket);
-  const Replayed replayed = run_replay(one, trace);
+  const Replayed replayed = run_replay(config, trace);
   for (const int replica : {0, 2}) {
     EXPECT_DOUBLE_EQ(replayed.row(1, replica).ready_s, replica == 2 ? 10 : 1);
     EXPECT_DOUBLE_EQ(replayed.row(1, replica).start_s, 10);

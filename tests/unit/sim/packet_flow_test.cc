@@ -13,9 +13,9 @@
 namespace longhaul {
 namespace {
 
-double sync_time(Case one, const std::string& fidelity, const Trace& trace, int step = 1) {
-  one.network.fidelity = fidelity;
-  return run_replay(one, trace).sync_time_s(step);
+double sync_time(Case config, const std::string& fidelity, const Trace& trace, int step = 1) {
+  config.network.fidelity = fidelity;
+  return run_replay(config, trace).sync_time_s(step);
 }
 
 // `message` bytes in each message of the collective.
@@ -26,9 +26,9 @@ Trace with_messages(const std::string& collective, int replicas, double message)
 
 void compare(const std::string& collective, int replicas, double products) {
   const double rate = 1e8, rtt_s = 0.05, message = products * rate / 8 * rtt_s;
-  const Case one = star_case(replicas, rate, rtt_s);
+  const Case config = star_case(replicas, rate, rtt_s);
   const Trace trace = with_messages(collective, replicas, message);
-  const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
+  const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
   const std::int64_t bytes = static_cast<std::int64_t>(message) * (collective == "ring" ? replicas : 1);
   const double naive = find_collective(collective)
                            .idle_star_s({replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
@@ -63,11 +63,11 @@ TEST(PacketAndFlow, AgreeOnARingOfFiftyProducts) {
 // Faster down than up, as homes are: in both directions at once the way up is what counts.
 TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
   const double up = 2e7, down = 2e8, rtt_s = 0.028;
-  Case one = star_case(2, up, rtt_s);
-  one.network.topology = star_spec(up, down, rtt_s);
+  Case config = star_case(2, up, rtt_s);
+  config.network.topology = star_spec(up, down, rtt_s);
   for (const double products : {2., 20.}) {
     const Trace trace = with_messages("pair", 2, products * up / 8 * rtt_s);
-    const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
+    const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
     std::printf("pair of homes, %3.0f bandwidth-delay products: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
                 products, packet, flow, 100 * (flow / packet - 1));
     EXPECT_NEAR(flow / packet, 1, 0.1);
@@ -77,13 +77,13 @@ TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
 // A window is what may leave at once, not a rate: chunks below it leave at the link's rate, half of the
 // path's product being the window. The kernel took 2.94 s, then 2.11 s for the ring of 8.
 void compare_window(int replicas, double chunk) {
-  Case one = star_case(replicas, 5e7, 0.2);
-  one.workload.step_time.seconds = 0.01;
-  one.network.tcp.window = 600000;
+  Case config = star_case(replicas, 5e7, 0.2);
+  config.workload.step_time.seconds = 0.01;
+  config.network.tcp.window = 600000;
   const Trace trace = single_exchange("ring", replicas, static_cast<std::int64_t>(replicas * chunk), 2);
-  const Replayed flow = run_replay(one, trace);
-  one.network.fidelity = "packet";
-  const Replayed packet = run_replay(one, trace);
+  const Replayed flow = run_replay(config, trace);
+  config.network.fidelity = "packet";
+  const Replayed packet = run_replay(config, trace);
   for (const int step : {1, 2}) {
     const double ratio = flow.sync_time_s(step) / packet.sync_time_s(step);
     std::printf(
@@ -106,13 +106,13 @@ TEST(PacketAndFlow, AgreeOnRingsWhoseWindowDoesNotCoverThePath) {
 TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
   constexpr int kWindows = 8;
   const double rate = 5e7, rtt_s = 0.02, window = 10 * 1448;
-  Case one = star_case(2, rate, rtt_s);
-  one.network.tcp.window = window;
+  Case config = star_case(2, rate, rtt_s);
+  config.network.tcp.window = window;
   const Trace trace = with_messages("pair", 2, kWindows * window);
   const double segment_s = 8 * 1538 / rate, round_s = rtt_s + 2 * segment_s;  // over two links
   const double closed_s = (kWindows - 1) * round_s + 10 * segment_s + rtt_s / 2 + segment_s;
   for (const std::string fidelity : {"packet", "flow"}) {
-    const double taken_s = sync_time(one, fidelity, trace);
+    const double taken_s = sync_time(config, fidelity, trace);
     std::printf("window of ten segments, %d windows: %s %.4f s, by hand %.4f s\n", kWindows, fidelity.c_str(),
                 taken_s, closed_s);
     EXPECT_NEAR(taken_s / closed_s, 1, 0.03) << fidelity;
@@ -128,17 +128,17 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
 void compare_fifo(const std::string& collective, int replicas, double products, double queue_size,
                   bool judges_again = true, double window = 0) {
   const double rate = 1e8, rtt_s = 0.02;
-  Case one = star_case(replicas, rate, rtt_s);
-  one.workload.step_time.seconds = 0.01;
-  one.network.tcp.queue = "fifo";
-  one.network.tcp.accept_error = window == 0;
-  one.network.tcp.queue_products = queue_size;
-  if (window > 0) one.network.tcp.window = window;
+  Case config = star_case(replicas, rate, rtt_s);
+  config.workload.step_time.seconds = 0.01;
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.accept_error = window == 0;
+  config.network.tcp.queue_products = queue_size;
+  if (window > 0) config.network.tcp.window = window;
   const double message = products * rate / 8 * rtt_s * (collective == "ring" ? replicas : 1);
   const Trace trace = single_exchange(collective, replicas, static_cast<std::int64_t>(message), 2);
-  const Replayed flow = run_replay(one, trace);
-  one.network.fidelity = "packet";
-  const Replayed packet = run_replay(one, trace);
+  const Replayed flow = run_replay(config, trace);
+  config.network.fidelity = "packet";
+  const Replayed packet = run_replay(config, trace);
   for (const int step : {1, 2}) {
     const double ratio = flow.sync_time_s(step) / packet.sync_time_s(step);
     std::printf("fifo of %.2f products, %-5s of %d, exchange %d: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
@@ -173,10 +173,10 @@ TEST(PacketAndFlow, AgreeOnATreeBeforeAFifoOfOneProduct) {
 // The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly
 // cold, and neither as fast as with an open window.
 TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
-  const Case one = star_case(2, 1e8, 0.05);
+  const Case config = star_case(2, 1e8, 0.05);
   const double bytes = 5 * 1e8 / 8 * 0.05;
   const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
-  const double flow = sync_time(one, "flow", trace, 2), packet = sync_time(one, "packet", trace, 2);
+  const double flow = sync_time(config, "flow", trace, 2), packet = sync_time(config, "packet", trace, 2);
   EXPECT_NEAR(flow / packet, 1, 0.1);
   EXPECT_GT(packet, 0.025 + bytes / 1.25e7 / payload_share(1448) + 0.05)
       << "more than one round trip of start-up";
@@ -185,12 +185,12 @@ TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
 // A host that keeps its window: latency and bytes over rate in both fidelities, whatever it idled.
 TEST(PacketAndFlow, AgreeThatAConnectionStaysWarmWithoutSlowStartAfterIdle) {
   for (const std::string control : {"cubic", "reno"}) {
-    Case one = star_case(2, 1e8, 0.05);
-    one.network.tcp.congestion_control = control;
-    one.network.tcp.slow_start_after_idle = false;
+    Case config = star_case(2, 1e8, 0.05);
+    config.network.tcp.congestion_control = control;
+    config.network.tcp.slow_start_after_idle = false;
     const double bytes = 5 * 1e8 / 8 * 0.05;
     const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
-    const double flow = sync_time(one, "flow", trace, 2), packet = sync_time(one, "packet", trace, 2);
+    const double flow = sync_time(config, "flow", trace, 2), packet = sync_time(config, "packet", trace, 2);
     const double acks = 1 + 90. / (2 * 1538);
     const double expected = 0.025 + bytes / 1.25e7 / payload_share(1448) * acks;
     EXPECT_NEAR(packet / expected, 1, 0.03) << control;
@@ -201,15 +201,15 @@ TEST(PacketAndFlow, AgreeThatAConnectionStaysWarmWithoutSlowStartAfterIdle) {
 // Unequal starts keep whole chunks in slow start; slices, which follow each other without a pause, and hosts
 // that keep their windows do not. Both fidelities say so.
 TEST(PacketAndFlow, AgreeOnASlicedRingOfUnequalStarts) {
-  Case one = star_case(4, 5e7, 0.1);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = star_case(4, 5e7, 0.1);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   Trace trace = single_exchange("ring", 4, 4 * 500000, 2);
   trace.measured_s = {{1, 1, 1, 1}, {1, 1, 2, 1}};
   for (const std::int64_t slice : {std::int64_t{0}, std::int64_t{65536}})
     for (const bool restarts : {true, false}) {
-      if (slice > 0) one.network.slice = {SliceSpec::Kind::kBytes, slice};
-      one.network.tcp.slow_start_after_idle = restarts;
-      const double flow = sync_time(one, "flow", trace, 2), packet = sync_time(one, "packet", trace, 2);
+      if (slice > 0) config.network.slice = {SliceSpec::Kind::kBytes, slice};
+      config.network.tcp.slow_start_after_idle = restarts;
+      const double flow = sync_time(config, "flow", trace, 2), packet = sync_time(config, "packet", trace, 2);
       std::printf(
           "ring of 4, one late, slices of %lld, slow start after idle %d: packet %.3f s, flow %.3f s\n",
           static_cast<long long>(slice), restarts, packet, flow);
@@ -218,28 +218,28 @@ TEST(PacketAndFlow, AgreeOnASlicedRingOfUnequalStarts) {
 }
 
 TEST(Packet, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
-  Case one = regions_case("gcp-2025", {{"london", 1}, {"japan", 1}});  // 76 Mb/s, 214 ms
+  Case config = regions_case("gcp-2025", {{"london", 1}, {"japan", 1}});  // 76 Mb/s, 214 ms
   const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(5 * 76e6 / 8));
-  const double flow = sync_time(one, "flow", trace), packet = sync_time(one, "packet", trace);
+  const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
   EXPECT_NEAR(packet, 5, 1.5);
   EXPECT_NEAR(flow / packet, 1, 0.1);
 }
 
 TEST(Packet, CountsTheSameBytesOnEveryLinkAsFlow) {
-  Case one = star_case(2, 1e8, 0.02);
+  Case config = star_case(2, 1e8, 0.02);
   const Trace trace = single_exchange("pair", 2, 1448 * 100);
-  one.network.fidelity = "packet";
-  EXPECT_NE(run_replay(one, trace).files.at("links.csv").find("replica1-core,forward,153800,"),
+  config.network.fidelity = "packet";
+  EXPECT_NE(run_replay(config, trace).files.at("links.csv").find("replica1-core,forward,153800,"),
             std::string::npos);
 }
 
 // Without losses nothing is sent twice: a ring of two over eight connections, 50 segments on each, three
 // times. Where a fair queue lets a connection's packets overtake each other there are more bytes than that.
 TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
-  Case one = star_case(2, 1e8, 0.02);
-  one.network.fidelity = "packet";
-  one.network.tcp.connections = 8;
-  const Replayed replayed = run_replay(one, single_exchange("ring", 2, 2 * 8 * 50 * 1448, 3));
+  Case config = star_case(2, 1e8, 0.02);
+  config.network.fidelity = "packet";
+  config.network.tcp.connections = 8;
+  const Replayed replayed = run_replay(config, single_exchange("ring", 2, 2 * 8 * 50 * 1448, 3));
   const std::int64_t bytes = std::int64_t{3} * 2 * 8 * 50 * 1538;  // a ring of two sends each half twice
   EXPECT_NE(replayed.files.at("links.csv").find("replica0-core,forward," + std::to_string(bytes) + ","),
             std::string::npos)
@@ -247,24 +247,24 @@ TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
 }
 
 TEST(Packet, LosesPacketsByTheSeed) {
-  Case one = star_case(2, 1e8, 0.02);
-  one.network.tcp.loss = 1e-3;
+  Case config = star_case(2, 1e8, 0.02);
+  config.network.tcp.loss = 1e-3;
   const Trace trace = single_exchange("pair", 2, 3000000);
   const double clean = sync_time(star_case(2, 1e8, 0.02), "packet", trace);
-  one.seed = 1;
-  const double first = sync_time(one, "packet", trace), again = sync_time(one, "packet", trace);
-  one.seed = 2;
-  const double other = sync_time(one, "packet", trace);
+  config.seed = 1;
+  const double first = sync_time(config, "packet", trace), again = sync_time(config, "packet", trace);
+  config.seed = 2;
+  const double other = sync_time(config, "packet", trace);
   EXPECT_EQ(first, again);
   EXPECT_NE(first, other);
   EXPECT_GT(first, clean);
 }
 
 TEST(Packet, ReportsAStalledConnectionAndNoTime) {
-  Case one = star_case(2, 1e8, 0.02);
-  one.network.tcp.loss = 0.5;
+  Case config = star_case(2, 1e8, 0.02);
+  config.network.tcp.loss = 0.5;
   try {
-    sync_time(one, "packet", single_exchange("pair", 2, 30000000));
+    sync_time(config, "packet", single_exchange("pair", 2, 30000000));
     FAIL();
   } catch (const RunError& error) {
     EXPECT_NE(std::string(error.what()).find("stalled: the connection replica"), std::string::npos)
@@ -273,20 +273,20 @@ TEST(Packet, ReportsAStalledConnectionAndNoTime) {
 }
 
 TEST(Packet, RefusesMoreBytesThanNs3CanCount) {
-  Case one = star_case(2, 1e10, 0.02);
-  EXPECT_THROW(sync_time(one, "packet", single_exchange("pair", 2, 5000000000)), RunError);
+  Case config = star_case(2, 1e10, 0.02);
+  EXPECT_THROW(sync_time(config, "packet", single_exchange("pair", 2, 5000000000)), RunError);
 }
 
 TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
   const Trace trace = single_exchange("ring", 3, 300000);
   for (const std::string queue : {"host", "fq_codel", "fifo"})
     for (const std::string control : {"cubic", "reno"}) {
-      Case one = star_case(3, 1e8, 0.02);
-      one.network.tcp.queue = queue;
-      one.network.tcp.congestion_control = control;
-      one.network.tcp.connections = 3;
-      one.network.tcp.ecn = queue == "fq_codel";
-      EXPECT_GT(sync_time(one, "packet", trace), 0.04) << queue << ' ' << control;
+      Case config = star_case(3, 1e8, 0.02);
+      config.network.tcp.queue = queue;
+      config.network.tcp.congestion_control = control;
+      config.network.tcp.connections = 3;
+      config.network.tcp.ecn = queue == "fq_codel";
+      EXPECT_GT(sync_time(config, "packet", trace), 0.04) << queue << ' ' << control;
     }
 }
 
@@ -294,13 +294,13 @@ TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
 // more. After a second of idling it begins at the rate that it knew.
 TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
   const double rate = 1e8, rtt_s = 0.05;
-  Case one = star_case(2, rate, rtt_s);
-  one.network.fidelity = "packet";
-  one.network.tcp.congestion_control = "bbr";
-  one.workload.step_time.seconds = 1;
+  Case config = star_case(2, rate, rtt_s);
+  config.network.fidelity = "packet";
+  config.network.tcp.congestion_control = "bbr";
+  config.workload.step_time.seconds = 1;
   const auto bytes = static_cast<std::int64_t>(20 * rate / 8 * rtt_s);
   const double bound_s = rtt_s / 2 + static_cast<double>(bytes) / (rate / 8 * payload_share(1448));
-  const Replayed replayed = run_replay(one, single_exchange("pair", 2, bytes, 2));
+  const Replayed replayed = run_replay(config, single_exchange("pair", 2, bytes, 2));
   std::printf("BBR, 20 products: %.4f s, after 1 s %.4f s, at least %.4f s\n", replayed.sync_time_s(1),
               replayed.sync_time_s(2), bound_s);
   for (const int step : {1, 2}) {
@@ -312,18 +312,18 @@ TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
 
 // The same FIFO, at the trunk alone: four pairs that share it lose packets that fair queueing keeps.
 TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
-  Case one = star_case(2, 1e8, 0.05);
-  one.replicas = 4;
-  one.network.topology = hierarchical_spec({{"here", 2}, {"there", 2}}, access_section(1e9, 1e9, 0.004),
-                                           access_section(1e8, 1e8, 0.05));
-  one.network.fidelity = "packet";
-  one.network.tcp.queue_products = 0.25;
+  Case config = star_case(2, 1e8, 0.05);
+  config.replicas = 4;
+  config.network.topology = hierarchical_spec({{"here", 2}, {"there", 2}}, access_section(1e9, 1e9, 0.004),
+                                              access_section(1e8, 1e8, 0.05));
+  config.network.fidelity = "packet";
+  config.network.tcp.queue_products = 0.25;
   const Trace trace = single_exchange("ring", 4, 8000000);
-  const double fair_s = sync_time(one, "packet", trace);
-  one.network.tcp.trunk_queue = "fifo";
-  const double trunk_s = sync_time(one, "packet", trace);
-  one.network.tcp.queue = "fifo";
-  const double all_s = sync_time(one, "packet", trace);
+  const double fair_s = sync_time(config, "packet", trace);
+  config.network.tcp.trunk_queue = "fifo";
+  const double trunk_s = sync_time(config, "packet", trace);
+  config.network.tcp.queue = "fifo";
+  const double all_s = sync_time(config, "packet", trace);
   EXPECT_GT(trunk_s, 1.02 * fair_s);
   EXPECT_NE(trunk_s, all_s) << "hosts keep fair queueing";
 }

@@ -20,23 +20,23 @@ Trace stages_of(PipelineSchedule schedule, int chunks, int steps) {
 
 // Forward and backward of a micro-batch take 1 s on a worker; a message has 1 MB.
 Case stages_case(double rate, double rtt_s, int steps, const char* fidelity = "flow") {
-  Case one = star_case(2, rate, rtt_s);
-  one.network.fidelity = fidelity;
-  one.pipeline.stages = 4;
-  one.workload.steps = steps;
-  one.workload.step_time.seconds = 8 * 4;
-  return one;
+  Case config = star_case(2, rate, rtt_s);
+  config.network.fidelity = fidelity;
+  config.pipeline.stages = 4;
+  config.workload.steps = steps;
+  config.workload.step_time.seconds = 8 * 4;
+  return config;
 }
 
-double step_s(const Case& one, const Trace& trace) {
-  return run_replay(one, trace).report["simulated_s"].get<double>() / trace.context.steps;
+double step_s(const Case& config, const Trace& trace) {
+  return run_replay(config, trace).report["simulated_s"].get<double>() / trace.context.steps;
 }
 
 TEST(PipelineFlow, OnAnIdleFastNetworkTheStepIsTheTextbooks) {
-  const Case one = stages_case(1e12, 1e-5, 3);
-  EXPECT_NEAR(step_s(one, stages_of(PipelineSchedule::kGpipe, 1, 3)), 8 + 3, 0.01 * 11);
-  EXPECT_NEAR(step_s(one, stages_of(PipelineSchedule::k1f1b, 1, 3)), 8 + 3, 0.01 * 11);
-  EXPECT_NEAR(step_s(one, stages_of(PipelineSchedule::kInterleaved, 2, 3)), 8 + 3. / 2, 0.01 * 9.5);
+  const Case config = stages_case(1e12, 1e-5, 3);
+  EXPECT_NEAR(step_s(config, stages_of(PipelineSchedule::kGpipe, 1, 3)), 8 + 3, 0.01 * 11);
+  EXPECT_NEAR(step_s(config, stages_of(PipelineSchedule::k1f1b, 1, 3)), 8 + 3, 0.01 * 11);
+  EXPECT_NEAR(step_s(config, stages_of(PipelineSchedule::kInterleaved, 2, 3)), 8 + 3. / 2, 0.01 * 9.5);
 }
 
 // 1 MB over 100 Mb/s with 40 ms round trip: both fidelities wait for windows and links alike, within 5 %.

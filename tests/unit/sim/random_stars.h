@@ -61,8 +61,9 @@ inline std::vector<double> arrivals_s(const RandomStars& stars, FlowNetwork::Sol
   const SimulationScope scope;
   for (std::size_t i = 0; i < arrived.size(); ++i)
     after(stars.transfers[i].begin_s, [&, i] {
-      const RandomTransfer& one = stars.transfers[i];
-      network.send({one.source, one.target, one.bytes}, [&arrived, i] { arrived[i] = now_s(); });
+      const RandomTransfer& random_transfer = stars.transfers[i];
+      network.send({random_transfer.source, random_transfer.target, random_transfer.bytes},
+                   [&arrived, i] { arrived[i] = now_s(); });
     });
   ns3::Simulator::Run();
   return arrived;

@@ -24,23 +24,24 @@ constexpr double kInside = 0.0005, kBetween = 0.04;  // one way, s
 constexpr std::int64_t kChunk = 100;                 // bytes: a first window holds 144
 
 Case two_far_sites(int at_each, RankOrderSpec order) {
-  Case one = star_case(2 * at_each, 0, 0);
-  one.network.topology =
+  Case config = star_case(2 * at_each, 0, 0);
+  config.network.topology =
       hierarchical_spec({{"a", at_each}, {"b", at_each}}, access_section(100e9, 100e9, 2 * kInside),
                         access_section(100e9, 100e9, 2 * kBetween));
-  one.network.rank_order = std::move(order);
-  return one;
+  config.network.rank_order = std::move(order);
+  return config;
 }
 
 struct SyncTimes {
   double mean = 0, last = 0;
 };
 
-SyncTimes ring_times(const Case& one) {
-  const Replayed replayed = run_replay(one, single_exchange("ring", one.replicas, one.replicas * kChunk));
+SyncTimes ring_times(const Case& config) {
+  const Replayed replayed =
+      run_replay(config, single_exchange("ring", config.replicas, config.replicas * kChunk));
   SyncTimes times;
   for (const ExchangeRecord& row : replayed.exchanges)
-    times.mean += (row.done_s - row.start_s) / one.replicas;
+    times.mean += (row.done_s - row.start_s) / config.replicas;
   times.last = replayed.sync_time_s();
   return times;
 }
@@ -64,13 +65,13 @@ TEST_P(RingBetweenTwoSites, InRoundRobinCrossesAtEveryHop) {
 // As many hops between the sites as neighbours in the permutation differ in their site.
 TEST_P(RingBetweenTwoSites, InARandomOrderCrossesWhereNeighboursDiffer) {
   const int n = 2 * GetParam();
-  const Case one = two_far_sites(GetParam(), {RankOrderSpec::Kind::kRandom, {}});
-  const std::vector<int> site_of = build_topology(one).site_of();
+  const Case config = two_far_sites(GetParam(), {RankOrderSpec::Kind::kRandom, {}});
+  const std::vector<int> site_of = build_topology(config).site_of();
   int crossings = 0;
   for (std::size_t i = 0; i < site_of.size(); ++i)
     crossings += site_of[i] != site_of[(i + 1) % site_of.size()];
   EXPECT_GT(crossings, n == 6 ? 1 : 2) << "else it would be blocks";
-  EXPECT_NEAR(ring_times(one).mean, 2. * (n - 1) / n * (crossings * kBetween + (n - crossings) * kInside),
+  EXPECT_NEAR(ring_times(config).mean, 2. * (n - 1) / n * (crossings * kBetween + (n - crossings) * kInside),
               1e-3 * kBetween * n);
 }
 

@@ -22,9 +22,9 @@ Trace with_straggler(Trace trace, int slow) {
 }
 
 Case measured_star(int replicas) {
-  Case one = star_case(replicas, 1e9, 0.01);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
-  return one;
+  Case config = star_case(replicas, 1e9, 0.01);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  return config;
 }
 
 Trace fixed_pairs(int steps, std::vector<std::vector<int>> pairs) {
@@ -58,16 +58,16 @@ TEST(Replay, OneMachineWithTheWholeBatchTakesSoManyTimesAsLong) {
   Trace trace;
   trace.context = {1, 4, 3, 1000};
   trace.plan.takes_whole_batch = true;
-  Case one = star_case(4, 1e9, 0.01);
-  one.workload.step_time = {StepTime::Kind::kConstant, 0.5};
-  EXPECT_DOUBLE_EQ(run_replay(one, trace).report["simulated_s"].get<double>(), 3 * 4 * 0.5);
+  Case config = star_case(4, 1e9, 0.01);
+  config.workload.step_time = {StepTime::Kind::kConstant, 0.5};
+  EXPECT_DOUBLE_EQ(run_replay(config, trace).report["simulated_s"].get<double>(), 3 * 4 * 0.5);
   trace.plan.is_as_fast_as_all = true;
-  EXPECT_DOUBLE_EQ(run_replay(one, trace).report["simulated_s"].get<double>(), 3 * 0.5);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  EXPECT_DOUBLE_EQ(run_replay(config, trace).report["simulated_s"].get<double>(), 3 * 0.5);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   trace.measured_s = {{2}, {4}, {6}};
-  EXPECT_DOUBLE_EQ(run_replay(one, trace).report["simulated_s"].get<double>(), 12 / 4.);
+  EXPECT_DOUBLE_EQ(run_replay(config, trace).report["simulated_s"].get<double>(), 12 / 4.);
   trace.plan.is_as_fast_as_all = false;
-  EXPECT_DOUBLE_EQ(run_replay(one, trace).report["simulated_s"].get<double>(), 12);
+  EXPECT_DOUBLE_EQ(run_replay(config, trace).report["simulated_s"].get<double>(), 12);
 }
 
 TEST(Replay, AnAllReduceWaitsForEverybody) {
@@ -129,18 +129,19 @@ TEST(Replay, ExchangesOfAStepFollowEachOther) {
   const Replayed replayed = run_replay(star_case(2, 1e8, 1e-4), trace);
   const double seconds = 2 * 10e6 * 8 / (1e8 * 1448 / 1538);  // there and back
   for (const int replica : {0, 1}) {
-    const ExchangeRecord &one = replayed.row(1, replica), &two = replayed.row(1, replica, "second");
-    EXPECT_DOUBLE_EQ(two.ready_s, one.done_s);
-    EXPECT_DOUBLE_EQ(one.ready_s, 1);
+    const ExchangeRecord &exchange_record = replayed.row(1, replica),
+                         &two = replayed.row(1, replica, "second");
+    EXPECT_DOUBLE_EQ(two.ready_s, exchange_record.done_s);
+    EXPECT_DOUBLE_EQ(exchange_record.ready_s, 1);
   }
   EXPECT_NEAR(replayed.row(1, 1).done_s, 1 + seconds, 0.01);
   EXPECT_NEAR(replayed.row(1, 1, "second").done_s, 1 + 3 * seconds, 0.02);
 }
 
 TEST(Replay, RowsAreInTheOrderOfStepRuleReplica) {
-  Case one = star_case(4, 1e8, 0.05);
-  one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
-  const Replayed replayed = run_replay(one, single_exchange("pair", 4, 100000, 20));
+  Case config = star_case(4, 1e8, 0.05);
+  config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
+  const Replayed replayed = run_replay(config, single_exchange("pair", 4, 100000, 20));
   ASSERT_EQ(replayed.exchanges.size(), 80u);
   for (std::size_t i = 0; i < 80; ++i) {
     EXPECT_EQ(replayed.exchanges[i].step, static_cast<int>(i / 4) + 1);
@@ -150,14 +151,14 @@ TEST(Replay, RowsAreInTheOrderOfStepRuleReplica) {
 
 TEST(Replay, GivesTheSameBytesTwiceAndOthersWithAnotherSeed) {
   for (const std::string fidelity : {"flow", "packet"}) {
-    Case one = star_case(4, 1e8, 0.02);
-    one.network.fidelity = fidelity;
-    one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
+    Case config = star_case(4, 1e8, 0.02);
+    config.network.fidelity = fidelity;
+    config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
     Trace trace = single_exchange("pair", 4, 200000, 5);
-    const auto first = run_replay(one, trace).files, second = run_replay(one, trace).files;
+    const auto first = run_replay(config, trace).files, second = run_replay(config, trace).files;
     EXPECT_EQ(first, second) << fidelity;
     trace.context.seed = 2;
-    EXPECT_NE(run_replay(one, trace).files.at("exchanges.csv"), first.at("exchanges.csv"));
+    EXPECT_NE(run_replay(config, trace).files.at("exchanges.csv"), first.at("exchanges.csv"));
   }
 }
 
@@ -185,11 +186,11 @@ TEST(Replay, StepsHoldEveryClockOfASmallRun) {
 
 // Without an exchange a clock is the sum of the draws; a factor scales one replica's and moves no other.
 TEST(Replay, AStepTimeFactorSlowsOneReplicaAlone) {
-  Case one = star_case(3, 1e8, 0.05);
-  one.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
+  Case config = star_case(3, 1e8, 0.05);
+  config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};
   const Trace trace = make_trace({{rule_of("ring", 100)}}, {1, 3, 10, 1000});
   const auto clocks = [&] {
-    std::istringstream lines(run_replay(one, trace).files.at("replicas.csv"));
+    std::istringstream lines(run_replay(config, trace).files.at("replicas.csv"));
     std::vector<double> clocks;
     std::string line;
     std::getline(lines, line);
@@ -197,7 +198,7 @@ TEST(Replay, AStepTimeFactorSlowsOneReplicaAlone) {
     return clocks;
   };
   const std::vector<double> plain = clocks();
-  one.workload.step_time_factors = {1, 2.5, 1};
+  config.workload.step_time_factors = {1, 2.5, 1};
   const std::vector<double> slowed = clocks();
   ASSERT_EQ(plain.size(), 3u);
   EXPECT_EQ(slowed[0], plain[0]);
@@ -214,9 +215,9 @@ TEST(Replay, ATraceOfAnotherCaseIsWrongInput) {
 }
 
 TEST(ExchangeRun, SaysWhoWaitsForWhom) {
-  const Case one = star_case(3, 1e8, 0.05);
-  const Topology topology = build_topology(one);
-  FlowNetwork network(one.network.tcp, topology);
+  const Case config = star_case(3, 1e8, 0.05);
+  const Topology topology = build_topology(config);
+  FlowNetwork network(config.network.tcp, topology);
   const OperationRule rule = rule_of("ring");
   const ExchangeContext context{simulator_clock(), network};
   ExchangeRun run(context, rule, 0, 7, {0, 1, 2}, 300, [](int) {});

@@ -6,9 +6,9 @@
 
 namespace longhaul {
 
-inline Replayed run_replay(const Case& one, const Trace& trace,
+inline Replayed run_replay(const Case& config, const Trace& trace,
                            const NetworkMaker& network_of = make_network) {
-  return run_with([&](auto&&... arguments) { return simulated_replay(arguments..., network_of); }, one,
+  return run_with([&](auto&&... arguments) { return simulated_replay(arguments..., network_of); }, config,
                   trace);
 }
 

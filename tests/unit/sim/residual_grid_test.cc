@@ -21,8 +21,9 @@ const std::vector<ReferenceCase>& kept_cases() {
 
 Spread flow_on_judged(const std::set<std::string>& sets) {
   std::vector<ReferenceCase> judged;
-  for (const ReferenceCase& one : kept_cases())
-    if (one.one.is_judge() && sets.count(one.one.set)) judged.push_back(one);
+  for (const ReferenceCase& reference_case : kept_cases())
+    if (reference_case.grid_case.is_judge() && sets.count(reference_case.grid_case.set))
+      judged.push_back(reference_case);
   std::vector<double> residuals;
   for (const Entry& entry : entries_of(judged)) residuals.push_back(entry.flow());
   const Spread spread = spread_of(residuals);
@@ -56,11 +57,12 @@ TEST(ResidualGrid, WindowsThatDoNotCoverThePathStayBelowTheirLines) {
   EXPECT_LE(spread.p95, 0.05);
 }
 
-bool is_accepted(const GridCase& one) {
+bool is_accepted(const GridCase& grid_case) {
   try {
-    const int peers = one.is_collective() ? peers_at_once(find_collective(one.kind), one.replicas) : 1;
-    check_fifo_for_flow(tcp_of(one), topology_of(one), peers);
-    return one.queue == "fifo";
+    const int peers =
+        grid_case.is_collective() ? peers_at_once(find_collective(grid_case.kind), grid_case.replicas) : 1;
+    check_fifo_for_flow(tcp_of(grid_case), topology_of(grid_case), peers);
+    return grid_case.queue == "fifo";
   } catch (const InputError&) {
     return false;
   }
@@ -69,10 +71,10 @@ bool is_accepted(const GridCase& one) {
 // What check_fifo_for_flow() refuses is beyond the line, what it accepts within.
 TEST(ResidualGrid, FifosThatFlowAcceptsStayBelowTwentyPerCent) {
   std::vector<double> accepted, refused;
-  for (const ReferenceCase& one : kept_cases())
-    if (one.one.is_judge() && one.one.queue == "fifo")
-      for (const Entry& entry : entries_of({one}))
-        (is_accepted(one.one) ? accepted : refused).push_back(entry.flow());
+  for (const ReferenceCase& reference_case : kept_cases())
+    if (reference_case.grid_case.is_judge() && reference_case.grid_case.queue == "fifo")
+      for (const Entry& entry : entries_of({reference_case}))
+        (is_accepted(reference_case.grid_case) ? accepted : refused).push_back(entry.flow());
   const Spread within = spread_of(accepted), beyond = spread_of(refused);
   std::printf("accepted: %zu exchanges, median %.1f %%, 95th %.1f %%; refused: %zu, %.1f %%, %.1f %%\n",
               within.count, 100 * within.median, 100 * within.p95, beyond.count, 100 * beyond.median,
@@ -85,9 +87,11 @@ TEST(ResidualGrid, FifosThatFlowAcceptsStayBelowTwentyPerCent) {
 // Drawn and run in packets after check_fifo_for_flow() got its form: all of it judges.
 TEST(ResidualGrid, FifosDrawnToJudgeStayBelowTwentyPerCent) {
   std::vector<double> accepted;
-  for (const ReferenceCase& one : kept_cases())
-    if ((one.one.set == "fifo-judge-2" || one.one.set == "window-fifo-judge-2") && is_accepted(one.one))
-      for (const Entry& entry : entries_of({one})) accepted.push_back(entry.flow());
+  for (const ReferenceCase& reference_case : kept_cases())
+    if ((reference_case.grid_case.set == "fifo-judge-2" ||
+         reference_case.grid_case.set == "window-fifo-judge-2") &&
+        is_accepted(reference_case.grid_case))
+      for (const Entry& entry : entries_of({reference_case})) accepted.push_back(entry.flow());
   const Spread spread = spread_of(accepted);
   std::printf("%zu exchanges: median %.1f %%, 95th %.1f %%, largest %.1f %%\n", spread.count,
               100 * spread.median, 100 * spread.p95, 100 * spread.largest);
@@ -108,7 +112,7 @@ TEST(ResidualGrid, SpreadIsThatOfSizesAndTheMeanHasItsSign) {
 template <typename Value>
 void expect_balanced(const std::vector<GridCase>& cases, std::size_t levels, Value GridCase::*axis) {
   std::map<Value, int> counts[2];
-  for (const GridCase& one : cases) ++counts[one.is_judge()][one.*axis];
+  for (const GridCase& grid_case : cases) ++counts[grid_case.is_judge()][grid_case.*axis];
   for (const auto& half : counts) EXPECT_EQ(half.size(), levels);
   for (const auto& [level, count] : counts[0])
     EXPECT_NEAR(count + counts[1][level], static_cast<double>(cases.size()) / static_cast<double>(levels), 1);
@@ -126,32 +130,32 @@ TEST(ResidualGrid, EveryLevelOfEveryAxisIsInBothHalves) {
 
 TEST(ResidualGrid, SizesStayWithinTheGridAndTheirPayload) {
   for (const std::string& set : set_names())
-    for (const GridCase& one : draw_set(set)) {
-      EXPECT_GE(one.windows() > 0 ? 4.001 * one.windows() : one.products, 1);
-      EXPECT_LE(one.products, 200);
-      EXPECT_LE(one.payload(), 500000000);
-      EXPECT_GE(one.replicas, 2);
-      EXPECT_LE(one.replicas, 8);
+    for (const GridCase& grid_case : draw_set(set)) {
+      EXPECT_GE(grid_case.windows() > 0 ? 4.001 * grid_case.windows() : grid_case.products, 1);
+      EXPECT_LE(grid_case.products, 200);
+      EXPECT_LE(grid_case.payload(), 500000000);
+      EXPECT_GE(grid_case.replicas, 2);
+      EXPECT_LE(grid_case.replicas, 8);
     }
 }
 
 // A row of a reference file is its case again.
 TEST(ResidualGrid, CasesSurviveTheirRow) {
   for (const std::string& set : set_names())
-    for (const GridCase& one : draw_set(set))
-      EXPECT_EQ(cells_of(grid_case_from(cells_of(one))), cells_of(one));
+    for (const GridCase& grid_case : draw_set(set))
+      EXPECT_EQ(cells_of(grid_case_from(cells_of(grid_case))), cells_of(grid_case));
 }
 
 // Two sites, three pairs, 120 ms, 1 : 4: the round trips are 120, 60 and 30 ms.
 TEST(ResidualGrid, RoundTripsAcrossATrunkFallGeometrically) {
-  GridCase one;
-  one.kind = "pair";
-  one.replicas = 6;
-  one.up = one.down = 1e9;
-  one.trunk = 1e8;
-  one.rtt_s = 0.12;
-  one.rtt_ratio = 4;
-  const Topology topology = topology_of(one);
+  GridCase grid_case;
+  grid_case.kind = "pair";
+  grid_case.replicas = 6;
+  grid_case.up = grid_case.down = 1e9;
+  grid_case.trunk = 1e8;
+  grid_case.rtt_s = 0.12;
+  grid_case.rtt_ratio = 4;
+  const Topology topology = topology_of(grid_case);
   EXPECT_NEAR(topology.rtt_s(0, 3), 0.12, 1e-12);
   EXPECT_NEAR(topology.rtt_s(1, 4), 0.06, 1e-12);
   EXPECT_NEAR(topology.rtt_s(2, 5), 0.03, 1e-12);

@@ -16,14 +16,14 @@ struct Sliced {
 };
 
 // `segments` of each slice of a unit.
-Sliced sliced(const std::string& name, int members, int slices, int segments, Case one) {
+Sliced sliced(const std::string& name, int members, int slices, int segments, Case config) {
   const Collective& collective = find_collective(name);
   const std::int64_t slice = std::int64_t{kSegment} * segments;
   const bool has_parts = collective.unit_bytes({members, members, 1, {}}) == 1;
   const std::int64_t bytes = slice * slices * (has_parts ? members : 1);
-  one.network.slice = {SliceSpec::Kind::kBytes, slice};
+  config.network.slice = {SliceSpec::Kind::kBytes, slice};
   const Trace trace = make_trace({{rule_of(name)}}, {1, members, 1, bytes});
-  return {run_replay(one, trace).sync_time_s(),
+  return {run_replay(config, trace).sync_time_s(),
           collective.sliced_idle_star_s({members, bytes, 1, {}}, slices, kLatency, kBytesPerSecond)};
 }
 
@@ -37,8 +37,8 @@ TEST(SlicedStar, ClosedFormsThatAreExact) {
     for (int members = 2; members <= 9; ++members)
       for (const int slices : kSlices)
         for (const int segments : {1, 10}) {
-          const Sliced one = on_star(name, members, slices, segments);
-          EXPECT_NEAR(one.measured_s / one.closed_form_s, 1, 3e-3)
+          const Sliced sliced = on_star(name, members, slices, segments);
+          EXPECT_NEAR(sliced.measured_s / sliced.closed_form_s, 1, 3e-3)
               << name << " of " << members << ", " << slices << " slices of " << segments;
         }
 }
@@ -61,9 +61,10 @@ TEST(SlicedStar, TreesStayBetweenTheirBounds) {
     for (const int slices : kSlices) {
       const double vector_s = 4. * kSegment * slices / kBytesPerSecond;
       const auto check = [&](const std::string& name, int children) {
-        const Sliced one = on_star(name, members, slices, 4);
-        EXPECT_LT(one.measured_s, 1.003 * one.closed_form_s) << name << " of " << members << ", " << slices;
-        EXPECT_GT(one.measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
+        const Sliced sliced = on_star(name, members, slices, 4);
+        EXPECT_LT(sliced.measured_s, 1.003 * sliced.closed_form_s)
+            << name << " of " << members << ", " << slices;
+        EXPECT_GT(sliced.measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
       };
       check("tree", ceil_log2(members));
       check("heap-tree", std::min(2, members - 1));
@@ -73,17 +74,17 @@ TEST(SlicedStar, TreesStayBetweenTheirBounds) {
 
 // Many slices of a tree: its bytes over the root's link, not times the levels.
 TEST(SlicedStar, APipelinedTreeBeatsTheWholeVectors) {
-  Case one = open_star(8);
+  Case config = open_star(8);
   const std::int64_t bytes = std::int64_t{kSegment} * 64;
   const Trace trace = make_trace({{rule_of("heap-tree")}}, {1, 8, 1, bytes});
-  const double whole_s = run_replay(one, trace).sync_time_s();
-  one.network.slice = {SliceSpec::Kind::kBytes, kSegment};
-  EXPECT_LT(run_replay(one, trace).sync_time_s(), 0.5 * whole_s);
+  const double whole_s = run_replay(config, trace).sync_time_s();
+  config.network.slice = {SliceSpec::Kind::kBytes, kSegment};
+  EXPECT_LT(run_replay(config, trace).sync_time_s(), 0.5 * whole_s);
 }
 
 TEST(SlicedStar, ASlicedPairTakesAsLongAsAWholeOne) {
-  const Sliced one = on_star("pair", 2, 8, 4);
-  EXPECT_NEAR(one.measured_s / one.closed_form_s, 1, 3e-3);
+  const Sliced sliced = on_star("pair", 2, 8, 4);
+  EXPECT_NEAR(sliced.measured_s / sliced.closed_form_s, 1, 3e-3);
 }
 
 // On links of their own nothing is shared: 2D hops, and the slices behind the first, as in `analytic`.
@@ -105,11 +106,11 @@ TEST(Eager, WhatWasPushedIsThereWhenTheReceiverPosts) {
   const std::int64_t bytes = std::int64_t{kSegment} * 40;
   Trace trace = make_trace({{rule_of("pair", 1, 2)}}, {1, 2, 1, bytes});
   trace.measured_s = {{1, 3}};
-  Case one = open_star(2);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = open_star(2);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   for (const int pushed : {0, 10, 40, 1000}) {
-    one.network.eager = static_cast<double>(pushed) * kSegment;
-    const Replayed replayed = run_replay(one, trace);
+    config.network.eager = static_cast<double>(pushed) * kSegment;
+    const Replayed replayed = run_replay(config, trace);
     const double left_s = std::max(0, 40 - pushed) * kSegment / kBytesPerSecond;
     EXPECT_NEAR(replayed.row(1, 1).done_s - 3, left_s > 0 ? kLatency + left_s : 0,
                 3e-3 * (kLatency + left_s));
@@ -122,12 +123,12 @@ TEST(Eager, WhatWasPushedIsThereWhenTheReceiverPosts) {
 TEST(Eager, DeliversTheSameBytes) {
   Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36});
   trace.measured_s = {{1, 1.5, 2}};
-  Case one = open_star(3);
-  one.workload.step_time.kind = StepTime::Kind::kMeasured;
-  const Replayed rendezvous = run_replay(one, trace);
-  one.network.slice = {SliceSpec::Kind::kBytes, std::int64_t{kSegment} * 3};
-  one.network.eager = 5. * kSegment;
-  const Replayed eager = run_replay(one, trace);
+  Case config = open_star(3);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  const Replayed rendezvous = run_replay(config, trace);
+  config.network.slice = {SliceSpec::Kind::kBytes, std::int64_t{kSegment} * 3};
+  config.network.eager = 5. * kSegment;
+  const Replayed eager = run_replay(config, trace);
   for (int replica = 0; replica < 3; ++replica)
     EXPECT_EQ(eager.row(1, replica).bytes, rendezvous.row(1, replica).bytes);
   EXPECT_LT(eager.sync_time_s(), rendezvous.sync_time_s());

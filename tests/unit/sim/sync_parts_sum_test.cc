@@ -30,8 +30,8 @@ class Draws {
 };
 
 Case draw_case(Draws& draws) {
-  Case one = star_case(draws.pick(2, 9), draws.log_between(2e7, 5e8), draws.log_between(1e-3, 0.2));
-  TcpSpec& tcp = one.network.tcp;
+  Case config = star_case(draws.pick(2, 9), draws.log_between(2e7, 5e8), draws.log_between(1e-3, 0.2));
+  TcpSpec& tcp = config.network.tcp;
   tcp.queue = draws.one_of<std::string>({"host", "host", "fq_codel", "fifo"});
   tcp.accept_error = true;  // parts add up also where packets differ
   tcp.congestion_control = draws.one_of<std::string>({"cubic", "reno"});
@@ -39,19 +39,19 @@ Case draw_case(Draws& draws) {
   tcp.ecn = tcp.queue == "fq_codel" && draws.flip();
   if (tcp.queue != "fifo" && draws.pick(0, 3) == 0) tcp.loss = 1e-4;
   if (draws.pick(0, 3) == 0) tcp.window = draws.log_between(2e4, 2e6);
-  one.seed = static_cast<std::uint64_t>(draws.pick(1, 1000));
-  one.network.barrier = draws.pick(0, 3) == 0;
-  one.workload.step_time.kind = StepTime::Kind::kLognormal;
-  one.workload.step_time.mu = std::log(0.3);
-  one.workload.step_time.sigma = draws.flip() ? 1 : 0;
-  for (int replica = 0; draws.flip() && replica < one.replicas; replica += 2) {
+  config.seed = static_cast<std::uint64_t>(draws.pick(1, 1000));
+  config.network.barrier = draws.pick(0, 3) == 0;
+  config.workload.step_time.kind = StepTime::Kind::kLognormal;
+  config.workload.step_time.mu = std::log(0.3);
+  config.workload.step_time.sigma = draws.flip() ? 1 : 0;
+  for (int replica = 0; draws.flip() && replica < config.replicas; replica += 2) {
     LinkOverride different;
     different.replicas = {replica, replica};
     different.up = draws.log_between(1e7, 1e8);
     different.delay = draws.log_between(1e-3, 0.05);
-    one.network.overrides.push_back(different);
+    config.network.overrides.push_back(different);
   }
-  return one;
+  return config;
 }
 
 OperationPlan draw_plan(Draws& draws) {
@@ -98,15 +98,15 @@ TEST(SyncPartsSum, IsTheSyncTimeWhateverTheNetwork) {
   double shared_s = 0, congested_s = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Draws draws(seed);
-    Case one = draw_case(draws);
-    if (one.network.tcp.queue == "fifo") one.network.tcp.window.reset();
+    Case config = draw_case(draws);
+    if (config.network.tcp.queue == "fifo") config.network.tcp.window.reset();
     const OperationPlan plan = draw_plan(draws);
     const auto parameters = static_cast<std::int64_t>(draws.log_between(1e3, 5e6));
-    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, 2 * parameters});
+    const Trace trace = make_trace(plan, {config.seed, config.replicas, 5, 2 * parameters});
     const std::string what = "seed " + std::to_string(seed) + ": " + plan.rules[0].collective + " of " +
-                             std::to_string(one.replicas) + ", queue " + one.network.tcp.queue;
-    const auto [congestion_s, sharing_s] = expect_sums(run_replay(one, trace), what);
-    if (one.network.tcp.queue == "host" && one.network.tcp.loss == 0) {
+                             std::to_string(config.replicas) + ", queue " + config.network.tcp.queue;
+    const auto [congestion_s, sharing_s] = expect_sums(run_replay(config, trace), what);
+    if (config.network.tcp.queue == "host" && config.network.tcp.loss == 0) {
       EXPECT_EQ(congestion_s, 0) << what;
     }
     congested_s += congestion_s;
@@ -120,12 +120,12 @@ TEST(SyncPartsSum, IsTheSyncTimeWhateverTheNetwork) {
 TEST(SyncPartsSum, OfAnalyticToo) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Draws draws(seed);
-    Case one = draw_case(draws);
-    one.network.fidelity = "analytic";
+    Case config = draw_case(draws);
+    config.network.fidelity = "analytic";
     const OperationPlan plan = draw_plan(draws);
-    const Trace trace = make_trace(plan, {one.seed, one.replicas, 5, 200000});
+    const Trace trace = make_trace(plan, {config.seed, config.replicas, 5, 200000});
     const auto [congestion_s, sharing_s] =
-        expect_sums(run_replay(one, trace), "seed " + std::to_string(seed));
+        expect_sums(run_replay(config, trace), "seed " + std::to_string(seed));
     EXPECT_EQ(congestion_s + sharing_s, 0) << "messages do not know of each other";
   }
 }

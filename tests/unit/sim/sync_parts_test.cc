@@ -19,9 +19,9 @@ const double kLastSegment_s = 8 * (kSegment + kHeaderBytes) / kRate;
 const double kLatency = kRtt / 2 + kLastSegment_s;
 
 Case open_star(int replicas) {
-  Case one = star_case(replicas, kRate, kRtt);
-  one.network.tcp.segment = kSegment;
-  return one;
+  Case config = star_case(replicas, kRate, kRtt);
+  config.network.tcp.segment = kSegment;
+  return config;
 }
 
 double alone_s(double bytes, double rate = kRate, int segment = kSegment) {
@@ -70,10 +70,10 @@ TEST(SyncParts, OfTwoMessagesOverOneLinkHalfTheTimeIsSharing) {
 // anyway.
 TEST(SyncParts, SlowStartIsStartUpButForItsBytes) {
   constexpr double kLongRtt = 0.1, kWire = 1538, kAck = 90, kPayload = 1448;
-  const Case one = star_case(2, kRate, kLongRtt);
+  const Case config = star_case(2, kRate, kLongRtt);
   const double segment_s = 8 * kWire / kRate;
   const double rtt_s = kLongRtt + 2 * segment_s + 2 * 8 * kAck / kRate;
-  const Replayed replayed = run_replay(one, single_exchange("pair", 2, 150 * 1448));
+  const Replayed replayed = run_replay(config, single_exchange("pair", 2, 150 * 1448));
   for (const BreakdownRow& row : breakdown_of(replayed)) {
     EXPECT_NEAR(row.of("bytes"), alone_s(150 * kPayload, kRate, 1448), 3e-9);
     EXPECT_NEAR(row.of("latency"), kLongRtt / 2 + segment_s, 3e-9);
@@ -89,13 +89,13 @@ TEST(SyncParts, SlowStartIsStartUpButForItsBytes) {
 TEST(SyncParts, AWindowThatTheScenarioGivesIsPartOfThePath) {
   const double segment_s = 8 * 1538 / kRate, rtt_s = 0.1 + 2 * segment_s + 2 * 8 * 90 / kRate;
   for (const int connections : {1, 4}) {
-    Case one = star_case(2, kRate, 0.1);
-    one.network.tcp.window = 125000;
-    one.network.tcp.connections = connections;
+    Case config = star_case(2, kRate, 0.1);
+    config.network.tcp.window = 125000;
+    config.network.tcp.connections = connections;
     const double window = 125000. * connections, started = 15 * 10 * 1448. * connections;
     const double rounds = std::floor((12500000 - started) / window);
     const double last_s = alone_s(12500000 - started - rounds * window, kRate, 1448);
-    const Replayed replayed = run_replay(one, single_exchange("pair", 2, 12500000));
+    const Replayed replayed = run_replay(config, single_exchange("pair", 2, 12500000));
     EXPECT_NEAR(last_one(replayed).of("bytes"), alone_s(started, kRate, 1448) + rounds * rtt_s + last_s,
                 1e-6);
     EXPECT_NEAR(last_one(replayed).of("sharing"), last_s * 90 / (2 * 1538), 1e-6);
@@ -107,13 +107,13 @@ TEST(SyncParts, AWindowThatTheScenarioGivesIsPartOfThePath) {
 // goes once more around the ring while they are sent, which takes four latencies off these bytes, and no
 // more. That its own links are idle most of the time is no waiting.
 TEST(SyncParts, ASlowLinkInARingShowsAsBytesAndNotAsWaiting) {
-  Case one = open_star(4);
+  Case config = open_star(4);
   LinkOverride slow;
   slow.replicas = {2, 2};
   slow.up = kRate / 4;
-  one.network.overrides = {slow};
+  config.network.overrides = {slow};
   const double chunk_s = alone_s(16. * kSegment, kRate / 4);
-  const Replayed replayed = run_replay(one, single_exchange("ring", 4, 4 * 16 * kSegment));
+  const Replayed replayed = run_replay(config, single_exchange("ring", 4, 4 * 16 * kSegment));
   const BreakdownRow behind = breakdown_of(replayed).at(3);
   EXPECT_GT(behind.of("bytes"), 6 * chunk_s - 5 * kLatency);
   EXPECT_LT(behind.of("bytes"), 6 * chunk_s);
@@ -123,9 +123,9 @@ TEST(SyncParts, ASlowLinkInARingShowsAsBytesAndNotAsWaiting) {
 // Replica 1 comes four seconds later than the others of a tree, two levels of which have gone ahead by then.
 // What lies before its start is nobody's; after it all follow its chain: two messages up, three down.
 TEST(SyncParts, WhatLiesBeforeTheLastIsReadyDoesNotCount) {
-  Case one = open_star(8);
-  one.workload.step_time_factors = {1, 5, 1, 1, 1, 1, 1, 1};
-  const Replayed replayed = run_replay(one, single_exchange("tree", 8, 20 * kSegment));
+  Case config = open_star(8);
+  config.workload.step_time_factors = {1, 5, 1, 1, 1, 1, 1, 1};
+  const Replayed replayed = run_replay(config, single_exchange("tree", 8, 20 * kSegment));
   const std::vector<BreakdownRow> rows = breakdown_of(replayed);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ExchangeRecord& times = replayed.exchanges[i];
@@ -145,11 +145,11 @@ TEST(SyncParts, WhatWasSentAheadAndIsMissingIsWaiting) {
   ahead.name = "ahead";
   ahead.overlap_steps = 1;
   ahead.payload = whole({"a", "b", "c", "d", "e", "f", "g", "h"}, Wire::kInt8);
-  Case one = open_star(6);
-  one.workload.step_time.seconds = 0.01;
+  Case config = open_star(6);
+  config.workload.step_time.seconds = 0.01;
   Trace trace = make_trace({{outer, ahead}}, {1, 6, 6, 30 * kSegment});
   for (auto& [key, groups] : trace.groups) groups = {{0, 3}, {1, 4}, {2, 5}};  // no neighbours in the ring
-  const Replayed replayed = run_replay(one, trace);
+  const Replayed replayed = run_replay(config, trace);
   int waits = 0;
   const std::vector<BreakdownRow> rows = breakdown_of(replayed);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -163,11 +163,11 @@ TEST(SyncParts, WhatWasSentAheadAndIsMissingIsWaiting) {
 }
 
 TEST(SyncParts, DrawnMessageTimesAreOnePart) {
-  Case one = drawn_case(8, 0.2, 0.1);
+  Case config = drawn_case(8, 0.2, 0.1);
   const Trace trace = make_trace({{rule_of("leaf-tree")}}, {1, 8, 3, 2000});
   for (const std::string fidelity : {"analytic", "flow"}) {
-    one.network.fidelity = fidelity;
-    const Replayed replayed = run_replay(one, trace);
+    config.network.fidelity = fidelity;
+    const Replayed replayed = run_replay(config, trace);
     const std::vector<BreakdownRow> rows = breakdown_of(replayed);
     ASSERT_EQ(rows.size(), 24u);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -178,9 +178,9 @@ TEST(SyncParts, DrawnMessageTimesAreOnePart) {
 }
 
 TEST(SyncParts, PacketsHaveBytesLatencyAndARest) {
-  Case one = star_case(2, 1e8, 0.05);
-  one.network.fidelity = "packet";
-  const Replayed replayed = run_replay(one, single_exchange("pair", 2, 1448000));
+  Case config = star_case(2, 1e8, 0.05);
+  config.network.fidelity = "packet";
+  const Replayed replayed = run_replay(config, single_exchange("pair", 2, 1448000));
   const BreakdownRow row = last_one(replayed);
   EXPECT_NEAR(row.of("bytes"), alone_s(1448000, 1e8, 1448), 1e-9);
   EXPECT_NEAR(row.of("latency"), 0.025 + 8 * 1538 / 1e8, 1e-9);

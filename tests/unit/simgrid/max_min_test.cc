@@ -45,12 +45,12 @@ Network draw(std::mt19937_64& random) {
   for (int source = 0; source < network.hosts; ++source)
     for (int target = 0; target < network.hosts; ++target) {
       if (source == target || pick(0, 2) > 0) continue;
-      Transfer one{
+      Transfer transfer{
           source, target, pick(0, 2) ? part(random) : 0.25, std::floor(1e5 + 5e6 * part(random)), {}};
-      one.path = {2 * source};
-      if (has_trunk && source % 2 != target % 2) one.path.push_back(2 * network.hosts + source % 2);
-      one.path.push_back(2 * target + 1);
-      network.transfers.push_back(one);
+      transfer.path = {2 * source};
+      if (has_trunk && source % 2 != target % 2) transfer.path.push_back(2 * network.hosts + source % 2);
+      transfer.path.push_back(2 * target + 1);
+      network.transfers.push_back(transfer);
     }
   return network;
 }
@@ -60,9 +60,9 @@ std::vector<double> our_ends_s(const Network& network) {
   const std::size_t count = network.transfers.size();
   FairShares shares(network.bytes_per_s, 0);
   std::vector<double> left, ends(count, -1);
-  for (const Transfer& one : network.transfers) {
-    shares.add({&one.path});
-    left.push_back(one.bytes);
+  for (const Transfer& transfer : network.transfers) {
+    shares.add({&transfer.path});
+    left.push_back(transfer.bytes);
   }
   std::vector<bool> is_sending(count);
   double now = 0;
@@ -115,16 +115,16 @@ void simulate(const Network& network, std::vector<double>& ends) {
                         ->seal());
   }
   for (std::size_t i = 0; i < network.transfers.size(); ++i) {
-    const Transfer& one = network.transfers[i];
-    sg4::Host* source = hosts[static_cast<std::size_t>(one.source)];
-    sg4::Host* target = hosts[static_cast<std::size_t>(one.target)];
+    const Transfer& transfer = network.transfers[i];
+    sg4::Host* source = hosts[static_cast<std::size_t>(transfer.source)];
+    sg4::Host* target = hosts[static_cast<std::size_t>(transfer.target)];
     std::vector<sg4::LinkInRoute> route;
-    for (const LinkDirection direction : one.path)
+    for (const LinkDirection direction : transfer.path)
       route.emplace_back(links[static_cast<std::size_t>(direction)]);
     zone->add_route(source->get_netpoint(), target->get_netpoint(), nullptr, nullptr, route, false);
-    sg4::Actor::create("sender", source, [&ends, &one, i, source, target] {
-      sg4::this_actor::sleep_until(one.begin_s);
-      sg4::Comm::sendto(source, target, static_cast<std::uint64_t>(one.bytes));
+    sg4::Actor::create("sender", source, [&ends, &transfer, i, source, target] {
+      sg4::this_actor::sleep_until(transfer.begin_s);
+      sg4::Comm::sendto(source, target, static_cast<std::uint64_t>(transfer.bytes));
       ends[i] = sg4::Engine::get_clock();
     });
   }

@@ -15,12 +15,12 @@ namespace {
 // Who took part in operation `rule` of a step; of the others everyone who computed it.
 using Groups = std::map<std::pair<int, int>, std::vector<std::vector<int>>>;
 
-Schedule schedule_of(const Case& one, const std::vector<Absence>& rows, const Groups& groups) {
-  const OperationPlan plan = trained_plan_of(one);
+Schedule schedule_of(const Case& config, const std::vector<Absence>& rows, const Groups& groups) {
+  const OperationPlan plan = trained_plan_of(config);
   Schedule schedule;
   schedule.has_all = true;
   schedule.groups = groups;
-  schedule.absences = Absences(rows, plan_context(one), keeps_replicas_alike(plan));
+  schedule.absences = Absences(rows, plan_context(config), keeps_replicas_alike(plan));
   return schedule;
 }
 
@@ -28,11 +28,11 @@ Schedule schedule_of(const Case& one, const std::vector<Absence>& rows, const Gr
 // what 1 has become after step 9, and does not come back from its second absence.
 TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"name", "independent"}}), folder);
+  const Case config = only_case(scenario_of({{"name", "independent"}}), folder);
   const Schedule schedule =
-      schedule_of(one, {{1, 8, 7, 0, 4, 9}, {2, 3, 2, 1, 9, 10}, {2, 12, 11, -1, 0, 0}}, {});
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+      schedule_of(config, {{1, 8, 7, 0, 4, 9}, {2, 3, 2, 1, 9, 10}, {2, 12, 11, -1, 0, 0}}, {});
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   for (int step = 1; step <= 2; ++step) reference.step({0, 1, 2}, step);
   for (int step = 3; step <= 4; ++step) reference.step({0, 1}, step);
   const Replica after_4 = reference.replicas[0];
@@ -45,14 +45,14 @@ TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
   reference.step({0, 1}, 12);
   expect_weights(found, reference);
   EXPECT_EQ(found.summary["tokens"], (2 * 3 + 5 * 2 + 1 + 2 + 2 * 3 + 2) * 2 * 12) << "steps that were taken";
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 // An evaluation is of those who are there: at step 4 of 0 and 1, at step 8 of 0 alone.
 TEST(TrainedAbsences, ThoseWhoAreGoneAreNotEvaluated) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"name", "independent"}}), folder);
-  follow(one, schedule_of(one, {{2, 3, 2, 0, 9, 10}, {1, 9, 7, 0, 10, 11}}, {}), folder);
+  const Case config = only_case(scenario_of({{"name", "independent"}}), folder);
+  follow(config, schedule_of(config, {{2, 3, 2, 0, 9, 10}, {1, 9, 7, 0, 10, 11}}, {}), folder);
   std::map<std::string, std::vector<std::string>> evaluated;
   std::map<std::pair<std::string, std::string>, double> losses;
   for (const auto& row : read_csv(folder.file("out/metrics.csv")).rows) {
@@ -73,16 +73,16 @@ TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
   scenario["recovery"] = {{"on_failure", "discard"}};
   scenario["faults"] = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "1s"}}};
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
+  const Case config = only_case(scenario, folder);
   Groups groups;
   std::map<int, std::vector<int>> group_of;
   for (int step = 1; step <= kSteps; ++step)
     group_of[step] = step == 6 || step == 7 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
   group_of[4] = {};
   for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
-  const Schedule schedule = schedule_of(one, {{1, 6, 5, 0, 7, 8}}, groups);
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+  const Schedule schedule = schedule_of(config, {{1, 6, 5, 0, 7, 8}}, groups);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   for (int step = 1; step <= kSteps; ++step) {
     const std::vector<int>& group = group_of[step];
     std::vector<Row> gradients;
@@ -98,22 +98,22 @@ TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
   }
   EXPECT_EQ(reference.replicas[1].updates, kSteps - 1) << "one step was thrown away";
   expect_weights(found, reference);
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 // H = 3. Replica 2 is not in the round of step 6, and begins with what 0 has after it.
 TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
   const TemporaryFolder folder;
-  const Case one = only_case(
+  const Case config = only_case(
       scenario_of({{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}}),
       folder);
   const std::map<int, std::vector<int>> group_of = {
       {3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}, {12, {1, 2}}};
   Groups groups;
   for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
-  const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+  const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   for (int step = 1; step <= kSteps; ++step) {
     reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
     const auto group = group_of.find(step);
@@ -124,22 +124,22 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
     if (step == 6) reference.replicas[2] = reference.replicas[0];
   }
   expect_weights(found, reference);
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 // Eager updates: what was posted at 3, 6 and 9 is due a round later. Replica 2 is away from 5 to 7 and
 // inherits what 0 posted at 6; replica 1 posted at 9, goes, and inherits what 2 did.
 TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
   const TemporaryFolder folder;
-  const Case one = only_case(
+  const Case config = only_case(
       scenario_of({{"name", "eager-diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}}),
       folder);
   const std::map<int, std::vector<int>> posted_by = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}};
   Groups groups;
   for (const auto& [step, group] : posted_by) groups[{0, step}] = {group};
-  const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, groups);
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+  const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, groups);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   std::map<int, std::vector<Row>> sent;  // by post step, [replica]
   std::map<int, std::vector<int>> own;   // by step that it is due at: whose message is each replica's
   own[6] = {0, 1, 2};
@@ -175,7 +175,7 @@ TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
     if (step == 10) reference.replicas[1] = reference.replicas[2];
   }
   expect_weights(found, reference);
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 // Merges of a synchronizer, H = 4. Replica 1 is gone when the merge that it contributed to at step 4 is back,
@@ -184,23 +184,24 @@ TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
 // four in that of 1, three of them taken by 0; three in that of 2. At step 12 replica 1 is gone.
 TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"name", "decoupled-diloco"},
-                                          {"inner_steps", 4},
-                                          {"fragments", 1},
-                                          {"overlap", 1},
-                                          {"codec", "wire"},
-                                          {"quorum", 1},
-                                          {"grace", "1s"},
-                                          {"outer_lr", 0.5},
-                                          {"outer_momentum", 0.8},
-                                          {"mixing", 0.25}}),
-                             folder);
-  Schedule schedule = schedule_of(one, {{2, 6, 5, -1, 0, 7}, {1, 6, 5, 0, 7, 8}, {1, 12, 11, -1, 0, 0}}, {});
+  const Case config = only_case(scenario_of({{"name", "decoupled-diloco"},
+                                             {"inner_steps", 4},
+                                             {"fragments", 1},
+                                             {"overlap", 1},
+                                             {"codec", "wire"},
+                                             {"quorum", 1},
+                                             {"grace", "1s"},
+                                             {"outer_lr", 0.5},
+                                             {"outer_momentum", 0.8},
+                                             {"mixing", 0.25}}),
+                                folder);
+  Schedule schedule =
+      schedule_of(config, {{2, 6, 5, -1, 0, 7}, {1, 6, 5, 0, 7, 8}, {1, 12, 11, -1, 0, 0}}, {});
   schedule.merges = {
       {0, 0, {{0, 4, 6}, {1, 4, 0}}}, {0, 1, {{2, 4, 5}}}, {0, 2, {{0, 8, 9}, {1, 8, 10}, {2, 8, 9}}}};
-  const Followed found = follow(one, schedule, folder);
+  const Followed found = follow(config, schedule, folder);
 
-  Reference reference(one);
+  Reference reference(config);
   Row phi = reference.replicas[0].phi, momentum(phi.size());
   const auto merged = [&](const std::vector<std::pair<double, Row>>& weighted) {
     for (std::size_t i = 0; i < phi.size(); ++i) {
@@ -244,7 +245,7 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
   using Words = std::set<std::string>;
   EXPECT_EQ(evaluated["8"], (Words{"0", "1", "2", "mean"}));
   EXPECT_EQ(evaluated["12"], (Words{"0", "2", "mean"}));
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 // Replica 1 goes before its first step and begins with what 0 had then. Replica 2 comes back twice to the
@@ -255,17 +256,17 @@ TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
   const std::vector<Absence> absences = {
       {1, 1, 0, 0, 0, 1}, {2, 5, 4, 0, 5, 6}, {1, 6, 5, 0, 5, 6}, {2, 6, 5, 1, 5, 6}};
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of(method), folder);
-  Schedule schedule = schedule_of(one, absences, {});
+  const Case config = only_case(scenario_of(method), folder);
+  Schedule schedule = schedule_of(config, absences, {});
   schedule.merges = {{0, 0, {{0, 4, 0}, {1, 4, 0}, {2, 4, 0}}}};
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   for (int step = 1; step <= 4; ++step) reference.step({0, 1, 2}, step);
   reference.step({0, 1}, 5);
   reference.replicas[1] = reference.replicas[2] = reference.replicas[0];
   for (int step = 6; step <= kSteps; ++step) reference.step({0, 1, 2}, step);
   expect_weights(found, reference);
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 // φ sent ahead is the φ of the exchange, but where a replica came back in between: it sends its new one.
@@ -274,7 +275,7 @@ TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
     const TemporaryFolder folder;
     Json scenario = scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}});
     scenario["replicas"] = 4;
-    const Case one = only_case(scenario, folder);
+    const Case config = only_case(scenario, folder);
     Groups groups = {{{0, 3}, {{0, 1}, {2, 3}}},
                      {{0, 6}, {{0, 2}}},
                      {{0, 9}, {{0, 3}, {1, 2}}},
@@ -285,9 +286,9 @@ TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
       groups[{1, 9}] = {{0, 1}, {2, 3}};
     }
     const Schedule schedule =
-        schedule_of(one, {{1, 5, 3, 3, 5, 6}, {3, 6, 5, 0, 6, 7}, {1, 8, 7, 2, 7, 9}}, groups);
-    const Followed found = follow(one, schedule, folder);
-    expect_same_bytes(one, schedule, found);
+        schedule_of(config, {{1, 5, 3, 3, 5, 6}, {3, 6, 5, 0, 6, 7}, {1, 8, 7, 2, 7, 9}}, groups);
+    const Followed found = follow(config, schedule, folder);
+    expect_same_bytes(config, schedule, found);
     return found;
   };
   EXPECT_EQ(followed("presend").weights, followed("exchange").weights);
@@ -299,28 +300,28 @@ TEST(TrainedAbsences, WhoSitsOutTakesItsOuterStepAlone) {
   std::vector<std::vector<std::vector<float>>> weights;
   for (const char* pattern : {"exchange", "presend"}) {
     const TemporaryFolder folder;
-    const Case one =
+    const Case config =
         only_case(scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}), folder);
     Groups groups;
     std::map<int, std::vector<std::vector<int>>> taken;  // by step, the groups whose members step
     for (const int step : {3, 6, 9, 12}) {
-      const auto drawn = random_groups(one.seed, kReplicas, 2, step);
+      const auto drawn = random_groups(config.seed, kReplicas, 2, step);
       ASSERT_EQ(drawn.size(), 2u);
       const bool is_broken = step == 6 && (drawn[0][0] == 2 || drawn[0][1] == 2);
       if (!is_broken) groups[{0, step}] = {drawn[0]}, taken[step] = {drawn[0]};
       if (!is_broken && step > 3) groups[{1, step - 3}] = {drawn[0]};
       if (step != 6 || drawn[1][0] != 2) taken[step].push_back(drawn[1]);
     }
-    const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 6, 7}}, groups);
-    const Followed found = follow(one, schedule, folder);
-    Reference reference(one);
+    const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 6, 7}}, groups);
+    const Followed found = follow(config, schedule, folder);
+    Reference reference(config);
     for (int step = 1; step <= kSteps; ++step) {
       reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
       for (const std::vector<int>& group : taken[step]) reference.noloco(group, 0.5f, 0.7f, 0.7f);
       if (step == 6) reference.replicas[2] = reference.replicas[0];
     }
     expect_weights(found, reference);
-    expect_same_bytes(one, schedule, found);
+    expect_same_bytes(config, schedule, found);
     weights.push_back(found.weights);
   }
   EXPECT_EQ(weights[0], weights[1]) << "the pattern is of the timing alone";
@@ -336,17 +337,17 @@ Schedule schedule_with_late_ones(const std::map<int, std::vector<int>>& group_of
 
 TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"name", "diloco"},
-                                          {"inner_steps", 3},
-                                          {"outer_lr", 0.5},
-                                          {"outer_momentum", 0.8},
-                                          {"quorum", 1},
-                                          {"grace", "1s"}}),
-                             folder);
+  const Case config = only_case(scenario_of({{"name", "diloco"},
+                                             {"inner_steps", 3},
+                                             {"outer_lr", 0.5},
+                                             {"outer_momentum", 0.8},
+                                             {"quorum", 1},
+                                             {"grace", "1s"}}),
+                                folder);
   const std::map<int, std::vector<int>> group_of = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {2}}, {12, {1, 2}}};
   const Schedule schedule = schedule_with_late_ones(group_of);
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   for (int step = 1; step <= kSteps; ++step) {
     reference.step({0, 1, 2}, step);
     const auto group = group_of.find(step);
@@ -356,19 +357,19 @@ TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
     for (const int replica : {0, 1, 2}) reference.outer(replica, Reference::mean(deltas), 0.5f, 0.8f);
   }
   expect_weights(found, reference);
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
+  const Case config = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
   std::map<int, std::vector<int>> group_of;
   for (int step = 1; step <= kSteps; ++step)
     group_of[step] = step % 3 == 0 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
   group_of[7] = {1};
   const Schedule schedule = schedule_with_late_ones(group_of);
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   for (int step = 1; step <= kSteps; ++step) {
     std::vector<Row> gradients;
     for (const int replica : group_of[step]) {
@@ -381,19 +382,19 @@ TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
     }
   }
   expect_weights(found, reference);
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 TEST(TrainedDeadlines, SeveralRanksAreRefused) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
+  const Case config = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
   std::string refused;
   ThreadRanks::run(3, [&](Ranks& ranks) {
     use_one_torch_thread();
     ProgressReporter silent("test", -1, true);
     TrainingFiles files(folder.file("out"), ranks.is_first());
     try {
-      Training(one, Device::kCpu, make_loop_backend(), files, silent, ranks, {});
+      Training(config, Device::kCpu, make_loop_backend(), files, silent, ranks, {});
     } catch (const InputError& error) {
       if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
     }
@@ -406,13 +407,14 @@ TEST(TrainedAbsences, WithoutAnyNothingChanges) {
   for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "eager-diloco"}, {"inner_steps", 3}},
                              Json{{"name", "diloco"}, {"inner_steps", 3}}}) {
     const TemporaryFolder folder, other;
-    const Case one = only_case(scenario_of(method), folder);
+    const Case config = only_case(scenario_of(method), folder);
     Groups groups;
-    const OperationPlan plan = trained_plan_of(one);
+    const OperationPlan plan = trained_plan_of(config);
     for (int step = 1; step <= kSteps; ++step)
-      for (const Operation& operation : operations_at(plan, plan_context(one), step))
+      for (const Operation& operation : operations_at(plan, plan_context(config), step))
         groups[{rule_index(plan, operation), step}] = {{0, 1, 2}};
-    const Followed found = follow(one, schedule_of(one, {}, groups), folder), plain = follow(one, {}, other);
+    const Followed found = follow(config, schedule_of(config, {}, groups), folder),
+                   plain = follow(config, {}, other);
     EXPECT_EQ(found.metrics, plain.metrics) << method;
     EXPECT_EQ(found.exchanges, plain.exchanges) << method;
     EXPECT_EQ(found.weights, plain.weights) << method;
@@ -422,13 +424,13 @@ TEST(TrainedAbsences, WithoutAnyNothingChanges) {
 // A stacked back-end computes the rows of those who are gone too, and does nothing with them.
 TEST(TrainedAbsences, AStackFollowsThem) {
   const TemporaryFolder folder, other;
-  const Case one = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 3}}), folder);
+  const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 3}}), folder);
   const Groups groups = {
       {{0, 3}, {{0, 1, 2}}}, {{0, 6}, {{0, 1}}}, {{0, 9}, {{0, 1, 2}}}, {{0, 12}, {{1, 2}}}};
-  const Schedule schedule = schedule_of(one, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
+  const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
   const Followed stacked =
-      follow(one, schedule, folder, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
-  const Followed loop = follow(one, schedule, other);
+      follow(config, schedule, folder, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
+  const Followed loop = follow(config, schedule, other);
   for (std::size_t replica = 0; replica < kReplicas; ++replica)
     for (std::size_t i = 0; i < loop.weights[replica].size(); ++i)
       ASSERT_NEAR(stacked.weights[replica][i], loop.weights[replica][i], 2e-4) << replica << " " << i;
@@ -436,14 +438,14 @@ TEST(TrainedAbsences, AStackFollowsThem) {
 
 TEST(TrainedAbsences, SeveralRanksAreRefused) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"name", "ddp"}}), folder);
+  const Case config = only_case(scenario_of({{"name", "ddp"}}), folder);
   std::string refused;
   ThreadRanks::run(3, [&](Ranks& ranks) {
     use_one_torch_thread();
     ProgressReporter silent("test", -1, true);
     TrainingFiles files(folder.file("out"), ranks.is_first());
     try {
-      Training(one, Device::kCpu, make_loop_backend(), files, silent, ranks, schedule_of(one, {}, {}));
+      Training(config, Device::kCpu, make_loop_backend(), files, silent, ranks, schedule_of(config, {}, {}));
     } catch (const InputError& error) {
       if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
     }

@@ -74,15 +74,15 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
   scenario["train"]["checkpoint_every"] = 4;
   scenario["train"]["model"]["layers"] = 1;
   scenario["train"]["model"]["hidden"] = 64;  // 1.9 MB a checkpoint, two and a temporary one
-  const Case one = only_case(scenario, folder_);
+  const Case config = only_case(scenario, folder_);
   write_text(out + "/filler", std::string(5 << 20, 'x'));
   const std::string message = failure(scenario);
   expect_said(message, {"step-", ".safetensors: cannot be written: No space left on device"});
   EXPECT_EQ(newest_checkpoint(scenario), 4);
   fs::remove(out + "/filler");
-  const Trained resumed = train(one, folder_, 1, true);
+  const Trained resumed = train(config, folder_, 1, true);
   const TemporaryFolder other;
-  const Trained whole = train(one, other);
+  const Trained whole = train(config, other);
   EXPECT_EQ(resumed.metrics, whole.metrics);
   EXPECT_EQ(resumed.exchanges, whole.exchanges);
 }
@@ -92,10 +92,10 @@ TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
   scenario["train"]["model"]["vocabulary"] = 256;
   scenario["train"]["data"] = {{"text", {"a.txt"}}};
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
-  const Case one = only_case(scenario, folder_);
-  const std::string metrics = train(one, folder_).metrics;
+  const Case config = only_case(scenario, folder_);
+  const std::string metrics = train(config, folder_).metrics;
   write_text(folder_.file("a.txt"), "");
-  EXPECT_THROW(train(one, folder_), InputError);
+  EXPECT_THROW(train(config, folder_), InputError);
   EXPECT_EQ(read_text(folder_.file("out/metrics.csv")), metrics);
   EXPECT_TRUE(fs::exists(folder_.file("out/done")));
   EXPECT_EQ(newest_checkpoint(scenario), 12);
@@ -106,11 +106,11 @@ TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
   scenario["train"]["model"]["vocabulary"] = 256;
   scenario["train"]["data"] = {{"text", {"a.txt"}}};
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
-  const Case one = only_case(scenario, folder_);
-  train(one, folder_);
+  const Case config = only_case(scenario, folder_);
+  train(config, folder_);
   write_text(folder_.file("a.txt"), std::string(2000, 'b'));
   try {
-    train(one, folder_, 1, true);
+    train(config, folder_, 1, true);
     FAIL() << "it went on";
   } catch (const InputError& error) {
     expect_said(error.what(), {"train.data", "not the one of the checkpoint", "remove"});
@@ -119,15 +119,15 @@ TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
 }
 
 TEST_F(BadRun, ACheckpointOfOtherLibrariesIsNotResumedFrom) {
-  const Case one = only_case(small_scenario({{"name", "ddp"}}), folder_);
-  train(one, folder_);
-  CheckpointFolder checkpoints(folder_.file("out"), training_key(one));
+  const Case config = only_case(small_scenario({{"name", "ddp"}}), folder_);
+  train(config, folder_);
+  CheckpointFolder checkpoints(folder_.file("out"), training_key(config));
   std::vector<std::string> refused;
   Checkpoint last = *checkpoints.newest(refused);
   last.state["libraries"]["libtorch"] = "0.4.1";
   checkpoints.write(last.step + 1, last.state, {});
   try {
-    train(one, folder_, 1, /*resume=*/true);
+    train(config, folder_, 1, /*resume=*/true);
     FAIL() << "it went on";
   } catch (const InputError& error) {
     expect_said(error.what(), {"0.4.1", "other bits", "to begin anew"});

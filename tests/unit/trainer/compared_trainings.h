@@ -37,14 +37,14 @@ inline void expect_losses(const Trained& found, const Trained& expected, double 
 // refuses.
 inline std::string metrics_of_two_ranks(const Json& scenario) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
+  const Case config = only_case(scenario, folder);
   std::string refused;
   ThreadRanks::run(2, [&](Ranks& ranks) {
     use_one_torch_thread();
     ProgressReporter silent("test", -1, true);
     TrainingFiles files(folder.file("out"), ranks.is_first());
     try {
-      Training training(one, Device::kCpu, make_loop_backend(), files, silent, ranks);
+      Training training(config, Device::kCpu, make_loop_backend(), files, silent, ranks);
       files.finish(training.run());
     } catch (const InputError& error) {
       if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;

@@ -57,11 +57,12 @@ TEST_F(ConnectionTest, MessagesOfAnySizeArriveInTheirOrder) {
   for (const std::size_t bytes : {0, 1, 15, 16, 17, 4095, 4096, 100003, 0, 3 << 20, 5})
     sent.push_back(pattern(bytes, static_cast<unsigned>(sent.size())));
   std::deque<Connection::Message> going, coming;
-  for (Bytes& one : sent) here_->begin_send(going.emplace_back(one.data(), one.size()));
-  for (const Bytes& one : sent) received.emplace_back(one.size());
-  for (Bytes& one : received) there_->begin_receive(coming.emplace_back(one.data(), one.size()));
+  for (Bytes& bytes_here : sent) here_->begin_send(going.emplace_back(bytes_here.data(), bytes_here.size()));
+  for (const Bytes& bytes_here : sent) received.emplace_back(bytes_here.size());
+  for (Bytes& bytes_here : received)
+    there_->begin_receive(coming.emplace_back(bytes_here.data(), bytes_here.size()));
   for (std::size_t i = sent.size(); i-- > 0;) there_->wait_received(coming[i], kPatience);
-  for (Connection::Message& one : going) here_->wait_sent(one, kPatience);
+  for (Connection::Message& message : going) here_->wait_sent(message, kPatience);
   EXPECT_EQ(received, sent);
 }
 
@@ -140,8 +141,8 @@ TEST_F(ConnectionTest, PatienceCountsFromTheLastByte) {
   thread_here_.reset();
   std::thread sender([&] {
     const unsigned char wire[17] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 77};
-    for (const unsigned char& one : wire) {
-      EXPECT_EQ(::send(here_->descriptor(), &one, 1, MSG_NOSIGNAL), 1);
+    for (const unsigned char& character : wire) {
+      EXPECT_EQ(::send(here_->descriptor(), &character, 1, MSG_NOSIGNAL), 1);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
   });

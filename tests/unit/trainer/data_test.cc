@@ -314,22 +314,22 @@ TEST(Dataset, ValidationIsTheEndOfTheText) {
 TEST(Dataset, EmptyAndShortTextsAreRefused) {
   const TemporaryFolder folder;
   write_text(folder.file("a.txt"), "");
-  const Case one = only_case(text_scenario("a.txt"), folder);
-  expect_parts(input_error([&] { load_dataset(one); }), {"train.data", "empty"});
+  const Case config = only_case(text_scenario("a.txt"), folder);
+  expect_parts(input_error([&] { load_dataset(config); }), {"train.data", "empty"});
   write_text(folder.file("a.txt"), std::string(50, 'x'));  // 5 % are fewer than context + 1 = 13
-  expect_parts(input_error([&] { load_dataset(one); }), {"train.data", "validation", "13"});
+  expect_parts(input_error([&] { load_dataset(config); }), {"train.data", "validation", "13"});
 }
 
 TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
   const TemporaryFolder folder;
-  const Case one = only_case(small_scenario({{"name", "independent"}}), folder);
-  const std::vector<Token> tokens = load_dataset(one).training;
+  const Case config = only_case(small_scenario({{"name", "independent"}}), folder);
+  const std::vector<Token> tokens = load_dataset(config).training;
   std::set<std::vector<std::int64_t>> seen;
   for (int replica = 0; replica < 10; ++replica)
     for (int step = 1; step <= 10; ++step) {
-      const Batch batch = training_batch(tokens, *one.train, one.seed, replica, step);
+      const Batch batch = training_batch(tokens, *config.train, config.seed, replica, step);
       EXPECT_EQ(batch.tokens.size(), 2u * 13);
-      EXPECT_EQ(batch.tokens, training_batch(tokens, *one.train, one.seed, replica, step).tokens);
+      EXPECT_EQ(batch.tokens, training_batch(tokens, *config.train, config.seed, replica, step).tokens);
       seen.insert(batch.tokens);
     }
   EXPECT_EQ(seen.size(), 100u);
@@ -338,17 +338,17 @@ TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
 // One machine with the whole batch: what four replicas draw, in their order.
 TEST(Windows, OfSeveralStreamsAreThoseOfTheReplicas) {
   const TemporaryFolder folder;
-  const Case one = only_case(small_scenario({{"name", "single"}}), folder), whole = trained_case(one);
+  const Case config = only_case(small_scenario({{"name", "single"}}), folder), whole = trained_case(config);
   EXPECT_EQ(whole.replicas, 1);
-  EXPECT_EQ(whole.train->batch, one.replicas * one.train->batch);
-  const std::vector<Token> tokens = load_dataset(one).training;
+  EXPECT_EQ(whole.train->batch, config.replicas * config.train->batch);
+  const std::vector<Token> tokens = load_dataset(config).training;
   std::vector<std::int64_t> expected;
-  for (int replica = 0; replica < one.replicas; ++replica) {
-    const Batch batch = training_batch(tokens, *one.train, one.seed, replica, 5);
+  for (int replica = 0; replica < config.replicas; ++replica) {
+    const Batch batch = training_batch(tokens, *config.train, config.seed, replica, 5);
     expected.insert(expected.end(), batch.tokens.begin(), batch.tokens.end());
   }
-  EXPECT_EQ(training_batch(tokens, *whole.train, one.seed, 0, 5).tokens, expected);
-  EXPECT_EQ(training_key(whole), training_key(one));
+  EXPECT_EQ(training_batch(tokens, *whole.train, config.seed, 0, 5).tokens, expected);
+  EXPECT_EQ(training_key(whole), training_key(config));
 }
 
 // Of 50 tokens in five parts replica 3 has tokens 30 to 39.
@@ -389,8 +389,8 @@ TEST(Windows, ValidationIsTheSameForEveryMethodAndSeed) {
       Json scenario = text_scenario("a.txt");
       scenario["methods"] = {method};
       scenario["seed"] = seed;
-      const Case one = only_case(scenario, folder);
-      const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+      const Case config = only_case(scenario, folder);
+      const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
       ASSERT_EQ(batches.size(), 1u);
       seen.push_back(batches[0].tokens);
     }

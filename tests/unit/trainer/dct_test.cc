@@ -39,16 +39,16 @@ Tile transformed(const Tile& tile) {
 Tile left_of(const Tile& tile, std::size_t kept) {
   Tile coefficients = transformed(tile);
   std::vector<double> sizes;
-  for (const double one : coefficients.values) sizes.push_back(-std::abs(one));
+  for (const double value : coefficients.values) sizes.push_back(-std::abs(value));
   std::sort(sizes.begin(), sizes.end());
   Tile result{tile.height, tile.width, std::vector<double>(tile.values.size())};
   for (std::size_t k = 0; k < tile.height; ++k)
     for (std::size_t l = 0; l < tile.width; ++l) {
-      const double one = coefficients.values[k * tile.width + l];
-      if (std::abs(one) < -sizes[std::min(kept, sizes.size()) - 1]) continue;
+      const double value = coefficients.values[k * tile.width + l];
+      if (std::abs(value) < -sizes[std::min(kept, sizes.size()) - 1]) continue;
       for (std::size_t i = 0; i < tile.height; ++i)
         for (std::size_t j = 0; j < tile.width; ++j)
-          result.values[i * tile.width + j] += one * cosine(tile.height, k, i) * cosine(tile.width, l, j);
+          result.values[i * tile.width + j] += value * cosine(tile.height, k, i) * cosine(tile.width, l, j);
     }
   return result;
 }

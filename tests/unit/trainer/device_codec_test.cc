@@ -15,11 +15,11 @@ const Columns kSome = {{5, 8197}, {8500, 8600}};
 
 std::vector<Codec> codecs() {
   std::vector<Codec> all = {{Wire::kFp32}, {Wire::kBf16}, {Wire::kFp16}};
-  for (const Quantizer one :
+  for (const Quantizer quantizer :
        {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit, Quantizer::kSign,
         Quantizer::kInt7, Quantizer::kInt6, Quantizer::kInt5, Quantizer::kInt3, Quantizer::kInt2}) {
-    all.push_back({Quantized{one, 1000}});
-    all.push_back({TopK{4096, 64, one}});
+    all.push_back({Quantized{quantizer, 1000}});
+    all.push_back({TopK{4096, 64, quantizer}});
   }
   all.push_back({TopK{256, 300 / 2, Wire::kFp16}});
   all.push_back({DctTopK{64, 32, Wire::kBf16}});

@@ -62,30 +62,30 @@ void take_by_hand(Reference& reference, int every, const Takers& takers) {
 // 1, 2, 3; ceil(1.5) and 3; 3). Four rounds, two with momentum.
 TEST(TrainedDynamicSteps, AreThoseOfTheEquations) {
   const TemporaryFolder folder;
-  const Case one = only_case(with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}}), folder);
-  const Followed found = follow(one, {}, folder);
-  Reference reference(one);
+  const Case config = only_case(with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}}), folder);
+  const Followed found = follow(config, {}, folder);
+  Reference reference(config);
   take_by_hand(reference, 3, {{1, {0}}, {2, {0, 1}}, {3, {0, 1, 2}}});
   EXPECT_EQ(reference.replicas[0].updates, 12);
   EXPECT_EQ(reference.replicas[1].updates, 8);
   EXPECT_EQ(reference.replicas[2].updates, 4);
   expect_weights(found, reference);
   EXPECT_EQ(found.summary["tokens"], (12 + 8 + 4) * 2 * 12) << "of the steps that are taken";
-  expect_same_bytes(one, {}, found);
+  expect_same_bytes(config, {}, found);
 }
 
 // Of five steps the first replica takes 2 (3 and 5), the last one 3 (2, 4 and 5). What is behind the second
 // round is two steps of a third: the last replica takes one of them, the first none.
 TEST(TrainedDynamicSteps, ARoundThatDoesNotEndHasItsShare) {
   const TemporaryFolder folder;
-  const Case one = only_case(with_factors(delayed_nesterov(5), {{"0", 2.5}, {"2", 1.6}}), folder);
-  const Followed found = follow(one, {}, folder);
-  Reference reference(one);
+  const Case config = only_case(with_factors(delayed_nesterov(5), {{"0", 2.5}, {"2", 1.6}}), folder);
+  const Followed found = follow(config, {}, folder);
+  Reference reference(config);
   take_by_hand(reference, 5, {{1, {1}}, {2, {1, 2}}, {3, {0, 1}}, {4, {1, 2}}, {5, {0, 1, 2}}});
   EXPECT_EQ(reference.replicas[2].updates, 3 + 3 + 1);
   expect_weights(found, reference);
   EXPECT_EQ(found.summary["tokens"], (4 + 12 + 7) * 2 * 12);
-  expect_same_bytes(one, {}, found);
+  expect_same_bytes(config, {}, found);
 }
 
 // Who takes no step is there all the same: its weights are those of its last one. Measured times are of the
@@ -132,10 +132,10 @@ TEST(TrainedDynamicSteps, WithoutADifferenceNothingChanges) {
 // A stack computes the rows of all, and moves those of who takes the step.
 TEST(TrainedDynamicSteps, AStackFollowsThem) {
   const TemporaryFolder folder, other;
-  const Case one = only_case(with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}}), folder);
+  const Case config = only_case(with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}}), folder);
   const Followed stacked =
-      follow(one, {}, folder, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
-  const Followed loop = follow(one, {}, other);
+      follow(config, {}, folder, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
+  const Followed loop = follow(config, {}, other);
   for (std::size_t replica = 0; replica < kReplicas; ++replica)
     for (std::size_t i = 0; i < loop.weights[replica].size(); ++i)
       ASSERT_NEAR(stacked.weights[replica][i], loop.weights[replica][i], 2e-4) << replica << " " << i;
@@ -155,14 +155,14 @@ TEST(TrainedDynamicSteps, OneWhoComesBackTakesItsOwn) {
   Json method = delayed_nesterov(3);
   method["momentum_every"] = 1;
   Json scenario = with_factors(method, {{"1", 1.5}, {"2", 3}});
-  const Case one = only_case(scenario, folder);
+  const Case config = only_case(scenario, folder);
   Schedule schedule;
   schedule.has_all = true;
   for (const int step : {3, 6, 9, 12})
     schedule.groups[{0, step}] = {step == 6 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2}};
-  schedule.absences = Absences({{1, 5, 4, 0, 6, 7}}, plan_context(one), true);
-  const Followed found = follow(one, schedule, folder);
-  Reference reference(one);
+  schedule.absences = Absences({{1, 5, 4, 0, 6, 7}}, plan_context(config), true);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
   const std::map<int, std::vector<int>> takers = {
       {1, {0}}, {2, {0, 1}}, {3, {0, 1, 2}}, {4, {0}},  {5, {0}},     {6, {0, 2}},
       {7, {0}}, {8, {0, 1}}, {9, {0, 1, 2}}, {10, {0}}, {11, {0, 1}}, {12, {0, 1, 2}}};
@@ -179,7 +179,7 @@ TEST(TrainedDynamicSteps, OneWhoComesBackTakesItsOwn) {
   }
   expect_weights(found, reference);
   EXPECT_EQ(found.summary["tokens"], steps * 2 * 12);
-  expect_same_bytes(one, schedule, found);
+  expect_same_bytes(config, schedule, found);
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ TEST_F(Gpu, ProductsAreTheirDefinition) {
   RandomStream stream(3, Purpose::kTrainingData);
   const auto numbers = [&](int count) {
     std::vector<std::uint16_t> bits(static_cast<std::size_t>(count));
-    for (std::uint16_t& one : bits) one = to_bf16(static_cast<float>(stream.normal()));
+    for (std::uint16_t& uint16_t_here : bits) uint16_t_here = to_bf16(static_cast<float>(stream.normal()));
     return bits;
   };
   const auto operand = [&](const DeviceTable<std::uint16_t>& table, int rows, int columns, bool transposed) {
@@ -250,16 +250,16 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
       scenario["workload"] = {{"wire", "fp32"}};
       scenario["train"]["evaluate_sequences"] = 19;
       const TemporaryFolder folder;
-      const Case one = only_case(scenario, folder);
+      const Case config = only_case(scenario, folder);
       ProgressReporter silent("test", -1, true);
       TrainingFiles files(folder.file("out"), true);
-      Training training(one, Device::kCuda,
+      Training training(config, Device::kCuda,
                         stacked ? make_stacked_backend(make_loop_backend()) : make_loop_backend(), files,
                         silent);
       files.finish(training.run());
 
       const std::unique_ptr<Backend> loop = make_loop_backend();
-      const Case trained = trained_case(one);
+      const Case trained = trained_case(config);
       const Decoder decoder(trained.train->model, Device::kCpu);
       Evaluator host(decoder, validation_batches(load_dataset(trained).validation, *trained.train), true,
                      training.arena(), *loop, one_rank(), make_update(trained.method)->product());
@@ -285,14 +285,14 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
 // On one card, or (emulated) each on its own.
 std::vector<std::string> left_by_ranks(const Json& scenario, int size, bool own_cards = false) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  std::vector<std::string> left(static_cast<std::size_t>(one.replicas));
+  const Case config = only_case(scenario, folder);
+  std::vector<std::string> left(static_cast<std::size_t>(config.replicas));
   ThreadRanks::run(size, [&](Ranks& ranks) {
     use_one_torch_thread();
     if (own_cards) use_device(ranks.rank());
     ProgressReporter silent("test", -1, true);
     TrainingFiles files(folder.file("out"), ranks.is_first());
-    Training training(one, Device::kCuda, make_loop_backend(), files, silent, ranks);
+    Training training(config, Device::kCuda, make_loop_backend(), files, silent, ranks);
     files.finish(training.run());
     const Arena& arena = training.arena();
     for (int r = arena.held().first; r < arena.held().end; ++r)
@@ -362,14 +362,14 @@ TEST_F(Gpu, ResumesToTheSameBits) {
   scenario["train"]["checkpoint_every"] = 5;
   const Trained whole = stacked_on_gpu(scenario);
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  EXPECT_THROW(train_with(one, folder, Device::kCuda,
+  const Case config = only_case(scenario, folder);
+  EXPECT_THROW(train_with(config, folder, Device::kCuda,
                           std::make_unique<Stops>(10, make_stacked_backend(make_loop_backend()))),
                std::runtime_error);
   ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
   ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));
   const Trained resumed =
-      train_with(one, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
+      train_with(config, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
   EXPECT_EQ(resumed.metrics, whole.metrics);
   EXPECT_EQ(resumed.exchanges, whole.exchanges);
 }
@@ -385,15 +385,15 @@ TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
     const Trained whole = stacked_on_gpu(scenario);
     for (const int calls : {12, 18, 24}) {
       const TemporaryFolder folder;
-      const Case one = only_case(scenario, folder);
+      const Case config = only_case(scenario, folder);
       try {
-        train_with(one, folder, Device::kCuda,
+        train_with(config, folder, Device::kCuda,
                    std::make_unique<Stops>(calls, make_stacked_backend(make_loop_backend())));
       } catch (const std::runtime_error&) {
       }
       ASSERT_FALSE(checkpoint_steps(folder.file("out/checkpoints")).empty());
       const Trained resumed =
-          train_with(one, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
+          train_with(config, folder, Device::kCuda, make_stacked_backend(make_loop_backend()), true);
       EXPECT_EQ(resumed.metrics, whole.metrics) << method.dump() << ", " << calls;
       EXPECT_EQ(resumed.exchanges, whole.exchanges) << method.dump() << ", " << calls;
     }

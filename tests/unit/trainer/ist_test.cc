@@ -138,24 +138,24 @@ struct Rows {
 
 std::vector<DecayRange> decay_of(const ModelShape& shape) {
   std::vector<DecayRange> ranges;
-  for (const Parameter& one : parameter_layout(shape))
-    ranges.push_back({one.offset, one.offset + one.size(), !one.is_norm});
+  for (const Parameter& parameter : parameter_layout(shape))
+    ranges.push_back({parameter.offset, parameter.offset + parameter.size(), !parameter.is_norm});
   return ranges;
 }
 
 // Narrow models with an optimizer each, whose units go to their next owners by hand; [P] of the whole model.
-std::vector<float> trained_narrow(const Case& one, int rounds) {
-  const TrainSpec& train = *one.train;
-  const Dataset data = load_dataset(one);
-  const int every = one.method.options.at("inner_steps");
+std::vector<float> trained_narrow(const Case& config, int rounds) {
+  const TrainSpec& train = *config.train;
+  const Dataset data = load_dataset(config);
+  const int every = config.method.options.at("inner_steps");
   const std::int64_t columns = train.model.parameters();
   const std::vector<HiddenUnits> units = units_of(train.model, false);
-  std::vector<float> whole = initial_weights(train.model, one.seed);
-  std::vector<Rows> kept(as_index(one.replicas),
+  std::vector<float> whole = initial_weights(train.model, config.seed);
+  std::vector<Rows> kept(as_index(config.replicas),
                          {whole, std::vector<float>(whole.size()), std::vector<float>(whole.size())});
   for (int round = 0; round < rounds; ++round) {
-    const std::vector<int> owners = column_owners(one.seed, units, one.replicas, round, columns);
-    for (int replica = 0; replica < one.replicas; ++replica) {
+    const std::vector<int> owners = column_owners(config.seed, units, config.replicas, round, columns);
+    for (int replica = 0; replica < config.replicas; ++replica) {
       const NarrowModel narrow(train.model, owners, replica);
       const Decoder decoder(narrow.shape(), Device::kCpu);
       Rows& rows = kept[as_index(replica)];
@@ -165,7 +165,7 @@ std::vector<float> trained_narrow(const Case& one, int rounds) {
       std::vector<float> gradient(mine.weights.size());
       for (int step = round * every + 1; step <= (round + 1) * every; ++step) {
         decoder.loss_and_gradient(mine.weights.data(), gradient.data(),
-                                  training_batch(data.training, train, one.seed, replica, step));
+                                  training_batch(data.training, train, config.seed, replica, step));
         const double norm =
             std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.));
         adamw_step(train.optimizer, learning_rate(train.optimizer, step, train.steps), step,
@@ -179,7 +179,7 @@ std::vector<float> trained_narrow(const Case& one, int rounds) {
     for (std::size_t i = 0; i < whole.size(); ++i) {
       double sum = 0;
       for (const Rows& rows : kept) sum += rows.weights[i];
-      whole[i] = owners[i] == kShared ? static_cast<float>(sum / one.replicas)
+      whole[i] = owners[i] == kShared ? static_cast<float>(sum / config.replicas)
                                       : kept[as_index(owners[i])].weights[i];
     }
   }
@@ -189,10 +189,10 @@ std::vector<float> trained_narrow(const Case& one, int rounds) {
 // Three replicas over nine hidden columns, three rounds; the third one ends two steps before the training.
 TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of(ist(), 3, 9, 14), folder);
-  train(one, folder);
-  const std::vector<float> expected = trained_narrow(one, 3);
-  const std::vector<float> start = initial_weights(one.train->model, one.seed);
+  const Case config = only_case(scenario_of(ist(), 3, 9, 14), folder);
+  train(config, folder);
+  const std::vector<float> expected = trained_narrow(config, 3);
+  const std::vector<float> start = initial_weights(config.train->model, config.seed);
   const StoredTensor stored =
       read_safetensors(folder.file("out/checkpoints/step-14.safetensors")).at("slow_weights");
   std::vector<float> found(as_index(stored.elements()));
@@ -210,11 +210,11 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
 struct Round {
   Round(const Json& method, int replicas, int ffn, int steps, Wire wire) {
     const TemporaryFolder folder;
-    const Case one = only_case(scenario_of(method, replicas, ffn, steps, to_string(wire).c_str()), folder);
-    shape = one.train->model;
-    plan = trained_plan_of(one);
-    context = {one.seed, replicas, steps, shape.parameters()};
-    update = make_update(one.method);
+    const Case config = only_case(scenario_of(method, replicas, ffn, steps, to_string(wire).c_str()), folder);
+    shape = config.train->model;
+    plan = trained_plan_of(config);
+    context = {config.seed, replicas, steps, shape.parameters()};
+    update = make_update(config.method);
     arena = std::make_unique<Arena>(slots_with(plan.keeps), replicas, shape.parameters());
     backend = make_thread_backend(2, [] {});
     rows = std::make_unique<Replicas>(Replicas{*arena, *backend, log});
@@ -368,17 +368,17 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
       Json scenario = scenario_of(ist({{"units", "ffn_and_heads"}}), 2, 9, 15);
       scenario["train"]["optimizer"]["name"] = optimizer;
       const TemporaryFolder folder;
-      const Case one = only_case(scenario, folder);
+      const Case config = only_case(scenario, folder);
       ProgressReporter silent("test", -1, true);
       use_one_torch_thread();
       TrainingFiles files(folder.file("out"));
-      Training training(one, Device::kCpu,
+      Training training(config, Device::kCpu,
                         stacks ? make_stacked_backend(make_loop_backend()) : make_loop_backend(), files,
                         silent);
       training.run();
       const Arena& arena = training.arena();
       const std::vector<int> owners =
-          column_owners(one.seed, units_of(one.train->model, true), 2, 3, arena.parameters());
+          column_owners(config.seed, units_of(config.train->model, true), 2, 3, arena.parameters());
       for (int replica = 0; replica < 2; ++replica)
         for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment, Slot::kGradient})
           for (std::size_t i = 0; i < owners.size(); ++i)
@@ -392,8 +392,8 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
 // at step 15 that of step 12.
 TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of(ist(), 3, 9, 15), folder);
-  train(one, folder);
+  const Case config = only_case(scenario_of(ist(), 3, 9, 15), folder);
+  train(config, folder);
   std::map<std::string, std::string> loss;  // by step and phase
   const CsvTable table = read_csv(folder.file("out/metrics.csv"));
   for (const auto& row : table.rows) {
@@ -410,7 +410,7 @@ TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
   ASSERT_EQ(run_export({folder.file("out"), 1, false, folder.file("model")}), 15);
   const StoredTensors exported = read_safetensors(folder.file("model/model.safetensors")),
                       kept = read_safetensors(folder.file("out/checkpoints/step-15.safetensors"));
-  for (const Parameter& parameter : parameter_layout(one.train->model))
+  for (const Parameter& parameter : parameter_layout(config.train->model))
     EXPECT_EQ(
         exported.at(huggingface_name(parameter.name)).bytes,
         kept.at("slow_weights").bytes.substr(as_index(4 * parameter.offset), as_index(4 * parameter.size())))

@@ -104,17 +104,17 @@ TEST(Gemm, IsTheSumOfProducts) {
   for (const ProductSize size : {ProductSize{5, 7, 3}, ProductSize{1, 33, 64}, ProductSize{67, 130, 401}})
     for (const bool turn_a : {false, true})
       for (const bool turn_b : {false, true}) {
-        const Operand one{a.data(), kStride, turn_a}, other{b.data(), kStride, turn_b};
+        const Operand operand{a.data(), kStride, turn_a}, other{b.data(), kStride, turn_b};
         std::vector<double> sums(static_cast<std::size_t>(size.m * kStride));
         for (std::int64_t i = 0; i < size.m; ++i)
           for (std::int64_t j = 0; j < size.n; ++j)
             for (std::int64_t l = 0; l < size.k; ++l)
-              sums[static_cast<std::size_t>(i * kStride + j)] += 0.5 * at(one, i, l) * at(other, l, j);
+              sums[static_cast<std::size_t>(i * kStride + j)] += 0.5 * at(operand, i, l) * at(other, l, j);
         const std::vector<float> before = random_values(sums.size(), 1);
         for (const auto& product : {multiply, multiply_by_blas, multiply_by_tensors})
           for (const float beta : {0.f, 1.f}) {
             std::vector<float> c = before;
-            product(size.m, size.n, size.k, 0.5f, one, other, beta, c.data(), kStride);
+            product(size.m, size.n, size.k, 0.5f, operand, other, beta, c.data(), kStride);
             for (std::size_t place = 0; place < c.size(); ++place) {
               const bool is_in_product = static_cast<std::int64_t>(place) % kStride < size.n;
               ASSERT_NEAR(c[place], is_in_product ? beta * before[place] + sums[place] : before[place],

@@ -56,7 +56,7 @@ TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
     const Trained expected = train(given);
     EXPECT_EQ(train(learned).metrics, expected.metrics) << method;
     EXPECT_EQ(train(learned, 3).metrics, expected.metrics) << method;
-    for (Json* one : {&learned, &given}) (*one)["pipeline"]["gradients"] = {"int8", "wire"};
+    for (Json* entry : {&learned, &given}) (*entry)["pipeline"]["gradients"] = {"int8", "wire"};
     EXPECT_EQ(train(learned).metrics, train(given).metrics) << method;
     EXPECT_NE(train(learned).metrics, expected.metrics);
   }
@@ -111,19 +111,19 @@ TEST(LearnedBits, TheLossAsksForMoreBits) {
 TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
   const double lr = 0.125, penalty = 0.02;
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}}), folder);
-  train(one, folder, 2);
+  const Case config = only_case(scenario_of({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}}), folder);
+  train(config, folder, 2);
   const Bits bits = bits_in(folder);
-  const Dataset data = load_dataset(one);
-  const Decoder decoder(one.train->model, Device::kCpu);
+  const Dataset data = load_dataset(config);
+  const Decoder decoder(config.train->model, Device::kCpu);
   const Quantized int3{Quantizer::kInt3, 100};  // 2 + 6 σ(−1.5) = 3.09
   const Boundaries boundaries{{1, 2}, int3, int3};
-  const std::vector<float> weights = initial_weights(one.train->model, one.seed);
+  const std::vector<float> weights = initial_weights(config.train->model, config.seed);
   std::vector<float> gradient(weights.size());
   const double open = 1 / (1 + std::exp(1.5)), kappa = 4 * std::log(2.) / 3;
   std::set<bool> signs;
   for (int replica = 0; replica < 4; ++replica) {
-    const Batch all = training_batch(data.training, *one.train, one.seed, replica, 1);
+    const Batch all = training_batch(data.training, *config.train, config.seed, replica, 1);
     std::vector<double> mean(2);
     for (int m = 0; m < 2; ++m) {
       RoundingEffects rounding;
@@ -153,16 +153,16 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   Json scenario = scenario_of({{"penalty", 0.02}, {"lr", 0.3}, {"gate", 0}}, 10);
   scenario["train"]["evaluate_ensemble"] = true;
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  const Trained trained = train(one, folder);
+  const Case config = only_case(scenario, folder);
+  const Trained trained = train(config, folder);
   const StoredTensors tensors = read_safetensors(folder.file("out/checkpoints/step-10.safetensors"));
   EXPECT_EQ(tensors.at("bit_gates").shape, (std::vector<std::int64_t>{4, 2}));
   const std::vector<float> weights = floats_of(tensors.at("weights")),
                            gates = floats_of(tensors.at("bit_gates"));
   const std::size_t columns = weights.size() / 4;
-  const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+  const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 1u);
-  const Decoder decoder(one.train->model, Device::kCpu);
+  const Decoder decoder(config.train->model, Device::kCpu);
   const auto format = [](float gate) {
     return Quantized{whole_quantizer(static_cast<int>(std::nearbyint(2 + 6 / (1 + std::exp(-double{gate}))))),
                      100};
@@ -191,14 +191,15 @@ TEST(LearnedBits, ResumeToTheSameBytes) {
   std::set<int> steps;
   for (const int calls : {3, 20, 45, 60, 80, 1000}) {
     const TemporaryFolder folder;
-    const Case one = only_case(scenario, folder);
+    const Case config = only_case(scenario, folder);
     if (calls < 1000) {
-      EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(calls)), std::runtime_error)
+      EXPECT_THROW(train_with(config, folder, Device::kCpu, std::make_unique<Stops>(calls)),
+                   std::runtime_error)
           << calls;
     } else {
-      train(one, folder);
+      train(config, folder);
     }
-    const Trained resumed = train(one, folder, 1, true);
+    const Trained resumed = train(config, folder, 1, true);
     EXPECT_EQ(resumed.metrics, whole.metrics) << calls;
     EXPECT_EQ(resumed.summary, whole.summary) << calls;
     EXPECT_EQ(read_text(folder.file("out/boundary_bits.csv")), bits) << calls;
@@ -217,9 +218,10 @@ InputErrorParts refused(const std::function<void()>& call) {
 
 TEST(LearnedBits, WhereGatesCannotBeTrainedIsSaid) {
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of(Json::object()), folder);
+  const Case config = only_case(scenario_of(Json::object()), folder);
   const InputErrorParts stack = refused([&] {
-    train_with(one, folder, Device::kCpu, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
+    train_with(config, folder, Device::kCpu,
+               make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
   });
   EXPECT_EQ(stack.path, "pipeline.activations");
   EXPECT_EQ(stack.found, "found \"learned\" with the stacked back-end");

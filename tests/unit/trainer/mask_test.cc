@@ -86,7 +86,7 @@ TEST(RandomMask, TheColumnsThatTravelAreARow) {
     const std::vector<std::int64_t> columns = drawn(codec, 9, 3000, 3000);
     Row kept;
     for (const std::int64_t column : columns) kept.push_back(row[static_cast<std::size_t>(column)]);
-    const Codec alone = std::visit([](const auto& one) { return Codec(one); }, numbers);
+    const Codec alone = std::visit([](const auto& item) { return Codec(item); }, numbers);
     const Row sent = sent_of(alone, kept);
     const Message message = Message(format_of({codec}, 3000, 9), RowSource{row.data(), nullptr}).encoded();
     EXPECT_EQ(message.bytes(), message_of(alone, kept).encoded().bytes());

@@ -49,9 +49,9 @@ class OneWeight : public testing::Test {
   }
   static Schedule schedule(const Json& history) {
     Schedule made;
-    for (const Json& one : history["merges"]) {
+    for (const Json& entry : history["merges"]) {
       Merge merge{0, static_cast<int>(made.merges.size()), {}};
-      for (const Json& made_by : one["contributions"])
+      for (const Json& made_by : entry["contributions"])
         merge.contributions.push_back({made_by["replica"], made_by["post_step"], made_by["taken_step"]});
       made.merges.push_back(merge);
     }
@@ -66,14 +66,14 @@ class OneWeight : public testing::Test {
   }
   float& theta(int replica) { return *arena_.row(Slot::kWeights, replica); }
   float phi(int replica) const { return *arena_.row(Slot::kSlowWeights, replica); }
-  void post(const Json& one) {
-    theta(one["replica"]) = one["posted"];
-    merges_->post(one["replica"], one["post_step"]);
+  void post(const Json& entry) {
+    theta(entry["replica"]) = entry["posted"];
+    merges_->post(entry["replica"], entry["post_step"]);
   }
-  void take_up(const Json& one) {
-    theta(one["replica"]) = one["theta"];
-    merges_->take_up(one["replica"], one["taken_step"]);
-    EXPECT_FLOAT_EQ(theta(one["replica"]), one["after"].get<float>()) << one;
+  void take_up(const Json& entry) {
+    theta(entry["replica"]) = entry["theta"];
+    merges_->take_up(entry["replica"], entry["taken_step"]);
+    EXPECT_FLOAT_EQ(theta(entry["replica"]), entry["after"].get<float>()) << entry;
   }
 
   const Json history_ = golden("decoupled_diloco.json");
@@ -102,13 +102,13 @@ TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
   EXPECT_FLOAT_EQ(phi(0), first["phi"].get<float>());
   EXPECT_EQ(phi(1), 10) << "not yet";
 
-  for (const Json& one : second["contributions"]) post(one);
+  for (const Json& entry : second["contributions"]) post(entry);
   EXPECT_TRUE(merges_->make());
   take_up(first["contributions"][1]);
   EXPECT_FLOAT_EQ(phi(1), first["phi"].get<float>());
-  for (const Json& one : second["contributions"]) {
-    take_up(one);
-    EXPECT_FLOAT_EQ(phi(one["replica"]), second["phi"].get<float>());
+  for (const Json& entry : second["contributions"]) {
+    take_up(entry);
+    EXPECT_FLOAT_EQ(phi(entry["replica"]), second["phi"].get<float>());
   }
   EXPECT_FALSE(merges_->make());
 }

@@ -108,8 +108,8 @@ TEST(Message, APackedDifferenceReadsTheSame) {
 
 TEST(Message, MeanIsSummedInTheOrderGiven) {
   // In float32 1 + 1e8 - 1e8 depends on the order; the mean must be that of this order.
-  const float one = 1, big = 1e8f, minus = -1e8f;
-  const Message a = message_of(&one, 1, Wire::kFp32), b = message_of(&big, 1, Wire::kFp32),
+  const float value = 1, big = 1e8f, minus = -1e8f;
+  const Message a = message_of(&value, 1, Wire::kFp32), b = message_of(&big, 1, Wire::kFp32),
                 c = message_of(&minus, 1, Wire::kFp32);
   float mean;
   mean_of({&a, &b, &c}, 0, 1, &mean);

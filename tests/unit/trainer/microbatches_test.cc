@@ -38,7 +38,7 @@ TEST(Microbatches, EachHasItsSequencesOfTheBatch) {
 TEST(Microbatches, GradientsReachThePathAndNothingElse) {
   const PipelinePlan plan = three_parts(2);
   const std::vector<std::vector<Route>> paths = {{by(0, 2, 1), by(1, 0, 0), by(2, 1, 2)},
-                                                {by(0, 0, 0), by(1, 2, 1), by(2, 1, 2)}};
+                                                 {by(0, 0, 0), by(1, 2, 1), by(2, 1, 2)}};
   std::vector<float> weights, gradients(18, 123.f);
   for (int replica = 0; replica < 3; ++replica) weights.insert(weights.end(), 6, static_cast<float>(replica));
   std::vector<std::vector<float>> met;
@@ -80,9 +80,9 @@ TEST(Microbatches, OneAtHomeIsTheDecodersCall) {
     return 2.5;
   });
   EXPECT_EQ(straight_path(plan, 7, 1, 0, 1), by(1, 1, 1));
-  EXPECT_EQ(pass.run(by(1, 1, 1), 0, {1, {0, 0}}, {weights.data(), 0, kColumns},
-                     {gradients.data(), 0, kColumns}),
-            2.5);
+  EXPECT_EQ(
+      pass.run(by(1, 1, 1), 0, {1, {0, 0}}, {weights.data(), 0, kColumns}, {gradients.data(), 0, kColumns}),
+      2.5);
   EXPECT_EQ(read, weights.data() + kColumns);
   EXPECT_EQ(written, gradients.data() + kColumns);
 }

@@ -46,7 +46,7 @@ Matrix random_matrix(std::int64_t count, std::uint32_t number) {
 Matrix reflection(std::int64_t size, std::uint32_t number) {
   const Matrix v = random_matrix(size, number);
   double square = 0;
-  for (const double one : v) square += one * one;
+  for (const double value : v) square += value * value;
   Matrix h(as_index(size * size));
   for (std::int64_t i = 0; i < size; ++i)
     for (std::int64_t j = 0; j < size; ++j)
@@ -147,10 +147,10 @@ TEST(Muon, FollowsTheHandWorkedHistory) {
   std::vector<float> momentum(4);
   const std::vector<MuonMatrix> matrices = {
       {0, history["rows"], history["columns"], static_cast<float>(0.2 * std::sqrt(2.))}};
-  for (const Json& one : history["steps"]) {
-    const auto gradient = one["gradient"].get<std::vector<float>>();
+  for (const Json& entry : history["steps"]) {
+    const auto gradient = entry["gradient"].get<std::vector<float>>();
     muon_step(spec, spec.lr, 1, matrices, {theta.data(), gradient.data(), momentum.data()});
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(theta[i], one["theta"][i].get<double>(), 3e-7) << i;
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(theta[i], entry["theta"][i].get<double>(), 3e-7) << i;
   }
 }
 
@@ -264,11 +264,11 @@ TEST(Muon, ResumesToTheSameBits) {
   scenario["train"]["checkpoint_every"] = 5;
   const Trained whole = train(scenario);
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(16)), std::runtime_error);
+  const Case config = only_case(scenario, folder);
+  EXPECT_THROW(train_with(config, folder, Device::kCpu, std::make_unique<Stops>(16)), std::runtime_error);
   ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
   ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));
-  const Trained resumed = train(one, folder, 1, true);
+  const Trained resumed = train(config, folder, 1, true);
   EXPECT_EQ(resumed.metrics, whole.metrics);
   EXPECT_EQ(resumed.exchanges, whole.exchanges);
 }

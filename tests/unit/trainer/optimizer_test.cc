@@ -22,10 +22,10 @@ TEST(Adamw, FollowsTheHandWorkedHistory) {
   const OptimizerSpec spec = spec_of(history["optimizer"]);
   float theta = history["start"], m = 0, v = 0;
   int step = 0;
-  for (const Json& one : history["steps"]) {
-    const float gradient = one["gradient"];
+  for (const Json& entry : history["steps"]) {
+    const float gradient = entry["gradient"];
     adamw_step(spec, spec.lr, ++step, 1, {{0, 1, true}}, {&theta, &gradient, &m, &v});
-    EXPECT_NEAR(theta, one["theta"].get<double>(), 2e-7) << "step " << step;
+    EXPECT_NEAR(theta, entry["theta"].get<double>(), 2e-7) << "step " << step;
   }
 }
 

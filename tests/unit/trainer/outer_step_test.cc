@@ -429,11 +429,11 @@ TEST(Noloco, TheMomentsStopShrinkingAtTheBoundThatTheWarningStates) {
     double alpha;
     int group_size, replicas;
   } cases[] = {{0.5, 2, 8}, {0.5, 2, 1000}, {0.9, 2, 16}, {0.3, 4, 8}, {0, 2, 4}};
-  for (const auto& one : cases) {
-    const double n = one.group_size, k = (1 - 1 / n) * one.replicas / (one.replicas - 1);
-    const double bound = noloco_gamma_bound(one.alpha, one.group_size, one.replicas);
-    EXPECT_LT(growth(one.alpha, 0.99 * bound, k), 0.9995) << one.alpha;
-    EXPECT_GT(growth(one.alpha, 1.01 * bound, k), 1.0005) << one.alpha;
+  for (const auto& item : cases) {
+    const double n = item.group_size, k = (1 - 1 / n) * item.replicas / (item.replicas - 1);
+    const double bound = noloco_gamma_bound(item.alpha, item.group_size, item.replicas);
+    EXPECT_LT(growth(item.alpha, 0.99 * bound, k), 0.9995) << item.alpha;
+    EXPECT_GT(growth(item.alpha, 1.01 * bound, k), 1.0005) << item.alpha;
   }
   EXPECT_NEAR(growth(0.5, 0.7, 0.5), 0.700, 5e-4);  // many replicas
   EXPECT_NEAR(growth(0.5, 0.3, 0.5), 0.625, 5e-4);

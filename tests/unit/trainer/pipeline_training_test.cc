@@ -31,8 +31,8 @@ Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
 std::vector<Json> methods_in_stages() {
   std::vector<Json> methods = every_method(3);
   methods.erase(std::remove_if(methods.begin(), methods.end(),
-                               [](const Json& one) {
-                                 return one["name"] == "ist" || one["name"] == "decoupled-diloco";
+                               [](const Json& entry) {
+                                 return entry["name"] == "ist" || entry["name"] == "decoupled-diloco";
                                }),
                 methods.end());
   return methods;
@@ -74,7 +74,7 @@ TEST(PipelineTraining, StagesOfSeveralChunksToo) {
                              Json{{"name", "streaming-diloco"}, {"inner_steps", 3}, {"fragments", 2}},
                              Json{{"name", "co2"}, {"inner_steps", 3}, {"gap_penalty", 0.5}}}) {
     Json whole = scenario_of(method, 10, {{"microbatches", 2}}), cut = scenario_of(method, 10, interleaved);
-    for (Json* one : {&whole, &cut}) (*one)["train"]["model"]["layers"] = 4;
+    for (Json* entry : {&whole, &cut}) (*entry)["train"]["model"]["layers"] = 4;
     EXPECT_EQ(train(cut).metrics, train(whole).metrics) << method;
     cut["pipeline"]["routing"] = "random";
     const Trained random = train(cut);
@@ -178,26 +178,26 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   scenario["train"]["model"]["layers"] = 3;
   scenario["train"]["optimizer"] = {{"lr", 1e-2}, {"weight_decay", 0}, {"clip", 0.5}};
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  train(one, folder, 2);
+  const Case config = only_case(scenario, folder);
+  train(config, folder, 2);
   const StoredTensor stored =
       read_safetensors(folder.file("out/checkpoints/step-3.safetensors")).at("weights");
 
-  const TrainSpec& spec = *one.train;
-  const PipelinePlan plan = trained_plan_of(one).pipeline;
-  const Dataset data = load_dataset(one);
+  const TrainSpec& spec = *config.train;
+  const PipelinePlan plan = trained_plan_of(config).pipeline;
+  const Dataset data = load_dataset(config);
   const Decoder decoder(spec.model, Device::kCpu);
   const std::size_t columns = static_cast<std::size_t>(spec.model.parameters());
   using Rows = std::vector<std::vector<float>>;
-  Rows weights(3, initial_weights(spec.model, one.seed)), first(3, std::vector<float>(columns)),
+  Rows weights(3, initial_weights(spec.model, config.seed)), first(3, std::vector<float>(columns)),
       second = first;
   int away = 0;
   for (int step = 1; step <= kSteps; ++step) {
     std::vector<std::vector<double>> sums(3, std::vector<double>(columns));
     for (int m = 0; m < 2; ++m)
       for (int home = 0; home < 3; ++home) {
-        const Route path = paths_of(plan, one.seed, 3, step, m)[static_cast<std::size_t>(home)];
-        const Batch all = training_batch(data.training, spec, one.seed, home, step);
+        const Route path = paths_of(plan, config.seed, 3, step, m)[static_cast<std::size_t>(home)];
+        const Batch all = training_batch(data.training, spec, config.seed, home, step);
         const auto half = static_cast<std::ptrdiff_t>(all.tokens.size() / 2);
         const Batch batch{2, {all.tokens.begin() + m * half, all.tokens.begin() + (m + 1) * half}};
         const auto replica_of = [&](std::size_t column) {
@@ -267,8 +267,8 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   const Json method = {{"name", "diloco"}, {"inner_steps", 4}};
   const Json scenario = scenario_of(method, 12, pipeline);
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  const Trained narrow = train(one, folder), wide = train(scenario_of(method, 12, kRandom));
+  const Case config = only_case(scenario, folder);
+  const Trained narrow = train(config, folder), wide = train(scenario_of(method, 12, kRandom));
   EXPECT_NE(narrow.metrics, wide.metrics);
   expect_losses(narrow, wide, 0.1, "int4");
   EXPECT_EQ(train(scenario, 2).metrics, narrow.metrics);
@@ -278,12 +278,12 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   std::vector<float> row(static_cast<std::size_t>(weights.shape[1]));
   std::memcpy(row.data(), weights.bytes.data(), row.size() * sizeof(float));
   const Boundaries boundaries{{1}, Quantized{Quantizer::kInt4, 1024}, std::nullopt};
-  const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+  const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 1u);
   const auto loss = [&](const Decoder& decoder) { return decoder.loss(row.data(), batches[0]); };
-  const double quantized = loss(Decoder(one.train->model, Device::kCpu, Precision::kFloat32, boundaries));
+  const double quantized = loss(Decoder(config.train->model, Device::kCpu, Precision::kFloat32, boundaries));
   EXPECT_NEAR(narrow.summary["final_loss"], quantized, 1e-6);  // after an outer step all replicas agree
-  EXPECT_GT(std::abs(quantized - loss(Decoder(one.train->model, Device::kCpu))), 1e-5);
+  EXPECT_GT(std::abs(quantized - loss(Decoder(config.train->model, Device::kCpu))), 1e-5);
 
   pipeline["gradients"] = "int8";
   EXPECT_NE(train(scenario_of(method, 12, pipeline)).metrics, narrow.metrics);
@@ -323,9 +323,9 @@ void expect_resumes(Json scenario, const std::vector<int>& calls) {
   const Trained whole = train(scenario);
   for (const int call : calls) {
     const TemporaryFolder folder;
-    const Case one = only_case(scenario, folder);
-    EXPECT_THROW(train_with(one, folder, Device::kCpu, std::make_unique<Stops>(call)), std::runtime_error);
-    const Trained resumed = train(one, folder, 1, true);
+    const Case config = only_case(scenario, folder);
+    EXPECT_THROW(train_with(config, folder, Device::kCpu, std::make_unique<Stops>(call)), std::runtime_error);
+    const Trained resumed = train(config, folder, 1, true);
     EXPECT_EQ(resumed.metrics, whole.metrics) << call;
     EXPECT_EQ(resumed.exchanges, whole.exchanges) << call;
     EXPECT_EQ(resumed.summary, whole.summary) << call;
@@ -349,9 +349,9 @@ TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
 InputErrorParts refused(const Json& scenario) {
   const TemporaryFolder folder;
   try {
-    const Case one = only_case(scenario, folder);
-    method_named(one.method.name).check(one);
-    trained_plan_of(one);
+    const Case config = only_case(scenario, folder);
+    method_named(config.method.name).check(config);
+    trained_plan_of(config);
   } catch (const InputError& error) {
     return error.parts();
   }

@@ -14,8 +14,8 @@ constexpr Quantizer kAll[] = {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3
 // Of the candidates the nearest; of two as near the later one.
 double nearest_of(const std::vector<double>& candidates, double value) {
   double best = candidates[0];
-  for (const double one : candidates)
-    if (std::abs(value - one) <= std::abs(value - best)) best = one;
+  for (const double x : candidates)
+    if (std::abs(value - x) <= std::abs(value - best)) best = x;
   return best;
 }
 

@@ -34,19 +34,19 @@ struct Followed {
   std::vector<std::vector<float>> weights;  // by replica
 };
 
-inline Followed follow(const Case& one, const Schedule& schedule, const TemporaryFolder& folder,
+inline Followed follow(const Case& config, const Schedule& schedule, const TemporaryFolder& folder,
                        std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false) {
   ProgressReporter silent("test", -1, true);
   use_one_torch_thread();
   Followed followed;
   {
     TrainingFiles files(folder.file("out"));
-    Training training(one, Device::kCpu, std::move(backend), files, silent, one_rank(), schedule);
+    Training training(config, Device::kCpu, std::move(backend), files, silent, one_rank(), schedule);
     std::vector<std::string> refused;
     if (resume) training.resume(refused);
     followed.summary = training.run();
     files.finish(followed.summary);
-    for (int replica = 0; replica < one.replicas; ++replica) {
+    for (int replica = 0; replica < config.replicas; ++replica) {
       const float* row = training.arena().row(Slot::kWeights, replica);
       followed.weights.emplace_back(row, row + training.arena().parameters());
     }
@@ -65,8 +65,8 @@ struct Replica {
 
 class Reference {
  public:
-  explicit Reference(const Case& one)
-      : case_(trained_case(one)),
+  explicit Reference(const Case& config)
+      : case_(trained_case(config)),
         train_(*case_.train),
         data_(load_dataset(case_)),
         decoder_(train_.model, Device::kCpu) {
@@ -75,26 +75,28 @@ class Reference {
   }
 
   void gradient(int replica, int step) {
-    Replica& one = replicas[as_index(replica)];
-    decoder_.loss_and_gradient(one.weights.data(), one.gradient.data(),
+    Replica& replica_here = replicas[as_index(replica)];
+    decoder_.loss_and_gradient(replica_here.weights.data(), replica_here.gradient.data(),
                                training_batch(data_.training, train_, case_.seed, replica, step));
   }
 
   void adam(int replica, int step) {
-    Replica& one = replicas[as_index(replica)];
+    Replica& replica_here = replicas[as_index(replica)];
     const double scale = clip_factor(
-        row_norm(one.gradient.data(), static_cast<std::int64_t>(one.gradient.size())), train_.optimizer.clip);
+        row_norm(replica_here.gradient.data(), static_cast<std::int64_t>(replica_here.gradient.size())),
+        train_.optimizer.clip);
     const double lr = learning_rate(train_.optimizer, step, kSteps), b1 = train_.optimizer.beta1,
                  b2 = train_.optimizer.beta2;
-    ++one.updates;
-    for (std::size_t i = 0; i < one.weights.size(); ++i) {
-      const double g = scale * double{one.gradient[i]};
-      const double m = b1 * double{one.first[i]} + (1 - b1) * g,
-                   v = b2 * double{one.second[i]} + (1 - b2) * g * g;
-      one.first[i] = static_cast<float>(m), one.second[i] = static_cast<float>(v);
-      const double corrected = m / (1 - std::pow(b1, one.updates)),
-                   root = std::sqrt(v / (1 - std::pow(b2, one.updates)));
-      one.weights[i] = static_cast<float>(double{one.weights[i]} - lr * corrected / (root + 1e-8));
+    ++replica_here.updates;
+    for (std::size_t i = 0; i < replica_here.weights.size(); ++i) {
+      const double g = scale * double{replica_here.gradient[i]};
+      const double m = b1 * double{replica_here.first[i]} + (1 - b1) * g,
+                   v = b2 * double{replica_here.second[i]} + (1 - b2) * g * g;
+      replica_here.first[i] = static_cast<float>(m), replica_here.second[i] = static_cast<float>(v);
+      const double corrected = m / (1 - std::pow(b1, replica_here.updates)),
+                   root = std::sqrt(v / (1 - std::pow(b2, replica_here.updates)));
+      replica_here.weights[i] =
+          static_cast<float>(double{replica_here.weights[i]} - lr * corrected / (root + 1e-8));
     }
   }
 
@@ -103,18 +105,18 @@ class Reference {
   }
 
   Row delta(int replica) const {
-    const Replica& one = replicas[as_index(replica)];
-    Row row = one.weights;
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] -= one.phi[i];
+    const Replica& replica_here = replicas[as_index(replica)];
+    Row row = replica_here.weights;
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] -= replica_here.phi[i];
     return row;
   }
 
   void outer(int replica, const Row& delta, float lr, float mu) {
-    Replica& one = replicas[as_index(replica)];
+    Replica& replica_here = replicas[as_index(replica)];
     for (std::size_t i = 0; i < delta.size(); ++i) {
-      one.momentum[i] = mu * one.momentum[i] + delta[i];
-      one.phi[i] += lr * (delta[i] + mu * one.momentum[i]);
-      one.weights[i] = one.phi[i];
+      replica_here.momentum[i] = mu * replica_here.momentum[i] + delta[i];
+      replica_here.phi[i] += lr * (delta[i] + mu * replica_here.momentum[i]);
+      replica_here.weights[i] = replica_here.phi[i];
     }
   }
 
@@ -127,11 +129,12 @@ class Reference {
     }
     const Row mean_delta = mean(deltas), mean_phi = mean(phis);
     for (const int replica : group) {
-      Replica& one = replicas[as_index(replica)];
+      Replica& replica_here = replicas[as_index(replica)];
       for (std::size_t i = 0; i < mean_phi.size(); ++i) {
-        one.momentum[i] = alpha * one.momentum[i] + beta * mean_delta[i] - gamma * (one.phi[i] - mean_phi[i]);
-        one.phi[i] += one.momentum[i];
-        one.weights[i] = one.phi[i];
+        replica_here.momentum[i] = alpha * replica_here.momentum[i] + beta * mean_delta[i] -
+                                   gamma * (replica_here.phi[i] - mean_phi[i]);
+        replica_here.phi[i] += replica_here.momentum[i];
+        replica_here.weights[i] = replica_here.phi[i];
       }
     }
   }
@@ -163,23 +166,23 @@ inline void expect_weights(const Followed& found, const Reference& reference) {
 }
 
 // The same whatever works on it, and when it is stopped after each of its checkpoints.
-inline void expect_same_bytes(const Case& one, const Schedule& schedule, const Followed& expected) {
+inline void expect_same_bytes(const Case& config, const Schedule& schedule, const Followed& expected) {
   const auto compare = [&](const Followed& found, const std::string& what) {
     EXPECT_EQ(found.metrics, expected.metrics) << what;
     EXPECT_EQ(found.exchanges, expected.exchanges) << what;
     EXPECT_EQ(found.weights, expected.weights) << what;
   };
   const TemporaryFolder threads;
-  compare(follow(one, schedule, threads, make_thread_backend(2, use_one_torch_thread)), "threads");
+  compare(follow(config, schedule, threads, make_thread_backend(2, use_one_torch_thread)), "threads");
   for (int calls = 1; calls < 60; calls += 6) {
     const TemporaryFolder folder;
     try {
-      follow(one, schedule, folder, std::make_unique<Stops>(calls));
+      follow(config, schedule, folder, std::make_unique<Stops>(calls));
       EXPECT_GT(calls, kSteps) << "it was hardly stopped";
       return;
     } catch (const std::runtime_error&) {
     }
-    compare(follow(one, schedule, folder, make_loop_backend(), true),
+    compare(follow(config, schedule, folder, make_loop_backend(), true),
             "stopped after " + std::to_string(calls));
   }
 }

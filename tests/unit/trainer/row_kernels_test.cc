@@ -108,19 +108,19 @@ void copy_in(const Table& table, Arena& arena, Slot slot) {
 }
 
 // The host's runner on the same rows; anchors were sent ahead when the slow weights were these.
-OuterRun on_host(OuterRun run, const MethodSpec& method, const OuterCase& one) {
+OuterRun on_host(OuterRun run, const MethodSpec& method, const OuterCase& outer_case) {
   UpdateBench bench(method, kReplicas, kColumns);
-  OperationRule ahead = rule_for({"phi"}, one.wire);
+  OperationRule ahead = rule_for({"phi"}, outer_case.wire);
   ahead.name = "ahead";
   ahead.overlap_steps = 1;
-  if (one.sent_ahead) {
+  if (outer_case.sent_ahead) {
     copy_in(run.anchors, bench.arena, Slot::kSlowWeights);
-    bench.runner.post({&ahead, 1, 2, one.groups, 0});
+    bench.runner.post({&ahead, 1, 2, outer_case.groups, 0});
   }
   copy_in(run.theta, bench.arena, Slot::kWeights);
   copy_in(run.phi, bench.arena, Slot::kSlowWeights);
   copy_in(run.momentum, bench.arena, Slot::kOuterMomentum);
-  bench.run(rule_for({"delta"}, one.wire), 2, one.groups);
+  bench.run(rule_for({"delta"}, outer_case.wire), 2, outer_case.groups);
   const auto table = [&](Slot slot) {
     return Table(bench.arena.row(slot, 0), bench.arena.row(slot, 0) + kReplicas * kColumns);
   };
@@ -131,9 +131,11 @@ OuterRun on_host(OuterRun run, const MethodSpec& method, const OuterCase& one) {
 
 class Outer : public RowKernels {
  protected:
-  OuterRun start(const OuterCase& one) const {
-    OuterRun run{random(1, 1), random(1, 2), random(1, 3), {}, one.groups, rounding_of(one.wire), kColumns};
-    if (!one.sent_ahead) return run;
+  OuterRun start(const OuterCase& outer_case) const {
+    OuterRun run{random(1, 1), random(1, 2),      random(1, 3),
+                 {},           outer_case.groups, rounding_of(outer_case.wire),
+                 kColumns};
+    if (!outer_case.sent_ahead) return run;
     run.anchors = random(1, 4);
     for (float& anchor : run.anchors) anchor = rounded(anchor, run.rounding);
     return run;
@@ -152,33 +154,33 @@ INSTANTIATE_TEST_SUITE_P(Machines, Outer,
 
 TEST_P(Outer, NolocoIsTheHosts) {
   const MethodSpec method{"noloco", "noloco", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.3}}};
-  for (const OuterCase& one : kCases) {
-    OuterRun run = start(one);
-    const OuterRun expected = on_host(run, method, one);
+  for (const OuterCase& outer_case : kCases) {
+    OuterRun run = start(outer_case);
+    const OuterRun expected = on_host(run, method, outer_case);
     machine_->noloco(run, 0.5f, 0.7f, 0.3f);
     expect_same(run, expected);
   }
 }
 
 TEST_P(Outer, DilocoIsTheHostsWithNesterovAndWithout) {
-  for (const OuterCase& one : kCases)
+  for (const OuterCase& outer_case : kCases)
     for (const bool nesterov : {true, false}) {
       const MethodSpec method{
           "diloco", "diloco", {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"nesterov", nesterov}}};
-      OuterRun run = start(one);
-      const OuterRun expected = on_host(run, method, one);
+      OuterRun run = start(outer_case);
+      const OuterRun expected = on_host(run, method, outer_case);
       machine_->diloco(run, 0.7f, 0.9f, nesterov);
       expect_same(run, expected);
     }
 }
 
 TEST_P(Outer, AverageIsTheHosts) {
-  for (const OuterCase& one : kCases) {
+  for (const OuterCase& outer_case : kCases) {
     Table rows = random(1, 1);
     UpdateBench bench({"ddp", "ddp", Json::object()}, kReplicas, kColumns);
     copy_in(rows, bench.arena, Slot::kGradient);
-    bench.run(rule_for({"gradient"}, one.wire), 1, one.groups);
-    machine_->average(rows, one.groups, rounding_of(one.wire), kColumns);
+    bench.run(rule_for({"gradient"}, outer_case.wire), 1, outer_case.groups);
+    machine_->average(rows, outer_case.groups, rounding_of(outer_case.wire), kColumns);
     const float* expected = bench.arena.row(Slot::kGradient, 0);
     expect_near(rows, Table(expected, expected + kReplicas * kColumns), "rows");
   }

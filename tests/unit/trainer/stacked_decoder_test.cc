@@ -117,9 +117,9 @@ TEST(StackedDecoder, PiecesOfReplicasChangeNoBit) {
       pieces(kSmall, Device::kCpu, Precision::kFloat32, memory_for(kSmall, 2, 3));
   ASSERT_EQ(pieces.piece_of(5, 3, true).replicas, 2);
   ASSERT_EQ(pieces.piece_of(5, 3, true).sequences, 3);
-  const auto one = run(whole, replicas), other = run(pieces, replicas);
-  EXPECT_EQ(one.losses, other.losses);
-  EXPECT_EQ(one.gradients, other.gradients);
+  const auto item = run(whole, replicas), other = run(pieces, replicas);
+  EXPECT_EQ(item.losses, other.losses);
+  EXPECT_EQ(item.gradients, other.gradients);
 }
 
 TEST(StackedDecoder, PieceFitsTheLimit) {
@@ -173,9 +173,9 @@ TEST(StackedDecoder, InBf16PiecesOfSequencesAddUpInFloat32) {
   const StackedDecoder whole(kTraining, Device::kCpu, Precision::kBf16),
       pieces(kTraining, Device::kCpu, Precision::kBf16, 1);
   ASSERT_EQ(pieces.piece_of(2, 4, true).sequences, 1);
-  const auto one = run(whole, replicas), other = run(pieces, replicas);
+  const auto item = run(whole, replicas), other = run(pieces, replicas);
   for (int r = 0; r < 2; ++r)
-    EXPECT_LT(relative_difference(other, one, replicas, r), 1e-4) << "replica " << r;
+    EXPECT_LT(relative_difference(other, item, replicas, r), 1e-4) << "replica " << r;
 }
 
 // bf16 has 8 bits: half a unit in the last place is 0.2 % of each rounded number. The bounds are some ten

@@ -30,8 +30,8 @@ TEST(StackedTraining, AfterOneStepLossesAreThoseOfTheLoopTo1e5) {
 
 TEST(StackedTraining, SameBitsOnAnyNumberOfThreads) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
-  const std::string one = stacked(scenario, 1).metrics;
-  for (const int threads : {2, 3}) EXPECT_EQ(stacked(scenario, threads).metrics, one) << threads;
+  const std::string text = stacked(scenario, 1).metrics;
+  for (const int threads : {2, 3}) EXPECT_EQ(stacked(scenario, threads).metrics, text) << threads;
 }
 
 TEST(StackedTraining, SaysHowItComputed) {
@@ -59,19 +59,19 @@ TEST(StackedTraining, PrecisionIsPartOfTheTrainingKeyAndFloat32IsTheKeyThereWas)
   const Json scenario = small_scenario({{"name", "ddp"}});
   Json narrow = scenario;
   narrow["train"]["precision"] = "bf16";
-  Case one = only_case(scenario, folder);
-  const std::string key = training_key(one);
+  Case config = only_case(scenario, folder);
+  const std::string key = training_key(config);
   EXPECT_NE(training_key(only_case(narrow, folder)), key);
-  one.resolved["train"].erase("precision");  // as resolved before there was a choice
-  EXPECT_EQ(training_key(parse_case(one.resolved)), key);
+  config.resolved["train"].erase("precision");  // as resolved before there was a choice
+  EXPECT_EQ(training_key(parse_case(config.resolved)), key);
 }
 
 TEST(StackedTraining, AnotherArithmeticDoesNotResumeACheckpoint) {
   const TemporaryFolder folder;
-  const Case one = only_case(small_scenario({{"name", "ddp"}}), folder);
-  train(one, folder);
-  train(one, folder, 2, true);  // loop and threads make the same bits
-  EXPECT_THROW(train_with(one, folder, Device::kCpu, make_stacked_backend(make_loop_backend()), true),
+  const Case config = only_case(small_scenario({{"name", "ddp"}}), folder);
+  train(config, folder);
+  train(config, folder, 2, true);  // loop and threads make the same bits
+  EXPECT_THROW(train_with(config, folder, Device::kCpu, make_stacked_backend(make_loop_backend()), true),
                InputError);
 }
 

@@ -125,14 +125,14 @@ TEST(Subspace, ATrainingStaysInside) {
   const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}};
   const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
   const TemporaryFolder folder;
-  const Case one = only_case(scenario_of(noloco, pipeline), folder);
-  const ModelShape& shape = one.train->model;
+  const Case config = only_case(scenario_of(noloco, pipeline), folder);
+  const ModelShape& shape = config.train->model;
   ProgressReporter silent("test", -1, true);
   TrainingFiles files(folder.file("out"));
-  Training training(one, Device::kCpu, make_loop_backend(), files, silent);
+  Training training(config, Device::kCpu, make_loop_backend(), files, silent);
   training.run();
-  const std::vector<float> fixed = initial_weights(shape, one.seed);
-  const Subspace subspace(shape, trained_plan_of(one).pipeline, kRank, one.seed, fixed);
+  const std::vector<float> fixed = initial_weights(shape, config.seed);
+  const Subspace subspace(shape, trained_plan_of(config).pipeline, kRank, config.seed, fixed);
   for (int replica = 0; replica < 4; ++replica)
     expect_inside(shape, subspace, fixed, training.arena().row(Slot::kWeights, replica), 1);
 }

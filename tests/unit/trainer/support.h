@@ -46,12 +46,12 @@ inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   const Scenario loaded =
       load_scenario(folder.file("scenario.json"), {}, scenario_options(method_options(), stub_topologies()));
   EXPECT_EQ(loaded.cases.size(), 1u);
-  Case one = loaded.cases.at(0);
-  if (needs_sites(trained_plan_of(one))) {
-    for (int replica = 0; replica < one.replicas; ++replica) one.site_of.push_back(replica % 2);
-    one.resolved["sites"] = one.site_of;
+  Case config = loaded.cases.at(0);
+  if (needs_sites(trained_plan_of(config))) {
+    for (int replica = 0; replica < config.replicas; ++replica) config.site_of.push_back(replica % 2);
+    config.resolved["sites"] = config.site_of;
   }
-  return one;
+  return config;
 }
 
 struct Trained {
@@ -60,14 +60,14 @@ struct Trained {
 };
 
 // Trains into FOLDER/out and reads what was written.
-inline Trained train_with(const Case& one, const TemporaryFolder& folder, Device device,
+inline Trained train_with(const Case& config, const TemporaryFolder& folder, Device device,
                           std::unique_ptr<Backend> backend, bool resume = false) {
   ProgressReporter silent("test", -1, true);
   use_one_torch_thread();
   Trained trained;
   {
     TrainingFiles files(folder.file("out"));
-    Training training(one, device, std::move(backend), files, silent);
+    Training training(config, device, std::move(backend), files, silent);
     std::vector<std::string> refused;
     if (resume) training.resume(refused);
     trained.summary = training.run();
@@ -78,8 +78,9 @@ inline Trained train_with(const Case& one, const TemporaryFolder& folder, Device
   return trained;
 }
 
-inline Trained train(const Case& one, const TemporaryFolder& folder, int threads = 1, bool resume = false) {
-  return train_with(one, folder, Device::kCpu,
+inline Trained train(const Case& config, const TemporaryFolder& folder, int threads = 1,
+                     bool resume = false) {
+  return train_with(config, folder, Device::kCpu,
                     threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_torch_thread),
                     resume);
 }

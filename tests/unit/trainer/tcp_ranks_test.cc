@@ -322,12 +322,14 @@ TEST(TcpRanks, AGreetingSaysWhatIsDifferent) {
     change(found);
     return difference(found, expected);
   };
-  EXPECT_EQ(changed([](Greeting& one) { one.name[0] = 'x'; }), "it is not a rank of a training");
-  EXPECT_EQ(changed([](Greeting& one) { one.byte_order = 0x04030201; }),
+  EXPECT_EQ(changed([](Greeting& greeting) { greeting.name[0] = 'x'; }), "it is not a rank of a training");
+  EXPECT_EQ(changed([](Greeting& greeting) { greeting.byte_order = 0x04030201; }),
             "its processor orders bytes in another way");
-  EXPECT_EQ(changed([](Greeting& one) { ++one.version; }), "its longhaul-train is of another version");
-  EXPECT_EQ(changed([](Greeting& one) { one.token = draw_run_token(); }), "it belongs to another training");
-  EXPECT_EQ(changed([](Greeting& one) { one.to = 3; }), "it means rank 3");
+  EXPECT_EQ(changed([](Greeting& greeting) { ++greeting.version; }),
+            "its longhaul-train is of another version");
+  EXPECT_EQ(changed([](Greeting& greeting) { greeting.token = draw_run_token(); }),
+            "it belongs to another training");
+  EXPECT_EQ(changed([](Greeting& greeting) { greeting.to = 3; }), "it means rank 3");
 }
 
 TEST(ListeningPlace, IsWhereTheMasterIsReachedFrom) {
@@ -341,13 +343,13 @@ TEST(ListeningPlace, IsWhereTheMasterIsReachedFrom) {
 TEST(ListeningPlace, OfThisMachineIsTheOneThatOthersKnow) {
   ifaddrs* list = nullptr;
   ASSERT_EQ(::getifaddrs(&list), 0);
-  for (const ifaddrs* one = list; one; one = one->ifa_next) {
-    if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET) continue;
+  for (const ifaddrs* interface = list; interface; interface = interface->ifa_next) {
+    if (!interface->ifa_addr || interface->ifa_addr->sa_family != AF_INET) continue;
     SocketAddress address;
     address.size = sizeof(sockaddr_in);
-    std::memcpy(&address.storage, one->ifa_addr, address.size);
+    std::memcpy(&address.storage, interface->ifa_addr, address.size);
     EXPECT_EQ(choose_listening_place(address.host(), "").host, address.host());
-    EXPECT_EQ(choose_listening_place("127.0.0.1", one->ifa_name).host, address.host());
+    EXPECT_EQ(choose_listening_place("127.0.0.1", interface->ifa_name).host, address.host());
   }
   ::freeifaddrs(list);
   char name[256] = "";

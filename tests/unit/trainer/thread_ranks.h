@@ -26,8 +26,8 @@ class ThreadRanks {
     run_rank_threads(
         size,
         [&](int rank) {
-          One one(all, rank);
-          body(one);
+          One one_here(all, rank);
+          body(one_here);
         },
         [&] { all.fail(); });
   }

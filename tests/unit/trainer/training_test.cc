@@ -49,22 +49,22 @@ std::vector<Json> lines_of(const std::string& text) {
 void expect_the_plans_trace(const Json& scenario) {
   SCOPED_TRACE(scenario["methods"].dump());
   const TemporaryFolder folder;
-  const Case one = only_case(scenario, folder);
-  const std::vector<Json> log = lines_of(train(one, folder).exchanges);
-  const Trace trace = trace_of(one);
+  const Case config = only_case(scenario, folder);
+  const std::vector<Json> log = lines_of(train(config, folder).exchanges);
+  const Trace trace = trace_of(config);
   std::size_t at = 0;
-  for (int step = 1; step <= one.train->steps; ++step)
+  for (int step = 1; step <= config.train->steps; ++step)
     for (const Operation& exchange : trace.operations_at(step)) {
       ASSERT_LT(at, log.size());
       const Json& line = log[at++];
       EXPECT_EQ(line["step"], exchange.post_step);
       EXPECT_EQ(line["exchange"], exchange.rule->name);
       // Of sites with one replica each nobody meets anybody.
-      const bool moves_something = !groups_of(exchange, one.replicas).empty();
+      const bool moves_something = !groups_of(exchange, config.replicas).empty();
       EXPECT_EQ(line["bytes"], moves_something ? exchange.bytes : 0);
       EXPECT_EQ(line["tensors"],
                 Json(moves_something ? exchange.rule->tensors() : std::vector<std::string>{}));
-      EXPECT_EQ(line["groups"], Json(sorted_groups(exchange, one.replicas)));
+      EXPECT_EQ(line["groups"], Json(sorted_groups(exchange, config.replicas)));
     }
   EXPECT_EQ(at, log.size());
 }
@@ -134,8 +134,8 @@ TEST(Training, ExpertsOnTheirOwnPartOfTheTextAreOtherTrainings) {
   EXPECT_NE(train(small_scenario(with(kIndependent, "data", "own"))).metrics,
             train(small_scenario(kIndependent)).metrics);
   const TemporaryFolder folder;
-  Case one = only_case(small_scenario(with(kIndependent, "data", "own")), folder);
-  EXPECT_NE(training_key(one), training_key(only_case(small_scenario(kIndependent), folder)));
+  Case config = only_case(small_scenario(with(kIndependent, "data", "own")), folder);
+  EXPECT_NE(training_key(config), training_key(only_case(small_scenario(kIndependent), folder)));
   EXPECT_EQ(training_key(only_case(small_scenario(with(kIndependent, "data", "shared")), folder)),
             training_key(only_case(small_scenario(kIndependent), folder)));
 }
@@ -200,7 +200,7 @@ TEST(Training, PresendIsExchangeBitForBit) {
   for (const char* wire : {"fp32", "bf16"}) {
     Json scenario = small_scenario(kNoloco, 14),
          ahead = small_scenario(with(kNoloco, "pattern", "presend"), 14);
-    for (Json* one : {&scenario, &ahead}) (*one)["workload"] = {{"wire", wire}};
+    for (Json* entry : {&scenario, &ahead}) (*entry)["workload"] = {{"wire", wire}};
     const Trained together = train(scenario), before = train(ahead);
     EXPECT_EQ(together.metrics, before.metrics) << wire;
     EXPECT_EQ(lines_of(together.exchanges).size() + 2,
@@ -278,13 +278,13 @@ TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
   const TemporaryFolder folder;
   Json scenario = small_scenario(kIndependent);
   scenario["train"]["evaluate_sequences"] = 16;
-  const Case one = only_case(scenario, folder);
-  const Json summary = train(one, folder).summary;
+  const Case config = only_case(scenario, folder);
+  const Json summary = train(config, folder).summary;
   const StoredTensor weights =
       read_safetensors(folder.file("out/checkpoints/step-12.safetensors")).at("weights");
-  const std::vector<Batch> batches = validation_batches(load_dataset(one).validation, *one.train);
+  const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 2u);
-  const Decoder decoder(one.train->model, Device::kCpu);
+  const Decoder decoder(config.train->model, Device::kCpu);
   double means[2] = {};
   for (int batch = 0; batch < 2; ++batch)
     for (std::int64_t replica = 0; replica < weights.shape[0]; ++replica) {

@@ -42,8 +42,8 @@ double sum_of_losses(const float64::CpuDecoder& decoder, const PipelinePlan& pla
       }
       const Batch& all = batches[home];
       const auto length = static_cast<std::ptrdiff_t>(kShape.context) + 1;
-      const Batch one{1, {all.tokens.begin() + m * length, all.tokens.begin() + (m + 1) * length}};
-      sum += decoder.loss(met.data(), one) / kMicrobatches;
+      const Batch batch{1, {all.tokens.begin() + m * length, all.tokens.begin() + (m + 1) * length}};
+      sum += decoder.loss(met.data(), batch) / kMicrobatches;
     }
   }
   return sum;
