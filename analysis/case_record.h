@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/case.h"
-#include "core/options.h"
+#include "core/base/options.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "core/plan/lines.h"
 #include "core/plan/pipeline.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/run_files.h"
-#include "core/options.h"
+#include "core/base/options.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {

@@ -11,8 +11,8 @@
 #include "analysis/exchange_table.h"
 #include "analysis/record_values.h"
 #include "analysis/run_files.h"
-#include "core/csv.h"
-#include "core/errors.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "analysis/text.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
-#include "core/metrics.h"
+#include "core/base/json.h"
+#include "core/scenario/metrics.h"
 
 namespace longhaul {
 

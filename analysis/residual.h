@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/statistics.h"
-#include "core/case.h"
-#include "core/options.h"
+#include "core/base/options.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

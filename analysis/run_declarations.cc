@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "core/limits.h"
-#include "core/metrics.h"
-#include "core/scenario_options.h"
+#include "core/base/limits.h"
+#include "core/scenario/metrics.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 

@@ -2,7 +2,7 @@
 // of somebody else.
 #pragma once
 
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/errors.h"
-#include "core/limits.h"
-#include "core/options.h"
+#include "core/base/errors.h"
+#include "core/base/limits.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

@@ -9,7 +9,7 @@
 #include "analysis/record_values.h"
 #include "analysis/statistics.h"
 #include "analysis/table.h"
-#include "core/units.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "analysis/run_files.h"
-#include "core/errors.h"
-#include "core/files.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
 #include "net/site_matrix.h"
 #include "net/topologies/registry.h"
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "core/case.h"
-#include "core/options.h"
+#include "core/base/options.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

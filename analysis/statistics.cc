@@ -11,8 +11,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 
 namespace longhaul {
 namespace {

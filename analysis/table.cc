@@ -12,8 +12,8 @@
 #include "analysis/record_values.h"
 #include "analysis/seed_rows.h"
 #include "analysis/text.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

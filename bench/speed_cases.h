@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 #include "sim/network/flow_network.h"
 

@@ -8,9 +8,9 @@
 #include "cli/pace.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 #include "core/plan/node_passes.h"
-#include "core/units.h"
 #include "methods/common/registry.h"
 #include "replay/optimized_order.h"
 

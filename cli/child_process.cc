@@ -10,10 +10,10 @@
 #include <csignal>
 #include <cstring>
 
-#include "core/child_main.h"
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

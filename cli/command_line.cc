@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/command_line_error.h"
-#include "core/errors.h"
-#include "core/option_docs.h"
+#include "core/base/command_line_error.h"
+#include "core/base/errors.h"
+#include "core/base/option_docs.h"
 
 namespace longhaul {
 namespace {

@@ -1,4 +1,4 @@
-// The commands of longhaul, one function each. It returns the exit status (core/errors.h) and throws
+// The commands of longhaul, one function each. It returns the exit status (core/base/errors.h) and throws
 // InputError and RunError; options are what the command line says.
 #pragma once
 

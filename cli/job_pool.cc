@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "cli/child_process.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {
@@ -103,8 +103,8 @@ class JobPool {
     forwarded_ = interrupts;
   }
 
-  // Children end themselves when they are told to stop and are stuck (core/child_main.h); not one that is
-  // stopped (Ctrl-Z), or that waits for a file system that is gone.
+  // Children end themselves when they are told to stop and are stuck (core/base/child_main.h); not one that
+  // is stopped (Ctrl-Z), or that waits for a file system that is gone.
   void kill_the_stuck() {
     if (forwarded_ != 1 || running_.empty() || SteadyClock::now() - interrupted_ < patience_) return;
     display_.line(fmt::format("killing the children: not stopped after {} s", patience_.count()));

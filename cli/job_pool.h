@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/live_display.h"
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/units.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

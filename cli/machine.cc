@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/corpora.h"
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/units.h"
+#include "core/scenario/corpora.h"
 
 namespace longhaul {
 namespace {

@@ -10,11 +10,11 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
-#include "core/command_line_error.h"
-#include "core/errors.h"
-#include "core/json.h"
-#include "core/program_main.h"
-#include "core/source_commit.h"
+#include "core/base/command_line_error.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
+#include "core/base/program_main.h"
+#include "core/base/source_commit.h"
 #include "replay/replay.h"
 
 namespace {

@@ -9,8 +9,8 @@
 #include "analysis/text.h"
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
-#include "core/option_docs.h"
+#include "core/base/errors.h"
+#include "core/base/option_docs.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

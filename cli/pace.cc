@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/units.h"
 #include "core/plan/node_passes.h"
-#include "core/units.h"
 
 namespace longhaul {
 namespace {

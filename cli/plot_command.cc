@@ -12,7 +12,7 @@
 #include "analysis/text.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

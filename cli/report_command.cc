@@ -11,8 +11,8 @@
 #include "cli/child_process.h"
 #include "cli/commands.h"
 #include "cli/run_outputs.h"
-#include "core/child_main.h"
-#include "core/errors.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -14,7 +14,7 @@
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "cli/commands.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

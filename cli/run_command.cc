@@ -23,10 +23,10 @@
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
-#include "core/child_main.h"
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

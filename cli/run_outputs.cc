@@ -15,9 +15,9 @@
 #include "analysis/runs/summary.h"
 #include "analysis/site_table.h"
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/source_commit.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/source_commit.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

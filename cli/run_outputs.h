@@ -9,8 +9,8 @@
 #include "analysis/exports/exports.h"
 #include "cli/work_estimate.h"
 #include "cli/work_plan.h"
-#include "core/case.h"
-#include "core/scenario.h"
+#include "core/scenario/case.h"
+#include "core/scenario/scenario.h"
 
 namespace longhaul {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "analysis/text.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

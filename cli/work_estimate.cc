@@ -6,10 +6,10 @@
 #include <functional>
 #include <numeric>
 
-#include "core/corpora.h"
-#include "core/files.h"
-#include "core/index.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
 #include "core/plan/trace.h"
+#include "core/scenario/corpora.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
 #include "replay/outputs.h"

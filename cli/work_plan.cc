@@ -3,7 +3,7 @@
 #include <charconv>
 #include <map>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

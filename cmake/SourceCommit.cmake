@@ -1,4 +1,4 @@
-# The commit of the source in one small generated file: core/source_commit.h.
+# The commit of the source in one small generated file: core/base/source_commit.h.
 #
 # Looked up at every build, which takes milliseconds; the file is written, and so compiled, only when the commit is another
 # one. Nothing else depends on it, so that a commit costs one compilation and the links.

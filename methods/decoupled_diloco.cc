@@ -4,7 +4,7 @@
 // fragment goes back to those that contributed and is mixed in when it has come.
 #include <fmt/core.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/compression.h"
 #include "methods/common/waiting.h"
 #include "methods/streaming_diloco.h"

@@ -2,7 +2,7 @@
 // Nesterov momentum; by option the heavy-ball momentum of the NoLoCo authors' baseline.
 #include <fmt/core.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/compression.h"
 #include "methods/common/waiting.h"
 

@@ -1,7 +1,7 @@
 // Eager updates (arXiv 2502.12996): DiLoCo whose all-reduce overlaps with the H inner steps of the next
 // round. A replica takes its outer step with its own Δ of this round and with those of the others of the
 // round before.
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/compression.h"
 #include "methods/common/late_updates.h"
 

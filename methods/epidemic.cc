@@ -4,7 +4,7 @@
 // everyone hears s.
 #include <fmt/core.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/method.h"
 
 namespace longhaul {

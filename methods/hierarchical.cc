@@ -3,7 +3,7 @@
 // 2501.04266, keeps to the fast network inside a site in the same way).
 #include <fmt/core.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/method.h"
 
 namespace longhaul {

@@ -6,7 +6,7 @@
 // directly.
 #include <fmt/core.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "core/plan/unit_limit.h"
 #include "methods/common/method.h"
 

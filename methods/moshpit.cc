@@ -4,8 +4,8 @@
 // draw their places in the grid and may be missing; here all are there and stay where they are.
 #include <fmt/core.h>
 
-#include "core/errors.h"
-#include "core/limits.h"
+#include "core/base/errors.h"
+#include "core/base/limits.h"
 #include "methods/common/method.h"
 
 namespace longhaul {

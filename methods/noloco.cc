@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 #include "methods/common/waiting.h"
 
 namespace longhaul {

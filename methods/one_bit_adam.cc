@@ -2,7 +2,7 @@
 // frozen, and every replica sends the signs of its momentum and one scale a block, with error feedback.
 #include <fmt/core.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/compression.h"
 
 namespace longhaul {

@@ -8,8 +8,8 @@
 // stashing, arXiv 1806.03377).
 #include <fmt/core.h>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "methods/common/method.h"
 
 namespace longhaul {

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/compression.h"
 
 namespace longhaul {

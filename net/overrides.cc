@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/json.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/random.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 AccessLinks parse_access_links(const Json& json, const std::string& path) {

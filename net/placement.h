@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/case.h"
-#include "core/json.h"
+#include "core/base/json.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 
 namespace longhaul {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

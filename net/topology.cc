@@ -7,8 +7,8 @@
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

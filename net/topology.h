@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
-#include "core/index.h"
+#include "core/base/index.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

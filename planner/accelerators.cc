@@ -1,6 +1,6 @@
 #include "planner/accelerators.h"
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 

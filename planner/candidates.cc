@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 

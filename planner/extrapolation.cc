@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "analysis/run_files.h"
-#include "core/index.h"
-#include "core/limits.h"
+#include "core/base/index.h"
+#include "core/base/limits.h"
 
 namespace longhaul {
 namespace {

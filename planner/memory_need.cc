@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/units.h"
 #include "core/plan/kept_rows.h"
-#include "core/units.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

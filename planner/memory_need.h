@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "planner/plan_request.h"
 
 namespace longhaul {

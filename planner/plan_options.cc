@@ -1,8 +1,8 @@
 #include "planner/plan_options.h"
 
-#include "core/errors.h"
-#include "core/limits.h"
-#include "core/model_shape.h"
+#include "core/base/errors.h"
+#include "core/base/limits.h"
+#include "core/base/model_shape.h"
 #include "planner/accelerators.h"
 
 namespace longhaul {

@@ -3,7 +3,7 @@
 // declaration.
 #pragma once
 
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <set>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/units.h"
 #include "planner/accelerators.h"
 #include "planner/plan_options.h"
 

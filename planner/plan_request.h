@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
-#include "core/model_shape.h"
-#include "core/options.h"
+#include "core/base/json.h"
+#include "core/base/model_shape.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

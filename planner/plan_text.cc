@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "planner/plan_result.h"
 #include "replay/optimized_order.h"
 

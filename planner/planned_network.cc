@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <sstream>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "net/topologies/graphml_file.h"
 
 namespace longhaul {

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "analysis/residual.h"
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "replay/optimized_order.h"
 

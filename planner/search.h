@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
 #include "planner/candidates.h"
 #include "planner/extrapolation.h"
 #include "planner/memory_need.h"

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "analysis/run_files.h"
-#include "core/files.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/matrix.h"
 #include "replay/optimized_order.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 #include "planner/extrapolation.h"

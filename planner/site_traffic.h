@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 
 namespace longhaul {

@@ -7,7 +7,7 @@
 
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

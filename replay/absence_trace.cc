@@ -6,11 +6,11 @@
 #include <cmath>
 #include <optional>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/index.h"
-#include "core/trace_lines.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
+#include "core/base/trace_lines.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/faults.h"
+#include "core/scenario/faults.h"
 
 namespace longhaul {
 

@@ -10,10 +10,10 @@
 #include <set>
 #include <tuple>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "core/plan/node_passes.h"
-#include "core/units.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 #include "net/tcp/connection.h"

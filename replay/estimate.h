@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/case.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

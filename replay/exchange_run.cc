@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 

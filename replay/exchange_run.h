@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/operations.h"
+#include "core/scenario/case.h"
 #include "net/collectives/collective.h"
 #include "replay/lag_history.h"
 #include "replay/network/network.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/variation/struck_links.h"
 #include "replay/absence_trace.h"
 

@@ -1,5 +1,5 @@
-// Faults of a scenario (core/faults.h) on the clock of a replay: how long the compute of a replica takes that
-// is slow for a while, and the table of what struck whom. Those of links are the network's
+// Faults of a scenario (core/scenario/faults.h) on the clock of a replay: how long the compute of a replica
+// takes that is slow for a while, and the table of what struck whom. Those of links are the network's
 // (net/variation/variation.h).
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 
 namespace longhaul {

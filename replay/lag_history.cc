@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

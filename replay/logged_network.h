@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "core/plan/operations.h"
 #include "replay/network/network.h"
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
-#include "core/random.h"
 #include "replay/absence_trace.h"
 #include "replay/faults.h"
 

@@ -1,5 +1,5 @@
 // Who is there: replicas crash, leave and come back (faults of kind crash and leave), connections are reset
-// (exchange), and what follows is what the section `recovery` says (core/faults.h).
+// (exchange), and what follows is what the section `recovery` says (core/scenario/faults.h).
 //
 // A crash. The others know of it `detect` later; operations that lack the replica then go on as on_failure
 // says. With "wait" nobody is told: it does its step again when it is back, from its own state.
@@ -24,10 +24,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/case.h"
-#include "core/faults.h"
 #include "core/plan/absences.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
+#include "core/scenario/faults.h"
 #include "replay/exchange_run.h"
 #include "replay/outputs.h"
 #include "replay/step_plan.h"

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "net/collectives/collective.h"
 #include "net/placement.h"
 #include "net/site_tour.h"

@@ -27,8 +27,8 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/operations.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 
 namespace longhaul {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

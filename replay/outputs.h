@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/csv.h"
-#include "core/json.h"
+#include "core/base/csv.h"
+#include "core/base/json.h"
 #include "core/plan/operations.h"
 #include "core/plan/schedule.h"
 #include "core/plan/trace.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

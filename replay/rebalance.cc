@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

@@ -21,9 +21,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/case.h"
-#include "core/index.h"
+#include "core/base/index.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
 #include "replay/exchange_run.h"
 #include "replay/wiring.h"
 

@@ -13,10 +13,10 @@
 #include <optional>
 #include <utility>
 
-#include "core/child_main.h"
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"
 #include "replay/exchange_run.h"

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
-#include "core/case.h"
-#include "core/child_main.h"
+#include "core/base/child_main.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
 #include "replay/network/network.h"
 
 namespace longhaul {

@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "core/plan/paths.h"
-#include "core/random.h"
 #include "net/collectives/collective.h"
 #include "replay/quorum_exchange.h"
 #include "replay/synchronizer.h"

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/node_passes.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
 #include "replay/exchange_run.h"
 #include "replay/rebalance.h"
 #include "replay/restartable_exchange.h"

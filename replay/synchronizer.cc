@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "core/command_line_error.h"
-#include "core/errors.h"
-#include "core/program_main.h"
-#include "core/source_commit.h"
+#include "core/base/command_line_error.h"
+#include "core/base/errors.h"
+#include "core/base/program_main.h"
+#include "core/base/source_commit.h"
 #include "replay/replay.h"
 #include "sim/simulated_replay.h"
 

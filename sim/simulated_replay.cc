@@ -1,6 +1,6 @@
 #include "sim/simulated_replay.h"
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "replay/network/analytic_network.h"
 #include "sim/network/clock.h"
 #include "sim/network/drawn_loads.h"

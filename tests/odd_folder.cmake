@@ -3,14 +3,14 @@
 cmake_minimum_required(VERSION 3.25)
 set(odd "${FOLDER}/a (b) it's")
 file(REMOVE_RECURSE "${FOLDER}")
-foreach(file core/source_commit.h cmake/SourceCommit.cmake cmake/SourceCommitScript.cmake cmake/Embed.cmake cmake/EmbedScript.cmake)
+foreach(file core/base/source_commit.h cmake/SourceCommit.cmake cmake/SourceCommitScript.cmake cmake/Embed.cmake cmake/EmbedScript.cmake)
   configure_file("${SOURCE}/${file}" "${odd}/${file}" COPYONLY)
 endforeach()
 file(WRITE "${odd}/text.html" "<b>text</b>\n")
 file(WRITE "${odd}/odd.cc" "#include <map>
 #include <string>
 #include <string_view>
-#include \"core/source_commit.h\"
+#include \"core/base/source_commit.h\"
 namespace longhaul {
 const std::map<std::string, std::string_view>& texts();
 }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "trainer/model/cpu_decoder.h"
 #include "trainer/ranks/spread.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/index.h"
-#include "core/json.h"
-#include "core/model_shape.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
+#include "core/base/model_shape.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/commands.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/child_main.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "trainer/data/dataset.h"
 #include "trainer/optimizer/muon.h"
 #include "trainer/training.h"

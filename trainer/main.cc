@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <optional>
 
-#include "core/child_main.h"
-#include "core/command_line_error.h"
-#include "core/errors.h"
-#include "core/program_main.h"
-#include "core/source_commit.h"
+#include "core/base/child_main.h"
+#include "core/base/command_line_error.h"
+#include "core/base/errors.h"
+#include "core/base/program_main.h"
+#include "core/base/source_commit.h"
 #include "methods/common/registry.h"
 #include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"

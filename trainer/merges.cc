@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

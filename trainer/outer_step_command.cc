@@ -6,11 +6,11 @@
 #include <numeric>
 #include <set>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/limits.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/limits.h"
 #include "core/plan/kept_rows.h"
-#include "core/scenario_options.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/commands.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/child_main.h"
-#include "core/errors.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
 #include "trainer/training.h"
 
 namespace longhaul {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/merges.h"
 
 namespace longhaul {

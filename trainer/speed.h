@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "core/case.h"
-#include "core/json.h"
-#include "core/model_shape.h"
+#include "core/base/json.h"
+#include "core/base/model_shape.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

@@ -8,14 +8,14 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/child_main.h"
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/index.h"
-#include "core/model_shape.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "core/base/model_shape.h"
 #include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
-#include "core/training_text.h"
+#include "core/scenario/training_text.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/training_state.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
-#include "core/child_main.h"
+#include "core/base/child_main.h"
 #include "core/plan/schedule.h"
+#include "core/scenario/case.h"
 #include "trainer/checkpoint/background_write.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/cuda/accelerator.h"

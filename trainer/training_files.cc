@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
 #include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {

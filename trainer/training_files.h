@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/csv.h"
-#include "core/options.h"
+#include "core/base/csv.h"
+#include "core/base/options.h"
 #include "trainer/evaluation.h"
 
 namespace longhaul {

@@ -12,9 +12,9 @@
 #include "analysis/residual.h"
 #include "analysis/statistics.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/metrics.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
+#include "core/scenario/metrics.h"
 
 namespace longhaul {
 namespace {

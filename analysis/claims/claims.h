@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/statistics.h"
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

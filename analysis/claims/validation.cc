@@ -9,8 +9,8 @@
 #include "analysis/claims/claims.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "analysis/comparison/loss_curve.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/json.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -11,8 +11,8 @@
 #include "analysis/residual.h"
 #include "analysis/statistics.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

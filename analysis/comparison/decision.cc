@@ -14,8 +14,8 @@
 #include "analysis/residual.h"
 #include "analysis/statistics.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
-#include "core/metrics.h"
+#include "core/scenario/case.h"
+#include "core/scenario/metrics.h"
 
 namespace longhaul {
 

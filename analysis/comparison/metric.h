@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/metrics.h"
-#include "core/options.h"
+#include "core/base/options.h"
+#include "core/scenario/metrics.h"
 
 namespace longhaul {
 

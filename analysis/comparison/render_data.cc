@@ -1,7 +1,7 @@
 // CSV and JSON: every number in full.
 #include "analysis/comparison/render.h"
-#include "core/csv.h"
-#include "core/units.h"
+#include "core/base/csv.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/comparison/render.h"
 #include "analysis/text.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -11,8 +11,8 @@
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/scenario_options.h"
+#include "core/base/errors.h"
+#include "core/scenario/scenario_options.h"
 
 namespace longhaul {
 namespace {

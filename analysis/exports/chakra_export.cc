@@ -9,8 +9,8 @@
 #include "analysis/exchange_table.h"
 #include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {

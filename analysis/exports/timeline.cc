@@ -11,7 +11,7 @@
 #include "analysis/exports/exports.h"
 #include "analysis/exports/timeline_writer.h"
 #include "analysis/run_files.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

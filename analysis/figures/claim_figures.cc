@@ -14,9 +14,9 @@
 #include "analysis/figures/line_figure.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/metrics.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
+#include "core/scenario/metrics.h"
 
 namespace longhaul {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "analysis/palette.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -8,7 +8,7 @@
 #include "analysis/comparison/samples.h"
 #include "analysis/figures/figure.h"
 #include "analysis/runs/run_directory.h"
-#include "core/metrics.h"
+#include "core/scenario/metrics.h"
 
 namespace longhaul {
 

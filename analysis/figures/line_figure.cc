@@ -6,8 +6,8 @@
 #include <set>
 
 #include "analysis/figures/figure.h"
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -12,8 +12,8 @@
 #include "analysis/figures/figures.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -13,8 +13,8 @@
 #include "analysis/record_values.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

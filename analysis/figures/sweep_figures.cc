@@ -10,7 +10,7 @@
 #include "analysis/record_values.h"
 #include "analysis/statistics.h"
 #include "analysis/text.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
 #include "analysis/table.h"
-#include "core/units.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

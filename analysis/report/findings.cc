@@ -8,7 +8,7 @@
 #include "analysis/statistics.h"
 #include "analysis/table.h"
 #include "analysis/text.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "analysis/run_files.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

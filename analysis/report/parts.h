@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/runs/run_directory.h"
-#include "core/options.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

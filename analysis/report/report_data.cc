@@ -15,8 +15,8 @@
 #include "analysis/statistics.h"
 #include "analysis/table.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

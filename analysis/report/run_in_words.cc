@@ -6,8 +6,8 @@
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
 #include "analysis/text.h"
-#include "core/errors.h"
-#include "core/json.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -266,7 +266,7 @@ std::string faults_in_words(const Json& faults) {
   return join(parts, "; ");
 }
 
-// What is left out has its default (core/faults.cc).
+// What is left out has its default (core/scenario/faults.cc).
 std::string recovery_in_words(const Json& recovery) {
   const std::string on_failure = recovery.value("on_failure", "retry"),
                     detect = recovery.contains("detect") ? text_of(recovery, "detect") : "10s";

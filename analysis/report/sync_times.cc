@@ -6,7 +6,7 @@
 #include "analysis/report/parts.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

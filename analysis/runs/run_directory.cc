@@ -15,9 +15,9 @@
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
 #include "analysis/text.h"
-#include "core/case.h"
-#include "core/errors.h"
-#include "core/files.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/scenario/case.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

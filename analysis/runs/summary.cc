@@ -8,8 +8,8 @@
 
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
-#include "core/csv.h"
-#include "core/errors.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

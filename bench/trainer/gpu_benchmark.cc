@@ -15,7 +15,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "methods/common/registry.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/cuda/device_exchange.h"

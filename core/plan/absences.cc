@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/csv.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

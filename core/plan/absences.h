@@ -1,14 +1,14 @@
 // Which replicas are gone for which steps, where the others go on without them (faults of kind crash, section
-// `recovery`, core/faults.h). The replay writes it (absences.csv, docs/formats.md), and the training follows
-// it.
+// `recovery`, core/scenario/faults.h). The replay writes it (absences.csv, docs/formats.md), and the training
+// follows it.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/case.h"
-#include "core/faults.h"
 #include "core/plan/operations.h"
+#include "core/scenario/case.h"
+#include "core/scenario/faults.h"
 
 namespace longhaul {
 

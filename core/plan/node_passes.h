@@ -22,8 +22,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/pipeline.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

@@ -8,10 +8,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "core/plan/unit_owners.h"
-#include "core/random.h"
 
 namespace longhaul {
 namespace {

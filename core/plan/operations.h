@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/codec.h"
-#include "core/hidden_units.h"
-#include "core/model_shape.h"
+#include "core/base/model_shape.h"
+#include "core/base/words.h"
+#include "core/codecs/codec.h"
 #include "core/plan/dynamic_steps.h"
+#include "core/plan/hidden_units.h"
 #include "core/plan/pipeline.h"
-#include "core/words.h"
 
 namespace longhaul {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 
 namespace longhaul {
 namespace {

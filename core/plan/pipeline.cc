@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/limits.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/limits.h"
 #include "core/plan/lines.h"
 #include "core/plan/paths.h"
 

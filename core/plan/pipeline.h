@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/model_shape.h"
-#include "core/pipeline.h"
+#include "core/base/model_shape.h"
+#include "core/scenario/pipeline.h"
 
 namespace longhaul {
 

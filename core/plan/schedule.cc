@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <istream>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "core/plan/lines.h"
 
 namespace longhaul {

@@ -10,10 +10,10 @@
 #include <ostream>
 #include <set>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/json.h"
-#include "core/limits.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/plan/lines.h"
 #include "core/plan/unit_limit.h"
 

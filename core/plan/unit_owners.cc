@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 
 namespace longhaul {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/hidden_units.h"
+#include "core/plan/hidden_units.h"
 
 namespace longhaul {
 

@@ -1,4 +1,4 @@
-// Compression as a method's options, and the codec that they make (core/codec.h).
+// Compression as a method's options, and the codec that they make (core/codecs/codec.h).
 #pragma once
 
 #include <string>

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
-#include "core/options.h"
+#include "core/base/options.h"
 #include "core/plan/operations.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/units.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "core/plan/kept_rows.h"
 
 namespace longhaul {

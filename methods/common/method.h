@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
-#include "core/options.h"
+#include "core/base/options.h"
 #include "core/plan/operations.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 
@@ -31,7 +31,7 @@ struct Method {
   std::vector<std::string> (*warnings)(const Case& config);
   // The rows that a replica keeps for the method, by name (core/plan/kept_rows.h); null: none.
   std::vector<std::string> (*keeps)(const Json& options) = nullptr;
-  // Its own defaults of keys of train.optimizer (core/inner_optimizer.h).
+  // Its own defaults of keys of train.optimizer (core/scenario/inner_optimizer.h).
   Json optimizer = Json::object();
 };
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/errors.h"
-#include "core/hash.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
 #include "core/plan/absences.h"
-#include "core/scenario_options.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/stages.h"
 
@@ -124,7 +124,7 @@ Case trained_case(Case config) {
   if (plan.has_own_data) config.train->shards = config.replicas;
   if (!plan.takes_whole_batch) return config;
   config.train->streams = config.replicas;
-  config.train->batch *= config.replicas;  // core/case.cc has checked that it can be
+  config.train->batch *= config.replicas;  // core/scenario/case.cc has checked that it can be
   config.replicas = 1;
   return config;
 }

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/trace.h"
+#include "core/scenario/case.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -39,7 +39,7 @@ bool times_decide(const Case& config);
 
 // The name of a training: cases that train the same bits share one, so that a sweep over networks trains
 // once. METHOD and a hash of all that the numerics depend on. Network, step times and options that are
-// declared timing_only (core/options.h) are not in it: which collective, which pattern of messages, what
+// declared timing_only (core/base/options.h) are not in it: which collective, which pattern of messages, what
 // overlaps.
 std::string training_key(const Case& config);
 

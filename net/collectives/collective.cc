@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "core/plan/operations.h"
 
 namespace longhaul {

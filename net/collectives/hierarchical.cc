@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/collectives/collective.h"
 
 namespace longhaul {

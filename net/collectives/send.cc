@@ -6,7 +6,7 @@
 // shared fairly, so no message has less than 1/d of one.
 #include <algorithm>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/collectives/collective.h"
 
 namespace longhaul {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

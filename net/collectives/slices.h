@@ -11,7 +11,7 @@
 // A sliced tree is a pipelined tree: it does not wait until its messages are delivered.
 #pragma once
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/collectives/collective.h"
 
 namespace longhaul {

@@ -18,7 +18,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/sharing/max_min.h"
 
 namespace longhaul {

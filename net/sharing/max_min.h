@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/topology.h"
 
 namespace longhaul {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace longhaul {
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/framing.h"
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/collectives/collective.h"
 #include "net/topology.h"
 

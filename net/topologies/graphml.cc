@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <map>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/json.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/graphml_file.h"
 #include "net/topologies/registry.h"

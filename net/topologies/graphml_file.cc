@@ -13,9 +13,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -1,9 +1,9 @@
 // A star of stars: replicas around a router for each site, and each site's router on one link to "wan".
 #include <fmt/core.h>
 
-#include "core/errors.h"
-#include "core/json.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/registry.h"
 

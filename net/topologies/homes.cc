@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/json.h"
-#include "core/random.h"
-#include "core/units.h"
+#include "core/base/json.h"
+#include "core/base/random.h"
+#include "core/base/units.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/duplicate_keys.h"
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/options.h"
-#include "core/units.h"
+#include "core/base/duplicate_keys.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/options.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 

@@ -2,8 +2,8 @@
 // topology makes those that are asked for, so that all links of a mesh are equal.
 #include <fmt/core.h>
 
-#include "core/errors.h"
-#include "core/json.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/errors.h"
-#include "core/json.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"

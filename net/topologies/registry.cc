@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "net/overrides.h"
 
 namespace longhaul {

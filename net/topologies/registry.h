@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
-#include "core/options.h"
-#include "core/scenario_options.h"
+#include "core/base/options.h"
+#include "core/scenario/case.h"
+#include "core/scenario/scenario_options.h"
 #include "net/topologies/coordinates.h"
 #include "net/topology.h"
 

@@ -1,9 +1,9 @@
 // Replicas on access links of rtt / 4 around one router, "core".
 #include <fmt/core.h>
 
-#include "core/errors.h"
-#include "core/json.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
+#include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/registry.h"
 

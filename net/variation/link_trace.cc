@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/trace_lines.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/trace_lines.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/network_spec.h"
+#include "core/scenario/network_spec.h"
 
 namespace longhaul {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/json.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
 #include "net/overrides.h"
 
 namespace longhaul {

@@ -1,10 +1,10 @@
-// Which links of a topology a fault of the scenario strikes (core/faults.h).
+// Which links of a topology a fault of the scenario strikes (core/scenario/faults.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/faults.h"
+#include "core/scenario/faults.h"
 #include "net/topology.h"
 
 namespace longhaul {

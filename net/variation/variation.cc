@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/index.h"
-#include "core/json.h"
-#include "core/random.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
+#include "core/base/random.h"
+#include "core/base/units.h"
 #include "net/overrides.h"
 #include "net/variation/struck_links.h"
 

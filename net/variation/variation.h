@@ -1,5 +1,5 @@
 // A network that changes with time: what every direction of every link has at a moment, from traces, jitter
-// and the traffic of others (core/network_spec.h).
+// and the traffic of others (core/scenario/network_spec.h).
 //
 // It is evaluated where it is asked for (advance_to) and is a function of time, so that hours in which
 // nothing is sent cost nothing and events exist only while transfers are under way. Rates are bit/s on the
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/faults.h"
-#include "core/index.h"
-#include "core/network_spec.h"
+#include "core/base/index.h"
+#include "core/scenario/faults.h"
+#include "core/scenario/network_spec.h"
 #include "net/topology.h"
 #include "net/variation/link_trace.h"
 

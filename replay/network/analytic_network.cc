@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

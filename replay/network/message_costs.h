@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 
 namespace longhaul {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/case.h"
-#include "core/index.h"
+#include "core/base/index.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 #include "replay/network/clock.h"
 #include "replay/network/message_costs.h"

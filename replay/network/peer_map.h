@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/network_spec.h"
+#include "core/scenario/network_spec.h"
 #include "net/site_tour.h"
 #include "net/topology.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "core/plan/paths.h"
 
 namespace longhaul {

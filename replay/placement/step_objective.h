@@ -25,8 +25,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/case.h"
 #include "core/plan/operations.h"
+#include "core/scenario/case.h"
 #include "replay/placement/exchange_walk.h"
 #include "replay/placement/pipeline_walk.h"
 #include "replay/placement/search.h"

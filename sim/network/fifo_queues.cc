@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/tcp/fifo.h"
 
 namespace longhaul {

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/case.h"
-#include "core/index.h"
+#include "core/base/index.h"
+#include "core/scenario/case.h"
 #include "net/sharing/fair_shares.h"
 #include "net/topology.h"
 #include "sim/network/flow_channel.h"

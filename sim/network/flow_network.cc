@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/tcp/congestion.h"
 #include "net/tcp/framing.h"
 #include "sim/network/clock.h"

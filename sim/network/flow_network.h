@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/sharing/fair_shares.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"

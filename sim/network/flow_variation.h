@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/sharing/fair_shares.h"
 #include "net/tcp/connection.h"
 #include "net/variation/variation.h"

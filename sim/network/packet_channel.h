@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/tcp/connection.h"
 #include "sim/network/host_acks.h"
 

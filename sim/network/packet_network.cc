@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "net/tcp/framing.h"
 #include "sim/network/clock.h"
 #include "sim/network/idle_restart.h"

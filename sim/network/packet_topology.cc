@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/fifo.h"
 #include "net/tcp/framing.h"

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 #include "replay/network/network.h"
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/emulated_gpu/device_memory.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/device/cuda_device.h"

@@ -2,7 +2,7 @@
 // not enough.
 #include <gtest/gtest.h>
 
-#include "core/units.h"
+#include "core/base/units.h"
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 

@@ -2,7 +2,7 @@
 // tensors stand beside it. An input of one part is the JSON, as it is.
 #include <fmt/core.h>
 
-#include "core/hash.h"
+#include "core/base/hash.h"
 #include "tests/fuzz/fuzz.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 

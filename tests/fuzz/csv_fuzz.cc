@@ -1,6 +1,6 @@
 // The two readers of CSV: whole tables (core) and rows one by one (analysis).
 #include "analysis/run_files.h"
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace longhaul;

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -1,8 +1,8 @@
 // JSON with and without comments: what is read can be copied, written and read again, as a commented text
 // too.
-#include "core/json.h"
-#include "core/option_docs.h"
-#include "core/scenario_options.h"
+#include "core/base/json.h"
+#include "core/base/option_docs.h"
+#include "core/scenario/scenario_options.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace longhaul;

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <random>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace longhaul {

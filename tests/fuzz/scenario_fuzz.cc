@@ -2,8 +2,8 @@
 // that they name are not there.
 #include <algorithm>
 
-#include "core/scenario.h"
-#include "core/scenario_options.h"
+#include "core/scenario/scenario.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"

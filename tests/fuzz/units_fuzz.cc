@@ -1,7 +1,7 @@
 // Quantities with units: what is read is a number that its shortest text gives back.
 #include <cmath>
 
-#include "core/units.h"
+#include "core/base/units.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace longhaul;

@@ -2,7 +2,7 @@
 // evaluate an exported model on them and compare with metrics.csv.
 //
 //   validation_tokens CASE.json
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "tests/gpu/tool_main.h"
 #include "trainer/data/dataset.h"
 

@@ -1,7 +1,7 @@
 // Networks that cannot be: exit status 2, and one message that names the node or the link.
 #include <gtest/gtest.h>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

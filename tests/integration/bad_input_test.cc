@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

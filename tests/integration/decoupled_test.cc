@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "core/csv.h"
-#include "core/json.h"
+#include "core/base/csv.h"
+#include "core/base/json.h"
 #include "tests/integration/recorded_runs.h"
 
 namespace longhaul {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "tests/integration/kills.h"
 #include "tests/integration/recorded_runs.h"
 

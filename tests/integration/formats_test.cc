@@ -8,8 +8,8 @@
 #include <regex>
 #include <sstream>
 
-#include "core/csv.h"
-#include "core/options.h"
+#include "core/base/csv.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

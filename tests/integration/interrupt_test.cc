@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

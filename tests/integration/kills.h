@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

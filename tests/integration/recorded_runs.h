@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"
 #include "tests/support/every_method.h"

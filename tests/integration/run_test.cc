@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "core/csv.h"
-#include "core/options.h"
+#include "core/base/csv.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

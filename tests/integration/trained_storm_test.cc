@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "core/csv.h"
-#include "core/json.h"
+#include "core/base/csv.h"
+#include "core/base/json.h"
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"
 #include "tests/support/every_method.h"

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <map>
 
-#include "core/csv.h"
-#include "core/options.h"
+#include "core/base/csv.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

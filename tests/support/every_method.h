@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 
 namespace longhaul {
 

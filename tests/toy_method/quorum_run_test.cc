@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "core/csv.h"
-#include "core/json.h"
+#include "core/base/csv.h"
+#include "core/base/json.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "methods/common/registry.h"
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"

@@ -10,10 +10,10 @@
 #include <iterator>
 #include <set>
 
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/index.h"
-#include "core/options.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "core/base/options.h"
 #include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {

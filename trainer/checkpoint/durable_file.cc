@@ -8,8 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

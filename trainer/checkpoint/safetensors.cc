@@ -3,9 +3,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/options.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/options.h"
 #include "trainer/checkpoint/durable_file.h"
 
 namespace longhaul {

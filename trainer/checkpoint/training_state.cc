@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "trainer/ranks/row_transfer.h"
 
 namespace longhaul {

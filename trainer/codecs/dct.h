@@ -1,4 +1,4 @@
-// Cosine transforms of tiles and their largest coefficients (core/codec.h says which tiles there are).
+// Cosine transforms of tiles and their largest coefficients (core/codecs/codec.h says which tiles there are).
 //
 // A tile in a message is a chunk of top-k (top_k.h) over its coefficients, row-major; tiles follow each other
 // by rows of tiles, matrix after matrix.
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 #include "trainer/codecs/top_k.h"
 #include "trainer/device/host_device.h"
 

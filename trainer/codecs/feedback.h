@@ -1,8 +1,8 @@
-// Error feedback on one column, the sender's half (core/codec.h has the equations), the same on the host and
-// on a GPU.
+// Error feedback on one column, the sender's half (core/codecs/codec.h has the equations), the same on the
+// host and on a GPU.
 #pragma once
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 #include "trainer/device/host_device.h"
 
 namespace longhaul {

@@ -1,7 +1,7 @@
 #include "trainer/codecs/low_rank.h"
 
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "trainer/codecs/quantized.h"
 #include "trainer/codecs/wire_format.h"
 

@@ -1,6 +1,6 @@
-// Matrices of low rank by power iteration (core/codec.h has the equation and what travels). The products are
-// sums over whole matrices in an order of their own, so that the bits are the same on every machine, and on a
-// GPU.
+// Matrices of low rank by power iteration (core/codecs/codec.h has the equation and what travels). The
+// products are sums over whole matrices in an order of their own, so that the bits are the same on every
+// machine, and on a GPU.
 //
 // The start is Mᵀ Ω, Ω [m, rank] standard normal numbers of a fixed stream, so that nobody has to keep or
 // send it. PowerSGD starts from the last step's Q. A start without M would send the same P for ever where M
@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 #include "trainer/device/host_device.h"
 
 namespace longhaul {

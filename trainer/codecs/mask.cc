@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bitset>
 
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "trainer/codecs/quantized.h"
 #include "trainer/codecs/wire_format.h"
 

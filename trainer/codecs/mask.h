@@ -1,6 +1,6 @@
 // Random masks: a share of the columns, drawn from the seed and the step, so that everybody knows which
-// without being told (core/codec.h has the length of a message). A message is the row of those that travel,
-// in their order, in the codec's numbers.
+// without being told (core/codecs/codec.h has the length of a message). A message is the row of those that
+// travel, in their order, in the codec's numbers.
 //
 // They are drawn without replacement in each of the pieces of kMaskPiece columns that the row is cut into, so
 // that a block can be read without drawing all of a row: of a piece [a, b) as many as drawn_columns() grows
@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 
 namespace longhaul {
 

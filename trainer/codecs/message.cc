@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/codecs/dct.h"
 #include "trainer/codecs/feedback.h"
 #include "trainer/codecs/low_rank.h"

@@ -1,5 +1,6 @@
-// The arithmetic of the quantizers on one block (core/codec.h has the equations and the sources), the same
-// bits on the host and on a GPU: sums go in the order of the columns, in float64, and nothing is contracted.
+// The arithmetic of the quantizers on one block (core/codecs/codec.h has the equations and the sources), the
+// same bits on the host and on a GPU: sums go in the order of the columns, in float64, and nothing is
+// contracted.
 //
 // A block in a message: what its columns share (a scale in fp32, or four levels in bf16), little end first,
 // then the codes, the lowest bit first, filled up to a whole byte. int8 to int2 are in two's complement; a
@@ -10,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 #include "trainer/codecs/bit_stream.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/codecs/selection.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 
 namespace longhaul {
 

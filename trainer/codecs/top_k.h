@@ -1,5 +1,5 @@
 // Top-k in chunks: the columns of largest magnitude of each chunk, the others count as zero
-// (core/codec.h has the length of a message). Ties go to the lower place; a NaN counts as infinite, so
+// (core/codecs/codec.h has the length of a message). Ties go to the lower place; a NaN counts as infinite, so
 // that it is kept and shows.
 //
 // A chunk in a message: the values kept, in ascending order of their places and in the codec's numbers
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 #include "trainer/codecs/quantize.h"
 
 namespace longhaul {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/codecs/number_formats.h"
 
 namespace longhaul {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

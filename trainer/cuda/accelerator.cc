@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "trainer/cuda/card_memory.h"
 #include "trainer/cuda/device_evaluation.h"
 #include "trainer/cuda/device_exchange.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 #include "trainer/cuda/device_evaluation.h"
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/codecs/mask.h"
 #include "trainer/cuda/codec_rows.h"
 #include "trainer/cuda/device_codec.h"

@@ -1,4 +1,4 @@
-#include "core/units.h"
+#include "core/base/units.h"
 #include "trainer/cuda/launch.cuh"
 #include "trainer/device/cuda_device.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 #include "trainer/codecs/message.h"
 #include "trainer/cuda/codec_rows.h"
 #include "trainer/cuda/device_table.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/codecs/message.h"
 #include "trainer/cuda/row_kernels.h"
 #include "trainer/ranks/chained_sum.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/model/boundaries.h"

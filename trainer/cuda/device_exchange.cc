@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 

@@ -1,6 +1,6 @@
 #include "trainer/cuda/device_microbatches.h"
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

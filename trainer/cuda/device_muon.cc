@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/device/torch.h"
 #include "trainer/optimizer/newton_schulz.h"
 

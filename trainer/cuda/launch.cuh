@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "trainer/device/host_device.h"
 
 namespace longhaul {

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/device/host_device.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/cuda/rank_kernels.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <set>
 
-#include "core/errors.h"
-#include "core/hash.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
 
 namespace longhaul {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/corpora.h"
+#include "core/scenario/corpora.h"
 
 namespace longhaul {
 

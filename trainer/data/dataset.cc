@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/index.h"
-#include "core/random.h"
-#include "core/training_text.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
+#include "core/scenario/training_text.h"
 #include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"
 #include "trainer/data/markov_source.h"

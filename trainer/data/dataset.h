@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "trainer/data/token_text.h"
 #include "trainer/model/decoder.h"
 

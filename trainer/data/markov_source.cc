@@ -4,9 +4,9 @@
 #include <numeric>
 #include <string_view>
 
-#include "core/hash.h"
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 
 namespace longhaul {
 namespace {

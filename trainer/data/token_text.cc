@@ -4,9 +4,9 @@
 #include <iterator>
 #include <string_view>
 
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

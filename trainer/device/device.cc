@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "trainer/device/cuda_device.h"
 
 namespace longhaul {

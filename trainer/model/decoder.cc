@@ -7,9 +7,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/index.h"
-#include "core/model_shape.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/model_shape.h"
+#include "core/base/random.h"
 #include "trainer/device/torch.h"
 #include "trainer/model/cpu_decoder.h"
 #include "trainer/model/stacked_decoder.h"

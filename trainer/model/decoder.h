@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/case.h"
-#include "core/model_shape.h"
+#include "core/base/model_shape.h"
+#include "core/scenario/case.h"
 #include "trainer/device/device.h"
 
 namespace longhaul {

@@ -14,7 +14,7 @@
 
 #include <cstdlib>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "trainer/device/device.h"
 
 #ifdef LONGHAUL_TORCH_SGEMM

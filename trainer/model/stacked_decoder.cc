@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/device/device_products.h"
 #include "trainer/device/flash_attention.h"

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/case.h"
-#include "core/model_shape.h"
+#include "core/base/model_shape.h"
+#include "core/scenario/case.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/device/device.h"
 #include "trainer/model/boundaries.h"

@@ -6,9 +6,9 @@
 #include <ostream>
 #include <stdexcept>
 
-#include "core/errors.h"
-#include "core/files.h"
-#include "core/options.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 

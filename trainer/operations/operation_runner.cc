@@ -4,7 +4,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/ranks/chained_sum.h"
 
 namespace longhaul {

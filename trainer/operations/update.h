@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "trainer/codecs/message.h"
 #include "trainer/device/host_device.h"
 #include "trainer/operations/exchange_log.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "trainer/device/host_device.h"
 
 namespace longhaul {

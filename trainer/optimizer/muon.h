@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/inner_optimizer.h"
-#include "core/model_shape.h"
+#include "core/base/model_shape.h"
+#include "core/scenario/inner_optimizer.h"
 #include "trainer/device/host_device.h"
 #include "trainer/optimizer/adamw.h"
 

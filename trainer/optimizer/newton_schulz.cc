@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/model/gemm.h"
 #include "trainer/optimizer/adamw.h"
 

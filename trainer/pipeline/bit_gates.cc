@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/optimizer/adamw.h"
 
 namespace longhaul {

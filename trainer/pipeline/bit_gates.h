@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/pipeline.h"
+#include "core/scenario/pipeline.h"
 #include "trainer/model/boundaries.h"
 
 namespace longhaul {

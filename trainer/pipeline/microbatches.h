@@ -17,7 +17,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "core/plan/paths.h"
 #include "trainer/device/host_device.h"
 #include "trainer/model/decoder.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "trainer/model/gemm.h"
 
 namespace longhaul {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/model_shape.h"
+#include "core/base/model_shape.h"
 #include "core/plan/pipeline.h"
 
 namespace longhaul {

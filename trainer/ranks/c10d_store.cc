@@ -5,7 +5,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "core/child_main.h"
+#include "core/base/child_main.h"
 #include "trainer/ranks/rank_store.h"
 #include "trainer/ranks/socket.h"
 

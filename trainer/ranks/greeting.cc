@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 

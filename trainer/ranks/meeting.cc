@@ -7,8 +7,8 @@
 #include <cstring>
 #include <thread>
 
-#include "core/child_main.h"
-#include "core/index.h"
+#include "core/base/child_main.h"
+#include "core/base/index.h"
 #include "trainer/ranks/greeting.h"
 
 namespace longhaul {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "trainer/ranks/rank_environment.h"
 
 namespace longhaul {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "core/index.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {

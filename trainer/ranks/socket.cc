@@ -15,7 +15,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/codecs/message.h"
 #include "trainer/ranks/chained_sum.h"
 

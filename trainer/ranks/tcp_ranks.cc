@@ -3,8 +3,8 @@
 #include <optional>
 #include <thread>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 #include "trainer/ranks/connection.h"
 #include "trainer/ranks/meeting.h"
 #include "trainer/ranks/transfer_thread.h"

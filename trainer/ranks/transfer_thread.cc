@@ -9,7 +9,7 @@
 #include <cstring>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

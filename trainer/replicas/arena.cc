@@ -8,9 +8,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/errors.h"
-#include "core/index.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 

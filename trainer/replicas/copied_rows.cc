@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 

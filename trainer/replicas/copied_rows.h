@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "core/plan/absences.h"
 #include "trainer/replicas/arena.h"
 

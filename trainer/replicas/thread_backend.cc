@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/replicas/backend.h"
 
 namespace longhaul {

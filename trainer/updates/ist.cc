@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "core/plan/unit_owners.h"
 #include "trainer/operations/update.h"
 

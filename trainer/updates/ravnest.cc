@@ -15,7 +15,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/operations/update.h"
 
 namespace longhaul {

@@ -1,4 +1,4 @@
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "trainer/operations/update.h"
 
 namespace longhaul {

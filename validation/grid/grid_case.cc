@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/units.h"
+#include "core/base/units.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "net/topology.h"
 
 namespace longhaul {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/random.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/random.h"
+#include "core/base/units.h"
 #include "validation/grid/grid_case.h"
 
 namespace longhaul {

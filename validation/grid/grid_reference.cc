@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <map>
 
-#include "core/csv.h"
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -12,7 +12,7 @@
 #include <memory>
 #include <numeric>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "replay/exchange_run.h"
 #include "sim/network/clock.h"
 #include "sim/simulated_replay.h"

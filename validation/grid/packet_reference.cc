@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "validation/grid/bench_main.h"
 #include "validation/grid/grid_reference.h"
 

@@ -1,7 +1,7 @@
 #include "validation/grid/residual_entries.h"
 
-#include "core/csv.h"
-#include "core/units.h"
+#include "core/base/csv.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <map>
 
-#include "core/units.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "validation/grid/bench_main.h"
 #include "validation/grid/residual_tables.h"
 #ifdef LONGHAUL_SIMGRID

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/csv.h"
-#include "core/errors.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
 #include "net/topologies/registry.h"
 #include "sim/network/clock.h"
 #include "sim/simulated_replay.h"

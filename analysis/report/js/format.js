@@ -1,4 +1,4 @@
-// Numbers as texts for people, alike to core/units.cc.
+// Numbers as texts for people, alike to core/base/units.cc.
 'use strict';
 
 const digits = (value, count = 3) => Number(value.toPrecision(count)).toString();

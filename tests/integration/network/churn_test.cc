@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/csv.h"
-#include "core/json.h"
+#include "core/base/csv.h"
+#include "core/base/json.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

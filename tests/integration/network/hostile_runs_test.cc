@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

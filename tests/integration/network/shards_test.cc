@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
 

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "tests/integration/command.h"
 #include "tests/integration/network/run_contents.h"
 

@@ -1,6 +1,6 @@
 #include "tests/integration/network/suite.h"
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
 

@@ -7,9 +7,9 @@
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
 #include "analysis/table.h"
-#include "core/errors.h"
-#include "core/metrics.h"
+#include "core/base/errors.h"
 #include "core/plan/pipeline.h"
+#include "core/scenario/metrics.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

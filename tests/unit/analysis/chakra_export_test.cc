@@ -1,7 +1,7 @@
 #include <set>
 
 #include "analysis/exports/exports.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

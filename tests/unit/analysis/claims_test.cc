@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "analysis/statistics.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

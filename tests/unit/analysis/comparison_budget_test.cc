@@ -8,7 +8,7 @@
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/loss_curve.h"
 #include "analysis/comparison/metric.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/unit/analysis/compared_runs.h"
 

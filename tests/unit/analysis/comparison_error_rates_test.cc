@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/comparison/comparison.h"
-#include "core/random.h"
+#include "core/base/random.h"
 #include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul {

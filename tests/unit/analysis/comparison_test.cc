@@ -2,7 +2,7 @@
 
 #include "analysis/comparison/metric.h"
 #include "analysis/comparison/render.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"

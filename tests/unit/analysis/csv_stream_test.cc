@@ -1,5 +1,5 @@
 #include "analysis/run_files.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

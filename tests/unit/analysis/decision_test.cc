@@ -11,7 +11,7 @@
 #include "analysis/claims/claims.h"
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/report/parts.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/unit/analysis/compared_runs.h"
 

@@ -9,7 +9,7 @@
 #include "analysis/learning_curve.h"
 #include "analysis/palette.h"
 #include "analysis/runs/summary.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
 

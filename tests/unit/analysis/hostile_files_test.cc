@@ -5,7 +5,7 @@
 #include "analysis/exchange_table.h"
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

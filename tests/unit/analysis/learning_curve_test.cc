@@ -1,6 +1,6 @@
 #include "analysis/learning_curve.h"
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

@@ -6,7 +6,7 @@
 #include "analysis/learning_curve.h"
 #include "analysis/report/parts.h"
 #include "analysis/runs/summary.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

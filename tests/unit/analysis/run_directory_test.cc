@@ -2,7 +2,7 @@
 
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "core/case.h"
+#include "core/scenario/case.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

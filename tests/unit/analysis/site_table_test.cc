@@ -1,6 +1,6 @@
 #include "analysis/site_table.h"
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

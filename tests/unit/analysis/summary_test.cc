@@ -1,6 +1,6 @@
 #include "analysis/runs/summary.h"
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

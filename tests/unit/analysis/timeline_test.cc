@@ -2,7 +2,7 @@
 
 #include "analysis/exports/exports.h"
 #include "analysis/exports/timeline_writer.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/validated_scenario.h"
-#include "core/command_line_error.h"
+#include "core/base/command_line_error.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

@@ -6,7 +6,7 @@
 
 #include "analysis/runs/summary.h"
 #include "cli/commands.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

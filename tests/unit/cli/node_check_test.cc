@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/registry.h"
 #include "tests/support/files.h"
 

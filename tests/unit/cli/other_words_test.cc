@@ -1,5 +1,5 @@
-// The table of core/other_words.h against the declarations of all options, which only cli/ has together.
-#include "core/other_words.h"
+// The table of core/base/other_words.h against the declarations of all options, which only cli/ has together.
+#include "core/base/other_words.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

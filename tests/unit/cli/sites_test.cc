@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

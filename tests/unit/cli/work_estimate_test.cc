@@ -7,8 +7,8 @@
 
 #include "cli/machine.h"
 #include "cli/validated_scenario.h"
-#include "core/corpora.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
+#include "core/scenario/corpora.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

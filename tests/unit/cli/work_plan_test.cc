@@ -5,7 +5,7 @@
 #include <set>
 
 #include "cli/validated_scenario.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

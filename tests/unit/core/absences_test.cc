@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "core/plan/schedule.h"
 #include "tests/support/files.h"
 

@@ -1,9 +1,9 @@
 // The section network.variation: its values in SI units, and what contradicts itself.
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
-#include "core/network_spec.h"
-#include "core/scenario_options.h"
+#include "core/base/errors.h"
+#include "core/scenario/network_spec.h"
+#include "core/scenario/scenario_options.h"
 
 namespace longhaul {
 namespace {

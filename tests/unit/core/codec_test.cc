@@ -1,9 +1,9 @@
 // Lengths by hand, JSON and words of the codecs.
-#include "core/codec.h"
+#include "core/codecs/codec.h"
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "core/option_docs.h"
+#include "core/base/option_docs.h"
 
 namespace longhaul {
 namespace {

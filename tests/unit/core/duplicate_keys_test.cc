@@ -1,9 +1,9 @@
 // A key that stands twice is an error with the path of the second; the same key in other objects is not.
-#include "core/duplicate_keys.h"
+#include "core/base/duplicate_keys.h"
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 #include <gtest/gtest.h>
 

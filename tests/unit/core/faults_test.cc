@@ -1,12 +1,12 @@
 // When faults strike, by hand and by the means of what is drawn.
-#include "core/faults.h"
+#include "core/scenario/faults.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/errors.h"
-#include "core/network_spec.h"
+#include "core/base/errors.h"
+#include "core/scenario/network_spec.h"
 
 namespace longhaul {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/files.h"
+#include "core/base/files.h"
 
 #include <gtest/gtest.h>
 

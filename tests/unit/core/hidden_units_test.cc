@@ -1,6 +1,6 @@
 // Which columns belong to which hidden unit, and how units are dealt to replicas, against their definitions
 // taken column by column.
-#include "core/hidden_units.h"
+#include "core/plan/hidden_units.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {

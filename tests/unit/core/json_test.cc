@@ -1,12 +1,12 @@
 // What is read of a JSON text: no deeper than kDeepestJson, each value only as what it is, and in our own
 // words.
-#include "core/json.h"
+#include "core/base/json.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/metrics.h"
+#include "core/scenario/metrics.h"
 
 #include <gtest/gtest.h>
 

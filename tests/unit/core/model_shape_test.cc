@@ -1,10 +1,10 @@
 // True parameter counts of the paper's set-ups, as counted in its authors' code (SwiGLU, untied, vocabulary
 // 128,002): 310 M, 2.14 B, 9.64 B.
-#include "core/model_shape.h"
+#include "core/base/model_shape.h"
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

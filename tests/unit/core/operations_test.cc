@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
+#include "core/base/random.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
-#include "core/random.h"
 
 namespace longhaul {
 namespace {

@@ -1,13 +1,13 @@
 // The help of options: which entries there are, and how one of them is found.
-#include "core/option_docs.h"
+#include "core/base/option_docs.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "core/errors.h"
-#include "core/scenario_options.h"
+#include "core/base/errors.h"
+#include "core/scenario/scenario_options.h"
 #include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {

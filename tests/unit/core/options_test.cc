@@ -1,9 +1,9 @@
-#include "core/options.h"
+#include "core/base/options.h"
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
-#include "core/option_docs.h"
+#include "core/base/errors.h"
+#include "core/base/option_docs.h"
 
 namespace longhaul {
 namespace {

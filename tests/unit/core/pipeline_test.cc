@@ -7,10 +7,10 @@
 #include <sstream>
 #include <tuple>
 
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "core/plan/trace.h"
-#include "core/random.h"
 
 namespace longhaul {
 namespace {

@@ -1,5 +1,5 @@
 // Each program in a process of its own, whose descriptors and limits it changes.
-#include "core/program_main.h"
+#include "core/base/program_main.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "core/child_main.h"
-#include "core/errors.h"
+#include "core/base/child_main.h"
+#include "core/base/errors.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

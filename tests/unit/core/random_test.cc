@@ -1,5 +1,5 @@
 // Philox against the known answers published with Random123 (kat_vectors, philox4x32 with ten rounds).
-#include "core/random.h"
+#include "core/base/random.h"
 
 #include <gtest/gtest.h>
 

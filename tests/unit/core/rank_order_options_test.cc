@@ -6,10 +6,10 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "core/errors.h"
-#include "core/network_spec.h"
+#include "core/base/errors.h"
 #include "core/plan/operations.h"
 #include "core/plan/trace.h"
+#include "core/scenario/network_spec.h"
 
 namespace longhaul {
 namespace {

@@ -1,6 +1,6 @@
 // Sweeps, labels, names and typed values; methods and topologies are declared by hand, so that core is tested
 // alone.
-#include "core/scenario.h"
+#include "core/scenario/scenario.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <fstream>
 #include <set>
 
-#include "core/errors.h"
-#include "core/scenario_options.h"
+#include "core/base/errors.h"
+#include "core/scenario/scenario_options.h"
 #include "tests/support/files.h"
 #include "tests/unit/core/stub_topology.h"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {

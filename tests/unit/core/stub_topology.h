@@ -2,7 +2,7 @@
 // never what the section means.
 #pragma once
 
-#include "core/scenario_options.h"
+#include "core/scenario/scenario_options.h"
 
 namespace longhaul {
 

@@ -1,10 +1,10 @@
 // What files' sizes and shards' headers say of a text, before it is read.
-#include "core/training_text.h"
+#include "core/scenario/training_text.h"
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
-#include "core/token_shards.h"
+#include "core/base/errors.h"
+#include "core/scenario/token_shards.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

@@ -1,8 +1,8 @@
-#include "core/units.h"
+#include "core/base/units.h"
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

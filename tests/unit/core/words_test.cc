@@ -1,14 +1,14 @@
-#include "core/words.h"
+#include "core/base/words.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "core/case.h"
-#include "core/inner_optimizer.h"
-#include "core/network_spec.h"
-#include "core/pipeline.h"
 #include "core/plan/operations.h"
+#include "core/scenario/case.h"
+#include "core/scenario/inner_optimizer.h"
+#include "core/scenario/network_spec.h"
+#include "core/scenario/pipeline.h"
 
 namespace longhaul {
 namespace {

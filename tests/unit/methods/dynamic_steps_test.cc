@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
-#include "core/scenario_options.h"
+#include "core/base/errors.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "tests/unit/core/stub_topology.h"
 

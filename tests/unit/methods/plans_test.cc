@@ -4,9 +4,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "core/plan/program.h"
-#include "core/scenario_options.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/late_updates.h"
 #include "methods/common/registry.h"
 #include "methods/noloco.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/case.h"
-#include "core/units.h"
+#include "core/base/units.h"
+#include "core/scenario/case.h"
 
 namespace longhaul {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
 #include "tests/unit/net/data_flow.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topologies/graphml_file.h"
 #include "net/topologies/registry.h"
 #include "net/topology.h"

@@ -1,7 +1,7 @@
 // Sites joined by slow links: round trips, shared trunks, placement.
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topologies/registry.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"

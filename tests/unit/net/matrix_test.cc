@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 

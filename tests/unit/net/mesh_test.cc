@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topologies/registry.h"
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"

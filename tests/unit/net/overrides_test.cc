@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 

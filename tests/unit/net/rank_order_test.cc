@@ -6,8 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/base/random.h"
 #include "core/plan/operations.h"
-#include "core/random.h"
 #include "net/placement.h"
 #include "net/site_tour.h"
 #include "net/topologies/matrix.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/tcp/connection.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"

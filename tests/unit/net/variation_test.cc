@@ -8,7 +8,7 @@
 #include <fstream>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/overrides.h"
 
 namespace longhaul {

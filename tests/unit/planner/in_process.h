@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
-#include "core/child_main.h"
-#include "core/scenario.h"
-#include "core/scenario_options.h"
+#include "core/base/child_main.h"
+#include "core/scenario/scenario.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "planner/plan_result.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topology.h"
 #include "tests/unit/planner/in_process.h"
 

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "analysis/run_files.h"
-#include "core/errors.h"
-#include "core/units.h"
+#include "core/base/errors.h"
+#include "core/base/units.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul {

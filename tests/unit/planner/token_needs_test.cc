@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/runs/summary.h"
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 #include "net/topologies/registry.h"

@@ -1,7 +1,7 @@
 // Connections that are reset while all members live, by hand: steps of 1 s, messages of half a second.
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "core/plan/absences.h"
 #include "replay/membership.h"
 #include "tests/unit/replay/membership_cases.h"

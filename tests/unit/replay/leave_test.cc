@@ -1,7 +1,7 @@
 // Replicas that leave in order and join later, by hand: nobody waits for them, and nothing is lost.
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "replay/membership.h"
 #include "tests/unit/replay/membership_cases.h"
 

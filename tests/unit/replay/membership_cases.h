@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/base/json.h"
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/csv.h"
-#include "core/errors.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
 #include "replay/replay.h"
 #include "tests/support/files.h"
 #include "tests/unit/replay/membership_cases.h"

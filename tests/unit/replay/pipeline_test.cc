@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "replay/estimate.h"
 #include "replay/pipeline_run.h"
 #include "replay/replay.h"

@@ -6,8 +6,8 @@
 #include <functional>
 #include <numeric>
 
+#include "core/base/random.h"
 #include "core/plan/operations.h"
-#include "core/random.h"
 #include "net/collectives/collective.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"

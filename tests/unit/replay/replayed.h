@@ -10,8 +10,8 @@
 #include <sstream>
 #include <string>
 
-#include "core/child_main.h"
-#include "core/csv.h"
+#include "core/base/child_main.h"
+#include "core/base/csv.h"
 #include "core/plan/trace.h"
 #include "tests/unit/net/cases.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 #include "replay/estimate.h"

@@ -1,7 +1,7 @@
 // A network with a dead connection: the replay must end and say who waits for whom.
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/tcp/framing.h"
 #include "net/topologies/registry.h"
 #include "sim/network/clock.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"

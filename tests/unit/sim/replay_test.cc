@@ -1,7 +1,7 @@
 // Who waits for whom, and what the tables say about it.
 #include <gtest/gtest.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/topologies/registry.h"
 #include "replay/exchange_run.h"
 #include "sim/network/clock.h"

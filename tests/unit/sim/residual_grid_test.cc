@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/fifo.h"
 #include "validation/grid/residual_tables.h"

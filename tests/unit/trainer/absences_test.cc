@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/registry.h"
 #include "tests/support/small_disk.h"
 #include "tests/unit/trainer/support.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "trainer/codecs/message.h"
 
 namespace longhaul {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/csv.h"
-#include "core/errors.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
 #include "tests/unit/trainer/support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "trainer/ranks/transfer_thread.h"
 
 namespace longhaul {

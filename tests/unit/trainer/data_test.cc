@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "core/errors.h"
-#include "core/hash.h"
-#include "core/random.h"
-#include "core/training_text.h"
+#include "core/base/errors.h"
+#include "core/base/hash.h"
+#include "core/base/random.h"
+#include "core/scenario/training_text.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/evaluation.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace longhaul {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul {

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/trainer/exported_llama.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/commands.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"

@@ -8,11 +8,11 @@
 #include <map>
 #include <numeric>
 
-#include "core/csv.h"
-#include "core/errors.h"
-#include "core/index.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "core/plan/unit_owners.h"
-#include "core/random.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"

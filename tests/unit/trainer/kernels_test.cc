@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "trainer/model/gemm.h"
 
 namespace longhaul {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "tests/unit/trainer/lane_launch.h"
 #include "trainer/model/layer_operators.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"

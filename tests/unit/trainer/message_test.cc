@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "trainer/codecs/wire_format.h"
 

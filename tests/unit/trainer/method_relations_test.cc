@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "core/csv.h"
-#include "core/index.h"
+#include "core/base/csv.h"
+#include "core/base/index.h"
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/index.h"
-#include "core/random.h"
+#include "core/base/index.h"
+#include "core/base/random.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/checkpoint/safetensors.h"

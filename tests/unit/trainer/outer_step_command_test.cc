@@ -3,7 +3,7 @@
 #include <cstring>
 #include <set>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"

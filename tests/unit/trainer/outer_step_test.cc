@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/random.h"
 #include "core/plan/operations.h"
-#include "core/random.h"
 #include "methods/noloco.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"

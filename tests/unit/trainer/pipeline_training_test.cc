@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/checkpoint/safetensors.h"

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/gemm.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "trainer/model/decoder.h"
 
 namespace longhaul {

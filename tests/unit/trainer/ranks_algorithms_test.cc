@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/ranks/chained_sum.h"

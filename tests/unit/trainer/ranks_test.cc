@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/rank_processes.h"
 #include "trainer/checkpoint/checkpoint_folder.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 

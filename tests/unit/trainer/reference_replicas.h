@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/data/dataset.h"
 #include "trainer/optimizer/adamw.h"

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "trainer/operations/exchange_log.h"
 #include "trainer/ranks/spread.h"
 #include "trainer/replicas/arena.h"

@@ -2,7 +2,7 @@
 // histories in tests/golden hold: on the host everywhere, as kernels where there is a GPU.
 #include <cmath>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/row_machine.h"
 #include "trainer/optimizer/adamw.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model_shape.h"
+#include "core/base/model_shape.h"
 #include "trainer/model/decoder.h"
 
 namespace longhaul {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <ostream>
 
-#include "core/errors.h"
-#include "core/random.h"
+#include "core/base/errors.h"
+#include "core/base/random.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "trainer/model/cpu_decoder.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/stacked_decoder.h"
 

@@ -1,7 +1,7 @@
 // Whole trainings with a stacked back-end and with bf16 products, on the CPU.
 #include <cmath>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "methods/common/registry.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/decoder.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/scenario.h"
-#include "core/scenario_options.h"
+#include "core/scenario/scenario.h"
+#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "tests/support/files.h"
 #include "tests/unit/core/stub_topology.h"

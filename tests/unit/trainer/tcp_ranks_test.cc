@@ -14,7 +14,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/index.h"
+#include "core/base/index.h"
 #include "tests/unit/trainer/rank_threads.h"
 #include "trainer/ranks/greeting.h"
 #include "trainer/ranks/meeting.h"

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 #include "tests/unit/trainer/rank_threads.h"
 #include "trainer/ranks/ranks.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/csv.h"
+#include "core/base/csv.h"
 #include "tests/support/files.h"
 
 namespace longhaul {

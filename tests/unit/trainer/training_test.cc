@@ -7,8 +7,8 @@
 #include <cstring>
 #include <map>
 
-#include "core/csv.h"
-#include "core/errors.h"
+#include "core/base/csv.h"
+#include "core/base/errors.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"

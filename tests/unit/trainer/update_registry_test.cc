@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "core/options.h"
+#include "core/base/options.h"
 #include "methods/common/registry.h"
 #include "tests/unit/trainer/operation_support.h"
 

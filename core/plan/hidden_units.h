@@ -1,0 +1,45 @@
+// Hidden units: what the width of a network consists of. A unit is a hidden column of a feed-forward part
+// (its rows of gate and up, its column of down) or an attention head (its rows of query, key and value, its
+// columns of output). A unit whose columns are all zero adds nothing to what the network computes, and
+// nothing flows back through it: the gradient of its columns is exactly zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/model_shape.h"
+
+namespace longhaul {
+
+// The columns of unit u in one matrix: offset + u · stride + k · row_stride + [0, width), k = 0 … rows − 1.
+// The units of a family fill the matrix.
+struct UnitColumns {
+  std::int64_t offset = 0, stride = 0, rows = 1, row_stride = 0, width = 0;
+};
+
+inline bool operator==(const UnitColumns& a, const UnitColumns& b) {
+  return a.offset == b.offset && a.stride == b.stride && a.rows == b.rows && a.row_stride == b.row_stride &&
+         a.width == b.width;
+}
+
+// Units of one layer that can take each other's place.
+struct HiddenUnits {
+  int count = 0;
+  std::vector<UnitColumns> matrices;
+
+  std::int64_t columns() const;  // of one unit
+};
+
+inline bool operator==(const HiddenUnits& a, const HiddenUnits& b) {
+  return a.count == b.count && a.matrices == b.matrices;
+}
+
+// One family a layer, in the order of the layers. The layout must be a decoder's (parameter_layout).
+std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout);
+std::vector<HiddenUnits> head_units(const std::vector<Parameter>& layout, int heads);
+
+// All columns of these units, and of a row [parameters] the others.
+Columns columns_of(const std::vector<HiddenUnits>& families);
+Columns other_columns(const Columns& columns, std::int64_t parameters);
+
+}  // namespace longhaul

@@ -1,0 +1,130 @@
+// A case: one point of a scenario's sweep, with every default filled in, as typed values in SI units.
+//
+// The resolved JSON is what is written to cases/CASE/case.json and read by the children; the structs are how
+// the code reads it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/model_shape.h"
+#include "core/base/words.h"
+#include "core/codecs/codec.h"
+#include "core/scenario/device_node.h"
+#include "core/scenario/faults.h"
+#include "core/scenario/inner_optimizer.h"
+#include "core/scenario/network_spec.h"
+#include "core/scenario/pipeline.h"
+
+namespace longhaul {
+
+// Of the trainer's matrix products.
+enum class Precision { kFloat32, kBf16 };
+template <>
+struct Words<Precision> {
+  static constexpr Word<Precision> all[] = {{Precision::kFloat32, "float32"}, {Precision::kBf16, "bf16"}};
+};
+
+struct SyntheticData {
+  int branching = 4;
+  std::int64_t tokens = 0;
+};
+
+struct DataSpec {
+  enum class Kind { kCorpus, kText, kShards, kSynthetic } kind = Kind::kCorpus;
+  std::string corpus;
+  std::vector<std::string> globs;       // of text or shards; relative to the scenario's folder
+  std::vector<std::string> validation;  // the same, of the held-out part; empty: the end of the text
+  SyntheticData synthetic;
+};
+
+struct TrainSpec {
+  int steps = 0;
+  ModelShape model;
+  DataSpec data;
+  double validation_fraction = 0;
+  int evaluate_sequences = 0;  // 0: the whole held-out part
+  int evaluate_every = 0;      // steps
+  int checkpoint_every = 0;    // steps; not part of the training key
+  int batch = 0;               // sequences per replica and step
+  // Of so many replicas' streams of data a replica takes its batch, in equal parts: more than one where it
+  // trains on the batches of several (methods/common/registry.h, trained_case).
+  int streams = 1;
+  // The training text is cut into so many equal parts, and replica i draws from part i alone; 1: all from
+  // all.
+  int shards = 1;
+  bool evaluate_ensemble = false;
+  OptimizerSpec optimizer;
+  std::string device;  // auto, cpu, cuda
+  Precision precision = Precision::kFloat32;
+  std::optional<double> target_loss;
+};
+
+struct StepTime {
+  enum class Kind { kConstant, kLognormal, kMeasured } kind = Kind::kConstant;
+  double seconds = 0;        // of kConstant ("flops" is resolved to it)
+  double mu = 0, sigma = 0;  // of kLognormal, logarithm of seconds
+
+  double mean_s() const;  // 0 of kMeasured
+};
+
+struct WorkloadSpec {
+  std::int64_t parameters = 0;
+  std::optional<ModelShape> model;  // of so many parameters, where the scenario names one
+  Wire wire = Wire::kBf16;
+  int steps = 0;            // written, or what total_tokens need
+  std::int64_t tokens = 0;  // per replica and step; 0: not said
+  int accelerators = 1;     // of each worker
+  StepTime step_time;
+  std::vector<double> step_time_factors;  // by worker; empty: all 1
+  std::optional<DeviceNodeSpec> node;     // without it a worker is one device, of step_time
+};
+
+struct MethodSpec {
+  std::string name, label;
+  Json options;  // with defaults; keys as declared by the method
+};
+
+struct Case {
+  std::string name;      // readable and safe as a folder name: "noloco,network.tcp.connections=8,seed=1"
+  std::string scenario;  // its name
+  std::string folder;    // of the scenario file: relative paths start there
+  std::uint64_t seed = 1;
+  int replicas = 0;
+  MethodSpec method;
+  PipelineSpec pipeline;
+  std::optional<TrainSpec> train;
+  WorkloadSpec workload;
+  NetworkSpec network;
+  std::vector<SlowFault> slow;  // of `faults`; those of links are in network.variation
+  std::vector<CrashFault> crashes;
+  std::vector<ExchangeFault> exchange_faults;
+  RecoverySpec recovery;
+  // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
+  // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
+  // of case.json.
+  std::vector<int> site_of;
+  Json swept;     // {dotted key: value}
+  Json resolved;  // the whole case as JSON
+
+  int steps() const { return workload.steps; }
+  // What has a place in the network: every stage of every replica (core/scenario/pipeline.h). Without stages
+  // the replicas.
+  int workers() const { return replicas * pipeline.stages; }
+  // Operations may lack a member, or break.
+  bool operations_may_fail() const { return !crashes.empty() || !exchange_faults.empty(); }
+};
+
+// Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,
+// `scenario`, `folder`, `swept`. An `optimizer` of the method is merged into train.optimizer. Throws
+// InputError where values contradict each other, but for those of the topology (check_topology() in
+// net/topologies/registry.h).
+Case parse_case(const Json& resolved);
+
+// From a case.json file. Throws InputError.
+Case read_case(const std::string& file);
+
+}  // namespace longhaul

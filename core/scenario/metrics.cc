@@ -1,0 +1,238 @@
+#include "core/scenario/metrics.h"
+
+#include <algorithm>
+
+namespace longhaul {
+namespace {
+
+using Unit = Metric::Unit;
+
+// Chainable, so that metrics() reads as a table.
+struct Declared : Metric {
+  Declared(const std::string& name, Unit of) {
+    path = name;
+    unit = of;
+  }
+
+  Declared& means(const char* words) { return meaning = words, *this; }
+  Declared& lower() { return lower_is_better = true, *this; }
+  Declared& with_exchanges() { return of_exchanges = true, *this; }
+  Declared& network_time() { return depends_on_network_time = true, *this; }
+  Declared& by_default() { return compared = true, *this; }
+  Declared& until(const char* goal) { return target = goal, *this; }
+  Declared& column(int place, const char* short_words, const char* words) {
+    importance = place;
+    heading = short_words;
+    title = words;
+    return *this;
+  }
+
+  // One statistic of a distribution: all that was said of the whole holds for it.
+  Declared at(const char* statistic) const {
+    Declared declared = *this;
+    declared.path += std::string(".") + statistic;
+    return declared;
+  }
+};
+
+bool has_suffix(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+Unit unit_by_name(const std::string& path) {
+  const std::string root = path.substr(0, path.find('.'));
+  if (root.find("loss") != std::string::npos || root.find("entropy") != std::string::npos) return Unit::kNats;
+  if (has_suffix(root, "_s")) return Unit::kSeconds;
+  if (has_suffix(root, "_fraction")) return Unit::kFraction;
+  return root.rfind("bytes_", 0) == 0 ? Unit::kBytes : Unit::kNone;
+}
+
+std::vector<Metric> declared() {
+  const auto nats = [](const char* path) { return Declared(path, Unit::kNats).lower(); };
+  const auto seconds = [](const char* path) { return Declared(path, Unit::kSeconds); };
+  const auto bytes = [](const char* path) { return Declared(path, Unit::kBytes).lower(); };
+  const auto count = [](const char* path) { return Declared(path, Unit::kCount); };
+  const Declared sync = seconds("sync_time_s").lower().with_exchanges().network_time(),
+                 wait = seconds("wait_s").lower().with_exchanges(),
+                 exposed = seconds("exposed_s").lower().with_exchanges().network_time(),
+                 idle = Declared("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
+  return {
+      nats("final_loss")
+          .column(1, "loss", "Final loss")
+          .by_default()
+          .means("validation loss after the last step, mean over replicas, in nats"),
+      nats("final_loss_of_mean")
+          .column(16, "of mean", "Loss of mean")
+          .means("validation loss of the averaged weights after the last step"),
+      nats("final_loss_of_ensemble")
+          .column(17, "ensemble", "Loss of ensemble")
+          .means("validation loss of the mean of the replicas' predicted probabilities after the last step"),
+      nats("best_loss"),
+      Declared("perplexity", Unit::kNone).lower(),
+      seconds("time_to_target_s")
+          .lower()
+          .network_time()
+          .until("target_loss")
+          .column(2, "to target", "Time to target")
+          .by_default()
+          .means("simulated time until the validation loss is at the target"),
+      Declared("weight_spread", Unit::kNone)
+          .column(14, "spread", "Weight spread")
+          .means("root mean square distance of the replicas' weights from their mean"),
+      count("tokens"),
+      sync.at("mean")
+          .column(3, "sync", "Sync, mean")
+          .by_default()
+          .means("from the moment all it needs are ready until a replica goes on"),
+      sync.at("p50"),
+      sync.at("p95").column(12, "p95", "Sync, p95").means("95th percentile of the synchronization time"),
+      sync.at("max"),
+      sync.at("last"),
+      wait.at("mean")
+          .column(11, "wait", "Wait, mean")
+          .by_default()
+          .means("until the last of those a replica must hear from is ready"),
+      wait.at("p50"),
+      wait.at("p95"),
+      wait.at("max"),
+      exposed.at("mean")
+          .column(13, "exposed", "Exposed, mean")
+          .means("what a replica stands still for a synchronization: wait and sync, less what overlaps with "
+                 "compute"),
+      exposed.at("p50"),
+      exposed.at("p95"),
+      exposed.at("max"),
+      idle.at("mean")
+          .column(5, "idle", "Idle")
+          .by_default()
+          .means("share of its time in which an accelerator could compute and does not"),
+      idle.at("max"),
+      Declared("bubble_fraction", Unit::kFraction)
+          .lower()
+          .at("mean")
+          .column(7, "bubble", "Bubble")
+          .means(
+              "with stages: share of its time that a worker waits because of the schedule, on any network"),
+      Declared("bubble_fraction", Unit::kFraction).lower().at("max"),
+      Declared("stage_wait_fraction", Unit::kFraction)
+          .lower()
+          .network_time()
+          .at("mean")
+          .column(8, "stage wait", "Stage wait")
+          .means(
+              "with stages: share of its time that a worker waits for activations and gradients to arrive"),
+      Declared("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
+      seconds("step_time_s")
+          .lower()
+          .network_time()
+          .column(18, "step", "Step time")
+          .means("simulated time over steps, exchanges between replicas included"),
+      Declared("tokens_per_s", Unit::kNone)
+          .network_time()
+          .column(22, "tokens/s", "Tokens a second")
+          .means("tokens that all replicas together train on in a simulated second"),
+      Declared("accelerator_hours", Unit::kNone)
+          .lower()
+          .network_time()
+          .column(23, "accelerator h", "Accelerator hours")
+          .means("simulated time of the whole run times accelerators, waiting included"),
+      bytes("stage_bytes_per_step"),
+      count("stage_moves"),
+      bytes("state_bytes_moved"),
+      Declared("useful_steps_per_s", Unit::kNone)
+          .network_time()
+          .column(20, "useful steps/s", "Useful steps")
+          .means(
+              "where replicas may crash, be late or take dynamic steps: steps of replicas a simulated second "
+              "that went into the model"),
+      Declared("goodput_tokens_per_s", Unit::kNone).network_time(),
+      Declared("participation", Unit::kFraction)
+          .column(10, "there", "Participation")
+          .means("where replicas may crash: share of the time in which a replica takes part, on average"),
+      Declared("lost_fraction", Unit::kFraction)
+          .lower()
+          .column(9, "lost", "Lost compute")
+          .means("where replicas may crash or be late: share of all compute that went into no model"),
+      Declared("committed_fraction", Unit::kFraction),
+      count("crashes"),
+      count("useful_steps"),
+      count("discarded_exchanges"),
+      seconds("recovery_s").lower().network_time().at("mean"),
+      seconds("recovery_s").lower().network_time().at("p50"),
+      seconds("recovery_s").lower().network_time().at("p95"),
+      seconds("recovery_s").lower().network_time().at("max"),
+      bytes("recovery_bytes"),
+      Declared("node_comm_fraction", Unit::kFraction)
+          .lower()
+          .at("mean")
+          .column(19, "node comm", "Node communication")
+          .means("of workers that are nodes: share of its time in which a worker's devices talk to each "
+                 "other and compute does not hide it"),
+      Declared("node_comm_fraction", Unit::kFraction).lower().at("max"),
+      seconds("node_comm_time_s").lower(),
+      bytes("node_bytes_per_step"),
+      Declared("boundary_bits", Unit::kNone).lower().at("mean"),
+      Declared("boundary_bits", Unit::kNone).lower().at("last"),
+      seconds("compute_time_s"),
+      seconds("bubble_time_s").lower(),
+      seconds("stage_wait_time_s").lower().network_time(),
+      seconds("exchange_time_s").lower().network_time(),
+      seconds("wait_time_s").lower(),
+      seconds("simulated_time_s")
+          .lower()
+          .with_exchanges()
+          .network_time()
+          .column(4, "simulated", "Simulated time")
+          .by_default()
+          .means("the clock of the last replica after the last step"),
+      bytes("bytes_sent_per_replica")
+          .with_exchanges()
+          .column(6, "sent", "Sent per replica")
+          .means("payload that one replica sent in the whole run"),
+      bytes("bytes_per_sync"),
+      bytes("bytes_per_token"),
+      count("exchanges")
+          .with_exchanges()
+          .column(15, "syncs", "Outer steps")
+          .means("how many times each replica synchronized"),
+  };
+}
+
+}  // namespace
+
+const std::vector<Metric>& metrics() {
+  static const std::vector<Metric> all = declared();
+  return all;
+}
+
+std::vector<std::string> metric_paths() {
+  std::vector<std::string> paths;
+  for (const Metric& metric : metrics()) paths.push_back(metric.path);
+  return paths;
+}
+
+Metric metric_named(const std::string& path) {
+  const auto found = std::find_if(metrics().begin(), metrics().end(),
+                                  [&](const Metric& metric) { return metric.path == path; });
+  if (found != metrics().end()) return *found;
+  Metric other;
+  other.path = path;
+  other.unit = unit_by_name(path);
+  other.lower_is_better = path.rfind("loss@", 0) == 0;  // analysis/comparison/budget_loss.h
+  return other;
+}
+
+std::string unit_sign(Unit unit) {
+  switch (unit) {
+    case Unit::kNats:
+      return "nats";
+    case Unit::kSeconds:
+      return "s";
+    case Unit::kBytes:
+      return "B";
+    default:
+      return "";
+  }
+}
+
+}  // namespace longhaul

@@ -1,0 +1,389 @@
+#include "core/scenario/scenario.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "core/base/duplicate_keys.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/scenario/inner_optimizer.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+Json read_json(const std::string& file) {
+  const std::optional<std::string> text = read_file(file);
+  std::error_code unknown;
+  if (!text && fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0)
+    throw InputError({file, "", "is empty", "a scenario (JSON)", "longhaul new writes one to start from"});
+  if (!text)
+    throw InputError({file, "", why_unreadable(file), "a scenario file (JSON)",
+                      fs::is_regular_file(fs::path(file) / "scenario.json", unknown)
+                          ? "that of this run is " + (fs::path(file) / "scenario.json").string()
+                          : "see scenarios/ for examples"});
+  try {
+    Json json = parse_json(*text, JsonComments::kAllowed);  // as longhaul new writes them
+    check_no_duplicate_keys(*text);
+    return json;
+  } catch (const InputError& error) {
+    InputErrorParts parts = error.parts();
+    parts.file = file;
+    if (parts.allowed.empty()) parts.allowed = "a JSON object";
+    throw InputError(parts);
+  }
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::stringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// "" where neither is a text: what is wrong then, resolve() says.
+std::string label_of(const Json& method) {
+  for (const char* key : {"label", "name"})
+    if (const Json word = member(method, key); !word.is_null())
+      return word.is_string() ? word.get<std::string>() : "";
+  return "";
+}
+
+// The method that a dotted key "methods.LABEL.key" addresses; null if there is none.
+Json* method_labelled(Json& scenario, const std::string& label) {
+  if (!scenario.contains("methods") || !scenario["methods"].is_array()) return nullptr;
+  for (Json& method : scenario["methods"])
+    if (method.is_object() && label_of(method) == label) return &method;
+  return nullptr;
+}
+
+std::vector<std::string> labels_of(const Json& scenario) {
+  std::vector<std::string> labels;
+  for (const Json& method : scenario.value("methods", Json::array()))
+    if (method.is_object()) labels.push_back(label_of(method));
+  return labels;
+}
+
+// One step down a dotted key: "topology", or "methods[0]" as errors write elements of lists.
+Json& inside(Json& place, const std::string& step, const std::string& dotted, const std::string& where) {
+  const std::size_t bracket = step.find('[');
+  const std::string key = step.substr(0, bracket);
+  if (!place.is_null() && !place.is_object())
+    throw InputError(where, fmt::format("\"{}\" in \"{}\" is not inside an object", key, dotted),
+                     "a dotted key of the scenario");
+  Json* found = &place[key];
+  for (std::size_t open = bracket; open != std::string::npos; open = step.find('[', open + 1)) {
+    const std::size_t close = std::min(step.find(']', open), step.size());
+    const std::string number = step.substr(open + 1, close - open - 1);
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
+    const std::size_t size = found->is_array() ? found->size() : 0;
+    if (error != std::errc() || end != number.data() + number.size() || index >= size)
+      throw InputError(where, fmt::format("\"{}\" in \"{}\" names no element", step, dotted),
+                       size == 0 ? fmt::format("a key: the scenario has no list \"{}\"", key)
+                                 : fmt::format("{0}[0] to {0}[{1}]", key, size - 1));
+    found = &(*found)[index];
+  }
+  return *found;
+}
+
+void assign(Json& scenario, const std::string& dotted, const Json& value, const std::string& where) {
+  const std::vector<std::string> keys = split(dotted, '.');
+  if (keys.empty()) throw InputError(where, "found an empty key", "a dotted key, as network.tcp.connections");
+  Json* place = &scenario;
+  std::size_t first = 0;
+  const bool is_set = where == "--set";
+  // In a sweep by label alone: the other methods' cases must not be multiplied.
+  const bool is_by_label = keys[0] == "methods" && (keys.size() > 1 || !is_set);
+  if (is_by_label || (!is_set && keys[0].rfind("methods[", 0) == 0)) {
+    place = keys.size() < 3 || !is_by_label ? nullptr : method_labelled(scenario, keys[1]);
+    if (!place) {
+      const std::vector<std::string> labels = labels_of(scenario);
+      throw InputError(where, fmt::format("\"{}\" names no method of the scenario", dotted),
+                       "methods.LABEL.key with a label of " + join(labels),
+                       keys.size() > 1 ? did_you_mean(keys[1], labels) : "");
+    }
+    first = 2;
+  }
+  for (std::size_t i = first; i < keys.size(); ++i) place = &inside(*place, keys[i], dotted, where);
+  *place = value;
+}
+
+void apply_assignment(Json& scenario, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos)
+    throw InputError("--set", fmt::format("found \"{}\"", assignment), "key.path=value");
+  const std::string text = assignment.substr(equals + 1);
+  Json value;
+  try {
+    value = parse_json(text);
+  } catch (const InputError&) {  // a text without its quotes
+    value = text;
+  }
+  const std::string key = assignment.substr(0, equals);
+  assign(scenario, key, value, "--set");
+  // Of two keys that say the same thing in two ways, the one set last holds.
+  if (key == "seeds") scenario.erase("seed");
+  if (key == "seed") scenario.erase("seeds");
+  if (key == "workload.total_tokens") scenario["workload"].erase("steps");
+  if (key == "workload.steps") scenario["workload"].erase("total_tokens");
+}
+
+// One point of the sweep: dotted keys and their values, in the order written.
+using Point = std::vector<std::pair<std::string, Json>>;
+
+std::vector<Point> product(const Json& axes, const std::string& path) {
+  if (!axes.is_object())
+    throw InputError(path, "found " + axes.dump(), "an object of {dotted key: [values]}");
+  std::vector<Point> points(1);
+  for (const auto& [key, values] : axes.items()) {
+    if (!values.is_array() || values.empty())
+      throw InputError(child_path(path, fmt::format("\"{}\"", key)), "found " + values.dump(),
+                       "a list of values, not empty");
+    std::vector<Point> longer;
+    for (const Point& point : points)
+      for (const Json& value : values) {
+        longer.push_back(point);
+        longer.back().emplace_back(key, value);
+      }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+std::vector<Point> sweep_points(const Json& scenario) {
+  if (!scenario.contains("sweep")) return {Point()};
+  const Json& sweep = scenario["sweep"];
+  if (!sweep.is_array()) return product(sweep, "sweep");
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < sweep.size(); ++i)
+    for (Point& point : product(sweep[i], element_path("sweep", i))) points.push_back(std::move(point));
+  if (points.empty()) throw InputError("sweep", "found an empty list", "an object, or a list of objects");
+  return points;
+}
+
+bool addresses_other_method(const std::string& key, const std::string& label) {
+  const std::string prefix = "methods.";
+  return key.rfind(prefix, 0) == 0 && key.rfind(prefix + label + ".", 0) != 0;
+}
+
+// Where the sweep has `key`: "sweep.\"replicas\"", in a list of sweeps that of the first one which has it.
+std::string place_in_sweep(const Json& sweep, const std::string& key) {
+  const std::string quoted = fmt::format("\"{}\"", key);
+  if (!sweep.is_array()) return child_path("sweep", quoted);
+  for (std::size_t i = 0; i < sweep.size(); ++i)
+    if (sweep[i].contains(key)) return child_path(element_path("sweep", i), quoted);
+  return "sweep";
+}
+
+// A dotted key as the path of what it assigns: "methods.LABEL.key" is "methods[2].key".
+std::string assigned_path(const Json& scenario, const std::string& key) {
+  const std::vector<std::string> labels = labels_of(scenario);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string prefix = "methods." + labels[i] + ".";
+    if (key.rfind(prefix, 0) == 0) return element_path("methods", i) + "." + key.substr(prefix.size());
+  }
+  return key;
+}
+
+// An error in what a point has assigned is one of the sweep, where the user wrote it.
+InputError in_sweep(const InputError& error, const Json& scenario, const Point& point) {
+  InputErrorParts parts = error.parts();
+  for (const auto& [key, value] : point) {
+    const std::string path = assigned_path(scenario, key);
+    if (parts.path != path && parts.path.rfind(path + ".", 0) != 0 && parts.path.rfind(path + "[", 0) != 0)
+      continue;
+    parts.path = place_in_sweep(scenario["sweep"], key) + parts.path.substr(path.size());
+    break;
+  }
+  return InputError(parts);
+}
+
+// What a folder may be called: other characters are one '_' between words; "none" for {} and [].
+std::string name_part(const Json& value) {
+  std::string name;
+  bool is_gap = false;
+  for (char c : value.is_string() ? value.get<std::string>() : value.dump()) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string("._+-").find(c) == std::string::npos) {
+      is_gap = true;
+      continue;
+    }
+    if (is_gap && !name.empty()) name += '_';
+    is_gap = false;
+    name += c;
+  }
+  return name.empty() ? "none" : name;
+}
+
+std::string case_name(const std::string& label, const Json& swept, bool with_seed, std::uint64_t seed) {
+  std::string name = name_part(label);
+  for (const auto& [key, value] : swept.items()) {
+    const std::string prefix = "methods." + label + ".";
+    const std::string last = key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key;
+    name += fmt::format(",{}={}", name_part(last), name_part(value));
+  }
+  if (with_seed) name += fmt::format(",seed={}", seed);
+  // A folder's name has at most 255 bytes; the hash tells names apart that differ behind the cut.
+  return name.size() > 200 ? name.substr(0, 183) + "-" + hex64(fnv1a(name)) : name;
+}
+
+void check_labels(const Json& scenario) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < scenario["methods"].size(); ++i) {
+    const std::string label = label_of(scenario["methods"][i]);
+    if (!seen.insert(label).second)
+      throw InputError(element_path("methods", i), fmt::format("the label \"{}\" is used twice", label),
+                       "a label of its own for each method", "add \"label\": \"...\"");
+  }
+}
+
+void check_seeds(const Json& scenario) {
+  if (!scenario.contains("seed") || !scenario.contains("seeds")) return;
+  throw InputError("seeds", fmt::format("found beside \"seed\": {}", scenario["seed"].dump()), "one of them",
+                   fmt::format("for that seed alone: \"seeds\": [{}]", scenario["seed"].dump()));
+}
+
+bool sweeps_any(const Json& written, const std::set<std::string>& keys) {
+  for (const Point& point : sweep_points(written))
+    for (const auto& [key, value] : point)
+      if (keys.count(key) > 0) return true;
+  return false;
+}
+
+// Adds the defaults that follow from other values, where the sweep leaves those alone; and removes what does
+// not count. For readers of the whole scenario: the cases have what was written.
+void complete(Json& resolved, const Json& written) {
+  if (resolved.contains("seeds")) resolved.erase("seed");
+  if (!resolved.contains("train") || sweeps_any(written, {"train", "train.steps"})) return;
+  Json& train = resolved["train"];
+  const int steps = train["steps"];
+  for (const char* key : {"evaluate_every", "checkpoint_every"})
+    if (!train.contains(key)) train[key] = std::max(1, steps / 10);
+  if (sweeps_any(written, {"train.optimizer", "train.optimizer.lr"})) return;
+  Json& section = train["optimizer"];
+  const OptimizerSpec optimizer = parse_optimizer(section, steps, "train.optimizer");
+  if (!section.contains("min_lr")) section["min_lr"] = optimizer.min_lr;
+  if (!section.contains("warmup")) section["warmup"] = optimizer.warmup;
+}
+
+// What tells cases apart. Objects of a sweep may name their keys in any order.
+std::string identity(const std::string& label, const Json& swept, const Json& seed) {
+  std::map<std::string, std::string> values;
+  for (const auto& [key, value] : swept.items()) values[key] = value.dump();
+  std::string text = Json{label, seed}.dump();
+  for (const auto& [key, value] : values) text += "," + Json(key).dump() + ":" + value;
+  return text;
+}
+
+class Expansion {
+ public:
+  Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder,
+            const std::function<void(const Case&)>& check)
+      : written_(written), declaration_(declaration), name_(name), folder_(folder), check_(check) {}
+
+  std::vector<Case> cases() {
+    for (const Point& point : sweep_points(written_)) add_point(point);
+    return std::move(cases_);
+  }
+
+ private:
+  void add_point(const Point& point) {
+    Json scenario = written_;
+    for (const auto& [key, value] : point) assign(scenario, key, value, "sweep");
+    try {
+      scenario = resolve(declaration_, scenario, "");
+    } catch (const InputError& error) {
+      throw point.empty() ? error : with_point(in_sweep(error, written_, point), point);
+    }
+    const bool many_seeds = scenario.contains("seeds");
+    const Json seeds = many_seeds ? scenario["seeds"] : Json::array({scenario["seed"]});
+    for (const Json& method : scenario["methods"])
+      for (const Json& seed : seeds) add_case(scenario, method, seed, many_seeds, point);
+  }
+
+  void add_case(const Json& scenario, Json method, const Json& seed, bool many_seeds, const Point& point) {
+    const std::string label = label_of(method);
+    method["label"] = label;
+    Json swept = Json::object();
+    for (const auto& [key, value] : point)
+      if (!addresses_other_method(key, label)) swept[key] = value;
+    const std::string name = case_name(label, swept, many_seeds, seed);
+    if (!keys_.insert(identity(label, swept, seed)).second)
+      return;  // a point that differs only in another method's keys, or stands in two objects of the sweep
+    if (!names_.insert(name).second)
+      throw InputError("sweep", fmt::format("two cases would be called \"{}\"", name),
+                       "values that differ in their readable form");
+    Json resolved = scenario;
+    for (const char* key :
+         {"methods", "seeds", "sweep", "claims", "tables", "validation", "$schema", "name", "description"})
+      resolved.erase(key);
+    resolved["seed"] = seed;
+    resolved["method"] = method;
+    resolved["swept"] = swept;
+    resolved["case"] = name;
+    resolved["scenario"] = name_;
+    resolved["folder"] = folder_;
+    try {
+      cases_.push_back(parse_case(resolved));
+      if (check_) check_(cases_.back());
+    } catch (const InputError& error) {
+      throw point.empty() ? error : with_point(in_sweep(error, written_, point), point);
+    }
+  }
+
+  static InputError with_point(const InputError& error, const Point& point) {
+    std::vector<std::string> where;
+    for (const auto& [key, value] : point) where.push_back(key + " = " + value.dump());
+    InputErrorParts parts = error.parts();
+    parts.hint += fmt::format("{}(at the sweep's point {})", parts.hint.empty() ? "" : " ", join(where));
+    return InputError(parts);
+  }
+
+  const Json& written_;
+  const Node& declaration_;
+  const std::string name_, folder_;
+  const std::function<void(const Case&)>& check_;
+  std::vector<Case> cases_;
+  std::set<std::string> names_, keys_;
+};
+
+}  // namespace
+
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
+                       const Node& declaration, const std::function<void(const Case&)>& check) {
+  Scenario scenario;
+  scenario.file = file;
+  scenario.written = read_json(file);
+  try {
+    if (!scenario.written.is_object())
+      throw InputError("", fmt::format("found {}", scenario.written.type_name()), "a JSON object");
+    for (const std::string& assignment : assignments) apply_assignment(scenario.written, assignment);
+    Json first_point = scenario.written;  // what the sweep gives need not be given outside it
+    const std::vector<Point> points = sweep_points(scenario.written);
+    for (const auto& [key, value] : points.front()) assign(first_point, key, value, "sweep");
+    try {
+      scenario.resolved = resolve(declaration, first_point, "");
+    } catch (const InputError& error) {
+      throw in_sweep(error, scenario.written, points.front());
+    }
+    check_seeds(scenario.written);
+    check_labels(scenario.resolved);
+    scenario.name = scenario.resolved.value("name", fs::path(file).stem().string());
+    const std::string folder = fs::absolute(fs::path(file)).parent_path().string();
+    scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder, check).cases();
+    complete(scenario.resolved, scenario.written);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  return scenario;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,27 @@
+// A scenario: what a user writes. Reading, --set, and the expansion of its sweep into cases.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/options.h"
+#include "core/scenario/case.h"
+
+namespace longhaul {
+
+struct Scenario {
+  std::string file;
+  std::string name;
+  Json written;   // as in the file, with --set applied
+  Json resolved;  // with every default
+  std::vector<Case> cases;
+};
+
+// `assignments`: "key.path=value" as given to --set; the value is JSON, or else a text.
+// `check`, if there is one, is called with every case; the InputErrors that it throws are said of the point
+// of the sweep. Throws InputError for anything wrong that can be known without the network or a method.
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
+                       const Node& declaration, const std::function<void(const Case&)>& check = {});
+
+}  // namespace longhaul

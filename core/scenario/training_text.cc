@@ -1,0 +1,96 @@
+#include "core/scenario/training_text.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
+#include "core/scenario/token_shards.h"
+
+namespace longhaul {
+namespace {
+
+std::size_t tokens_of_file(const std::string& file, DataSpec::Kind kind, const std::string& path) {
+  if (kind == DataSpec::Kind::kShards) return tokens_of_shard(file, path);
+  return std::filesystem::file_size(file);  // byte tokens
+}
+
+std::size_t tokens_of_files(const Case& config, const std::vector<std::string>& globs,
+                            const std::string& path) {
+  std::size_t tokens = 0;
+  for (const std::string& file : files_of(globs, config.folder, path))
+    tokens += tokens_of_file(file, config.train->data.kind, path);
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<std::string> files_of(const std::vector<std::string>& globs, const std::string& folder,
+                                  const std::string& path) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < globs.size(); ++i) {
+    const std::vector<std::string> files = files_matching(globs[i], folder);
+    if (files.empty())
+      throw InputError(element_path(path, i), "\"" + globs[i] + "\" matches no file",
+                       "a path or a glob that matches files", "relative patterns start in " + folder);
+    all.insert(all.end(), files.begin(), files.end());
+  }
+  return all;
+}
+
+std::size_t held_out_tokens(std::size_t tokens, double fraction) {
+  return as_index(std::llround(fraction * static_cast<double>(tokens)));
+}
+
+void check_part_length(const char* part, std::size_t tokens, int context) {
+  const std::size_t needed = as_index(context) + 1;
+  if (tokens >= needed) return;
+  throw InputError({"", "train.data", fmt::format("the {} part of the text has {} tokens", part, tokens),
+                    fmt::format("at least context + 1, {}", needed),
+                    "a longer text, a shorter context or another validation_fraction"});
+}
+
+void check_own_parts(std::size_t tokens, const TrainSpec& train) {
+  if (tokens / as_index(train.shards) >= as_index(train.model.context) + 1) return;
+  throw InputError("train.data", fmt::format("a text of {} tokens has {} parts", tokens, train.shards),
+                   fmt::format("parts of {} tokens at least", train.model.context + 1),
+                   "a longer text, or replicas that share theirs");
+}
+
+void check_synthetic(const TrainSpec& train) {
+  const int vocabulary = train.model.vocabulary, branching = train.data.synthetic.branching;
+  if (vocabulary > 65536)
+    throw InputError("train.model.vocabulary", "found " + std::to_string(vocabulary) + " with synthetic data",
+                     "at most 65536");
+  if (branching > vocabulary)
+    throw InputError("train.data.synthetic.branching", "found " + std::to_string(branching),
+                     "at most the vocabulary, " + std::to_string(vocabulary));
+}
+
+void check_training_text(const Case& config) {
+  const TrainSpec& train = *config.train;
+  const DataSpec& data = train.data;
+  std::size_t tokens = 0, held_out = 0;
+  if (data.kind == DataSpec::Kind::kCorpus) return;
+  if (data.kind == DataSpec::Kind::kSynthetic) {
+    check_synthetic(train);
+    tokens = as_index(data.synthetic.tokens);
+  } else {
+    const bool is_text = data.kind == DataSpec::Kind::kText;
+    tokens = tokens_of_files(config, data.globs, is_text ? "train.data.text" : "train.data.shards");
+  }
+  if (data.validation.empty()) {
+    held_out = held_out_tokens(tokens, train.validation_fraction);
+    tokens -= held_out;
+  } else {
+    held_out = tokens_of_files(config, data.validation, "train.data.validation");
+  }
+  check_part_length("training", tokens, train.model.context);
+  check_part_length("validation", held_out, train.model.context);
+  check_own_parts(tokens, train);
+}
+
+}  // namespace longhaul
