@@ -21,8 +21,7 @@ std::string loss_setting(const TcpSpec& tcp) {
 std::string queue_setting(const TcpSpec& tcp) {
   const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
   return tcp.queue + (tcp.ecn ? "+ecn" : "") + loss_setting(tcp) +
-         (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "") +
-         (tcp.queue == "fifo" && tcp.accept_error ? "+accepted" : "");
+         (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "");
 }
 
 double network_residual(const Json& record) {
@@ -30,7 +29,7 @@ double network_residual(const Json& record) {
   // results/reference/residuals: single flows, collectives and trunks together. What was not
   // measured decides nothing: it widens an interval to everything.
   static const std::map<std::string, double> measured = {
-      {"host", 0.07}, {"fq_codel+ecn", 0.15}, {"fifo", 0.17}, {"host+loss", 0.18}};
+      {"host", 0.07}, {"fq_codel+ecn", 0.15}, {"host+loss", 0.18}};
   const auto found = measured.find(record.value("queue", "host"));
   return found == measured.end() ? 1 : found->second;
 }

@@ -15,9 +15,7 @@ constexpr double kMostMeasuredLoss = 1e-4;
 
 // What decides about the residual besides the fidelity: "host", "fq_codel", "fq_codel+ecn", "fifo"; with
 // "+loss" behind it where packets are lost at random over one connection, "+high-loss" beyond
-// kMostMeasuredLoss,
-// "+loss+connections" over several, "+trunk-fifo" where routers have FIFOs, "+accepted"
-// where network.tcp.accept_error lets flow replay FIFOs for which nothing is promised.
+// kMostMeasuredLoss, "+loss+connections" over several, "+trunk-fifo" where routers have FIFOs.
 std::string queue_setting(const TcpSpec& tcp);
 
 // Of a case record. The 95th percentile of |fidelity / packets − 1| of the sync time over the judge half of

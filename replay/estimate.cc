@@ -190,23 +190,6 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
   estimate.seconds += static_cast<double>(count) * found->second.seconds;
 }
 
-// Several senders to one receiver at a time fill its FIFO together.
-void check_senders(const Case& config, const OperationRule& rule) {
-  static const std::set<std::string> many = {"direct",    "parameter-server", "hierarchical", "leaf-tree",
-                                             "heap-tree", "double-tree",      "send",         "all-to-all"};
-  const TcpSpec& tcp = config.network.tcp;
-  if (config.network.fidelity != "flow" || tcp.queue != "fifo" || tcp.accept_error) return;
-  const int members = rule.group_size > 0 ? rule.group_size : config.replicas;
-  if (many.count(rule.collective) == 0)
-    return check_fifo_for_flow(tcp, placed_topology(config),
-                               peers_at_once(find_collective(rule.collective), members));
-  throw InputError("method.all_reduce",
-                   fmt::format("found \"{}\" with queue \"fifo\" and fidelity \"flow\"", rule.collective),
-                   "ring, tree, halving-doubling, pairs",
-                   "flow was not measured where many send to one through a FIFO: use fidelity \"packet\", or "
-                   "network.tcp.accept_error");
-}
-
 // What passes between stages; connections that go on do not start again. Of learned bits an upper bound, as
 // long as they are not known.
 void add_stages(ReplayEstimate& estimate, const Case& config, const Trace& trace) {
@@ -286,7 +269,6 @@ void check_network(const Case& config) {
   const Variation variation(config.network.variation, topology, config.seed);
   const TcpSpec& tcp = config.network.tcp;
   if (config.network.fidelity == "flow") check_rates_for_flow(topology);
-  if (config.network.fidelity == "flow" && tcp.queue == "fifo") check_fifo_for_flow(tcp, topology);
   if (config.network.fidelity != "packet") return;
   if (tcp.congestion_control == "bbr") check_fifo_for_bbr(tcp, topology);
   variation.check_for_packets(config.network.variation);
@@ -302,7 +284,6 @@ void check_network(const Case& config) {
 }
 
 void check_collectives(const Case& config, const OperationPlan& plan) {
-  for (const OperationRule& rule : plan.rules) check_senders(config, rule);
   for (const OperationRule& rule : plan.rules)
     if (find_collective(rule.collective).needs_sites() && placed_topology(config).site_of().empty())
       throw InputError("method.all_reduce",

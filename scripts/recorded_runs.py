@@ -45,7 +45,6 @@ WITH_SITES = ("regions", "hierarchical")
 TCPS = {
     "host": {}, "window": {"window": "500kB"}, "four": {"connections": 4}, "exponent": {"rtt_exponent": 1},
     "reno": {"congestion_control": "reno"}, "codel": {"queue": "fq_codel", "ecn": True},
-    "fifo": {"queue": "fifo", "queue_size": 8}, "fifo-small": {"queue": "fifo", "accept_error": True},
     "loss": {"loss": 1e-6}, "idle": {"slow_start_after_idle": False},
 }
 # Scenarios of the tree that train nothing: the part of their cases that is run, as --shard takes it.
@@ -92,8 +91,8 @@ def networks(largest):
             yield network_only(f"drawn-{fidelity}-{topology}-{int(barrier)}", min(largest, 16), ALL_REDUCES, 0.3,
                                {**drawn, "barrier": barrier})
     for (name, tcp), sigma in itertools.product(TCPS.items(), (0, 0.3)):
-        all_reduces = ["ring", "tree"] if name == "fifo" else ["ring", "double-tree", "direct"]
-        yield network_only(f"tcp-{name}-{sigma}", min(largest, 16), all_reduces, sigma, {"topology": STAR, "tcp": tcp})
+        yield network_only(f"tcp-{name}-{sigma}", min(largest, 16), ["ring", "double-tree", "direct"], sigma,
+                           {"topology": STAR, "tcp": tcp})
     yield network_only("varies", min(largest, 16), ["ring", "direct"], 0.3,
                        {"topology": STAR, "variation": {"jitter": {"rate_sigma": 0.2, "delay_sigma": 0.1}}})
     for fidelity in ("flow", "analytic"):

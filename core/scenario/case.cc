@@ -260,9 +260,6 @@ void check_link_faults(const NetworkSpec& network) {
   if (network.fidelity != "flow")
     throw InputError(path, fmt::format("found a link with fidelity \"{}\"", network.fidelity),
                      "fidelity \"flow\"", "the others have no link that carries nothing for a while");
-  if (network.tcp.queue == "fifo")
-    throw InputError(path, "found a link with network.tcp.queue \"fifo\"", "host, fq_codel",
-                     "rounds before a FIFO are of steady links");
 }
 
 // Written by a `longhaul run` of this version or another one: numbers that the program counts with are as a

@@ -130,7 +130,6 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.queue = json.at("queue").get<std::string>();
   // Absent from a case that was resolved before there was a choice.
   tcp.trunk_queue = json.value("trunk_queue", tcp.trunk_queue);
-  tcp.accept_error = json.value("accept_error", false);
   parse_queue_size(json, tcp);
   tcp.ecn = json.at("ecn");
   tcp.loss = json.at("loss");
@@ -162,16 +161,16 @@ void check_fidelity(const NetworkSpec& network) {
     throw InputError("network.tcp.congestion_control", "found \"bbr\" with fidelity \"flow\"",
                      "\"cubic\", \"reno\", or fidelity \"packet\"",
                      "flow has windows that acknowledgements clock, and BBR paces by a model of the path");
-  if (network.tcp.trunk_queue == "fifo" && network.tcp.queue != "fifo")
+  const std::string no_fifo =
+      "connections that share a FIFO lose packets together, of which flow has no model: use fidelity "
+      "\"packet\", "
+      "or fair queues";
+  if (network.tcp.queue == "fifo")
+    throw InputError("network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
+                     "\"host\", \"fq_codel\", or fidelity \"packet\"", no_fifo);
+  if (network.tcp.trunk_queue == "fifo")
     throw InputError("network.tcp.trunk_queue", "found \"fifo\" with fidelity \"flow\"",
-                     "\"same\", or fidelity \"packet\"",
-                     "connections that share a FIFO lose packets together, and flow has no measured model of "
-                     "that (docs/reference/fifo.md); use fidelity \"packet\"");
-  if (network.tcp.queue == "fifo" && network.tcp.loss > 0)
-    throw InputError(
-        "network.tcp.loss",
-        fmt::format("found {} with queue \"fifo\" and fidelity \"flow\"", format_number(network.tcp.loss)),
-        "0", "the flow fidelity has no model of random loss beside a FIFO's; use fidelity \"packet\"");
+                     "\"same\", or fidelity \"packet\"", no_fifo);
 }
 
 Directions parse_directions(const Json& json) {
@@ -237,11 +236,6 @@ void check_variation(const VariationSpec& variation, const Json& network) {
     if (!variation.background.empty()) refuse_variation(path + ".background", "background traffic", fidelity);
     if (variation.jitter.delay_sigma > 0)
       refuse_variation(path + ".jitter.delay_sigma", "jitter of delays", fidelity);
-  } else if (network.value(Json::json_pointer("/tcp/queue"), "") == "fifo") {
-    throw InputError("network.tcp.queue", "found \"fifo\" in a network that changes with time",
-                     "host, fq_codel",
-                     "rounds before a FIFO are of steady links; use fidelity \"packet\" where it carries the "
-                     "changes");
   }
 }
 

@@ -57,7 +57,6 @@ struct TcpSpec {
   double queue_products = 1;          // of a fifo, in bandwidth-delay products
   std::optional<double> queue_bytes;  // of a fifo, instead
   bool ecn = false;
-  bool accept_error = false;  // replay also the FIFOs that fidelity flow is measured to be wrong about
   double loss = 0;
   std::string loss_response = "linux";  // or ns3-3.37
   int segment = 1448;                   // bytes

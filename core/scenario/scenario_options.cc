@@ -217,7 +217,7 @@ Node tcp_options() {
               choice("queue", {"host", "fq_codel", "fifo"})
                   .by_default("host")
                   .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
-                         "fq_codel; fifo: drops what comes when it is full"),
+                         "fq_codel; fifo: drops what comes when it is full (fidelity packet)"),
               choice("trunk_queue", {"same", "fifo"})
                   .by_default("same")
                   .means("of links between routers: same as queue; fifo: of queue_size, while the links of "
@@ -226,12 +226,6 @@ Node tcp_options() {
                   .by_default(1)
                   .means("of a fifo at every link: a number of bandwidth-delay products (of the link and the "
                          "longest round trip over it; at least 20 packets), or bytes"),
-              boolean("accept_error")
-                  .by_default(false)
-                  .means("fidelity flow: replay also FIFOs that may overflow, where it is measured to be "
-                         "up to several times wrong (docs/validation/network-model.md); a claim on such a "
-                         "case stays "
-                         "undecided"),
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
                   "probability that a packet is lost on a link"),

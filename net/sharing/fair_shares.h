@@ -76,7 +76,6 @@ class FairShares {
   const std::vector<int>& solve();
   const std::vector<int>& solve_all();
   double rate(int flow) const { return rates_[as_index(flow)]; }
-  const ShortList& sending_over(LinkDirection direction) const { return link(direction).flows; }
 
   // Whether no link carries more than it has and no flow more than its cap, to one part in 1e-6 (data that
   // starves keeps a tenth of its link beside any acknowledgements). For assertions: it looks at everything.

@@ -36,11 +36,6 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
   bursts_.credit = window();
 }
 
-void FlowChannel::queue_in(std::unique_ptr<FifoPath> path) {
-  fifo_ = std::make_unique<Fifo>(
-      Fifo{FifoRounds(facts_.rtt_s, retransmission_timeout_s(facts_.rtt_s)), std::move(path)});
-}
-
 double FlowChannel::rate_limit() const {
   return facts_.rtt_s > 0 ? facts_.window_limit * rules_.connections / facts_.rtt_s
                           : std::numeric_limits<double>::infinity();
@@ -68,12 +63,6 @@ void FlowChannel::know_path() {
   is_window_limited_ = std::isfinite(links_alone_) && alone_ < links_alone_ * kCovers;
 }
 
-// With a FIFO acknowledgements are waited for also where the window would do.
-bool FlowChannel::is_starting_up() const {
-  if (is_reduced_) return false;
-  return !fifo_ || (!fifo_->rounds.is_missing_some() && window() < pipe() * kCovers);
-}
-
 // Waiting with the largest window is what the path costs alone.
 void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
   if (rate_ == 0) {
@@ -82,9 +71,9 @@ void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
     spent.sending(elapsed_s, pace_ * elapsed_s, !is_fluid());
   } else {
     const bool is_at_limit = is_window_limited_ && window_.is_at_limit() && !is_reduced_;
-    spent.waiting(elapsed_s, is_at_limit        ? &SyncParts::bytes_s
-                             : is_starting_up() ? &SyncParts::startup_s
-                                                : &SyncParts::congestion_s);
+    spent.waiting(elapsed_s, is_at_limit   ? &SyncParts::bytes_s
+                             : is_reduced_ ? &SyncParts::congestion_s
+                                           : &SyncParts::startup_s);
   }
 }
 
@@ -96,8 +85,7 @@ void FlowChannel::start(double now) {
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
   bursts_.released = 0;
-  if (bursts_.is_idle() && !(fifo_ && fifo_->rounds.is_waiting())) bursts_.credit = window();
-  if (fifo_) fifo_->rounds.start(bursts_.credit, rate_, now);
+  if (bursts_.is_idle()) bursts_.credit = window();
   updated_s_ = now;
   pace_rounds();
 }
@@ -138,7 +126,6 @@ void FlowChannel::set_rate(double rate, double now) {
 
 // The window of a fluid channel stays as it is where nothing signals: a smaller rate need not look at it.
 bool FlowChannel::covers(double rate) {
-  if (fifo_) return false;
   if (is_fluid() && !reaction_ && rate <= fluid_.covered) return true;
   const bool is_covered = window() >= rate * facts_.rtt_s * kCovers;
   if (is_covered) fluid_.covered = rate;
@@ -182,7 +169,7 @@ bool FlowChannel::has_whole_window() const {
 
 // Before a window leaves, when nothing is under way.
 void FlowChannel::pace_rounds() {
-  if (!is_window_limited_ || is_fluid() || fifo_ || !has_whole_window()) return;
+  if (!is_window_limited_ || is_fluid() || !has_whole_window()) return;
   const double rounds = std::floor(remaining_ / window()) - kLastRounds;
   if (rounds < kFewRounds) return;
   fluid_.covered = 0;  // of another window
@@ -220,15 +207,12 @@ double FlowChannel::before_event() const {
 double FlowChannel::next_change_s() const {
   const double next = before_event();
   const double sent_s = std::max(0., next / rate_);
-  if (fifo_ && fifo_->rounds.is_waiting())
-    return std::min(sent_s, std::max(kShortest_s, fifo_->rounds.next_s() - updated_s_));
   if (!reaction_) return sent_s;
   const double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
   return std::min(sent_s, std::max(kShortest_s, std::min(signal_s, crossing_s())));
 }
 
 double FlowChannel::release_s() const {
-  if (fifo_) return fifo_->rounds.next_s();
   const double acknowledged_s = bursts_.under_way.front().acknowledged_s;
   return reaction_ ? std::min(acknowledged_s, reaction_->next_s()) : acknowledged_s;
 }
@@ -274,14 +258,7 @@ void FlowChannel::Bursts::clear() {
 
 void FlowChannel::end_burst() {
   if (bursts_.bytes == 0) return;
-  if (fifo_) {
-    const double wait_s = fifo_->path->ack_wait_s(bursts_.begin_s + facts_.rtt_s / 2);
-    const double level = fifo_->rounds.highest(bursts_.bytes, rate_);
-    const double room = fifo_->path->room(bursts_.begin_s, updated_s_, level);
-    fifo_->rounds.sent(bursts_.bytes, bursts_.begin_s, rate_, wait_s, room);
-  } else {
-    bursts_.under_way.push_back({bursts_.begin_s + facts_.rtt_s, bursts_.bytes});
-  }
+  bursts_.under_way.push_back({bursts_.begin_s + facts_.rtt_s, bursts_.bytes});
   bursts_.bytes = 0;
 }
 
@@ -349,51 +326,7 @@ void FlowChannel::watch_queue(double now) {
     reaction_->queue_above(now + (level / waiting + rules_.segment) / rate_, now + burst / rate_);
 }
 
-void FlowChannel::take_rounds(double now) {
-  FifoRounds& rounds = fifo_->rounds;
-  while (rounds.is_waiting() && rounds.next_s() <= now + kSameMoment) {
-    window_.passed(rounds.next_s() - fifo_->acknowledged_s);
-    fifo_->acknowledged_s = rounds.next_s();
-    react_to(rounds.take(rate_, remaining_ > nothing()), now);
-  }
-}
-
-void FlowChannel::react_to(const FifoRounds::Reaction& reaction, double now) {
-  using Kind = FifoRounds::Reaction::Kind;
-  const double before = window();
-  double released = 0;
-  // To TCP, what it has handed to its own FIFO is in flight: all of a burst that is still being sent.
-  const double peak =
-      std::max(bursts_.peak_in_flight, bursts_.in_flight + std::min(bursts_.credit, remaining_));
-  window_.acknowledged(reaction.acknowledged / rules_.connections,
-                       (peak + reaction.used) / rules_.connections);
-  if (reaction.kind != Kind::kNone) is_reduced_ = true;
-  if (reaction.kind == Kind::kCongested) window_.congested();
-  if (reaction.kind == Kind::kTimedOut) window_.timed_out();
-  if (reaction.kind == Kind::kNone) {
-    bursts_.in_flight -= reaction.bytes;
-    released = reaction.bytes + window() - before;
-    bursts_.credit += released;
-  } else {
-    bursts_.in_flight = fifo_->rounds.outstanding();
-    released = reaction.kind == Kind::kStalled ? 0 : std::max(0., window() - bursts_.in_flight);
-    bursts_.credit = released;
-    const double behind = reaction.span > 0
-                              ? std::clamp(facts_.window_limit * rules_.connections - reaction.span, 0.,
-                                           remaining_ + reaction.resend)
-                              : 0;
-    remaining_ += reaction.resend;
-    remaining_ -= behind;
-    // What is sent twice takes its time twice, once as congestion; what the stall takes, none.
-    times_.spent.parts.bytes_s -= (reaction.resend - behind) / alone_;
-    times_.spent.parts.congestion_s += (reaction.resend - behind) / alone_;
-  }
-  bursts_.peak_in_flight = bursts_.in_flight;
-  fifo_->rounds.released(reaction, released, rate_, now);
-}
-
 void FlowChannel::take_acknowledgements(double now) {
-  if (fifo_) return take_rounds(now);
   while (!bursts_.under_way.empty() && bursts_.under_way.front().acknowledged_s <= now + kSameMoment) {
     const double bytes = bursts_.under_way.front().bytes, before = window();
     bursts_.under_way.pop_front();

@@ -3,8 +3,7 @@
 //
 // bursts  While the window is smaller than what the path holds at the fair share, data goes out in bursts:
 //         each burst's acknowledgements come one round trip after it began and release it again, plus what
-//         the window grew. In front of a FIFO (net/tcp/fifo_rounds.h) a channel stays in this state, one
-//         burst a round: the round's length, and what is lost of a burst, depend on the queues that it meets.
+//         the window grew.
 // fluid   Once the window covers share × RTT nothing happens until the share changes.
 // paced   A window that never covers the path (the scenario's, or a matrix's throughput) is burst credit and
 //         no rate: a window leaves at the share, and the channel is idle for the rest of the round trip. Of
@@ -27,23 +26,11 @@
 
 #include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
-#include "net/tcp/fifo_rounds.h"
 #include "net/tcp/window.h"
 #include "sim/network/containers.h"
 #include "sim/network/transfer_times.h"
 
 namespace longhaul {
-
-// The FIFOs that a channel meets; its network knows who else is in them.
-class FifoPath {
- public:
-  virtual ~FifoPath() = default;
-  // How long an acknowledgement that comes to the receiver at `arrival_s` waits there.
-  virtual double ack_wait_s(double arrival_s) const = 0;
-  // What the queue has left for a burst from `begin_s` to `end_s` that would fill it to `level`, bytes of
-  // payload.
-  virtual double room(double begin_s, double end_s, double level) = 0;
-};
 
 class FlowChannel {
  public:
@@ -66,9 +53,6 @@ class FlowChannel {
   FlowChannel(ConnectionFacts facts, const Rules& rules,
               std::unique_ptr<CongestionReaction> reaction = nullptr);
 
-  // Its data and acknowledgements wait in FIFOs from now on.
-  void queue_in(std::unique_ptr<FifoPath> path);
-
   const ConnectionFacts& facts() const { return facts_; }
   int connections() const { return rules_.connections; }
   // The rate that the largest window allows over a round trip, bytes of payload a second.
@@ -82,15 +66,8 @@ class FlowChannel {
   void push(Transmission transfer, double now);
   bool has_data() const { return !queue_.empty(); }
   // Whether data may go out now. If not, acknowledgements release some at release_s().
-  bool may_send() const {
-    return is_fluid() || (bursts_.credit > nothing() && !(fifo_ && remaining_ <= nothing()));
-  }
+  bool may_send() const { return is_fluid() || bursts_.credit > nothing(); }
   double release_s() const;
-  // When data went out last, and until when it will, without further acknowledgements.
-  double last_sent_s() const { return last_sent_s_; }
-  double sends_until_s() const {
-    return may_send() ? updated_s_ + std::min(remaining_, bursts_.credit) / rate_ : last_sent_s_;
-  }
 
   // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
   // stay.
@@ -104,9 +81,7 @@ class FlowChannel {
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
   // The first transfer, taken out of the queue, if its last byte has been sent.
-  bool is_first_sent() const {
-    return remaining_ <= nothing() && !(fifo_ && fifo_->rounds.is_missing_some());
-  }
+  bool is_first_sent() const { return remaining_ <= nothing(); }
   Transmission pop(double now);
   // When everything sent so far that was lost has been sent again.
   double repaired_s() const { return reaction_ ? reaction_->repaired_s() : 0; }
@@ -138,13 +113,6 @@ class FlowChannel {
     double released = 0;  // bytes whose acknowledgements, one by one, release the burst being sent
   };
 
-  // In front of a FIFO, which says when bursts are acknowledged.
-  struct Fifo {
-    FifoRounds rounds;
-    std::unique_ptr<FifoPath> path;
-    double acknowledged_s = 0;  // when acknowledgements came last
-  };
-
   bool is_fluid() const { return state_ != State::kBursts; }
   // Fewer bytes than this are rounding: events are on whole nanoseconds.
   double nothing() const { return 1e-3 + 2e-9 * rate_; }
@@ -157,7 +125,6 @@ class FlowChannel {
   double before_event() const;
 
   void spend(double elapsed_s, SpentTime& spent) const;
-  bool is_starting_up() const;
 
   void enter_fluid(State state);
   void leave_fluid(double now);
@@ -168,8 +135,6 @@ class FlowChannel {
 
   void end_burst();
   void take_acknowledgements(double now);
-  void take_rounds(double now);
-  void react_to(const FifoRounds::Reaction& reaction, double now);
 
   // With a reaction.
   void follow(double elapsed_s, double sent, double now);
@@ -192,7 +157,6 @@ class FlowChannel {
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   bool is_reduced_ = false;   // by a signal, since it was idle
   std::unique_ptr<CongestionReaction> reaction_;  // null: nothing ever signals
-  std::unique_ptr<Fifo> fifo_;                    // null: no FIFO
   TransferTimes times_;
   ShortQueue<Transmission> queue_;
   Rules rules_;

@@ -45,12 +45,13 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving s
       topology_(topology),
       solving_(solving),
       seed_(seed),
-      slots_a_pair_(has_signals(tcp) || tcp.queue == "fifo" ? tcp.connections : 1),
+      slots_a_pair_(has_signals(tcp) ? tcp.connections : 1),
       shares_(capacities(topology), ack_share(tcp.segment)),
       numbers_(as_index(topology.replicas()), PeerMap(-1)),
       loads_(as_index(2 * topology.link_count())),
       alarm_([this] { wake(); }) {
-  if (tcp_.queue == "fifo") fifos_ = std::make_unique<FifoQueues>(tcp_, topology_, shares_);
+  if (tcp_.queue == "fifo")
+    throw std::logic_error("fidelity flow has no FIFO");  // parse_network() refuses it
 }
 
 int FlowNetwork::number_of(int source, int target) {
@@ -108,7 +109,6 @@ int FlowNetwork::add_slots(int source, int target) {
     is_touched_.push_back(0);
     if (variation_) slots_.back().origin = std::make_unique<Origin>(Origin{facts, source, target});
     FlowChannel& channel = slots_.back().channel;
-    if (fifos_) channel.queue_in(fifos_->add(static_cast<int>(slots_.size()) - 1, channel.facts()));
     number = shares_.add(
         {&channel.facts().data, &channel.facts().acks, sharing_weight(tcp_, channel), cap(channel)});
   }
@@ -328,17 +328,6 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     if (slot_here.channel.has_data() && slot_here.channel.may_send())
       slot_here.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, seconds(now_ns));
     plan(number, now_ns);
-  }
-  if (fifos_) note_bursts();
-}
-
-// Links are idle where all that changes in this instant had been idle: first what was sent, then what begins.
-void FlowNetwork::note_bursts() {
-  for (const int number : due_) fifos_->sent(number, slot(number).channel.last_sent_s());
-  for (const int number : due_) {
-    const FlowChannel& channel = slot(number).channel;
-    if (channel.has_data() && channel.may_send())
-      fifos_->sends(number, seconds(now_ns()), channel.sends_until_s());
   }
 }
 

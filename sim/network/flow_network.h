@@ -16,7 +16,6 @@
 #include "replay/network/peer_map.h"
 #include "sim/network/clock.h"
 #include "sim/network/containers.h"
-#include "sim/network/fifo_queues.h"
 #include "sim/network/flow_channel.h"
 #include "sim/network/flow_variation.h"
 #include "sim/network/instant_queue.h"
@@ -77,7 +76,6 @@ class FlowNetwork : public Network {
   void finish_transfers(int number, std::int64_t now_ns);
   void count(const FlowChannel& channel, std::int64_t bytes);
   void share_links(std::int64_t now_ns);
-  void note_bursts();
   void plan(int number, std::int64_t now_ns);
   void set_event(int number);
   void follow_variation(std::int64_t now_ns);
@@ -90,9 +88,8 @@ class FlowNetwork : public Network {
   const Topology& topology_;
   Solving solving_;
   std::uint64_t seed_;
-  int slots_a_pair_;                   // one for all connections, or one each where signals tell them apart
-  std::unique_ptr<FifoQueues> fifos_;  // null: queues are no FIFOs
-  FairShares shares_;                  // flows have the numbers of the slots
+  int slots_a_pair_;   // one for all connections, or one each where signals tell them apart
+  FairShares shares_;  // flows have the numbers of the slots
   std::unique_ptr<FlowVariation> variation_;  // null: nothing varies
   int first_slot_ = 0;                        // flows before it are traffic of others
   int sending_ = 0;                           // channels that have data

@@ -76,10 +76,7 @@ std::vector<BadInput> bad_inputs() {
       {"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}}};
   add("RateZero", {"network.topology.star.rate"})["network"]["topology"]["star"]["rate"] = "0bps";
   add("HeadsDoNotDivide", {"train.model.heads"})["train"]["model"]["heads"] = 3;
-  add("FlowWithoutALossModel", {"network.tcp.loss", "packet"})["network"]["tcp"] = {{"queue", "fifo"},
-                                                                                    {"loss", 0.001}};
-  add("FlowWithAFifoThatOverflows",
-      {"network.tcp.queue_size", "at least 2", "packet"})["network"]["tcp"] = {{"queue", "fifo"}};
+  add("FlowWithAFifo", {"network.tcp.queue: found", "packet"})["network"]["tcp"] = {{"queue", "fifo"}};
   add("FlowWithAFifoAtRouters",
       {"network.tcp.trunk_queue", "packet"})["network"]["tcp"] = {{"trunk_queue", "fifo"}};
   return bad;

@@ -73,6 +73,7 @@ const std::vector<SetSpec>& specs() {
     codel.queue = "fq_codel";
     codel.ecn = true;
 
+    // Of packets alone: for validation/second_ns3.
     SetSpec fifo = host;
     fifo.name = "fifo";
     fifo.stream = 3;
@@ -106,12 +107,6 @@ const std::vector<SetSpec>& specs() {
     trunk_codel.queue = "fq_codel";
     trunk_codel.ecn = true;
 
-    SetSpec trunk_fifo = trunk;
-    trunk_fifo.name = "trunk-fifo";
-    trunk_fifo.stream = 7;
-    trunk_fifo.cases = 24;
-    trunk_fifo.queue = "fifo";
-
     SetSpec asymmetric = host;
     asymmetric.name = "asymmetric";
     asymmetric.stream = 8;
@@ -138,68 +133,12 @@ const std::vector<SetSpec>& specs() {
     regions.throughput_shares = {0.02, 0.05, 0.1, 0.3};
     regions.sites = 3;
 
-    // FIFOs in which little or nothing overflows.
-    SetSpec deep = fifo;
-    deep.name = "fifo-deep";
-    deep.stream = 11;
-    deep.most_payload = 5e7;
-    deep.queue_products = {2, 4, 8};
-
-    SetSpec trunk_deep = trunk_fifo;
-    trunk_deep.name = "trunk-fifo-deep";
-    trunk_deep.stream = 12;
-    trunk_deep.cases = 48;
-    trunk_deep.most_payload = 5e7;
-    trunk_deep.queue_products = {2, 4, 8};
-
-    SetSpec asymmetric_fifo = asymmetric;
-    asymmetric_fifo.name = "asymmetric-fifo";
-    asymmetric_fifo.stream = 13;
-    asymmetric_fifo.cases = 48;
-    asymmetric_fifo.most_payload = 5e7;
-    asymmetric_fifo.queue = "fifo";
-    asymmetric_fifo.queue_products = {1, 2, 4, 8};
-
-    SetSpec window_fifo = window;
-    window_fifo.name = "window-fifo";
-    window_fifo.stream = 14;
-    window_fifo.cases = 32;
-    window_fifo.most_payload = 2e7;
-    window_fifo.queue = "fifo";
-    window_fifo.queue_products = {1, 2};
-    // Drawn after the supported region of FIFOs was chosen, to judge it once more.
-    SetSpec fifo_judge = asymmetric_fifo;
-    fifo_judge.name = "fifo-judge";
-    fifo_judge.stream = 15;
-    fifo_judge.cases = 64;
-    fifo_judge.queue_products = {4, 6, 8};
-    fifo_judge.asymmetries = {1, 1, 1, 0.2, 5};
-
-    // Drawn after check_fifo_for_flow() got its present form, to judge it as a whole.
-    SetSpec fifo_judge_2 = fifo_judge;
-    fifo_judge_2.name = "fifo-judge-2";
-    fifo_judge_2.stream = 16;
-    fifo_judge_2.cases = 128;
-    fifo_judge_2.round_trips_s = {0.02, 0.05, 0.1, 0.2};
-    fifo_judge_2.queue_products = {2, 3, 4, 6, 8};
-    fifo_judge_2.asymmetries = {1, 1, 1, 0.2, 0.5, 2, 5};
-
-    SetSpec window_fifo_judge_2 = window_fifo;
-    window_fifo_judge_2.name = "window-fifo-judge-2";
-    window_fifo_judge_2.stream = 17;
-    window_fifo_judge_2.cases = 40;
-    window_fifo_judge_2.round_trips_s = {0.02, 0.05, 0.1, 0.2};
-    window_fifo_judge_2.queue_products = {0.25, 0.5, 1, 2};
-
     // The cases of `trunk` with FIFOs of one product on the trunk alone.
     SetSpec trunk_queue = trunk;
     trunk_queue.name = "trunk-queue";
     trunk_queue.is_trunk_fifo = true;
-    return std::vector<SetSpec>{
-        host,        large,           codel,       fifo,       loss,         trunk,
-        trunk_codel, trunk_fifo,      asymmetric,  window,     regions,      deep,
-        trunk_deep,  asymmetric_fifo, window_fifo, fifo_judge, fifo_judge_2, window_fifo_judge_2,
-        trunk_queue};
+    return std::vector<SetSpec>{host,        large,      codel,  fifo,    loss,       trunk,
+                                trunk_codel, asymmetric, window, regions, trunk_queue};
   }();
   return list;
 }

@@ -25,7 +25,7 @@ std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
                               const std::function<double(const GridCase&)>& simgrid_s) {
   std::vector<Entry> entries;
   for (const ReferenceCase& reference : cases) {
-    if (reference.done < reference.wanted) continue;
+    if (reference.done < reference.wanted || reference.grid_case.queue == "fifo") continue;
     const GridTimes flow = mean_flow(reference);
     const double simgrid = simgrid_s ? simgrid_s(reference.grid_case) : -1,
                  naive = naive_s(reference.grid_case);

@@ -23,7 +23,7 @@ struct Entry {
 };
 
 // Runs `flow` with each case's seeds and takes the mean, as was done with packets. Cases in which a seed is
-// missing are left out. `simgrid_s` may be empty.
+// missing, and FIFOs, which `flow` has not, are left out. `simgrid_s` may be empty.
 std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
                               const std::function<double(const GridCase&)>& simgrid_s = {});
 

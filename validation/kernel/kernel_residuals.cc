@@ -148,6 +148,7 @@ void run(const std::string& file, bool prints) {
   std::map<std::string, std::vector<double>> rows;
   for (const Point& point : read_points(file))
     for (const std::string fidelity : {"flow", "packet"}) {
+      if (fidelity == "flow" && point.queue == "fifo") continue;
       const std::vector<double> all = residuals(point, fidelity, prints);
       for (int i = 0; i < kExchanges; ++i)
         rows[point.queue + ", kernel's " + point.congestion_control + ", " +

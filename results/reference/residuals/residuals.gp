@@ -11,8 +11,8 @@ set xlabel "residual, %"
 set ylabel "share of the exchanges below"
 set grid lc rgb "#dddddd"
 set key bottom right samplen 1.5
-array sets[4] = ["host:", "fq_codel-ecn:", "fifo:", "trunk:"]
-array names[4] = ["queue host", "fq_codel with ECN", "FIFO of 0.25, 1, 2 products", "flows and pairs on one trunk, queue host"]
+array sets[4] = ["host:", "fq_codel-ecn:", "loss:", "trunk:"]
+array names[4] = ["queue host", "fq_codel with ECN", "random loss, means of five seeds", "flows and pairs on one trunk, queue host"]
 do for [i = 1:4] {
   set title names[i]
   plot "residuals.dat" index sets[i] using 2:1 with lines lw 3 lc rgb "#0b6e4f" title "flow", \

@@ -94,19 +94,6 @@ bool is_accepted(Case config, double products) {
   return true;
 }
 
-// By default windows are two products together, and FIFOs of less may lose packets; packets have no such
-// limit.
-TEST(CheckNetwork, FlowRefusesFifosThatOverflow) {
-  Case config = star_case(4, 1e8, 0.05);
-  EXPECT_TRUE(is_accepted(config, 2));
-  EXPECT_FALSE(is_accepted(config, 1.9));
-  config.network.fidelity = "packet";
-  EXPECT_TRUE(is_accepted(config, 1.9));
-  config.network.fidelity = "flow";
-  config.network.tcp.accept_error = true;
-  EXPECT_TRUE(is_accepted(config, 1.9));
-}
-
 // ns-3's BBR does not recover from losses in a FIFO.
 TEST(CheckNetwork, PacketsRefuseBbrBeforeFifosThatOverflow) {
   Case config = star_case(2, 1e8, 0.06);
@@ -126,75 +113,6 @@ TEST(CheckNetwork, PacketsRefuseBbrBeforeFifosThatOverflow) {
   config.network.tcp.queue = "fifo";
   config.network.tcp.congestion_control = "cubic";
   EXPECT_NO_THROW(check_network(config));
-}
-
-// 100 Mb/s at 50 ms hold 625 kB, 588 kB of them payload.
-TEST(CheckNetwork, FlowTakesAFifoOfOneProductWhereWindowsFitIntoThePath) {
-  Case config = star_case(4, 1e8, 0.05);
-  config.network.tcp.connections = 4;
-  config.network.tcp.window = 140000;
-  EXPECT_TRUE(is_accepted(config, 1));
-  EXPECT_FALSE(is_accepted(config, 0.5));
-  config.network.tcp.window = 160000;
-  EXPECT_FALSE(is_accepted(config, 1));
-}
-
-// The product is 628,256 bytes, for the segment and its acknowledgement; 1448 of 1538 of it are payload. Of
-// two such windows each 1448 are a packet of 1500 and half an acknowledgement of 52: 1,246,709 bytes.
-TEST(CheckNetwork, FlowComparesAFifoOfBytesWithTheWindows) {
-  Case config = star_case(4, 1e8, 0.05);
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.queue_bytes = 1246800;
-  EXPECT_NO_THROW(check_network(config));
-  config.network.tcp.queue_bytes = 1246600;
-  EXPECT_THROW(check_network(config), InputError);
-}
-
-// Eight connections have 131,072 bytes each, 1.05 MB together, on a path of 250 kB.
-TEST(CheckNetwork, FlowCountsTheSmallestBuffersOfAllConnections) {
-  Case config = star_case(4, 1e8, 0.02);
-  config.network.tcp.connections = 8;
-  EXPECT_FALSE(is_accepted(config, 4));
-  EXPECT_TRUE(is_accepted(config, 4.5));
-  config.network.tcp.window = 28e3;
-  EXPECT_TRUE(is_accepted(config, 1));
-}
-
-// Trunks that all replicas together cannot fill have no queue.
-TEST(CheckNetwork, FlowRefusesATrunkThatReplicasCanFill) {
-  Case config = regions_case("aws-2022", {{"oregon", 2}, {"tokyo", 2}});
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.queue_products = 8;
-  EXPECT_NO_THROW(check_network(config));
-  Json& regions = config.network.topology.options;
-  regions["trunk"] = bps(4.1 * 10e9);
-  EXPECT_NO_THROW(check_network(config));
-  regions["trunk"] = regions["rate"];
-  EXPECT_THROW(check_network(config), InputError);
-}
-
-TEST(Collectives, FlowRefusesManySendersThroughAFifo) {
-  OperationRule rule;
-  rule.collective = "direct";
-  Case config = star_case(4, 1e9, 0.1);
-  EXPECT_NO_THROW(check_collectives(config, {{rule}}));
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.queue_products = 2;
-  EXPECT_THROW(check_collectives(config, {{rule}}), InputError);
-  rule.collective = "ring";
-  EXPECT_NO_THROW(check_collectives(config, {{rule}}));
-}
-
-// In a tree of 5 member 0 hears from 1, 2 and 4: three times two products.
-TEST(Collectives, FlowWantsAFifoForAllChildrenOfATree) {
-  OperationRule rule;
-  rule.collective = "tree";
-  Case config = star_case(5, 1e9, 0.1);
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.queue_products = 5.9;
-  EXPECT_THROW(check_collectives(config, {{rule}}), InputError);
-  config.network.tcp.queue_products = 6;
-  EXPECT_NO_THROW(check_collectives(config, {{rule}}));
 }
 
 TEST(Collectives, WithoutSitesHierarchicalIsRefused) {

@@ -111,53 +111,6 @@ TEST(FlowPair, AWindowOfTheScenarioStaysWarm) {
   EXPECT_NEAR(replayed.sync_time_s(2), 19.5 * full_rtt_s + rtt_s / 2, 0.51 * full_rtt_s);
 }
 
-// Windows of one pipe and a FIFO that never overflows: one direction fills the link; with both each round
-// takes the window's own time and half a round trip (net/tcp/fifo_rounds.h): two thirds of the rate. 20
-// windows more.
-TEST(FlowFifo, BothDirectionsWaitHalfARoundTripAWindow) {
-  const double rate = 1e8, rtt_s = 0.05, full_rtt_s = rtt_s + 2 * 8 * (kWire + kAck) / rate;
-  Case config = star_case(2, rate, rtt_s);
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.queue_products = 4;
-  const double window = rate / 8 * kSegment / kWire * full_rtt_s;
-  config.network.tcp.window = window;
-  const auto bytes = [&](int windows) { return static_cast<std::int64_t>(windows * window); };
-  const double one_way_s = arrival_s(config, bytes(40)) - arrival_s(config, bytes(20));
-  EXPECT_NEAR(one_way_s / (20 * full_rtt_s), 1, 1e-3);
-  const auto sync_s = [&](int windows) {
-    return run_replay(config, single_exchange("pair", 2, bytes(windows))).sync_time_s();
-  };
-  EXPECT_NEAR((sync_s(40) - sync_s(20)) / (20 * (window / both_ways(rate) + full_rtt_s / 2)), 1, 1e-3);
-}
-
-// Slow start sends 10, 20, 40, 80, 160 segments and the last 150 of 460. The second exchange finds a window
-// of 320 and grows it to 470 with the acknowledgements of those 150, because TCP counts what it has handed to
-// its own FIFO as in flight. So no message waits for the acknowledgement that stands behind its sender's own
-// data.
-TEST(FlowFifo, AWindowGrowsWhileItsDataStandsInTheQueue) {
-  const double rate = 1e8, rtt_s = 0.05;
-  Case config = star_case(2, rate, rtt_s);
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.queue_products = 4;
-  config.workload.step_time.seconds = 1e-6;
-  const auto bytes = static_cast<std::int64_t>(460 * kSegment);
-  const Replayed replayed = run_replay(config, single_exchange("pair", 2, bytes, 2));
-  const double expected_s = rtt_s / 2 + static_cast<double>(bytes) / both_ways(rate);
-  EXPECT_NEAR(replayed.sync_time_s(2) / expected_s, 1, 0.01);
-}
-
-// What comes in slow start beyond twice the queue is lost: the transfer takes a time-out longer at least.
-TEST(FlowFifo, ASmallQueueCostsATimeOut) {
-  Case config = star_case(2, 1e8, 0.05);
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.accept_error = true;
-  const auto sync_s = [&](double products) {
-    config.network.tcp.queue_products = products;
-    return run_replay(config, single_exchange("pair", 2, 5 * 625000)).sync_time_s();
-  };
-  EXPECT_GT(sync_s(0.25), sync_s(4) + retransmission_timeout_s(0.05));
-}
-
 // Without round trips to wait for there is no start-up; what remains is the collective's own closed form.
 TEST(FlowCollectives, FollowTheirClosedFormsWhenWindowsAreOpen) {
   const double rate = 1e8, rtt_s = 1e-4;

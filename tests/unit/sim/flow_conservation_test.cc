@@ -87,15 +87,15 @@ TEST(FlowConservation, RandomNetworksLoseAndMakeNothing) {
   }
 }
 
-// Where queues mark or overflow each connection is a channel of its own: one, so that segments add up.
-TEST(FlowConservation, QueuesThatMarkOrOverflowLoseAndMakeNothing) {
+// Where queues mark each connection is a channel of its own: one, so that segments add up.
+TEST(FlowConservation, QueuesThatMarkLoseAndMakeNothing) {
   std::mt19937_64 random(8);
   for (int trial = 0; trial < 100; ++trial) {
     SCOPED_TRACE(trial);
     RandomStars stars = draw_stars(random, /*equal_delays=*/false, /*allow_trunk=*/true);
     stars.tcp.congestion_control = "cubic";
-    stars.tcp.queue = trial % 2 ? "fq_codel" : "fifo";
-    stars.tcp.ecn = stars.tcp.queue == "fq_codel";
+    stars.tcp.queue = "fq_codel";
+    stars.tcp.ecn = true;
     stars.tcp.connections = 1;
     ASSERT_NO_FATAL_FAILURE(check_links(stars, run(stars)));
   }

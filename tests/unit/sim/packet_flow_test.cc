@@ -119,57 +119,6 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
   }
 }
 
-// Cold, and again at once: the second exchange begins with the window that the first one left.
-// Before a queue of a quarter that one is printed and not judged (−19 %): a packet more or less decides
-// whether TCP waits for a time-out, and only averages mean something (results/reference/residuals/fifo.md).
-// Before one of a product the second exchange of a pair is at −10.1 % (−8.8 % with the acknowledgements of
-// ns-3's own receiver), and not judged either. `flow` refuses both unless it is told otherwise; with a window
-// that such a queue holds it accepts the second one, and is judged.
-void compare_fifo(const std::string& collective, int replicas, double products, double queue_size,
-                  bool judges_again = true, double window = 0) {
-  const double rate = 1e8, rtt_s = 0.02;
-  Case config = star_case(replicas, rate, rtt_s);
-  config.workload.step_time.seconds = 0.01;
-  config.network.tcp.queue = "fifo";
-  config.network.tcp.accept_error = window == 0;
-  config.network.tcp.queue_products = queue_size;
-  if (window > 0) config.network.tcp.window = window;
-  const double message = products * rate / 8 * rtt_s * (collective == "ring" ? replicas : 1);
-  const Trace trace = single_exchange(collective, replicas, static_cast<std::int64_t>(message), 2);
-  const Replayed flow = run_replay(config, trace);
-  config.network.fidelity = "packet";
-  const Replayed packet = run_replay(config, trace);
-  for (const int step : {1, 2}) {
-    const double ratio = flow.sync_time_s(step) / packet.sync_time_s(step);
-    std::printf("fifo of %.2f products, %-5s of %d, exchange %d: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
-                queue_size, collective.c_str(), replicas, step, packet.sync_time_s(step),
-                flow.sync_time_s(step), 100 * (ratio - 1));
-    if (step == 1 || judges_again) {
-      EXPECT_NEAR(ratio, 1, 0.1);
-    }
-  }
-}
-
-TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfAQuarter) {
-  compare_fifo("pair", 2, 20, 0.25, /*judges_again=*/false);
-}
-TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfOneProduct) {
-  compare_fifo("pair", 2, 20, 1, /*judges_again=*/false);
-}
-// The product is 251 kB with headers, of which 230 kB of payload and their acknowledgements are 242 kB.
-TEST(PacketAndFlow, AgreeOnAPairWhoseWindowTheFifoHolds) {
-  compare_fifo("pair", 2, 20, 1, /*judges_again=*/true, /*window=*/230000);
-}
-TEST(PacketAndFlow, AgreeOnAPairBeforeAFifoOfTwo) {
-  compare_fifo("pair", 2, 20, 2);
-}
-TEST(PacketAndFlow, AgreeOnARingBeforeAFifoOfOneProduct) {
-  compare_fifo("ring", 4, 5, 1);
-}
-TEST(PacketAndFlow, AgreeOnATreeBeforeAFifoOfOneProduct) {
-  compare_fifo("tree", 4, 5, 1);
-}
-
 // The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly
 // cold, and neither as fast as with an open window.
 TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {

@@ -32,12 +32,11 @@ class Draws {
 Case draw_case(Draws& draws) {
   Case config = star_case(draws.pick(2, 9), draws.log_between(2e7, 5e8), draws.log_between(1e-3, 0.2));
   TcpSpec& tcp = config.network.tcp;
-  tcp.queue = draws.one_of<std::string>({"host", "host", "fq_codel", "fifo"});
-  tcp.accept_error = true;  // parts add up also where packets differ
+  tcp.queue = draws.one_of<std::string>({"host", "fq_codel"});
   tcp.congestion_control = draws.one_of<std::string>({"cubic", "reno"});
   tcp.connections = draws.pick(1, 4);
   tcp.ecn = tcp.queue == "fq_codel" && draws.flip();
-  if (tcp.queue != "fifo" && draws.pick(0, 3) == 0) tcp.loss = 1e-4;
+  if (draws.pick(0, 3) == 0) tcp.loss = 1e-4;
   if (draws.pick(0, 3) == 0) tcp.window = draws.log_between(2e4, 2e6);
   config.seed = static_cast<std::uint64_t>(draws.pick(1, 1000));
   config.network.barrier = draws.pick(0, 3) == 0;
@@ -98,8 +97,7 @@ TEST(SyncPartsSum, IsTheSyncTimeWhateverTheNetwork) {
   double shared_s = 0, congested_s = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Draws draws(seed);
-    Case config = draw_case(draws);
-    if (config.network.tcp.queue == "fifo") config.network.tcp.window.reset();
+    const Case config = draw_case(draws);
     const OperationPlan plan = draw_plan(draws);
     const auto parameters = static_cast<std::int64_t>(draws.log_between(1e3, 5e6));
     const Trace trace = make_trace(plan, {config.seed, config.replicas, 5, 2 * parameters});
