@@ -43,7 +43,7 @@ TOPOLOGIES = {
 }
 WITH_SITES = ("regions", "hierarchical")
 TCPS = {
-    "host": {}, "window": {"window": "500kB"}, "four": {"connections": 4}, "exponent": {"rtt_exponent": 1},
+    "host": {}, "window": {"window": "500kB"}, "four": {"connections": 4},
     "reno": {"congestion_control": "reno"}, "codel": {"queue": "fq_codel", "ecn": True},
     "loss": {"loss": 1e-6}, "idle": {"slow_start_after_idle": False},
 }

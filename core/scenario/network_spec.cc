@@ -136,7 +136,6 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.loss_response = json.at("loss_response").get<std::string>();
   tcp.segment = json.at("segment");
   tcp.slow_start_after_idle = json.value("slow_start_after_idle", true);
-  tcp.rtt_exponent = json.at("rtt_exponent");
   if (tcp.ecn && tcp.queue != "fq_codel")
     throw InputError("network.tcp.ecn", fmt::format("found true with queue \"{}\"", tcp.queue),
                      "only with queue \"fq_codel\"", "the other queues do not mark");

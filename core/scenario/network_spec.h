@@ -61,7 +61,6 @@ struct TcpSpec {
   std::string loss_response = "linux";  // or ns3-3.37
   int segment = 1448;                   // bytes
   bool slow_start_after_idle = true;    // RFC 2861, as Linux has it on
-  double rtt_exponent = 0;              // a connection's weight in sharing is RTT^−this
 };
 
 // Into what the messages of a collective are cut (net/collectives/slices.h).

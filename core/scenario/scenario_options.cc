@@ -239,13 +239,7 @@ Node tcp_options() {
                   .by_default(true)
                   .means("a connection that was silent for longer than its time-out starts again with a "
                          "smaller window (RFC 2861; net.ipv4.tcp_slow_start_after_idle of a Linux host); "
-                         "false: it keeps its window"),
-              number("rtt_exponent")
-                  .at_least(0)
-                  .at_most(2)
-                  .by_default(0)
-                  .means("fidelity flow: connections that share a link get rates in proportion to "
-                         "RTT^-exponent; 0: the same rate, as with fair queueing")})
+                         "false: it keeps its window")})
       .filled()
       .means("how a transfer is carried");
 }

@@ -33,11 +33,6 @@ bool has_signals(const TcpSpec& tcp) {
   return tcp.queue == "fq_codel" || tcp.loss > 0;
 }
 
-// Relative to a round trip of 0.1 s, which keeps weights near one; below 0.1 ms the weight grows no further.
-double sharing_weight(const TcpSpec& tcp, const FlowChannel& channel) {
-  return channel.connections() * std::pow(std::max(channel.facts().rtt_s, 1e-4) / 0.1, -tcp.rtt_exponent);
-}
-
 }  // namespace
 
 FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving, std::uint64_t seed)
@@ -109,8 +104,8 @@ int FlowNetwork::add_slots(int source, int target) {
     is_touched_.push_back(0);
     if (variation_) slots_.back().origin = std::make_unique<Origin>(Origin{facts, source, target});
     FlowChannel& channel = slots_.back().channel;
-    number = shares_.add(
-        {&channel.facts().data, &channel.facts().acks, sharing_weight(tcp_, channel), cap(channel)});
+    number = shares_.add({&channel.facts().data, &channel.facts().acks,
+                          static_cast<double>(channel.connections()), cap(channel)});
   }
   return number - (slots_a_pair_ - 1);
 }

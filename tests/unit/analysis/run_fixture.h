@@ -47,8 +47,7 @@ inline Json resolved_case(const std::string& label, const Json& swept, bool trai
           {"ecn", false},
           {"loss", 0},
           {"loss_response", "linux"},
-          {"segment", 1448},
-          {"rtt_exponent", 0}}}}},
+          {"segment", 1448}}}}},
       {"swept", swept}};
   if (train)
     json["train"] = {
