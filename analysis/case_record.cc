@@ -59,10 +59,6 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
     record["workers"] = config.workers();
     for (const char* key : {"stages", "microbatches", "schedule", "routing"}) record[key] = pipeline.at(key);
   }
-  if (config.workload.node) {
-    const Json node = config.resolved.at("workload").at("node");
-    for (const char* key : {"devices", "parallelism"}) record[key] = node.at(key);
-  }
   record["collective"] = collective_of(config.method.options);
   record["fidelity"] = config.network.fidelity;
   if (topology_named(config.network.topology.name).has_sites)
@@ -240,11 +236,7 @@ void add_totals(const Case& config, const std::string& case_folder, Json& record
   const bool has_stages = config.pipeline.has_stages();
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
-  const std::size_t node_column = columns.size();
-  if (config.workload.node) columns.insert(columns.end(), {"node_s", "node_bytes"});
   CsvStream rows(case_folder + "/replicas.csv", columns);
-  std::vector<double> node_s, node_fraction;
-  double node_bytes = 0;
   std::vector<double> compute_s, clock_s, idle_fraction, bytes, bubble_s, stage_wait_s, bubble_fraction,
       stage_wait_fraction;
   const auto share = [&](std::size_t column) {
@@ -255,11 +247,6 @@ void add_totals(const Case& config, const std::string& case_folder, Json& record
     clock_s.push_back(rows.number(2));
     idle_fraction.push_back(share(1));
     bytes.push_back(rows.number(3) * config.pipeline.stages);  // a replica has so many rows
-    if (config.workload.node) {
-      node_s.push_back(rows.number(node_column));
-      node_fraction.push_back(share(node_column));
-      node_bytes += rows.number(node_column + 1);
-    }
     if (!has_stages) continue;
     bubble_s.push_back(rows.number(4));
     stage_wait_s.push_back(rows.number(5));
@@ -284,11 +271,6 @@ void add_totals(const Case& config, const std::string& case_folder, Json& record
     record["stage_bytes_per_step"] = stage_bytes.of_step();
     if (const Json bits = stage_bytes.bits(); !bits.is_null()) record["boundary_bits"] = bits;
     record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / config.steps();
-  }
-  if (config.workload.node) {
-    record["node_comm_fraction"] = mean_and_max(node_fraction);
-    record["node_comm_time_s"] = mean(node_s);
-    record["node_bytes_per_step"] = node_bytes / config.replicas / steps_of_a_replica(config);
   }
   if (config.pipeline.rebalance_every > 0) {
     int moves = 0;

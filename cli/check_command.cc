@@ -10,7 +10,6 @@
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
-#include "core/plan/node_passes.h"
 #include "methods/common/registry.h"
 #include "replay/optimized_order.h"
 
@@ -44,17 +43,6 @@ void print_sitting_out(const Case& config) {
         count, config.replicas, count == 1 ? "s" : "");
 }
 
-// What the devices of a node say to each other. With stages the passes of all of a replica's workers.
-void print_node(const Case& config) {
-  if (!config.workload.node) return;
-  const NodePass step = node_passes(config).step(config.workload.step_time.mean_s());
-  std::printf(
-      "    a worker is a node of %d devices: a replica's step computes for %s, %s of it for what they "
-      "say to each other, %s inside the site\n",
-      config.workload.node->devices, human_duration(step.seconds).c_str(),
-      human_duration(step.exposed_s).c_str(), human_bytes(step.bytes).c_str());
-}
-
 void print_case(const CaseEstimate& estimate) {
   const Case& config = *estimate.config;
   std::printf(
@@ -64,7 +52,6 @@ void print_case(const CaseEstimate& estimate) {
           .c_str(),
       human_duration(estimate.replay.seconds).c_str());
   if (const std::string pace = pace_in_words(config); !pace.empty()) std::printf("    %s\n", pace.c_str());
-  print_node(config);
   print_sitting_out(config);
   print_placement(config);
 }

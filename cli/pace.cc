@@ -5,18 +5,15 @@
 #include <algorithm>
 
 #include "core/base/units.h"
-#include "core/plan/node_passes.h"
 
 namespace longhaul {
 namespace {
 
-// Of the slowest worker, with what the devices of a node say to each other.
+// Of the slowest worker.
 double step_seconds(const Case& config) {
-  double seconds = config.workload.step_time.mean_s();
-  if (config.workload.node) seconds = node_passes(config).step(seconds).seconds;
   double slowest = 1;
   for (const double factor : config.workload.step_time_factors) slowest = std::max(slowest, factor);
-  return seconds * slowest;
+  return config.workload.step_time.mean_s() * slowest;
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
-#include "core/plan/node_passes.h"
 #include "core/scenario/metrics.h"
 #include "core/scenario/scenario_options.h"
 #include "core/scenario/training_text.h"
@@ -81,7 +80,6 @@ struct Seen {
 void check_case(const Case& config, Seen& seen) {
   check_timing(config);
   if (config.train) trained_plan_of(config);  // its model may have fewer layers than the one that travels
-  node_passes(config);                        // throws where the node does not fit the model
   check_rebalancing(config, plan_of(config));
   check_crashes(config, plan_of(config));
   check_data(config, seen.texts);

@@ -149,7 +149,6 @@ ReplayEstimate replay_estimate(const Case& config) {
   replay.transfers = scaled(replay.transfers, factor);
   replay.payload_bytes = scaled(replay.payload_bytes, factor);
   replay.events = scaled(replay.events, factor);
-  replay.node_bytes *= factor;
   replay.seconds *= factor;
   return replay;
 }

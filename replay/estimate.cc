@@ -13,7 +13,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
-#include "core/plan/node_passes.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 #include "net/tcp/connection.h"
@@ -249,8 +248,6 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
       }
     }
   add_stages(estimate, config, trace);
-  if (config.workload.node)
-    estimate.node_bytes = node_passes(config).step(0).bytes * trace.context.steps * trace.context.replicas;
   const double segments = static_cast<double>(estimate.payload_bytes) / config.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));
   estimate.seconds += replica_steps / kReplicaStepsPerSecond;

@@ -12,7 +12,6 @@ namespace longhaul {
 struct ReplayEstimate {
   std::int64_t transfers = 0;
   std::int64_t payload_bytes = 0;
-  double node_bytes = 0;  // between the devices of a node: not carried by the network, and no event
   // Of the flow fidelity: the end of sending and the arrival of each transfer, and the end and the
   // acknowledgement of each round in which a window that was idle before the exchange doubles (with queue
   // `fifo` of every round). Where the paths of a group differ each message begins again: a slower path sets

@@ -40,11 +40,10 @@ bool is_recorded(const Trace& trace, int step) {
 }
 
 ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& plan,
-                             std::vector<NamedPart> parts, int replicas, bool has_nodes)
+                             std::vector<NamedPart> parts, int replicas)
     : folder_(folder),
       plan_(plan),
       parts_(std::move(parts)),
-      has_nodes_(has_nodes),
       exchanges_(folder + "/exchanges.csv",
                  {"step", "replica", "exchange", "ready_s", "start_s", "done_s", "bytes", "awaited_s"}),
       breakdown_(folder + "/breakdown.csv", breakdown_columns(parts_)),
@@ -151,7 +150,6 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   const bool has_stages = plan_.pipeline.has_stages();
   std::vector<std::string> columns = {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"stage", "bubble_s", "stage_wait_s"});
-  if (has_nodes_) columns.insert(columns.end(), {"node_s", "node_bytes"});
   if (has_lost_work_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
@@ -164,7 +162,6 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
       out.cell(totals[i].stage)
           .cell(to_picoseconds(totals[i].bubble_s))
           .cell(to_picoseconds(totals[i].stage_wait_s));
-    if (has_nodes_) out.cell(to_picoseconds(totals[i].node_s)).cell(totals[i].node_bytes);
     if (has_lost_work_)
       out.cell(totals[i].useful_steps)
           .cell(to_picoseconds(totals[i].lost_s))

@@ -123,8 +123,6 @@ struct ReplicaTotals {
   std::int64_t bytes_sent = 0;
   double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
   int stage = 0;                          // that it served at the end
-  // Of workers that are nodes: what their devices say to each other, of compute_s what shows, and bytes.
-  double node_s = 0, node_bytes = 0;
   // Where replicas may be gone: steps that went into the model, compute that did not, and time without taking
   // part.
   std::int64_t useful_steps = 0;
@@ -166,9 +164,8 @@ class ReplayOutputs {
  public:
   // Truncates the files of an earlier replay. Throws RunError if the folder cannot be written. `plan` names
   // the rows, `parts` the columns of breakdown.csv. With stages the column `replica` holds workers.
-  // `has_nodes`: workers are nodes of several devices.
   ReplayOutputs(const std::string& folder, const OperationPlan& plan, std::vector<NamedPart> parts,
-                int replicas, bool has_nodes);
+                int replicas);
 
   void open_exchange(int step, int rule, std::size_t rows) {
     exchange_rows_.open({step, rule}, absences_ ? decltype(exchange_rows_)::kUnknown : rows);
@@ -216,7 +213,6 @@ class ReplayOutputs {
   std::string folder_;
   const OperationPlan& plan_;
   std::vector<NamedPart> parts_;
-  bool has_nodes_;
   CsvWriter exchanges_, breakdown_, steps_;
   std::optional<CsvWriter> pipeline_, tasks_, moves_;
   std::optional<CsvWriter> absences_;

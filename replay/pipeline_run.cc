@@ -15,7 +15,6 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
       network_(context.network),
       in_turn_(!context.sending.draws_times),
       trace_(trace),
-      step_times_(times),
       wiring_(wiring),
       crews_(crews),
       step_(step),
@@ -51,11 +50,10 @@ std::size_t PipelineRun::number_of(const PipelineTask& task) const {
   return as_index((task.part * plan().microbatches + task.microbatch) * 2 + (task.is_forward ? 0 : 1));
 }
 
-NodePass PipelineRun::pass_of(int worker, const PipelineTask& task) const {
+double PipelineRun::pass_s(int worker, const PipelineTask& task) const {
   const double both =
       workers_[as_index(worker)].seconds * plan().parts[as_index(task.part)].share / plan().microbatches;
-  const double one_device_s = (task.is_forward ? 1 : plan().backward) / (1 + plan().backward) * both;
-  return step_times_.of_pass(task.part, task.is_forward, one_device_s);
+  return (task.is_forward ? 1 : plan().backward) / (1 + plan().backward) * both;
 }
 
 void PipelineRun::enter(int index, const WorkerClocks& clocks) {
@@ -150,14 +148,11 @@ void PipelineRun::begin(int index, const Input& input) {
   count_wait(worker);
   worker.computes = true;
   if (is_by_throughput() && task.is_forward) taker_of(input, task.part) = index;
-  const NodePass pass = pass_of(index, task);
-  const double pass_s = pass.seconds, taken_s = watcher_.pace ? watcher_.pace(index, pass_s) : pass_s;
+  const double own_s = pass_s(index, task), taken_s = watcher_.pace ? watcher_.pace(index, own_s) : own_s;
   worker.times.compute_s += taken_s;
-  worker.times.node_s += pass.exposed_s;
-  worker.times.node_bytes += pass.bytes;
   const bool is_last = has_order() ? worker.next + 1 == tasks_of(index).size() : worker.left == 1;
   if (!is_by_throughput() && !task.is_forward && is_last)
-    watcher_.on_last_pass(index, pass_s, pass_s * (1 + plan().backward) / plan().backward);
+    watcher_.on_last_pass(index, own_s, own_s * (1 + plan().backward) / plan().backward);
   clock_.after(taken_s, [this, index, input, begin_s = clock_.now_s()] { end(index, input, begin_s); });
 }
 

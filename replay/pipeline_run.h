@@ -46,8 +46,6 @@ class PipelineRun {
   struct WorkerTimes {
     double compute_s = 0, bubble_s = 0, network_s = 0;  // the latter two: waiting
     std::int64_t bytes_sent = 0;
-    // Of workers that are nodes: what their devices say to each other, of compute_s what shows, and bytes.
-    double node_s = 0, node_bytes = 0;
   };
   struct Watcher {
     std::function<void(int worker)> on_done;  // its last pass is over: the optimizer's turn
@@ -115,7 +113,7 @@ class PipelineRun {
                    as_index(part)];
   }
   std::size_t number_of(const PipelineTask& task) const;
-  NodePass pass_of(int worker, const PipelineTask& task) const;
+  double pass_s(int worker, const PipelineTask& task) const;
   void go_on(int worker);
   void take_what_came(int worker);
   bool is_done(int worker) const;
@@ -135,7 +133,6 @@ class PipelineRun {
   Network& network_;
   bool in_turn_;
   const Trace& trace_;
-  const StepTimes& step_times_;
   Wiring& wiring_;
   const Crews& crews_;
   int step_;

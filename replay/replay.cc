@@ -58,8 +58,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
                      config.network, topology_, [&] { return connections(config); }, config.seed),
                  clock, folder, row_names(trace.plan)),
         context_{clock, network_, topology_.site_of(), SendingRules::of(config.network)},
-        outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas,
-                 config.workload.node.has_value()),
+        outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
     context_.keeps_messages = !config.exchange_faults.empty();
@@ -150,10 +149,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     do {
       const bool is_taken = takes(replica, ++state.step);
       state.planned_steps += is_taken;
-      const NodePass step = is_taken ? times_.of_step(replica, state.step) : NodePass{};
-      seconds += last_step = step.seconds;
-      state.totals.node_s += step.exposed_s;
-      state.totals.node_bytes += step.bytes;
+      seconds += last_step = is_taken ? times_.seconds(replica, state.step) : 0;
     } while (!membership_ && !is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
     state.next = 0;
     if (releases_during_compute(trace_, state.step)) release_backward(replica, seconds, last_step);
@@ -414,8 +410,6 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     state.totals.bubble_s += times.bubble_s;
     state.totals.stage_wait_s += times.network_s;
     state.totals.bytes_sent += times.bytes_sent;
-    state.totals.node_s += times.node_s;
-    state.totals.node_bytes += times.node_bytes;
     if (is_recorded(trace_, step))
       outputs_.add_pipeline(step, {worker, crews_.stage_of(worker, step), times.compute_s, times.bubble_s,
                                    times.network_s, times.bytes_sent});

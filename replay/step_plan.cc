@@ -71,10 +71,7 @@ int worker_count(const Trace& trace) {
 }
 
 StepTimes::StepTimes(const Case& config, const Trace& trace)
-    : rule_(config.workload.step_time),
-      factors_(config.workload.step_time_factors),
-      nodes_(node_passes(config)),
-      trace_(trace) {
+    : rule_(config.workload.step_time), factors_(config.workload.step_time_factors), trace_(trace) {
   if (rule_.kind != StepTime::Kind::kMeasured) return;
   const auto steps = as_index(trace.context.steps),
              workers = as_index(training_replicas(trace.plan, trace.context.replicas));
@@ -89,16 +86,6 @@ StepTimes::StepTimes(const Case& config, const Trace& trace)
 double StepTimes::seconds(int worker, int step) const {
   const double drawn = trace_.plan.takes_whole_batch ? whole_batch_s(step) : drawn_s(worker, step);
   return factors_.empty() ? drawn : drawn * factors_[as_index(worker)];
-}
-
-// One that takes the batches of all takes a replica's step as many times.
-NodePass StepTimes::of_step(int worker, int step) const {
-  const double one_device_s = seconds(worker, step);
-  if (!trace_.plan.takes_whole_batch || trace_.plan.is_as_fast_as_all) return nodes_.step(one_device_s);
-  NodePass all = nodes_.step(one_device_s / trace_.context.replicas);
-  all.seconds *= trace_.context.replicas;
-  all.exposed_s *= trace_.context.replicas;
-  return all;
 }
 
 // Of the one worker, that of replica 0. What was measured is of the whole batch.

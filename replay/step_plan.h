@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/plan/node_passes.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
@@ -20,19 +19,13 @@
 namespace longhaul {
 
 // How long each worker computes for each inner step, were it to compute the whole model: with stages it takes
-// its stage's share of that. Without stages a worker is a replica. A worker that is a node of several devices
-// takes `seconds` with one of them.
+// its stage's share of that. Without stages a worker is a replica.
 class StepTimes {
  public:
   // `trace` must outlive it; throws InputError if it lacks the measured times that the case asks for.
   StepTimes(const Case& config, const Trace& trace);
 
   double seconds(int worker, int step) const;  // steps count from 1
-  // With all its devices: a step without stages, and a pass of a micro-batch.
-  NodePass of_step(int worker, int step) const;
-  NodePass of_pass(int part, bool is_forward, double one_device_s) const {
-    return nodes_.pass(part, is_forward, one_device_s);
-  }
 
  private:
   double whole_batch_s(int step) const;
@@ -40,7 +33,6 @@ class StepTimes {
 
   StepTime rule_;
   std::vector<double> factors_;  // by worker; empty: all 1
-  NodePasses nodes_;
   const Trace& trace_;
 };
 

@@ -151,9 +151,6 @@ std::string workload_in_words(const Json& scenario, const std::vector<Json>& rec
   text += "as " + text_of(workload, "wire");
   const std::string time = step_time_in_words(member(workload, "step_time"));
   if (!time.empty()) text += "; " + time;
-  if (const Json node = member(workload, "node"); !node.is_null())
-    text += fmt::format(" on one device; a worker is a node of {}, {} parallel at {}",
-                        text_of(node, "devices"), text_of(node, "parallelism"), text_of(node, "rate"));
   const Json factors = member(workload, "step_time_factors");
   return factors.is_object() && !factors.empty() ? text + ", times " + listed(factors) : text;
 }

@@ -168,12 +168,7 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
     throw InputError("workload.step_time.measured", "nothing is trained, so nothing is measured",
                      "constant, lognormal or flops", "or add a train section");
-  if (json.contains("node")) workload.node = parse_device_node(json["node"]);
-  workload.accelerators = json.value("accelerators", workload.node ? workload.node->devices : 1);
-  if (workload.node && workload.step_time.kind == StepTime::Kind::kMeasured)
-    throw InputError("workload.node", "found beside workload.step_time.measured",
-                     "a step_time of constant, lognormal or flops",
-                     "these are times of one device of the node; what was measured is this machine's");
+  workload.accelerators = json.value("accelerators", 1);
   if (train && workload.wire == Wire::kInt8)
     throw InputError("workload.wire", "found \"int8\" with a train section", "fp32, bf16 or fp16",
                      "the trainer does not quantize to int8; without train it is replayed");

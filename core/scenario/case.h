@@ -13,7 +13,6 @@
 #include "core/base/model_shape.h"
 #include "core/base/words.h"
 #include "core/codecs/codec.h"
-#include "core/scenario/device_node.h"
 #include "core/scenario/faults.h"
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/network_spec.h"
@@ -80,7 +79,6 @@ struct WorkloadSpec {
   int accelerators = 1;     // of each worker
   StepTime step_time;
   std::vector<double> step_time_factors;  // by worker; empty: all 1
-  std::optional<DeviceNodeSpec> node;     // without it a worker is one device, of step_time
 };
 
 struct MethodSpec {

@@ -162,15 +162,6 @@ std::vector<Metric> declared() {
       seconds("recovery_s").lower().network_time().at("p95"),
       seconds("recovery_s").lower().network_time().at("max"),
       bytes("recovery_bytes"),
-      Declared("node_comm_fraction", Unit::kFraction)
-          .lower()
-          .at("mean")
-          .column(19, "node comm", "Node communication")
-          .means("of workers that are nodes: share of its time in which a worker's devices talk to each "
-                 "other and compute does not hide it"),
-      Declared("node_comm_fraction", Unit::kFraction).lower().at("max"),
-      seconds("node_comm_time_s").lower(),
-      bytes("node_bytes_per_step"),
       Declared("boundary_bits", Unit::kNone).lower().at("mean"),
       Declared("boundary_bits", Unit::kNone).lower().at("last"),
       seconds("compute_time_s"),

@@ -4,7 +4,6 @@
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/corpora.h"
-#include "core/scenario/device_node.h"
 #include "core/scenario/faults.h"
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/metrics.h"
@@ -179,11 +178,10 @@ Node workload_options() {
               integer("accelerators")
                   .at_least(1)
                   .at_most(kMostReplicas)
-                  .means("of each worker, for accelerator_hours; default workload.node.devices, else 1"),
+                  .means("of each worker, for accelerator_hours; default 1"),
               table_of("step_time_factors", number("").above(0))
                   .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
-                         "0.5}; the draws stay the same"),
-              device_node_options()})
+                         "0.5}; the draws stay the same")})
       .filled()
       .means("what the network carries and how long a step takes");
 }

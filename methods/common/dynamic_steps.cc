@@ -5,23 +5,12 @@
 #include <algorithm>
 
 #include "core/base/errors.h"
-#include "core/plan/node_passes.h"
 
 namespace longhaul {
 namespace {
 
 bool is_asked_for(const Case& config) {
   return config.method.options.value("dynamic_steps", false);
-}
-
-// How long a replica's step takes, in proportion to each other's. What the devices of a node say to each
-// other takes all of them the same.
-std::vector<double> nominal_times(const Case& config) {
-  std::vector<double> times = config.workload.step_time_factors;
-  if (!config.workload.node) return times;
-  const NodePasses passes = node_passes(config);
-  for (double& time : times) time = passes.step(config.workload.step_time.mean_s() * time).seconds;
-  return times;
 }
 
 }  // namespace
@@ -42,7 +31,7 @@ DynamicSteps dynamic_steps_of(const Case& config) {
   const int every = config.method.options.at("inner_steps");
   if (every < 1)  // of a case.json that no longhaul has written
     throw InputError("method.inner_steps", fmt::format("found {}", every), "at least 1");
-  return dynamic_steps(every, nominal_times(config));
+  return dynamic_steps(every, config.workload.step_time_factors);
 }
 
 void check_dynamic_steps(const Case& config) {
@@ -58,7 +47,7 @@ std::vector<std::string> dynamic_steps_warnings(const Case& config) {
   if (!steps.is_on() && config.swept.contains("workload.step_time_factors")) return {};
   if (!steps.is_on())
     return {config.name + ": dynamic_steps changes nothing, since all replicas are equally fast"};
-  const std::vector<double> times = nominal_times(config);
+  const std::vector<double>& times = config.workload.step_time_factors;
   const double round = steps.every * *std::min_element(times.begin(), times.end());
   const auto late =
       std::find_if(times.begin(), times.end(), [round](double time) { return time > round * (1 + 1e-12); });

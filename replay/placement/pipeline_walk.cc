@@ -38,8 +38,8 @@ struct Neighbours {
 
 }  // namespace
 
-PipelineWalk::PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths, NodePasses nodes)
-    : plan_(plan), replicas_(replicas), nodes_(std::move(nodes)) {
+PipelineWalk::PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths)
+    : plan_(plan), replicas_(replicas) {
   const int most = rounded_up(std::max(kMostPlaces, 2 * plan.stages), plan.stages);
   longer_ = walk_of(std::min(plan.microbatches, most), paths);
   if (plan.microbatches > most) shorter_ = walk_of(most - rounded_up(most / 4, plan.stages), paths);
@@ -113,7 +113,7 @@ std::vector<double> PipelineWalk::walked_s(const Walk& walk, const std::vector<i
     double begin_s = ends_s[worker];
     if (step.arrival >= 0) begin_s = std::max(begin_s, arrival_s_[as_index(step.arrival)]);
     if (plan_.blocks) begin_s = std::max(begin_s, delivered_s[worker]);
-    ends_s[worker] = begin_s + nodes_.pass(step.part, step.is_forward, step.share * model_s[worker]).seconds;
+    ends_s[worker] = begin_s + step.share * model_s[worker];
     if (step.sends < 0) continue;
     const SitePath& path = paths.between(site_of[worker], site_of[as_index(step.to)]);
     double& left_s = left_s_[as_index(step.connection)];

@@ -16,7 +16,6 @@
 #include <functional>
 #include <vector>
 
-#include "core/plan/node_passes.h"
 #include "core/plan/paths.h"
 #include "replay/placement/site_paths.h"
 
@@ -28,7 +27,7 @@ class PipelineWalk {
   using Paths = std::function<std::vector<Route>(int microbatch)>;
 
   // Of so many replicas, whose worker `stage` has the number replica · stages + stage.
-  PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths, NodePasses nodes = {});
+  PipelineWalk(const PipelinePlan& plan, int replicas, const Paths& paths);
 
   // `site_of`: by worker; `model_s`: by worker, what it would take for one step of the whole model. For each
   // worker the time until its last pass is over, from the begin of the step.
@@ -61,7 +60,6 @@ class PipelineWalk {
 
   PipelinePlan plan_;
   int replicas_;
-  NodePasses nodes_;
   Walk longer_, shorter_;                   // the latter empty where all micro-batches are walked
   std::vector<double> arrival_s_, left_s_;  // by slot; by connection
 };

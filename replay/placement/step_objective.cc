@@ -161,17 +161,16 @@ StepObjective::StepObjective(const Case& config, const OperationPlan& plan, cons
   pipeline.orders.clear();
   if (pipeline.routing == MicrobatchRouting::kStraight) {
     const auto straight = [&](int microbatch) { return paths_of(pipeline, kDrawsSeed, 1, 1, microbatch); };
-    walks_.emplace_back(pipeline, 1, straight, node_passes(config));
+    walks_.emplace_back(pipeline, 1, straight);
   } else {
     PipelinePlan drawn = pipeline;
     drawn.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides
     const int steps = std::clamp((kDrawnMicrobatches + pipeline.microbatches - 1) / pipeline.microbatches, 1,
                                  kMostDrawnSteps);
     for (int step = 1; step <= steps; ++step)
-      walks_.emplace_back(
-          pipeline, replicas_,
-          [&](int microbatch) { return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch); },
-          node_passes(config));
+      walks_.emplace_back(pipeline, replicas_, [&](int microbatch) {
+        return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch);
+      });
   }
   add_operations(config);
 }

@@ -135,34 +135,8 @@ TEST_F(CaseRecordOfStages, TellsBubblesFromTheNetwork) {
   EXPECT_EQ(json["bytes_sent_per_replica"], 400) << "both stages are of the one replica";
 }
 
-// Both stages on nodes: 2 of the 8 s and 1.7 of the 8.5 s show, and 4 steps have 6000 bytes in all.
-class CaseRecordOfNodes : public CaseRecordOfStages {
- protected:
-  CaseRecordOfNodes() {
-    config.resolved["workload"]["node"] = {{"devices", 4},    {"parallelism", "sharded"},
-                                           {"rate", "1Gbps"}, {"delay", "0s"},
-                                           {"overlap", 0},    {"wire", "bf16"}};
-    config.workload.node = parse_device_node(config.resolved["workload"]["node"]);
-    write_text(case_folder + "/replicas.csv",
-               "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,node_s,node_bytes\n"
-               "0,5,3,8,100,0,1,1,2,4000\n1,5,3.5,8.5,300,1,1.7,0.85,1.7,2000\n");
-  }
-};
-
-TEST_F(CaseRecordOfNodes, CountsWhatStaysInside) {
-  const Json json = record();
-  EXPECT_EQ(json["devices"], 4);
-  EXPECT_EQ(json["parallelism"], "sharded");
-  EXPECT_DOUBLE_EQ(json["node_comm_fraction"]["mean"], (0.25 + 0.2) / 2);
-  EXPECT_DOUBLE_EQ(json["node_comm_fraction"]["max"], 0.25);
-  EXPECT_DOUBLE_EQ(json["node_comm_time_s"], 1.85);
-  EXPECT_DOUBLE_EQ(json["node_bytes_per_step"], 6000 / 4.) << "both stages are of the one replica";
-  EXPECT_EQ(json["bytes_sent_per_replica"], 400);
-  EXPECT_DOUBLE_EQ(json["compute_time_s"], 5);
-}
-
 // Two workers changed their stages.
-class CaseRecordOfMoves : public CaseRecordOfNodes {
+class CaseRecordOfMoves : public CaseRecordOfStages {
  protected:
   CaseRecordOfMoves() {
     config.pipeline.rebalance_every = 1;
@@ -179,14 +153,13 @@ TEST_F(CaseRecordOfMoves, CountsMoves) {
 }
 
 // One of two replicas was gone twice, the second time for good.
-class CaseRecordOfCrashes : public CaseRecordOfNodes {
+class CaseRecordOfCrashes : public CaseRecordOfStages {
  protected:
   CaseRecordOfCrashes() {
     config.crashes.resize(1);
     config.replicas = 2;
     config.pipeline = {};
     std::filesystem::remove(case_folder + "/trace.jsonl");  // it is of two stages
-    config.workload.node.reset();
     config.workload.steps = 10;
     config.workload.tokens = 100;
     write_text(case_folder + "/replicas.csv",
@@ -263,10 +236,10 @@ TEST_F(CaseRecordOfStages, HasNoBitsWhereNoneAreLearned) {
 TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
   config.crashes.resize(1);
   config.workload.tokens = 100;
-  write_text(case_folder + "/replicas.csv",
-             "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,node_s,node_bytes,"
-             "useful_steps,lost_s,gone_s\n0,5,3,8,100,0,1,1,2,4000,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,1.7,"
-             "2000,4,0,0\n");
+  write_text(
+      case_folder + "/replicas.csv",
+      "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,useful_steps,lost_s,gone_s\n"
+      "0,5,3,8,100,0,1,1,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,4,0,0\n");
   write_text(case_folder + "/absences.csv", "back_s,bytes,joined_s\n6,1000,9\n");
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;

@@ -74,10 +74,6 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
                                        "recovery_s.p95",
                                        "recovery_s.max",
                                        "recovery_bytes",
-                                       "node_comm_fraction.mean",
-                                       "node_comm_fraction.max",
-                                       "node_comm_time_s",
-                                       "node_bytes_per_step",
                                        "boundary_bits.mean",
                                        "boundary_bits.last",
                                        "step_time_s"};

@@ -65,18 +65,6 @@ TEST(DynamicStepsOption, IsOffUnlessAskedFor) {
   EXPECT_NE(warnings(alike)[0].find("changes nothing"), std::string::npos);
 }
 
-// Four devices take 8 · f / 4 s, and say to each other for 3 · 2 s whatever f is
-// (docs/reference/pipelines.md): 8, 10 and 14 s a step, of which 6.4 and 4.57 fit into 64 s.
-TEST(DynamicStepsOption, WhatDevicesSayToEachOtherTakesAllTheSame) {
-  Json workload = kFactors;
-  workload["step_time"] = {{"constant", "8s"}};
-  // A ring of four sends 3/4 of 2000 bytes at each of the three gathers: at 6 kb/s that takes 2 s.
-  workload["node"] = {{"devices", 4},    {"parallelism", "sharded"},
-                      {"rate", "6kbps"}, {"delay", "0s"},
-                      {"overlap", 0},    {"wire", "bf16"}};
-  EXPECT_EQ(plan_of(case_of(kDynamic, workload)).dynamic_steps.taken, (Counts{8, 6, 4, 4}));
-}
-
 TEST(DynamicStepsOption, AStepLongerThanTheRoundIsToldOf) {
   const auto with = [](double factor) { return case_of(kDynamic, {{"step_time_factors", {{"2", factor}}}}); };
   EXPECT_TRUE(warnings(with(8)).empty()) << "one step of the slow one is the round";
