@@ -130,7 +130,6 @@ void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_
   ++transfers_;
   UnderWay* message = new_message();
   *message = {chain, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), is_counting_};
-  if (context_.keeps_messages) sent_.push_back({message, chain, now_s(), bytes});
   // Two words: what std::function holds without an allocation.
   context_.network.send(
       transfer(from, to, number, bytes), [this, message] { arrive(message); }, &message->chain);
@@ -170,45 +169,8 @@ void ExchangeRun::cut_chain(SyncParts& chain) const {
   chain = is_counting_ ? last_seconds(chain, now_s() - start_s_) : SyncParts();
 }
 
-bool ExchangeRun::is_of(const Sent& sent, std::size_t owner) const {
-  return owner_of(sent.message->from) == owner || owner_of(sent.message->to) == owner;
-}
-
-bool ExchangeRun::is_busy(int replica) const {
-  const std::size_t owner = member_of(replica);
-  return std::any_of(sent_.begin(), sent_.end(), [&](const Sent& sent) { return is_of(sent, owner); });
-}
-
-void ExchangeRun::send_again(int replica, double delay_s) {
-  const std::size_t owner = member_of(replica);
-  const auto lost = std::stable_partition(sent_.begin(), sent_.end(),
-                                          [&](const Sent& sent) { return !is_of(sent, owner); });
-  for (auto sent = lost; sent != sent_.end(); ++sent) {
-    UnderWay& message = *sent->message;
-    message.is_lost = true;
-    context_.clock.after(
-        delay_s, [this, sent = *sent, from = message.from, to = message.to, is_counted = message.is_counted] {
-          if (!is_given_up_) repeat(sent, from, to, is_counted);
-        });
-  }
-  sent_.erase(lost, sent_.end());
-}
-
-// Until now it waited, as chains count.
-void ExchangeRun::repeat(const Sent& lost, std::size_t from, std::size_t to, bool is_counted) {
-  SyncParts chain = is_counted ? lost.chain : SyncParts();
-  if (is_counting_) chain.waiting_s += now_s() - (is_counted ? lost.at_s : start_s_);
-  Member& sender = members_[owner_of(from)];
-  sender.times.bytes_sent += lost.bytes;
-  send(from, to, sender.sent++, lost.bytes, chain);
-}
-
 void ExchangeRun::arrive(UnderWay* message) {
   if (is_given_up_) return;
-  if (message->is_lost) return free_.push_back(message);
-  if (context_.keeps_messages)
-    sent_.erase(std::find_if(sent_.begin(), sent_.end(),
-                             [message](const Sent& sent) { return sent.message == message; }));
   const std::size_t from = message->from, to = message->to;
   if (!message->is_counted) cut_chain(message->chain);
   // The last member to be done may be the end of this run: nothing of it is touched after that.
@@ -290,14 +252,6 @@ void BucketedExchange::post_next(int replica, const SyncParts& chain) {
 void BucketedExchange::end_bucket(std::size_t bucket, int replica) {
   if (bucket + 1 < runs_.size()) return post_next(replica, runs_[bucket]->times(replica).parts);
   on_member_done_(replica);
-}
-
-bool BucketedExchange::is_busy(int replica) const {
-  return std::any_of(runs_.begin(), runs_.end(), [&](const auto& run) { return run->is_busy(replica); });
-}
-
-void BucketedExchange::send_again(int replica, double delay_s) {
-  for (const auto& run : runs_) run->send_again(replica, delay_s);
 }
 
 BucketedExchange::MemberTimes BucketedExchange::times(int replica) const {

@@ -35,7 +35,6 @@ struct ExchangeContext {
   Network& network;
   std::vector<int> site_of = {};  // of each replica of the topology, or empty
   SendingRules sending = {};
-  bool keeps_messages = false;  // in mind while they are under way: connections may be reset
   // What operations with an adaptive grace have seen.
   std::unique_ptr<LagHistories> lags = std::make_unique<LagHistories>();
   // Exchanges that were given up: what they had under way still arrives.
@@ -69,10 +68,6 @@ class ExchangeRun {
 
   // Nothing is sent any more, and nobody will be done.
   void give_up() { is_given_up_ = true; }
-  // Where messages are kept in mind: whether this member sends or receives at this moment.
-  bool is_busy(int replica) const;
-  // What it sends or receives is lost, and sent again `delay_s` from now.
-  void send_again(int replica, double delay_s);
   // The member of this replica is ready and starts; `chain` leads to that.
   void post(int replica, const SyncParts& chain = {});
   // Chains count from now on: all members are ready. In an exchange of one bucket that is when the
@@ -105,14 +100,6 @@ class ExchangeRun {
     SyncParts chain;                 // that led to it, and what the network adds
     std::uint32_t from = 0, to = 0;  // walks
     bool is_counted = false;         // it began when chains counted already
-    bool is_lost = false;            // its connection was reset
-  };
-  // A message under way, as it was sent.
-  struct Sent {
-    UnderWay* message;
-    SyncParts chain;
-    double at_s;
-    std::int64_t bytes;
   };
   // Walk s of member m has the number s · n + m, so that without slices walks are members.
   struct Walk {
@@ -142,8 +129,6 @@ class ExchangeRun {
   void advance(std::size_t index, const SyncParts& chain);
   void send(std::size_t from, std::size_t to, int number, std::int64_t bytes, const SyncParts& chain);
   Transmission transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const;
-  void repeat(const Sent& lost, std::size_t from, std::size_t to, bool is_counted);
-  bool is_of(const Sent& sent, std::size_t owner) const;
   UnderWay* new_message();
   void arrive(UnderWay* message);
   void cut_chain(SyncParts& chain) const;
@@ -165,7 +150,6 @@ class ExchangeRun {
   double start_s_ = 0;
   std::deque<UnderWay> messages_;  // under way, or free
   std::vector<UnderWay*> free_;
-  std::vector<Sent> sent_;  // under way, where they are kept in mind
   std::size_t posted_ = 0;
   std::int64_t transfers_ = 0;
 };
@@ -196,9 +180,6 @@ class GroupOperation {
   virtual void release(int replica) = 0;
   // Nothing is sent any more, and nobody will be done. It must outlive what is under way (given_up).
   virtual void give_up() = 0;
-  // As ExchangeRun's.
-  virtual bool is_busy(int replica) const = 0;
-  virtual void send_again(int replica, double delay_s) = 0;
   // Whether it is settled who takes part.
   virtual bool has_begun() const { return true; }
   // Those of the group that take part. Once it has begun.
@@ -236,8 +217,6 @@ class BucketedExchange : public GroupOperation {
   void give_up() override {
     for (const auto& run : runs_) run->give_up();
   }
-  bool is_busy(int replica) const override;
-  void send_again(int replica, double delay_s) override;
   MemberTimes times(int replica) const override;
   bool is_done(int replica) const override { return runs_.back()->is_done(replica); }
   bool is_finished() const override { return runs_.back()->is_finished(); }

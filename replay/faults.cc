@@ -65,10 +65,6 @@ double SlowReplicas::stretched_s(int worker, double begin_s, double seconds) con
   }
 }
 
-FaultWindows reset_moments(const ExchangeFault& fault, const Case& config, int replica) {
-  return {fault.times, config.seed, fault.number, name_of(replica)};
-}
-
 std::vector<FaultRow> faults_until(const Case& config, const Topology& topology, double until_s) {
   const std::int64_t until_ns = std::llround(until_s * 1e9);
   std::vector<FaultRow> rows;
@@ -84,12 +80,6 @@ std::vector<FaultRow> faults_until(const Case& config, const Topology& topology,
   for (const CrashFault& fault : config.crashes)
     for (const auto& [replica, windows] : absence_windows(fault, config))
       add(fault.number, kind_of(fault), name_of(replica), windows);
-  for (const ExchangeFault& fault : config.exchange_faults)
-    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      for (const FaultWindows::Window& moment : reset_moments(fault, config, replica).until(until_ns)) {
-        const double at_s = static_cast<double>(moment.begin_ns) / 1e9;
-        rows.push_back({fault.number, "exchange", name_of(replica), at_s, at_s});
-      }
   for (const LinkFault& fault : config.network.variation.faults)
     for (const StruckLinks& struck : struck_by(fault, topology))
       add(fault.number, fault.site.empty() ? "link" : "site", struck.subject,

@@ -35,9 +35,6 @@ std::string kind_of(const CrashFault& fault);  // in a scenario
 // When the replicas of a case are gone by one fault, ascending. Throws InputError of its file.
 std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& config);
 
-// When the connections of a replica are reset.
-FaultWindows reset_moments(const ExchangeFault& fault, const Case& config, int replica);
-
 // One time in which one fault struck one subject, up to the end of the replay.
 struct FaultRow {
   int fault = 0;  // number in the scenario's list

@@ -30,11 +30,9 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
 
 void check_crashes(const Case& config, const OperationPlan& plan) {
   if (!config.operations_may_fail()) return;
-  const bool may_be_gone = !config.crashes.empty();
-  const int number = may_be_gone ? config.crashes.front().number : config.exchange_faults.front().number;
-  const std::string path = element_path("faults", as_index(number)) + ".kind";
-  const std::string found =
-      fmt::format("found \"{}\"", may_be_gone ? kind_of(config.crashes.front()) : "exchange");
+  const CrashFault& first = config.crashes.front();
+  const std::string path = element_path("faults", as_index(first.number)) + ".kind";
+  const std::string found = fmt::format("found \"{}\"", kind_of(first));
   if (config.pipeline.has_stages())
     throw InputError(path, fmt::format("{} with {} pipeline stages", found, config.pipeline.stages),
                      "one stage", "what other stages of a replica do without one of them is not modelled");
@@ -72,16 +70,12 @@ Membership::Membership(const Case& config, const Trace& trace, const ExchangeCon
   for (const CrashFault& fault : config.crashes)
     for (const auto& [replica, windows] : absence_windows(fault, config))
       faults_[as_index(replica)].push_back({windows, fault.manner});
-  for (const ExchangeFault& fault : config.exchange_faults)
-    for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-      resets_.push_back({replica, reset_moments(fault, config, replica)});
 }
 
 void Membership::start() {
   origin_ns_ = context_.clock.now_ns();
   for (std::size_t replica = 0; replica < members_.size(); ++replica)
     if (!faults_[replica].empty()) follow_faults(static_cast<int>(replica), -1);
-  for (const Resets& resets : resets_) follow_resets(resets, 0);
 }
 
 // A crash before a leave.
@@ -130,19 +124,6 @@ void Membership::note_idle_event() {
 
 void Membership::note_vain_event() {
   if (++vain_events_ > kMostVainEvents) host_.fail();
-}
-
-void Membership::follow_resets(const Resets& resets, std::int64_t since_ns) {
-  const std::int64_t next_ns = resets.moments.next_change_ns(since_ns);
-  if (next_ns == FaultWindows::kNever) return;
-  context_.clock.after_ns(origin_ns_ + next_ns - context_.clock.now_ns(), [this, &resets, next_ns] {
-    if (resets.moments.is_on(next_ns)) reset(resets.replica);
-    follow_resets(resets, next_ns);
-  });
-}
-
-void Membership::reset(int replica) {
-  host_.reset(replica) ? note_idle_event() : note_vain_event();
 }
 
 // The last step that one who leaves now takes; behind the last of all nobody leaves.

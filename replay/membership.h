@@ -1,5 +1,5 @@
-// Who is there: replicas crash, leave and come back (faults of kind crash and leave), connections are reset
-// (exchange), and what follows is what the section `recovery` says (core/scenario/faults.h).
+// Who is there: replicas crash, leave and come back (faults of kind crash and leave), and what follows is
+// what the section `recovery` says (core/scenario/faults.h).
 //
 // A crash. The others know of it `detect` later; operations that lack the replica then go on as on_failure
 // says. With "wait" nobody is told: it does its step again when it is back, from its own state.
@@ -60,11 +60,10 @@ class Membership {
     virtual void take_next_step(int replica) = 0;
     virtual void let_go() = 0;
     // What it has under way is lost; the others know that it is gone, or that it takes no step behind this
-    // one; its connections are reset (whether anything broke).
+    // one.
     virtual void cut(int replica) = 0;
     virtual void lose(int replica) = 0;
     virtual void announce_leave(int replica, int last_step) = 0;
-    virtual bool reset(int replica) = 0;
     virtual std::map<int, std::shared_ptr<StepPlan>> open_plans() const = 0;  // by step
     virtual int lowest_step() const = 0;  // that anybody is at: rows of those below are written
     virtual double since_origin_s() const = 0;
@@ -112,17 +111,11 @@ class Membership {
     FaultWindows windows;
     Manner manner;
   };
-  struct Resets {
-    int replica;
-    FaultWindows moments;
-  };
 
   Member& at(int replica) { return members_[as_index(replica)]; }
   void follow_faults(int replica, std::int64_t since_ns);
   std::optional<Manner> struck(int replica, std::int64_t time_ns) const;
   void change(int replica, std::optional<Manner> struck);
-  void follow_resets(const Resets& resets, std::int64_t since_ns);
-  void reset(int replica);
   void note_idle_event();
   void note_vain_event();
   void crash(int replica);
@@ -152,9 +145,8 @@ class Membership {
   std::int64_t state_bytes_;
   std::vector<Member> members_;
   std::vector<std::vector<Fault>> faults_;  // by replica
-  std::vector<Resets> resets_;
   std::int64_t origin_ns_ = 0;
-  int idle_events_ = 0;  // crashes, returns and broken exchanges since a replica last ended a step
+  int idle_events_ = 0;  // crashes and returns since a replica last ended a step
   int vain_events_ = 0;  // the same, of those that change nothing
   int joining_ = 0;      // members
 };

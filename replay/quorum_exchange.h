@@ -24,10 +24,6 @@ class QuorumExchange : public GroupOperation {
 
   void release(int replica) override;
   void give_up() override;
-  bool is_busy(int replica) const override { return run_ && takes_part(replica) && run_->is_busy(replica); }
-  void send_again(int replica, double delay_s) override {
-    if (run_ && takes_part(replica)) run_->send_again(replica, delay_s);
-  }
   bool has_begun() const override { return begun_s_ >= 0; }
   const std::vector<int>& participants() const override { return participants_; }
   // Of a member that it passed by: done when it was ready, with nothing sent; or when it has the result.

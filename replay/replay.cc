@@ -61,7 +61,6 @@ class Replay : public Membership::Host, public Synchronizer::Host {
         outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
-    context_.keeps_messages = !config.exchange_faults.empty();
     if (config.operations_may_fail()) {
       outputs_.expect_absences();
       membership_.emplace(config, trace_, context_, outputs_, *this);
@@ -188,14 +187,6 @@ class Replay : public Membership::Host, public Synchronizer::Host {
     for (const auto& [step, plan] : open)
       if (step > last_step) plan->lose(replica);
     if (synchronizer_) synchronizer_->announce_leave(replica, last_step);
-  }
-  bool reset(int replica) override {
-    const double detect_s = case_.recovery.detect_s;
-    bool has_broken = synchronizer_ && synchronizer_->reset(replica, detect_s);
-    const auto open = open_plans_;
-    for (const auto& [step, plan] : open)
-      has_broken = plan->reset(replica, detect_s, membership_->waits()) || has_broken;
-    return has_broken;
   }
   void fail() const override {
     int at_work = 0;

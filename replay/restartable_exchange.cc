@@ -128,23 +128,6 @@ void RestartableExchange::lose(int replica) {
   if (is_finished() && !has_told_end_) tell(-1);
 }
 
-bool RestartableExchange::reset(int replica, double detect_s, bool sends_again) {
-  if (is_finished() || !is_busy(replica)) return false;
-  if (sends_again) {
-    send_again(replica, detect_s);
-    return true;
-  }
-  participants_ = participants();
-  cut_.insert(kBroken);
-  give_up();
-  context_.clock.after(detect_s, [this, lives = std::weak_ptr<bool>(lives_)] {
-    if (lives.expired() || cut_.erase(kBroken) == 0) return;
-    go_on(discards_);
-    if (is_finished() && !has_told_end_) tell(-1);
-  });
-  return true;
-}
-
 // Without those who are lost.
 void RestartableExchange::go_on(bool fails) {
   const bool has_result =

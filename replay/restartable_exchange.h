@@ -37,10 +37,6 @@ class RestartableExchange : public GroupOperation {
   bool admit(int replica, bool listens);
   // A listener that will contribute: what it released does not count.
   void promote(int replica);
-  // The connections of this replica are reset. Where it sends or receives now the operation breaks: it stands
-  // still until all know of it, `detect_s` later, and goes on as with a member that is lost, but with all;
-  // or, with `sends_again`, its messages alone are sent again then. Whether it broke.
-  bool reset(int replica, double detect_s, bool sends_again);
   // It was gone and is back: what it released is lost; where `has_row`, it releases that again at once.
   void redo(int replica, bool has_row);
 
@@ -50,8 +46,6 @@ class RestartableExchange : public GroupOperation {
 
   void release(int replica) override;
   void give_up() override;
-  bool is_busy(int replica) const override { return is_member(replica) && run_ && run_->is_busy(replica); }
-  void send_again(int replica, double delay_s) override { run_->send_again(replica, delay_s); }
   const std::vector<int>& participants() const override;
   MemberTimes times(int replica) const override;
   bool is_done(int replica) const override;
@@ -68,8 +62,6 @@ class RestartableExchange : public GroupOperation {
     double ready_s = -1, done_s = -1;
     std::int64_t wasted_bytes = 0;  // that it sent in exchanges that were given up
   };
-
-  static constexpr int kBroken = -1;
 
   bool all_released() const;
   void make_run();
@@ -88,12 +80,10 @@ class RestartableExchange : public GroupOperation {
   std::unique_ptr<GroupOperation>
       run_;  // null where one member is left, and once it has failed or is fetched
   bool is_discarded_ = false, is_fetched_ = false, has_told_end_ = false;
-  // Members that have crashed with what they released, or kBroken, which nobody knows yet.
-  std::set<int> cut_;
+  std::set<int> cut_;  // members that have crashed with what they released, which the others do not know yet
   std::optional<ResultServers> servers_;  // once it is fetched
   double settled_s_ = -1;                 // when it failed, or was fetched, or its only member was ready
   std::int64_t transfers_given_up_ = 0;
-  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for what is fetched
 };
 
 }  // namespace longhaul

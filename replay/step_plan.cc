@@ -230,13 +230,6 @@ void StepPlan::redo(int replica, int step) {
   for (RestartableExchange* run : restartable_) run->redo(replica, run->step() < step);
 }
 
-bool StepPlan::reset(int replica, double detect_s, bool sends_again) {
-  bool has_broken = false;
-  for (RestartableExchange* run : restartable_)
-    has_broken = run->reset(replica, detect_s, sends_again) || has_broken;
-  return has_broken;
-}
-
 bool StepPlan::is_over_for(int replica) const {
   const std::vector<GroupOperation*>& runs = runs_of_[as_index(replica)];
   return std::all_of(runs.begin(), runs.end(), [](const GroupOperation* run) { return run->is_finished(); });

@@ -67,9 +67,8 @@ class StepPlan {
   void lose(int replica);
   void admit(int replica, bool listens);
   void promote(int replica);
-  void release(int replica);                                   // all of a listener's contribution
-  void redo(int replica, int step);                            // it does this step anew
-  bool reset(int replica, double detect_s, bool sends_again);  // whether an operation broke
+  void release(int replica);            // all of a listener's contribution
+  void redo(int replica, int step);     // it does this step anew
   bool is_over_for(int replica) const;  // the operations that it is in are finished for all
   bool is_finished() const;
 

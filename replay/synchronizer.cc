@@ -323,21 +323,6 @@ bool Synchronizer::is_over_for(int replica) const {
   });
 }
 
-bool Synchronizer::reset(int replica, double detect_s) {
-  bool has_broken = false;
-  for (int rule = 0; rule < rule_count(); ++rule)
-    for (int other = 0; other < trace_.context.replicas; ++other) {
-      const bool is_met = other == replica || replica == kPlace;
-      if (!is_met || !is_under_way(at(rule, other))) continue;
-      has_broken = true;
-      interrupt(other, rule);
-      context_.clock.after(detect_s, [this, other, rule, message = at(rule, other).message] {
-        if (at(rule, other).message == message) repeat(other, rule);
-      });
-    }
-  return has_broken;
-}
-
 int Synchronizer::lowest_open_step(int otherwise) const {
   int step = otherwise;
   for (const Rule& rule : rules_)

@@ -72,9 +72,6 @@ class Synchronizer {
   void come_back(int replica);                      // it is back where all wait: sends again what was lost
   void announce_leave(int replica, int last_step);  // it takes no step behind this one
   bool is_over_for(int replica) const;              // what it sent has arrived
-  // Its connections are reset, which is noticed `detect_s` later: what was under way is sent again then.
-  // Whether there was anything.
-  bool reset(int replica, double detect_s);
 
   // The lowest step at which something was posted whose row is not known; `otherwise` if there is none.
   int lowest_open_step(int otherwise) const;

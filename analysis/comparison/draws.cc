@@ -84,8 +84,7 @@ void add_of_network(const Case& config, std::vector<std::string>& draws) {
 
 // Who is back after a crash downloads from one who is drawn.
 void add_of_faults(const Case& config, std::vector<std::string>& draws) {
-  if (any_random(config.slow) || !config.crashes.empty() || any_random(config.exchange_faults))
-    add_new("faults of replicas", draws);
+  if (any_random(config.slow) || !config.crashes.empty()) add_new("faults of replicas", draws);
 }
 
 }  // namespace

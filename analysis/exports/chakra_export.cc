@@ -139,7 +139,7 @@ class Exporter {
   void check_faults() const {
     const Json faults = member(read_json_or_null(folder_ + "/case.json"), "faults");
     for (const Json& fault : faults)
-      for (const char* kind : {"crash", "leave", "exchange"})
+      for (const char* kind : {"crash", "leave"})
         if (member(fault, "kind") == kind)
           throw RunError(
               fmt::format("{}: has faults of kind \"{}\": of exchanges that lack members or fail there is "

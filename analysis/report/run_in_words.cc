@@ -238,7 +238,6 @@ std::string struck_in_words(const Json& fault) {
   if (kind == "link") return fmt::format("links {}", text_of(fault, "link"));
   const std::string replicas = fault.contains("replicas") ? " " + text_of(fault, "replicas") : "";
   if (kind == "slow") return fmt::format("replicas{} {} times slower", replicas, text_of(fault, "factor"));
-  if (kind == "exchange") return fmt::format("connections of replicas{} reset", replicas);
   return fmt::format("replicas{} {}", replicas, kind);
 }
 
@@ -247,7 +246,6 @@ std::string times_in_words(const Json& fault) {
   const std::string last = fault.contains("for") ? " for " + text_of(fault, "for") : "";
   if (fault.contains("every")) return fmt::format(" every {}{} on average", text_of(fault, "every"), last);
   const std::string at = fault.contains("at") ? text_of(fault, "at") : "the beginning";
-  if (fault.value("kind", "") == "exchange") return " at " + at;
   return fmt::format(" from {}{}", at, last.empty() ? " on" : last);
 }
 

@@ -19,10 +19,7 @@ RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const Operat
 }
 
 bool may_lack_members(const Case& config, const OperationPlan& plan) {
-  const RecoverySpec::OnFailure policy = on_failure_of(config.recovery, plan);
-  if (policy == RecoverySpec::OnFailure::kWait) return false;
-  return !config.crashes.empty() ||
-         (policy == RecoverySpec::OnFailure::kDiscard && !config.exchange_faults.empty());
+  return !config.crashes.empty() && on_failure_of(config.recovery, plan) != RecoverySpec::OnFailure::kWait;
 }
 
 bool keeps_replicas_alike(const OperationPlan& plan) {

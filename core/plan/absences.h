@@ -16,7 +16,7 @@ namespace longhaul {
 // that trains for all) always waits.
 RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
-// Whether an operation of the case may lack a member, or fail, while the others go on.
+// Whether an operation of the case may lack a member while the others go on.
 bool may_lack_members(const Case& config, const OperationPlan& plan);
 
 // Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among

@@ -308,7 +308,6 @@ Case parse_case(const Json& written) {
   FaultsSpec faults = parse_faults(resolved, config.workers());
   config.slow = std::move(faults.slow);
   config.crashes = std::move(faults.crashes);
-  config.exchange_faults = std::move(faults.exchanges);
   config.recovery = parse_recovery(resolved);
   config.network.variation.faults = std::move(faults.links);
   check_link_faults(config.network);

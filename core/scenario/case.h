@@ -99,7 +99,6 @@ struct Case {
   NetworkSpec network;
   std::vector<SlowFault> slow;  // of `faults`; those of links are in network.variation
   std::vector<CrashFault> crashes;
-  std::vector<ExchangeFault> exchange_faults;
   RecoverySpec recovery;
   // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
   // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
@@ -112,8 +111,8 @@ struct Case {
   // What has a place in the network: every stage of every replica (core/scenario/pipeline.h). Without stages
   // the replicas.
   int workers() const { return replicas * pipeline.stages; }
-  // Operations may lack a member, or break.
-  bool operations_may_fail() const { return !crashes.empty() || !exchange_faults.empty(); }
+  // Operations may lack a member.
+  bool operations_may_fail() const { return !crashes.empty(); }
 };
 
 // Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,

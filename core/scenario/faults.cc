@@ -20,14 +20,6 @@ namespace {
 constexpr double kShortest_s = 1e-3;
 constexpr double kLongest_s = 1e9;  // thirty years: sums stay within 63 bits of nanoseconds
 
-std::vector<Node> moments() {
-  return {duration("at").at_least(0).means("when it begins; default the beginning of the training"),
-          duration("every")
-              .at_least(kShortest_s)
-              .means("instead of at: mean of the exponential times between the end of one and the begin of "
-                     "the next, for each replica, link or site by itself")};
-}
-
 Node kind_of_fault(const char* kind, std::vector<Node> own, const std::vector<Node>& times,
                    const char* meaning) {
   std::vector<Node> keys = {text("kind").required().means("what goes wrong")};
@@ -37,18 +29,19 @@ Node kind_of_fault(const char* kind, std::vector<Node> own, const std::vector<No
 }
 
 std::vector<Node> spans() {
-  std::vector<Node> times = moments();
-  times.push_back(
-      duration("for")
-          .at_least(kShortest_s)
-          .means("how long it lasts; default for ever. With every the mean of exponential times"));
-  times.push_back(
-      number("for_sigma")
-          .above(0)
-          .at_most(3)
-          .means("with every: these times are log-normal instead, with this standard deviation of the "
-                 "logarithm"));
-  return times;
+  return {duration("at").at_least(0).means("when it begins; default the beginning of the training"),
+          duration("every")
+              .at_least(kShortest_s)
+              .means("instead of at: mean of the exponential times between the end of one and the begin of "
+                     "the next, for each replica, link or site by itself"),
+          duration("for")
+              .at_least(kShortest_s)
+              .means("how long it lasts; default for ever. With every the mean of exponential times"),
+          number("for_sigma")
+              .above(0)
+              .at_most(3)
+              .means("with every: these times are log-normal instead, with this standard deviation of the "
+                     "logarithm")};
 }
 
 Node whose_absences() {
@@ -60,22 +53,18 @@ Node file_of_absences() {
       "scenario's folder; replicas that it does not name stay");
 }
 
-constexpr double kMoment_s = 1e-9;  // the clock's
-
 FaultTimes parse_times(const Json& json, const std::string& path) {
   FaultTimes times;
-  const bool is_moment = json.at("kind") == "exchange";
   if (json.contains("at") && json.contains("every"))
     throw InputError(path, "found both at and every", "one of them",
                      "at: once; every: again and again, with draws from the seed");
-  if (json.contains("every") && !json.contains("for") && !is_moment)
+  if (json.contains("every") && !json.contains("for"))
     throw InputError(path + ".for", "this key is missing", "a duration", "faults that come again must end");
   if (json.contains("for_sigma") && !json.contains("every"))
     throw InputError(path + ".for_sigma", "found without every", "every and for, or a fixed time");
   if (json.contains("at")) times.at_s = parse_duration(json["at"]);
   if (json.contains("every")) times.every_s = parse_duration(json["every"]);
   if (json.contains("for")) times.for_s = parse_duration(json["for"]);
-  if (is_moment) times.for_s = kMoment_s;
   times.for_sigma = json.value("for_sigma", 0.);
   return times;
 }
@@ -149,14 +138,6 @@ Node fault_options() {
                       "a replica tells the others and goes when its step and its exchanges are over; at 0 s "
                       "it is not there yet"),
                   kind_of_fault(
-                      "exchange",
-                      {text("replicas")
-                           .required()
-                           .means("a replica or a range of them, as \"0-3\", each by itself")},
-                      moments(),
-                      "the connections of a replica are reset: the operations break in which it sends or "
-                      "receives at that moment; all stay, and recovery.on_failure says what follows"),
-                  kind_of_fault(
                       "link",
                       {text("link").required().means("name of a link, or a glob of names, each by itself"),
                        number("rate").at_least(0).at_most(1).means(
@@ -187,9 +168,6 @@ FaultsSpec parse_faults(const Json& resolved, int workers) {
                            json.at("factor"), parse_times(json, path)});
     else if (json.at("kind") == "crash" || json.at("kind") == "leave")
       spec.crashes.push_back(parse_absence(json, number, workers, resolved.value("folder", ""), path));
-    else if (json.at("kind") == "exchange")
-      spec.exchanges.push_back({number, parse_replica_range(json.at("replicas"), workers, path + ".replicas"),
-                                parse_times(json, path)});
     else
       spec.links.push_back(parse_link_fault(json, number, path));
   }
@@ -222,9 +200,7 @@ Node recovery_options() {
                   .means(
                       "what a replica downloads, bytes a parameter; default 12, weights and two moments in "
                       "fp32, and 8 more where the method has an outer step")})
-      .means(
-          "what follows when a replica is gone, or an exchange breaks (faults of kind crash, leave, "
-          "exchange)");
+      .means("what follows when a replica is gone (faults of kind crash, leave)");
 }
 
 RecoverySpec parse_recovery(const Json& resolved) {

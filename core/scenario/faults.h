@@ -56,19 +56,10 @@ struct CrashFault {
   bool is_orderly() const { return manner != Manner::kCrash; }
 };
 
-// The connections of a replica are reset, and with them the operations that it sends or receives in; all
-// stay.
-struct ExchangeFault {
-  int number = 0;
-  std::pair<int, int> replicas{0, -1};  // first and last; each by itself
-  FaultTimes times;                     // moments: each for a nanosecond
-};
-
 struct FaultsSpec {
   std::vector<SlowFault> slow;
   std::vector<LinkFault> links;
   std::vector<CrashFault> crashes;
-  std::vector<ExchangeFault> exchanges;
 };
 
 // The section `recovery`: what the others do about a replica that is gone, and what it begins with when it is

@@ -134,18 +134,15 @@ class Draw:
         return fault
 
     def let_replicas_go(self, scenario):
-        """Faults after which replicas are gone or exchanges break, and what the others do about it."""
+        """Faults after which replicas are gone, and what the others do about it."""
         pick, last = self.random.choice, scenario["replicas"] - 1
         faults = scenario.setdefault("faults", [])
         for _ in range(pick([1, 1, 2, 3])):
-            fault = {"kind": pick(["crash", "leave", "exchange"]), "replicas": pick(["0", "1", f"0-{last}"])}
-            if fault["kind"] == "exchange":
-                fault.update(pick([{"at": "700ms"}, {"every": "2s"}, {"every": "500ms"}]))
-            else:
-                fault.update(pick([{"at": "500ms", "for": "1s"}, {"at": "0s", "for": "300ms"}, {"every": "5s", "for": "500ms"},
-                                   {"every": "10s", "for": "2s", "for_sigma": 1}]))
-                if fault["kind"] == "leave" and self.chance(0.5):
-                    fault["after"] = "step"
+            fault = {"kind": pick(["crash", "leave"]), "replicas": pick(["0", "1", f"0-{last}"])}
+            fault.update(pick([{"at": "500ms", "for": "1s"}, {"at": "0s", "for": "300ms"}, {"every": "5s", "for": "500ms"},
+                               {"every": "10s", "for": "2s", "for_sigma": 1}]))
+            if fault["kind"] == "leave" and self.chance(0.5):
+                fault["after"] = "step"
             faults.append(fault)
         scenario["recovery"] = {"on_failure": pick(["retry", "retry", "discard", "wait"]), "detect": pick(["0s", "200ms", "2s"]),
                                 "start": pick(["peer", "peer", "own"]), "partners": pick(["drawn", "redrawn"])}

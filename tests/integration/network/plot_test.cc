@@ -39,8 +39,7 @@ std::vector<Kind> kinds() {
                       {"to", "noloco"},
                       {"at_least", 1}};
   const Json crash = {{"kind", "crash"}, {"replicas", "1"}, {"at", "3s"}, {"for", "2s"}},
-             slow = {{"kind", "slow"}, {"replicas", "2"}, {"factor", 3}, {"at", "1s"}, {"for", "2s"}},
-             exchange = {{"kind", "exchange"}, {"replicas", "2"}, {"at", "6s"}};
+             slow = {{"kind", "slow"}, {"replicas", "2"}, {"factor", 3}, {"at", "1s"}, {"for", "2s"}};
   const Json drawn = {{"constant", nullptr}, {"lognormal", {{"mean", "1s"}, {"sigma", 0.3}}}};
   return {
       {"NetworkOnly", Json::object(), {"shares", "sync-time"}},
@@ -48,7 +47,7 @@ std::vector<Kind> kinds() {
        {{"pipeline", {{"stages", 2}, {"microbatches", 4}}},
         {"workload", {{"tokens", 64}, {"model", "llama-small"}}}},
        {"shares"}},
-      {"Faults", {{"faults", {crash, slow, exchange}}}, {"shares"}},
+      {"Faults", {{"faults", {crash, slow}}}, {"shares"}},
       {"Sweep", {{"sweep", {{"network.tcp.connections", {1, 4}}}}}, {"sweep-sync_time_s_mean-connections"}},
       {"Claims",
        {{"claims", {claim}}, {"sweep", {{"network.tcp.connections", {1, 2, 4}}, {"replicas", {4, 8}}}}},

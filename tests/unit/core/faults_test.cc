@@ -190,24 +190,5 @@ TEST(Faults, WhoLeavesGoesBehindAnExchangeOrItsStep) {
   EXPECT_THROW(resolved({{{"kind", "leave"}, {"replicas", "0"}, {"after", "dinner"}}}), InputError);
 }
 
-// Once, or again and again; never for a time.
-TEST(Faults, AnExchangeBreaksAtAMoment) {
-  const FaultsSpec spec =
-      parse_faults(resolved({{{"kind", "exchange"}, {"replicas", "1"}, {"at", "10s"}},
-                             {{"kind", "exchange"}, {"replicas", "0-3"}, {"every", "1min"}}}),
-                   4);
-  ASSERT_EQ(spec.exchanges.size(), 2u);
-  const FaultWindows once(spec.exchanges[0].times, 1, 0, "replica 1");
-  ASSERT_EQ(once.until(100 * kSecond).size(), 1u);
-  EXPECT_EQ(once.until(100 * kSecond)[0].begin_ns, 10 * kSecond);
-  EXPECT_EQ(once.until(100 * kSecond)[0].end_ns, 10 * kSecond + 1);
-  const FaultWindows often(spec.exchanges[1].times, 1, 1, "replica 1");
-  for (const FaultWindows::Window& moment : often.until(10000 * kSecond))
-    EXPECT_LE(moment.end_ns - moment.begin_ns, 20) << "nanoseconds";
-  EXPECT_EQ(error_of({{{"kind", "exchange"}, {"replicas", "4"}}}).path, "faults[0].replicas");
-  EXPECT_THROW(resolved({{{"kind", "exchange"}, {"replicas", "0"}, {"for", "1s"}}}), InputError);
-  EXPECT_THROW(resolved({{{"kind", "exchange"}}}), InputError);
-}
-
 }  // namespace
 }  // namespace longhaul

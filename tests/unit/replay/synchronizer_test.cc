@@ -343,19 +343,6 @@ TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
   EXPECT_EQ(result.report["transfers"], 2 + 3);
 }
 
-// Its connections are reset at 4.1 s, which is noticed a quarter of a second later.
-TEST(SynchronizerWithCrashes, WhatAResetCutsIsSentAgain) {
-  Case config = with_crashes({1, 1}, {});
-  for (const int replica : {0, 1}) {
-    config.exchange_faults = {{0, {replica, replica}, {4.1, 0}}};
-    const Replayed result = replayed({4, 9}, config);
-    EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
-    EXPECT_NEAR(merges_of(result).at(0).done_s, 4.35 + kMessage_s, 1e-9) << "all come to replica 0";
-    EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);
-    EXPECT_NEAR(simulated_s(result), 9, 1e-9);
-  }
-}
-
 // It says at 4.1 s that it leaves behind step 5. It goes at 5.0 s, with what came back; that step is in no
 // merge. Nobody waits for it at 8.0 s.
 TEST(SynchronizerWithCrashes, WhoLeavesIsNotWaitedFor) {
