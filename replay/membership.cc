@@ -112,7 +112,7 @@ void Membership::change(int replica, std::optional<Manner> struck) {
     member.is_leaving = false;
     crash(replica);
   } else if (struck) {
-    leave(replica, *struck);
+    leave(replica);
   } else if (!member.is_leaving) {  // else it comes back once it has gone
     come_back(replica);
   }
@@ -127,17 +127,17 @@ void Membership::note_vain_event() {
 }
 
 // The last step that one who leaves now takes; behind the last of all nobody leaves.
-int Membership::last_step(int replica, Manner manner) const {
+int Membership::last_step(int replica) const {
   const int steps = trace_.context.steps;
   const std::vector<OperationRule>& rules = trace_.plan.rules;
   int step = host_.step_of(replica);
-  if (manner == Manner::kLeaveAfterStep || rules.empty()) return step;
+  if (rules.empty()) return step;
   const auto is_posted = [&](const OperationRule& rule) { return is_posted_at(rule, steps, step); };
   while (step < steps && std::none_of(rules.begin(), rules.end(), is_posted)) ++step;
   return step;
 }
 
-void Membership::leave(int replica, Manner manner) {
+void Membership::leave(int replica) {
   Member& member = at(replica);
   if (host_.has_ended(replica) || member.is_leaving) return;
   if (member.is_joining) return crash(replica);  // it had not begun
@@ -148,7 +148,7 @@ void Membership::leave(int replica, Manner manner) {
     return detect(replica);
   }
   member.is_leaving = true;
-  member.last_step = last_step(replica, manner);
+  member.last_step = last_step(replica);
   if (waits()) return;
   host_.announce_leave(replica, member.last_step);
 }

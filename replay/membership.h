@@ -119,8 +119,8 @@ class Membership {
   void note_idle_event();
   void note_vain_event();
   void crash(int replica);
-  void leave(int replica, Manner manner);
-  int last_step(int replica, Manner manner) const;
+  void leave(int replica);
+  int last_step(int replica) const;
   void be_gone(int replica, int left_step, int ended_step);
   void detect(int replica);
   void come_back(int replica);

@@ -88,9 +88,7 @@ CrashFault parse_absence(const Json& json, int number, int workers, const std::s
                          const std::string& path) {
   CrashFault fault;
   fault.number = number;
-  if (json["kind"] == "leave")
-    fault.manner = json.at("after") == "step" ? CrashFault::Manner::kLeaveAfterStep
-                                              : CrashFault::Manner::kLeaveAfterExchange;
+  if (json["kind"] == "leave") fault.manner = CrashFault::Manner::kLeave;
   if (!json.contains("file")) {
     if (!json.contains("replicas"))
       throw InputError(path + ".replicas", "this key is missing",
@@ -128,15 +126,9 @@ Node fault_options() {
                                 "a replica is gone, and what it computed since its last step is lost; the "
                                 "section recovery says what follows"),
                   kind_of_fault(
-                      "leave",
-                      {whose_absences(), file_of_absences(),
-                       choice("after", {"exchange", "step"})
-                           .by_default("exchange")
-                           .means("it goes behind the next step that ends with an exchange, so that "
-                                  "nothing that it computed is lost, or behind the step that it is at")},
-                      spans(),
-                      "a replica tells the others and goes when its step and its exchanges are over; at 0 s "
-                      "it is not there yet"),
+                      "leave", {whose_absences(), file_of_absences()}, spans(),
+                      "a replica tells the others and goes behind its next step that ends with an exchange, "
+                      "when that is over; at 0 s it is not there yet"),
                   kind_of_fault(
                       "link",
                       {text("link").required().means("name of a link, or a glob of names, each by itself"),

@@ -43,10 +43,10 @@ struct LinkFault {
   FaultTimes times;
 };
 
-// A replica is gone. A crash: what it computed since its last step is lost, and its exchanges lack it. Who
-// leaves goes behind its step, or behind the next step that ends with an exchange, and all know.
+// A replica is gone. A crash: what it computed since its last step is lost, and its exchanges lack it. A
+// replica that leaves goes behind the next step that ends with an exchange, and all know.
 struct CrashFault {
-  enum class Manner { kCrash, kLeaveAfterStep, kLeaveAfterExchange };
+  enum class Manner { kCrash, kLeave };
   int number = 0;
   std::pair<int, int> replicas{0, -1};  // first and last; each by itself
   FaultTimes times;

@@ -141,8 +141,6 @@ class Draw:
             fault = {"kind": pick(["crash", "leave"]), "replicas": pick(["0", "1", f"0-{last}"])}
             fault.update(pick([{"at": "500ms", "for": "1s"}, {"at": "0s", "for": "300ms"}, {"every": "5s", "for": "500ms"},
                                {"every": "10s", "for": "2s", "for_sigma": 1}]))
-            if fault["kind"] == "leave" and self.chance(0.5):
-                fault["after"] = "step"
             faults.append(fault)
         scenario["recovery"] = {"on_failure": pick(["retry", "retry", "discard", "wait"]), "detect": pick(["0s", "200ms", "2s"]),
                                 "start": pick(["peer", "peer", "own"]), "partners": pick(["drawn", "redrawn"])}

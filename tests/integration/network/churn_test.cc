@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 #ifdef LONGHAUL_LONG_STORM
 constexpr int kReplicas = 64, kSteps = 1200;
 constexpr const char *kBetweenCrashes = "80s", *kGone = "500ms";
-constexpr const char* kBetweenAnyOfThree = "240s";
+constexpr const char* kBetweenEither = "160s";
 #else
 constexpr int kReplicas = 16, kSteps = 60;
 constexpr const char *kBetweenCrashes = "12s", *kGone = "2s";
-constexpr const char* kBetweenAnyOfThree = "36s";
+constexpr const char* kBetweenEither = "24s";
 #endif
 
 std::string read(const fs::path& file) {
@@ -72,9 +72,7 @@ std::string scenario(const std::string& on_failure, const std::string& joining) 
     Json& faults = json["faults"];
     faults.push_back(faults[0]);
     faults[1]["kind"] = "leave";
-    faults.push_back(faults[1]);
-    faults[2]["after"] = "step";
-    for (Json& fault : faults) fault["every"] = kBetweenAnyOfThree;
+    for (Json& fault : faults) fault["every"] = kBetweenEither;
   } else {
     json["recovery"]["partners"] = joining;
   }

@@ -173,21 +173,18 @@ TEST(Faults, AbsencesHaveReplicasOrAFile) {
   }
 }
 
-TEST(Faults, WhoLeavesGoesBehindAnExchangeOrItsStep) {
+TEST(Faults, WhoLeavesDoesSoInOrder) {
   const FaultsSpec spec =
       parse_faults(resolved({{{"kind", "leave"}, {"replicas", "1-2"}, {"at", "0s"}, {"for", "1h"}},
-                             {{"kind", "leave"}, {"replicas", "3"}, {"at", "10s"}, {"after", "step"}},
                              {{"kind", "leave"}, {"file", "spot.csv"}}}),
                    4);
-  ASSERT_EQ(spec.crashes.size(), 3u);
-  EXPECT_EQ(spec.crashes[0].manner, CrashFault::Manner::kLeaveAfterExchange);
+  ASSERT_EQ(spec.crashes.size(), 2u);
+  EXPECT_TRUE(spec.crashes[0].is_orderly());
   EXPECT_EQ(spec.crashes[0].replicas, std::make_pair(1, 2));
   EXPECT_EQ(spec.crashes[0].times.for_s, 3600);
-  EXPECT_EQ(spec.crashes[1].manner, CrashFault::Manner::kLeaveAfterStep);
-  EXPECT_TRUE(spec.crashes[2].is_orderly());
+  EXPECT_TRUE(spec.crashes[1].is_orderly());
   EXPECT_EQ(error_of({{{"kind", "leave"}}}).path, "faults[0].replicas");
   EXPECT_EQ(error_of({{{"kind", "leave"}, {"replicas", "0"}, {"every", "1s"}}}).path, "faults[0].for");
-  EXPECT_THROW(resolved({{{"kind", "leave"}, {"replicas", "0"}, {"after", "dinner"}}}), InputError);
 }
 
 }  // namespace

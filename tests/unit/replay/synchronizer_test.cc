@@ -343,29 +343,19 @@ TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
   EXPECT_EQ(result.report["transfers"], 2 + 3);
 }
 
-// It says at 4.1 s that it leaves behind step 5. It goes at 5.0 s, with what came back; that step is in no
-// merge. Nobody waits for it at 8.0 s.
+// It says at 4.1 s that it leaves behind step 8, whose contribution arrives a message later. It goes then,
+// and no replica waits for it at 12.0 s.
 TEST(SynchronizerWithCrashes, WhoLeavesIsNotWaitedFor) {
   CrashFault leaves = crash_of(1, 4.1, kForEver_s);
-  leaves.manner = CrashFault::Manner::kLeaveAfterStep;
-  const Replayed result = replayed({4, 9}, with_crashes({1, 1}, {leaves}, 1e6));
+  leaves.manner = CrashFault::Manner::kLeave;
+  const Replayed result = replayed({4, 13}, with_crashes({1, 1}, {leaves}, 1e6));
   const std::vector<Line> merges = merges_of(result);
-  ASSERT_EQ(merges.size(), 2u);
+  ASSERT_EQ(merges.size(), 3u);
   EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
-  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 8, 9}}));
-  EXPECT_NEAR(merges[1].done_s, 8, 1e-9);
-  expect_steps(result, 1, "4", "1");
-  EXPECT_EQ(rows_of(result, "replicas.csv")[1][3], "5") << "its clock";
-}
-
-// Replica 0 posts at 2.0 s, and replica 1, of 1.5 s a step, would at 3.0 s. It says at 1.4 s that step 1 is
-// its last: the merge does not wait.
-TEST(SynchronizerWithCrashes, FromWhenOneSaysThatItLeavesItIsNotWaitedFor) {
-  CrashFault leaves = crash_of(1, 1.4, kForEver_s);
-  leaves.manner = CrashFault::Manner::kLeaveAfterStep;
-  const Replayed result = replayed({2, 3}, with_crashes({1, 1.5}, {leaves}, 1e6));
-  EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 2, 3}}));
-  EXPECT_NEAR(merges_of(result).at(0).done_s, 2, 1e-9);
+  EXPECT_EQ(merges[2].contributions, (Contributions{{0, 12, 13}}));
+  EXPECT_NEAR(merges[2].done_s, 12, 1e-9);
+  expect_steps(result, 1, "8", "0");
+  EXPECT_NEAR(std::stod(rows_of(result, "replicas.csv")[1][3]), 8 + kMessage_s, 1e-9) << "its clock";
 }
 
 }  // namespace
