@@ -334,7 +334,6 @@ bool Membership::went_in(int replica, int step) const {
 Attendance Membership::attendance(int step) const {
   Attendance attendance;
   attendance.discards = on_failure_ == RecoverySpec::OnFailure::kDiscard;
-  attendance.redraws_partners = case_.recovery.redraws_partners;
   for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica) {
     const Member& member = members_[as_index(replica)];
     Attendance::Role role = Attendance::Role::kAbsent;

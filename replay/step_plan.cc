@@ -130,34 +130,13 @@ bool is_there(const Attendance& attendance, int replica) {
   return attendance.roles[as_index(replica)] == Attendance::Role::kMember;
 }
 
-// The drawn groups without those who are absent. Groups that lack a member stay as they are; or their members
-// form new ones in the order of the draw, with those that were drawn to sit out.
-std::vector<std::vector<int>> attended(const std::vector<std::vector<int>>& drawn,
-                                       const Attendance& attendance) {
-  const auto lacks_a_partner = [&](const std::vector<int>& group) {
-    return group.size() > 1 && std::any_of(group.begin(), group.end(),
-                                           [&](int replica) { return !is_there(attendance, replica); });
-  };
-  const bool redraws =
-      attendance.redraws_partners && std::any_of(drawn.begin(), drawn.end(), lacks_a_partner);
-  std::vector<std::vector<int>> groups;
-  std::vector<int> left;
-  std::size_t size = 2;
-  for (const std::vector<int>& group : drawn) {
-    std::vector<int> there;
-    for (const int replica : group)
-      if (is_there(attendance, replica)) there.push_back(replica);
-    if (redraws && (there.size() < group.size() || group.size() == 1)) {
-      left.insert(left.end(), there.begin(), there.end());
-      size = std::max(size, group.size());
-    } else {
-      groups.push_back(std::move(there));
-    }
-  }
-  for (std::size_t at = 0; at < left.size(); at += size)
-    groups.emplace_back(left.begin() + static_cast<std::ptrdiff_t>(at),
-                        left.begin() + static_cast<std::ptrdiff_t>(std::min(left.size(), at + size)));
-  return groups;
+// The drawn groups without those who are absent.
+std::vector<std::vector<int>> attended(std::vector<std::vector<int>> drawn, const Attendance& attendance) {
+  for (std::vector<int>& group : drawn)
+    group.erase(std::remove_if(group.begin(), group.end(),
+                               [&](int replica) { return !is_there(attendance, replica); }),
+                group.end());
+  return drawn;
 }
 
 }  // namespace

@@ -43,9 +43,8 @@ struct Attendance {
     kMember,
     kListener,  // of operations among everyone: it gets their results and contributes nothing
   };
-  std::vector<Role> roles;        // by replica
-  bool discards = false;          // operations that lack a member fail
-  bool redraws_partners = false;  // of drawn groups
+  std::vector<Role> roles;  // by replica
+  bool discards = false;    // operations that lack a member fail
 };
 
 // Made when the first worker gets to the step. Operations are among workers: of each replica of a group the

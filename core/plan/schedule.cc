@@ -95,18 +95,11 @@ void drop_small_groups(std::vector<std::vector<int>>& groups, std::size_t least)
                groups.end());
 }
 
-// The groups of one replica that were drawn: those of replicas that are there, and met no other all the same
-// (RecoverySpec::redraws_partners).
-std::vector<std::vector<int>> sitting_out(const Operation& drawn, const std::vector<std::vector<int>>& met,
-                                          const Schedule& schedule) {
+// The groups of one replica that were drawn, where that replica is there.
+std::vector<std::vector<int>> sitting_out(const Operation& drawn, const Schedule& schedule) {
   std::vector<std::vector<int>> alone;
-  for (const std::vector<int>& group : drawn.groups) {
-    if (group.size() != 1 || !schedule.absences.computes(group[0], drawn.post_step)) continue;
-    const bool has_met = std::any_of(met.begin(), met.end(), [&](const std::vector<int>& items) {
-      return std::find(items.begin(), items.end(), group[0]) != items.end();
-    });
-    if (!has_met) alone.push_back(group);
-  }
+  for (const std::vector<int>& group : drawn.groups)
+    if (group.size() == 1 && schedule.absences.computes(group[0], drawn.post_step)) alone.push_back(group);
   return alone;
 }
 
@@ -176,7 +169,7 @@ std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& p
                        "the schedule of a replay of this case to its end");
     std::vector<std::vector<int>> met;
     if (found != schedule.groups.end()) met = found->second;
-    const std::vector<std::vector<int>> alone = sitting_out(operation, met, schedule);
+    const std::vector<std::vector<int>> alone = sitting_out(operation, schedule);
     drop_small_groups(met, operation.rule->is_of_everyone() ? 1 : 2);
     met.insert(met.end(), alone.begin(), alone.end());
     operation.groups = std::move(met);

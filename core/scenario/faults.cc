@@ -182,10 +182,6 @@ Node recovery_options() {
                   .by_default("peer")
                   .means("what a replica begins with that is back: the state of one who is there, drawn from "
                          "the seed, which it downloads, or its own as it left it"),
-              choice("partners", {"drawn", "redrawn"})
-                  .by_default("drawn")
-                  .means("of groups that are drawn: who lacks a partner goes on alone, or meets others who "
-                         "lack one or sit out"),
               number("state_bytes")
                   .above(0)
                   .at_most(1000)
@@ -204,7 +200,6 @@ RecoverySpec parse_recovery(const Json& resolved) {
                                           : RecoverySpec::OnFailure::kRetry;
   if (json.contains("detect")) spec.detect_s = parse_duration(json["detect"]);
   spec.downloads_state = json.value("start", "peer") == "peer";
-  spec.redraws_partners = json.value("partners", "drawn") == "redrawn";
   if (json.contains("state_bytes")) spec.state_bytes = json["state_bytes"].get<double>();
   return spec;
 }

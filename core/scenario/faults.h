@@ -72,7 +72,6 @@ struct RecoverySpec {
   OnFailure on_failure = OnFailure::kRetry;
   double detect_s = 10;                    // until the others know that it is gone
   bool downloads_state = true;             // of one who is there, drawn; else it has its own
-  bool redraws_partners = false;           // of drawn groups: those whose group lacks a member form new ones
   std::optional<double> state_bytes = {};  // a parameter; none: as the method's state needs (state_bytes_of)
 };
 

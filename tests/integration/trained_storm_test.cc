@@ -59,10 +59,9 @@ Json storm(const Json& recovery, const std::vector<Json>& methods = followed_met
 class TrainedStorm : public testing::TestWithParam<std::string> {
  protected:
   std::string scenario() {
-    const std::map<std::string, Json> recoveries = {
-        {"retry", {{"on_failure", "retry"}, {"partners", "redrawn"}}},
-        {"discard", {{"on_failure", "discard"}}},
-        {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
+    const std::map<std::string, Json> recoveries = {{"retry", {{"on_failure", "retry"}}},
+                                                    {"discard", {{"on_failure", "discard"}}},
+                                                    {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
     write_text(folder_ + "/storm.json", storm(recoveries.at(GetParam())).dump());
     return folder_ + "/storm.json";
   }

@@ -143,7 +143,7 @@ class Draw:
                                {"every": "10s", "for": "2s", "for_sigma": 1}]))
             faults.append(fault)
         scenario["recovery"] = {"on_failure": pick(["retry", "retry", "discard", "wait"]), "detect": pick(["0s", "200ms", "2s"]),
-                                "start": pick(["peer", "peer", "own"]), "partners": pick(["drawn", "redrawn"])}
+                                "start": pick(["peer", "peer", "own"])}
 
     def pipeline(self, trains):
         pick = self.random.choice

@@ -35,7 +35,7 @@ std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// `joining`: partners "drawn" or "redrawn"; or "own", who is back begins with its own state; or "mixed".
+// `joining`: "peer" or "own", whose state a replica begins with that is back; or "mixed".
 std::string scenario(const std::string& on_failure, const std::string& joining) {
   Json json = Json::parse(R"({
     "name": "storm", "seed": 5, "replicas": 64,
@@ -73,8 +73,6 @@ std::string scenario(const std::string& on_failure, const std::string& joining) 
     faults.push_back(faults[0]);
     faults[1]["kind"] = "leave";
     for (Json& fault : faults) fault["every"] = kBetweenEither;
-  } else {
-    json["recovery"]["partners"] = joining;
   }
   return json.dump();
 }
@@ -130,7 +128,7 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
 }
 
 TEST_P(Storm, EndsForEveryMethod) {
-  const bool is_repeated = GetParam().second == "redrawn" || GetParam().second == "mixed";
+  const bool is_repeated = GetParam().second == "mixed";
   const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
   const Json summary = Json::parse(read(once / "summary.json"));
   for (const Json& record : summary.at("cases")) {
@@ -208,10 +206,10 @@ TEST_P(Storm, EndsForEveryMethod) {
 
 using Policy = std::pair<std::string, std::string>;
 INSTANTIATE_TEST_SUITE_P(Policies, Storm,
-                         testing::Values(Policy("retry", "drawn"), Policy("retry", "redrawn"),
-                                         Policy("discard", "drawn"), Policy("retry", "own"),
-                                         Policy("wait", "drawn"), Policy("retry", "mixed"),
-                                         Policy("discard", "mixed"), Policy("wait", "mixed")),
+                         testing::Values(Policy("retry", "peer"), Policy("discard", "peer"),
+                                         Policy("retry", "own"), Policy("wait", "peer"),
+                                         Policy("retry", "mixed"), Policy("discard", "mixed"),
+                                         Policy("wait", "mixed")),
                          [](const auto& item) { return item.param.first + "_" + item.param.second; });
 
 }  // namespace

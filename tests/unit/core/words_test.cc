@@ -18,7 +18,7 @@ class WordsOf : public testing::Test {};
 
 using Enumerations =
     testing::Types<PipelineSchedule, MicrobatchRouting, PipelineCut, PartialPaths, Grouping, OperationKind,
-                   InnerOptimizer, MuonScale, NodeParallelism, Precision, RankOrderSpec::Kind>;
+                   InnerOptimizer, MuonScale, Precision, RankOrderSpec::Kind>;
 TYPED_TEST_SUITE(WordsOf, Enumerations);
 
 TYPED_TEST(WordsOf, ComeBackAsTheirValues) {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <sstream>
 
 #include "core/base/csv.h"
 #include "core/base/errors.h"
@@ -141,47 +140,6 @@ TEST(Membership, NobodyIsThere) {
 }
 
 // Replica 0 is gone from 2.5 to 4.5 s, replica 2 from 6.25 s on: a file says that, or two faults.
-// By step, of the schedule, those of two and more.
-std::map<int, std::vector<std::vector<int>>> met_at_steps(const Replayed& replayed) {
-  std::map<int, std::vector<std::vector<int>>> met;
-  std::istringstream in(replayed.files.at("schedule.jsonl"));
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    const Json json = Json::parse(line);
-    if (json.at("group").size() > 1) met[json.at("step")].push_back(json.at("group"));
-  }
-  return met;
-}
-
-// Pairs of five: one sits out, and sends nothing. Once replica 0 is gone the one that it leaves without a
-// partner meets the one that sits out, where partners are redrawn; else it goes on alone.
-TEST(Membership, WhoSitsOutMeetsWhoLostItsPartner) {
-  constexpr int kReplicas = 5, kSteps = 12;
-  Case config = with_crash(kReplicas, kSteps, OnFailure::kRetry, 2.5, 1e6);
-  const Trace trace = trace_of_rule(weights_in_pairs(), kReplicas, kSteps);
-  const auto drawn = met_at_steps(run_with(analytic_replay, config, trace));
-  config.recovery.redraws_partners = true;
-  const auto redrawn = met_at_steps(run_with(analytic_replay, config, trace));
-  int lost = 0;
-  for (int step = 1; step <= kSteps; ++step) {
-    const auto groups = random_groups(trace.context.seed, kReplicas, 2, step);
-    const int alone = groups[2][0];
-    if (step < 3 || alone == 0) {
-      EXPECT_EQ(redrawn.at(step).size(), 2u) << step;
-      EXPECT_EQ(redrawn.at(step), drawn.at(step)) << step;
-    } else if (step > 3) {
-      ++lost;
-      const std::vector<int>& broken = groups[0][0] == 0 || groups[0][1] == 0 ? groups[0] : groups[1];
-      const std::vector<int> pair = {broken[0] + broken[1], alone};  // one of them is 0
-      EXPECT_EQ(drawn.at(step).size(), 1u) << step;
-      ASSERT_EQ(redrawn.at(step).size(), 2u) << step;
-      EXPECT_TRUE(redrawn.at(step)[0] == pair || redrawn.at(step)[1] == pair) << step;
-    }
-  }
-  EXPECT_GT(lost, 0);
-}
-
 TEST(Membership, AFileOfAbsences) {
   const TemporaryFolder folder;
   Case config = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
