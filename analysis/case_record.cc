@@ -324,13 +324,13 @@ void add_lost_work(const Case& config, const std::string& case_folder, Json& rec
   record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
   add_useful_steps(config, useful_steps, latest_s, record);
   if (latest_s > 0) record["step_time_s"] = latest_s / config.steps();
-  if (config.operations_may_fail())
+  if (config.has_absences())
     record["participation"] = latest_s > 0 ? Json(1 - gone_s / (config.replicas * latest_s)) : Json();
 }
 
 // Of a case whose replicas may be gone: who was, and what coming back took.
 void add_absences(const Case& config, const std::string& case_folder, Json& record) {
-  if (!config.operations_may_fail()) return;
+  if (!config.has_absences()) return;
   std::vector<double> recovery_s;
   double bytes = 0;
   int crashes = 0;

@@ -92,7 +92,7 @@ AbsenceTrace parse_absences(const std::string& text, const std::string& name, in
   return absences;
 }
 
-AbsenceTrace read_absence_trace(const CrashFault& fault, int replicas) {
+AbsenceTrace read_absence_trace(const Fault& fault, int replicas) {
   const std::optional<std::string> text = read_file(fault.file);
   if (!text)
     throw InputError(element_path("faults", as_index(fault.number)) + ".file",

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/scenario/faults.h"
+#include "core/scenario/fault.h"
 
 namespace longhaul {
 
@@ -19,6 +19,6 @@ using AbsenceTrace = std::map<int, std::vector<FaultWindows::Window>>;  // by re
 AbsenceTrace parse_absences(const std::string& text, const std::string& name, int replicas);
 
 // Reads the file of `fault`. Throws InputError, of its path in the scenario if it cannot be read.
-AbsenceTrace read_absence_trace(const CrashFault& fault, int replicas);
+AbsenceTrace read_absence_trace(const Fault& fault, int replicas);
 
 }  // namespace longhaul

@@ -16,33 +16,26 @@ std::string name_of(int worker) {
   return fmt::format("replica {}", worker);
 }
 
-FaultWindows windows_of(const SlowFault& fault, std::uint64_t seed, int worker) {
-  return {fault.times, seed, fault.number, name_of(worker)};
-}
-
 }  // namespace
 
-std::string kind_of(const CrashFault& fault) {
-  return fault.is_orderly() ? "leave" : "crash";
-}
-
-std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& config) {
+std::map<int, FaultWindows> windows_by_worker(const Fault& fault, const Case& config) {
   std::map<int, FaultWindows> windows;
-  if (!fault.file.empty()) {
+  if (!fault.file.empty())
     for (auto& [replica, absences] : read_absence_trace(fault, config.replicas))
       windows.emplace(replica, FaultWindows(absences));
-    return windows;
-  }
-  for (int replica = fault.replicas.first; replica <= fault.replicas.second; ++replica)
-    windows.emplace(replica, FaultWindows(fault.times, config.seed, fault.number, name_of(replica)));
+  for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
+    windows.emplace(worker, FaultWindows(fault.times, config.seed, fault.number, name_of(worker)));
   return windows;
 }
 
-SlowReplicas::SlowReplicas(const std::vector<SlowFault>& faults, std::uint64_t seed, int workers) {
-  if (!faults.empty()) faults_.resize(as_index(workers));
-  for (const SlowFault& fault : faults)
+SlowReplicas::SlowReplicas(const std::vector<Fault>& faults, std::uint64_t seed, int workers) {
+  for (const Fault& fault : faults) {
+    if (fault.compute == 1) continue;
+    faults_.resize(as_index(workers));
     for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
-      faults_[as_index(worker)].push_back({windows_of(fault, seed, worker), fault.factor});
+      faults_[as_index(worker)].push_back(
+          {FaultWindows(fault.times, seed, fault.number, name_of(worker)), fault.compute});
+  }
 }
 
 double SlowReplicas::stretched_s(int worker, double begin_s, double seconds) const {
@@ -51,7 +44,7 @@ double SlowReplicas::stretched_s(int worker, double begin_s, double seconds) con
   for (std::int64_t now_ns = std::llround(begin_s * 1e9);;) {
     double factor = 1;
     std::int64_t next_ns = FaultWindows::kNever;
-    for (const Fault& fault : faults_[as_index(worker)]) {
+    for (const Slow& fault : faults_[as_index(worker)]) {
       if (fault.windows.is_on(now_ns)) factor *= fault.factor;
       next_ns = std::min(next_ns, fault.windows.next_change_ns(now_ns));
     }
@@ -68,24 +61,18 @@ double SlowReplicas::stretched_s(int worker, double begin_s, double seconds) con
 std::vector<FaultRow> faults_until(const Case& config, const Topology& topology, double until_s) {
   const std::int64_t until_ns = std::llround(until_s * 1e9);
   std::vector<FaultRow> rows;
-  const auto add = [&](int number, const std::string& kind, const std::string& subject,
-                       const FaultWindows& windows) {
+  const auto add = [&](const Fault& fault, const std::string& subject, const FaultWindows& windows) {
     for (const FaultWindows::Window& one_time : windows.until(until_ns))
-      rows.push_back({number, kind, subject, static_cast<double>(one_time.begin_ns) / 1e9,
+      rows.push_back({fault.number, fault.kind, subject, static_cast<double>(one_time.begin_ns) / 1e9,
                       static_cast<double>(std::min(one_time.end_ns, until_ns)) / 1e9});
   };
-  for (const SlowFault& fault : config.slow)
-    for (int worker = fault.replicas.first; worker <= fault.replicas.second; ++worker)
-      add(fault.number, "slow", name_of(worker), windows_of(fault, config.seed, worker));
-  for (const CrashFault& fault : config.crashes)
-    for (const auto& [replica, windows] : absence_windows(fault, config))
-      add(fault.number, kind_of(fault), name_of(replica), windows);
-  for (const LinkFault& fault : config.network.variation.faults)
+  for (const Fault& fault : config.faults) {
+    for (const auto& [worker, windows] : windows_by_worker(fault, config))
+      add(fault, name_of(worker), windows);
+    if (!fault.is_of_links()) continue;
     for (const StruckLinks& struck : struck_by(fault, topology))
-      add(fault.number, fault.site.empty() ? "link" : "site", struck.subject,
-          {fault.times, config.seed, fault.number, struck.subject});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const FaultRow& a, const FaultRow& b) { return a.fault < b.fault; });
+      add(fault, struck.subject, {fault.times, config.seed, fault.number, struck.subject});
+  }
   return rows;
 }
 

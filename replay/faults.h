@@ -1,4 +1,4 @@
-// Faults of a scenario (core/scenario/faults.h) on the clock of a replay: how long the compute of a replica
+// Faults of a scenario (core/scenario/fault.h) on the clock of a replay: how long the compute of a replica
 // takes that is slow for a while, and the table of what struck whom. Those of links are the network's
 // (net/variation/variation.h).
 #pragma once
@@ -15,25 +15,23 @@ namespace longhaul {
 
 class SlowReplicas {
  public:
-  SlowReplicas(const std::vector<SlowFault>& faults, std::uint64_t seed, int workers);
+  SlowReplicas(const std::vector<Fault>& faults, std::uint64_t seed, int workers);
 
   // How long compute takes that would take `seconds` and begins `begin_s` after training did: where several
   // faults are on, their factors multiply.
   double stretched_s(int worker, double begin_s, double seconds) const;
 
  private:
-  struct Fault {
+  struct Slow {
     FaultWindows windows;
     double factor = 1;
   };
 
-  std::vector<std::vector<Fault>> faults_;  // by worker; empty: none of all
+  std::vector<std::vector<Slow>> faults_;  // by worker; empty: none of all
 };
 
-std::string kind_of(const CrashFault& fault);  // in a scenario
-
-// When the replicas of a case are gone by one fault, ascending. Throws InputError of its file.
-std::map<int, FaultWindows> absence_windows(const CrashFault& fault, const Case& config);
+// When a fault strikes which workers, ascending; nothing for one of links. Throws InputError of its file.
+std::map<int, FaultWindows> windows_by_worker(const Fault& fault, const Case& config);
 
 // One time in which one fault struck one subject, up to the end of the replay.
 struct FaultRow {

@@ -29,10 +29,11 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
 }
 
 void check_crashes(const Case& config, const OperationPlan& plan) {
-  if (!config.operations_may_fail()) return;
-  const CrashFault& first = config.crashes.front();
-  const std::string path = element_path("faults", as_index(first.number)) + ".kind";
-  const std::string found = fmt::format("found \"{}\"", kind_of(first));
+  const auto first = std::find_if(config.faults.begin(), config.faults.end(),
+                                  [](const Fault& fault) { return fault.is_absence(); });
+  if (first == config.faults.end()) return;
+  const std::string path = element_path("faults", as_index(first->number)) + ".kind";
+  const std::string found = fmt::format("found \"{}\"", first->kind);
   if (config.pipeline.has_stages())
     throw InputError(path, fmt::format("{} with {} pipeline stages", found, config.pipeline.stages),
                      "one stage", "what other stages of a replica do without one of them is not modelled");
@@ -40,7 +41,7 @@ void check_crashes(const Case& config, const OperationPlan& plan) {
     throw InputError(path, fmt::format("{} with a quorum of method \"{}\"", found, config.method.label),
                      "quorum \"all\", or a method that averages weights",
                      "who fetches the result of an operation that lacks a member is not modelled");
-  for (const CrashFault& fault : config.crashes)
+  for (const Fault& fault : config.faults)
     if (!fault.file.empty()) read_absence_trace(fault, config.replicas);
   if (!config.train || !may_lack_members(config, plan)) return;
   const auto refuse = [&](const char* what, const char* why) {
@@ -67,9 +68,11 @@ Membership::Membership(const Case& config, const Trace& trace, const ExchangeCon
                                                           static_cast<double>(config.workload.parameters)))),
       members_(as_index(trace.context.replicas)),
       faults_(members_.size()) {
-  for (const CrashFault& fault : config.crashes)
-    for (const auto& [replica, windows] : absence_windows(fault, config))
-      faults_[as_index(replica)].push_back({windows, fault.manner});
+  for (const Fault& fault : config.faults) {
+    if (!fault.is_absence()) continue;
+    for (const auto& [replica, windows] : windows_by_worker(fault, config))
+      faults_[as_index(replica)].push_back({windows, fault.absence});
+  }
 }
 
 void Membership::start() {
@@ -79,9 +82,9 @@ void Membership::start() {
 }
 
 // A crash before a leave.
-std::optional<CrashFault::Manner> Membership::struck(int replica, std::int64_t time_ns) const {
+std::optional<Fault::Absence> Membership::struck(int replica, std::int64_t time_ns) const {
   std::optional<Manner> manner;
-  for (const Fault& fault : faults_[as_index(replica)])
+  for (const Gone& fault : faults_[as_index(replica)])
     if (fault.windows.is_on(time_ns) && (!manner || fault.manner == Manner::kCrash)) manner = fault.manner;
   return manner;
 }
@@ -90,7 +93,7 @@ std::optional<CrashFault::Manner> Membership::struck(int replica, std::int64_t t
 void Membership::follow_faults(int replica, std::int64_t since_ns) {
   std::int64_t next_ns = FaultWindows::kNever;
   if (since_ns < 0 && struck(replica, 0)) next_ns = 0;
-  for (const Fault& fault : faults_[as_index(replica)])
+  for (const Gone& fault : faults_[as_index(replica)])
     next_ns = std::min(next_ns, fault.windows.next_change_ns(std::max<std::int64_t>(0, since_ns)));
   if (next_ns == FaultWindows::kNever) return;
   context_.clock.after_ns(origin_ns_ + next_ns - context_.clock.now_ns(), [this, replica, next_ns] {

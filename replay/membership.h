@@ -1,5 +1,5 @@
 // Who is there: replicas crash, leave and come back (faults of kind crash and leave), and what follows is
-// what the section `recovery` says (core/scenario/faults.h).
+// what the section `recovery` says (core/scenario/recovery.h).
 //
 // A crash. The others know of it `detect` later; operations that lack the replica then go on as on_failure
 // says. With "wait" nobody is told: it does its step again when it is back, from its own state.
@@ -27,7 +27,7 @@
 #include "core/plan/absences.h"
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
-#include "core/scenario/faults.h"
+#include "core/scenario/fault.h"
 #include "replay/exchange_run.h"
 #include "replay/outputs.h"
 #include "replay/step_plan.h"
@@ -106,8 +106,8 @@ class Membership {
     double gone_s = 0;
   };
 
-  using Manner = CrashFault::Manner;
-  struct Fault {
+  using Manner = Fault::Absence;
+  struct Gone {
     FaultWindows windows;
     Manner manner;
   };
@@ -144,7 +144,7 @@ class Membership {
   bool listens_;
   std::int64_t state_bytes_;
   std::vector<Member> members_;
-  std::vector<std::vector<Fault>> faults_;  // by replica
+  std::vector<std::vector<Gone>> faults_;  // by replica
   std::int64_t origin_ns_ = 0;
   int idle_events_ = 0;  // crashes and returns since a replica last ended a step
   int vain_events_ = 0;  // the same, of those that change nothing

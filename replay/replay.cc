@@ -50,7 +50,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
         replicas_(as_index(worker_count(trace))),
         case_(config),
         times_(config, trace),
-        slow_(config.slow, config.seed, worker_count(trace)),
+        slow_(config.faults, config.seed, worker_count(trace)),
         wiring_(trace.context.replicas, trace.plan.pipeline.stages),
         crews_(trace.context.replicas, trace.plan.pipeline.stages),
         topology_(placed_topology(config, trace.plan)),
@@ -61,7 +61,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
         outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas),
         reporter_(reporter) {
     network_.set_heartbeat([this] { beat(); });
-    if (config.operations_may_fail()) {
+    if (config.has_absences()) {
       outputs_.expect_absences();
       membership_.emplace(config, trace_, context_, outputs_, *this);
     }
@@ -123,7 +123,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
 
   // Workers that change their stages may talk to all others.
   std::vector<std::pair<int, int>> connections(const Case& config) const {
-    if (config.pipeline.rebalance_every == 0 && !config.operations_may_fail())
+    if (config.pipeline.rebalance_every == 0 && !config.has_absences())
       return used_connections(trace_, topology_.site_of());
     std::vector<std::pair<int, int>> all;
     for (int from = 0; from < count(); ++from)

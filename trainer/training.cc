@@ -172,8 +172,8 @@ Training::~Training() = default;
 void Training::check_absences() const {
   if (!schedule_.has_all) return;
   const auto refuse = [](const std::string& found, const std::string& allowed) {
-    throw InputError("faults", "found replicas that may be gone, or exchanges that may fail, with " + found,
-                     allowed, "replicas that come back get rows of others there alone");
+    throw InputError("faults", "found replicas that may be gone with " + found, allowed,
+                     "replicas that come back get rows of others there alone");
   };
   if (device_ == Device::kCuda) refuse("train.device \"cuda\"", "train.device \"cpu\"");
   if (ranks_.size() > 1) refuse(fmt::format("{} ranks", ranks_.size()), "one rank");

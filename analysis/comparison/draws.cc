@@ -9,16 +9,6 @@
 namespace longhaul {
 namespace {
 
-bool has_random_times(const FaultTimes& times) {
-  return times.every_s > 0;
-}
-
-template <typename Faults>
-bool any_random(const Faults& faults) {
-  return std::any_of(faults.begin(), faults.end(),
-                     [](const auto& fault) { return has_random_times(fault.times); });
-}
-
 // Whether each replica takes the same time for the same work, and has the same links to all others.
 bool are_replicas_alike(const Case& config) {
   const NetworkSpec& network = config.network;
@@ -28,8 +18,8 @@ bool are_replicas_alike(const Case& config) {
       std::all_of(factors.begin(), factors.end(), [&](double factor) { return factor == factors[0]; });
   const bool equal_times = !network.message_time || network.message_time->std == 0;
   return equal_steps && equal_times && network.fidelity != "packet" && network.overrides.empty() &&
-         network.variation.is_empty() && network.tcp.loss == 0 && config.slow.empty() &&
-         !config.operations_may_fail() && !config.pipeline.has_stages() &&
+         network.variation.is_empty() && network.tcp.loss == 0 && config.faults.empty() &&
+         !config.pipeline.has_stages() &&
          topology_named(network.topology.name).why_no_order == kReplicasAlike;
 }
 
@@ -77,14 +67,13 @@ void add_of_network(const Case& config, std::vector<std::string>& draws) {
   if (std::any_of(variation.background.begin(), variation.background.end(),
                   [](const BackgroundSpec& traffic) { return traffic.on_s || traffic.off_s; }))
     add_new("background traffic", draws);
-  if (std::any_of(variation.faults.begin(), variation.faults.end(),
-                  [](const LinkFault& fault) { return fault.loss > 0 || has_random_times(fault.times); }))
-    add_new("faults of links", draws);
 }
 
-// Who is back after a crash downloads from one who is drawn.
 void add_of_faults(const Case& config, std::vector<std::string>& draws) {
-  if (any_random(config.slow) || !config.crashes.empty()) add_new("faults of replicas", draws);
+  for (const bool of_links : {true, false})
+    if (std::any_of(config.faults.begin(), config.faults.end(),
+                    [&](const Fault& fault) { return fault.is_drawn() && fault.is_of_links() == of_links; }))
+      add_new(of_links ? "faults of links" : "faults of replicas", draws);
 }
 
 }  // namespace

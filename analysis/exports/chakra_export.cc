@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -110,7 +111,11 @@ class Exporter {
     if (!in) throw DamagedFile(folder + "/trace.jsonl: cannot be read");
     const std::string file = folder + "/trace.jsonl";
     trace_ = reading(file, [&] { return read_trace(in, file); });
-    check_faults();
+    // What lacks members or fails is not what the plan says.
+    if (std::filesystem::exists(folder + "/absences.csv"))
+      throw RunError(folder +
+                     ": has replicas that are gone for a while: of exchanges that lack members there is "
+                     "no execution trace yet");
     if (trace_.plan.pipeline.has_stages())
       throw RunError(folder + ": has pipeline stages, of which there is no execution trace yet");
     graphs_.resize(as_index(trace_.context.replicas));
@@ -135,18 +140,6 @@ class Exporter {
   }
 
  private:
-  // What lacks members or fails is not what the plan says.
-  void check_faults() const {
-    const Json faults = member(read_json_or_null(folder_ + "/case.json"), "faults");
-    for (const Json& fault : faults)
-      for (const char* kind : {"crash", "leave"})
-        if (member(fault, "kind") == kind)
-          throw RunError(
-              fmt::format("{}: has faults of kind \"{}\": of exchanges that lack members or fail there is "
-                          "no execution trace yet",
-                          folder_, kind));
-  }
-
   void walk(int step, const std::vector<Operation>& posted) {
     for (std::size_t r = 0; r < graphs_.size(); ++r)
       if (times_.count({step, static_cast<std::int64_t>(r)}) > 0 || !sits_out(posted, static_cast<int>(r)))

@@ -8,6 +8,7 @@
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
+#include "core/scenario/fault.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -232,36 +233,13 @@ std::string pipeline_in_words(const Json& pipeline) {
   return text;
 }
 
-std::string struck_in_words(const Json& fault) {
-  const std::string kind = fault.value("kind", "");
-  if (kind == "site") return fmt::format("site {} cut off", text_of(fault, "site"));
-  if (kind == "link") return fmt::format("links {}", text_of(fault, "link"));
-  const std::string replicas = fault.contains("replicas") ? " " + text_of(fault, "replicas") : "";
-  if (kind == "slow") return fmt::format("replicas{} {} times slower", replicas, text_of(fault, "factor"));
-  return fmt::format("replicas{} {}", replicas, kind);
-}
-
-std::string times_in_words(const Json& fault) {
-  if (fault.contains("file")) return fmt::format(" as {} says", text_of(fault, "file"));
-  const std::string last = fault.contains("for") ? " for " + text_of(fault, "for") : "";
-  if (fault.contains("every")) return fmt::format(" every {}{} on average", text_of(fault, "every"), last);
-  const std::string at = fault.contains("at") ? text_of(fault, "at") : "the beginning";
-  return fmt::format(" from {}{}", at, last.empty() ? " on" : last);
-}
-
 std::string faults_in_words(const Json& faults) {
   std::vector<std::string> parts;
-  for (const Json& fault : faults) {
-    std::string text = struck_in_words(fault);
-    if (fault.contains("rate")) text += fmt::format(" with {} of their rate", text_of(fault, "rate"));
-    if (fault.contains("delay")) text += fmt::format(" with {} times their delay", text_of(fault, "delay"));
-    if (fault.contains("loss")) text += fmt::format(" with {} of their packets lost", text_of(fault, "loss"));
-    parts.push_back(text + times_in_words(fault));
-  }
+  for (const Json& fault : faults) parts.push_back(fault_in_words(fault));
   return join(parts, "; ");
 }
 
-// What is left out has its default (core/scenario/faults.cc).
+// What is left out has its default (core/scenario/recovery.cc).
 std::string recovery_in_words(const Json& recovery) {
   const std::string on_failure = recovery.value("on_failure", "retry"),
                     detect = recovery.contains("detect") ? text_of(recovery, "detect") : "10s";

@@ -76,7 +76,7 @@ const std::vector<OtherWord>& other_words() {
       {"failures", "faults", ""},
       {"crashes", "faults.crash", ""},
       {"outages", "faults.site", ""},
-      {"dropout", "faults.exchange", " (lost exchanges), or faults of kind link or leave"},
+      {"dropout", "faults.leave", ", or faults of kind link"},
       // the model and its training
       {"lr", "train.optimizer.lr", ""},
       {"learning_rate", "train.optimizer.lr", ""},

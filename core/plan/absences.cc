@@ -19,7 +19,7 @@ RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const Operat
 }
 
 bool may_lack_members(const Case& config, const OperationPlan& plan) {
-  return !config.crashes.empty() && on_failure_of(config.recovery, plan) != RecoverySpec::OnFailure::kWait;
+  return config.has_absences() && on_failure_of(config.recovery, plan) != RecoverySpec::OnFailure::kWait;
 }
 
 bool keeps_replicas_alike(const OperationPlan& plan) {

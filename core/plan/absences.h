@@ -1,6 +1,6 @@
 // Which replicas are gone for which steps, where the others go on without them (faults of kind crash, section
-// `recovery`, core/scenario/faults.h). The replay writes it (absences.csv, docs/formats.md), and the training
-// follows it.
+// `recovery`, core/scenario/recovery.h). The replay writes it (absences.csv, docs/formats.md), and the
+// training follows it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "core/plan/operations.h"
 #include "core/scenario/case.h"
-#include "core/scenario/faults.h"
+#include "core/scenario/recovery.h"
 
 namespace longhaul {
 

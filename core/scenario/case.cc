@@ -281,6 +281,10 @@ double StepTime::mean_s() const {
   return seconds;
 }
 
+bool Case::has_absences() const {
+  return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) { return fault.is_absence(); });
+}
+
 Case parse_case(const Json& written) {
   Case config;
   config.resolved = with_effective_pipeline(with_effective_optimizer(written));
@@ -305,11 +309,10 @@ Case parse_case(const Json& written) {
   check_together(config);
   check_placed_workers(config, resolved.at("network"));
   config.network = parse_network(resolved.at("network"), config.workers(), config.folder);
-  FaultsSpec faults = parse_faults(resolved, config.workers());
-  config.slow = std::move(faults.slow);
-  config.crashes = std::move(faults.crashes);
+  config.faults = parse_faults(resolved, config.workers());
   config.recovery = parse_recovery(resolved);
-  config.network.variation.faults = std::move(faults.links);
+  for (const Fault& fault : config.faults)
+    if (fault.is_of_links()) config.network.variation.faults.push_back(fault);
   check_link_faults(config.network);
   return config;
 }

@@ -13,10 +13,11 @@
 #include "core/base/model_shape.h"
 #include "core/base/words.h"
 #include "core/codecs/codec.h"
-#include "core/scenario/faults.h"
+#include "core/scenario/fault.h"
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/network_spec.h"
 #include "core/scenario/pipeline.h"
+#include "core/scenario/recovery.h"
 
 namespace longhaul {
 
@@ -97,8 +98,7 @@ struct Case {
   std::optional<TrainSpec> train;
   WorkloadSpec workload;
   NetworkSpec network;
-  std::vector<SlowFault> slow;  // of `faults`; those of links are in network.variation
-  std::vector<CrashFault> crashes;
+  std::vector<Fault> faults;  // in the scenario's order; those of links stand in network.variation too
   RecoverySpec recovery;
   // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
   // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
@@ -111,8 +111,8 @@ struct Case {
   // What has a place in the network: every stage of every replica (core/scenario/pipeline.h). Without stages
   // the replicas.
   int workers() const { return replicas * pipeline.stages; }
-  // Operations may lack a member.
-  bool operations_may_fail() const { return !crashes.empty(); }
+  // Replicas may be gone.
+  bool has_absences() const;
 };
 
 // Reads a resolved case: a scenario with one `method` instead of `methods`, no sweep, and the keys `case`,

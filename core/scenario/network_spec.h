@@ -10,7 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/base/words.h"
-#include "core/scenario/faults.h"
+#include "core/scenario/fault.h"
 
 namespace longhaul {
 
@@ -107,7 +107,7 @@ struct VariationSpec {
   std::vector<TraceSpec> traces;
   std::vector<BackgroundSpec> background;
   JitterSpec jitter;
-  std::vector<LinkFault> faults;  // of the scenario's section `faults`
+  std::vector<Fault> faults;  // of links, in the scenario's section `faults`
 
   bool has_jitter() const { return jitter.rate_sigma > 0 || jitter.delay_sigma > 0; }
   bool is_empty() const { return traces.empty() && background.empty() && faults.empty() && !has_jitter(); }

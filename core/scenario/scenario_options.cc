@@ -4,10 +4,11 @@
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/corpora.h"
-#include "core/scenario/faults.h"
+#include "core/scenario/fault.h"
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/metrics.h"
 #include "core/scenario/pipeline.h"
+#include "core/scenario/recovery.h"
 
 namespace longhaul {
 namespace {

@@ -14,7 +14,7 @@ bool is_replica(const Topology& topology, int node) {
   return node < topology.replicas();
 }
 
-StruckLinks links_of_site(const LinkFault& fault, const Topology& topology, const std::string& path) {
+StruckLinks links_of_site(const Fault& fault, const Topology& topology, const std::string& path) {
   const int node = node_named(topology, fault.site, path);
   StruckLinks struck{fault.site, {}};
   for (int link = 0; link < topology.link_count(); ++link) {
@@ -30,7 +30,7 @@ StruckLinks links_of_site(const LinkFault& fault, const Topology& topology, cons
 
 }  // namespace
 
-std::vector<StruckLinks> struck_by(const LinkFault& fault, const Topology& topology) {
+std::vector<StruckLinks> struck_by(const Fault& fault, const Topology& topology) {
   const std::string path = element_path("faults", as_index(fault.number));
   if (topology.is_mesh())
     throw InputError(path, "found a link of a mesh", "another topology", "the links of a mesh are all alike");

@@ -1,10 +1,10 @@
-// Which links of a topology a fault of the scenario strikes (core/scenario/faults.h).
+// Which links of a topology a fault of the scenario strikes (core/scenario/fault.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/scenario/faults.h"
+#include "core/scenario/fault.h"
 #include "net/topology.h"
 
 namespace longhaul {
@@ -18,6 +18,6 @@ struct StruckLinks {
 // Each link that `fault.link` names by itself; or, together, all links of the site's router but those to
 // replicas. Throws InputError for a link or a site that is not there, for a site without such links, for a
 // mesh, and for a part of the rate of a link that has no limit.
-std::vector<StruckLinks> struck_by(const LinkFault& fault, const Topology& topology);
+std::vector<StruckLinks> struck_by(const Fault& fault, const Topology& topology);
 
 }  // namespace longhaul

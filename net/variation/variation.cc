@@ -78,7 +78,7 @@ Variation::Variation(const VariationSpec& spec, const Topology& topology, std::u
   for (std::size_t i = 0; i < spec.background.size(); ++i)
     add_background(spec.background[i], static_cast<int>(i), seed);
   if (spec.has_jitter()) jitter_.emplace(spec.jitter, seed);
-  for (const LinkFault& fault : spec.faults) add_fault(fault, seed);
+  for (const Fault& fault : spec.faults) add_fault(fault, seed);
   for (std::size_t i = 0; i < directions_.size(); ++i) {
     const auto direction = static_cast<LinkDirection>(i);
     rates_.push_back(own_rate(direction));
@@ -90,7 +90,7 @@ Variation::Variation(const VariationSpec& spec, const Topology& topology, std::u
   advance_to(0);
 }
 
-void Variation::add_fault(const LinkFault& fault, std::uint64_t seed) {
+void Variation::add_fault(const Fault& fault, std::uint64_t seed) {
   for (const StruckLinks& struck : struck_by(fault, topology_)) {
     for (const int link : struck.links)
       for (const LinkDirection direction : {2 * link, 2 * link + 1}) {
@@ -201,7 +201,7 @@ void Variation::update(LinkDirection direction) {
   rate *= direction_here.jitter.rate;
   delay_s *= direction_here.jitter.delay;
   for (const int number : direction_here.faults)
-    if (const Fault& fault = faults_[as_index(number)]; fault.windows.is_on(now_ns_)) {
+    if (const Strike& fault = faults_[as_index(number)]; fault.windows.is_on(now_ns_)) {
       rate = fault.rate == 0 ? 0 : rate * fault.rate;  // also of a link without a limit
       delay_s *= fault.delay;
       loss = loss == 0 ? fault.loss : 1 - (1 - loss) * (1 - fault.loss);
@@ -227,14 +227,14 @@ double Variation::capacity(const OfDirection& direction_here, LinkDirection dire
 }
 
 bool Variation::may_lose() const {
-  return std::any_of(faults_.begin(), faults_.end(), [](const Fault& fault) { return fault.loss > 0; });
+  return std::any_of(faults_.begin(), faults_.end(), [](const Strike& fault) { return fault.loss > 0; });
 }
 
 std::int64_t Variation::next_change_ns() const {
   std::int64_t next_ns = jitter_ ? jitter_->next_change_ns(now_ns_) : kNever;
   for (const LinkTrace& trace : traces_) next_ns = std::min(next_ns, trace.next_change_ns(now_ns_));
   for (const OnOffSource& source : sources_) next_ns = std::min(next_ns, source.next_change_ns());
-  for (const Fault& fault : faults_) next_ns = std::min(next_ns, fault.windows.next_change_ns(now_ns_));
+  for (const Strike& fault : faults_) next_ns = std::min(next_ns, fault.windows.next_change_ns(now_ns_));
   return next_ns;
 }
 
@@ -242,7 +242,7 @@ std::int64_t Variation::next_outage_end_ns() const {
   std::int64_t next_ns = kNever;
   for (const LinkTrace& trace : traces_)
     if (trace.at(now_ns_).rate == 0.) next_ns = std::min(next_ns, trace.outage_end_ns(now_ns_));
-  for (const Fault& fault : faults_)
+  for (const Strike& fault : faults_)
     if (fault.rate == 0 && fault.windows.is_on(now_ns_))
       next_ns = std::min(next_ns, fault.windows.end_ns(now_ns_));
   return next_ns;

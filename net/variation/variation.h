@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/index.h"
-#include "core/scenario/faults.h"
+#include "core/scenario/fault.h"
 #include "core/scenario/network_spec.h"
 #include "net/topology.h"
 #include "net/variation/link_trace.h"
@@ -123,12 +123,12 @@ class Variation {
   };
 
   // A fault of one link, or of the links of a site.
-  struct Fault {
+  struct Strike {
     FaultWindows windows;
     double rate = 1, delay = 1, loss = 0;
   };
 
-  void add_fault(const LinkFault& fault, std::uint64_t seed);
+  void add_fault(const Fault& fault, std::uint64_t seed);
   void add_trace(const TraceSpec& spec, const std::string& path);
   void add_background(const BackgroundSpec& spec, int index, std::uint64_t seed);
   void add_traffic(const BackgroundSpec& spec, std::vector<LinkDirection> path, const std::string& place,
@@ -146,7 +146,7 @@ class Variation {
   JitterSpec jitter_spec_;
   std::vector<OnOffSource> sources_;
   std::vector<Taker> takers_;
-  std::vector<Fault> faults_;
+  std::vector<Strike> faults_;
   std::vector<CrossFlow> cross_flows_;
   std::vector<OfDirection> directions_;
   std::vector<double> rates_, delays_s_, losses_, capacities_;

@@ -47,7 +47,7 @@ TransferThread::TransferThread(const std::vector<Connection*>& connections)
 
 TransferThread::~TransferThread() {
   const std::uint64_t number = 1;
-  while (::write(stop_.descriptor(), &number, sizeof sizeof_here) < 0 && errno == EINTR) {
+  while (::write(stop_.descriptor(), &number, sizeof number) < 0 && errno == EINTR) {
   }
   thread_.join();
 }

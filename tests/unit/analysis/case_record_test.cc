@@ -10,6 +10,7 @@
 #include "core/base/errors.h"
 #include "core/plan/pipeline.h"
 #include "core/scenario/metrics.h"
+#include "tests/support/faults.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {
@@ -156,7 +157,7 @@ TEST_F(CaseRecordOfMoves, CountsMoves) {
 class CaseRecordOfCrashes : public CaseRecordOfStages {
  protected:
   CaseRecordOfCrashes() {
-    config.crashes.resize(1);
+    config.faults = {absence_fault(0, {1, 1}, {})};
     config.replicas = 2;
     config.pipeline = {};
     std::filesystem::remove(case_folder + "/trace.jsonl");  // it is of two stages
@@ -234,7 +235,7 @@ TEST_F(CaseRecordOfStages, HasNoBitsWhereNoneAreLearned) {
 
 // What a claim may name must be a number in the record of a case that trained and reached its target.
 TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
-  config.crashes.resize(1);
+  config.faults = {absence_fault(0, {1, 1}, {})};
   config.workload.tokens = 100;
   write_text(
       case_folder + "/replicas.csv",

@@ -55,17 +55,16 @@ void write_pairs(const std::string& folder, const std::string& collective) {
              "replica,compute_s,idle_s,clock_s,bytes_sent\n0,3,1,4,200\n1,3,1,4,200\n");
 }
 
-TEST(ChakraExport, SaysThatFaultsHaveNoTraces) {
+TEST(ChakraExport, SaysThatAbsencesHaveNoTraces) {
   TemporaryFolder folder;
   write_replay(folder.path, kExchangesWithPresend);
-  write_text(folder.path + "/case.json", R"({"faults": [{"kind": "slow"}]})");
   EXPECT_NO_THROW(chakra_graphs(folder.path));
-  write_text(folder.path + "/case.json", R"({"faults": [{"kind": "slow"}, {"kind": "crash"}]})");
+  write_text(folder.path + "/absences.csv", "replica\n");
   try {
     chakra_graphs(folder.path);
     FAIL();
   } catch (const RunError& error) {
-    EXPECT_NE(std::string(error.what()).find("has faults of kind \"crash\""), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("has replicas that are gone"), std::string::npos)
         << error.what();
   }
 }

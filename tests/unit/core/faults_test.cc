@@ -1,11 +1,10 @@
 // When faults strike, by hand and by the means of what is drawn.
-#include "core/scenario/faults.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/base/errors.h"
+#include "core/scenario/fault.h"
 #include "core/scenario/network_spec.h"
 
 namespace longhaul {
@@ -107,23 +106,24 @@ InputErrorParts error_of(const Json& faults) {
 }
 
 TEST(Faults, AreReadInTheirOrder) {
-  const FaultsSpec spec = parse_faults(
+  const std::vector<Fault> faults = parse_faults(
       resolved({{{"kind", "slow"}, {"replicas", "1-2"}, {"factor", 10}, {"at", "10min"}, {"for", "20s"}},
                 {{"kind", "site"}, {"site", "tokyo"}, {"at", "1h"}, {"for", "1h"}},
                 {{"kind", "link"}, {"link", "*-core"}, {"rate", 0.5}, {"every", "2h"}, {"for", "5min"}}}),
       4);
-  ASSERT_EQ(spec.slow.size(), 1u);
-  EXPECT_EQ(spec.slow[0].replicas, std::make_pair(1, 2));
-  EXPECT_EQ(spec.slow[0].factor, 10);
-  EXPECT_EQ(spec.slow[0].times.at_s, 600);
-  EXPECT_EQ(spec.slow[0].times.for_s, 20);
-  ASSERT_EQ(spec.links.size(), 2u);
-  EXPECT_EQ(spec.links[0].number, 1);
-  EXPECT_EQ(spec.links[0].rate, 0) << "a site that is cut off";
-  EXPECT_EQ(spec.links[1].number, 2);
-  EXPECT_EQ(spec.links[1].rate, 0.5);
-  EXPECT_EQ(spec.links[1].times.every_s, 7200);
-  EXPECT_TRUE(parse_faults(Json::object(), 4).slow.empty());
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(faults[0].replicas, std::make_pair(1, 2));
+  EXPECT_EQ(faults[0].compute, 10);
+  EXPECT_EQ(faults[0].times.at_s, 600);
+  EXPECT_EQ(faults[0].times.for_s, 20);
+  EXPECT_FALSE(faults[0].is_of_links() || faults[0].is_absence() || faults[0].is_drawn());
+  EXPECT_EQ(faults[1].number, 1);
+  EXPECT_EQ(faults[1].kind, "site");
+  EXPECT_EQ(faults[1].rate, 0) << "a site that is cut off";
+  EXPECT_EQ(faults[2].rate, 0.5);
+  EXPECT_EQ(faults[2].times.every_s, 7200);
+  EXPECT_TRUE(faults[2].is_of_links() && faults[2].is_drawn());
+  EXPECT_TRUE(parse_faults(Json::object(), 4).empty());
 }
 
 TEST(Faults, WhatCannotBeIsSaid) {
@@ -159,10 +159,10 @@ TEST(FaultWindows, OfAFileAreThoseThatItSays) {
 TEST(Faults, AbsencesHaveReplicasOrAFile) {
   Json json = resolved({{{"kind", "crash"}, {"file", "spot.csv"}}});
   json["folder"] = "/scenarios";
-  const FaultsSpec spec = parse_faults(json, 4);
-  ASSERT_EQ(spec.crashes.size(), 1u);
-  EXPECT_EQ(spec.crashes[0].file, "/scenarios/spot.csv");
-  EXPECT_FALSE(spec.crashes[0].is_orderly());
+  const std::vector<Fault> faults = parse_faults(json, 4);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].file, "/scenarios/spot.csv");
+  EXPECT_EQ(faults[0].absence, Fault::Absence::kCrash);
   EXPECT_EQ(error_of({{{"kind", "crash"}}}).path, "faults[0].replicas");
   for (const Json& more :
        {Json{{"replicas", "0"}}, Json{{"at", "1s"}}, Json{{"every", "1s"}}, Json{{"for", "1s"}}}) {
@@ -174,17 +174,32 @@ TEST(Faults, AbsencesHaveReplicasOrAFile) {
 }
 
 TEST(Faults, WhoLeavesDoesSoInOrder) {
-  const FaultsSpec spec =
+  const std::vector<Fault> faults =
       parse_faults(resolved({{{"kind", "leave"}, {"replicas", "1-2"}, {"at", "0s"}, {"for", "1h"}},
                              {{"kind", "leave"}, {"file", "spot.csv"}}}),
                    4);
-  ASSERT_EQ(spec.crashes.size(), 2u);
-  EXPECT_TRUE(spec.crashes[0].is_orderly());
-  EXPECT_EQ(spec.crashes[0].replicas, std::make_pair(1, 2));
-  EXPECT_EQ(spec.crashes[0].times.for_s, 3600);
-  EXPECT_TRUE(spec.crashes[1].is_orderly());
+  ASSERT_EQ(faults.size(), 2u);
+  for (const Fault& fault : faults) EXPECT_EQ(fault.absence, Fault::Absence::kLeave);
+  EXPECT_EQ(faults[0].replicas, std::make_pair(1, 2));
+  EXPECT_EQ(faults[0].times.for_s, 3600);
   EXPECT_EQ(error_of({{{"kind", "leave"}}}).path, "faults[0].replicas");
   EXPECT_EQ(error_of({{{"kind", "leave"}, {"replicas", "0"}, {"every", "1s"}}}).path, "faults[0].for");
+}
+
+TEST(Faults, HaveWordsForTheReport) {
+  EXPECT_EQ(
+      fault_in_words({{"kind", "slow"}, {"replicas", "3"}, {"factor", 2}, {"at", "1h"}, {"for", "5min"}}),
+      "replicas 3 2 times slower from 1h for 5min");
+  EXPECT_EQ(fault_in_words({{"kind", "crash"}, {"replicas", "all"}, {"every", "1h"}, {"for", "5min"}}),
+            "replicas all crash every 1h for 5min on average");
+  EXPECT_EQ(fault_in_words({{"kind", "leave"}, {"file", "spot.csv"}}), "replicas leave as spot.csv says");
+  EXPECT_EQ(
+      fault_in_words({{"kind", "link"}, {"link", "a-*"}, {"rate", 0.5}, {"delay", 3}, {"loss", 0.01}}),
+      "links a-* with 0.5 of their rate with 3 times their delay with 0.01 of their packets lost from the "
+      "beginning on");
+  EXPECT_EQ(fault_in_words({{"kind", "site"}, {"site", "tokyo"}, {"at", "1h"}}),
+            "site tokyo cut off from 1h on");
+  EXPECT_EQ(fault_in_words({{"kind", "of another version"}, {"at", "1s"}}), "of another version from 1s on");
 }
 
 }  // namespace

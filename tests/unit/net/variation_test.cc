@@ -278,7 +278,7 @@ TEST(LinkFaults, ASiteThatIsCutOffKeepsItsOwnLinks) {
   const int first = link("tokyo-paris", tokyo, paris), second = link("oregon-tokyo", oregon, tokyo),
             other = link("paris-oregon", paris, oregon);
   VariationSpec spec;
-  LinkFault cut;
+  Fault cut;
   cut.site = "tokyo";
   cut.rate = 0;
   cut.times = {5, 0, 10};
@@ -306,7 +306,7 @@ TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
   for (int r = 0; r < 8; ++r)
     topology.add_link({"replica" + std::to_string(r) + "-core", r, core, 1e9, 1e9, 0.01});
   VariationSpec spec;
-  LinkFault fault;
+  Fault fault;
   fault.link = "*-core";
   fault.rate = 0.5;
   fault.delay = 3;

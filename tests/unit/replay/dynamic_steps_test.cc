@@ -116,7 +116,7 @@ TEST(DynamicStepsReplay, DrawnTimesBelongToTheirSteps) {
 TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
   Case config = case_of({1, 2, 1}, 0);
   config.workload.steps = 12;
-  config.crashes = {crash_of(1, 3, 2.5)};
+  config.faults = {crash_of(1, 3, 2.5)};
   config.recovery.detect_s = 0.25;
   config.recovery.downloads_state = false;
   config.resolved["faults"] = Json::array();
@@ -142,7 +142,7 @@ TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
 TEST(DynamicStepsReplay, OneThatIsWaitedForTakesAllOfThem) {
   Case config = case_of({1, 2, 1}, 0);
   config.workload.steps = 10;
-  config.crashes = {crash_of(1, 3, 2.5)};
+  config.faults = {crash_of(1, 3, 2.5)};
   config.recovery.on_failure = OnFailure::kWait;
   config.resolved["faults"] = Json::array();
   const Trace trace = make_trace(plan_of_rounds(4, {4, 2, 4}), {1, 3, 10, 1000});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "replay/replay.h"
+#include "tests/support/faults.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul {
@@ -22,7 +23,7 @@ Case two_replicas(int steps) {
 }
 
 // Ten times slower from 2.5 s to 7.5 s: half of the third step is done at 2.5, the other half at 7.5.
-const SlowFault kSlow{0, {0, 0}, 10, once(2.5, 5)};
+const Fault kSlow = slow_fault(0, {0, 0}, 10, once(2.5, 5));
 
 TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
   const SlowReplicas slow({kSlow}, 1, 2);
@@ -36,7 +37,7 @@ TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
 }
 
 TEST(SlowReplicas, FactorsOfSeveralFaultsMultiply) {
-  const SlowReplicas slow({kSlow, {1, {0, 1}, 2, once(0, 4)}}, 1, 2);
+  const SlowReplicas slow({kSlow, slow_fault(1, {0, 1}, 2, once(0, 4))}, 1, 2);
   EXPECT_NEAR(slow.stretched_s(0, 3, 0.05), 1, 1e-9) << "20 times";
   EXPECT_NEAR(slow.stretched_s(1, 3, 1), 1 + 0.5, 1e-9);
 }
@@ -44,7 +45,7 @@ TEST(SlowReplicas, FactorsOfSeveralFaultsMultiply) {
 // Whether a step ends with an exchange or all are one event together.
 TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
   Case config = two_replicas(4);
-  config.slow = {kSlow};
+  config.faults = {kSlow};
   config.resolved["faults"] = Json::array();
   const Trace none = make_trace({}, {1, 2, 4, 1000});
   const Replayed alone = run_with(analytic_replay, config, none);
@@ -64,7 +65,7 @@ TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
   Case config = two_replicas(4);
   const Trace trace = make_trace({{rule_of("ring", 2)}}, {1, 2, 4, 1000});
   const Replayed without = run_with(analytic_replay, config, trace);
-  config.slow = {{0, {0, 1}, 10, once(1000, 5)}};
+  config.faults = {slow_fault(0, {0, 1}, 10, once(1000, 5))};
   config.resolved["faults"] = Json::array();
   Replayed with = run_with(analytic_replay, config, trace);
   EXPECT_EQ(with.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n");
@@ -83,7 +84,7 @@ TEST(SlowReplicas, PassesOfAStageToo) {
   config.pipeline.stages = 2;
   config.workload.steps = 1;
   config.workload.step_time.seconds = 6;
-  config.slow = {{0, {1, 1}, 2, once(2, 2)}};
+  config.faults = {slow_fault(0, {1, 1}, 2, once(2, 2))};
   Trace trace = make_trace({}, {1, 1, 1, 1000});
   trace.plan.pipeline = pipeline_plan(spec, std::nullopt, 1000, 1, Wire::kBf16);
   const Replayed replayed = run_with(analytic_replay, config, trace);

@@ -15,7 +15,7 @@ constexpr double kForEver_s = std::numeric_limits<double>::infinity();
 // Replica 0 leaves at `at_s` and is back `for_s` later; that the others know of a crash takes for ever.
 Case with_leave(int replicas, int steps, OnFailure on_failure, double at_s, double for_s = kForEver_s) {
   Case config = with_crash(replicas, steps, on_failure, at_s, for_s);
-  config.crashes[0].manner = CrashFault::Manner::kLeave;
+  config.faults = {absence_fault(0, {0, 0}, {at_s, 0, for_s}, Fault::Absence::kLeave)};
   config.recovery.detect_s = 1e6;
   return config;
 }
@@ -159,7 +159,7 @@ TEST(Leave, OneThatIsOverBeforeItHasGone) {
 TEST(Leave, ItStaysWhileSomebodyDownloadsFromIt) {
   Case config = with_leave(2, 5, OnFailure::kRetry, 1.6);
   config.recovery.detect_s = 0.25;
-  config.crashes.push_back({1, {1, 1}, {0.5, 0, 1}});
+  config.faults.push_back(absence_fault(1, {1, 1}, {0.5, 0, 1}));
   OperationRule rule = weights_in_pairs();
   prepare_download(config, rule);
   const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(rule, 2, 5));
@@ -178,7 +178,7 @@ TEST(Leave, ItStaysWhileSomebodyDownloadsFromIt) {
 TEST(Leave, OneThatCrashesBeforeItHasGone) {
   Case config = with_leave(3, 5, OnFailure::kRetry, 2.5);
   config.recovery.detect_s = 0.5;
-  config.crashes.push_back({1, {0, 0}, {2.75}});
+  config.faults.push_back(absence_fault(1, {0, 0}, {2.75}));
   const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 5));
   EXPECT_NEAR(replayed.row(3, 1).done_s, 3.25, 1e-6);
   EXPECT_NEAR(simulated_s(replayed), 5.25, 1e-6);
@@ -195,7 +195,7 @@ TEST(Leave, AfterTheEndItChangesNoTime) {
     const Trace trace = trace_of_rule(rule, 4, 5);
     const Replayed with = run_with(analytic_replay, config, trace);
     Case without = config;
-    without.crashes.clear();
+    without.faults.clear();
     const Replayed plain = run_with(analytic_replay, without, trace);
     expect_same_times(with, plain);
   }

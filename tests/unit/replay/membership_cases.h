@@ -11,6 +11,7 @@
 
 #include "core/base/json.h"
 #include "replay/replay.h"
+#include "tests/support/faults.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul {
@@ -19,8 +20,8 @@ inline constexpr double kFraming = 1538. / 1448;  // of Ethernet
 
 using OnFailure = RecoverySpec::OnFailure;
 
-inline CrashFault crash_of(int replica, double at_s, double for_s) {
-  return {0, {replica, replica}, {at_s, 0, for_s}};
+inline Fault crash_of(int replica, double at_s, double for_s) {
+  return absence_fault(0, {replica, replica}, {at_s, 0, for_s});
 }
 
 // Replica 0 crashes at `at_s` and is back `for_s` later; the others know of it after 0.25 s.
@@ -29,7 +30,7 @@ inline Case with_crash(int replicas, int steps, OnFailure on_failure, double at_
   config.network.barrier = false;
   config.workload.steps = steps;
   config.workload.step_time.seconds = 1;
-  config.crashes = {crash_of(0, at_s, for_s)};
+  config.faults = {crash_of(0, at_s, for_s)};
   config.recovery.on_failure = on_failure;
   config.recovery.detect_s = 0.25;
   config.resolved["faults"] = Json::array();

@@ -82,7 +82,7 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   ASSERT_LT(have, 12) << "most do not have it yet";
   int rounds = 0;
   for (int with_it = have; with_it < kReplicas - 1; with_it *= 2) ++rounds;
-  config.crashes = {crash_of(last, crash_s, 1e6)};
+  config.faults = {crash_of(last, crash_s, 1e6)};
   const Replayed served = run_with(analytic_replay, config, trace);
   EXPECT_NEAR(simulated_s(served), crash_s + 0.25 + rounds, 1e-6) << have << " had it";
   EXPECT_EQ(served.exchanges.size(), kReplicas - 1u);
@@ -129,7 +129,7 @@ TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
 // All of them at once: the first who is back goes on with what it has, the others download from it.
 TEST(Membership, NobodyIsThere) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
-  config.crashes = {{0, {0, 2}, {1.5, 0, 1}}};
+  config.faults = {absence_fault(0, {0, 2}, {1.5, 0, 1})};
   const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(simulated_s(replayed), 2.5 + 3, 1e-6) << "steps 2 to 4";
   const auto absences = rows_of(replayed, "absences.csv");
@@ -143,11 +143,12 @@ TEST(Membership, NobodyIsThere) {
 TEST(Membership, AFileOfAbsences) {
   const TemporaryFolder folder;
   Case config = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
-  config.crashes.push_back({0, {2, 2}, {6.25}});
+  config.faults.push_back(absence_fault(0, {2, 2}, {6.25}));
   const Trace trace = trace_of_rule(gradients(), 3, 8);
   const Replayed drawn = run_with(analytic_replay, config, trace);
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n0,2.5,4.5\n2,6.25,\n");
-  config.crashes = {{0, {0, -1}, {}, CrashFault::Manner::kCrash, folder.file("spot.csv")}};
+  config.faults = {absence_fault(0, {0, -1}, {})};
+  config.faults[0].file = folder.file("spot.csv");
   const Replayed read = run_with(analytic_replay, config, trace);
   EXPECT_EQ(read.files, drawn.files);
   EXPECT_EQ(groups_of_steps(read).at(4), (std::vector<int>{1, 2}));
@@ -160,7 +161,7 @@ TEST(Membership, AFileOfAbsences) {
 
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n3,2.5,4.5\n");
   EXPECT_THROW(check_crashes(config, {{gradients()}}), InputError) << "there are three";
-  config.crashes[0].file = folder.file("nothing.csv");
+  config.faults[0].file = folder.file("nothing.csv");
   EXPECT_THROW(check_crashes(config, {{gradients()}}), InputError);
 }
 
@@ -170,7 +171,7 @@ TEST(Membership, AFaultAfterTheEndChangesNoTime) {
     const Trace trace = trace_of_rule(rule, 4, 5);
     Replayed with = run_with(analytic_replay, config, trace);
     Case without = config;
-    without.crashes.clear();
+    without.faults.clear();
     const Replayed plain = run_with(analytic_replay, without, trace);
     expect_same_times(with, plain);
     EXPECT_EQ(rows_of(with, "absences.csv").size(), 0u);

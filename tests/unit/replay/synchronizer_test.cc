@@ -230,10 +230,10 @@ TEST(Synchronizer, PartsAddUp) {
 }
 
 // The others know of a crash after `detect_s`; who is back goes on with what it has.
-Case with_crashes(const std::vector<double>& factors, const std::vector<CrashFault>& crashes,
+Case with_crashes(const std::vector<double>& factors, const std::vector<Fault>& crashes,
                   double detect_s = 0.25, OnFailure on_failure = OnFailure::kRetry) {
   Case config = merging_case(factors);
-  config.crashes = crashes;
+  config.faults = crashes;
   config.recovery.on_failure = on_failure;
   config.recovery.detect_s = detect_s;
   config.recovery.downloads_state = false;
@@ -346,8 +346,7 @@ TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
 // It says at 4.1 s that it leaves behind step 8, whose contribution arrives a message later. It goes then,
 // and no replica waits for it at 12.0 s.
 TEST(SynchronizerWithCrashes, WhoLeavesIsNotWaitedFor) {
-  CrashFault leaves = crash_of(1, 4.1, kForEver_s);
-  leaves.manner = CrashFault::Manner::kLeave;
+  const Fault leaves = absence_fault(0, {1, 1}, {4.1, 0, kForEver_s}, Fault::Absence::kLeave);
   const Replayed result = replayed({4, 13}, with_crashes({1, 1}, {leaves}, 1e6));
   const std::vector<Line> merges = merges_of(result);
   ASSERT_EQ(merges.size(), 3u);

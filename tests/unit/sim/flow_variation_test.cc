@@ -104,8 +104,8 @@ TEST_F(FlowVariationTest, ARateThatDoublesIsUsed) {
   EXPECT_NEAR(arrival_s(config, bytes_of(5)), 3, kArrival_s);
 }
 
-LinkFault link_fault(const std::string& link, double rate, double at_s, double for_s) {
-  LinkFault fault;
+Fault link_fault(const std::string& link, double rate, double at_s, double for_s) {
+  Fault fault;
   fault.link = link;
   fault.rate = rate;
   fault.times = {at_s, 0, for_s};
@@ -131,8 +131,8 @@ TEST_F(FlowVariationTest, AFaultMultipliesWhatATraceSays) {
   EXPECT_NEAR(arrival_s(config, bytes_of(1)), 4, kArrival_s) << "a quarter of the rate";
 }
 
-LinkFault losing(double loss, double at_s, double for_s) {
-  LinkFault fault = link_fault("*", 1, at_s, for_s);
+Fault losing(double loss, double at_s, double for_s) {
+  Fault fault = link_fault("*", 1, at_s, for_s);
   fault.loss = loss;
   return fault;
 }

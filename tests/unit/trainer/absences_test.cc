@@ -450,7 +450,7 @@ TEST(TrainedAbsences, SeveralRanksAreRefused) {
       if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
     }
   });
-  EXPECT_EQ(refused, "faults found replicas that may be gone, or exchanges that may fail, with 3 ranks");
+  EXPECT_EQ(refused, "faults found replicas that may be gone with 3 ranks");
 }
 
 }  // namespace

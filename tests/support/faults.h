@@ -1,0 +1,29 @@
+// Faults as the kinds of core/faults/ read them.
+#pragma once
+
+#include "core/scenario/fault.h"
+
+namespace longhaul {
+
+inline Fault slow_fault(int number, std::pair<int, int> replicas, double compute, const FaultTimes& times) {
+  Fault fault;
+  fault.number = number;
+  fault.kind = "slow";
+  fault.replicas = replicas;
+  fault.compute = compute;
+  fault.times = times;
+  return fault;
+}
+
+inline Fault absence_fault(int number, std::pair<int, int> replicas, const FaultTimes& times,
+                           Fault::Absence absence = Fault::Absence::kCrash) {
+  Fault fault;
+  fault.number = number;
+  fault.kind = absence == Fault::Absence::kCrash ? "crash" : "leave";
+  fault.replicas = replicas;
+  fault.absence = absence;
+  fault.times = times;
+  return fault;
+}
+
+}  // namespace longhaul
