@@ -229,9 +229,9 @@ Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& 
       throw std::logic_error("places of stages need the plan of their operations");
     return for_stages(config, plan, paths);
   }
-  const std::string collective = collective_of(config);
-  if (collective == "ring") return for_ring(config, paths);
-  if (collective == "hierarchical") return for_leaders(config, paths);
+  const Collective& collective = find_collective(collective_of(config));
+  if (collective.shape(config.replicas) == Collective::Shape::kRing) return for_ring(config, paths);
+  if (collective.needs_sites()) return for_leaders(config, paths);
   return for_rounds(config, paths);
 }
 

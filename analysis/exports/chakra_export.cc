@@ -13,6 +13,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/plan/trace.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
@@ -45,15 +46,22 @@ std::vector<double> read_compute(const std::string& folder) {
   return compute_s;
 }
 
-bool is_messages(const std::string& collective) {
-  return collective == "pair" || collective == "root" || collective == "serial" || collective == "send";
+bool is_messages(const Collective& collective) {
+  return collective.purpose() == Collective::Purpose::kAverage ||
+         collective.purpose() == Collective::Purpose::kSend;
 }
 
-CollectiveType type_of(const std::string& collective) {
-  return collective == "all-gather"                               ? kAllGather
-         : collective == "reduce-scatter"                         ? kReduceScatter
-         : collective == "pairwise" || collective == "all-to-all" ? kAllToAll
-                                                                  : kAllReduce;
+CollectiveType type_of(const Collective& collective) {
+  switch (collective.purpose()) {
+    case Collective::Purpose::kAllGather:
+      return kAllGather;
+    case Collective::Purpose::kReduceScatter:
+      return kReduceScatter;
+    case Collective::Purpose::kAllToAll:
+      return kAllToAll;
+    default:
+      return kAllReduce;
+  }
 }
 
 using Ids = std::vector<std::int64_t>;
@@ -186,28 +194,27 @@ class Exporter {
     for (const std::vector<int>& group : groups) {
       if (group.size() < 2) continue;
       const std::string name = fmt::format("{} of step {}", operation.rule->name, operation.post_step);
-      if (!is_messages(operation.rule->collective)) {
+      const Collective& collective = find_collective(operation.rule->collective);
+      if (!is_messages(collective)) {
         for (const int r : group)
-          front(as_index(r)) = {graphs_[as_index(r)].collective(name, type_of(operation.rule->collective),
-                                                                operation.bytes, front(as_index(r)))};
+          front(as_index(r)) = {graphs_[as_index(r)].collective(name, type_of(collective), operation.bytes,
+                                                                front(as_index(r)))};
       } else {
-        average(operation, name, group, front);
+        average(operation, collective, name, group, front);
       }
     }
   }
 
-  // net/collectives/: `pair` and `send` swap all tensors at once; `serial` and `root` go tensor by tensor.
   template <typename Front>
-  void average(const Operation& operation, const std::string& name, const std::vector<int>& group,
-               const Front& front) {
+  void average(const Operation& operation, const Collective& collective, const std::string& name,
+               const std::vector<int>& group, const Front& front) {
     const auto tensors = static_cast<std::int64_t>(operation.rule->payload.size());
-    const std::string& collective = operation.rule->collective;
-    const std::int64_t parts = collective == "pair" || collective == "send" ? 1 : tensors;
+    const std::int64_t parts = collective.is_by_tensor() ? tensors : 1;
     for (std::int64_t part = 0; part < parts; ++part) {
       const Piece piece{parts == 1 ? name : name + ", " + operation.rule->payload[as_index(part)].tensor,
                         operation.bytes * (part + 1) / parts - operation.bytes * part / parts,
                         tag(operation) * std::max<std::int64_t>(1, tensors) + part};
-      if (collective == "root")
+      if (collective.has_root())
         gather_and_return(piece, group, front);
       else
         swap(piece, group, operation.targets, front);

@@ -17,6 +17,8 @@ class AllGather : public Collective {
   std::string about() const override {
     return "everyone gets all contributions, around a ring in n-1 rounds; no all-reduce";
   }
+  Purpose purpose() const override { return Purpose::kAllGather; }
+  Shape shape(int) const override { return Shape::kRing; }
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

@@ -16,6 +16,7 @@ class AllToAll : public Collective {
   std::string about() const override {
     return "a part from each member to each other one, all in one round; no all-reduce";
   }
+  Purpose purpose() const override { return Purpose::kAllToAll; }
   int rounds(const GroupExchange&) const override { return 1; }
 
   Round round(const GroupExchange& exchange, int member, int) const override {

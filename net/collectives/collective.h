@@ -45,6 +45,11 @@ struct Totals {
 
 class Collective {
  public:
+  // What it is for. kAverage: the average of a small group, in messages between its members.
+  enum class Purpose { kAllReduce, kAverage, kSend, kAllGather, kReduceScatter, kAllToAll };
+  // How whole units travel: chunks from neighbour to neighbour, or the vector along a tree.
+  enum class Shape { kOther, kRing, kTree };
+
   virtual ~Collective() = default;
 
   virtual std::string name() const = 0;
@@ -57,6 +62,11 @@ class Collective {
   // is not slowed down by members that are ahead of it. Only where sends and receives have the same rounds.
   virtual bool awaits_receiver() const { return false; }
   virtual bool needs_sites() const { return false; }  // only on a topology that has sites
+  virtual Purpose purpose() const { return Purpose::kAllReduce; }
+  virtual Shape shape(int /*members*/) const { return Shape::kOther; }
+  // Of a group's average: one tensor after another; over one member, which gathers and returns.
+  virtual bool is_by_tensor() const { return false; }
+  virtual bool has_root() const { return false; }
   virtual Totals totals(const GroupExchange& exchange) const = 0;
   // Seconds from the moment when all are ready until the last is done, on an idle star of equal full-duplex
   // links: `latency_s` one way between two replicas, `bytes_per_s` of payload, no start-up. Exact where the

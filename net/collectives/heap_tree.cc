@@ -23,6 +23,7 @@ class HeapTree : public Collective {
            "their parent over its one link";
   }
   // Children up; to the parent and back; children down.
+  Shape shape(int) const override { return Shape::kTree; }
   int rounds(const GroupExchange&) const override { return 3; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

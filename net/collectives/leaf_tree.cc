@@ -90,6 +90,7 @@ class LeafTree : public Collective {
   }
   // As a leaf, a member sends first and receives last; as a node it receives from one child, from the other,
   // then goes up and down. Two rounds to receive, because both children may live at one member.
+  Shape shape(int) const override { return Shape::kTree; }
   int rounds(const GroupExchange&) const override { return 4; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

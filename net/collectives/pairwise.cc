@@ -18,6 +18,7 @@ class Pairwise : public Collective {
     return "all-to-all, a part from each member to each other one, in n-1 rounds of one message; no "
            "all-reduce";
   }
+  Purpose purpose() const override { return Purpose::kAllToAll; }
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

@@ -19,6 +19,8 @@ class ReduceScatter : public Collective {
   std::string about() const override {
     return "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce";
   }
+  Purpose purpose() const override { return Purpose::kReduceScatter; }
+  Shape shape(int) const override { return Shape::kRing; }
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

@@ -18,6 +18,7 @@ class Ring : public Collective {
   std::string about() const override {
     return "all-reduce in 2(n-1) rounds of 1/n of the vector: least bytes, most latency";
   }
+  Shape shape(int) const override { return Shape::kRing; }
   int rounds(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

@@ -26,6 +26,7 @@ class Send : public Collective {
   std::string about() const override {
     return "each member sends its contribution to the targets drawn for it, or to everyone, in one round";
   }
+  Purpose purpose() const override { return Purpose::kSend; }
   int rounds(const GroupExchange&) const override { return 1; }
 
   Round round(const GroupExchange& exchange, int member, int) const override {

@@ -18,6 +18,8 @@ class SerialPair : public Collective {
     return "group average tensor by tensor, each sent to all others of the group and awaited: the NoLoCo "
            "paper's two messages for a pair";
   }
+  Purpose purpose() const override { return Purpose::kAverage; }
+  bool is_by_tensor() const override { return true; }
   int rounds(const GroupExchange& exchange) const override { return exchange.tensors; }
   bool awaits_delivery() const override { return true; }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <string>
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
@@ -17,34 +16,25 @@ constexpr std::int64_t kKiB = 1024, kMiB = 1024 * kKiB;
 constexpr std::int64_t kMostSlices = 1 << 16;
 constexpr std::int64_t kMostTransfers = 1000000000;
 
-bool is_ring(const std::string& name, int members) {
-  return name == "ring" || name == "all-gather" || name == "reduce-scatter" ||
-         (name == "pair" && members > 2);
-}
-
-bool is_tree(const std::string& name) {
-  return name == "tree" || name == "leaf-tree" || name == "heap-tree";
-}
-
-std::int64_t nccl_slice(const std::string& name, int members) {
-  if (is_tree(name)) return 512 * kKiB;
-  return is_ring(name, members) ? kMiB : 128 * kKiB;
+std::int64_t nccl_slice(Collective::Shape shape) {
+  if (shape == Collective::Shape::kTree) return 512 * kKiB;
+  return shape == Collective::Shape::kRing ? kMiB : 128 * kKiB;
 }
 
 std::int64_t wanted_slices(const SliceSpec& spec, const Collective& collective,
                            const GroupExchange& exchange) {
   const std::int64_t unit = collective.unit_bytes(exchange);
   if (unit == 0) return 1;
-  const std::string name = collective.name();
+  const Collective::Shape shape = collective.shape(exchange.members);
   switch (spec.kind) {
     case SliceSpec::Kind::kWhole:
       return 1;
     case SliceSpec::Kind::kBytes:
       return largest_part(unit, spec.bytes);
     case SliceSpec::Kind::kNccl:
-      return largest_part(unit, nccl_slice(name, exchange.members));
+      return largest_part(unit, nccl_slice(shape));
     case SliceSpec::Kind::kGloo:
-      return is_ring(name, exchange.members) ? std::max<std::int64_t>(2, largest_part(unit, kMiB)) : 1;
+      return shape == Collective::Shape::kRing ? std::max<std::int64_t>(2, largest_part(unit, kMiB)) : 1;
   }
   return 1;
 }

@@ -25,6 +25,7 @@ class Tree : public Collective {
     return "all-reduce over an unpipelined binary tree of whole vectors, as in the NoLoCo paper: 2 log2(n) "
            "messages in series";
   }
+  Shape shape(int) const override { return Shape::kTree; }
   int rounds(const GroupExchange& exchange) const override { return 2 * ceil_log2(exchange.members); }
   bool awaits_delivery() const override { return true; }
 

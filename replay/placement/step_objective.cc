@@ -84,7 +84,8 @@ class StepObjective::StageExchange {
   Times of_group(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
     const int members = static_cast<int>(site_of.size());
     if (members < 2) return {};
-    if (rule_.collective == "ring") {
+    if (collective_.shape(members) == Collective::Shape::kRing &&
+        collective_.purpose() == Collective::Purpose::kAllReduce) {
       const double round_s = ring_round_s(site_of, paths.hop_costs(static_cast<double>(bytes_) / members));
       walked += members;
       return {2 * (members - 1) * round_s, 2 * (members - 1) * round_s};

@@ -374,5 +374,17 @@ TEST(Collectives, PartsOfLargeVectorsDoNotOverflow) {
   EXPECT_EQ(part_begin(10, 2, 3), 6) << "floor(2 · 10 / 3)";
 }
 
+// core/ lists the names that a method may choose; what they are for is the collectives' own.
+TEST(Collectives, TheChoicesOfAMethodAreThoseOfTheirPurpose) {
+  const auto names_of = [](Collective::Purpose purpose) {
+    std::vector<std::string> names;
+    for (const auto& collective : collectives())
+      if (collective->purpose() == purpose) names.push_back(collective->name());
+    return names;
+  };
+  EXPECT_EQ(names_of(Collective::Purpose::kAllReduce), all_reduce_collectives());
+  EXPECT_EQ(names_of(Collective::Purpose::kAllToAll), all_to_all_collectives());
+}
+
 }  // namespace
 }  // namespace longhaul
