@@ -106,38 +106,6 @@ TEST(Replay, WhatIsSentAheadOverlapsWithCompute) {
   EXPECT_EQ(replayed.exchanges.size(), 6u) << "nothing is sent ahead at the last step";
 }
 
-// 1 MB/s, 20 MB ahead with 10 s to do it: the outer step waits for the rest of them, and its done_s says so.
-TEST(Replay, ALateOverlappedExchangeIsAwaited) {
-  OperationRule outer = rule_of("pair", 10, 2), presend = outer;
-  presend.name = "presend";
-  presend.payload = whole({"phi"}, Wire::kInt8);
-  presend.overlap_steps = 10;
-  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 20000000});
-  const Replayed replayed = run_replay(star_case(2, 8e6, 0.05), trace);
-  const ExchangeRecord &ahead = replayed.row(10, 0, "presend"), &second = replayed.row(20, 0);
-  EXPECT_GT(ahead.done_s, second.ready_s);
-  EXPECT_GE(second.done_s, ahead.done_s);
-}
-
-// Two blocking rules at a step: a replica is ready for the second one when it has done the first. 10 MB and
-// then 20 MB at 12.5 MB/s of line, 94.15 % of it payload.
-TEST(Replay, ExchangesOfAStepFollowEachOther) {
-  OperationRule first = rule_of("parameter-server"), second = first;
-  second.name = "second";
-  second.payload = whole({"delta", "phi"}, Wire::kInt8);
-  const Trace trace = make_trace({{first, second}}, {1, 2, 1, 10000000});
-  const Replayed replayed = run_replay(star_case(2, 1e8, 1e-4), trace);
-  const double seconds = 2 * 10e6 * 8 / (1e8 * 1448 / 1538);  // there and back
-  for (const int replica : {0, 1}) {
-    const ExchangeRecord &exchange_record = replayed.row(1, replica),
-                         &two = replayed.row(1, replica, "second");
-    EXPECT_DOUBLE_EQ(two.ready_s, exchange_record.done_s);
-    EXPECT_DOUBLE_EQ(exchange_record.ready_s, 1);
-  }
-  EXPECT_NEAR(replayed.row(1, 1).done_s, 1 + seconds, 0.01);
-  EXPECT_NEAR(replayed.row(1, 1, "second").done_s, 1 + 3 * seconds, 0.02);
-}
-
 TEST(Replay, RowsAreInTheOrderOfStepRuleReplica) {
   Case config = star_case(4, 1e8, 0.05);
   config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};

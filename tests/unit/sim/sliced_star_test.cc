@@ -101,24 +101,6 @@ TEST(SlicedMesh, FlowAndAnalyticAgree) {
       }
 }
 
-// Replica 0 is ready after 1 s, replica 1 after 3 s.
-TEST(Eager, WhatWasPushedIsThereWhenTheReceiverPosts) {
-  const std::int64_t bytes = std::int64_t{kSegment} * 40;
-  Trace trace = make_trace({{rule_of("pair", 1, 2)}}, {1, 2, 1, bytes});
-  trace.measured_s = {{1, 3}};
-  Case config = open_star(2);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
-  for (const int pushed : {0, 10, 40, 1000}) {
-    config.network.eager = static_cast<double>(pushed) * kSegment;
-    const Replayed replayed = run_replay(config, trace);
-    const double left_s = std::max(0, 40 - pushed) * kSegment / kBytesPerSecond;
-    EXPECT_NEAR(replayed.row(1, 1).done_s - 3, left_s > 0 ? kLatency + left_s : 0,
-                3e-3 * (kLatency + left_s));
-    EXPECT_NEAR(replayed.row(1, 0).done_s - 3, kLatency + 40 * kSegment / kBytesPerSecond, 2e-3)
-        << "replica 1 sends when it is ready";
-  }
-}
-
 // In slices the pushed ones are passed on before the late member is there: a ring of three.
 TEST(Eager, DeliversTheSameBytes) {
   Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36});
