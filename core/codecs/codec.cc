@@ -20,9 +20,17 @@ struct QuantizerFacts {
   const char* name;
   int bits, shared;
 };
-constexpr QuantizerFacts kQuantizers[] = {{"int8", 8, 4}, {"int4", 4, 4}, {"e3m0", 4, 4}, {"two_bit", 2, 8},
-                                          {"sign", 1, 4}, {"int7", 7, 4}, {"int6", 6, 4}, {"int5", 5, 4},
-                                          {"int3", 3, 4}, {"int2", 2, 4}};
+constexpr QuantizerFacts kQuantizers[] = {{"int8", 8, 4},
+                                          {"int4", 4, 4},
+                                          {"e3m0", 4, 4},
+                                          {"two_bit", 2, 8},
+                                          {"sign", 1, 4},
+                                          {"int7", 7, 4},
+                                          {"int6", 6, 4},
+                                          {"int5", 5, 4},
+                                          {"int3", 3, 4},
+                                          {"int2", 2, 4},
+                                          {"two_bit_six_sigma", 2, 8}};
 
 const QuantizerFacts& facts_of(Quantizer quantizer) {
   return kQuantizers[static_cast<int>(quantizer)];

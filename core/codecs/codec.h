@@ -30,12 +30,28 @@ int bytes_per_parameter(Wire wire);
 //   kE3m0         a sign, three bits of exponent, no mantissa: 0 and ±s·2^-6 … ±s·2^0, the nearest in value,
 //                 a tie to the larger magnitude; s = max |x| in fp32. The format is Streaming DiLoCo's (arXiv
 //                 2501.18512), which does not say how it is scaled: the scale is ours
-//   kTwoBit       four bins with the quartiles of the block as bounds, each decoded as the mean of the
-//                 numbers in it (SparseLoCo's 2 bits, arXiv 2508.15706): four levels in bf16
+//   kTwoBit       four bins: numbers below zero and the others, each cut at their median. A bin is decoded as
+//                 the mean of the numbers in it: four levels in bf16. Made for what top-k keeps, which has a
+//                 hole at zero (SparseLoCo's 2 bits, arXiv 2508.15706)
+//   kTwoBitSixSigma  the same with the bins of SparseLoCo's code: bin round(4 (x − mean) / 6σ) in −2 … 1, σ
+//                 the standard deviation with n − 1. Its code takes both of a tensor; here they are of a
+//                 block
 //   kSign         ±s, s = mean |x| in fp32 (EF-SignSGD, arXiv 1901.09847)
 //
 // A block with a NaN or an infinity is decoded as NaN throughout.
-enum class Quantizer { kInt8, kInt4, kE3m0, kTwoBit, kSign, kInt7, kInt6, kInt5, kInt3, kInt2 };
+enum class Quantizer {
+  kInt8,
+  kInt4,
+  kE3m0,
+  kTwoBit,
+  kSign,
+  kInt7,
+  kInt6,
+  kInt5,
+  kInt3,
+  kInt2,
+  kTwoBitSixSigma
+};
 
 std::string to_string(Quantizer quantizer);  // "int8", "int4", "e3m0", "two_bit", "sign", "int7", …
 // In the order of the enumeration.

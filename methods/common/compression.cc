@@ -73,7 +73,8 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults) {
           .by_default(defaults.codec)
           .later()
           .means("how outer gradients travel: in the numbers of workload.wire, quantized in blocks of 1024 "
-                 "columns (int8 to int2, e3m0, two_bit, sign), or as an object says (docs/methods.md)"),
+                 "columns (int8 to int2, e3m0, two_bit, two_bit_six_sigma, sign), or as an object says "
+                 "(docs/methods.md)"),
       choice("error_feedback", {"none", "classic", "ef21"})
           .by_default(defaults.error_feedback)
           .later()

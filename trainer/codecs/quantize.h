@@ -4,10 +4,11 @@
 //
 // A block in a message: what its columns share (a scale in fp32, or four levels in bf16), little end first,
 // then the codes, the lowest bit first, filled up to a whole byte. int8 to int2 are in two's complement; a
-// code of e3m0 is the exponent, 1 … 7 for 2^-6 … 2^0 and 0 for zero, below the sign; of two_bit it is the
-// number of quartiles that the value has reached; of sign it is 1 where the value is negative.
+// code of e3m0 is the exponent, 1 … 7 for 2^-6 … 2^0 and 0 for zero, below the sign; of both two_bit formats
+// it is the bin, in ascending order; of sign it is 1 where the value is negative.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -123,20 +124,61 @@ struct KeysOf {
   LONGHAUL_HOST_DEVICE std::uint32_t operator()(std::int64_t i) const { return value_key(at(i)); }
 };
 
-// The quartile bounds are members of the block: in ascending order those at the places n/4, n/2 and 3n/4.
-template <typename Values>
-LONGHAUL_HOST_DEVICE void encode_quartiles(const Values& at, std::int64_t count, bool finite,
-                                           std::uint8_t* out) {
-  float bounds[3] = {0, 0, 0};
-  for (int j = 0; finite && j < 3; ++j)
-    bounds[j] = value_of_key(select_key(KeysOf<Values>{at}, count, (j + 1) * count / 4).key);
+// The bins of kTwoBit: numbers below zero and the others, each cut at the smaller median of their magnitudes.
+// A side whose numbers are all equal has one bin.
+class SignBins {
+ public:
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE SignBins(const Values& at, std::int64_t count) {
+    std::int64_t negative = 0;
+    for (std::int64_t i = 0; i < count; ++i) negative += at(i) < 0;
+    if (negative > 0) lower_ = at_place(at, count, negative / 2);
+    if (negative < count) upper_ = at_place(at, count, negative + (count - negative - 1) / 2);
+  }
+
+  LONGHAUL_HOST_DEVICE int operator()(float value) const {
+    return value < 0 ? value >= lower_ : 2 + (value > upper_);
+  }
+
+ private:
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE static float at_place(const Values& at, std::int64_t count, std::int64_t place) {
+    return value_of_key(select_key(KeysOf<Values>{at}, count, place).key);
+  }
+
+  float lower_ = 0, upper_ = 0;
+};
+
+// The bins of kTwoBitSixSigma: round(4 (x − mean) / (6 σ)), ties to even, in −2 … 1.
+class SixSigmaBins {
+ public:
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE SixSigmaBins(const Values& at, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) mean_ += double{at(i)};
+    mean_ /= static_cast<double>(count);
+    double squares = 0;
+    for (std::int64_t i = 0; i < count; ++i) squares += (double{at(i)} - mean_) * (double{at(i)} - mean_);
+    if (squares > 0) width_ = 1.5 * sqrt(squares / static_cast<double>(count - 1));
+  }
+
+  LONGHAUL_HOST_DEVICE int operator()(float value) const {
+    const std::int32_t bin = 2 + round_to_whole((double{value} - mean_) / width_);
+    return bin < 0 ? 0 : bin > 3 ? 3 : bin;
+  }
+
+ private:
+  double mean_ = 0, width_ = 1;
+};
+
+template <typename Bins, typename Values>
+LONGHAUL_HOST_DEVICE void encode_bins(const Values& at, std::int64_t count, bool finite, std::uint8_t* out) {
   double sums[4] = {0, 0, 0, 0};
   std::int64_t members[4] = {0, 0, 0, 0};
+  const Bins bin_of(at, count);
   BitWriter codes(out + 8);
   for (std::int64_t i = 0; i < count; ++i) {
-    const float value = at(i);
-    const int bin = (value >= bounds[0]) + (value >= bounds[1]) + (value >= bounds[2]);
-    sums[bin] += double{value};
+    const int bin = finite ? bin_of(at(i)) : 0;
+    sums[bin] += double{at(i)};
     ++members[bin];
     codes.put(static_cast<std::uint32_t>(bin), 2);
   }
@@ -153,7 +195,8 @@ LONGHAUL_HOST_DEVICE void quantize_block(const NumberCode& code, const Values& a
                                          std::uint8_t* out) {
   const Quantizer quantizer = code.numbers.quantizer;
   const bool finite = is_all_finite(at, count);
-  if (quantizer == Quantizer::kTwoBit) return encode_quartiles(at, count, finite, out);
+  if (quantizer == Quantizer::kTwoBit) return encode_bins<SignBins>(at, count, finite, out);
+  if (quantizer == Quantizer::kTwoBitSixSigma) return encode_bins<SixSigmaBins>(at, count, finite, out);
   float scale = quantizer == Quantizer::kSign ? mean_magnitude(at, count) : largest_magnitude(at, count);
   if (code.largest > 0) scale /= static_cast<float>(code.largest);
   if (!finite) scale = float_of(0x7fc00000);
@@ -197,7 +240,7 @@ class NumberReader {
   LONGHAUL_HOST_DEVICE NumberReader(const NumberCode& code, const std::uint8_t* from)
       : code_(code), codes_(from + code.shared) {
     if (!code.numbers.is_quantized) return;
-    if (code.numbers.quantizer == Quantizer::kTwoBit)
+    if (code.bits == 2 && code.largest == 0)
       for (int bin = 0; bin < 4; ++bin) shared_[bin] = read_half(from + 2 * bin, Wire::kBf16);
     else
       shared_[0] = read_float(from);
@@ -218,6 +261,7 @@ class NumberReader {
       case Quantizer::kE3m0:
         return e3m0_value(codes_[i / 2] >> i % 2 * 4 & 0xf, scale);
       case Quantizer::kTwoBit:
+      case Quantizer::kTwoBitSixSigma:
         return shared_[codes_[i / 4] >> i % 4 * 2 & 3];
       case Quantizer::kSign:
         return codes_[i / 8] >> i % 8 & 1 ? -scale : scale;

@@ -15,9 +15,9 @@ const Columns kSome = {{5, 8197}, {8500, 8600}};
 
 std::vector<Codec> codecs() {
   std::vector<Codec> all = {{Wire::kFp32}, {Wire::kBf16}, {Wire::kFp16}};
-  for (const Quantizer quantizer :
-       {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit, Quantizer::kSign,
-        Quantizer::kInt7, Quantizer::kInt6, Quantizer::kInt5, Quantizer::kInt3, Quantizer::kInt2}) {
+  for (const Quantizer quantizer : {Quantizer::kInt8, Quantizer::kInt4, Quantizer::kE3m0, Quantizer::kTwoBit,
+                                    Quantizer::kSign, Quantizer::kInt7, Quantizer::kInt6, Quantizer::kInt5,
+                                    Quantizer::kInt3, Quantizer::kInt2, Quantizer::kTwoBitSixSigma}) {
     all.push_back({Quantized{quantizer, 1000}});
     all.push_back({TopK{4096, 64, quantizer}});
   }
