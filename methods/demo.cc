@@ -7,7 +7,7 @@ namespace longhaul {
 namespace demo {
 
 std::vector<Node> options() {
-  std::vector<Node> all;
+  std::vector<Node> all = {mean_of_option()};
   const Json dct = {{"dct_top_k", {{"tile", 64}, {"kept", 32}, {"numbers", "wire"}}}};
   for (Node& option : compression_options({dct, "classic", 0.999})) all.push_back(std::move(option));
   return all;
@@ -27,6 +27,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 void check(const Case& config) {
   check_exchanging(config);
   check_compression(config);
+  check_mean_of(config);
   check_own_optimizer(config);
 }
 

@@ -7,7 +7,8 @@ namespace sparseloco {
 
 std::vector<Node> options() {
   std::vector<Node> all = {inner_steps_option(30),
-                           number("outer_lr").above(0).by_default(1.0).means("outer learning rate η")};
+                           number("outer_lr").above(0).by_default(1.0).means("outer learning rate η"),
+                           mean_of_option()};
   const Json top_k = {{"top_k", {{"chunk", 4096}, {"kept", 64}, {"numbers", "two_bit"}}}};
   for (Node& option : compression_options({top_k, "classic", 0.95})) all.push_back(std::move(option));
   return all;
@@ -27,6 +28,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 void check(const Case& config) {
   check_inner_steps(config);
   check_compression(config);
+  check_mean_of(config);
 }
 
 }  // namespace sparseloco

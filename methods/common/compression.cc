@@ -147,4 +147,20 @@ void check_compression(const Case& config) {
                      "1, or error_feedback \"classic\"");
 }
 
+Node mean_of_option() {
+  return choice("mean_of", {"senders", "all"})
+      .by_default("senders")
+      .means(
+          "with top_k and dct_top_k: the mean of a column, or of a coefficient, is over the replicas that "
+          "sent "
+          "it (the authors' code), or over all, as if the others had sent zero");
+}
+
+void check_mean_of(const Case& config) {
+  const Json& options = config.method.options;
+  if (options.at("mean_of") == "senders" && options.at("error_feedback") == "ef21")
+    throw InputError("method.mean_of", "found \"senders\" with error_feedback \"ef21\"", "\"all\"",
+                     "what EF21 adds up is the mean over all replicas");
+}
+
 }  // namespace longhaul

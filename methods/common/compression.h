@@ -33,4 +33,8 @@ void compress(const Json& options, const PlannedModel& model, OperationRule& rul
 // Throws InputError where the options contradict each other.
 void check_compression(const Case& config);
 
+// `mean_of`: what a mean of sparse messages is divided by; and whether it goes with error_feedback.
+Node mean_of_option();
+void check_mean_of(const Case& config);
+
 }  // namespace longhaul

@@ -90,25 +90,46 @@ std::vector<std::uint8_t> encode_dct(const DctTopK& codec, const float* values, 
   return message;
 }
 
-std::vector<float> decode_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
+std::vector<Kept> kept_by_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
                               std::int64_t columns) {
-  std::vector<float> values(as_index(columns));
+  std::vector<Kept> all;
   const std::uint8_t* from = message.data();
   for (const TileGrid& grid : tile_grids(codec, columns)) {
     const LargestCode code(codec.values, codec.kept, grid.area());
+    for (std::int64_t tile = 0; tile < grid.count(); ++tile) {
+      const std::int64_t first = grid.first + tile * grid.area();
+      for_each_kept(code, from, grid.area(), [&](std::int64_t place, float value) {
+        all.push_back({first + place, value});
+      });
+      from += code.bytes(grid.area());
+    }
+  }
+  return all;
+}
+
+std::vector<float> inverse_dct(const DctTopK& codec, const std::vector<float>& coefficients) {
+  std::vector<float> values(coefficients.size());
+  const float* from = coefficients.data();
+  for (const TileGrid& grid : tile_grids(codec, static_cast<std::int64_t>(values.size()))) {
     TileTransform transform(grid, TileTransform::kInverse);
-    std::vector<float> coefficients(as_index(grid.area())), tile(as_index(grid.area()));
+    std::vector<float> tile(as_index(grid.area()));
     for_each_tile(grid, [&](std::int64_t first) {
-      std::fill(coefficients.begin(), coefficients.end(), 0.f);
-      decode_largest(code, from, grid.area(), 0, grid.area(), coefficients.data());
-      transform(coefficients.data(), grid.width, tile.data());
+      transform(from, grid.width, tile.data());
       for (std::int64_t row = 0; row < grid.height; ++row)
         std::copy_n(tile.data() + row * grid.width, grid.width,
                     values.data() + first + row * grid.across * grid.width);
-      from += code.bytes(grid.area());
+      from += grid.area();
     });
   }
   return values;
+}
+
+std::vector<float> decode_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
+                              std::int64_t columns) {
+  std::vector<float> coefficients(as_index(columns));
+  for (const Kept& kept : kept_by_dct(codec, message, columns))
+    coefficients[as_index(kept.place)] = kept.value;
+  return inverse_dct(codec, coefficients);
 }
 
 }  // namespace longhaul

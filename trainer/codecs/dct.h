@@ -38,6 +38,14 @@ LONGHAUL_HOST_DEVICE void transform_columns(const float* basis, const float* in,
 // values [columns].
 std::vector<std::uint8_t> encode_dct(const DctTopK& codec, const float* values, std::int64_t columns);
 
+// What a message of `columns` has of coefficients; those of a tile are side by side, row-major, and tiles
+// follow each other as in the message.
+std::vector<Kept> kept_by_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
+                              std::int64_t columns);
+
+// The columns of coefficients that lie so.
+std::vector<float> inverse_dct(const DctTopK& codec, const std::vector<float>& coefficients);
+
 // All columns of a message.
 std::vector<float> decode_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
                               std::int64_t columns);

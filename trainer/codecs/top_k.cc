@@ -18,6 +18,21 @@ std::vector<std::uint8_t> encode_top_k(const TopK& codec, const float* values, s
   return message;
 }
 
+std::vector<Kept> kept_by_top_k(const TopK& codec, const std::vector<std::uint8_t>& message,
+                                std::int64_t columns) {
+  const LargestCode code(codec);
+  std::vector<Kept> all;
+  const std::uint8_t* from = message.data();
+  for (std::int64_t begin = 0; begin < columns; begin += codec.chunk) {
+    const std::int64_t count = std::min<std::int64_t>(codec.chunk, columns - begin);
+    for_each_kept(code, from, count, [&](std::int64_t place, float value) {
+      all.push_back({begin + place, value});
+    });
+    from += code.bytes(count);
+  }
+  return all;
+}
+
 void decode_top_k(const TopK& codec, const std::vector<std::uint8_t>& message, std::int64_t columns,
                   std::int64_t begin, std::int64_t end, float* out) {
   const LargestCode code(codec);

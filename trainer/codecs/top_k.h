@@ -65,22 +65,46 @@ LONGHAUL_HOST_DEVICE inline void encode_largest(const LargestCode& code, const f
   write_numbers(code.values, AtPlaces{values, places, code.place_bits}, kept, out);
 }
 
+// Calls work(place, value) for what was kept of a chunk of `count`, of which `from` is the message, in
+// ascending order of the places.
+template <typename Work>
+LONGHAUL_HOST_DEVICE void for_each_kept(const LargestCode& code, const std::uint8_t* from, std::int64_t count,
+                                        const Work& work) {
+  const std::int64_t kept = code.kept_of(count);
+  const std::uint8_t* places = from + code.values.bytes(kept);
+  const NumberReader read(code.values, from);
+  for (std::int64_t i = 0; i < kept; ++i)
+    work(static_cast<std::int64_t>(code_at(places, i, code.place_bits)), read(i));
+}
+
+struct WritePlaces {
+  std::int64_t begin, end;
+  float* out;
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t place, float value) const {
+    if (place >= begin && place < end) out[place - begin] = value;
+  }
+};
+
 // out[0 …] = places [begin, end) of a chunk of `count`, of which `from` is the message; what was not kept
 // stays as it is.
 LONGHAUL_HOST_DEVICE inline void decode_largest(const LargestCode& code, const std::uint8_t* from,
                                                 std::int64_t count, std::int64_t begin, std::int64_t end,
                                                 float* out) {
-  const std::int64_t kept = code.kept_of(count);
-  const std::uint8_t* places = from + code.values.bytes(kept);
-  const NumberReader read(code.values, from);
-  for (std::int64_t i = 0; i < kept; ++i) {
-    const std::int64_t place = code_at(places, i, code.place_bits);
-    if (place >= begin && place < end) out[place - begin] = read(i);
-  }
+  for_each_kept(code, from, count, WritePlaces{begin, end, out});
 }
 
 // values [columns].
 std::vector<std::uint8_t> encode_top_k(const TopK& codec, const float* values, std::int64_t columns);
+
+// What was kept, in ascending order.
+struct Kept {
+  std::int64_t place;
+  float value;
+};
+
+// Of a message of `columns`; places are columns.
+std::vector<Kept> kept_by_top_k(const TopK& codec, const std::vector<std::uint8_t>& message,
+                                std::int64_t columns);
 
 // out[0 …] = columns [begin, end) of a message of `columns`.
 void decode_top_k(const TopK& codec, const std::vector<std::uint8_t>& message, std::int64_t columns,

@@ -268,6 +268,10 @@ const float* OperationRunner::add_up(const Message& own, int replica, std::int64
   return kept;
 }
 
+bool OperationRunner::counts_senders(const Message& message) const {
+  return update_.counts_senders_alone() && chooses_columns(message.format().codec);
+}
+
 void OperationRunner::step_group(const Operation& operation, const std::vector<int>& group,
                                  const GroupSplit& parts) {
   std::map<std::string, std::map<int, Message>> messages;
@@ -289,6 +293,17 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (const Operation::Taker& taker : takers)
       own.back().push_back(&messages[tensor].at(taker.contributor));
   }
+  // Of those that count senders the means of all columns, as the others are by tensor, then as `heard`.
+  std::vector<std::vector<float>> of_senders(tensors.size() * heard.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    for (std::size_t k = 0; k < heard.size(); ++k)
+      if (counts_senders(*of_heard[i][k].front()))
+        of_senders[i * heard.size() + k] = mean_of_senders(of_heard[i][k]);
+  const auto mean = [&](std::size_t i, std::size_t k, std::int64_t at, std::int64_t to, float* out) {
+    const std::vector<float>& whole = of_senders[i * heard.size() + k];
+    if (whole.empty()) return mean_of(of_heard[i][k], at, to, out);
+    std::copy_n(whole.data() + of_heard[i][k].front()->format().place_of(at), to - at, out);
+  };
   // All means of a block come before any step on it: messages may be views of the rows.
   const auto step = [&](std::int64_t begin, std::int64_t end) {
     std::vector<std::vector<float>> means(tensors.size() * heard.size(), std::vector<float>(kBlock));
@@ -297,8 +312,7 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (std::int64_t at = begin; at < end; at += kBlock) {
       const std::int64_t to = std::min(end, at + kBlock);
       for (std::size_t i = 0; i < tensors.size(); ++i)
-        for (std::size_t k = 0; k < heard.size(); ++k)
-          mean_of(of_heard[i][k], at, to, means[i * heard.size() + k].data());
+        for (std::size_t k = 0; k < heard.size(); ++k) mean(i, k, at, to, means[i * heard.size() + k].data());
       for (std::size_t taker = 0; taker < takers.size(); ++taker) {
         const int replica = takers[taker].replica;
         const std::size_t k = std::min(taker, heard.size() - 1);
@@ -330,6 +344,10 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
   for (std::size_t i = 0; i < tensors.size(); ++i)
     for (const int replica : group.here) mine[i].push_back(message_of(operation, tensors[i], replica));
 
+  std::vector<std::vector<float>> of_senders(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (counts_senders(mine[i][0])) of_senders[i] = mean_of_senders_over_ranks(replicas_.ranks, mine[i]);
+
   const auto step = [&](const ColumnRange& chunk, const std::vector<std::vector<float>>& means) {
     replicas_.backend.for_each(static_cast<int>(group.here.size()), [&](int at) {
       const int replica = group.here[as_index(at)];
@@ -351,8 +369,13 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
     for (std::int64_t begin = range.begin; begin < range.end; begin += kChunk) {
       const ColumnRange chunk{begin, std::min(range.end, begin + kChunk)};
       std::vector<std::vector<float>> means;
-      for (const std::vector<Message>& messages : mine)
-        means.push_back(mean_over_ranks(replicas_.ranks, replicas_.backend, messages, chunk));
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        if (of_senders[i].empty()) {
+          means.push_back(mean_over_ranks(replicas_.ranks, replicas_.backend, mine[i], chunk));
+        } else {
+          const float* first = of_senders[i].data() + mine[i][0].format().place_of(chunk.begin);
+          means.emplace_back(first, first + chunk.size());
+        }
       step(chunk, means);
     }
 }

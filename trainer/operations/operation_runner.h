@@ -108,6 +108,7 @@ class OperationRunner {
   // By replica; `here` are those of the members that this process holds.
   std::map<int, Message> from_elsewhere(const Operation& operation, const std::string& tensor,
                                         const GroupSplit& group, const std::map<int, Message>& here);
+  bool counts_senders(const Message& message_here) const;
   const float* add_up(const Message& own, int replica, std::int64_t begin, std::int64_t end,
                       const float* mean);
   void step_group(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);

@@ -62,4 +62,19 @@ std::vector<float> mean_over_ranks(Ranks& ranks, Backend& backend, const std::ve
   return mean;
 }
 
+std::vector<float> mean_of_senders_over_ranks(Ranks& ranks, const std::vector<Message>& mine) {
+  const MessageFormat& format = mine.front().format();
+  std::vector<std::vector<Kept>> kept;
+  for (const Message& message : mine) kept.push_back(kept_by(message));
+  std::vector<SenderSum> sums(as_index(format.columns));
+  chained_sum(ranks, format.columns, sizeof(SenderSum), sums.data(),
+              [&](std::int64_t begin, std::int64_t end) {
+                for (const std::vector<Kept>& items : kept) add_kept(items, begin, end, sums.data());
+              });
+  std::vector<float> mean(sums.size());
+  if (ranks.is_last()) mean = mean_of_sums(format, sums);
+  broadcast(ranks, ranks.size() - 1, mean.data(), mean.size() * sizeof(float));
+  return mean;
+}
+
 }  // namespace longhaul

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trainer/codecs/message.h"
+#include "trainer/codecs/sender_mean.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/backend.h"
 
@@ -26,5 +27,9 @@ void chained_sum(Ranks& ranks, std::int64_t count, std::size_t width, void* sum,
 // that are held here, in their order, as many on each rank. Every rank gets the mean.
 std::vector<float> mean_over_ranks(Ranks& ranks, Backend& backend, const std::vector<Message>& mine,
                                    const ColumnRange& chunk);
+
+// As mean_of_senders() of the messages of all replicas, over all their columns; `mine` and the order as
+// above. A rank needs 8 bytes a column for the sums.
+std::vector<float> mean_of_senders_over_ranks(Ranks& ranks, const std::vector<Message>& mine);
 
 }  // namespace longhaul

@@ -2,7 +2,7 @@
 //
 //   θ ← (1 − lr · decay) θ − lr · sign(mean of what was sent)
 //
-// sign(0) = 0.
+// sign(0) = 0. The mean of a coefficient is over those who sent it, as in the authors' code, or over all.
 #include "trainer/operations/update.h"
 
 namespace longhaul {
@@ -10,8 +10,9 @@ namespace {
 
 class DemoUpdate : public RowAverage {
  public:
-  DemoUpdate() : RowAverage("gradient", Slot::kGradient) {}
+  explicit DemoUpdate(bool of_senders) : RowAverage("gradient", Slot::kGradient), of_senders_(of_senders) {}
 
+  bool counts_senders_alone() const override { return of_senders_; }
   bool has_own_optimizer() const override { return true; }
   bool apply_on_device(const Operation&, DeviceSteps&) const override { return false; }
 
@@ -34,12 +35,15 @@ class DemoUpdate : public RowAverage {
     }
     return true;
   }
+
+ private:
+  bool of_senders_;
 };
 
 }  // namespace
 
-std::unique_ptr<Update> make_demo_update(const Json&) {
-  return std::make_unique<DemoUpdate>();
+std::unique_ptr<Update> make_demo_update(const Json& options) {
+  return std::make_unique<DemoUpdate>(options.at("mean_of") == "senders");
 }
 
 }  // namespace longhaul

@@ -1,6 +1,8 @@
 // SparseLoCo (arXiv 2508.15706, algorithm 1). With the error feedback of its codec, e ← β e + Δ − sent:
 //
 //   φ ← φ + η · mean of what was sent;   θ_i ← φ
+//
+// The mean of a column is over those who sent it, as in the authors' code, or over all, as the paper prints.
 #include "trainer/operations/update.h"
 
 namespace longhaul {
@@ -8,9 +10,10 @@ namespace {
 
 class SparselocoUpdate : public Update {
  public:
-  explicit SparselocoUpdate(float lr) : lr_(lr) {}
+  SparselocoUpdate(float lr, bool of_senders) : lr_(lr), of_senders_(of_senders) {}
 
   void start(Replicas& replicas) override { start_slow_weights(replicas); }
+  bool counts_senders_alone() const override { return of_senders_; }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
     const float* mean = arrived.mean("delta");
@@ -21,12 +24,13 @@ class SparselocoUpdate : public Update {
 
  private:
   float lr_;
+  bool of_senders_;
 };
 
 }  // namespace
 
 std::unique_ptr<Update> make_sparseloco_update(const Json& options) {
-  return std::make_unique<SparselocoUpdate>(options.at("outer_lr"));
+  return std::make_unique<SparselocoUpdate>(options.at("outer_lr"), options.at("mean_of") == "senders");
 }
 
 }  // namespace longhaul

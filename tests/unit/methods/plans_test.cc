@@ -667,6 +667,10 @@ TEST(Methods, CasesThatCannotBe) {
   expect_rejected({{"name", "dilocox"}, {"inner_steps", 5}}, 4, 10, "method.codec.low_rank");
   expect_rejected({{"name", "eager-diloco"}, {"inner_steps", 5}, {"error_feedback", "ef21"}}, 4, 10,
                   "method.error_feedback");
+  for (Json sparse : std::vector<Json>{{{"name", "sparseloco"}, {"inner_steps", 5}}, {{"name", "demo"}}}) {
+    sparse.update({{"error_feedback", "ef21"}, {"feedback_decay", 1}});
+    expect_rejected(sparse, 4, 10, "method.mean_of");
+  }
   EXPECT_NO_THROW(method_named("independent").check(make_case({{"name", "independent"}}, 1, 10)));
 }
 

@@ -158,8 +158,12 @@ TEST_F(OuterStepCommand, TakesTheStepOfEveryMethodThatHasOne) {
   StoredTensors sparse = {{"theta", store({4, 2, 1, -2}, {2, 2})},
                           {"phi", store({0, 0, 0, 0}, {2, 2})},
                           {"error", store({0, 0, 0, 0}, {2, 2})}};
-  sparse = run(sparse, "sparseloco",
-               {"outer_lr=0.5", R"(codec={"top_k": {"chunk": 2, "kept": 1, "numbers": "wire"}})"});
+  std::vector<std::string> options = {"outer_lr=0.5",
+                                      R"(codec={"top_k": {"chunk": 2, "kept": 1, "numbers": "wire"}})"};
+  const StoredTensors of_senders = run(sparse, "sparseloco", options);
+  EXPECT_EQ(floats(of_senders.at("phi")), (std::vector<float>{2, -1, 2, -1}));
+  options.push_back("mean_of=all");
+  sparse = run(sparse, "sparseloco", options);
   EXPECT_EQ(floats(sparse.at("phi")), (std::vector<float>{1, -0.5, 1, -0.5}));
   EXPECT_EQ(floats(sparse.at("error")), (std::vector<float>{0, 2, 1, 0}));
 }

@@ -227,7 +227,8 @@ struct TwoColumns : UpdateBench {
 };
 
 TEST(Sparseloco, IsTheOneWorkedOutByHand) {
-  TwoColumns bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 0.5}}), Feedback::kClassic, 0.5);
+  TwoColumns bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 0.5}, {"mean_of", "all"}}),
+                   Feedback::kClassic, 0.5);
   bench.set(Slot::kWeights, 0, 4, 2);   // sends (4, 0), keeps (0, 2)
   bench.set(Slot::kWeights, 1, 1, -2);  // sends (0, -2), keeps (1, 0)
   bench.run(bench.rule);
@@ -244,6 +245,87 @@ TEST(Sparseloco, IsTheOneWorkedOutByHand) {
   EXPECT_EQ(bench.row(Slot::kSlowWeights, 0), (std::vector<float>{1.875, -0.125}));
   EXPECT_EQ(bench.row(Slot::kError, 0), (std::vector<float>{0.5, 0}));
   EXPECT_EQ(bench.row(Slot::kError, 1), (std::vector<float>{0, 0}));
+}
+
+// φ of SparseLoCo with η 1 after one round from φ = 0, which is the mean that it takes.
+std::vector<float> mean_taken(const std::string& mean_of, const TopK& codec,
+                              const std::vector<std::vector<float>>& deltas) {
+  const auto columns = static_cast<std::int64_t>(deltas[0].size());
+  UpdateBench bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 1}, {"mean_of", mean_of}}),
+                    static_cast<int>(deltas.size()), columns);
+  OperationRule rule = rule_for({"delta"});
+  rule.payload[0].codec = Codec{codec};
+  for (std::size_t r = 0; r < deltas.size(); ++r)
+    std::copy(deltas[r].begin(), deltas[r].end(), bench.arena.row(Slot::kWeights, static_cast<int>(r)));
+  bench.run(rule);
+  const float* phi = bench.arena.row(Slot::kSlowWeights, 3);
+  return {phi, phi + columns};
+}
+
+// Two of five columns of each replica travel: the first from 0, 1 and 3, the second from 2 alone, the third
+// from 0, 2 and 3, the fourth from 1 alone, the last from none.
+TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
+  const std::vector<std::vector<float>> deltas = {
+      {8, 1, 4, 0, .5f}, {4, 1, 0, -6, .5f}, {-1, 2, 6, 0, .5f}, {-6, 0, 2, 1, .5f}};
+  const TopK two{5, 2, Wire::kFp32};
+  EXPECT_EQ(mean_taken("senders", two, deltas), (std::vector<float>{2, 2, 4, -6, 0}));
+  EXPECT_EQ(mean_taken("all", two, deltas), (std::vector<float>{1.5f, 0.5f, 3, -1.5f, 0}));
+  const TopK top_k{4, 1, Wire::kFp32};
+  EXPECT_EQ(mean_taken("senders", top_k, {{8, 1, 0, 0}, {0, -4, 1, 0}, {0, 0, 2, 1}, {1, 2, 3, 4}}),
+            (std::vector<float>{8, -4, 2, 4}));
+  EXPECT_EQ(mean_taken("all", top_k, {{8, 1, 0, 0}, {0, -4, 1, 0}, {0, 0, 2, 1}, {1, 2, 3, 4}}),
+            (std::vector<float>{2, -1, 0.5f, 1}));
+  // A zero that is kept was sent.
+  EXPECT_EQ(mean_taken("senders", TopK{2, 2, Wire::kFp32}, {{4, 0}, {4, 0}, {4, 0}, {4, 2}}),
+            (std::vector<float>{4, 0.5f}));
+}
+
+// `all` is the sum of what each message reads as, in the order of the replicas, over their number.
+TEST(MeanOf, AllHasTheBitsOfThePlainMean) {
+  std::vector<std::vector<float>> deltas;
+  std::vector<Message> messages;
+  const TopK codec{256, 16, Quantizer::kTwoBit};
+  for (std::uint32_t r = 0; r < 5; ++r) {
+    RandomStream stream(4, Purpose::kInitialWeights, r);
+    deltas.emplace_back();
+    for (int i = 0; i < 1000; ++i) deltas.back().push_back(static_cast<float>(stream.normal()));
+  }
+  for (const std::vector<float>& row : deltas)
+    messages.push_back(
+        Message(MessageFormat({"row", {codec}, {}}, 1000), RowSource{row.data(), nullptr}).encoded());
+  std::vector<float> sum(1000), senders(1000), next(1000);
+  std::vector<int> counts(1000);
+  for (const Message& message : messages) {
+    message.read(0, 1000, next.data());
+    for (std::size_t i = 0; i < 1000; ++i) {
+      sum[i] += next[i];
+      counts[i] += next[i] != 0;  // all that is kept is far from zero
+    }
+  }
+  for (std::size_t i = 0; i < 1000; ++i) {
+    senders[i] = counts[i] ? sum[i] / static_cast<float>(counts[i]) : 0;
+    sum[i] /= 5;
+  }
+  EXPECT_EQ(mean_taken("all", codec, deltas), sum);
+  EXPECT_EQ(mean_taken("senders", codec, deltas), senders);
+  EXPECT_NE(senders, sum);
+}
+
+// Two columns, of whose two cosine coefficients (a + b)/√2 and (a − b)/√2 the larger one travels: 6/√2 of the
+// first from replica 0, 3/√2 of the second from 1. Back they are (6 + 3)/2 and (6 − 3)/2.
+TEST(MeanOf, CountsTheSendersOfACoefficient) {
+  for (const bool senders : {true, false}) {
+    UpdateBench bench(
+        method_spec({{"name", "sparseloco"}, {"outer_lr", 1}, {"mean_of", senders ? "senders" : "all"}}), 2,
+        2);
+    OperationRule rule = rule_for({"delta"});
+    rule.payload[0].codec = Codec{DctTopK{64, 1, Wire::kFp32, {{1, 2}}}};
+    const float rows[] = {4, 2, 1, -2};
+    std::copy_n(rows, 4, bench.arena.row(Slot::kWeights, 0));
+    bench.run(rule);
+    EXPECT_NEAR(bench.arena.row(Slot::kSlowWeights, 1)[0], senders ? 4.5 : 2.25, 1e-6);
+    EXPECT_NEAR(bench.arena.row(Slot::kSlowWeights, 1)[1], senders ? 1.5 : 0.75, 1e-6);
+  }
 }
 
 TEST(Ef21, SendsChangesThatAddUp) {

@@ -104,6 +104,31 @@ TEST(MeanOverRanks, HasTheBitsOfOneProcess) {
     for (int size : {2, 3, 6}) expect_same_mean(size, 6, 3 * kBlock + 5, wire);
 }
 
+TEST(MeanOverRanks, OfSendersHasTheBitsOfOneProcess) {
+  constexpr std::int64_t kColumns = (1 << 18) + 5000;  // more than travel at once
+  const auto encoded = [](const Arena& arena, const Codec& codec) {
+    std::vector<Message> messages;
+    for (int r = arena.held().first; r < arena.held().end; ++r)
+      messages.push_back(Message(MessageFormat({"row", codec, {}}, kColumns),
+                                 RowSource{arena.row(Slot::kWeights, r), nullptr})
+                             .encoded());
+    return messages;
+  };
+  for (const Codec& codec : {Codec{TopK{4096, 64, Quantizer::kTwoBit}}, Codec{DctTopK{}}}) {
+    const std::vector<Message> messages = encoded(filled(6, kColumns, {0, 6}), codec);
+    std::vector<const Message*> all;
+    for (const Message& message : messages) all.push_back(&message);
+    const std::vector<float> expected = mean_of_senders(all);
+    for (const int size : {2, 3})
+      ThreadRanks::run(size, [&](Ranks& ranks) {
+        const Arena arena = filled(6, kColumns, block_of(ranks, 6));
+        const std::vector<float> mean = mean_of_senders_over_ranks(ranks, encoded(arena, codec));
+        EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
+            << to_string(codec) << ", rank " << ranks.rank() << " of " << size;
+      });
+  }
+}
+
 TEST(MeanOverRanks, HasTheBitsOfOneProcessBeyondOneChunk) {
   expect_same_mean(2, 2, kChunk + 300000, Wire::kFp32);
 }
