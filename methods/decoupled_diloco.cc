@@ -1,7 +1,8 @@
 // Decoupled DiLoCo (arXiv 2604.21428): replicas ("learners") that never wait. Each sends the outer gradient
 // of a fragment, when it is due at its own step, to a synchronizer, which makes a merge of what has arrived
-// when a quorum is there and a grace time is over; contributions count by the tokens behind them. The merged
-// fragment goes back to those that contributed and is mixed in when it has come.
+// when a quorum is there and a grace time is over; contributions count by the tokens behind them. Lengths and
+// directions are averaged apart, tensor by tensor; embeddings are a fragment of their own and are averaged as
+// they are. The merged fragment goes back to those that contributed and is mixed in when it has come.
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
@@ -13,14 +14,26 @@ namespace longhaul {
 namespace decoupled_diloco {
 
 std::vector<Node> options() {
-  std::vector<Node> all = fragment_options(1);
+  std::vector<Node> all = fragment_options({24, 1, 2, 1});
+  all.push_back(
+      choice("merge", {"radial-directional", "mean"})
+          .by_default("radial-directional")
+          .means(
+              "radial-directional: of each tensor the mean length times the direction of the mean of the "
+              "unit vectors, of differences from the synchronizer's model; embeddings, a fragment of their "
+              "own, are averaged as they are. mean: all is averaged as it is, with streaming-diloco's "
+              "fragments, each Δ from what its replica took up last"));
   for (Node& option : merge_options()) all.push_back(std::move(option));
   return all;
 }
 
+bool is_radial(const Json& options) {
+  return options.at("merge") == "radial-directional";
+}
+
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
-  OperationPlan plan{fragment_rules(options, model)};
+  OperationPlan plan{fragment_rules(options, model, is_radial(options) && !model.layers.empty())};
   for (OperationRule& rule : plan.rules) {
     rule.kind = OperationKind::kMerge;
     rule.collective = "parameter-server";
@@ -63,6 +76,9 @@ void check(const Case& config) {
   if (config.method.options.at("error_feedback") == "ef21")
     throw InputError("method.error_feedback", "found \"ef21\"", "none or classic",
                      "the mean that it adds up is one of all replicas, equally weighted");
+  if (is_radial(config.method.options) && config.train && !config.workload.model)
+    throw InputError("method.merge", "found \"radial-directional\" with workload.parameters", "\"mean\"",
+                     "or give workload.model: the embeddings are a fragment of their own");
   if (const std::vector<std::string> differ = fragment_warnings(config); !differ.empty())
     throw InputError("method.fragments", "found 0 where " + differ.front(), "the number of fragments",
                      "the training follows the merges of the fragments that the network carries");

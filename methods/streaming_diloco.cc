@@ -10,12 +10,12 @@
 
 namespace longhaul {
 
-std::vector<Node> fragment_options(int least_overlap) {
+std::vector<Node> fragment_options(const FragmentDefaults& defaults) {
   std::vector<Node> all = {
-      inner_steps_option(100),
+      inner_steps_option(defaults.inner_steps),
       integer("fragment_layers")
           .at_least(1)
-          .by_default(3)
+          .by_default(defaults.fragment_layers)
           .in("layers")
           .means("layers of a fragment; the embedding goes with the first fragment, what follows the last "
                  "layer with the last"),
@@ -28,11 +28,12 @@ std::vector<Node> fragment_options(int least_overlap) {
           .means("strided: layer l is in fragment l mod F (the paper's choice); consecutive: neighbouring "
                  "layers are together"),
       integer("overlap")
-          .at_least(least_overlap)
-          .by_default(5)
+          .at_least(defaults.least_overlap)
+          .by_default(defaults.overlap)
           .in("steps")
-          .means(least_overlap == 0 ? "inner steps that go on while a fragment is under way (τ); 0: none"
-                                    : "inner steps that go on while a fragment is under way (τ), at least"),
+          .means(defaults.least_overlap == 0
+                     ? "inner steps that go on while a fragment is under way (τ); 0: none"
+                     : "inner steps that go on while a fragment is under way (τ), at least"),
       number("mixing").at_least(0).at_most(1).by_default(0.5).means(
           "share α of its own weights that a replica keeps when a fragment has arrived"),
       number("outer_lr").above(0).by_default(0.4).means("outer learning rate η"),
@@ -51,10 +52,12 @@ FragmentPattern fragment_pattern(const Json& options) {
   return options.at("pattern") == "strided" ? FragmentPattern::kStrided : FragmentPattern::kConsecutive;
 }
 
-std::vector<OperationRule> fragment_rules(const Json& options, const PlannedModel& model) {
-  const int count = fragment_count(options, static_cast<int>(model.layers.size())),
-            every = options.at("inner_steps");
-  const std::vector<Columns> parts = fragments(model, count, fragment_pattern(options));
+std::vector<OperationRule> fragment_rules(const Json& options, const PlannedModel& model,
+                                          bool embeddings_apart) {
+  const std::vector<Columns> parts =
+      fragments(model, fragment_count(options, static_cast<int>(model.layers.size())),
+                fragment_pattern(options), embeddings_apart);
+  const int count = static_cast<int>(parts.size()), every = options.at("inner_steps");
   std::vector<OperationRule> rules;
   for (int part = 0; part < count; ++part) {
     OperationRule rule;
@@ -103,7 +106,7 @@ std::vector<std::string> fragment_warnings(const Case& config) {
 namespace streaming_diloco {
 
 std::vector<Node> options() {
-  std::vector<Node> all = fragment_options(0);
+  std::vector<Node> all = fragment_options({});
   for (Node& option : all_reduce_options())
     if (option.key != "buckets") all.push_back(std::move(option));
   return all;

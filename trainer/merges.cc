@@ -1,6 +1,7 @@
 #include "trainer/merges.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <set>
@@ -14,6 +15,10 @@ namespace {
 
 std::string name_of_message(std::size_t merge, int replica) {
   return "contribution." + std::to_string(merge) + "." + std::to_string(replica);
+}
+
+std::string name_of_anchor(std::size_t merge, int replica) {
+  return "anchor." + std::to_string(merge) + "." + std::to_string(replica);
 }
 
 std::string name_of_result(std::size_t merge) {
@@ -56,7 +61,38 @@ int steps_behind(const Absences& absences, const Posted& posted, int rule, int r
          steps_behind(absences, posted, rule, copy.source, copy.copied_step, false, last);
 }
 
+double length_of(const std::vector<float>& row) {
+  double squares = 0;
+  for (const float value : row) squares += double{value} * value;
+  return std::sqrt(squares);
+}
+
+std::vector<float> weighted_mean(const std::vector<std::vector<float>>& rows,
+                                 const std::vector<float>& weights) {
+  std::vector<float> mean(rows.front().size());
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += weights[r] * rows[r][i];
+  return mean;
+}
+
 }  // namespace
+
+std::vector<float> radial_directional_mean(const std::vector<std::vector<float>>& rows,
+                                           const std::vector<float>& weights) {
+  std::vector<float> direction(rows.front().size());
+  double mean_length = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const double length = length_of(rows[r]);
+    mean_length += weights[r] * length;
+    if (length == 0) continue;
+    const auto scale = static_cast<float>(weights[r] / length);
+    for (std::size_t i = 0; i < direction.size(); ++i) direction[i] += scale * rows[r][i];
+  }
+  const double length = length_of(direction);
+  if (length == 0) return weighted_mean(rows, weights);
+  for (float& value : direction) value *= static_cast<float>(mean_length / length);
+  return direction;
+}
 
 std::vector<std::vector<float>> token_shares(const Schedule& schedule) {
   Posted posted;
@@ -76,17 +112,23 @@ std::vector<std::vector<float>> token_shares(const Schedule& schedule) {
   return shares;
 }
 
-Merges::Merges(const OperationPlan& plan, const PlanContext& context, const Schedule& schedule,
-               const Update& update, Replicas& replicas)
+Merges::Merges(const OperationPlan& plan, const PlanContext& context, const std::vector<Parameter>& layout,
+               const Schedule& schedule, const Update& update, Replicas& replicas)
     : plan_(plan), context_(context), update_(update), replicas_(replicas) {
   const std::vector<std::vector<float>> shares = token_shares(schedule);
   for (const Merge& merge : schedule.merges) {
     const std::size_t number = merges_.size();
-    Plan plan_here{&merge, shares[number], true, {}};
+    Plan plan_here{&merge, shares[number], true, {}, {}};
     plan_here.is_even = std::all_of(plan_here.shares.begin(), plan_here.shares.end(),
                                     [&](float share) { return share == plan_here.shares.front(); });
     plan_here.columns =
         ranges_of(plan.rules[as_index(merge.rule)].payload.front().columns, context.parameters);
+    for (const Parameter& tensor : layout)
+      if (update.averages_directions() &&
+          std::any_of(plan_here.columns.begin(), plan_here.columns.end(), [&](const ColumnRange& range) {
+            return tensor.offset >= range.begin && tensor.offset < range.end;
+          }))
+        plan_here.tensors.push_back(tensor);
     merges_.push_back(std::move(plan_here));
     for (const Merge::Contribution& made : merge.contributions) {
       posted_[{made.replica, made.post_step}].push_back(number);
@@ -136,6 +178,10 @@ void Merges::post(int replica, int step) {
     const RowSource source{arena.row(slot, replica), less ? arena.row(*less, replica) : nullptr};
     float* error = part.codec.feedback == Feedback::kNone ? nullptr : arena.row(Slot::kError, replica);
     messages_[{merge, replica}] = Message(format_of(merge, step), source).encoded(error);
+    if (merges_[merge].tensors.empty()) continue;
+    std::vector<float>& anchor = anchors_[{merge, replica}];
+    for (const ColumnRange& range : merges_[merge].columns)
+      anchor.insert(anchor.end(), source.less + range.begin, source.less + range.end);
   }
 }
 
@@ -168,6 +214,24 @@ void Merges::make(std::size_t number) {
     replicas_.log.sent(members[i], rule_of(number).payload.front().tensor, messages[i]->size());
   replicas_.log.end();
 
+  if (plan.tensors.empty()) average(plan, messages);
+  replicas_.backend.for_each(static_cast<int>(plan.tensors.size()), [&](int tensor) {
+    average_directions(number, messages, plan.tensors[as_index(tensor)]);
+  });
+  for (const int member : members) {
+    messages_.erase({number, member});
+    anchors_.erase({number, member});
+  }
+  const auto takes = [](const Merge::Contribution& contribution) { return contribution.taken_step > 0; };
+  const std::vector<Merge::Contribution>& all = plan.merge->contributions;
+  takers_[number] = static_cast<int>(std::count_if(all.begin(), all.end(), takes));
+  if (takers_[number] == 0) return;
+  std::vector<float>& result = results_[number];
+  for (const ColumnRange& range : plan.columns)
+    result.insert(result.end(), phi_.begin() + range.begin, phi_.begin() + range.end);
+}
+
+void Merges::average(const Plan& plan, const std::vector<const Message*>& messages) {
   for (const ColumnRange& range : plan.columns)
     for_each_piece(replicas_.backend, range.size(), [&](std::int64_t from, std::int64_t to) {
       float mean[kBlock];
@@ -178,14 +242,25 @@ void Merges::make(std::size_t number) {
         update_.merge(end - begin, mean, phi_.data() + begin, momentum_.data() + begin);
       }
     });
-  for (const int member : members) messages_.erase({number, member});
-  const auto takes = [](const Merge::Contribution& contribution) { return contribution.taken_step > 0; };
-  const std::vector<Merge::Contribution>& all = plan.merge->contributions;
-  takers_[number] = static_cast<int>(std::count_if(all.begin(), all.end(), takes));
-  if (takers_[number] == 0) return;
-  std::vector<float>& result = results_[number];
-  for (const ColumnRange& range : plan.columns)
-    result.insert(result.end(), phi_.begin() + range.begin, phi_.begin() + range.end);
+}
+
+void Merges::average_directions(std::size_t number, const std::vector<const Message*>& messages,
+                                const Parameter& tensor) {
+  const Plan& plan = merges_[number];
+  float* phi = phi_.data() + tensor.offset;
+  std::vector<std::vector<float>> rows;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Message& message = *messages[i];
+    const std::vector<float>& anchors = anchors_.at({number, plan.merge->contributions[i].replica});
+    const float* anchor = anchors.data() + message.format().place_of(tensor.offset);
+    std::vector<float>& row = rows.emplace_back(as_index(tensor.size()));
+    for (std::int64_t at = 0; at < tensor.size(); at += kBlock)
+      message.read(tensor.offset + at, tensor.offset + std::min(tensor.size(), at + kBlock), row.data() + at);
+    for (std::size_t at = 0; at < row.size(); ++at) row[at] += anchor[at] - phi[at];
+  }
+  const std::vector<float> mean =
+      tensor.is_embedding() ? weighted_mean(rows, plan.shares) : radial_directional_mean(rows, plan.shares);
+  update_.merge(tensor.size(), mean.data(), phi, momentum_.data() + tensor.offset);
 }
 
 void Merges::take_up(int replica, int step) {
@@ -210,6 +285,9 @@ std::vector<TensorView> Merges::tensors() const {
                      "U8",
                      {static_cast<std::int64_t>(message.bytes().size())},
                      message.bytes().data()});
+  for (const auto& [place, anchor] : anchors_)
+    views.push_back(
+        {name_of_anchor(place.first, place.second), "F32", {size_of(place.first)}, anchor.data()});
   for (const auto& [merge, result] : results_)
     views.push_back({name_of_result(merge), "F32", {size_of(merge)}, result.data()});
   return views;
@@ -233,6 +311,10 @@ void Merges::restore(SafetensorsFile& file, std::size_t made, const IsOver& is_o
         std::vector<std::uint8_t> bytes(as_index(format.bytes()));
         read_all(file, name_of_message(number, contribution.replica), format.bytes(), bytes.data());
         messages_[{number, contribution.replica}] = Message(format, std::move(bytes));
+        if (merges_[number].tensors.empty()) continue;
+        std::vector<float>& anchor = anchors_[{number, contribution.replica}];
+        anchor.resize(as_index(size_of(number)));
+        read_all(file, name_of_anchor(number, contribution.replica), floats * size_of(number), anchor.data());
       }
     }
   for (const auto& [number, takers] : takers_) {

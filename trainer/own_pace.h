@@ -14,9 +14,9 @@
 namespace longhaul {
 
 struct OwnPace {
-  OwnPace(const OperationPlan& plan, const PlanContext& context, const Schedule& schedule,
-          const Update& update, Replicas& replicas)
-      : merges(plan, context, schedule, update, replicas),
+  OwnPace(const OperationPlan& plan, const PlanContext& context, const std::vector<Parameter>& layout,
+          const Schedule& schedule, const Update& update, Replicas& replicas)
+      : merges(plan, context, layout, schedule, update, replicas),
         computed(as_index(context.replicas)),
         finished(computed.size()),
         absences(computed.size()) {}

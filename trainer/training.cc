@@ -149,7 +149,8 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
   update_->start(replicas_);
   if (has_merges(plan_)) {
     if (!schedule_.has_all && !timing_matters(plan_)) schedule_ = synchronous_merges(plan_, context_);
-    pace_ = std::make_unique<OwnPace>(plan_, context_, schedule_, *update_, replicas_);
+    pace_ = std::make_unique<OwnPace>(plan_, context_, parameter_layout(train_.model), schedule_, *update_,
+                                      replicas_);
   }
   if (device == Device::kCuda) {
     accelerator_ =

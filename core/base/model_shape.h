@@ -68,6 +68,7 @@ struct Parameter {
   bool writes_residual = false;  // a projection back into the residual stream
 
   std::int64_t size() const { return rows * columns; }
+  bool is_embedding() const { return layer < 0 && !is_norm; }  // or the output
 };
 
 // In the order of their offsets, without gaps.

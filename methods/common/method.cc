@@ -141,18 +141,28 @@ int fragment_of(FragmentPattern pattern, int layer, int layers, int count) {
                                               : static_cast<int>(std::int64_t{layer} * count / layers);
 }
 
-std::vector<Columns> fragments(const PlannedModel& model, int count, FragmentPattern pattern) {
+std::vector<Columns> fragments(const PlannedModel& model, int count, FragmentPattern pattern,
+                               bool embeddings_apart) {
   std::vector<Columns> parts(as_index(count));
   if (model.layers.empty()) {
     for (int part = 0; part < count; ++part)
       add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
     return parts;
   }
-  add(parts.front(), {0, model.layers.front().begin});
+  if (!embeddings_apart) add(parts.front(), {0, model.layers.front().begin});
   const int layers = static_cast<int>(model.layers.size());
   for (int layer = 0; layer < layers; ++layer)
     add(parts[as_index(fragment_of(pattern, layer, layers, count))], model.layers[as_index(layer)]);
-  add(parts.back(), {model.layers.back().end, model.parameters});
+  if (!embeddings_apart) {
+    add(parts.back(), {model.layers.back().end, model.parameters});
+    return parts;
+  }
+  Columns embeddings;
+  for (const Parameter& parameter : model.layout)
+    if (parameter.layer < 0)
+      add(parameter.is_embedding() ? embeddings : parts.back(),
+          {parameter.offset, parameter.offset + parameter.size()});
+  parts.push_back(std::move(embeddings));
   return parts;
 }
 

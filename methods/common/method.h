@@ -59,13 +59,15 @@ std::vector<std::string> no_warnings(const Case& config);
 // Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,
 // section 2.1). `count` parts, 1 to as many as there are layers: layer l is in part l mod count (the paper's
 // strided pattern), what comes before the first layer in the first part, what comes after the last layer in
-// the last. Where the layers are not known, equal parts of the columns in their order.
+// the last. With `embeddings_apart` embedding and output are a part of their own, behind the `count` others.
+// Where the layers are not known, equal parts of the columns in their order.
 enum class FragmentPattern {
   kStrided,      // as above
   kConsecutive,  // neighbouring layers: layer l of L is in part floor(l · count / L)
 };
 int fragment_of(FragmentPattern pattern, int layer, int layers, int count);
 std::vector<Columns> fragments(const PlannedModel& model, int count,
-                               FragmentPattern pattern = FragmentPattern::kStrided);
+                               FragmentPattern pattern = FragmentPattern::kStrided,
+                               bool embeddings_apart = false);
 
 }  // namespace longhaul

@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const Json kMean = {{"merge", "mean"}};
 const Json kFragments = {{"inner_steps", 8}, {"fragments", 2}, {"overlap", 3}};
 
 Json method(const char* name, const char* label, const Json& more = Json::object()) {
@@ -47,11 +48,12 @@ const Json kSlow =
 // that are each at a step of their own.
 TEST_F(Decoupled, OfAllContributionsIsStreamingWhereNobodyWaits) {
   for (const Json& step_time : {kConstant, kDrawn}) {
-    const std::string out =
-        run_scenario(step_time.dump(),
-                     scenario({method("streaming-diloco", "streaming"), method("decoupled-diloco", "all"),
-                               method("decoupled-diloco", "endless", {{"quorum", 2}, {"grace", "1000000s"}})},
-                              step_time));
+    const std::string out = run_scenario(
+        step_time.dump(),
+        scenario({method("streaming-diloco", "streaming"), method("decoupled-diloco", "all", kMean),
+                  method("decoupled-diloco", "endless",
+                         {{"merge", "mean"}, {"quorum", 2}, {"grace", "1000000s"}})},
+                 step_time));
     EXPECT_EQ(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
     for (const char* label : {"all", "endless"}) {
       EXPECT_EQ(losses(out, label), losses(out, "streaming")) << label << " " << step_time;
@@ -63,10 +65,10 @@ TEST_F(Decoupled, OfAllContributionsIsStreamingWhereNobodyWaits) {
 // Where replicas of streaming-diloco do wait, those without slack do so too.
 TEST_F(Decoupled, WithoutSlackIsStreamingWhateverTheTimes) {
   const std::string out = run_scenario(
-      "uneven",
-      scenario({method("streaming-diloco", "streaming"),
-                method("decoupled-diloco", "no slack", {{"slack", 0}}), method("decoupled-diloco", "all")},
-               kUneven, "20Mbps"));
+      "uneven", scenario({method("streaming-diloco", "streaming"),
+                          method("decoupled-diloco", "no slack", {{"merge", "mean"}, {"slack", 0}}),
+                          method("decoupled-diloco", "all", kMean)},
+                         kUneven, "20Mbps"));
   EXPECT_GT(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
   EXPECT_EQ(losses(out, "no slack"), losses(out, "streaming"));
   EXPECT_NE(losses(out, "all"), losses(out, "streaming"));
@@ -153,6 +155,11 @@ TEST_F(Decoupled, WhatCannotBeIsSaid) {
   expect_said(refusal({{"slack", 5}}), "methods[0].slack: found 5 with inner_steps 8 and overlap 3");
   expect_said(refusal({{"error_feedback", "ef21"}}), "methods[0].error_feedback: found \"ef21\"");
   expect_said(refusal({{"overlap", 0}}), "methods[0].overlap");
+  Json parameters = scenario(Json::array({method("decoupled-diloco", "wrong")}), kConstant);
+  parameters["workload"]["parameters"] = 1000000;
+  write_text(folder_ + "/wrong.json", parameters.dump());
+  expect_said(longhaul({"check", folder_ + "/wrong.json"}).err,
+              "methods[0].merge: found \"radial-directional\" with workload.parameters");
   expect_said(refusal(Json::object(), {{"stages", 2}}), "pipeline.stages: found 2");
 }
 

@@ -139,6 +139,8 @@ class Update {
   // synchronizer's step on its model φ, with the mean Δ̄ of what was contributed; and what a replica does with
   // the φ that comes back, to its weights and to what its next Δ is a difference from.
   virtual void merge(std::int64_t count, const float* mean, float* phi, float* momentum) const;
+  // Whether Δ̄ is radial_directional_mean() of trainer/merges.h, of each tensor but embeddings.
+  virtual bool averages_directions() const { return false; }
   virtual void take_up(std::int64_t count, const float* merged, float* theta, float* anchor) const;
 
   // A local step of the plan, on columns [begin, end) of the replica's rows. Columns are independent of each

@@ -152,6 +152,27 @@ TEST(Fragments, AreStridedOrConsecutiveLayers) {
             (std::vector<Columns>{{{0, 25}}, {{25, 35}}, {{35, 52}}}));
 }
 
+// Embedding and output, 3 rows of 2 each, behind the fragments of two layers of 38 columns; the last norm
+// stays with the last layer. Every H steps one is posted after the other.
+TEST(Fragments, OfDecoupledDilocoHaveTheEmbeddingsApart) {
+  const Json shape = {{"hidden", 2}, {"layers", 2},  {"heads", 1},
+                      {"ffn", 3},    {"context", 8}, {"vocabulary", 3}};
+  const Json method = {{"name", "decoupled-diloco"}, {"inner_steps", 6}};
+  const auto columns_of = [&](const Json& more) {
+    Json entry = method;
+    entry.update(more);
+    std::vector<std::pair<int, Columns>> found;
+    for (const OperationRule& rule : plan_of(make_case_with(entry, {{"model", shape}, {"steps", 100}})).rules)
+      found.push_back({rule.phase, rule.payload.at(0).columns});
+    return found;
+  };
+  // A layer has four matrices of 2 × 2, three of 3 × 2 and two norms.
+  EXPECT_EQ(columns_of(Json::object()),
+            (std::vector<std::pair<int, Columns>>{{0, {{6, 44}}}, {2, {{44, 84}}}, {4, {{0, 6}, {84, 90}}}}));
+  EXPECT_EQ(columns_of({{"merge", "mean"}}),
+            (std::vector<std::pair<int, Columns>>{{0, {{0, 44}}}, {3, {{44, 90}}}}));
+}
+
 // Twelve hidden columns of 3 · 8 weights over four replicas: each has three of them, and sends those that
 // become another's. The other 696 − 12 · 24 weights are averaged. With heads of 4 · 8 · 4 weights and two
 // replicas: six columns and a head each.

@@ -188,6 +188,7 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
                                              {"inner_steps", 4},
                                              {"fragments", 1},
                                              {"overlap", 1},
+                                             {"merge", "mean"},
                                              {"codec", "wire"},
                                              {"quorum", 1},
                                              {"grace", "1s"},
@@ -252,7 +253,8 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
 // same step, the second time with what 1 has become, which 1 itself had from 0: each is read when its source
 // has come to that step, and not later.
 TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
-  Json method = {{"name", "decoupled-diloco"}, {"inner_steps", 4}, {"fragments", 1}, {"overlap", 1}};
+  Json method = {
+      {"name", "decoupled-diloco"}, {"inner_steps", 4}, {"fragments", 1}, {"overlap", 1}, {"merge", "mean"}};
   const std::vector<Absence> absences = {
       {1, 1, 0, 0, 0, 1}, {2, 5, 4, 0, 5, 6}, {1, 6, 5, 0, 5, 6}, {2, 6, 5, 1, 5, 6}};
   const TemporaryFolder folder;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/trainer/support.h"
 #include "trainer/operations/exchange_log.h"
 
@@ -62,7 +64,7 @@ class OneWeight : public testing::Test {
     for (int replica = 0; replica < 3; ++replica)
       *arena_.row(Slot::kWeights, replica) = *arena_.row(Slot::kSlowWeights, replica) =
           history_["start"]["phi"];
-    merges_ = std::make_unique<Merges>(plan_, context_, schedule_, *update_, replicas_);
+    merges_ = std::make_unique<Merges>(plan_, context_, layout_, schedule_, *update_, replicas_);
   }
   float& theta(int replica) { return *arena_.row(Slot::kWeights, replica); }
   float phi(int replica) const { return *arena_.row(Slot::kSlowWeights, replica); }
@@ -79,6 +81,7 @@ class OneWeight : public testing::Test {
   const Json history_ = golden("decoupled_diloco.json");
   const OperationPlan plan_ = plan();
   const PlanContext context_{1, 3, 8, 1};
+  const std::vector<Parameter> layout_ = {{"weight", 1, 1, 0, 0}};
   const Schedule schedule_ = schedule(history_);
   const std::unique_ptr<Update> update_ = make_update({"decoupled-diloco", "", history_["method"]});
   Arena arena_{slots_with({"slow_weights"}), 3, 1};
@@ -136,7 +139,7 @@ TEST_F(OneWeight, GoesOnFromWhatIsKept) {
   merges_->take_up(0, 3);
   kept(folder.file("made"));
 
-  Merges from_posted(plan_, context_, schedule_, *update_, replicas_);
+  Merges from_posted(plan_, context_, layout_, schedule_, *update_, replicas_);
   SafetensorsFile posted(folder.file("posted"));
   from_posted.restore(posted, 0, [](int replica, int step) { return replica == 0 && step <= 2; });
   *arena_.row(Slot::kSlowWeights, 1) = 10;
@@ -147,11 +150,116 @@ TEST_F(OneWeight, GoesOnFromWhatIsKept) {
   from_posted.take_up(0, 3);
   EXPECT_FLOAT_EQ(phi(0), 11.8F);
 
-  Merges from_made(plan_, context_, schedule_, *update_, replicas_);
+  Merges from_made(plan_, context_, layout_, schedule_, *update_, replicas_);
   SafetensorsFile made(folder.file("made"));
   from_made.restore(made, 1, [](int replica, int step) { return step <= 3 - replica; });  // 2 has not posted
   from_made.take_up(1, 4);
   EXPECT_FLOAT_EQ(phi(1), 11.8F);
+}
+
+using Rows = std::vector<std::vector<float>>;
+
+void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6) << i;
+}
+
+// Two of length 2 at a right angle: their plain mean (1, 1) is 1.41 long, this one 2.
+TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
+  const double root = std::sqrt(2.);
+  expect_near(radial_directional_mean({{2, 0}, {0, 2}}, {0.5F, 0.5F}), {root, root});
+  // Lengths 1 and 5, weights 1/4 and 3/4: 4 long; the directions (1, 0) and (0.6, 0.8) make (0.7, 0.6).
+  const double length = std::sqrt(0.7 * 0.7 + 0.6 * 0.6);
+  expect_near(radial_directional_mean({{1, 0}, {3, 4}}, {0.25F, 0.75F}),
+              {4 * 0.7 / length, 4 * 0.6 / length});
+  expect_near(radial_directional_mean({{3, -4}}, {1}), {3, -4});
+  // Zeros have no direction, and count as a length.
+  expect_near(radial_directional_mean({{0, 0}, {3, 4}}, {0.5F, 0.5F}), {1.5, 2});
+  expect_near(radial_directional_mean({{0, 0}, {0, 0}}, {0.5F, 0.5F}), {0, 0});
+  // Opposite directions cancel: the plain mean is left.
+  expect_near(radial_directional_mean({{2, 0}, {-1, 0}}, {0.5F, 0.5F}), {0.5, 0});
+}
+
+// N of length 1 at right angles: the plain mean shrinks with the root of N.
+TEST(RadialDirectionalMean, DoesNotShrinkWithTheNumberOfMembers) {
+  for (const std::size_t members : {2, 8, 32}) {
+    Rows rows(members, std::vector<float>(members));
+    for (std::size_t r = 0; r < members; ++r) rows[r][r] = 1;
+    const std::vector<float> weights(members, 1 / static_cast<float>(members));
+    double squares = 0;
+    for (const float value : radial_directional_mean(rows, weights)) squares += double{value} * value;
+    EXPECT_NEAR(squares, 1, 1e-6) << members;
+  }
+}
+
+// Three replicas of a matrix of a layer [1, 2] and an embedding [1, 2], fragments of their own; η 1, no
+// momentum: what is merged is added to φ = 10.
+TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
+  const Json method = {{"name", "decoupled-diloco"},
+                       {"merge", "radial-directional"},
+                       {"outer_lr", 1},
+                       {"outer_momentum", 0},
+                       {"mixing", 0}};
+  const std::vector<Parameter> layout = {{"embedding", 1, 2, 0}, {"layers.0.query", 1, 2, 2, 0}};
+  OperationPlan plan;
+  for (const Columns& columns : {Columns{{0, 2}}, Columns{{2, 4}}}) {
+    OperationRule rule;
+    rule.name = "fragment-" + std::to_string(plan.rules.size());
+    rule.kind = OperationKind::kMerge;
+    rule.every = 2;
+    rule.overlap_steps = 1;
+    rule.payload = whole({"delta"}, Wire::kFp32);
+    rule.payload[0].columns = columns;
+    plan.rules.push_back(rule);
+  }
+  Schedule schedule;  // replica 2 is late in the second round of the second fragment
+  schedule.merges = {
+      {0, 0, {{0, 2, 3}, {1, 2, 3}}}, {1, 0, {{0, 2, 3}, {1, 2, 3}}}, {1, 1, {{0, 4, 5}, {2, 4, 5}}}};
+  const std::unique_ptr<Update> update = make_update({"decoupled-diloco", "", method});
+  Arena arena(slots_with(update->rows()), 3, 4);
+  const std::unique_ptr<Backend> backend = make_loop_backend();
+  ExchangeLog log;
+  Replicas replicas{arena, *backend, log};
+  const auto set = [&](Slot slot, int replica, const std::vector<float>& values) {
+    std::copy(values.begin(), values.end(), arena.row(slot, replica));
+  };
+  const auto phi = [&](int replica) {
+    const float* row = arena.row(Slot::kSlowWeights, replica);
+    return std::vector<float>(row, row + 4);
+  };
+  for (int replica = 0; replica < 3; ++replica)
+    for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights}) set(slot, replica, {10, 10, 10, 10});
+  const PlanContext context{1, 3, 8, 4};
+  Merges merges(plan, context, layout, schedule, *update, replicas);
+  set(Slot::kWeights, 0, {12, 10, 12, 10});
+  set(Slot::kWeights, 1, {10, 12, 10, 12});
+  for (const int replica : {0, 1}) merges.post(replica, 2);
+  EXPECT_TRUE(merges.make());
+  for (const int replica : {0, 1}) merges.take_up(replica, 3);
+  const double root = std::sqrt(2.);
+  for (const int replica : {0, 1}) expect_near(phi(replica), {11, 11, 10 + root, 10 + root});
+
+  // Four steps of replica 2 against two of replica 0: 2/3 and 1/3. Of replica 0 it is 3 long, along (1, 0);
+  // replica 2 is at φ + (0, 6), though its Δ, from the 10 that it took up last, is (√2, 6 + √2).
+  const auto at = static_cast<float>(10 + root);
+  set(Slot::kWeights, 0, {11, 11, at + 3, at});
+  set(Slot::kWeights, 2, {10, 10, at, at + 6});
+  merges.post(0, 4);
+  merges.post(2, 4);
+  // What is kept in a checkpoint is enough for the same end.
+  const TemporaryFolder folder;
+  write_safetensors(folder.file("posted"), merges.tensors());
+  Merges restored(plan, context, layout, schedule, *update, replicas);
+  SafetensorsFile file(folder.file("posted"));
+  restored.restore(file, 2, [](int, int step) { return step <= 4; });
+  set(Slot::kSlowWeights, 2, {0, 0, 0, 0});  // where it is meanwhile does not count
+  EXPECT_TRUE(restored.make());
+  for (const int replica : {0, 2}) restored.take_up(replica, 5);
+  const double length = 3. / 3 + 2. * 6 / 3, along = std::sqrt(1. + 4);
+  for (const int replica : {0, 2}) {
+    EXPECT_NEAR(phi(replica)[2], 10 + root + length / along, 1e-5);
+    EXPECT_NEAR(phi(replica)[3], 10 + root + 2 * length / along, 1e-5);
+  }
 }
 
 }  // namespace
