@@ -246,17 +246,17 @@ PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options) {
   const std::string file = (fs::path(plan.folder) / plan.written["measurements"].get<std::string>()).string();
   const auto measured = read_measurements(plan, file);
   const SitePairs given = given_rtts(plan);
-  for (std::size_t i = 0; i < plan.sites.size(); ++i)
-    if (plan.sites[i].up > 0 || plan.sites[i].down > 0)
-      throw InputError(element_path("sites", i), "found a rate beside measurements", "no rate, up or down",
-                       "the measured rates are what a connection gets; node_rate limits each node");
   Json matrix = {{"about", "sites of the plan " + plan.name},
                  {"source", "measured, " + plan.written["measurements"].get<std::string>()},
                  {"sites", names_of(plan)},
                  {"inside", {{"rtt", options.at("inside")}, {"throughput", options.at("node_rate")}}},
                  {"pairs", Json::array()}};
-  Json placement = Json::object();
-  for (const PlannedSite& site : plan.sites) placement[site.name] = site.nodes;
+  Json placement = Json::object(), uplinks = Json::object();
+  for (const PlannedSite& site : plan.sites) {
+    placement[site.name] = site.nodes;
+    for (const auto& [key, rate] : {std::pair("up", site.up), std::pair("down", site.down)})
+      if (rate > 0) uplinks[site.name][key] = text_rate(rate);
+  }
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
     for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
       const PlannedSite &planned_site = plan.sites[i], &other = plan.sites[j];
@@ -280,9 +280,9 @@ PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options) {
     }
   PlannedNetwork network;
   network.files[kMatrixFile] = matrix.dump(2) + "\n";
-  network.section = {
-      {"topology",
-       {{"regions", {{"matrix", kMatrixFile}, {"replicas", placement}, {"rate", options.at("node_rate")}}}}}};
+  Json regions = {{"matrix", kMatrixFile}, {"replicas", placement}, {"rate", options.at("node_rate")}};
+  if (!uplinks.empty()) regions["uplinks"] = uplinks;
+  network.section = {{"topology", {{"regions", regions}}}};
   return network;
 }
 

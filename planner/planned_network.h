@@ -4,8 +4,8 @@
 // Sites without measurements are a graph: each site's nodes on links of node_rate around its router, a link
 // of the site's rate from there to its gateway, and gateways joined by links without a limit, whose delay
 // makes the round trip between two nodes of two sites what `paths` or the great circle say. So a site's nodes
-// share its way out. Sites with measurements are a matrix: what one connection carries between two sites, and
-// no limit that the nodes of a site share.
+// share its way out. Sites with measurements are a matrix: what one connection carries between two sites. A
+// site that has a rate as well has an uplink of it, which its nodes share.
 #pragma once
 
 #include <map>

@@ -151,8 +151,17 @@ bool are_alike(const std::vector<std::string>& links, const std::map<std::string
   });
 }
 
+// "Oslo's uplink" of "Oslo-Oslo gateway", which a site's nodes share; other links by their names.
+std::string link_in_words(const std::string& link) {
+  const std::string rest = "- gateway";  // beside the site's name twice, which may have a dash itself
+  if (link.size() <= rest.size()) return link;
+  const std::string site = link.substr(0, (link.size() - rest.size()) / 2);
+  return link == site + "-" + site + " gateway" ? site + "'s uplink" : link;
+}
+
 // "replica5-core" is node 5's own link.
 std::string upgraded_link(const std::string& link) {
+  if (const std::string words = link_in_words(link); words != link) return words;
   if (!is_of_node(link)) return "the link " + link;
   return "node " + link.substr(7, link.find('-') - 7) + "'s own link";
 }
@@ -248,6 +257,7 @@ Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   if (of_nodes.size() > 1) upgrades.add("every node's own link", of_nodes);
   if (is_measured(choice)) add_measured(choice, found, upgrades);
   found.upgrades = upgrades.replayed(tools);
+  for (BusyLink& link : found.links) link.name = link_in_words(link.name);
   if (found.links.size() > kShown) found.links.resize(kShown);
   return found;
 }

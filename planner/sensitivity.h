@@ -10,7 +10,7 @@
 namespace longhaul {
 
 struct BusyLink {
-  std::string name;  // "Oslo-gateway", or of two sites that were measured "Oslo-Paris"
+  std::string name;  // "Oslo-wan", "Oslo's uplink", or of two sites that were measured "Oslo-Paris"
   bool is_forward = true;
   double rate = 0;   // bit/s in that direction; of all connections of two nodes, where sites were measured
   double bytes = 0;  // a step of the training, mean
@@ -19,7 +19,7 @@ struct BusyLink {
 };
 
 struct Upgrade {
-  std::string what;         // "the link Oslo-Paris", "every node's own link"
+  std::string what;         // "Oslo's uplink", "the link Oslo-wan", "every node's own link"
   double from = 0, to = 0;  // bit/s
   double saved_s = 0;       // of the whole training; may be below 0 within the model's error
 };

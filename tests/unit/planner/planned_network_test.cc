@@ -88,6 +88,30 @@ TEST(PlannedNetwork, ReadsATableOfMeasurements) {
   EXPECT_NEAR(topology.connection_cap(2, 3), 50e6, 1e-3);
 }
 
+// 300 Mb/s were measured of one connection, eight of them share an uplink of 1 Gb/s: the way out and in are
+// links, and no round trip changes.
+TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
+  const PlanFolder folder;
+  folder.write(
+      "iperf.csv",
+      "from,to,rate_mbps,rtt_ms\nOslo,Bergen & co,300,25\nRome,Oslo,100,40\nRome,Bergen & co,50,60\n");
+  Json json = sites();
+  json["measurements"] = "iperf.csv";
+  json["candidates"]["connections"] = {8};
+  const Topology topology = topology_of(folder, plan_of_json(folder, json));
+  EXPECT_NEAR(topology.rtt_s(0, 1), 1e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(0, 2), 25e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(2, 3), 60e-3, 1e-12);
+  EXPECT_NEAR(topology.connection_cap(0, 2), 300e6, 1e-3);
+  EXPECT_EQ(topology.bottleneck(0, 1), 10e9) << "inside a site";
+  EXPECT_EQ(topology.bottleneck(0, 3), 1e9) << "Oslo's way out; Rome has no limit";
+  EXPECT_EQ(topology.bottleneck(2, 3), 100e6) << "Bergen's way out";
+  EXPECT_EQ(topology.bottleneck(3, 2), 300e6) << "and in";
+  // Both of Oslo's nodes send 100 MB to Bergen: its way in needs 200 MB at 300 Mb/s less headers.
+  EXPECT_NEAR(busiest_s({{{0, 2}, 100e6}, {{1, 2}, 100e6}}, topology, TcpSpec{}),
+              1.6e9 / (300e6 * 1448 / 1538), 1e-9);
+}
+
 TEST(PlannedNetwork, RefusesBrokenTables) {
   const PlanFolder folder;
   Json json = sites();
