@@ -8,6 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/units.h"
+#include "core/scenario/case.h"
 #include "planner/accelerators.h"
 #include "planner/plan_options.h"
 
@@ -41,15 +42,7 @@ void read_model(const Json& json, PlanRequest& plan) {
     plan.parameters = json["parameters"];
     return;
   }
-  const Json& model = json["model"];
-  if (model.is_object()) {
-    plan.model = ModelShape{model.at("hidden"), model.at("layers"),  model.at("heads"),
-                            model.at("ffn"),    model.at("context"), model.at("vocabulary")};
-    plan.model->check("model");
-  } else {
-    for (const ModelPreset& preset : model_presets())
-      if (preset.name == model) plan.model = preset.shape;
-  }
+  plan.model = parse_model(json["model"], "model");
   plan.parameters = plan.model->parameters();
 }
 

@@ -34,14 +34,20 @@ class Layout {
   int layer_ = -1;
 };
 
-void add_layer(Layout& layout, const std::string& prefix, std::int64_t hidden, std::int64_t ffn) {
+void add_layer(Layout& layout, const std::string& prefix, const ModelShape& shape) {
+  const std::int64_t hidden = shape.hidden, width = shape.width_of_head();
+  const std::int64_t queries = shape.heads * width, keys = shape.key_heads() * width;
+  const std::pair<const char*, std::int64_t> inputs[] = {{"query", queries}, {"key", keys}, {"value", keys}};
   layout.norm(prefix + "attention.norm", hidden);
-  for (const char* name : {"query", "key", "value"})
-    layout.matrix(prefix + "attention." + name, hidden, hidden);
-  layout.matrix(prefix + "attention.output", hidden, hidden, true);
+  for (const auto& [name, rows] : inputs) layout.matrix(prefix + "attention." + name, rows, hidden);
+  if (shape.qkv_bias)
+    for (const auto& [name, rows] : inputs)
+      layout.matrix(fmt::format("{}attention.{}_bias", prefix, name), 1, rows);
+  layout.matrix(prefix + "attention.output", hidden, queries, true);
   layout.norm(prefix + "feed_forward.norm", hidden);
-  for (const char* name : {"gate", "up"}) layout.matrix(prefix + "feed_forward." + name, ffn, hidden);
-  layout.matrix(prefix + "feed_forward.down", hidden, ffn, true);
+  if (shape.gated) layout.matrix(prefix + "feed_forward.gate", shape.ffn, hidden);
+  layout.matrix(prefix + "feed_forward.up", shape.ffn, hidden);
+  layout.matrix(prefix + "feed_forward.down", hidden, shape.ffn, true);
 }
 
 }  // namespace
@@ -51,11 +57,11 @@ std::vector<Parameter> parameter_layout(const ModelShape& shape) {
   layout.matrix("embedding", shape.vocabulary, shape.hidden);
   for (int layer = 0; layer < shape.layers; ++layer) {
     layout.begin_layer(layer);
-    add_layer(layout, fmt::format("layers.{}.", layer), shape.hidden, shape.ffn);
+    add_layer(layout, fmt::format("layers.{}.", layer), shape);
   }
   layout.begin_layer(-1);
   layout.norm("norm", shape.hidden);
-  layout.matrix("output", shape.vocabulary, shape.hidden);
+  if (!shape.tied) layout.matrix("output", shape.vocabulary, shape.hidden);
   return layout.take();
 }
 
@@ -91,15 +97,24 @@ std::int64_t ModelShape::parameters() const {
   return last.offset + last.size();
 }
 
+double ModelShape::layer_weights() const {
+  const double h = hidden, attention = 1. * width_of_head() * (heads + key_heads());
+  return 2 * h * attention + (gated ? 3. : 2.) * h * ffn;
+}
+
 void ModelShape::check(const std::string& path) const {
-  if (hidden % heads != 0)
+  if (head_width == 0 && hidden % heads != 0)
     throw InputError(path + ".heads", fmt::format("found {} heads for hidden {}", heads, hidden),
                      "a divisor of hidden");
-  if (hidden / heads % 2 != 0)
-    throw InputError(path + ".heads", fmt::format("each head would be {} wide", hidden / heads),
+  if (heads % key_heads() != 0)
+    throw InputError(path + ".kv_heads", fmt::format("found {} kv_heads for {} heads", kv_heads, heads),
+                     "a divisor of heads");
+  if (width_of_head() % 2 != 0)
+    throw InputError(path + (head_width > 0 ? ".head_width" : ".heads"),
+                     fmt::format("each head would be {} wide", width_of_head()),
                      "an even width (rotary embeddings turn pairs)");
   const double h = hidden;
-  const double count = 2. * vocabulary * h + layers * (4 * h * h + 3 * h * ffn + 2 * h) + h;
+  const double count = (tied ? 1. : 2.) * vocabulary * h + layers * (layer_weights() + 2 * h) + h;
   if (count > static_cast<double>(kMostParameters))
     throw InputError(path, fmt::format("found a model of {:.3g} parameters", count),
                      fmt::format("at most {:.3g}", static_cast<double>(kMostParameters)));
@@ -116,6 +131,27 @@ const std::vector<ModelPreset>& model_presets() {
       {"llama-large",
        {4096, 32, 32, 16384, 1024, 128002},
        "the paper's large model, called 6.8B: 9.64 B true parameters"},
+      {"llama-2-7b", {4096, 32, 32, 11008, 4096, 32000}, "Llama 2 7B"},
+      {"llama-2-13b", {5120, 40, 40, 13824, 4096, 32000}, "Llama 2 13B"},
+      {"llama-2-70b", {8192, 80, 64, 28672, 4096, 32000, 8}, "Llama 2 70B, 8 kv_heads"},
+      {"llama-3.2-1b",
+       {2048, 16, 32, 8192, 8192, 128256, 8, 0, true, true},
+       "Llama 3.2 1B, 8 kv_heads, tied"},
+      {"llama-3.2-3b",
+       {3072, 28, 24, 8192, 8192, 128256, 8, 0, true, true},
+       "Llama 3.2 3B, 8 kv_heads, tied"},
+      {"llama-3-8b", {4096, 32, 32, 14336, 8192, 128256, 8}, "Llama 3 and 3.1 8B, 8 kv_heads"},
+      {"llama-3-70b", {8192, 80, 64, 28672, 8192, 128256, 8}, "Llama 3 and 3.1 70B, 8 kv_heads"},
+      {"llama-3-405b", {16384, 126, 128, 53248, 8192, 128256, 8}, "Llama 3.1 405B, 8 kv_heads"},
+      {"mistral-7b", {4096, 32, 32, 14336, 8192, 32000, 8}, "Mistral 7B 0.1, 8 kv_heads"},
+      {"qwen2.5-7b",
+       {3584, 28, 28, 18944, 4096, 152064, 4, 0, true, false, true},
+       "Qwen2.5 7B, 4 kv_heads, biases of query, key and value"},
+      {"qwen2.5-32b",
+       {5120, 64, 40, 27648, 4096, 152064, 8, 0, true, false, true},
+       "Qwen2.5 32B, 8 kv_heads, biases of query, key and value"},
+      {"gemma-7b", {3072, 28, 16, 24576, 8192, 256000, 0, 256, true, true}, "Gemma 7B, heads 256 wide, tied"},
+      {"mpt-7b", {4096, 32, 32, 16384, 2048, 50432, 0, 0, false, true}, "MPT 7B, without a gate, tied"},
   };
   return presets;
 }

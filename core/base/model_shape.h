@@ -1,15 +1,19 @@
 // The shape of a LLaMA-style decoder (RMSNorm, RoPE, SwiGLU, untied output, no biases): where each of its
 // parameters lies in the parameter vector, and so its exact parameter count, which decides the bytes on the
-// wire. Matrices are [out, in], row-major.
+// wire. Matrices are [out, in], row-major. With n heads of width d = h / n and k heads of keys and values:
 //
 //   embedding                         [V, h]
 //   layers.L.attention.norm           [h]
-//   layers.L.attention.{query,key,value,output}  [h, h] each; the first three adjacent: one product [3h, h]
+//   layers.L.attention.query          [n·d, h]
+//   layers.L.attention.{key,value}    [k·d, h] each; where k = n one product with the query, [3h, h]
+//   layers.L.attention.{query,key,value}_bias  with qkv_bias, as long as their matrices have rows
+//   layers.L.attention.output         [h, n·d]
 //   layers.L.feed_forward.norm        [h]
-//   layers.L.feed_forward.{gate,up}   [ffn, h] each, adjacent: one product [2·ffn, h]
-//   layers.L.feed_forward.down        [h, ffn]
-//   norm                              [h]
-//   output                            [V, h]
+//   layers.L.feed_forward.{gate,up}   [ffn, h] each, adjacent: one product [2·ffn, h]; without `gated` no
+//   gate layers.L.feed_forward.down        [h, ffn] norm                              [h] output [V, h]; with
+//   `tied` it is the embedding
+//
+// The trainer has k = n, d = h / n, gated, untied, without biases; the rest is of models whose bytes travel.
 #pragma once
 
 #include <cstdint>
@@ -51,11 +55,20 @@ struct ModelShape {
   int ffn = 0;      // inner width of SwiGLU
   int context = 0;  // tokens in a sequence
   int vocabulary = 0;
+  int kv_heads = 0;    // of keys and values, each for heads / kv_heads queries; 0: as many as heads
+  int head_width = 0;  // 0: hidden / heads
+  bool gated = true, tied = false, qkv_bias = false;
 
-  // What the layout adds up to: 2·V·h (embedding, output) + layers·(4·h² + 3·h·ffn + 2·h) + h
+  int key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
+  int width_of_head() const { return head_width > 0 ? head_width : hidden / heads; }
+  // Weights of one layer's matrices: 2·h·d·(n + k) + 3·h·ffn, or 2·h·ffn without a gate
+  double layer_weights() const;
+  // What the layout adds up to, in the usual case: 2·V·h (embedding, output) + layers·(4·h² + 3·h·ffn + 2·h)
+  // + h
   std::int64_t parameters() const;
-  // Throws InputError (path below `path`) unless hidden is a multiple of heads and the head width is even
-  // (RoPE), and where parameters() would be above kMostParameters.
+  // Throws InputError (path below `path`) unless hidden is a multiple of heads, or a head width is given,
+  // heads is one of kv_heads and the head width is even (RoPE), and where parameters() would be above
+  // kMostParameters.
   void check(const std::string& path) const;
 };
 
@@ -96,7 +109,8 @@ struct ModelPreset {
   std::string about;
 };
 
-// The set-ups of the NoLoCo paper (arXiv 2506.10911), with the vocabulary of its authors' code.
+// The set-ups of the NoLoCo paper (arXiv 2506.10911), with the vocabulary of its authors' code, and open
+// models as their configurations say, with the context of their pre-training.
 const std::vector<ModelPreset>& model_presets();
 
 }  // namespace longhaul

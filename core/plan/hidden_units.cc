@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/errors.h"
+
 namespace longhaul {
 namespace {
 
@@ -28,12 +30,14 @@ std::int64_t HiddenUnits::columns() const {
 
 std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout) {
   std::vector<HiddenUnits> families;
+  bool has_gate = false;  // of the layer, before its other matrices
   for (const Parameter& parameter : layout) {
-    if (ends_with(parameter.name, "feed_forward.gate"))
-      families.push_back({static_cast<int>(parameter.rows), {rows_of_units(parameter, 1)}});
-    else if (ends_with(parameter.name, "feed_forward.up"))
+    const bool is_gate = ends_with(parameter.name, "feed_forward.gate");
+    if (is_gate || ends_with(parameter.name, "feed_forward.up")) {
+      if (is_gate || !has_gate) families.push_back({static_cast<int>(parameter.rows), {}});
       families.back().matrices.push_back(rows_of_units(parameter, 1));
-    else if (ends_with(parameter.name, "feed_forward.down"))
+      has_gate = is_gate;
+    } else if (ends_with(parameter.name, "feed_forward.down"))
       families.back().matrices.push_back(columns_of_units(parameter, 1));
   }
   return families;
@@ -41,14 +45,21 @@ std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout) {
 
 std::vector<HiddenUnits> head_units(const std::vector<Parameter>& layout, int heads) {
   std::vector<HiddenUnits> families;
+  std::int64_t queries = 0;
   for (const Parameter& parameter : layout) {
-    const std::int64_t width = parameter.rows / heads;
-    if (ends_with(parameter.name, "attention.query"))
-      families.push_back({heads, {rows_of_units(parameter, width)}});
-    else if (ends_with(parameter.name, "attention.key") || ends_with(parameter.name, "attention.value"))
+    const std::int64_t width = queries / heads;
+    if (ends_with(parameter.name, "attention.query")) {
+      queries = parameter.rows;
+      families.push_back({heads, {rows_of_units(parameter, queries / heads)}});
+    } else if (ends_with(parameter.name, "attention.key") || ends_with(parameter.name, "attention.value")) {
+      if (parameter.rows != queries)
+        throw InputError("workload.model.kv_heads",
+                         "found fewer than heads, with attention heads as hidden units", "as many as heads",
+                         "several heads share keys and values, so that none is a unit of its own");
       families.back().matrices.push_back(rows_of_units(parameter, width));
-    else if (ends_with(parameter.name, "attention.output"))
+    } else if (ends_with(parameter.name, "attention.output")) {
       families.back().matrices.push_back(columns_of_units(parameter, width));
+    }
   }
   return families;
 }

@@ -34,7 +34,8 @@ inline bool operator==(const HiddenUnits& a, const HiddenUnits& b) {
   return a.count == b.count && a.matrices == b.matrices;
 }
 
-// One family a layer, in the order of the layers. The layout must be a decoder's (parameter_layout).
+// One family a layer, in the order of the layers. The layout must be a decoder's (parameter_layout). Heads
+// that share keys and values are no units: InputError. Biases of queries, keys and values are of no unit.
 std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout);
 std::vector<HiddenUnits> head_units(const std::vector<Parameter>& layout, int heads);
 

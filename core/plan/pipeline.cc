@@ -18,8 +18,7 @@ namespace {
 // Floating-point operations of a forward pass of one token: two for each weight of a matrix, and attention
 // over the half of the context that a token sees on average. An embedding is looked up.
 double layer_work(const ModelShape& shape) {
-  const double h = shape.hidden, ffn = shape.ffn, context = shape.context;
-  return 2 * (4 * h * h + 3 * h * ffn) + 2 * h * context;
+  return 2 * shape.layer_weights() + 2. * shape.heads * shape.width_of_head() * shape.context;
 }
 
 double output_work(const ModelShape& shape) {
@@ -69,6 +68,9 @@ std::vector<int> layer_counts(const PipelineSpec& spec, const ModelShape& shape)
 }
 
 std::vector<PipelinePart> parts_of_model(const PipelineSpec& spec, const ModelShape& shape) {
+  if (spec.parts() > 1 && shape.tied)
+    throw InputError("workload.model.tied", "found true beside a pipeline", "false",
+                     "the first and the last stage would both have the matrix, and no exchange joins them");
   const std::vector<int> counts = layer_counts(spec, shape);
   const std::vector<ColumnRange> layers = layer_columns(shape);
   const double all = layer_work(shape) * shape.layers + output_work(shape);

@@ -15,13 +15,6 @@
 namespace longhaul {
 namespace {
 
-ModelShape parse_shape(const Json& json, const std::string& path) {
-  ModelShape shape{json.at("hidden"), json.at("layers"),  json.at("heads"),
-                   json.at("ffn"),    json.at("context"), json.at("vocabulary")};
-  shape.check(path);
-  return shape;
-}
-
 DataSpec parse_data(const Json& json) {
   DataSpec data;
   const std::string kind = json.begin().key();
@@ -48,7 +41,7 @@ DataSpec parse_data(const Json& json) {
 TrainSpec parse_train(const Json& json) {
   TrainSpec train;
   train.steps = json.at("steps");
-  train.model = parse_shape(json.at("model"), "train.model");
+  train.model = parse_model(json.at("model"), "train.model");
   train.data = parse_data(json.at("data"));
   train.validation_fraction = json.at("validation_fraction");
   const Json& sequences = json.at("evaluate_sequences");
@@ -122,10 +115,7 @@ std::optional<ModelShape> workload_model(const Json& json, const std::optional<T
                      "a preset (longhaul list models), dimensions, or workload.parameters",
                      "without train nothing else says what travels");
   }
-  if (json["model"].is_object()) return parse_shape(json["model"], "workload.model");
-  for (const ModelPreset& preset : model_presets())
-    if (preset.name == json["model"]) return preset.shape;
-  throw InputError("workload.model", "found " + json["model"].dump(), "see longhaul list models");
+  return parse_model(json["model"], "workload.model");
 }
 
 // What `total_tokens` need; `tokens` are those of a replica and step.
@@ -275,6 +265,23 @@ void check_resolved(const Json& resolved) {
 }
 
 }  // namespace
+
+ModelShape parse_model(const Json& json, const std::string& path) {
+  if (!json.is_object()) {
+    for (const ModelPreset& preset : model_presets())
+      if (preset.name == json) return preset.shape;
+    throw InputError(path, "found " + json.dump(), "see longhaul list models");
+  }
+  ModelShape shape{json.at("hidden"), json.at("layers"),  json.at("heads"),
+                   json.at("ffn"),    json.at("context"), json.at("vocabulary")};
+  shape.kv_heads = json.value("kv_heads", 0);
+  shape.head_width = json.value("head_width", 0);
+  shape.gated = json.value("gated", true);
+  shape.tied = json.value("tied", false);
+  shape.qkv_bias = json.value("qkv_bias", false);
+  shape.check(path);
+  return shape;
+}
 
 double StepTime::mean_s() const {
   if (kind == Kind::kLognormal) return std::exp(mu + sigma * sigma / 2);

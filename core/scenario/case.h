@@ -63,6 +63,9 @@ struct TrainSpec {
   std::optional<double> target_loss;
 };
 
+// A section of dimensions, or the name of a preset. Throws InputError at `path`.
+ModelShape parse_model(const Json& json, const std::string& path);
+
 struct StepTime {
   enum class Kind { kConstant, kLognormal, kMeasured } kind = Kind::kConstant;
   double seconds = 0;        // of kConstant ("flops" is resolved to it)

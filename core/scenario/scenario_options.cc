@@ -125,6 +125,21 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+// Of a model whose bytes travel; the trainer has none of the rest.
+std::vector<Node> workload_dimensions() {
+  std::vector<Node> all = model_dimensions();
+  for (Node more :
+       {integer("kv_heads")
+            .at_least(1)
+            .means("heads of keys and values, a divisor of heads (grouped queries); default heads"),
+        integer("head_width").at_least(2).means("of each head; default hidden / heads"),
+        boolean("gated").means("a gate in the feed-forward part: three matrices, not two; default true"),
+        boolean("tied").means("the output is the embedding; default false"),
+        boolean("qkv_bias").means("biases of queries, keys and values; default false")})
+    all.push_back(std::move(more));
+  return all;
+}
+
 Node step_time_options() {
   return one_of(
              "step_time",
@@ -152,7 +167,7 @@ Node step_time_options() {
 Node workload_options() {
   return section(
              "workload",
-             {either("model", {choice("", preset_names()), section("", model_dimensions())})
+             {either("model", {choice("", preset_names()), section("", workload_dimensions())})
                   .means("the model whose bytes travel; default the trained one"),
               large_integer("parameters")
                   .at_least(1)

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/errors.h"
 #include "core/plan/unit_owners.h"
 
 namespace longhaul {
@@ -59,6 +60,20 @@ TEST(HiddenUnits, HaveTheRowsThatMakeThemAndTheColumnsThatReadThem) {
     for (int unit = 0; unit < 3; ++unit)
       EXPECT_EQ(columns_of_unit(wide, unit), expected_columns(layer, true, unit)) << unit;
   }
+}
+
+// Without a gate a unit is a row of up and a column of down. Shared keys make heads no units.
+TEST(HiddenUnits, OfModelsWithoutAGateOrWithGroupedQueries) {
+  ModelShape shape = kShape;
+  shape.gated = false;
+  const std::vector<HiddenUnits> ffn = ffn_units(parameter_layout(shape));
+  ASSERT_EQ(ffn.size(), 2u);
+  for (const HiddenUnits& layer : ffn) {
+    EXPECT_EQ(layer.count, 7);
+    EXPECT_EQ(layer.columns(), 2 * 12);
+  }
+  shape.kv_heads = 1;
+  EXPECT_THROW(head_units(parameter_layout(shape), 3), InputError);
 }
 
 TEST(HiddenUnits, AllOfThemAreTheMatricesAndTheOthersTheRest) {

@@ -241,6 +241,10 @@ TEST(PipelineErrors, SayWhatWouldBeAllowed) {
   given.cut = PipelineCut::kGiven;
   given.layers = {1, 1};
   EXPECT_EQ(error_of([&] { plan_of(given, 3); }).path, "pipeline.cut");
+  ModelShape tied = shape_of(4);
+  tied.tied = true;
+  EXPECT_EQ(error_of([&] { pipeline_plan(spec_of(2, 1), tied, tied.parameters(), 64, Wire::kBf16); }).path,
+            "workload.model.tied");
 }
 
 Json pipeline_case(Json pipeline) {

@@ -75,6 +75,23 @@ TEST(PlanRequest, SaysWhatIsWrong) {
             std::string::npos);
 }
 
+// Llama 3 70B as a preset and as dimensions: 70.55 B parameters, not the 79.95 B of as many heads of keys.
+TEST(PlanRequest, CountsGroupedQueries) {
+  const PlanFolder folder;
+  Json json = minimal();
+  json["model"] = "llama-3-70b";
+  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496);
+  json["model"] = {{"hidden", 8192}, {"layers", 80}, {"heads", 64}, {"ffn", 28672}, {"vocabulary", 128256}};
+  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496 + 80LL * 2 * 8192 * 8192 * 7 / 8);
+  json["model"]["kv_heads"] = 8;
+  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496);
+  json["model"]["kv_heads"] = 7;
+  EXPECT_EQ(error_of(json).path, "model.kv_heads");
+  json["model"].erase("kv_heads");
+  json["model"]["num_key_value_heads"] = 8;
+  EXPECT_EQ(error_of(json).hint, "did you mean \"kv_heads\"?");
+}
+
 TEST(PlanRequest, EgressMayDifferBySite) {
   const PlanFolder folder;
   Json json = minimal();
