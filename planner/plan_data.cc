@@ -4,12 +4,6 @@
 
 namespace longhaul {
 
-bool has_prices(const PlanRequest& plan) {
-  if (plan.hardware.price > 0 || plan.egress.price > 0) return true;
-  return std::any_of(plan.egress.of_site.begin(), plan.egress.of_site.end(),
-                     [](const auto& site) { return site.second > 0; });
-}
-
 double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation) {
   return evaluation.total_s() / 3600 * plan.nodes * plan.hardware.per_node;
 }
@@ -83,7 +77,9 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"not_replayed", search.not_replayed},
           {"still_open", search.still_open},
           {"front", front_in_words(search)},
-          {"keeps_utilization", search.keeps_utilization},
+          {"keeps_utilization", search.rule.keeps(result.choice())},
+          {"keeps_limits", search.rule.excess(result.choice()) == 0},
+          {"without_limits", search.without_limits ? entry(*search.without_limits, false) : Json()},
           {"plans", plans},
           {"choice_by_inner_steps", of_choice},
           {"memory",

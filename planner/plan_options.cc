@@ -182,13 +182,17 @@ Node plan_options(const Node& scenario) {
        number("min_utilization")
            .at_least(0)
            .at_most(1)
-           .by_default(0.8)
            .means("share of the time in which a node computes that a plan should keep; where none does, all "
-                  "plans are a choice"),
+                  "plans are a choice; default 0.8, or 0 beside a deadline or a budget"),
+       duration("deadline")
+           .above(0)
+           .means("plans that take longer are no choice, unless all do; what the deadline costs is said"),
+       number("budget").above(0).means(
+           "in `currency`: plans that cost more are no choice, unless all do; what the budget costs is said"),
        choice("prefer", {"time", "money", "bytes"})
-           .by_default("time")
            .means("time: the smallest H that keeps min_utilization, and the fastest plan with it; money, "
-                  "bytes: the least, whatever H"),
+                  "bytes: the least, whatever H; default time, or money beside a deadline where prices are "
+                  "given"),
        integer("replays").at_least(1).by_default(32).means(
            "at most so many candidates are replayed with flow")});
 }

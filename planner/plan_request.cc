@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -126,7 +127,7 @@ void read_network(const Json& json, PlanRequest& plan) {
                      "replicas of the model, one a node");
 }
 
-void read_budget(const Json& json, PlanRequest& plan) {
+void read_tokens(const Json& json, PlanRequest& plan) {
   if (json.contains("tokens")) plan.tokens = json["tokens"].get<std::int64_t>();
   if (json.contains("target")) {
     plan.target = LossTarget{{}, json["target"]["loss"]};
@@ -136,6 +137,20 @@ void read_budget(const Json& json, PlanRequest& plan) {
   if (!plan.tokens && !plan.target)
     throw InputError("tokens", "this key is missing", "the tokens of the whole training",
                      "or target: a loss, and runs whose curves say how many tokens it takes");
+}
+
+// What a plan should keep, and what counts among those that do.
+void read_limits(const Json& json, PlanRequest& plan) {
+  if (json.contains("deadline")) plan.deadline_s = parse_duration(json["deadline"]);
+  if (json.contains("budget")) plan.budget = json["budget"].get<double>();
+  if (plan.budget && !has_prices(plan))
+    throw InputError("budget", "found without prices", "accelerator.price or egress, or no budget");
+  const bool has_limit = plan.deadline_s || plan.budget;
+  plan.min_utilization = json.value("min_utilization", has_limit ? 0 : 0.8);
+  const std::string prefer = json.value("prefer", plan.deadline_s && has_prices(plan) ? "money" : "time");
+  plan.prefer = prefer == "money"   ? Preference::kMoney
+                : prefer == "bytes" ? Preference::kBytes
+                                    : Preference::kTime;
 }
 
 void read_resolved(const Json& json, PlanRequest& plan) {
@@ -150,16 +165,19 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.egress = parse_egress(json.at("egress"));
   plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
   plan.candidates = json.at("candidates");
-  plan.min_utilization = json.at("min_utilization");
-  plan.prefer = json.at("prefer") == "money"   ? Preference::kMoney
-                : json.at("prefer") == "bytes" ? Preference::kBytes
-                                               : Preference::kTime;
   plan.most_replays = json.at("replays");
   read_network(json, plan);
-  read_budget(json, plan);
+  read_limits(json, plan);
+  read_tokens(json, plan);
 }
 
 }  // namespace
+
+bool has_prices(const PlanRequest& plan) {
+  if (plan.hardware.price > 0 || plan.egress.price > 0) return true;
+  return std::any_of(plan.egress.of_site.begin(), plan.egress.of_site.end(),
+                     [](const auto& site) { return site.second > 0; });
+}
 
 double EgressPrices::of(const std::string& site) const {
   const auto found = of_site.find(site);

@@ -61,9 +61,13 @@ struct PlanRequest {
   std::vector<PlannedSite> sites;  // empty where the file has a network section
   Json candidates;                 // resolved
   double min_utilization = 0;
+  std::optional<double> deadline_s, budget;
   Preference prefer = Preference::kTime;
   int most_replays = 0;
 };
+
+// Whether the plan file prices anything.
+bool has_prices(const PlanRequest& plan);
 
 // Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.
 PlanRequest read_plan(const std::string& file, const Node& scenario);

@@ -40,9 +40,6 @@ Json chosen_scenario(const PlanRequest& plan, const PlanResult& result);
 // One HTML file with the same, which opens offline.
 std::string plan_page(const Json& data);
 
-// Whether the plan file prices anything.
-bool has_prices(const PlanRequest& plan);
-
 double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation);
 
 // Which rank stands at which site: "Oslo: 0-3, 5; Bergen: 4".

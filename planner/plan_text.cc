@@ -66,14 +66,15 @@ std::vector<const Evaluation*> best_of_other_methods(const SearchResult& search)
   return best;
 }
 
-// The choice's recipe with every H that is a choice too, by rising H: those that keep the utilization, or
-// larger ones where none does.
-std::vector<const Evaluation*> every_h(const PlanRequest& plan, const SearchResult& search) {
+// The choice's recipe with every H that is a choice too, by rising H; larger ones alone where the choice does
+// not keep what it should.
+std::vector<const Evaluation*> every_h(const SearchResult& search) {
   const Evaluation& choice = search.evaluations.front();
+  const bool is_kept = search.rule.keeps(choice) && search.rule.excess(choice) == 0;
   std::vector<const Evaluation*> all;
   for (const Evaluation& evaluation : search.of_choice)
-    if (search.keeps_utilization ? evaluation.utilization >= plan.min_utilization
-                                 : evaluation.candidate.inner_steps >= choice.candidate.inner_steps)
+    if (search.rule.is_eligible(evaluation, choice) &&
+        (is_kept || evaluation.candidate.inner_steps >= choice.candidate.inner_steps))
       all.push_back(&evaluation);
   return all;
 }
@@ -95,7 +96,7 @@ std::string choice_in_words(const PlanRequest& plan, const SearchResult& search)
   const Evaluation& choice = search.evaluations.front();
   const std::string costs =
       human_duration(choice.total_s()) + range_in_words(choice) + cost_in_words(plan, choice);
-  const std::vector<const Evaluation*> all = every_h(plan, search);
+  const std::vector<const Evaluation*> all = every_h(search);
   if (all.size() < 2)
     return fmt::format("Take {}: {}; {} leave {}.", choice.candidate.words, costs,
                        human_bytes(choice.bytes()), whose_bytes(choice));
@@ -112,17 +113,48 @@ std::string choice_in_words(const PlanRequest& plan, const SearchResult& search)
                              choice.candidate.inner_steps, costs);
 }
 
-// What else is on the front, but for other H of the choice's recipe: the first ones, of each recipe one.
+// By more than a planner cares about.
+bool is_better_somewhere(const Evaluation& evaluation, const Evaluation& other) {
+  const double more = 1 + kSameToAPlanner;
+  return evaluation.total_s() * more < other.total_s() || evaluation.cost() * more < other.cost() ||
+         evaluation.bytes() * more < other.bytes();
+}
+
+// What else is on the front and better in time, money or bytes, but for other H of the choice's recipe: the
+// first ones, of each recipe one.
 std::vector<const Evaluation*> others_on_front(const SearchResult& search) {
   std::vector<const Evaluation*> others;
   std::vector<std::string> seen = {search.evaluations.front().candidate.recipe};
   for (std::size_t i = 1; i < search.front && others.size() < 2; ++i) {
     const Evaluation& evaluation = search.evaluations[i];
+    if (!is_better_somewhere(evaluation, search.evaluations.front())) continue;
     if (std::find(seen.begin(), seen.end(), evaluation.candidate.recipe) != seen.end()) continue;
     seen.push_back(evaluation.candidate.recipe);
     others.push_back(&evaluation);
   }
   return others;
+}
+
+// Deadline and budget: whether they are kept, and what would be taken without them.
+std::string limits_in_words(const PlanRequest& plan, const SearchResult& search) {
+  const Evaluation& choice = search.evaluations.front();
+  const ChoiceRule& rule = search.rule;
+  if (!rule.has_limits()) return "";
+  std::vector<std::string> limits;
+  if (rule.deadline_s) limits.push_back("the deadline of " + human_duration(*rule.deadline_s));
+  if (rule.budget)
+    limits.push_back(fmt::format("the budget of {} {}", human_amount(*rule.budget), plan.currency));
+  const std::string both = enumeration(limits, "and"), cost = limits.size() > 1 ? "cost" : "costs";
+  if (rule.excess(choice) > 0)
+    return fmt::format(" No candidate keeps {}; this one misses by the least, {:.0f} %.", both,
+                       std::ceil(100 * rule.excess(choice)));
+  std::string words = fmt::format(" It keeps {}", both);
+  if (rule.deadline_s && choice.high_s() > *rule.deadline_s)
+    words += " (but within the network model's error it may take " + human_duration(choice.high_s()) + ")";
+  if (!search.without_limits) return words + fmt::format(", which {} nothing.", cost);
+  return words + fmt::format(". Without {}: {}: {}.", limits.size() > 1 ? "them" : "it",
+                             search.without_limits->candidate.words,
+                             compared(plan, *search.without_limits, choice));
 }
 
 // "0-3, 5".
@@ -241,8 +273,8 @@ std::string human_amount(double amount) {
 std::string decision(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
-  std::string words = choice_in_words(plan, search);
-  if (!search.keeps_utilization)
+  std::string words = choice_in_words(plan, search) + limits_in_words(plan, search);
+  if (!search.rule.keeps(choice))
     words += fmt::format(
         " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {} would help.",
         100 * plan.min_utilization, plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",

@@ -67,7 +67,8 @@ class Search {
     prepare();
     screen();
     replay_one_of_each_method();
-    replay_choice();
+    replay_choice(result_.rule);
+    if (result_.rule.has_limits()) replay_choice(without_limits());
     replay_every_h();
     replay_front();
     collect();
@@ -129,9 +130,10 @@ class Search {
     result_.candidates += all_.size();
     check_prices();
     check_memory();
-    rule_ = {plan_.prefer, plan_.min_utilization, all_.front().compute_s};
+    ChoiceRule& rule = result_.rule;
+    rule = {plan_.prefer, plan_.min_utilization, all_.front().compute_s, plan_.deadline_s, plan_.budget};
     for (const Evaluation& evaluation : all_)
-      rule_.least_compute_s = std::min(rule_.least_compute_s, evaluation.compute_s);
+      rule.least_compute_s = std::min(rule.least_compute_s, evaluation.compute_s);
   }
 
   // A price of a site that is not there would be ignored.
@@ -297,16 +299,23 @@ class Search {
 
   using Numbers = std::vector<std::size_t>;
 
-  // What to take of those that are replayed.
-  std::size_t choice() const {
-    std::size_t best = all_.size();
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      if (all_[i].is_replayed && (best == all_.size() || rule_.is_better(all_[i], all_[best]))) best = i;
-    return best;
+  ChoiceRule without_limits() const {
+    ChoiceRule rule = result_.rule;
+    rule.deadline_s = rule.budget = std::nullopt;
+    return rule;
   }
 
+  // What to take of those that are replayed.
+  std::size_t choice(const ChoiceRule& rule) const {
+    std::size_t best = all_.size();
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].is_replayed && (best == all_.size() || rule.is_better(all_[i], all_[best]))) best = i;
+    return best;
+  }
+  std::size_t choice() const { return choice(result_.rule); }
+
   // In the order in which they are likely to be of use.
-  void sort_by_expectation(Numbers& numbers) const {
+  void sort_by_expectation(Numbers& numbers, const ChoiceRule& rule) const {
     std::vector<Evaluation> likely(all_.size());
     for (const std::size_t number : numbers) {
       likely[number] = all_[number];
@@ -314,7 +323,7 @@ class Search {
       price(likely[number]);
     }
     std::stable_sort(numbers.begin(), numbers.end(),
-                     [&](std::size_t a, std::size_t b) { return rule_.is_better(likely[a], likely[b]); });
+                     [&](std::size_t a, std::size_t b) { return rule.is_better(likely[a], likely[b]); });
   }
 
   int replays_left() const { return std::max(0, plan_.most_replays - result_.replays); }
@@ -326,21 +335,21 @@ class Search {
     for (std::size_t i = 0; i < all_.size(); ++i) of_method[all_[i].candidate.method].push_back(i);
     Numbers batch;
     for (auto& [method, numbers] : of_method) {
-      sort_by_expectation(numbers);
+      sort_by_expectation(numbers, result_.rule);
       if (!all_[numbers.front()].is_replayed) batch.push_back(numbers.front());
     }
     replay_all(batch, "the most promising of each method");
   }
 
   // Until nothing that is left may be better than the best that is replayed.
-  void replay_choice() {
+  void replay_choice(const ChoiceRule& rule) {
     for (;;) {
       Numbers open;
       for (std::size_t i = 0; i < all_.size(); ++i)
-        if (!all_[i].is_replayed && rule_.is_better(all_[i], all_[choice()])) open.push_back(i);
+        if (!all_[i].is_replayed && rule.is_better(all_[i], all_[choice(rule)])) open.push_back(i);
       result_.still_open = static_cast<int>(open.size());
       if (open.empty() || replays_left() == 0) return;
-      sort_by_expectation(open);
+      sort_by_expectation(open, rule);
       open.resize(std::min({open.size(), kReplaysAtOnce, as_index(replays_left())}));
       replay_all(open, "replay of the most promising");
     }
@@ -363,9 +372,16 @@ class Search {
     replay_all(missing, "every H of the choice");
   }
 
-  // Once a plan keeps the utilization the others are no choice.
   bool is_eligible(const Evaluation& evaluation_here) const {
-    return rule_.keeps(evaluation_here) || !rule_.keeps(all_[choice()]);
+    return result_.rule.is_eligible(evaluation_here, all_[choice()]);
+  }
+
+  std::string why_left_out(const Evaluation& evaluation_here) const {
+    const ChoiceRule& rule = result_.rule;
+    if (rule.deadline_s && evaluation_here.total_s() > *rule.deadline_s)
+      return "takes longer than the deadline";
+    if (rule.budget && evaluation_here.cost() > *rule.budget) return "costs more than the budget";
+    return fmt::format("computes {:.0f} % of the time", 100 * evaluation_here.utilization);
   }
 
   Numbers open_on_front() const {
@@ -387,7 +403,7 @@ class Search {
       Numbers open = open_on_front();
       result_.still_open = static_cast<int>(open.size());
       if (open.empty() || replays_left() == 0) return;
-      sort_by_expectation(open);
+      sort_by_expectation(open, result_.rule);
       Numbers batch;
       std::set<int> taken;
       for (const std::size_t number : open)
@@ -399,16 +415,17 @@ class Search {
   }
 
   void collect() {
+    const ChoiceRule& rule = result_.rule;
     const Evaluation& chosen = all_[choice()];
-    result_.keeps_utilization = rule_.keeps(chosen);
+    const std::size_t free = choice(without_limits());
+    if (&all_[free] != &chosen) result_.without_limits = all_[free];
     std::vector<Evaluation> found;
     for (const Evaluation& evaluation : all_)
       if (evaluation.is_replayed) found.push_back(evaluation);
     result_.not_replayed = static_cast<int>(all_.size() - found.size());
     for (Evaluation& evaluation : found)
-      if (!is_eligible(evaluation))
-        evaluation.left_out = fmt::format("computes {:.0f} % of the time", 100 * evaluation.utilization);
-    const Numbers front = pareto_front(found, rule_);
+      if (!is_eligible(evaluation)) evaluation.left_out = why_left_out(evaluation);
+    const Numbers front = pareto_front(found, rule);
     std::vector<bool> is_front(found.size());
     for (const std::size_t number : front) {
       is_front[number] = true;
@@ -419,7 +436,7 @@ class Search {
     for (std::size_t i = 0; i < found.size(); ++i)
       if (!is_front[i]) others.push_back(found[i]);
     std::stable_sort(others.begin(), others.end(),
-                     [&](const Evaluation& a, const Evaluation& b) { return rule_.is_better(a, b); });
+                     [&](const Evaluation& a, const Evaluation& b) { return rule.is_better(a, b); });
     result_.evaluations.insert(result_.evaluations.end(), others.begin(), others.end());
     for (const std::size_t number : of_recipe(chosen.candidate.recipe))
       result_.of_choice.push_back(all_[number]);
@@ -429,7 +446,6 @@ class Search {
   const PlannedNetwork& network_;
   const TokenNeeds& needs_;
   const PlanTools& tools_;
-  ChoiceRule rule_;
   std::vector<Evaluation> all_;
   std::map<std::string, std::size_t> traffic_;  // numbers of what replays depend on
   std::set<std::string> said_;
@@ -451,7 +467,14 @@ bool dominates(const Evaluation& a, const Evaluation& b) {
   return is_no_worse(a, b, 0) && !is_no_worse(b, a, 0);
 }
 
+double ChoiceRule::excess(const Evaluation& evaluation) const {
+  const double of_time = deadline_s ? evaluation.total_s() / *deadline_s - 1 : 0,
+               of_money = budget ? evaluation.cost() / *budget - 1 : 0;
+  return std::max({0., of_time, of_money});
+}
+
 bool ChoiceRule::is_better(const Evaluation& a, const Evaluation& b) const {
+  if (excess(a) != excess(b)) return excess(a) < excess(b);
   if (keeps(a) != keeps(b)) return keeps(a);
   const auto times_apart = [&](double seconds) {
     const double apart = kSameToAPlanner * least_compute_s;

@@ -7,11 +7,13 @@
 // Every candidate is checked as a scenario is, and replayed with fidelity analytic, in which messages do not
 // hinder each other. That time, and the one that the busiest link needs for its bytes, are lower bounds.
 // Flow then replays what may be the choice, of each method, until nothing that is left can be, even with its
-// lower bound; every H of the choice; and, most promising first, what may be on the front. `replays` ends
+// lower bound; the same without deadline and budget, which says what these cost; every H of the choice; and,
+// most promising first, what may be on the front. `replays` ends
 // that early. Of each method at least one candidate is replayed.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,17 +75,25 @@ bool dominates(const Evaluation& a, const Evaluation& b);
 // What differs by less does not matter to a planner.
 constexpr double kSameToAPlanner = 0.005;
 
-// What to take of several plans. First those that compute `min_utilization` of their time. To `time`: of the
-// plans that take at most 1 / min_utilization of `least_compute_s` the smallest H, and the fastest of these;
-// without any, or with a min_utilization of 0, the fastest. To `money` and `bytes`: the least, whatever H.
-// Ties go to the other two, then to the smaller H. Times within half a per cent of the least compute are a
-// tie to `time`.
+// What to take of several plans. First those within deadline and budget; without any, those that miss them by
+// the least. Of these those that compute `min_utilization` of their time. To `time`: of the plans that take
+// at most 1 / min_utilization of `least_compute_s` the smallest H, and the fastest of these; without any, or
+// with a min_utilization of 0, the fastest. To `money` and `bytes`: the least, whatever H. Ties go to the
+// other two, then to the smaller H. Times within half a per cent of the least compute are a tie to `time`.
 struct ChoiceRule {
   Preference prefer = Preference::kTime;
   double min_utilization = 0;
   double least_compute_s = 0;  // of all candidates: tokens may differ by method
+  std::optional<double> deadline_s = {}, budget = {};
 
+  bool has_limits() const { return deadline_s || budget; }
+  // How far the one of deadline and budget is exceeded that is exceeded by more, as a fraction of it.
+  double excess(const Evaluation& evaluation) const;
   bool keeps(const Evaluation& evaluation) const { return evaluation.utilization >= min_utilization; }
+  // Whether `one` is a choice while `best` is the best plan that is known.
+  bool is_eligible(const Evaluation& evaluation, const Evaluation& best) const {
+    return (excess(evaluation) == 0 || excess(best) > 0) && (keeps(evaluation) || !keeps(best));
+  }
   bool is_better(const Evaluation& a, const Evaluation& b) const;
 };
 
@@ -97,9 +107,11 @@ struct SearchResult {
   std::vector<Evaluation> of_choice;    // the choice's recipe with every H
   std::size_t candidates = 0;           // without doubles
   int replays = 0;                      // with flow
-  int not_replayed = 0;            // candidates that lower bounds rule out, or for which `replays` ran out
-  int still_open = 0;              // the latter
-  bool keeps_utilization = false;  // the choice does
+  int not_replayed = 0;  // candidates that lower bounds rule out, or for which `replays` ran out
+  int still_open = 0;    // the latter
+  ChoiceRule rule;
+  std::optional<Evaluation>
+      without_limits;              // what would be taken without deadline and budget, if another plan
   std::vector<std::string> notes;  // what was left out, and why
 };
 

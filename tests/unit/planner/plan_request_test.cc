@@ -63,7 +63,8 @@ TEST(PlanRequest, SaysWhatIsWrong) {
   // Another card is no slip for one of the table.
   EXPECT_EQ(error_of(with("accelerator", {{"name", "B200"}})).hint.find("did you mean"), std::string::npos);
   EXPECT_NE(error_of(with("accelerator", {{"name", "B200"}})).hint.find("give peak"), std::string::npos);
-  EXPECT_EQ(error_of(with("budget", 5)).hint, "");
+  EXPECT_EQ(error_of(with("budget", 5)).path, "budget") << "nothing is priced";
+  EXPECT_EQ(error_of(with("deadline", 5)).path, "deadline");
   EXPECT_EQ(error_of(with("accelerator", {{"name", "L40s"}})).hint, "did you mean \"L40S\"?");
   EXPECT_EQ(error_of(with("candidates", {{"methods", {"diloko"}}})).path, "candidates.methods[0]");
   EXPECT_EQ(error_of(with("token", 5)).path, "token");
@@ -90,6 +91,31 @@ TEST(PlanRequest, CountsGroupedQueries) {
   json["model"].erase("kv_heads");
   json["model"]["num_key_value_heads"] = 8;
   EXPECT_EQ(error_of(json).hint, "did you mean \"kv_heads\"?");
+}
+
+// Money decides before a deadline, where there are prices; waiting costs money, so that no utilization is
+// asked for.
+TEST(PlanRequest, LimitsChangeWhatCounts) {
+  const PlanFolder folder;
+  Json json = minimal();
+  EXPECT_EQ(plan_of_json(folder, json).prefer, Preference::kTime);
+  json["deadline"] = "2d";
+  EXPECT_EQ(plan_of_json(folder, json).prefer, Preference::kTime) << "nothing is priced";
+  json["egress"] = 0.1;
+  PlanRequest plan = plan_of_json(folder, json);
+  EXPECT_EQ(plan.prefer, Preference::kMoney);
+  EXPECT_EQ(plan.deadline_s, 172800);
+  EXPECT_EQ(plan.min_utilization, 0);
+  json.erase("deadline");
+  json["budget"] = 5000;
+  plan = plan_of_json(folder, json);
+  EXPECT_EQ(plan.prefer, Preference::kTime);
+  EXPECT_EQ(plan.min_utilization, 0);
+  json["min_utilization"] = 0.5;
+  json["prefer"] = "bytes";
+  plan = plan_of_json(folder, json);
+  EXPECT_EQ(plan.prefer, Preference::kBytes);
+  EXPECT_EQ(plan.min_utilization, 0.5);
 }
 
 TEST(PlanRequest, EgressMayDifferBySite) {

@@ -92,15 +92,69 @@ TEST(Search, TakesTheSmallestHThatKeepsTheUtilization) {
     json["min_utilization"] = least;
     const PlanResult result = planned(folder, plan_of_json(folder, json));
     EXPECT_EQ(result.choice().candidate.inner_steps, expected);
-    EXPECT_TRUE(result.search.keeps_utilization);
+    EXPECT_TRUE(result.search.rule.keeps(result.choice()));
     EXPECT_EQ(result.search.of_choice.size(), 4u);
   }
   json["min_utilization"] = 0.95;
   const PlanRequest plan = plan_of_json(folder, json);
   const PlanResult result = planned(folder, plan);
   EXPECT_EQ(result.choice().candidate.inner_steps, 100) << "the one that comes nearest";
-  EXPECT_FALSE(result.search.keeps_utilization);
+  EXPECT_FALSE(result.search.rule.keeps(result.choice()));
   EXPECT_NE(decision(plan, result).find("No candidate computes 95 % of the time"), std::string::npos);
+}
+
+// Node 3's egress is dear. In a ring it sends 1.5 times 724 MB at each of 50 synchronizations, in a tree
+// once, but four rounds of 4.01 s take longer than six of 1.01 s: 803 s and 62.7 EUR, or 1302 s and 47.9 EUR.
+TEST(Search, DeadlineAndBudgetByHand) {
+  const PlanFolder folder;
+  Json json = star();
+  json["egress"] = {{"price", 0}, {"sites", {{"node 3", 1}}}};
+  json["candidates"]["all_reduce"] = {"ring", "tree"};
+  const double ring_s = 500 + 50 * 6.06, tree_s = 500 + 50 * 4 * 4.01, of_node = 50 * 0.724 * 1500 / 1448;
+  const double ring_money = ring_s / 3600 * 28.8 + 1.5 * of_node, tree_money = tree_s / 3600 * 28.8 + of_node;
+  struct Expected {
+    const char *key, *collective, *without;
+    Json value;
+    double excess;
+  };
+  for (const Expected& expected : {Expected{"deadline", "tree", "", "1400s", 0},
+                                   {"deadline", "ring", "tree", "1000s", 0},
+                                   {"deadline", "ring", "tree", "700s", ring_s / 700 - 1},
+                                   {"budget", "ring", "", 70, 0},
+                                   {"budget", "tree", "ring", 60, 0},
+                                   {"budget", "tree", "ring", 40, tree_money / 40 - 1}}) {
+    SCOPED_TRACE(expected.key + expected.value.dump());
+    Json limited = json;
+    limited[expected.key] = expected.value;
+    const PlanRequest plan = plan_of_json(folder, limited);
+    const PlanResult result = planned(folder, plan);
+    const auto words = [](const char* collective) {
+      return std::string("diloco, H = 20, bf16, ") + collective + ", 1 connection";
+    };
+    const bool is_ring = expected.collective == std::string("ring");
+    EXPECT_EQ(result.choice().candidate.words, words(expected.collective));
+    EXPECT_NEAR(result.choice().total_s(), is_ring ? ring_s : tree_s, 1e-6);
+    EXPECT_NEAR(result.choice().cost(), is_ring ? ring_money : tree_money, 1e-6);
+    EXPECT_NEAR(result.search.rule.excess(result.choice()), expected.excess, 1e-9);
+    const std::optional<Evaluation>& free = result.search.without_limits;
+    EXPECT_EQ(free ? free->candidate.words : "", *expected.without ? words(expected.without) : "");
+    // The front has no plan that breaks what the choice keeps.
+    for (std::size_t i = 0; expected.excess == 0 && i < result.search.front; ++i) {
+      EXPECT_EQ(result.search.rule.excess(result.search.evaluations[i]), 0);
+    }
+  }
+  json["deadline"] = "1000s";
+  PlanRequest plan = plan_of_json(folder, json);
+  EXPECT_NE(
+      decision(plan, planned(folder, plan))
+          .find("It keeps the deadline of 16 min 40 s. Without it: diloco, H = 20, bf16, tree, 1 connection: "
+                "14.8 EUR cheaper, but 8 min 19 s slower."),
+      std::string::npos)
+      << decision(plan, planned(folder, plan));
+  json["deadline"] = "700s";
+  plan = plan_of_json(folder, json);
+  EXPECT_NE(decision(plan, planned(folder, plan)).find("No candidate keeps the deadline of 11 min 40 s"),
+            std::string::npos);
 }
 
 // A link of 7690 Mb/s carries a chunk in 0.2 s: 50 synchronizations save 50 · 6 · 0.8 s.
@@ -233,6 +287,12 @@ TEST(Search, ReplaysWhatIsTheSameOnce) {
   EXPECT_LE(result.search.replays, 1);
 }
 
+struct Figures {
+  double h, seconds, money, bytes;
+  bool keeps;
+  double excess = 0;  // over deadline or budget
+};
+
 // A small plan whose numbers are drawn: one or two methods, some H, collectives, wires and orders of ranks.
 Json drawn_plan(std::mt19937& random) {
   const auto among = [&](std::vector<Json> values, std::size_t most) {
@@ -245,30 +305,49 @@ Json drawn_plan(std::mt19937& random) {
   };
   const auto rate = [&] { return format_number(number(1e8, 4e9)) + "bps"; };
   const Json streaming = {{"name", "streaming-diloco"}, {"fragments", 2}, {"overlap", 3}};
-  return {{"parameters", static_cast<std::int64_t>(number(1e7, 3e8))},
-          {"tokens", 250000},
-          {"tokens_per_step", 100},
-          {"step_time", "0.5s"},
-          {"accelerator", {{"price", number(1, 5)}}},
-          {"egress", {{"price", number(0.01, 1)}, {"sites", {{"b", number(0.01, 5)}}}}},
-          {"sites",
-           {{{"name", "a"}, {"nodes", 2}, {"rate", rate()}},
-            {{"name", "b"}, {"nodes", 1 + random() % 2}, {"up", rate()}, {"down", rate()}},
-            {{"name", "c"}, {"nodes", 1}, {"rate", rate()}}}},
-          {"paths",
-           {{{"between", {"a", "b"}}, {"rtt", "30ms"}},
-            {{"between", {"a", "c"}}, {"rtt", "110ms"}},
-            {{"between", {"b", "c"}}, {"rtt", "95ms"}}}},
-          {"prefer", among({"time", "money", "bytes"}, 1)[0]},
-          {"min_utilization", std::vector<double>{0.3, 0.6, 0.8, 0.95}[random() % 4]},
-          {"replays", 1000},
-          {"candidates",
-           {{"methods", among({"ddp", "diloco", streaming, "local-sgd"}, 3)},
-            {"inner_steps", among({10, 20, 50, 100}, 4)},
-            {"wires", among({"bf16", "int8"}, 2)},
-            {"all_reduce", among({"ring", "double-tree", "halving-doubling", "direct"}, 3)},
-            {"connections", among({1, 4}, 2)},
-            {"rank_orders", {"blocks", "round-robin"}}}}};
+  Json plan = {{"parameters", static_cast<std::int64_t>(number(1e7, 3e8))},
+               {"tokens", 250000},
+               {"tokens_per_step", 100},
+               {"step_time", "0.5s"},
+               {"accelerator", {{"price", number(1, 5)}}},
+               {"egress", {{"price", number(0.01, 1)}, {"sites", {{"b", number(0.01, 5)}}}}},
+               {"sites",
+                {{{"name", "a"}, {"nodes", 2}, {"rate", rate()}},
+                 {{"name", "b"}, {"nodes", 1 + random() % 2}, {"up", rate()}, {"down", rate()}},
+                 {{"name", "c"}, {"nodes", 1}, {"rate", rate()}}}},
+               {"paths",
+                {{{"between", {"a", "b"}}, {"rtt", "30ms"}},
+                 {{"between", {"a", "c"}}, {"rtt", "110ms"}},
+                 {{"between", {"b", "c"}}, {"rtt", "95ms"}}}},
+               {"prefer", among({"time", "money", "bytes"}, 1)[0]},
+               {"min_utilization", std::vector<double>{0.3, 0.6, 0.8, 0.95}[random() % 4]},
+               {"replays", 1000},
+               {"candidates",
+                {{"methods", among({"ddp", "diloco", streaming, "local-sgd"}, 3)},
+                 {"inner_steps", among({10, 20, 50, 100}, 4)},
+                 {"wires", among({"bf16", "int8"}, 2)},
+                 {"all_reduce", among({"ring", "double-tree", "halving-doubling", "direct"}, 3)},
+                 {"connections", among({1, 4}, 2)},
+                 {"rank_orders", {"blocks", "round-robin"}}}}};
+  if (random() % 2 == 0) plan["deadline"] = format_number(number(300, 600)) + "s";
+  if (random() % 2 == 0) plan["budget"] = number(1, 10);
+  return plan;
+}
+
+// Those among which a plan is to be taken: within the limits, or all where none is; of these those that
+// compute enough, or all where none, or not the one that misses the limits by the least, does.
+std::vector<Figures> eligible(std::vector<Figures> all) {
+  const auto keep = [&](auto is_kept) {
+    all.erase(
+        std::remove_if(all.begin(), all.end(), [&](const Figures& figures) { return !is_kept(figures); }),
+        all.end());
+  };
+  const auto is_less = [](const Figures& a, const Figures& b) { return a.excess < b.excess; };
+  const Figures nearest = *std::min_element(all.begin(), all.end(), is_less);
+  const auto keeps = [](const Figures& figures) { return figures.keeps; };
+  if (nearest.excess == 0) keep([](const Figures& figures) { return figures.excess == 0; });
+  if (nearest.excess > 0 ? nearest.keeps : std::any_of(all.begin(), all.end(), keeps)) keep(keeps);
+  return all;
 }
 
 // Exchanges as long as in a network that is shared: at least what the busiest link needs, and a factor of the
@@ -306,11 +385,6 @@ PlanTools tools_with_contention(const PlanFolder& folder, unsigned seed) {
   return tools;
 }
 
-struct Figures {
-  double h, seconds, money, bytes;
-  bool keeps;
-};
-
 // A candidate's, with the replay that the search has, and prices by hand.
 Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const PlanTools& tools) {
   Case config = tools.validated(candidate.scenario);
@@ -332,6 +406,8 @@ Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const Pl
     found.money += traffic.leaving[i] / 1e9 *
                    (traffic.sites[i] == "b" ? plan.egress.of_site.at("b") : plan.egress.price);
   found.keeps = 0.5 * steps >= plan.min_utilization * found.seconds;
+  found.excess = std::max({0., plan.deadline_s ? found.seconds / *plan.deadline_s - 1 : 0,
+                           plan.budget ? found.money / *plan.budget - 1 : 0});
   return found;
 }
 
@@ -343,7 +419,7 @@ bool covers(const Figures& a, const Figures& b, double tolerance) {
 
 // The front and the choice by looking at every two candidates. Ten plans; none of the figures is rounded.
 TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
-  int most_on_front = 0, left_to_bounds = 0;
+  int most_on_front = 0, left_to_bounds = 0, missed = 0, costly = 0, easy = 0;
   for (unsigned seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -357,9 +433,10 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     std::vector<Figures> all;
     for (const Candidate& candidate : candidates_of(plan, network, needs.of_method))
       all.push_back(figures_of(candidate, plan, tools));
-    if (std::any_of(all.begin(), all.end(), [](const Figures& figures) { return figures.keeps; }))
-      all.erase(std::remove_if(all.begin(), all.end(), [](const Figures& figures) { return !figures.keeps; }),
-                all.end());
+    std::vector<Figures> without_limits = all;
+    for (Figures& figures : without_limits) figures.excess = 0;
+    without_limits = eligible(without_limits);
+    all = eligible(all);
     std::vector<Figures> front;
     for (const Figures& figures : all)
       if (std::none_of(all.begin(), all.end(), [&](const Figures& other) {
@@ -385,7 +462,19 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     for (const Figures& figures : front)
       EXPECT_TRUE(is_among(printed, figures, kSameToAPlanner)) << figures.h << " " << figures.seconds;
     const Figures& choice = printed.at(0);
+    const Evaluation& free = search.without_limits ? *search.without_limits : search.evaluations[0];
+    for (const Figures& figures : without_limits) {
+      if (plan.prefer == Preference::kMoney) {
+        EXPECT_LE(free.cost(), figures.money * (1 + 1e-9));
+      } else if (plan.prefer == Preference::kBytes) {
+        EXPECT_LE(free.bytes(), figures.bytes * (1 + 1e-9));
+      }
+    }
+    const double excess = search.rule.excess(search.evaluations[0]);
+    (excess > 0 ? missed : search.without_limits ? costly : easy) += 1;
     for (const Figures& figures : all) {
+      EXPECT_LE(excess, figures.excess + 1e-9);
+      if (excess > 0) continue;
       const bool is_as_rare = !figures.keeps || figures.h == choice.h;
       if (plan.prefer == Preference::kMoney) {
         EXPECT_LE(choice.money, figures.money * (1 + 1e-9));
@@ -404,6 +493,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
   }
   EXPECT_GT(most_on_front, 3);
   EXPECT_GT(left_to_bounds, 20) << "the search saves replays";
+  EXPECT_TRUE(missed + costly > 0 && easy > 0) << missed << ' ' << costly << ' ' << easy;
 }
 
 // Two nodes, 100 MB a chunk at 800 Mb/s measured between two sites: of 50 outer steps each sends two, and
