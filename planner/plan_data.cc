@@ -77,6 +77,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"not_replayed", search.not_replayed},
           {"still_open", search.still_open},
           {"front", front_in_words(search)},
+          {"range", range_meaning()},
           {"keeps_utilization", search.rule.keeps(result.choice())},
           {"keeps_limits", search.rule.excess(result.choice()) == 0},
           {"without_limits", search.without_limits ? entry(*search.without_limits, false) : Json()},

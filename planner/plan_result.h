@@ -28,6 +28,9 @@ std::vector<std::string> caveats(const PlanResult& result);
 // What it means to be on the front.
 std::string front_in_words(const SearchResult& search);
 
+// What lies between the low and the high end of a time.
+std::string range_meaning();
+
 // Everything for the terminal: decision, table, H, memory, links, placement.
 std::string plan_text(const PlanRequest& plan, const PlanResult& result);
 

@@ -146,7 +146,8 @@ std::string limits_in_words(const PlanRequest& plan, const SearchResult& search)
     limits.push_back(fmt::format("the budget of {} {}", human_amount(*rule.budget), plan.currency));
   const std::string both = enumeration(limits, "and"), cost = limits.size() > 1 ? "cost" : "costs";
   if (rule.excess(choice) > 0)
-    return fmt::format(" No candidate keeps {}; this one misses by the least, {:.0f} %.", both,
+    return fmt::format(" No candidate{} keeps {}; this one misses by the least, {:.0f} %.",
+                       search.still_open > 0 ? " that was replayed" : "", both,
                        std::ceil(100 * rule.excess(choice)));
   std::string words = fmt::format(" It keeps {}", both);
   if (rule.deadline_s && choice.high_s() > *rule.deadline_s)
@@ -203,26 +204,73 @@ std::string table_of(const std::vector<Column>& columns) {
   return text;
 }
 
+// A unit, and the least amount that is said in it.
+struct Unit {
+  double size;
+  const char* name;
+  double least;
+};
+constexpr Unit kTimeUnits[] = {{365.25 * 86400, "years", 2 * 365.25 * 86400},
+                               {86400, "d", 2 * 86400.},
+                               {3600, "h", 7200},
+                               {60, "min", 120},
+                               {1, "s", 0}};
+constexpr Unit kByteUnits[] = {{1e15, "PB", 1e15}, {1e12, "TB", 1e12}, {1e9, "GB", 1e9}, {1e6, "MB", 0}};
+
+// Columns in one unit, that of the first amount, in which the least amount has so many digits.
+template <std::size_t kCount>
+void fill_in_one_unit(const Unit (&units)[kCount], const std::vector<std::vector<double>>& amounts,
+                      int digits, const std::vector<Column*>& columns) {
+  const Unit& unit = *std::find_if(std::begin(units), std::end(units),
+                                   [&](const Unit& unit_here) { return amounts[0][0] >= unit_here.least; });
+  double least = amounts[0][0];
+  for (const std::vector<double>& column : amounts)
+    for (const double amount : column)
+      if (amount > 0) least = std::min(least, amount);
+  const int decimals =
+      least > 0 ? std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(least / unit.size))), 0, 3)
+                : 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i]->heading += std::string(", ") + unit.name;
+    for (const double amount : amounts[i])
+      columns[i]->cells.push_back(fmt::format("{:.{}f}", amount / unit.size, decimals));
+  }
+}
+
+// Those of plans, with a unit in the heading: time with its range, share of computing, money, bytes.
+std::vector<Column> figures_of(const PlanRequest& plan, const std::vector<const Evaluation*>& plans) {
+  Column time{"time", {}}, low{"low", {}}, high{"high", {}}, computes{"computes, %", {}},
+      cost{"cost, " + plan.currency, {}}, leaving{"leaves sites", {}};
+  std::vector<std::vector<double>> seconds(3), bytes(1);
+  for (const Evaluation* evaluation : plans) {
+    seconds[0].push_back(evaluation->total_s());
+    seconds[1].push_back(evaluation->low_s());
+    seconds[2].push_back(evaluation->high_s());
+    bytes[0].push_back(evaluation->bytes());
+    computes.cells.push_back(fmt::format("{:.0f}", 100 * evaluation->utilization));
+    cost.cells.push_back(human_amount(evaluation->cost()));
+  }
+  fill_in_one_unit(kTimeUnits, seconds, 4, {&time, &low, &high});
+  fill_in_one_unit(kByteUnits, bytes, 3, {&leaving});
+  std::vector<Column> columns = {time, low, high, computes};
+  if (has_prices(plan)) columns.push_back(cost);
+  columns.push_back(leaving);
+  return columns;
+}
+
 std::string plans_table(const PlanRequest& plan, const SearchResult& search) {
-  std::vector<Column> columns = {{"", {}, true},      {"plan", {}, true},          {"time", {}, false},
-                                 {"from", {}, false}, {"to", {}, false},           {"computes", {}, false},
-                                 {"cost", {}, false}, {"leaves sites", {}, false}, {"", {}, true}};
+  std::vector<const Evaluation*> plans;
+  Column state{"", {}, true}, words{"plan", {}, true}, left_out{"", {}, true};
   for (std::size_t i = 0; i < std::min(search.evaluations.size(), kTableRows); ++i) {
     const Evaluation& evaluation = search.evaluations[i];
-    const std::vector<std::string> cells = {i == 0             ? "take"
-                                            : i < search.front ? "front"
-                                                               : "",
-                                            evaluation.candidate.words,
-                                            human_duration(evaluation.total_s()),
-                                            human_duration(evaluation.low_s()),
-                                            human_duration(evaluation.high_s()),
-                                            fmt::format("{:.0f} %", 100 * evaluation.utilization),
-                                            has_prices(plan) ? human_amount(evaluation.cost()) : "",
-                                            human_bytes(evaluation.bytes()),
-                                            evaluation.left_out};
-    for (std::size_t k = 0; k < cells.size(); ++k) columns[k].cells.push_back(cells[k]);
+    plans.push_back(&evaluation);
+    state.cells.push_back(i == 0 ? "take" : i < search.front ? "front" : "");
+    words.cells.push_back(evaluation.candidate.words);
+    left_out.cells.push_back(evaluation.left_out);
   }
-  if (!has_prices(plan)) columns.erase(columns.begin() + 6);
+  std::vector<Column> columns = figures_of(plan, plans);
+  columns.insert(columns.begin(), {state, words});
+  columns.push_back(left_out);
   std::string text = table_of(columns);
   if (search.evaluations.size() > kTableRows)
     text += fmt::format("  and {} more in plan.json\n", search.evaluations.size() - kTableRows);
@@ -230,19 +278,17 @@ std::string plans_table(const PlanRequest& plan, const SearchResult& search) {
 }
 
 std::string inner_steps_table(const PlanRequest& plan, const SearchResult& search) {
-  std::vector<Column> columns = {{"H", {}, false},    {"time", {}, false},         {"computes", {}, false},
-                                 {"cost", {}, false}, {"leaves sites", {}, false}, {"", {}, true}};
+  std::vector<const Evaluation*> plans;
+  Column inner_steps{"H", {}}, state{"", {}, true};
   for (const Evaluation& evaluation : search.of_choice) {
-    const bool is_choice = evaluation.candidate.words == search.evaluations.front().candidate.words;
-    const std::vector<std::string> cells = {std::to_string(evaluation.candidate.inner_steps),
-                                            human_duration(evaluation.total_s()) + range_in_words(evaluation),
-                                            fmt::format("{:.0f} %", 100 * evaluation.utilization),
-                                            human_amount(evaluation.cost()),
-                                            human_bytes(evaluation.bytes()),
-                                            is_choice ? "taken" : ""};
-    for (std::size_t k = 0; k < cells.size(); ++k) columns[k].cells.push_back(cells[k]);
+    plans.push_back(&evaluation);
+    inner_steps.cells.push_back(std::to_string(evaluation.candidate.inner_steps));
+    state.cells.push_back(evaluation.candidate.words == search.evaluations.front().candidate.words ? "taken"
+                                                                                                   : "");
   }
-  if (!has_prices(plan)) columns.erase(columns.begin() + 3);
+  std::vector<Column> columns = figures_of(plan, plans);
+  columns.insert(columns.begin(), inner_steps);
+  columns.push_back(state);
   return table_of(columns);
 }
 
@@ -326,7 +372,7 @@ std::vector<std::string> caveats(const PlanResult& result) {
         "The ranges are the network model's {:.0f} % on what exchanges add to the compute of {}{}. What "
         "compute hides counts as exact.",
         100 * choice.residual, human_duration(choice.compute_s),
-        choice.time.standard_error_s > 0 ? ", and two standard errors of the draws" : ""));
+        choice.time.standard_error_s > 0 ? ", and two standard errors of outer steps that differ" : ""));
   if (search.still_open > 0)
     all.push_back(fmt::format(
         "{} candidates that may be on the front were not replayed, because {} replays reach `replays`.",
@@ -354,6 +400,11 @@ std::string placement_in_words(const Case& config) {
   return join(words, "; ");
 }
 
+std::string range_meaning() {
+  return "the network model's measured error on what exchanges add to the compute, and two standard errors "
+         "where outer steps differ";
+}
+
 std::string front_in_words(const SearchResult& search) {
   return fmt::format(
       "no other plan{} with the same or a smaller H is better in time, money and bytes that leave a site at "
@@ -372,7 +423,7 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
       human_amount(static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.config.steps() /
                    choice.total_s()));
   text += plans_table(plan, search);
-  text += "front: " + front_in_words(search) + "\n\n";
+  text += "front: " + front_in_words(search) + "\nlow, high: " + range_meaning() + "\n\n";
   if (search.of_choice.size() > 1)
     text += "the choice with every H:\n" + inner_steps_table(plan, search) + "\n";
   text += "memory: " + memory_in_words(choice.memory) + "\n";

@@ -20,56 +20,82 @@ function timeStep(span, ticks) {
 // What takes three times as long as the choice would press all others together.
 const drawn = plan.plans.filter(one => one.time_s <= 3 * choice.time_s);
 
-// Cells are texts; a column is {heading, words}.
+const TIMES = [['years', 31557600, 2], ['d', 86400, 2], ['h', 3600, 2], ['min', 60, 2], ['s', 1, 0]];
+const BYTES = [['PB', 1e15, 1], ['TB', 1e12, 1], ['GB', 1e9, 1], ['MB', 1e6, 0]];
+const RATES = [['Tb/s', 1e12, 1], ['Gb/s', 1e9, 1], ['Mb/s', 1e6, 0]];
+// Amounts of one unit, that of the first one, as texts in which the least has so many digits: {unit, text}.
+function inOneUnit(units, amounts, shown = 3) {
+  const [unit, size] = units.find(([, each, least]) => !(amounts[0] < least * each));
+  const least = Math.min(...amounts.filter(amount => amount > 0)) / size;
+  const decimals = Number.isFinite(least) ? Math.min(3, Math.max(0, shown - 1 - Math.floor(Math.log10(least)))) : 0;
+  const write = new Intl.NumberFormat('en', {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
+  return {unit, text: amount => write.format(amount / size)};
+}
+
+// Cells are texts; a column is {heading, words, about}.
 function table(columns, rows, classes = () => '') {
   const cell = (column, text) => element('td', {class: column.words ? 'words' : false}, text);
   return element('div', {class: 'scroll', tabindex: '0'},
     element('table', {},
       element('thead', {}, element('tr', {},
-        ...columns.map(column => element('th', {scope: 'col', class: column.words ? 'words' : false}, column.heading)))),
+        ...columns.map(column => element('th', {scope: 'col', class: column.words ? 'words' : false, title: column.about || false}, column.heading)))),
       element('tbody', {}, ...rows.map((row, index) =>
         element('tr', {class: classes(index) || false}, ...row.map((text, i) => cell(columns[i], text)))))));
 }
 
-const costColumns = () => (plan.has_prices ? [{heading: 'Cost'}, {heading: 'Egress'}] : []);
-const costCells = one => (plan.has_prices ? [money(one.cost), money(one.egress_cost)] : []);
+// What plans cost, with a unit in the heading: columns, and the cells of one plan.
+function figures(plans) {
+  const times = inOneUnit(TIMES, plans.flatMap(one => [one.time_s, one.time_low_s, one.time_high_s]), 4);
+  const bytes = inOneUnit(BYTES, plans.map(one => one.bytes_leaving_sites));
+  const prices = plan.has_prices
+    ? [{heading: `Cost, ${plan.currency}`, about: 'Compute, waiting included, and egress'}, {heading: `Egress, ${plan.currency}`}] : [];
+  const range = `${plan.range[0].toUpperCase()}${plan.range.slice(1)}`;
+  return {
+    columns: [{heading: `Time, ${times.unit}`}, {heading: `Low, ${times.unit}`, about: range}, {heading: `High, ${times.unit}`, about: range},
+      {heading: 'Computes, %', about: 'Share of the time in which a node computes'}, ...prices,
+      {heading: `Leaves sites, ${bytes.unit}`}],
+    cells: one => [times.text(one.time_s), times.text(one.time_low_s), times.text(one.time_high_s), (100 * one.utilization).toFixed(0),
+      ...(plan.has_prices ? [count(one.cost), count(one.egress_cost)] : []), bytes.text(one.bytes_leaving_sites)],
+  };
+}
 
 function fillPlans() {
   // What a plan is stands beside its name, where no narrow page cuts it off.
-  const columns = [{heading: 'Plan', words: true}, {heading: '', words: true}, {heading: 'Time'}, {heading: 'From'}, {heading: 'To'},
-    {heading: 'Computes'}, ...costColumns(), {heading: 'Leaves sites'}, {heading: 'Accelerator hours'}];
+  const {columns, cells} = figures(plan.plans);
   const state = (one, index) => (index === 0 ? 'taken' : one.is_on_front ? 'front' : one.left_out && 'left out');
-  place('plans-table').append(table(columns, plan.plans.map((one, index) => [
-    one.words, state(one, index), duration(one.time_s), duration(one.time_low_s), duration(one.time_high_s),
-    formatPercent(one.utilization), ...costCells(one), formatBytes(one.bytes_leaving_sites), count(one.accelerator_hours)]), index => (plan.plans[index].is_on_front ? '' : 'aside')));
+  place('plans-table').append(table([{heading: 'Plan', words: true}, {heading: '', words: true}, ...columns],
+    plan.plans.map((one, index) => [one.words, state(one, index), ...cells(one)]), index => (plan.plans[index].is_on_front ? '' : 'aside')));
 }
 
 function fillInnerSteps() {
   if (plan.choice_by_inner_steps.length < 2) return;
   place('inner-steps').hidden = false;
-  const columns = [{heading: 'H'}, {heading: 'Time'}, {heading: 'Computes'}, ...costColumns(), {heading: 'Leaves sites'}, {heading: '', words: true}];
-  place('inner-steps-table').append(table(columns, plan.choice_by_inner_steps.map(one => [
-    String(one.inner_steps), duration(one.time_s), formatPercent(one.utilization), ...costCells(one),
-    formatBytes(one.bytes_leaving_sites), one.words === choice.words ? 'taken' : ''])));
+  const {columns, cells} = figures(plan.choice_by_inner_steps);
+  place('inner-steps-table').append(table([{heading: 'H'}, ...columns, {heading: '', words: true}],
+    plan.choice_by_inner_steps.map(one => [String(one.inner_steps), ...cells(one), one.words === choice.words ? 'taken' : ''])));
 }
 
 function fillLinks() {
+  const saved = plan.upgrades.map(one => (one.saved_s > 1e-3 * choice.time_s ? one.saved_s : 0));
+  const tried = inOneUnit(RATES, plan.upgrades.flatMap(one => [one.from_bps, one.to_bps])), saves = inOneUnit(TIMES, saved);
   place('upgrades-table').append(table(
-    [{heading: 'Change', words: true}, {heading: 'From'}, {heading: 'To'}, {heading: 'Saves'}],
-    plan.upgrades.map(one => [one.what, formatRate(one.from_bps), formatRate(one.to_bps),
-      one.saved_s > 1e-3 * choice.time_s ? formatDuration(one.saved_s) : 'nothing'])));
+    [{heading: 'Change', words: true}, {heading: `Rate now, ${tried.unit}`}, {heading: `Rate tried, ${tried.unit}`}, {heading: `Saves, ${saves.unit}`}],
+    plan.upgrades.map((one, index) => [one.what, tried.text(one.from_bps), tried.text(one.to_bps), saved[index] > 0 ? saves.text(saved[index]) : 'nothing'])));
+  const rates = inOneUnit(RATES, plan.links.map(one => one.rate_bps)), bytes = inOneUnit(BYTES, plan.links.map(one => one.bytes_per_step));
   place('links-table').append(table(
-    [{heading: 'Link', words: true}, {heading: 'Direction', words: true}, {heading: 'Rate'}, {heading: 'Bytes a step'}, {heading: 'Full'}],
-    plan.links.map(one => [one.link, one.direction, formatRate(one.rate_bps), formatBytes(one.bytes_per_step), formatPercent(one.busy)])));
-  place('bytes-table').append(table([{heading: 'Site', words: true}, {heading: 'Leaves it'}],
-    Object.entries(choice.leaving).map(([site, bytes]) => [site, formatBytes(bytes)])));
+    [{heading: 'Link', words: true}, {heading: 'Direction', words: true}, {heading: `Rate, ${rates.unit}`},
+      {heading: `Bytes a step, ${bytes.unit}`}, {heading: 'Full, %', about: 'Share of the time that these bytes fill at this rate'}],
+    plan.links.map(one => [one.link, one.direction, rates.text(one.rate_bps), bytes.text(one.bytes_per_step), (100 * one.busy).toFixed(0)])));
+  const leaving = inOneUnit(BYTES, Object.values(choice.leaving));
+  place('bytes-table').append(table([{heading: 'Site', words: true}, {heading: `Leaves it, ${leaving.unit}`}],
+    Object.entries(choice.leaving).map(([site, amount]) => [site, leaving.text(amount)])));
 }
 
 function fillFacts() {
   const facts = [
     ['Nodes', `${plan.nodes}${plan.accelerators_per_node > 1 ? ` of ${plan.accelerators_per_node} ${plan.accelerator || 'accelerators'}` : ''}`],
     ['Model', `${count(plan.parameters)} parameters`],
-    ['Tokens', `${count(choice.tokens)}: ${count(choice.steps)} steps of ${count(plan.tokens_per_step * plan.nodes)}`],
+    ['Tokens', `${count(choice.tokens)}: ${count(choice.steps)} steps of ${count(plan.tokens_per_step * plan.nodes)} tokens`],
     ['Compute of a step', formatDuration(plan.step_s)],
     ['Accelerator hours', count(choice.accelerator_hours)],
     ['Searched', `${plan.candidates} candidates, ${plan.replays} of them replayed with flow`],
