@@ -10,11 +10,12 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
+#include "core/scenario/scenario_options.h"
+#include "core/scenario/tcp.h"
 
 namespace longhaul {
 namespace {
 
-constexpr char kVariation[] = "network.variation";
 constexpr char kRankOrder[] = "network.rank_order";
 
 TopologySpec parse_topology(const Json& json) {
@@ -107,41 +108,6 @@ void check_message_time(const NetworkSpec& network) {
     throw InputError("network.eager", "found beside network.message_time", "\"0B\"", hint);
 }
 
-void parse_queue_size(const Json& json, TcpSpec& tcp) {
-  const Json& size = json.at("queue_size");
-  if (size.is_number()) {
-    tcp.queue_products = size;
-    return;
-  }
-  constexpr int kLeastSegments = 2;  // a smaller one would never let a packet pass behind another
-  tcp.queue_bytes = parse_bytes(size);
-  const double least = kLeastSegments * json.at("segment").get<double>();
-  if (*tcp.queue_bytes < least)
-    throw InputError("network.tcp.queue_size", "found " + size.dump(),
-                     fmt::format("at least {} segments, {}", kLeastSegments, human_bytes(least)),
-                     "a number means bandwidth-delay products");
-}
-
-TcpSpec parse_tcp(const Json& json) {
-  TcpSpec tcp;
-  if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
-  tcp.connections = json.at("connections");
-  tcp.congestion_control = json.at("congestion_control").get<std::string>();
-  tcp.queue = json.at("queue").get<std::string>();
-  // Absent from a case that was resolved before there was a choice.
-  tcp.trunk_queue = json.value("trunk_queue", tcp.trunk_queue);
-  parse_queue_size(json, tcp);
-  tcp.ecn = json.at("ecn");
-  tcp.loss = json.at("loss");
-  tcp.loss_response = json.at("loss_response").get<std::string>();
-  tcp.segment = json.at("segment");
-  tcp.slow_start_after_idle = json.value("slow_start_after_idle", true);
-  if (tcp.ecn && tcp.queue != "fq_codel")
-    throw InputError("network.tcp.ecn", fmt::format("found true with queue \"{}\"", tcp.queue),
-                     "only with queue \"fq_codel\"", "the other queues do not mark");
-  return tcp;
-}
-
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity == "packet" && network.tcp.loss > 0 && network.tcp.loss_response != "ns3-3.37")
     throw InputError(
@@ -172,73 +138,75 @@ void check_fidelity(const NetworkSpec& network) {
                      "\"same\", or fidelity \"packet\"", no_fifo);
 }
 
-Directions parse_directions(const Json& json) {
-  const std::string word = json.at("direction");
-  return {word != "backward", word != "forward"};
+Node message_time_options() {
+  return section("message_time",
+                 {duration("mean").at_least(0).required().means("the expectation; 0: communication is free"),
+                  duration("std").at_least(0).by_default("0s").means("standard deviation")})
+      .means(
+          "each message takes an independent log-normal time, whatever its size and the links: the NoLoCo "
+          "paper's assumption. On a mesh; on a star with an rtt of 0 it is the time that the message would "
+          "take alone. Fidelities analytic and flow");
 }
 
-TraceSpec parse_trace(const Json& json, const std::string& folder) {
-  TraceSpec trace;
-  trace.link = json.at("link").get<std::string>();
-  trace.file = (std::filesystem::path(folder) / json.at("file").get<std::string>()).string();
-  trace.directions = parse_directions(json);
-  const Json& repeat = json.at("repeat");
-  trace.repeats = repeat.is_string() || repeat.get<bool>();
-  if (repeat.is_string()) trace.period_s = parse_duration(repeat);
-  return trace;
+Node rank_order_options(const std::vector<std::string>& without_sites) {
+  return either("rank_order", {choice("", words_of<RankOrderSpec::Kind>()),
+                               list_of("", integer("").at_least(0)).not_empty()})
+      .by_default("blocks")
+      .means(
+          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. With "
+          "stages "
+          "a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
+          "round-robin: over the sites in turn; random: a permutation drawn from the seed; optimized: for "
+          "the "
+          "case's all-reduce, or with stages for its step, on the paths' latency and throughput (longhaul "
+          "check says what it gains); a list: entry r is the place of rank r, places counted as in blocks. "
+          "Only blocks on " +
+          enumeration(without_sites, "and") + ", which have no sites");
 }
 
-void check_place(const Json& json, const std::string& path) {
-  const bool on_path = json.contains("from") && json.contains("to"),
-             any_end = json.contains("from") || json.contains("to");
-  if (json.contains("link") == any_end || any_end != on_path)
-    throw InputError(path, "found " + json.dump(), "either link, or from and to");
-  if (on_path && json.at("direction") != "both")
-    throw InputError(path + ".direction", "found beside from and to", "only with link",
-                     "from and to say the direction");
-}
-
-BackgroundSpec parse_background(const Json& json, const std::string& path) {
-  check_place(json, path);
-  BackgroundSpec traffic;
-  traffic.link = json.value("link", "");
-  traffic.directions = parse_directions(json);
-  traffic.from = json.value("from", "");
-  traffic.to = json.value("to", "");
-  if (json.contains("flows") + json.contains("rate") + json.contains("share") != 1)
-    throw InputError(path, "found " + json.dump(), "exactly one of flows, rate and share");
-  if (json.contains("flows")) traffic.flows = json["flows"].get<int>();
-  if (json.contains("rate")) traffic.rate = parse_rate(json["rate"]);
-  if (json.contains("share")) traffic.share = json["share"].get<double>();
-  if (json.contains("on") != json.contains("off"))
-    throw InputError(path, "found " + json.dump(), "on and off together, or neither");
-  if (json.contains("on")) traffic.on_s = parse_duration(json["on"]);
-  if (json.contains("off")) traffic.off_s = parse_duration(json["off"]);
-  return traffic;
-}
-
-[[noreturn]] void refuse_variation(const std::string& path, const std::string& found,
-                                   const std::string& fidelity) {
-  throw InputError(path, fmt::format("found {} with fidelity \"{}\"", found, fidelity), "fidelity \"flow\"",
-                   "fidelity \"packet\" carries traces and jitter of rates, \"flow\" all of it");
-}
-
-// Drawn times do not depend on links. ns-3's point-to-point channel has one delay for both directions, and
-// nothing here sends packets for others.
-void check_variation(const VariationSpec& variation, const Json& network) {
-  const std::string path = kVariation, fidelity = network.at("fidelity");
-  if (network.contains("message_time"))
-    throw InputError(path, "found beside network.message_time",
-                     "another topology, without network.message_time");
-  if (fidelity != "flow") {
-    if (fidelity != "packet") refuse_variation(path, "a network that changes with time", fidelity);
-    if (!variation.background.empty()) refuse_variation(path + ".background", "background traffic", fidelity);
-    if (variation.jitter.delay_sigma > 0)
-      refuse_variation(path + ".jitter.delay_sigma", "jitter of delays", fidelity);
-  }
+Node override_options() {
+  return list_of(
+             "overrides",
+             section("", {text("link").means("name of a link (links.csv) or a glob, as \"*-core\""),
+                          either("replica", {integer("").at_least(0), text("")})
+                              .means("instead of link: a replica, or a range as \"3-7\": all its links"),
+                          rate("rate").means("both directions, above 0"),
+                          rate("up").means("from the replica, or from the first to the second node of the "
+                                           "link's name; above 0"),
+                          rate("down").means("the other direction, above 0"),
+                          duration("delay").means("one way, at least 0")}))
+      .means("links that differ from the topology as built, in this order: the last one wins");
 }
 
 }  // namespace
+
+Node network_options(const TopologyOptions& topologies) {
+  return section(
+             "network",
+             {choice("fidelity", {"flow", "packet", "analytic"})
+                  .by_default("flow")
+                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
+                         "analytic: every message on its own, as the NoLoCo paper's latency model"),
+              one_of("topology", topologies.sections).required().means("who is joined to whom"),
+              rank_order_options(topologies.without_sites), override_options(), message_time_options(),
+              boolean("barrier").by_default(false).means(
+                  "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
+                  "paper counts; false: it travels once both its ends are"),
+              either("slice", {choice("", {"whole", "nccl", "gloo"}), bytes("").at_least(1)})
+                  .by_default("whole")
+                  .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
+                         "parameter-server, all-gather and reduce-scatter is cut; a slice is passed on as "
+                         "soon as it has arrived. whole: not at all; bytes: equal slices of at most that; "
+                         "nccl, gloo: as these libraries cut by default (docs/reference/collectives.md)"),
+              either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
+                  .by_default("0B")
+                  .means(
+                      "bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
+                      "the sockets of both ends hold); 0: none (rendezvous)"),
+              tcp_options(), variation_options()})
+      .filled()
+      .means("the wide-area network");
+}
 
 NetworkSpec parse_network(const Json& json, int replicas, const std::string& folder) {
   NetworkSpec network;
@@ -269,25 +237,6 @@ RankOrderSpec parse_rank_order(const Json& json, int replicas) {
   if (!json.is_string())
     throw InputError(kRankOrder, "found " + json.dump(), "an order (longhaul list options)");
   return {from_word<RankOrderSpec::Kind>(json, kRankOrder), {}};
-}
-
-VariationSpec parse_variation(const Json& network, const std::string& folder) {
-  VariationSpec variation;
-  if (!network.contains("variation")) return variation;
-  const Json& json = network["variation"];
-  for (const Json& trace : json.value("traces", Json::array()))
-    variation.traces.push_back(parse_trace(trace, folder));
-  const Json background = json.value("background", Json::array());
-  for (std::size_t i = 0; i < background.size(); ++i)
-    variation.background.push_back(
-        parse_background(background[i], element_path(std::string(kVariation) + ".background", i)));
-  if (json.contains("jitter")) {
-    const Json& jitter = json["jitter"];
-    variation.jitter = {jitter.at("rate_sigma"), jitter.at("delay_sigma"),
-                        parse_duration(jitter.at("every"))};
-  }
-  if (!variation.is_empty()) check_variation(variation, network);
-  return variation;
 }
 
 std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path) {

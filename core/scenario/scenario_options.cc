@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
+#include "core/scenario/case.h"
 #include "core/scenario/corpora.h"
 #include "core/scenario/fault.h"
 #include "core/scenario/inner_optimizer.h"
@@ -202,175 +203,6 @@ Node workload_options() {
       .means("what the network carries and how long a step takes");
 }
 
-Node message_time_options() {
-  return section("message_time",
-                 {duration("mean").at_least(0).required().means("the expectation; 0: communication is free"),
-                  duration("std").at_least(0).by_default("0s").means("standard deviation")})
-      .means(
-          "each message takes an independent log-normal time, whatever its size and the links: the NoLoCo "
-          "paper's assumption. On a mesh; on a star with an rtt of 0 it is the time that the message would "
-          "take alone. Fidelities analytic and flow");
-}
-
-Node tcp_options() {
-  return section(
-             "tcp",
-             {either("window", {choice("", {"unlimited"}), bytes("").above(0)})
-                  .by_default("unlimited")
-                  .means("largest window of one connection"),
-              integer("connections")
-                  .at_least(1)
-                  .by_default(1)
-                  .means("parallel connections from one replica to another; a transfer is split evenly "
-                         "over them"),
-              choice("congestion_control", {"cubic", "reno", "bbr"})
-                  .by_default("cubic")
-                  .means(
-                      "of the senders; bbr: ns-3's BBR, fidelity packet only, where no packets are lost (no "
-                      "loss, no fifo below 1.5 products)"),
-              choice("queue", {"host", "fq_codel", "fifo"})
-                  .by_default("host")
-                  .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
-                         "fq_codel; fifo: drops what comes when it is full (fidelity packet)"),
-              choice("trunk_queue", {"same", "fifo"})
-                  .by_default("same")
-                  .means("of links between routers: same as queue; fifo: of queue_size, while the links of "
-                         "the replicas keep queue (fidelity packet)"),
-              either("queue_size", {number("").above(0), bytes("").above(0)})
-                  .by_default(1)
-                  .means("of a fifo at every link: a number of bandwidth-delay products (of the link and the "
-                         "longest round trip over it; at least 20 packets), or bytes"),
-              boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
-              number("loss").at_least(0).at_most(0.5).by_default(0).means(
-                  "probability that a packet is lost on a link"),
-              choice("loss_response", {"linux", "ns3-3.37"})
-                  .by_default("linux")
-                  .means("what CUBIC does between random losses: linux: never below Reno (RFC 8312, 4.2); "
-                         "ns3-3.37: the cubic alone, as in fidelity packet"),
-              integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
-                  "TCP payload of one packet"),
-              boolean("slow_start_after_idle")
-                  .by_default(true)
-                  .means("a connection that was silent for longer than its time-out starts again with a "
-                         "smaller window (RFC 2861; net.ipv4.tcp_slow_start_after_idle of a Linux host); "
-                         "false: it keeps its window")})
-      .filled()
-      .means("how a transfer is carried");
-}
-
-Node rank_order_options(const std::vector<std::string>& without_sites) {
-  return either("rank_order", {choice("", words_of<RankOrderSpec::Kind>()),
-                               list_of("", integer("").at_least(0)).not_empty()})
-      .by_default("blocks")
-      .means(
-          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. With "
-          "stages "
-          "a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
-          "round-robin: over the sites in turn; random: a permutation drawn from the seed; optimized: for "
-          "the "
-          "case's all-reduce, or with stages for its step, on the paths' latency and throughput (longhaul "
-          "check says what it gains); a list: entry r is the place of rank r, places counted as in blocks. "
-          "Only blocks on " +
-          enumeration(without_sites, "and") + ", which have no sites");
-}
-
-Node override_options() {
-  return list_of(
-             "overrides",
-             section("", {text("link").means("name of a link (links.csv) or a glob, as \"*-core\""),
-                          either("replica", {integer("").at_least(0), text("")})
-                              .means("instead of link: a replica, or a range as \"3-7\": all its links"),
-                          rate("rate").means("both directions, above 0"),
-                          rate("up").means("from the replica, or from the first to the second node of the "
-                                           "link's name; above 0"),
-                          rate("down").means("the other direction, above 0"),
-                          duration("delay").means("one way, at least 0")}))
-      .means("links that differ from the topology as built, in this order: the last one wins");
-}
-
-// Shorter periods would make a replay of hours one of millions of changes.
-constexpr double kShortestPeriod_s = 1e-3;
-
-Node direction_option() {
-  return choice("direction", {"both", "forward", "backward"})
-      .by_default("both")
-      .means("forward: from the first to the second node of the link's name");
-}
-
-Node trace_options() {
-  return section(
-      "",
-      {text("link").required().means("name of a link, or a glob of names, as replica*-core"),
-       text("file").required().means("CSV with the columns time_s and rate_bps, delay_s or both"),
-       either("repeat", {boolean(""), duration("").at_least(kShortestPeriod_s)})
-           .by_default(false)
-           .means("false: the last row stays; true: from the beginning again at the time of the last row; "
-                  "or the period"),
-       direction_option()});
-}
-
-Node background_options() {
-  return section(
-      "",
-      {text("link").means("name of a link, or a glob of names, each with traffic of its own"),
-       direction_option(), text("from").means("instead of link, with to: the node where the traffic begins"),
-       text("to").means("the node where it ends"),
-       integer("flows").at_least(1).means(
-           "so many long-lived TCP connections, which take their max-min share of what they meet"),
-       rate("rate").above(0).means("instead of flows: a rate on the wire that yields to nobody"),
-       number("share").above(0).at_most(0.9).means(
-           "instead of flows: such a rate as a part of the link's own"),
-       duration("on")
-           .at_least(kShortestPeriod_s)
-           .means("mean of the exponential times in which it is on; default always"),
-       duration("off").at_least(kShortestPeriod_s).means("mean of the times between them, with on")});
-}
-
-Node jitter_options() {
-  return section(
-             "jitter",
-             {number("rate_sigma")
-                  .at_least(0)
-                  .at_most(3)
-                  .by_default(0)
-                  .means("standard deviation of the logarithm of a factor on the rate"),
-              number("delay_sigma")
-                  .at_least(0)
-                  .at_most(3)
-                  .by_default(0)
-                  .means("standard deviation of the logarithm of a factor on the delay"),
-              duration("every").at_least(kShortestPeriod_s).by_default("1s").means("how long a draw stays")})
-      .means("log-normal factors of mean 1 for each link and direction, from the seed");
-}
-
-Node network_options(const TopologyOptions& topologies) {
-  return section(
-             "network",
-             {choice("fidelity", {"flow", "packet", "analytic"})
-                  .by_default("flow")
-                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
-                         "analytic: every message on its own, as the NoLoCo paper's latency model"),
-              one_of("topology", topologies.sections).required().means("who is joined to whom"),
-              rank_order_options(topologies.without_sites), override_options(), message_time_options(),
-              boolean("barrier").by_default(false).means(
-                  "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
-                  "paper counts; false: it travels once both its ends are"),
-              either("slice", {choice("", {"whole", "nccl", "gloo"}), bytes("").at_least(1)})
-                  .by_default("whole")
-                  .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
-                         "parameter-server, all-gather and reduce-scatter is cut; a slice is passed on as "
-                         "soon as it has arrived. whole: not at all; bytes: equal slices of at most that; "
-                         "nccl, gloo: as these libraries cut by default (docs/reference/collectives.md)"),
-              either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
-                  .by_default("0B")
-                  .means(
-                      "bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
-                      "the sockets of both ends hold); 0: none (rendezvous)"),
-              tcp_options(), variation_options()})
-      .filled()
-      .means("the wide-area network");
-}
-
 Node claim_options() {
   return section("",
                  {text("id").required().means("names the claim in summary.json"),
@@ -461,13 +293,6 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
            .means("what a finished case leaves behind: all its tables, or its record and its totals alone "
                   "(large sweeps)"),
        validation_options()});
-}
-
-Node variation_options() {
-  return section("variation",
-                 {list_of("traces", trace_options()).means("rates and delays of links from files"),
-                  list_of("background", background_options()).means("traffic of others"), jitter_options()})
-      .means("what of the network changes with time; nothing by default");
 }
 
 }  // namespace longhaul

@@ -19,6 +19,9 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
 // The options that each method has besides its own; `optimizer`: its own defaults of train.optimizer's keys.
 std::vector<Node> common_method_options(const Json& optimizer = Json::object());
 
+// The declaration of `network` (network_spec.cc).
+Node network_options(const TopologyOptions& topologies);
+
 // The declaration of `network.variation`: what of a network changes with time.
 Node variation_options();
 

@@ -1,0 +1,95 @@
+#include "core/scenario/tcp.h"
+
+#include <fmt/core.h>
+
+#include "core/base/errors.h"
+#include "core/base/units.h"
+
+namespace longhaul {
+
+Node tcp_options() {
+  return section(
+             "tcp",
+             {either("window", {choice("", {"unlimited"}), bytes("").above(0)})
+                  .by_default("unlimited")
+                  .means("largest window of one connection"),
+              integer("connections")
+                  .at_least(1)
+                  .by_default(1)
+                  .means("parallel connections from one replica to another; a transfer is split evenly "
+                         "over them"),
+              choice("congestion_control", {"cubic", "reno", "bbr"})
+                  .by_default("cubic")
+                  .means(
+                      "of the senders; bbr: ns-3's BBR, fidelity packet only, where no packets are lost (no "
+                      "loss, no fifo below 1.5 products)"),
+              choice("queue", {"host", "fq_codel", "fifo"})
+                  .by_default("host")
+                  .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
+                         "fq_codel; fifo: drops what comes when it is full (fidelity packet)"),
+              choice("trunk_queue", {"same", "fifo"})
+                  .by_default("same")
+                  .means("of links between routers: same as queue; fifo: of queue_size, while the links of "
+                         "the replicas keep queue (fidelity packet)"),
+              either("queue_size", {number("").above(0), bytes("").above(0)})
+                  .by_default(1)
+                  .means("of a fifo at every link: a number of bandwidth-delay products (of the link and the "
+                         "longest round trip over it; at least 20 packets), or bytes"),
+              boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
+              number("loss").at_least(0).at_most(0.5).by_default(0).means(
+                  "probability that a packet is lost on a link"),
+              choice("loss_response", {"linux", "ns3-3.37"})
+                  .by_default("linux")
+                  .means("what CUBIC does between random losses: linux: never below Reno (RFC 8312, 4.2); "
+                         "ns3-3.37: the cubic alone, as in fidelity packet"),
+              integer("segment").at_least(536).at_most(65483).by_default(1448).in("bytes").means(
+                  "TCP payload of one packet"),
+              boolean("slow_start_after_idle")
+                  .by_default(true)
+                  .means("a connection that was silent for longer than its time-out starts again with a "
+                         "smaller window (RFC 2861; net.ipv4.tcp_slow_start_after_idle of a Linux host); "
+                         "false: it keeps its window")})
+      .filled()
+      .means("how a transfer is carried");
+}
+
+namespace {
+
+void parse_queue_size(const Json& json, TcpSpec& tcp) {
+  const Json& size = json.at("queue_size");
+  if (size.is_number()) {
+    tcp.queue_products = size;
+    return;
+  }
+  constexpr int kLeastSegments = 2;  // a smaller one would never let a packet pass behind another
+  tcp.queue_bytes = parse_bytes(size);
+  const double least = kLeastSegments * json.at("segment").get<double>();
+  if (*tcp.queue_bytes < least)
+    throw InputError("network.tcp.queue_size", "found " + size.dump(),
+                     fmt::format("at least {} segments, {}", kLeastSegments, human_bytes(least)),
+                     "a number means bandwidth-delay products");
+}
+
+}  // namespace
+
+TcpSpec parse_tcp(const Json& json) {
+  TcpSpec tcp;
+  if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
+  tcp.connections = json.at("connections");
+  tcp.congestion_control = json.at("congestion_control").get<std::string>();
+  tcp.queue = json.at("queue").get<std::string>();
+  // Absent from a case that was resolved before there was a choice.
+  tcp.trunk_queue = json.value("trunk_queue", tcp.trunk_queue);
+  parse_queue_size(json, tcp);
+  tcp.ecn = json.at("ecn");
+  tcp.loss = json.at("loss");
+  tcp.loss_response = json.at("loss_response").get<std::string>();
+  tcp.segment = json.at("segment");
+  tcp.slow_start_after_idle = json.value("slow_start_after_idle", true);
+  if (tcp.ecn && tcp.queue != "fq_codel")
+    throw InputError("network.tcp.ecn", fmt::format("found true with queue \"{}\"", tcp.queue),
+                     "only with queue \"fq_codel\"", "the other queues do not mark");
+  return tcp;
+}
+
+}  // namespace longhaul
