@@ -11,7 +11,7 @@ all: $(BUILD)/build.ninja
 programs: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS) --target longhaul longhaul-train longhaul-sim
 
-# Programs, scenarios, man page and completions below PREFIX: docs/howto/install.md.
+# Programs, scenarios and completion for bash below PREFIX: docs/howto/install.md.
 PREFIX := /usr/local
 install: programs
 	cmake --install $(BUILD) --prefix $(PREFIX)
@@ -125,7 +125,7 @@ clean:
 
 help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
-	@echo "make install      programs, scenarios, man page and completions into PREFIX=/usr/local"
+	@echo "make install      programs, scenarios and completion for bash into PREFIX=/usr/local"
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
 	@echo "make validation   replay scenarios/validation, write results/reference/validation/tables.md"
 	@echo "make test         set up, build, run all tests"

@@ -7,7 +7,6 @@
 
 #include "analysis/comparison/comparison.h"
 #include "analysis/figures/figures.h"
-#include "cli/starter_scenario.h"
 
 namespace longhaul {
 
@@ -81,7 +80,7 @@ struct PlotOptions {
   std::vector<std::string> runs;
   std::string out;              // folder; "": RUN/figures for one run, figures for several
   std::string size = "single";  // or double
-  std::string formats = "svg,pdf";
+  std::vector<std::string> formats = {"svg", "pdf"};
   bool list = false;  // only names the figures
   bool log_x = false;
   FigureRequest request;  // its style is set from `size`, `formats` and `log_x`
@@ -110,10 +109,8 @@ int validate_command(const ValidateOptions& options);
 // a slash or ".json" is a file. Throws InputError for a name that the folder does not hold.
 std::vector<std::string> validation_files(const std::string& folder, const std::vector<std::string>& names);
 
-// Writes a commented scenario to start from. Asks for what no flag says where both standard input and output
-// are a terminal. The file passes longhaul check. Throws InputError where it exists already or the choices
-// contradict each other.
-int new_command(const NewOptions& options);
+// Writes a commented scenario to start from to the file `out`. Throws InputError where that exists already.
+int new_command(const std::string& out);
 
 struct PlanOptions {
   std::string plan;

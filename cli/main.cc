@@ -7,7 +7,6 @@
 #include <new>
 #include <stdexcept>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/base/command_line_error.h"
@@ -176,8 +175,10 @@ void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
   plot->add_option("--size", options.size, "single (3.5 in wide, one column) or double (7.2 in)")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
-  plot->add_option("--format", options.formats, "svg, pdf and tex (cairolatex), separated by commas")
-      ->capture_default_str();
+  plot->add_option("--format", options.formats, "svg, pdf or svg,pdf (default)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"svg", "pdf"}));
   plot->add_option("--metric", options.request.metrics,
                    "a number of the case records to plot against the sweep; may be repeated")
       ->allow_extra_args(false);
@@ -191,25 +192,16 @@ void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
   plot->callback([&] { status = over_results([&] { return plot_command(options); }); });
 }
 
-void declare_new(CLI::App& app, NewOptions& options, int& status) {
-  CLI::App* made = app.add_subcommand("new", "Write a commented scenario to start from");
-  made->add_option("-o,--output", options.out, "the file; comments in it are of JSONC")
-      ->capture_default_str();
-  CLI::Option* train = made->add_flag_callback(
-      "--train", [&] { options.train = true; }, "train real replicas (default)");
-  made->add_flag_callback(
-          "--network-only", [&] { options.train = false; }, "only simulate the network")
-      ->excludes(train);
-  made->add_option("--methods", options.methods, "separated by commas (default ddp,diloco,noloco)")
-      ->delimiter(',');
-  made->add_option("--replicas", options.replicas, "how many (default 8)")->check(CLI::Range(1, 4096));
-  made->add_option("--network", options.network, join(starter_networks()) + " (default star)")
-      ->check(CLI::IsMember(starter_networks()));
-  made->add_option("--text", options.text, "your own text to train on: a file or a glob; may be repeated")
-      ->allow_extra_args(false);
-  made->add_option("--seeds", options.seeds, "how many (default 3)")->check(CLI::Range(1, 100));
-  made->footer("What no flag says is asked for on a terminal.");
-  made->callback([&] { status = new_command(options); });
+void declare_new(CLI::App& app, std::string& out, int& status) {
+  CLI::App* made =
+      app.add_subcommand("new", "Write a commented scenario to start from, a copy of scenarios/new.jsonc");
+  made->add_option("-o,--output", out, "the file (JSON with comments)")->capture_default_str();
+  made->footer(
+      "Change in it: `methods` (longhaul list methods), `replicas`, `network.topology` (longhaul list "
+      "networks), "
+      "`train.data`, as {\"text\": [\"my/*.txt\"]}. Without `train`, and with `workload.steps`, only the "
+      "network is simulated.");
+  made->callback([&] { status = new_command(out); });
 }
 
 void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
@@ -270,25 +262,6 @@ void declare_list(CLI::App& app, ListOptions& options, int& status) {
   list->callback([&] { status = list_command(options.topic, options.section); });
 }
 
-// Written by the program itself, from what it has declared.
-void declare_documents(CLI::App& app, std::string& shell, int& status) {
-  CLI::App* completion =
-      app.add_subcommand("completion", "A script that completes commands, options and keys in a shell");
-  completion->add_option("SHELL", shell, join(completion_shells()))
-      ->required()
-      ->check(CLI::IsMember(completion_shells()));
-  completion->footer("bash: source <(longhaul completion bash)");
-  completion->callback([&app, &shell, &status] {
-    std::fputs(completion_script(app, scenario_declaration(), shell).c_str(), stdout);
-    status = kDone;
-  });
-  CLI::App* man = app.add_subcommand("man", "The man page longhaul.1: longhaul man | man -l -");
-  man->callback([&app, &status] {
-    std::fputs(man_page(app, scenario_declaration(), LONGHAUL_VERSION).c_str(), stdout);
-    status = kDone;
-  });
-}
-
 // Behind all others: it knows their names.
 void declare_help(CLI::App& app, std::string& of, int& status) {
   CLI::App* help = app.add_subcommand("help", "What a command does, and its options");
@@ -340,15 +313,13 @@ int command(int argc, char** argv) {
   declare_plot(app, plot, status);
   PlanOptions plan;
   declare_plan(app, plan, status);
-  NewOptions made;
+  std::string made = "my-scenario.jsonc";
   declare_new(app, made, status);
   ChakraOptions chakra;
   declare_export_chakra(app, chakra, status);
   declare_list(app, list, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);
-  std::string shell;
-  declare_documents(app, shell, status);
   std::string of;
   declare_help(app, of, status);
   try {

@@ -19,19 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> parsed_formats(const std::string& text) {
-  const std::vector<std::string> known = {"svg", "pdf", "tex"};
-  std::vector<std::string> formats;
-  std::stringstream in(text);
-  for (std::string word; std::getline(in, word, ',');) {
-    if (!contains(known, word))
-      throw InputError("--format", "found \"" + word + "\"", join(known) + ", separated by commas");
-    formats.push_back(word);
-  }
-  if (formats.empty()) throw InputError("--format", "is empty", join(known) + ", separated by commas");
-  return formats;
-}
-
 std::string folder_of(const PlotOptions& options) {
   if (!options.out.empty()) return options.out;
   return options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures";
@@ -79,7 +66,7 @@ std::string found_on_path(const std::string& program) {
 
 int plot_command(const PlotOptions& options) {
   FigureRequest request = options.request;
-  request.style = {options.size == "double", parsed_formats(options.formats), options.log_x};
+  request.style = {options.size == "double", options.formats, options.log_x};
   const std::string gnuplot = found_on_path("gnuplot");
   if (gnuplot.empty() && !options.list)
     throw InputError("", "gnuplot was not found, which draws the figures", "gnuplot 5 on the search path",

@@ -19,7 +19,7 @@ packages=(
 )
 if [ "${1:-}" = --tests ]; then
   packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils iproute2
-             python3-pip python3-setuptools python3-wheel python3-venv python3-pandas man-db zsh fish)
+             python3-pip python3-setuptools python3-wheel python3-venv python3-pandas)
 fi
 
 if [ "${1:-}" = --fuzz ]; then

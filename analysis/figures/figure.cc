@@ -14,31 +14,6 @@
 namespace longhaul {
 namespace {
 
-// Single quotes: nothing inside is special to gnuplot but the quote itself.
-std::string quoted(const std::string& text) {
-  std::string safe = "'";
-  for (const char c : text)
-    safe += c == '\'' ? std::string("''") : c == '\n' ? std::string(" ") : std::string(1, c);
-  return safe + "'";
-}
-
-std::string for_latex(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '\\') {
-      safe += "\\textbackslash{}";
-      continue;
-    }
-    if (c == '~' || c == '^') {
-      safe += std::string("\\") + c + "{}";
-      continue;
-    }
-    if (std::string("_%#&${}").find(c) != std::string::npos) safe += '\\';
-    safe += c;
-  }
-  return safe;
-}
-
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -96,8 +71,7 @@ const char* const kTerminals =
     "background "
     "'white' }\n"
     "  if (format eq 'pdf') { set terminal pdfcairo size width,height noenhanced font 'Sans,8' }\n"
-    "  if (format eq 'tex') { set terminal cairolatex pdf size width,height }\n"
-    "  set output name.(format eq 'tex' ? '-latex.' : '.').format\n";
+    "  set output name.'.'.format\n";
 
 const char* const kLook =
     "  set border 3 lw 0.8\n"
@@ -132,9 +106,10 @@ AxisScale fitting(double largest, const std::vector<AxisScale>& scales) {
 }  // namespace
 
 std::string figure_text(const std::string& text) {
-  const std::string latex = for_latex(text);
-  if (latex == text) return quoted(text);
-  return fmt::format("(format eq 'tex' ? {} : {})", quoted(latex), quoted(text));
+  std::string safe = "'";
+  for (const char c : text)
+    safe += c == '\'' ? std::string("''") : c == '\n' ? std::string(" ") : std::string(1, c);
+  return safe + "'";
 }
 
 std::string figure_data(const std::string& title, const std::string& columns,
@@ -160,11 +135,11 @@ std::string figure_script(const std::string& name, const std::string& title, con
       "reset\n"
       "name = {}\n"
       "data = name.'.dat'\n"
-      "formats = {}    # svg, pdf, tex\n"
+      "formats = {}    # svg, pdf\n"
       "{}\n"
       "do for [format in formats] {{\n{}{}",
-      one_line(title), name, quoted(name), quoted(join(style.formats, " ")), size_line(plots, style),
-      kTerminals, kLook);
+      one_line(title), name, figure_text(name), figure_text(join(style.formats, " ")),
+      size_line(plots, style), kTerminals, kLook);
   const Key key(plots, style.double_column);
   script +=
       fmt::format("  set key {} samplen 1.5\n",

@@ -1,8 +1,7 @@
 // A figure for a paper: a gnuplot script and its data, which anyone can restyle and run again.
 //
-// NAME.gp reads NAME.dat in its own folder and writes NAME.svg, NAME.pdf (cairo, fonts embedded) and, if
-// asked for, NAME-latex.tex with its NAME-latex.pdf (cairolatex). It needs gnuplot 5 and nothing else of
-// ours.
+// NAME.gp reads NAME.dat in its own folder and writes NAME.svg and NAME.pdf (cairo, fonts embedded). It needs
+// gnuplot 5 and nothing else of ours.
 #pragma once
 
 #include <optional>
@@ -33,7 +32,7 @@ struct Figure {
 // How all figures of a call are made.
 struct FigureStyle {
   bool double_column = false;                         // 7.2 in wide; single: 3.5 in
-  std::vector<std::string> formats = {"svg", "pdf"};  // of svg, pdf, tex
+  std::vector<std::string> formats = {"svg", "pdf"};  // of svg, pdf
   bool log_x = false;                                 // also where the values do not span decades
   double graph_in = 0;                                // height without the key, inches; 0: as usual
 };
@@ -61,8 +60,7 @@ std::string data_row(const std::vector<double>& numbers);
 std::string figure_script(const std::string& name, const std::string& title, const FigureStyle& style,
                           const std::vector<std::string>& settings, const std::vector<std::string>& plots);
 
-// A gnuplot expression for a text, which for LaTeX is another one where it has special characters:
-// (format eq 'tex' ? 'a\_b' : 'a_b').
+// A text in single quotes: nothing inside is special to gnuplot but the quote itself.
 std::string figure_text(const std::string& text);
 
 // "loss-time" and "network.tcp.connections = 8, replicas = 64" as "loss-time-connections-8-replicas-64".

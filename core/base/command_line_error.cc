@@ -7,6 +7,20 @@
 #include <utility>
 
 namespace longhaul {
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  std::vector<const CLI::App*> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!command->get_group().empty()) commands.push_back(command);
+  return commands;
+}
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
 namespace {
 
 const CLI::App* command_named(const CLI::App& app, const std::string& name) {
@@ -18,6 +32,52 @@ const CLI::App* command_named(const CLI::App& app, const std::string& name) {
 // "longhaul run", "longhaul-train"
 std::string program_of(const CLI::App& command) {
   return (command.get_parent() ? command.get_parent()->get_name() + " " : "") + command.get_name();
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& command) {
+  return command.get_options([](const CLI::Option* option) { return !option->get_positional(); });
+}
+
+std::vector<const CLI::Option*> positionals_of(const CLI::App& command) {
+  return command.get_options([](const CLI::Option* option) { return option->get_positional(); });
+}
+
+// "-o", "--output"
+std::vector<std::string> spellings(const CLI::Option& option) {
+  std::vector<std::string> words;
+  for (const std::string& name : option.get_snames()) words.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) words.push_back("--" + name);
+  return words;
+}
+
+std::vector<std::string> all_spellings(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : options_of(command))
+    for (const std::string& word : spellings(*option)) words.push_back(word);
+  return words;
+}
+
+// The fixed values of an option, from what its check says of itself: "TEXT:{cpu,cuda,auto}".
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t begin = type.find('{'), end = type.rfind('}');
+  std::vector<std::string> choices;
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return choices;
+  std::string word;
+  for (const char c : type.substr(begin + 1, end - begin - 1) + ",") {
+    if (c != ',')
+      word += c;
+    else if (!word.empty())
+      choices.push_back(std::exchange(word, ""));
+  }
+  return choices;
+}
+
+// "longhaul run SCENARIO"
+std::string usage_of(const CLI::App& command) {
+  std::string text = program_of(command);
+  for (const CLI::Option* option : positionals_of(command)) text += " " + option->get_name();
+  return text;
 }
 
 std::string help_of(const CLI::App& command) {
@@ -86,66 +146,6 @@ const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& 
 }
 
 }  // namespace
-
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  std::vector<const CLI::App*> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!command->get_group().empty()) commands.push_back(command);
-  return commands;
-}
-
-std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : commands) names.push_back(command->get_name());
-  return names;
-}
-
-std::vector<const CLI::Option*> options_of(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return !option->get_positional(); });
-}
-
-std::vector<const CLI::Option*> positionals_of(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return option->get_positional(); });
-}
-
-std::vector<std::string> spellings(const CLI::Option& option) {
-  std::vector<std::string> words;
-  for (const std::string& name : option.get_snames()) words.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) words.push_back("--" + name);
-  return words;
-}
-
-std::vector<std::string> all_spellings(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : options_of(command))
-    for (const std::string& word : spellings(*option)) words.push_back(word);
-  return words;
-}
-
-bool takes_value(const CLI::Option& option) {
-  return option.get_items_expected_max() > 0;
-}
-
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::size_t begin = type.find('{'), end = type.rfind('}');
-  std::vector<std::string> choices;
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return choices;
-  std::string word;
-  for (const char c : type.substr(begin + 1, end - begin - 1) + ",") {
-    if (c != ',')
-      word += c;
-    else if (!word.empty())
-      choices.push_back(std::exchange(word, ""));
-  }
-  return choices;
-}
-
-std::string usage_of(const CLI::App& command) {
-  std::string text = program_of(command);
-  for (const CLI::Option* option : positionals_of(command)) text += " " + option->get_name();
-  return text;
-}
 
 InputError command_line_error(const CLI::App& app, const CLI::ParseError& error,
                               const std::vector<std::string>& arguments) {

@@ -1,4 +1,4 @@
-// A command line declared with CLI11: what it has, and what is wrong with the words given, as an error of
+// A command line declared with CLI11: its commands, and what is wrong with the words given, as an error of
 // ours. For the mains of all programs.
 #pragma once
 
@@ -18,20 +18,5 @@ InputError command_line_error(const CLI::App& app, const CLI::ParseError& error,
 // Commands that people see, in the order of declaration.
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands);
-
-std::vector<const CLI::Option*> options_of(const CLI::App& command);
-std::vector<const CLI::Option*> positionals_of(const CLI::App& command);
-
-// "-o", "--output"
-std::vector<std::string> spellings(const CLI::Option& option);
-std::vector<std::string> all_spellings(const CLI::App& command);
-
-bool takes_value(const CLI::Option& option);
-
-// The fixed values of an option, from what its check says of itself: "TEXT:{cpu,cuda,auto}".
-std::vector<std::string> choices_of(const CLI::Option& option);
-
-// "longhaul run SCENARIO"
-std::string usage_of(const CLI::App& command);
 
 }  // namespace longhaul

@@ -20,9 +20,4 @@ std::string help_text(const Node& node, const std::string& path = "");
 // Throws InputError that names what is there instead.
 const Node& option_at(const Node& root, const std::string& path);
 
-// JSON for people: `value` indented by two, small objects and lists on one line. A key that `declaration`
-// describes, or an element of a tagged list (a method), has its meaning above it, wrapped at 110 characters.
-// Valid JSON but for comments, which a scenario may have.
-std::string commented_json(const Node& declaration, const Json& value);
-
 }  // namespace longhaul

@@ -1,7 +1,7 @@
 // Options, declared once: a tree of nodes, each with type, unit, range, default and meaning.
 //
-// From one declaration come the validation of a scenario and the filling-in of defaults (resolve), the JSON
-// Schema, the help text and a commented scenario (option_docs.h). A node describes one JSON value.
+// From one declaration come the validation of a scenario and the filling-in of defaults (resolve), and the
+// JSON Schema and the help text (option_docs.h). A node describes one JSON value.
 #pragma once
 
 #include <limits>

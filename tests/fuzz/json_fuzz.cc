@@ -1,21 +1,15 @@
-// JSON with and without comments: what is read can be copied, written and read again, as a commented text
-// too.
+// JSON with and without comments: what is read can be copied, written and read again.
 #include "core/base/json.h"
-#include "core/base/option_docs.h"
-#include "core/scenario/scenario_options.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace longhaul;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Node declaration = scenario_options({}, {});
   const std::string text = text_of_input(data, size);
   for (const JsonComments comments : {JsonComments::kNone, JsonComments::kAllowed})
     allow_errors([&] {
       const Json value = parse_json(text, comments), copy = value;
       if (parse_json(copy.dump(2)).dump() != value.dump()) abort();
-      if (parse_json(commented_json(declaration, value), JsonComments::kAllowed).dump() != value.dump())
-        abort();
       // Each scalar as each type that the readers ask for.
       for (const auto& item : value.items()) {
         const auto as = [&](auto type) { allow_errors([&] { item.value().get<decltype(type)>(); }); };

@@ -1,19 +1,15 @@
 #!/usr/bin/env python3
-"""Installs the build into a folder of its own and uses it from there: programs find each other and the scenarios, the man
-page is one, and the shells that are here complete.
+"""Installs the build into a folder of its own and uses it from there: programs find each other and the scenarios, and bash
+completes.
 
     install_test.py CMAKE BUILD_FOLDER
 """
-import os
 import pathlib
-import pty
-import select
+import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 CMAKE, BUILD = sys.argv[1], sys.argv[2]
@@ -52,80 +48,24 @@ class Install(unittest.TestCase):
             self.assertTrue((self.work / "run/report.html").exists())
 
     def test_a_new_scenario_names_the_installed_schema(self):
-        output(self.longhaul, "new", "-o", "mine.jsonc", "--network-only", cwd=self.work)
+        output(self.longhaul, "new", "-o", "mine.jsonc", cwd=self.work)
         text = (self.work / "mine.jsonc").read_text()
         self.assertIn(f'"$schema": "file://{self.scenarios}/scenario.schema.json"', text)
         self.assertIn("is a valid scenario", output(self.longhaul, "check", "mine.jsonc", cwd=self.work))
 
-    @unittest.skipIf(shutil.which("man") is None, "man is not installed")
-    def test_the_man_page_is_formatted_without_a_warning(self):
-        page = self.prefix / "share/man/man1/longhaul.1"
-        done = subprocess.run(["man", "--warnings=w", "-l", page], capture_output=True, text=True, timeout=60,
-                              env=dict(os.environ, MANWIDTH="100", LC_ALL="C.UTF-8"))
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for words in ("LONGHAUL(1)", "longhaul run SCENARIO", "--overwrite", "network.tcp.connections", "EXIT STATUS"):
-            self.assertIn(words, done.stdout)
-
     def completed_by_bash(self, *words):
         script = self.prefix / "share/bash-completion/completions/longhaul"
         line = " ".join(f"'{word}'" for word in words)
-        return output("bash", "-c", f"source '{script}'; complete -p longhaul >/dev/null || exit 1; COMP_WORDS=(longhaul {line}); "
-                      f"COMP_CWORD={len(words)}; _longhaul; printf '%s\\n' \"${{COMPREPLY[@]}}\"", cwd=self.scenarios).split()
+        return output("bash", "-c", f"PATH='{self.prefix}/bin':$PATH; source '{script}'; complete -p longhaul >/dev/null || exit 1; "
+                      f"COMP_WORDS=(longhaul {line}); COMP_CWORD={len(words)}; _longhaul; printf '%s\\n' \"${{COMPREPLY[@]}}\"", cwd=self.scenarios).split()
 
     @unittest.skipIf(shutil.which("bash") is None, "bash is not installed")
     def test_bash_completes(self):
-        self.assertEqual(self.completed_by_bash("comp"), ["compare", "completion"])
+        self.assertEqual(self.completed_by_bash("comp"), ["compare"])
         self.assertEqual(self.completed_by_bash("run", "--over"), ["--overwrite"])
-        self.assertEqual(self.completed_by_bash("run", "x", "--device", "c"), ["cpu", "cuda"])
         self.assertEqual(self.completed_by_bash("list", "sc"), ["scenarios", "schema"])
-        self.assertEqual(self.completed_by_bash("check", "quick"), ["quickstart.json"])
-        self.assertEqual(self.completed_by_bash("check", "x", "--set", "train.optimizer.w"),
-                         ["train.optimizer.warmup=", "train.optimizer.weight_decay="])
-
-    def typed_into_zsh(self, text, expected):
-        """What a terminal shows after `text` and a tab; waits until `expected` is there, 60 s at most."""
-        process, terminal = pty.fork()
-        if process == 0:
-            os.environ.update(HOME=str(self.work), TERM="dumb", COLUMNS="200")
-            os.execvp("zsh", ["zsh", "-f", "-i"])
-
-        def read_until(words):
-            shown, end = "", time.monotonic() + 60
-            while words not in shown and time.monotonic() < end:
-                if select.select([terminal], [], [], 0.2)[0]:
-                    shown += os.read(terminal, 65536).decode(errors="replace")
-            return shown
-
-        script = self.prefix / "share/zsh/site-functions/_longhaul"
-        os.write(terminal, f"PS1=; autoload -Uz compinit; compinit -D -u; source {script}; echo rea''dy\n".encode())
-        read_until("ready")
-        os.write(terminal, text.encode() + b"\t")
-        shown = read_until(expected)
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        os.close(terminal)
-        return shown
-
-    @unittest.skipIf(shutil.which("zsh") is None, "zsh is not installed")
-    def test_zsh_completes(self):
-        for text, expected in (("longhaul compl", "longhaul completion "), ("longhaul run --ov", "run --overwrite "),
-                               ("longhaul run x --device cu", "--device cuda "), ("longhaul list sce", "list scenarios "),
-                               ("longhaul check x --set train.optimizer.war", "train.optimizer.warmup=")):
-            self.assertIn(expected, self.typed_into_zsh(text, expected))
-
-    @unittest.skipIf(shutil.which("fish") is None, "fish is not installed")
-    def test_fish_completes(self):
-        script = self.prefix / "share/fish/vendor_completions.d/longhaul.fish"
-
-        def completed(line):
-            said = output("fish", "--no-config", "-c", f"source {script}; complete -C '{line}'",
-                          env=dict(os.environ, HOME=str(self.work)))
-            return [one.split("\t")[0] for one in said.splitlines()]
-
-        self.assertEqual(completed("longhaul comp"), ["compare", "completion"])
-        self.assertEqual(completed("longhaul run --over"), ["--overwrite"])
-        self.assertEqual(completed("longhaul run x --device c"), ["cpu", "cuda"])
-        self.assertEqual(completed("longhaul list sc"), ["scenarios", "schema"])
+        commands = re.findall(r"^  ([a-z][a-z-]*) +[A-Z]", output(self.longhaul, "--help"), re.MULTILINE)
+        self.assertEqual(set(self.completed_by_bash("")) - {"--help", "--version"}, set(commands))
 
 
 if __name__ == "__main__":

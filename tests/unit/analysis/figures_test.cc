@@ -213,11 +213,11 @@ TEST_F(FiguresOfRun, HatchesAreLinesInsideTheirBars) {
 }
 
 TEST_F(FiguresOfRun, AScriptNeedsOnlyItsDataAndSaysItsSize) {
-  const Figures narrow = made(), wide = made({true, {"pdf", "tex"}});
+  const Figures narrow = made(), wide = made({true, {"pdf"}});
   EXPECT_TRUE(has(figure_named(narrow, "loss-time")->gp, "width = 3.5;"));
   EXPECT_TRUE(has(figure_named(narrow, "loss-time")->gp, "formats = 'svg pdf'"));
   EXPECT_TRUE(has(figure_named(wide, "loss-time")->gp, "width = 7.2;"));
-  EXPECT_TRUE(has(figure_named(wide, "loss-time")->gp, "formats = 'pdf tex'"));
+  EXPECT_TRUE(has(figure_named(wide, "loss-time")->gp, "formats = 'pdf'"));
   EXPECT_FALSE(has(figure_named(narrow, "loss-time")->gp, folder_.path)) << "a figure can be moved";
 }
 
@@ -311,10 +311,9 @@ TEST(ClaimFigures, HaveTheUnitOfTheMetric) {
   }
 }
 
-TEST(FigureText, IsAnotherOneForLatexWhereItMust) {
+TEST(FigureText, StandsInSingleQuotes) {
   EXPECT_EQ(figure_text("noloco"), "'noloco'");
   EXPECT_EQ(figure_text("it's"), "'it''s'");
-  EXPECT_EQ(figure_text("5 % of a_b"), "(format eq 'tex' ? '5 \\% of a\\_b' : '5 % of a_b')");
 }
 
 TEST(FigureAxis, ReadsSweptValuesWithTheirUnits) {

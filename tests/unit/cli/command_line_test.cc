@@ -1,11 +1,7 @@
-// Errors, completion and man page, from a command line of two commands.
-#include "cli/command_line.h"
-
+// Errors of a command line, from one of two commands.
 #include <gtest/gtest.h>
 
-#include "cli/validated_scenario.h"
 #include "core/base/command_line_error.h"
-#include "tests/support/files.h"
 
 namespace longhaul {
 namespace {
@@ -31,15 +27,6 @@ class CommandLine : public testing::Test {
       return command_line_error(app_, error, arguments).what();
     }
     return "none";
-  }
-
-  // What bash would offer for the last word.
-  std::string completed(const std::string& words) {
-    const TemporaryFolder folder;
-    write_text(folder.file("c.sh"),
-               completion_script(app_, scenario_declaration(), "bash") + "COMP_WORDS=(longhaul " + words +
-                   ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_longhaul\necho \"${COMPREPLY[*]}\"\n");
-    return output_of("cd " + folder.path + " && bash c.sh 2>&1");
   }
 
   CLI::App app_;
@@ -99,49 +86,6 @@ TEST_F(CommandLine, SaysWhatIsWrongWithAProgram) {
       "--methd: unknown option of outer-step; allowed: -h, --help, --method; did you mean \"--method\"?");
   EXPECT_EQ(said({"outer-step"}),
             "--method: is missing; allowed: which method; longhaul-train outer-step --help");
-}
-
-TEST_F(CommandLine, BashCompletesWhatIsDeclared) {
-  EXPECT_EQ(completed("''"), "run list -h --help\n");
-  EXPECT_EQ(completed("li"), "list\n");
-  EXPECT_EQ(completed("run --re"), "--resume\n");
-  EXPECT_EQ(completed("run --only ''"), "train replay\n");
-  EXPECT_EQ(completed("list mo"), "models\n");
-  EXPECT_EQ(completed("run --set network.tcp.con"),
-            "network.tcp.connections= network.tcp.congestion_control=\n");
-  EXPECT_EQ(completed("run c."), "c.sh\n");
-}
-
-// Every command and option is in each of the three.
-TEST_F(CommandLine, EveryShellHasAll) {
-  for (const std::string& shell : completion_shells()) {
-    const std::string script = completion_script(app_, scenario_declaration(), shell);
-    for (const char* word :
-         {"run", "list", "only", "resume", "train replay", "methods models", "train.steps"})
-      EXPECT_NE(script.find(word), std::string::npos) << shell << ": " << word;
-  }
-}
-
-TEST_F(CommandLine, KeysOfAScenarioAreItsOwn) {
-  const std::vector<std::string> keys = dotted_keys(scenario_declaration());
-  const auto has = [&](const char* key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); };
-  EXPECT_TRUE(has("replicas"));
-  EXPECT_TRUE(has("train.optimizer.lr"));
-  EXPECT_TRUE(has("network.topology.star.rtt"));
-  EXPECT_FALSE(has("network"));
-  EXPECT_FALSE(has("methods"));
-}
-
-TEST_F(CommandLine, TheManPageSaysAll) {
-  const std::string page = man_page(app_, scenario_declaration(), "1.2");
-  EXPECT_EQ(page.rfind(".TH LONGHAUL 1 \"\" \"longhaul 1.2\"", 0), 0u);
-  for (const char* words :
-       {".SS longhaul run SCENARIO\n", "\\fB\\-\\-only\\fR \\fItrain|replay\\fR\n", "a part: what's wanted\n",
-        "\\fBnetwork.tcp.connections\\fR\n", ".SH EXIT STATUS\n"})
-    EXPECT_NE(page.find(words), std::string::npos) << words;
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);)
-    EXPECT_TRUE(line.empty() || line[0] != '\'') << line << " would be a request";
 }
 
 }  // namespace
