@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "analysis/exchange_table.h"
@@ -15,6 +16,7 @@
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/plan/trace.h"
@@ -160,172 +162,120 @@ class GroupTimes {
   std::int64_t count_ = 0;
 };
 
-// The last synchronization of a replica: its step, and where its times stand.
-struct LastSync {
-  std::int64_t step = -1;
-  std::size_t place = 0;
-};
-
 void add_exchanges(const Case& config, const std::string& case_folder, Json& record) {
-  std::vector<double> sync_s, wait_s, exposed_s, exchange_s;
   std::map<std::string, RuleTimes> by_rule;
   bool has_overlap = false;
   GroupTimes groups(case_folder, config.workers());
-  std::vector<LastSync> last(as_index(config.workers()));
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
-  for (ExchangeTable rows(case_folder); rows.next();) {
-    bytes += static_cast<double>(rows.bytes());
-    const double row_sync_s = rows.done_s() - rows.start_s();
-    has_overlap = has_overlap || rows.overlaps();
-    RuleTimes& rule = by_rule[std::string(rows.exchange())];
-    rule.sync_s.push_back(row_sync_s);
-    rule.wait_s.push_back(rows.wait_s());
-    rule.exposed_s.push_back(rows.exposed_s());
-    if (!rows.is_synchronization()) continue;
-    // Exchanges that follow each other at a step are one synchronization.
-    const std::int64_t step = rows.step();
-    LastSync& sync = last.at(as_index(rows.replica()));
-    if (sync.step != step) {
-      sync = {step, sync_s.size()};
-      for (auto* times : {&sync_s, &wait_s, &exposed_s, &exchange_s}) times->push_back(0);
-    }
-    wait_s[sync.place] += rows.wait_s();
-    sync_s[sync.place] += row_sync_s;
-    exposed_s[sync.place] += rows.exposed_s();
-    exchange_s[sync.place] += rows.overlaps() ? rows.exposed_s() - rows.wait_s() : row_sync_s;
-    groups.add(step, std::string(rows.exchange()), rows.replica(), row_sync_s);
-    if (step != last_step) ++outer_steps;
-    last_step = step;
-  }
+  const std::vector<Synchronization> all = synchronizations(case_folder, [&](const ExchangeTable& row) {
+    bytes += static_cast<double>(row.bytes());
+    has_overlap = has_overlap || row.overlaps();
+    RuleTimes& rule = by_rule[std::string(row.exchange())];
+    rule.sync_s.push_back(row.sync_s());
+    rule.wait_s.push_back(row.wait_s());
+    rule.exposed_s.push_back(row.exposed_s());
+    if (!row.is_synchronization()) return;
+    groups.add(row.step(), std::string(row.exchange()), row.replica(), row.sync_s());
+    if (row.step() != last_step) ++outer_steps;
+    last_step = row.step();
+  });
+  const auto times = [&](double Synchronization::*of) {
+    std::vector<double> list;
+    for (const Synchronization& sync : all) list.push_back(sync.*of);
+    return list;
+  };
   const double replicas = config.replicas;
   record["exchanges"] = outer_steps;
   if (groups.sitting_out() > 0) record["sitting_out"] = groups.sitting_out();
   record["bytes_per_sync"] =
       outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
-  record["sync_time_s"] = to_json(sync_s);
-  if (!sync_s.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
+  record["sync_time_s"] = to_json(times(&Synchronization::sync_s));
+  if (!all.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
   if (record["status"] == "done")
-    if (Json parts = sync_breakdown(case_folder, sync_s.size()); !parts.is_null())
+    if (Json parts = sync_breakdown(case_folder, all.size()); !parts.is_null())
       record["sync_breakdown_s"] = std::move(parts);
-  record["wait_s"] = to_json(wait_s);
-  record["exposed_s"] = to_json(exposed_s);
+  record["wait_s"] = to_json(times(&Synchronization::wait_s));
+  record["exposed_s"] = to_json(times(&Synchronization::exposed_s));
   if (has_overlap) record["rules"] = to_json(by_rule);
-  const double rows_per_replica = static_cast<double>(sync_s.size()) / config.workers();
-  record["exchange_time_s"] = exchange_s.empty() ? 0 : mean(exchange_s) * rows_per_replica;
-  record["wait_time_s"] = wait_s.empty() ? 0 : mean(wait_s) * rows_per_replica;
+  const auto of_a_replica = [&](double Synchronization::*of) {
+    const double rows = static_cast<double>(all.size()) / config.workers();
+    return all.empty() ? 0 : mean(times(of)) * rows;
+  };
+  record["exchange_time_s"] = of_a_replica(&Synchronization::exchange_s);
+  record["wait_time_s"] = of_a_replica(&Synchronization::wait_s);
 }
 
-// Mean over replicas.
-double steps_of_a_replica(const Case& config) {
-  return static_cast<double>(dynamic_steps_of(config).taken_by_all(config.replicas, config.steps())) /
-         config.replicas;
+bool has_column(const std::string& file, const char* column) {
+  const CsvStream table(file, {});
+  return std::find(table.cells().begin(), table.cells().end(), column) != table.cells().end();
 }
 
-// What a planner counts in. A method that gives all batches to one machine trains on the same tokens.
-void add_pace(const Case& config, double simulated_s, Json& record) {
-  if (config.workload.tokens == 0 && config.workload.accelerators == 1) return;
-  record["accelerator_hours"] = simulated_s / 3600 * config.workload.accelerators * config.workers();
-  if (config.workload.tokens == 0 || simulated_s <= 0) return;
-  record["step_time_s"] = simulated_s / config.steps();
-  record["tokens_per_s"] = steps_of_a_replica(config) * config.replicas *
-                           static_cast<double>(config.workload.tokens) / simulated_s;
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.);
 }
 
-void add_totals(const Case& config, const std::string& case_folder, Json& record) {
-  const bool has_stages = config.pipeline.has_stages();
+// From replicas.csv, a row a worker: times, what they sent, and where replicas may be gone or late, what went
+// into the model and what was lost.
+void add_workers(const Case& config, const std::string& case_folder, Json& record) {
+  const std::string file = case_folder + "/replicas.csv";
+  const bool has_stages = config.pipeline.has_stages(),
+             may_lose = has_column(file, "useful_steps"), is_done = record["status"] == "done";
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
-  CsvStream rows(case_folder + "/replicas.csv", columns);
-  std::vector<double> compute_s, clock_s, idle_fraction, bytes, bubble_s, stage_wait_s, bubble_fraction,
-      stage_wait_fraction;
-  const auto share = [&](std::size_t column) {
-    return clock_s.back() > 0 ? rows.number(column) / clock_s.back() : 0;
-  };
-  while (rows.next()) {
-    compute_s.push_back(rows.number(0));
-    clock_s.push_back(rows.number(2));
-    idle_fraction.push_back(share(1));
-    bytes.push_back(rows.number(3) * config.pipeline.stages);  // a replica has so many rows
-    if (!has_stages) continue;
-    bubble_s.push_back(rows.number(4));
-    stage_wait_s.push_back(rows.number(5));
-    bubble_fraction.push_back(share(4));
-    stage_wait_fraction.push_back(share(5));
-  }
+  if (may_lose) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
+  auto of = read_numbers(file, columns);
+  const std::vector<double>& clock_s = of["clock_s"];
   if (clock_s.empty()) return;
-  record["bytes_sent_per_replica"] = mean(bytes);
-  if (config.workload.tokens > 0)
-    record["bytes_per_token"] =
-        mean(bytes) / (steps_of_a_replica(config) * static_cast<double>(config.workload.tokens));
-  const auto mean_and_max = [](const std::vector<double>& values) {
-    return Json{{"mean", mean(values)}, {"max", *std::max_element(values.begin(), values.end())}};
+  const double latest_s = *std::max_element(clock_s.begin(), clock_s.end());
+  const auto tokens = static_cast<double>(config.workload.tokens);
+  const DynamicSteps dynamic = dynamic_steps_of(config);
+  const auto all_steps = static_cast<double>(dynamic.taken_by_all(config.replicas, config.steps()));
+  const auto share = [&](const char* column) -> Json {
+    std::vector<double> shares = of[column];
+    for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = clock_s[i] > 0 ? shares[i] / clock_s[i] : 0;
+    return {{"mean", mean(shares)}, {"max", *std::max_element(shares.begin(), shares.end())}};
   };
-  record["idle_fraction"] = mean_and_max(idle_fraction);
+  record["simulated_time_s"] = latest_s;
+  record["compute_time_s"] = mean(of["compute_s"]);
+  record["idle_fraction"] = share("idle_s");
+  const double bytes = mean(of["bytes_sent"]) * config.pipeline.stages;  // a replica has so many rows
+  record["bytes_sent_per_replica"] = bytes;
+  if (tokens > 0) record["bytes_per_token"] = bytes / (all_steps / config.replicas * tokens);
+  // A replay that was cut short has its clocks, but not all of its steps.
+  const bool has_pace = is_done && tokens > 0 && latest_s > 0;
+  if (has_pace) record["tokens_per_s"] = all_steps * tokens / latest_s;
+  if (has_pace || has_stages || (may_lose && latest_s > 0)) record["step_time_s"] = latest_s / config.steps();
+  // A method that gives all batches to one machine trains on the same tokens.
+  if (is_done && (tokens > 0 || config.workload.accelerators > 1))
+    record["accelerator_hours"] = latest_s / 3600 * config.workload.accelerators * config.workers();
   if (has_stages) {
-    record["bubble_fraction"] = mean_and_max(bubble_fraction);
-    record["stage_wait_fraction"] = mean_and_max(stage_wait_fraction);
-    record["bubble_time_s"] = mean(bubble_s);
-    record["stage_wait_time_s"] = mean(stage_wait_s);
     const StageBytes stage_bytes(case_folder);
+    record["bubble_fraction"] = share("bubble_s");
+    record["stage_wait_fraction"] = share("stage_wait_s");
+    record["bubble_time_s"] = mean(of["bubble_s"]);
+    record["stage_wait_time_s"] = mean(of["stage_wait_s"]);
     record["stage_bytes_per_step"] = stage_bytes.of_step();
     if (const Json bits = stage_bytes.bits(); !bits.is_null()) record["boundary_bits"] = bits;
-    record["step_time_s"] = *std::max_element(clock_s.begin(), clock_s.end()) / config.steps();
   }
   if (config.pipeline.rebalance_every > 0) {
-    int moves = 0;
-    double state_bytes = 0;
-    for (CsvStream row(case_folder + "/moves.csv", {"bytes"}); row.next(); ++moves)
-      state_bytes += row.number(0);
-    record["stage_moves"] = moves;
-    record["state_bytes_moved"] = state_bytes;
+    auto moves = read_numbers(case_folder + "/moves.csv", {"bytes"});
+    record["stage_moves"] = moves["bytes"].size();
+    record["state_bytes_moved"] = sum(moves["bytes"]);
   }
-  const double simulated_s = *std::max_element(clock_s.begin(), clock_s.end());
-  record["simulated_time_s"] = simulated_s;
-  record["compute_time_s"] = mean(compute_s);
-  // A replay that was cut short has its clocks, but not all of its steps.
-  if (record["status"] == "done") add_pace(config, simulated_s, record);
-}
-
-void add_useful_steps(const Case& config, double useful_steps, double latest_s, Json& record) {
+  if (may_lose) {
+    const double compute_s = sum(of["compute_s"]);
+    record["lost_fraction"] = compute_s > 0 ? sum(of["lost_s"]) / compute_s : 0;
+    if (config.has_absences())
+      record["participation"] =
+          latest_s > 0 ? Json(1 - sum(of["gone_s"]) / (config.replicas * latest_s)) : Json();
+  }
+  if (!may_lose && !dynamic.is_on()) return;
+  const double useful_steps = may_lose ? sum(of["useful_steps"]) : all_steps;
   record["useful_steps"] = useful_steps;
   if (latest_s <= 0) return;
   record["useful_steps_per_s"] = useful_steps / latest_s;
-  if (config.workload.tokens > 0)
-    record["goodput_tokens_per_s"] = useful_steps * static_cast<double>(config.workload.tokens) / latest_s;
-}
-
-bool says_what_was_lost(const std::string& replicas_csv) {
-  std::ifstream in(replicas_csv);
-  std::string header;
-  return std::getline(in, header) && header.find(",useful_steps") != std::string::npos;
-}
-
-// Of a case in which slow replicas take fewer steps, and nothing is lost.
-void add_dynamic_steps(const Case& config, Json& record) {
-  const DynamicSteps steps = dynamic_steps_of(config);
-  if (!steps.is_on() || record.contains("useful_steps") || !record.contains("simulated_time_s")) return;
-  add_useful_steps(config, static_cast<double>(steps.taken_by_all(config.replicas, config.steps())),
-                   record["simulated_time_s"], record);
-}
-
-// Where replicas may be gone, or be late: what went into the model and what was lost.
-void add_lost_work(const Case& config, const std::string& case_folder, Json& record) {
-  const std::string file = case_folder + "/replicas.csv";
-  if (!says_what_was_lost(file)) return;
-  double useful_steps = 0, lost_s = 0, gone_s = 0, compute_s = 0, latest_s = 0;
-  for (CsvStream rows(file, {"compute_s", "clock_s", "useful_steps", "lost_s", "gone_s"}); rows.next();) {
-    compute_s += rows.number(0);
-    latest_s = std::max(latest_s, rows.number(1));
-    useful_steps += rows.number(2);
-    lost_s += rows.number(3);
-    gone_s += rows.number(4);
-  }
-  record["lost_fraction"] = compute_s > 0 ? lost_s / compute_s : 0;
-  add_useful_steps(config, useful_steps, latest_s, record);
-  if (latest_s > 0) record["step_time_s"] = latest_s / config.steps();
-  if (config.has_absences())
-    record["participation"] = latest_s > 0 ? Json(1 - gone_s / (config.replicas * latest_s)) : Json();
+  if (tokens > 0) record["goodput_tokens_per_s"] = useful_steps * tokens / latest_s;
 }
 
 // Of a case whose replicas may be gone: who was, and what coming back took.
@@ -399,9 +349,7 @@ Json case_record(const Case& config, const std::string& case_folder, const std::
     }
   };
   add([&] { add_exchanges(config, case_folder, record); });
-  add([&] { add_totals(config, case_folder, record); });
-  add([&] { add_lost_work(config, case_folder, record); });
-  add([&] { add_dynamic_steps(config, record); });
+  add([&] { add_workers(config, case_folder, record); });
   add([&] { add_absences(config, case_folder, record); });
   if (!config.train || train_folder.empty()) return record;
   add([&] { add_curve(config, case_folder, record); });

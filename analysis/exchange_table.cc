@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 
+#include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/index.h"
 #include "core/plan/lines.h"
 #include "core/plan/pipeline.h"
@@ -16,10 +18,10 @@ namespace {
 
 // Which parts there are depends on the network: all columns that end in "_s".
 std::vector<std::string> part_columns(const std::string& file) {
+  const CsvStream table(file, {});
   std::vector<std::string> columns;
-  std::istringstream cells(CsvStream(file, {}).line());
-  for (std::string cell; std::getline(cells, cell, ',');)
-    if (cell.size() > 2 && cell.compare(cell.size() - 2, 2, "_s") == 0) columns.push_back(cell);
+  for (const std::string_view cell : table.cells())
+    if (cell.size() > 2 && cell.substr(cell.size() - 2) == "_s") columns.emplace_back(cell);
   return columns;
 }
 
@@ -158,6 +160,27 @@ double ExchangeTable::wait_s() const {
 
 double ExchangeTable::exposed_s() const {
   return std::max(0., done_s() - awaited_s());
+}
+
+std::vector<Synchronization> synchronizations(const std::string& case_folder,
+                                              const std::function<void(const ExchangeTable&)>& each) {
+  std::vector<Synchronization> all;
+  std::map<std::int64_t, std::size_t> last;  // by replica, in `all`
+  for (ExchangeTable rows(case_folder); rows.next();) {
+    if (each) each(rows);
+    if (!rows.is_synchronization()) continue;
+    const auto [entry, is_new] = last.emplace(rows.replica(), all.size());
+    if (is_new || all[entry->second].step != rows.step()) {
+      entry->second = all.size();
+      all.push_back({rows.step(), rows.replica()});
+    }
+    Synchronization& sync = all[entry->second];
+    sync.wait_s += rows.wait_s();
+    sync.sync_s += rows.sync_s();
+    sync.exposed_s += rows.exposed_s();
+    sync.exchange_s += rows.overlaps() ? rows.exposed_s() - rows.wait_s() : rows.sync_s();
+  }
+  return all;
 }
 
 Json sync_breakdown(const std::string& case_folder, std::size_t syncs) {

@@ -3,12 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/options.h"
 #include "core/plan/trace.h"
 
@@ -69,6 +70,7 @@ class ExchangeTable {
   // Whether its times count as the method's synchronization: it blocks, or nothing of the method does. What
   // is sent ahead of a blocking exchange counts with that.
   bool is_synchronization() const { return !overlaps() || !blocks_somewhere_; }
+  double sync_s() const { return done_s() - start_s(); }
   // Waited for those that it must hear from, of the time that the replica stood still.
   double wait_s() const;
   // Stood still for it: from awaited_s to done_s, 0 if it was done before.
@@ -87,6 +89,18 @@ class ExchangeTable {
   const ExchangeRuleFacts* rule_ = nullptr;  // of the row
   std::int64_t step_ = 0, replica_ = 0;
 };
+
+// The exchanges of a replica that follow each other at a step and count as synchronization, summed.
+struct Synchronization {
+  std::int64_t step = -1, replica = 0;
+  double sync_s = 0, wait_s = 0, exposed_s = 0;
+  double exchange_s = 0;  // sync_s; of what overlaps with compute exposed_s less wait_s
+};
+
+// Those of exchanges.csv in the order of their first rows; `each` is called for every row of the table.
+// Throws as ExchangeTable.
+std::vector<Synchronization> synchronizations(const std::string& case_folder,
+                                              const std::function<void(const ExchangeTable&)>& each = {});
 
 // Where the time of a synchronization goes: {part: seconds} over the rows of CASE_FOLDER/breakdown.csv that
 // count as synchronization, divided by `syncs` (outer steps of all replicas), so that the parts add up to the

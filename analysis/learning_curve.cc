@@ -10,7 +10,6 @@
 
 #include "analysis/exchange_table.h"
 #include "analysis/record_values.h"
-#include "analysis/run_files.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 

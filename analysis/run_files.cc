@@ -3,28 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
-#include "core/base/index.h"
 
 namespace longhaul {
-namespace {
-
-// None where the cell holds anything else.
-template <typename Number>
-std::optional<Number> parsed(std::string_view cell) {
-  Number value = 0;
-  const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || rest != cell.data() + cell.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 Json read_json_or_null(const std::string& file) {
   if (!std::filesystem::exists(file)) return nullptr;
   const std::optional<std::string> text = read_file(file);
@@ -79,77 +64,6 @@ void ReplacedFile::commit() {
   std::error_code error;
   std::filesystem::rename(file_ + ".part", file_, error);
   if (error) throw RunError(file_ + ": cannot be written: " + error.message());
-}
-
-CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& columns)
-    : file_(file), columns_(columns), in_(file) {
-  if (!in_) throw DamagedFile(file + ": cannot be read");
-  if (!read_line()) return;  // still being written, or killed before its header
-  split();
-  width_ = cells_.size();
-  for (const std::string& column : columns) {
-    const auto found = std::find(cells_.begin(), cells_.end(), column);
-    if (found == cells_.end()) throw DamagedFile(fmt::format("{}: has no column \"{}\"", file, column));
-    order_.push_back(as_index(found - cells_.begin()));
-  }
-}
-
-bool CsvStream::next() {
-  if (width_ == 0 || !read_line()) return false;
-  split();
-  if (cells_.size() != width_) fail(fmt::format("has {} cells, the header {}", cells_.size(), width_));
-  return true;
-}
-
-bool CsvStream::read_line() {
-  ++line_number_;
-  return std::getline(in_, line_) && !in_.eof();  // at the end of the file: its line end is missing
-}
-
-void CsvStream::split() {
-  cells_.clear();
-  if (line_.find('"') != std::string::npos) return split_quoted();
-  std::size_t start = 0;
-  for (std::size_t comma; (comma = line_.find(',', start)) != std::string::npos; start = comma + 1)
-    cells_.push_back(std::string_view(line_).substr(start, comma - start));
-  cells_.push_back(std::string_view(line_).substr(start));
-}
-
-void CsvStream::split_quoted() {
-  unquoted_.assign(1, "");
-  bool quoted = false;
-  for (std::size_t i = 0; i < line_.size(); ++i) {
-    if (line_[i] == '"' && quoted && i + 1 < line_.size() && line_[i + 1] == '"')
-      unquoted_.back() += line_[++i];
-    else if (line_[i] == '"')
-      quoted = !quoted;
-    else if (line_[i] == ',' && !quoted)
-      unquoted_.emplace_back();
-    else
-      unquoted_.back() += line_[i];
-  }
-  cells_.assign(unquoted_.begin(), unquoted_.end());
-}
-
-double CsvStream::number(std::size_t column) const {
-  const auto value = parsed<double>(text(column));
-  if (!value) fail(fmt::format("has \"{}\" for a number in \"{}\"", text(column), columns_[column]));
-  return *value;
-}
-
-std::int64_t CsvStream::integer(std::size_t column) const {
-  const auto value = parsed<std::int64_t>(text(column));
-  if (!value) fail(fmt::format("has \"{}\" for an integer in \"{}\"", text(column), columns_[column]));
-  return *value;
-}
-
-void CsvStream::refuse(std::size_t column, std::int64_t least, std::int64_t most) const {
-  fail(fmt::format("has {} in \"{}\"; allowed: an integer from {} to {}", text(column), columns_[column],
-                   least, most));
-}
-
-void CsvStream::fail(const std::string& what) const {
-  throw DamagedFile(fmt::format("{}: line {} {}", file_, line_number_, what));
 }
 
 }  // namespace longhaul

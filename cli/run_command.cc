@@ -24,6 +24,7 @@
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
 #include "core/base/child_main.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
 

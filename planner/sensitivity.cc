@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
 #include "core/base/units.h"

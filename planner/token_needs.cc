@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 
 namespace longhaul {

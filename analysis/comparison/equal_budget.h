@@ -29,8 +29,6 @@ class RowCurves {
   std::optional<Horizon> horizon(Budget kind) const;
   // Of a group, by seed; seeds that were never within the budget are left out.
   std::vector<SeedValue> losses(std::size_t group, Budget kind, double budget) const;
-  std::size_t size() const { return groups_.size(); }
-  const std::string& name(std::size_t group) const { return groups_[group].name; }
 
  private:
   struct Seed {
@@ -44,23 +42,5 @@ class RowCurves {
 
   std::vector<Curves> groups_;
 };
-
-// A table for people: rows are groups, columns the shares of the horizon.
-struct EqualBudgetTable {
-  struct Cell {
-    std::size_t seeds = 0;
-    double mean = 0;
-    Interval interval;  // 95 %, [mean, mean] of one seed
-  };
-
-  Budget kind = Budget::kSeconds;
-  Horizon horizon;
-  std::vector<double> budgets;                         // ascending
-  std::vector<std::string> names;                      // of the groups
-  std::vector<std::vector<std::optional<Cell>>> rows;  // [group][budget]; none: no seed was within it
-};
-
-// At a quarter, a half and the whole of the horizon; none where there is no horizon.
-std::optional<EqualBudgetTable> equal_budget_table(const RowCurves& curves, Budget kind);
 
 }  // namespace longhaul

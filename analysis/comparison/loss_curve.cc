@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "analysis/run_files.h"
+#include "core/base/csv.h"
 
 namespace longhaul {
 

@@ -10,6 +10,7 @@
 #include "analysis/exchange_table.h"
 #include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/plan/trace.h"

@@ -10,7 +10,7 @@
 #include "analysis/exchange_table.h"
 #include "analysis/exports/exports.h"
 #include "analysis/exports/timeline_writer.h"
-#include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 
 namespace longhaul {

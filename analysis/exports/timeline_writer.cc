@@ -9,6 +9,7 @@
 
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"

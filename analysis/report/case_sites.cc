@@ -4,8 +4,8 @@
 
 #include "analysis/report/network_links.h"
 #include "analysis/report/parts.h"
-#include "analysis/run_files.h"
 #include "analysis/site_table.h"
+#include "core/base/csv.h"
 
 namespace longhaul {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
+#include "analysis/seed_rows.h"
 #include "analysis/statistics.h"
 #include "analysis/table.h"
 #include "analysis/text.h"
@@ -13,25 +14,6 @@
 namespace longhaul {
 namespace {
 
-struct MethodCases {
-  std::string name;
-  std::vector<const Json*> records;  // one a seed
-};
-
-std::vector<MethodCases> by_method(const std::vector<Json>& records) {
-  std::vector<MethodCases> methods;
-  for (const Json& record : records) {
-    if (record.value("status", "") != "done") continue;
-    const std::string name = method_variant(record);
-    const auto found =
-        std::find_if(methods.begin(), methods.end(), [&](const auto& m) { return m.name == name; });
-    MethodCases& method = found == methods.end() ? methods.emplace_back() : *found;
-    method.name = name;
-    method.records.push_back(&record);
-  }
-  return methods;
-}
-
 struct Measured {
   std::string method;
   double value = 0;
@@ -39,12 +21,12 @@ struct Measured {
 };
 
 // The mean over seeds of each method that has the value, lowest first.
-std::vector<Measured> measured(const std::vector<MethodCases>& methods, const std::string& path) {
+std::vector<Measured> measured(const std::vector<SeedRow>& methods, const std::string& path) {
   const Metric metric = metric_named(path);
   std::vector<Measured> all;
-  for (const MethodCases& method : methods) {
-    const std::vector<double> values = values_at(method.records, path);
-    if (!values.empty()) all.push_back({method.name, mean(values), formatted(metric, mean(values))});
+  for (const SeedRow& method : methods) {
+    const std::vector<double> values = values_at(method.done, path);
+    if (!values.empty()) all.push_back({method.variant, mean(values), formatted(metric, mean(values))});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   return all;
@@ -59,7 +41,7 @@ std::string listed(const std::vector<Measured>& all) {
 }
 
 // "10.8 GB with diloco in 10 outer steps"
-std::string payload(const std::vector<MethodCases>& methods) {
+std::string payload(const std::vector<SeedRow>& methods) {
   const auto bytes = measured(methods, "bytes_sent_per_replica"), count = measured(methods, "exchanges");
   std::vector<std::string> parts;
   for (const Measured& sent : bytes) {
@@ -72,23 +54,24 @@ std::string payload(const std::vector<MethodCases>& methods) {
   return parts.empty() ? "" : "Each replica sent " + join(parts) + ".";
 }
 
-std::string target(const std::vector<MethodCases>& methods) {
+std::string target(const std::vector<SeedRow>& methods) {
   const Metric time_to_target = metric_named("time_to_target_s");
   std::optional<double> goal;
   bool reached = false;
   std::vector<std::string> parts;
-  for (const MethodCases& method : methods) {
-    const std::vector<double> goals = values_at(method.records, time_to_target.target),
-                              times = values_at(method.records, time_to_target.path);
+  for (const SeedRow& method : methods) {
+    const std::vector<double> goals = values_at(method.done, time_to_target.target),
+                              times = values_at(method.done, time_to_target.path);
     if (!goal && !goals.empty()) goal = goals[0];
     reached = reached || !times.empty();
     if (times.empty())
-      parts.push_back("never with " + method.name);
-    else if (times.size() < method.records.size())
+      parts.push_back("never with " + method.variant);
+    else if (times.size() < method.done.size())
       parts.push_back(
-          fmt::format("by {} of {} seeds of {}", times.size(), method.records.size(), method.name));
+          fmt::format("by {} of {} seeds of {}", times.size(), method.done.size(), method.variant));
     else
-      parts.push_back(fmt::format("after {} with {}", formatted(time_to_target, mean(times)), method.name));
+      parts.push_back(
+          fmt::format("after {} with {}", formatted(time_to_target, mean(times)), method.variant));
   }
   if (!goal) return "";
   return reached
@@ -101,11 +84,11 @@ double least_wait(const std::vector<Measured>& sync) {
   return std::max(kLeastSeconds, sync.empty() ? 0 : 1e-3 * sync.back().value);
 }
 
-std::string seeds_note(const std::vector<MethodCases>& methods) {
-  std::size_t fewest = methods[0].records.size(), most = fewest;
-  for (const MethodCases& method : methods) {
-    fewest = std::min(fewest, method.records.size());
-    most = std::max(most, method.records.size());
+std::string seeds_note(const std::vector<SeedRow>& methods) {
+  std::size_t fewest = methods[0].done.size(), most = fewest;
+  for (const SeedRow& method : methods) {
+    fewest = std::min(fewest, method.done.size());
+    most = std::max(most, method.done.size());
   }
   if (most == 1)
     return methods.size() > 1 ? "This is one seed: a small difference between two losses may be chance." : "";
@@ -116,7 +99,10 @@ std::string seeds_note(const std::vector<MethodCases>& methods) {
 }  // namespace
 
 std::vector<std::string> findings(const std::vector<Json>& records) {
-  const std::vector<MethodCases> methods = by_method(records);
+  std::vector<SeedRow> methods = seed_rows(records);
+  methods.erase(
+      std::remove_if(methods.begin(), methods.end(), [](const SeedRow& row) { return row.done.empty(); }),
+      methods.end());
   if (methods.empty()) return {};
   std::vector<std::string> sentences;
   const auto sync = measured(methods, "sync_time_s.mean"), wait = measured(methods, "wait_s.mean"),

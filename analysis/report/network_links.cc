@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 
 namespace longhaul {

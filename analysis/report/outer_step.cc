@@ -8,6 +8,8 @@
 #include "analysis/exchange_table.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
+#include "analysis/run_files.h"
+#include "core/base/csv.h"
 
 namespace longhaul {
 namespace {

@@ -163,7 +163,7 @@ const TopologyKind* topology_kind_of(const Json& topology) {
   return nullptr;
 }
 
-// Only topologies with sites have an order. A run from before there was a choice is in blocks.
+// Only topologies with sites have an order.
 std::string rank_order_in_words(const Json& network, const std::vector<Json>& records) {
   const TopologyKind* kind = topology_kind_of(member(network, "topology"));
   if (!kind || !kind->has_sites) return "";

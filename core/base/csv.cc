@@ -2,29 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "core/base/index.h"
 #include "core/base/units.h"
 
 namespace longhaul {
 namespace {
 
-std::vector<std::string> split_row(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"') {
-      if (quoted && i + 1 < line.size() && line[i + 1] == '"')
-        cells.back() += line[++i];
-      else
-        quoted = !quoted;
-    } else if (line[i] == ',' && !quoted) {
-      cells.emplace_back();
-    } else {
-      cells.back() += line[i];
-    }
-  }
-  return cells;
+// None where the cell holds anything else.
+template <typename Number>
+std::optional<Number> parsed(std::string_view cell) {
+  Number value = 0;
+  const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || rest != cell.data() + cell.size()) return std::nullopt;
+  return value;
 }
 
 }  // namespace
@@ -76,29 +72,96 @@ void CsvWriter::check() const {
   if (!out_) throw unwritable(file_);
 }
 
+CsvStream::CsvStream(const std::string& file, const std::vector<std::string>& columns)
+    : file_(file), columns_(columns), in_(file) {
+  if (!in_) throw DamagedFile(file + ": cannot be read");
+  if (!read_line()) return;  // still being written, or killed before its header
+  split();
+  width_ = cells_.size();
+  for (const std::string& column : columns) {
+    const auto found = std::find(cells_.begin(), cells_.end(), column);
+    if (found == cells_.end()) throw DamagedFile(fmt::format("{}: has no column \"{}\"", file, column));
+    order_.push_back(as_index(found - cells_.begin()));
+  }
+}
+
+bool CsvStream::next() {
+  if (width_ == 0 || !read_line()) return false;
+  split();
+  if (cells_.size() != width_) fail(fmt::format("has {} cells, the header {}", cells_.size(), width_));
+  return true;
+}
+
+bool CsvStream::read_line() {
+  ++line_number_;
+  return std::getline(in_, line_) && !in_.eof();  // at the end of the file: its line end is missing
+}
+
+void CsvStream::split() {
+  cells_.clear();
+  if (line_.find('"') != std::string::npos) return split_quoted();
+  std::size_t start = 0;
+  for (std::size_t comma; (comma = line_.find(',', start)) != std::string::npos; start = comma + 1)
+    cells_.push_back(std::string_view(line_).substr(start, comma - start));
+  cells_.push_back(std::string_view(line_).substr(start));
+}
+
+void CsvStream::split_quoted() {
+  unquoted_.assign(1, "");
+  bool quoted = false;
+  for (std::size_t i = 0; i < line_.size(); ++i) {
+    if (line_[i] == '"' && quoted && i + 1 < line_.size() && line_[i + 1] == '"')
+      unquoted_.back() += line_[++i];
+    else if (line_[i] == '"')
+      quoted = !quoted;
+    else if (line_[i] == ',' && !quoted)
+      unquoted_.emplace_back();
+    else
+      unquoted_.back() += line_[i];
+  }
+  cells_.assign(unquoted_.begin(), unquoted_.end());
+}
+
+double CsvStream::number(std::size_t column) const {
+  const auto value = parsed<double>(text(column));
+  if (!value) fail(fmt::format("has \"{}\" for a number in \"{}\"", text(column), columns_[column]));
+  return *value;
+}
+
+std::int64_t CsvStream::integer(std::size_t column) const {
+  const auto value = parsed<std::int64_t>(text(column));
+  if (!value) fail(fmt::format("has \"{}\" for an integer in \"{}\"", text(column), columns_[column]));
+  return *value;
+}
+
+void CsvStream::refuse(std::size_t column, std::int64_t least, std::int64_t most) const {
+  fail(fmt::format("has {} in \"{}\"; allowed: an integer from {} to {}", text(column), columns_[column],
+                   least, most));
+}
+
+void CsvStream::fail(const std::string& what) const {
+  throw DamagedFile(fmt::format("{}: line {} {}", file_, line_number_, what));
+}
+
 std::size_t CsvTable::column(const std::string& name) const {
   for (std::size_t i = 0; i < header.size(); ++i)
     if (header[i] == name) return i;
-  throw RunError(fmt::format("{}: has no column \"{}\"", file, name));
+  throw DamagedFile(fmt::format("{}: has no column \"{}\"", file, name));
+}
+
+std::map<std::string, std::vector<double>> read_numbers(const std::string& file,
+                                                        const std::vector<std::string>& columns) {
+  std::map<std::string, std::vector<double>> numbers;
+  for (CsvStream rows(file, columns); rows.next();)
+    for (std::size_t i = 0; i < columns.size(); ++i) numbers[columns[i]].push_back(rows.number(i));
+  return numbers;
 }
 
 CsvTable read_csv(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) throw RunError(file + ": cannot be read");
-  CsvTable table;
-  table.file = file;
-  std::string line;
-  while (std::getline(in, line)) {
-    if (in.eof()) break;  // no end of line: the writer was killed in the middle of it
-    std::vector<std::string> cells = split_row(line);
-    if (table.header.empty())
-      table.header = std::move(cells);
-    else if (cells.size() == table.header.size())
-      table.rows.push_back(std::move(cells));
-    else
-      throw RunError(fmt::format("{}: line {} has {} cells, the header {}", file, table.rows.size() + 2,
-                                 cells.size(), table.header.size()));
-  }
+  CsvStream stream(file, {});
+  const auto cells = [&] { return std::vector<std::string>(stream.cells().begin(), stream.cells().end()); };
+  CsvTable table{cells(), {}, file};
+  while (stream.next()) table.rows.push_back(cells());
   return table;
 }
 

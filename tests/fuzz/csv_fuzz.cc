@@ -1,5 +1,4 @@
 // The two readers of CSV: whole tables (core) and rows one by one (analysis).
-#include "analysis/run_files.h"
 #include "core/base/csv.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/run_files.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "tests/unit/planner/in_process.h"

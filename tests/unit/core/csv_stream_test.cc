@@ -1,4 +1,5 @@
-#include "analysis/run_files.h"
+
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
