@@ -159,16 +159,11 @@ std::string meanings(const std::vector<TextColumn>& table) {
   return text;
 }
 
-std::string padded(const std::string& text, std::size_t width, bool left) {
-  const std::string space(width - width_of(text), ' ');
-  return left ? text + space : space + text;
-}
-
 std::string row_text(const std::vector<TextColumn>& table, std::size_t row, bool header) {
   std::string line;
   for (const TextColumn& column : table)
     line += (line.empty() ? "" : "  ") +
-            padded(header ? column.heading : column.cells[row], column_width(column), column.left);
+            padded(header ? column.heading : column.cells[row], column_width(column), !column.left);
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }

@@ -3,11 +3,66 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
 
 namespace longhaul {
+namespace {
+
+// A text in Markdown without the marks of bold letters and without escapes.
+std::string unmarked(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "**") == 0)
+      ++i;
+    else if (text.compare(i, 4, "&lt;") == 0)
+      plain += '<', i += 3;
+    else if (text.compare(i, 2, "\\|") != 0)
+      plain += text[i];
+  }
+  return plain;
+}
+
+// "| a | b |" as a and b.
+std::vector<std::string> cells_of(const std::string& row) {
+  std::vector<std::string> cells;
+  std::size_t start = 1;
+  for (std::size_t i = 1; i < row.size(); ++i)
+    if (row[i] == '|' && row[i - 1] != '\\') {
+      const std::string cell = row.substr(start, i - start);
+      const std::size_t first = cell.find_first_not_of(' '), last = cell.find_last_not_of(' ');
+      cells.push_back(first == std::string::npos ? "" : unmarked(cell.substr(first, last + 1 - first)));
+      start = i + 1;
+    }
+  return cells;
+}
+
+// The second line says which columns are of numbers: "---:".
+std::string aligned_table(const std::vector<std::string>& lines) {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::size_t> widths;
+  for (const std::string& line : lines) {
+    rows.push_back(cells_of(line));
+    widths.resize(std::max(widths.size(), rows.back().size()));
+    for (std::size_t i = 0; i < rows.back().size() && rows.size() != 2; ++i)
+      widths[i] = std::max(widths[i], width_of(rows.back()[i]));
+  }
+  std::string text;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (row == 1) continue;
+    std::string line;
+    for (std::size_t i = 0; i < rows[row].size(); ++i)
+      line += "  " + padded(rows[row][i], widths[i], i < rows[1].size() && rows[1][i].back() == ':');
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -35,6 +90,11 @@ std::size_t width_of(const std::string& text) {
   return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+std::string padded(const std::string& text, std::size_t width, bool is_right) {
+  const std::string space(width - std::min(width, width_of(text)), ' ');
+  return is_right ? space + text : text + space;
+}
+
 std::string wrapped(const std::string& text, std::size_t width, const std::string& first,
                     const std::string& next) {
   std::string result, line = first;
@@ -55,6 +115,24 @@ std::string wrapped(const std::string& text, std::size_t width, const std::strin
   return result + line + "\n";
 }
 
+std::string terminal_text(const std::string& markdown, std::size_t width) {
+  std::istringstream in(markdown);
+  std::string text;
+  std::vector<std::string> table;
+  for (std::string line; std::getline(in, line);) {
+    const bool is_row = line.rfind('|', 0) == 0;
+    if (is_row) table.push_back(line);
+    if (is_row && in.peek() == '|') continue;
+    if (is_row)
+      text += aligned_table(std::exchange(table, {}));
+    else if (line.rfind('#', 0) == 0)
+      text += unmarked(line.substr(line.find(' ') + 1)) + "\n";
+    else
+      text += wrapped(unmarked(line), width, "", line.rfind("- ", 0) == 0 ? "  " : "");
+  }
+  return text;
+}
+
 std::string markdown_text(const std::string& text) {
   std::string safe;
   for (const char c : text) {
@@ -68,8 +146,16 @@ std::string markdown_text(const std::string& text) {
   return safe;
 }
 
-std::string markdown_cell(const std::string& text) {
-  return markdown_text(text) + " | ";
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string row = "|";
+  for (const std::string& cell : cells) row += " " + markdown_text(cell) + " |";
+  return row + "\n";
+}
+
+std::string markdown_rule(const std::string& marks) {
+  std::string rule = "|";
+  for (const char mark : marks) rule += mark == 'r' ? "---:|" : "---|";
+  return rule + "\n";
 }
 
 }  // namespace longhaul

@@ -23,6 +23,9 @@ std::string last_key(const std::string& dotted);
 // How many columns of a terminal a UTF-8 text takes: characters, not bytes; ours are of single width.
 std::size_t width_of(const std::string& text);
 
+// With blanks behind it, or before it, up to `width` columns.
+std::string padded(const std::string& text, std::size_t width, bool is_right = false);
+
 // In lines of at most `width` columns, broken at spaces; `first` begins the first line and `next` each other.
 std::string wrapped(const std::string& text, std::size_t width, const std::string& first,
                     const std::string& next);
@@ -30,7 +33,12 @@ std::string wrapped(const std::string& text, std::size_t width, const std::strin
 // A text of users in Markdown, also in a cell of a table: on one line, without bars and tags of its own.
 std::string markdown_text(const std::string& text);
 
-// "cell | " of a table in Markdown.
-std::string markdown_cell(const std::string& text);
+// Markdown of ours for a terminal, without its marks and escapes: tables with aligned columns, the rest in
+// lines of at most `width` columns.
+std::string terminal_text(const std::string& markdown, std::size_t width);
+
+// A line of a table in Markdown, and the one below its heading: a mark a column, 'l' or 'r' (numbers).
+std::string markdown_row(const std::vector<std::string>& cells);
+std::string markdown_rule(const std::string& marks);
 
 }  // namespace longhaul

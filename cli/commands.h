@@ -146,6 +146,9 @@ std::string scenario_folder();
 // "One. Two." is "One."; a full stop inside "Fig. 5A" or "arXiv 2506.10911" ends nothing.
 std::string first_sentence(const std::string& text);
 
+// Columns of a text for people that does not go to a terminal of known width.
+constexpr std::size_t kTextWidth = 110;
+
 // What several commands do: `text` to the file `out`, or to standard output if that is empty (throws
 // RunError); problems to standard error, one line each.
 void write_or_print(const std::string& out, const std::string& text);

@@ -8,7 +8,7 @@
 #include "analysis/claims/claims.h"
 #include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/budget_loss.h"
-#include "analysis/comparison/decision.h"
+#include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/render.h"
 #include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
@@ -26,20 +26,17 @@ std::string format_of(const CompareOptions& options) {
   return ending == ".csv" ? "csv" : ending == ".json" ? "json" : "text";
 }
 
-constexpr std::size_t kTextWidth = 110;
-
 // What to conclude stands first; a table of numbers (CSV) has no place for it.
 std::string rendered(const ComparisonTable& table, const Conclusions& conclusions,
                      const std::string& format) {
-  if (format == "markdown") return conclusions_markdown(conclusions) + comparison_markdown(table);
   if (format == "csv") return comparison_csv(table);
   if (format == "json") {
-    Json json = Json::parse(comparison_json(table));
+    Json json = comparison_json(table);
     json["conclusions"] = conclusions_json(conclusions);
     return json.dump(2) + "\n";
   }
-  const std::string first = conclusions_text(conclusions, kTextWidth);
-  return first + (first.empty() ? "" : "\n") + comparison_text(table);
+  const std::string markdown = conclusions_markdown(conclusions) + comparison_markdown(table);
+  return format == "markdown" ? markdown : terminal_text(markdown, kTextWidth);
 }
 
 // Who asks for certain numbers or pairs has a question of their own.

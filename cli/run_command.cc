@@ -11,11 +11,12 @@
 #include <thread>
 
 #include "analysis/claims/claims.h"
-#include "analysis/comparison/decision.h"
+#include "analysis/comparison/decision_words.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/run_directory.h"
 #include "analysis/runs/summary.h"
 #include "analysis/table.h"
+#include "analysis/text.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
@@ -383,8 +384,9 @@ class Run {
   void print_conclusions(int columns) const {
     try {
       const auto width = as_index(std::clamp(columns, 40, kWidestText));
-      const std::string text = conclusions_text(conclusions_of(open_runs({layout_.folder}).runs), width);
-      if (!text.empty()) std::printf("%s\n", text.c_str());
+      const std::string text =
+          terminal_text(conclusions_markdown(conclusions_of(open_runs({layout_.folder}).runs)), width);
+      if (!text.empty()) std::printf("%s", text.c_str());
     } catch (const InputError&) {
       return;  // no case is there
     } catch (const DamagedFile& error) {

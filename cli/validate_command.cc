@@ -104,8 +104,8 @@ int validate_command(const ValidateOptions& options) {
     validations.push_back(judge_validation(scenario.name, scenario.resolved["validation"],
                                            summary.at("cases").get<std::vector<Json>>()));
   }
-  const bool is_markdown = options.format == "markdown";
-  std::fputs((is_markdown ? validation_markdown(validations) : validation_text(validations)).c_str(), stdout);
+  const std::string markdown = validation_markdown(validations);
+  std::fputs((options.format == "markdown" ? markdown : terminal_text(markdown, kTextWidth)).c_str(), stdout);
   return status;
 }
 

@@ -58,22 +58,16 @@ struct Bound {
   }
 };
 
-// The claim's keys from its bound in words, which is all that a verdict's record has of it; null where it is
-// in the words of another version.
-Json bound_of_words(const std::string& words) {
-  const auto number_after = [&](const std::string& start) -> std::optional<double> {
-    const std::size_t at = words.find(start);
-    if (at == std::string::npos) return std::nullopt;
-    const char* text = words.c_str() + at + start.size();
-    char* end = nullptr;
-    const double value = std::strtod(text, &end);
-    return end == text ? std::nullopt : std::optional(value);
-  };
-  if (const auto bound = number_after("at least ")) return {{"at_least", *bound}};
-  if (const auto bound = number_after("at most ")) return {{"at_most", *bound}};
-  const auto percent = number_after(" within "), equals = number_after("");
-  if (percent && equals) return {{"equals", *equals}, {"within", *percent / 100}};
-  return nullptr;
+// The bound of a verdict's record, as the keys of a claim; null where it is damaged.
+Json bound_of(const Json& verdict) {
+  const std::string words = plain(member(verdict, "bound"));
+  const Json threshold = member(verdict, "threshold");
+  if (!threshold.is_number()) return nullptr;
+  for (const auto& [key, start] : {std::pair("at_least", "at least "), std::pair("at_most", "at most ")})
+    if (words.rfind(start, 0) == 0) return {{key, threshold}};
+  const std::size_t within = words.find(" within ");
+  const double percent = within == std::string::npos ? 0 : std::strtod(words.c_str() + within + 8, nullptr);
+  return {{"equals", threshold}, {"within", percent / 100}};
 }
 
 std::string with_digits(double value, int digits) {
@@ -259,7 +253,7 @@ std::string point_in_words(const Json& swept) {
 
 // Of a verdict's record.
 std::string number_in_words(const Json& verdict, double value) {
-  const Json bound = bound_of_words(plain(member(verdict, "bound")));
+  const Json bound = bound_of(verdict);
   return bound.is_null() ? with_digits(value, 3) : beside_bound(bound, value);
 }
 

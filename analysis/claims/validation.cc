@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "analysis/claims/claims.h"
@@ -131,19 +130,19 @@ std::vector<SharedReason> reasons_of(const Validation& validation) {
   return reasons;
 }
 
-std::string names_of(const SharedReason& reason, const std::string& mark) {
+std::string names_of(const SharedReason& reason) {
   constexpr std::size_t kMostNames = 4;
   if (reason.of.size() > kMostNames) return counted(reason.of.size(), "figure");
   std::vector<std::string> names;
   for (const FigureVerdict* figure_verdict : reason.of)
-    names.push_back(mark + plain(figure_verdict->figure.at("what")) + mark);
+    names.push_back("*" + plain(figure_verdict->figure.at("what")) + "*");
   return join(names, "; ");
 }
 
-std::string reason_lines(const Validation& validation, const std::string& begin, const std::string& mark) {
+std::string reason_lines(const Validation& validation) {
   std::string text;
   for (const SharedReason& reason : reasons_of(validation))
-    text += fmt::format("{}{}: {}. {}\n", begin, names_of(reason, mark), off_by(reason.of), reason.why);
+    text += fmt::format("- {}: {}. {}\n", names_of(reason), off_by(reason.of), reason.why);
   return text;
 }
 
@@ -165,52 +164,15 @@ std::vector<const Validation*> of_kind(const std::vector<Validation>& validation
   return found;
 }
 
-using Row = std::array<std::string, 4>;  // what, published, predicted, ratio
-
-std::vector<Row> rows_of(const Validation& validation) {
-  std::vector<Row> rows = {{"", "published", "predicted", "ratio"}};
-  for (const FigureVerdict& figure_verdict : validation.figures) {
-    rows.push_back({figure_verdict.figure.at("what"), published_text(figure_verdict.figure),
-                    with_unit(figure_verdict.prediction.value, figure_verdict.figure),
-                    ratio_text(figure_verdict.prediction)});
-    for (const Prediction& other : figure_verdict.others)
-      rows.push_back({"  " + difference(other, figure_verdict.prediction), "",
-                      with_unit(other.value, figure_verdict.figure), ratio_text(other)});
-  }
-  return rows;
-}
-
-std::string aligned(const std::vector<Row>& rows) {
-  std::array<std::size_t, 4> widths{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = "  ";
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::string space(widths[i] - width_of(row[i]), ' ');
-      line += i == 0 ? row[i] + space : "  " + space + row[i];
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
-std::string markdown_row(const FigureVerdict& figure_verdict) {
+std::string figure_row(const FigureVerdict& figure_verdict) {
   std::vector<std::string> others;
   for (const Prediction& other : figure_verdict.others)
     others.push_back(fmt::format("{}: {} ({})", difference(other, figure_verdict.prediction),
                                  with_unit(other.value, figure_verdict.figure), ratio_text(other)));
   const std::string ratio = ratio_text(figure_verdict.prediction);
-  std::string row = "| ";
-  for (const std::string& cell :
-       {plain(figure_verdict.figure.at("what")), published_text(figure_verdict.figure),
-        with_unit(figure_verdict.prediction.value, figure_verdict.figure),
-        figure_verdict.is_off() ? "**" + ratio + "**" : ratio, join(others, "; ")})
-    row += markdown_cell(cell);
-  row.back() = '\n';
-  return row;
+  return markdown_row({plain(figure_verdict.figure.at("what")), published_text(figure_verdict.figure),
+                       with_unit(figure_verdict.prediction.value, figure_verdict.figure),
+                       figure_verdict.is_off() ? "**" + ratio + "**" : ratio, join(others, "; ")});
 }
 
 std::string markdown_of(const Validation& validation) {
@@ -224,20 +186,9 @@ std::string markdown_of(const Validation& validation) {
   for (const Json& assumption : assumptions) text += "- " + markdown_text(plain(assumption)) + "\n";
   if (!assumptions.empty()) text += "\n";
   text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
-  for (const FigureVerdict& figure_verdict : validation.figures) text += markdown_row(figure_verdict);
-  const std::string reasons = reason_lines(validation, "- ", "*");
+  for (const FigureVerdict& figure_verdict : validation.figures) text += figure_row(figure_verdict);
+  const std::string reasons = reason_lines(validation);
   return text + (reasons.empty() ? "" : "\n" + reasons) + "\n";
-}
-
-std::string text_of(const Validation& validation) {
-  const Json& about = validation.about;
-  std::string text =
-      fmt::format("{}: {}\n  {}, {}, licence: {}\n{}{}", validation.name, plain(about.at("title")),
-                  plain(about.at("source")), plain(about.at("date")), plain(about.at("licence")),
-                  aligned(rows_of(validation)), reason_lines(validation, "  ", ""));
-  const Json assumptions = about.value("assumptions", Json::array());
-  for (const Json& assumption : assumptions) text += "  assumed: " + plain(assumption) + "\n";
-  return text + "\n";
 }
 
 // "12 figures, 9 of them within 15 %."
@@ -281,17 +232,6 @@ Validation judge_validation(const std::string& name, const Json& section, const 
     validation.figures.push_back(std::move(verdict));
   }
   return validation;
-}
-
-std::string validation_text(const std::vector<Validation>& validations) {
-  std::string text;
-  for (const auto& [kind, heading] : kKinds) {
-    const std::vector<const Validation*> some = of_kind(validations, kind);
-    if (some.empty()) continue;
-    text += fmt::format("{}: {}\n\n", heading, tally(some));
-    for (const Validation* validation : some) text += text_of(*validation);
-  }
-  return text;
 }
 
 std::string validation_markdown(const std::vector<Validation>& validations) {

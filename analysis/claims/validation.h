@@ -46,14 +46,8 @@ void check_validation(const Json& section, const std::vector<std::string>& label
 
 Validation judge_validation(const std::string& name, const Json& section, const std::vector<Json>& records);
 
-// Validations for people: published figures beside predictions, measurements apart from models.
-
-// A table a scenario, aligned UTF-8 without colour: what, published, predicted, ratio; below a figure its
-// other assumptions, a line each, and below the table the reasons of predictions that are off by more than
-// kNeedsAReason.
-std::string validation_text(const std::vector<Validation>& validations);
-
-// The same as Markdown, with source, set-up and assumptions of each scenario.
+// As Markdown: published figures beside predictions, measurements apart from models; source, set-up and
+// assumptions of each scenario, and the reasons of predictions that are off by more than kNeedsAReason.
 std::string validation_markdown(const std::vector<Validation>& validations);
 
 }  // namespace longhaul

@@ -183,18 +183,16 @@ std::string verdict_markdown(const Json& claim, const std::vector<Json>& records
   text += fmt::format(". {}: {}, {}.\n\n", counted(as_index(matrix.all.points()), "point"),
                       range_in_words(matrix, matrix.all), verdict(matrix.all));
   if (matrix.rows.empty()) return text;
-  text += fmt::format("| {}{} | ", matrix.row_key.empty() ? "" : last_key(matrix.row_key) + " \\ ",
-                      last_key(matrix.column_key));
-  for (const std::string& column : matrix.columns) text += markdown_cell(column);
-  text.back() = '\n';
-  text += "|---|";
-  for (std::size_t i = 0; i < matrix.columns.size(); ++i) text += "---|";
+  std::vector<std::string> heading = matrix.columns;
+  heading.insert(heading.begin(), (matrix.row_key.empty() ? "" : last_key(matrix.row_key) + " \\ ") +
+                                      last_key(matrix.column_key));
+  text += markdown_row(heading) + markdown_rule(std::string(heading.size(), 'l'));
   for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
-    text += "\n| " + markdown_cell(matrix.rows[row]);
-    for (const VerdictCell& cell : matrix.cells[row]) text += markdown_cell(cell_text(matrix, cell));
-    text.pop_back();
+    std::vector<std::string> cells = {matrix.rows[row]};
+    for (const VerdictCell& cell : matrix.cells[row]) cells.push_back(cell_text(matrix, cell));
+    text += markdown_row(cells);
   }
-  text += "\n\n";
+  text += "\n";
   for (const std::string& line : frontier(matrix)) text += "- " + markdown_text(line) + "\n";
   return text + "\n";
 }

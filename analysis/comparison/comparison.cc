@@ -32,10 +32,11 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   group.cases = sample.cases.size();
   group.draws = sample.draws;
   if (follows_from_training(metric)) group.draws.push_back(kTheTraining);
-  for (const auto& [run, record] : sample.cases) {
+  for (const RunCase& run_case : sample.cases) {
+    const Json* record = run_case.record;
     if (!metric.target.empty() && record->contains(metric.target)) group.has_target = true;
     group.rounding = std::max(group.rounding, rounding_of(*record, metric));
-    const std::optional<double> value = value_at(*record, metric.path);
+    const std::optional<double> value = run_case.value_at(metric.path);
     if (value && std::isfinite(*value)) group.values.push_back({record->value("seed", Json()), *value});
     if (metric.depends_on_network_time && record->contains("fidelity"))
       group.residual = std::max(group.residual, network_residual(*record));
@@ -316,14 +317,13 @@ bool Group::is_fixed() const {
   });
 }
 
-ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
+ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric>& metrics,
+                                const ComparisonRequest& request) {
   ComparisonTable table;
   table.by = request.by;
   table.margin = request.margin;
   const std::vector<Pair> pairs = parsed_pairs(request.pairs);
-  const Samples samples = samples_of(runs, request);
-  for (const Metric& metric : chosen_metrics(request.metrics, all_records(runs)))
-    table.metrics.push_back(compared(metric, samples, pairs));
+  for (const Metric& metric : metrics) table.metrics.push_back(compared(metric, samples, pairs));
   check_pairs(table, pairs);
   correct(table);
   for (MetricComparison& metric : table.metrics)
@@ -332,6 +332,13 @@ ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const Compar
         judge(metric.metric, row, comparison);
         judge_equivalence(metric.metric, request.margin, comparison);
       }
+  return table;
+}
+
+ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
+  const Samples samples = samples_of(runs, request);
+  ComparisonTable table =
+      compare_samples(samples, chosen_metrics(request.metrics, all_records(runs)), request);
   table.notes = samples.notes;
   for (std::string& note : power_notes(table)) table.notes.push_back(std::move(note));
   return table;

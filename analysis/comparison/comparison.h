@@ -107,6 +107,11 @@ struct ComparisonRequest {
 // Throws InputError for a metric, a key, a value or a pair that no case has.
 ComparisonTable compare_runs(const std::vector<RunDirectory>& runs, const ComparisonRequest& request);
 
+// The same, without notes, of cases that stand in rows already (samples.h).
+struct Samples;
+ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric>& metrics,
+                                const ComparisonRequest& request);
+
 // Sentences on comparisons that the seeds are too few for: which effect they would have found in four cases
 // of five (kPower), and how many seeds would find one of three standard deviations. None where they suffice.
 std::vector<std::string> power_notes(const ComparisonTable& table);

@@ -1,17 +1,19 @@
-// What a reader may conclude from runs, in sentences: which method is ahead at equal tokens, after the same
-// simulated time, after the same bytes, to the target loss, in the time of the whole run and, last, of a
-// synchronization; and where no difference is shown, why not. The same sentences stand in the report, at the
-// end of a run, and in the output of `longhaul compare` and `longhaul claims`.
+// What a reader may conclude from runs: which method is ahead at equal tokens, after the same simulated time,
+// after the same bytes, to the target loss, in the time of the whole run and, last, of a synchronization.
+// Numbers and verdicts here, their sentences in decision_words.h.
 //
 // The verdicts are those of compare_runs() with all questions as one family. Losses after the same time or
 // bytes are compared where the first of the methods ends (equal_budget.h); one at equal time is shown only if
 // it stays when the leader's clock is late by the network model's error against the other's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/comparison/comparison.h"
+#include "analysis/comparison/equal_budget.h"
+#include "analysis/residual.h"
 #include "analysis/runs/run_directory.h"
 
 namespace longhaul {
@@ -20,52 +22,57 @@ struct Decision {
   // Why no difference is shown between the first and another.
   enum class Doubt { kNone, kOneSeed, kChance, kNetworkModel, kEqual };
 
-  // What is said of one or more others, each against the first.
-  struct Part {
-    std::vector<std::string> others;
-    std::string badge;  // "shown", "shown for this draw", "undecided" or "not compared"
-    std::string words;
+  // What compare says of the first against another group.
+  struct Against {
+    std::size_t other = 0;   // group of `row`
+    Comparison comparison;   // in its own order of the two
+    double difference = 0;   // other − first
+    Interval interval = {};  // of that
+    Doubt doubt = Doubt::kNone;
+    bool by_clocks = false;  // kNetworkModel: a late clock can turn a lead at equal time round
   };
 
-  std::string metric;    // path; "loss@equal_time" and "loss@equal_bytes" are no numbers of a record
+  Metric metric;         // paths "loss@equal_time" and "loss@equal_bytes" are no numbers of a record
   std::string question;  // "at equal tokens"
-  std::string first;     // the group with the lowest mean
-  Doubt doubt = Doubt::kNone;
+  ComparisonRow row;
+  std::size_t first = 0;        // the group of `row` that reached most and has the lowest mean
+  std::vector<Against> others;  // in the order of their means
+  Doubt doubt = Doubt::kNone;   // of the first of `others` that is in doubt
   bool is_of_one_draw = false;  // Comparison::Test::kOneDraw
   double lead = 0;      // of the first before the second: how many times as long, or the difference of a loss
-  bool is_tie = false;  // of two without a difference between them: the part names both
-  // The question, and who is ahead: "At equal tokens (2.05 million), b is ahead, 2.0100". Of a tie the
-  // question alone.
-  std::string opening;
-  std::vector<Part> parts;
+  bool is_tie = false;  // of two without a difference between them
 
-  std::string sentence() const;  // opening and parts
+  const Group& leader() const { return row.groups[first]; }
+  bool is_time() const { return metric.unit == Metric::Unit::kSeconds; }
+  bool is_at_equal_budget() const;  // those that were not evaluated within it have no value
 };
 
 struct PointDecisions {
   std::string at;  // "" where nothing differs but what is compared
+  std::optional<Horizon> time, bytes;
+  std::vector<double> tokens;  // the different counts of its cases
+  std::optional<double> target;
+  double residual = 0;  // of the simulated times, as network_residual()
   std::vector<Decision> decisions;
 };
 
 struct Conclusions {
-  std::string conditions;               // "With 16 replicas, seeds 1, 2, 3, ..."
-  std::vector<std::string> everywhere;  // of all points together, where there are several
+  std::string conditions;  // "16 replicas, 3 seeds; network: ..."
   std::vector<PointDecisions> points;
-  std::string grounds;  // how the verdicts are made
+  std::size_t tests = 0;  // the family
 
   bool empty() const { return points.empty(); }
 };
+
+// The questions in their order: {metric, words}.
+const std::vector<std::pair<std::string, std::string>>& decision_questions();
 
 // Empty where no two groups stand at one point, or nothing is done. `request.metrics` is not used. Throws
 // InputError as compare_runs(), DamagedFile for a table of a case.
 Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const ComparisonRequest& request = {});
 
-// Lines of at most `width` columns: where there are several points what holds over all of them, else the
-// sentences. "" without any.
-std::string conclusions_text(const Conclusions& conclusions, std::size_t width);
-std::string conclusions_markdown(const Conclusions& conclusions);
-// {"conditions", "everywhere": [sentences], "points": [{"at", "decisions": [{"question", "first", "shown",
-// "sentence", "opening", "parts": [{"others", "badge", "words"}]}]}], "grounds"}; null without any.
-Json conclusions_json(const Conclusions& conclusions);
+// How many times as long the other takes as the first: over the seeds that both have, as a claim on it has
+// it.
+std::optional<OverSeeds> ratio_of(const Group& other, const Group& first);
 
 }  // namespace longhaul

@@ -1,4 +1,4 @@
-// A comparison as text for a terminal, Markdown, CSV and JSON. docs/formats.md describes the last two.
+// A comparison as Markdown, CSV and JSON. docs/reference/formats/exports.md describes the last two.
 #pragma once
 
 #include <string>
@@ -7,10 +7,9 @@
 
 namespace longhaul {
 
-std::string comparison_text(const ComparisonTable& table);
 std::string comparison_markdown(const ComparisonTable& table);  // GitHub's
 std::string comparison_csv(const ComparisonTable& table);
-std::string comparison_json(const ComparisonTable& table);
+Json comparison_json(const ComparisonTable& table);
 
 // What all forms call an outcome and a test: "better", "worse", "higher", "lower", "no difference shown";
 // "paired", "welch", "fisher", "fixed" (the same in every seed), "one draw" (of a single seed), "" where

@@ -106,7 +106,7 @@ std::string comparison_csv(const ComparisonTable& table) {
   return text;
 }
 
-std::string comparison_json(const ComparisonTable& table) {
+Json comparison_json(const ComparisonTable& table) {
   Json json = {{"by", table.by},
                {"level", kLevel},
                {"tests", table.tests},
@@ -121,7 +121,7 @@ std::string comparison_json(const ComparisonTable& table) {
                                {"rows", rows}});
   }
   json["notes"] = table.notes;
-  return json.dump(2) + "\n";
+  return json;
 }
 
 }  // namespace longhaul

@@ -1,4 +1,4 @@
-// As text for a terminal and as Markdown: rounded for people.
+// As Markdown: rounded for people.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -99,120 +99,57 @@ std::size_t seeds_of(const Group& group) {
   return group.missed_target() ? group.cases : group.values.size();
 }
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text + std::string(width - std::min(width, width_of(text)), ' ');
-}
+using Lines = std::vector<std::vector<std::string>>;
 
-std::string groups_text(const Metric& metric, const std::vector<Group>& groups) {
-  std::size_t name = 0, seeds = 0, mean = 0;
-  for (const Group& group : groups) {
-    name = std::max(name, width_of(group.name));
-    seeds = std::max(seeds, std::to_string(group.values.size()).size());
-    mean = std::max(mean, width_of(mean_text(metric, group)));
-  }
-  std::string text;
-  for (const Group& group : groups) {
-    std::string line = fmt::format("  {}  {}  {}  {}", padded(group.name, name),
-                                   padded(counted(seeds_of(group), "seed"), seeds + 6),
-                                   padded(mean_text(metric, group), mean), interval_text(metric, group));
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
-std::string comparisons_text(const Metric& metric, const ComparisonRow& row) {
-  std::size_t width = 0;
-  const auto pair = [&](const Comparison& comparison) {
-    return row.groups[comparison.a].name + " against " + row.groups[comparison.b].name + ": ";
-  };
-  for (const Comparison& comparison : row.comparisons) width = std::max(width, width_of(pair(comparison)));
-  std::string text;
-  for (const Comparison& comparison : row.comparisons)
-    text += fmt::format("  {}{} ({})\n", padded(pair(comparison), width), outcome_word(comparison.outcome),
-                        grounds_text(metric, row, comparison));
-  return text;
-}
-
-std::string line(const std::vector<std::string>& cells) {
-  std::string text = "| ";
-  for (const std::string& word : cells) text += markdown_cell(word);
-  text.back() = '\n';
-  return text;
-}
-
-std::string rule(const std::string& marks) {
-  std::string text = "|";
-  for (const char mark : marks) text += mark == 'r' ? "---:|" : "---|";
-  return text + "\n";
-}
-
-std::string means_table(const MetricComparison& metric, const std::string& by, bool rows_differ) {
-  std::vector<std::string> heading = {by, "seeds", "mean", "95 % interval"};
-  if (rows_differ) heading.insert(heading.begin(), "at");
-  std::string text = line(heading) + rule(rows_differ ? "llrrl" : "lrrl");
-  for (const ComparisonRow& row : metric.rows)
-    for (const Group& group : row.groups) {
-      std::vector<std::string> cells = {group.name, std::to_string(seeds_of(group)),
-                                        mean_text(metric.metric, group), interval_text(metric.metric, group)};
-      if (rows_differ) cells.insert(cells.begin(), row_text(row));
-      text += line(cells);
-    }
-  return text;
-}
-
-std::string verdicts_table(const MetricComparison& metric, bool rows_differ) {
+// With the point in a first column, where there are several.
+template <class LinesOf>
+std::string table_of(const MetricComparison& metric, std::vector<std::string> heading, std::string marks,
+                     const LinesOf& lines_of) {
+  const bool rows_differ = metric.rows.size() > 1;
   std::string text;
   for (const ComparisonRow& row : metric.rows)
-    for (const Comparison& comparison : row.comparisons) {
-      const std::string verdict = outcome_word(comparison.outcome);
-      std::vector<std::string> cells = {
-          row.groups[comparison.a].name, row.groups[comparison.b].name,
-          comparison.outcome == Comparison::Outcome::kNone ? verdict : "**" + verdict + "**",
-          grounds_text(metric.metric, row, comparison)};
+    for (std::vector<std::string> cells : lines_of(row)) {
       if (rows_differ) cells.insert(cells.begin(), row_text(row));
-      text += line(cells);
+      text += markdown_row(cells);
     }
   if (text.empty()) return "";
-  std::vector<std::string> heading = {"", "against", "verdict", "grounds"};
   if (rows_differ) heading.insert(heading.begin(), "at");
-  return "\n" + line(heading) + rule(rows_differ ? "lllll" : "llll") + text;
+  return markdown_row(heading) + markdown_rule((rows_differ ? "l" : "") + marks) + text + "\n";
+}
+
+std::string means_table(const MetricComparison& metric, const std::string& by) {
+  return table_of(metric, {by, "seeds", "mean", "95 % interval"}, "lrrl", [&](const ComparisonRow& row) {
+    Lines lines;
+    for (const Group& group : row.groups)
+      lines.push_back({group.name, std::to_string(seeds_of(group)), mean_text(metric.metric, group),
+                       interval_text(metric.metric, group)});
+    return lines;
+  });
+}
+
+std::string verdicts_table(const MetricComparison& metric) {
+  return table_of(metric, {"", "against", "verdict", "grounds"}, "llll", [&](const ComparisonRow& row) {
+    Lines lines;
+    for (const Comparison& comparison : row.comparisons) {
+      const std::string verdict = outcome_word(comparison.outcome);
+      lines.push_back({row.groups[comparison.a].name, row.groups[comparison.b].name,
+                       comparison.outcome == Outcome::kNone ? verdict : "**" + verdict + "**",
+                       grounds_text(metric.metric, row, comparison)});
+    }
+    return lines;
+  });
 }
 
 }  // namespace
 
 std::string outcome_word(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kBetter:
-      return "better";
-    case Outcome::kWorse:
-      return "worse";
-    case Outcome::kHigher:
-      return "higher";
-    case Outcome::kLower:
-      return "lower";
-    case Outcome::kNone:
-      break;
-  }
-  return "no difference shown";
+  static const char* const words[] = {"no difference shown", "better", "worse", "higher", "lower"};
+  return words[static_cast<int>(outcome)];
 }
 
 std::string test_name(Test test) {
-  switch (test) {
-    case Test::kPaired:
-      return "paired";
-    case Test::kWelch:
-      return "welch";
-    case Test::kFisher:
-      return "fisher";
-    case Test::kFixed:
-      return "fixed";
-    case Test::kOneDraw:
-      return "one draw";
-    case Test::kNone:
-      break;
-  }
-  return "";
+  static const char* const names[] = {"", "paired", "welch", "fisher", "fixed", "one draw"};
+  return names[static_cast<int>(test)];
 }
 
 std::string mean_text(const Metric& metric, const Group& group) {
@@ -230,26 +167,11 @@ std::string interval_text(const Metric& metric, const Group& group) {
                      value_text(metric, group.interval.high, group.mean));
 }
 
-std::string comparison_text(const ComparisonTable& table) {
-  std::string text;
-  for (const MetricComparison& metric : table.metrics) {
-    text += metric_text(metric.metric) + "\n\n";
-    for (const ComparisonRow& row : metric.rows) {
-      if (!row.at.empty()) text += "  at " + row_text(row) + "\n";
-      text += groups_text(metric.metric, row.groups) + comparisons_text(metric.metric, row) + "\n";
-    }
-  }
-  text += method_note(table) + "\n";
-  for (const std::string& note : table.notes) text += "note: " + note + "\n";
-  return text;
-}
-
 std::string comparison_markdown(const ComparisonTable& table) {
   std::string text;
   for (const MetricComparison& metric : table.metrics) {
-    const bool rows_differ = metric.rows.size() > 1;
-    text += "### " + markdown_text(metric_text(metric.metric)) + "\n\n" +
-            means_table(metric, table.by, rows_differ) + verdicts_table(metric, rows_differ) + "\n";
+    text += "### " + markdown_text(metric_text(metric.metric)) + "\n\n" + means_table(metric, table.by) +
+            verdicts_table(metric);
   }
   text += method_note(table) + "\n";
   for (const std::string& note : table.notes) text += "\n*Note:* " + markdown_text(note) + "\n";

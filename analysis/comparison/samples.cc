@@ -12,7 +12,6 @@
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
-#include "core/scenario/scenario_options.h"
 
 namespace longhaul {
 namespace {
@@ -103,14 +102,6 @@ void share_optimizer(const RunDirectory& run, const Json& resolved, Configuratio
   }
 }
 
-// Options that came later, at their defaults: a run of an earlier version has none of them, and is the same.
-void forget_later_defaults(Configuration& configuration) {
-  static const Node train = *scenario_options({}, {}).child("train");
-  for (const Node& option : train.children)
-    if (option.is_later && configuration.value("train." + option.key) == option.fallback)
-      configuration.erase("train." + option.key);
-}
-
 // Also holds `corpus_hash` of the training, because losses compare within one text only; not where the text
 // is synthetic, which every seed has its own of.
 Configuration configuration_of(const RunDirectory& run, const Json& record, const Json& resolved) {
@@ -121,7 +112,6 @@ Configuration configuration_of(const RunDirectory& run, const Json& record, cons
   if (resolved.is_object()) {
     flatten(resolved, "", label, configuration);
     share_optimizer(run, resolved, configuration);
-    forget_later_defaults(configuration);
   } else {
     add_record(record, label, configuration);
   }
@@ -363,6 +353,11 @@ void order_by_seed(Samples& samples) {
 }
 
 }  // namespace
+
+std::optional<double> RunCase::value_at(const std::string& metric) const {
+  const auto found = measured.find(metric);
+  return found == measured.end() ? longhaul::value_at(*record, metric) : found->second;
+}
 
 Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
   Samples result;

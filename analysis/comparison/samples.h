@@ -1,6 +1,8 @@
 // Which cases stand where in a comparison: the row, the group of the row, the seed.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,9 @@ namespace longhaul {
 struct RunCase {
   const RunDirectory* run = nullptr;
   const Json* record = nullptr;
+  std::map<std::string, double> measured = {};  // what is no number of the record, by metric
+
+  std::optional<double> value_at(const std::string& metric) const;
 };
 
 // The seeds of one group; done cases only.

@@ -31,7 +31,7 @@ void read_all(const std::string& folder) {
   allow_errors([&] { report_page(report_data(opened)); });
   allow_errors([&] {
     const ComparisonTable table = compare_runs(opened.runs, {});
-    comparison_text(table), comparison_json(table);
+    comparison_markdown(table), comparison_json(table);
   });
   for (const RunDirectory& run : opened.runs)
     allow_errors([&] {

@@ -388,18 +388,6 @@ TEST(Comparison, AMethodsOwnOptimizerMakesNoRowOfItsOwn) {
   ASSERT_EQ(comparison_table.metrics.at(0).rows.size(), 1u);
   EXPECT_EQ(comparison_table.metrics[0].rows[0].groups.size(), 2u);
 
-  // A run of an earlier version, which does not know an option that is at its default.
-  RunDirectory later = run;
-  later.folder = folder.file("later");
-  const std::string of_ddp = run.records[0]["case"];
-  Json newer = Json::parse(read_text(folder.file("cases/" + of_ddp + "/case.json")));
-  newer["train"]["evaluate_ensemble"] = false;
-  later.records = {run.records[0]};
-  later.records[0]["seed"] = 2;
-  std::filesystem::create_directories(later.folder + "/cases/" + of_ddp);
-  write_text(later.folder + "/cases/" + of_ddp + "/case.json", newer.dump());
-  EXPECT_EQ(compare_runs({run, later}, {"method", {"final_loss"}, {}}).metrics.at(0).rows.size(), 1u);
-
   add("ddp", 0.1, Json::object(), {{"train.optimizer.lr", 0.1}});
   EXPECT_EQ(compare_runs({run}, {"method", {"final_loss"}, {}}).metrics.at(0).rows.size(), 2u);
 }

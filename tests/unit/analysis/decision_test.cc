@@ -3,13 +3,11 @@
 // Seed s of method a falls from 5 at 0 s to 3 + e at 10 s and 100 bytes, of b from 5 to 2 + e at 20 s and 400
 // bytes, with e = 0, 0.01, 0.02. So a is ahead after 10 s (b is at 3.5 + e/2) and after 100 bytes (b is at
 // 4.25 + e/4), and b at the end.
-#include "analysis/comparison/decision.h"
-
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "analysis/claims/claims.h"
-#include "analysis/comparison/equal_budget.h"
+#include "analysis/comparison/decision_words.h"
 #include "analysis/report/parts.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
@@ -45,9 +43,16 @@ class Conclusion : public testing::Test {
     }
   }
 
-  const Decision& at(const Conclusions& conclusions, const std::string& metric) const {
-    for (const Decision& decision : conclusions.points.at(0).decisions)
-      if (decision.metric == metric) return decision;
+  // A decision and what is said of it.
+  struct Said : Decision, DecisionWords {
+    std::string leads;  // the name of the first
+  };
+
+  static Said at(const Conclusions& conclusions, const std::string& metric) {
+    const PointDecisions& point = conclusions.points.at(0);
+    for (const Decision& decision : point.decisions)
+      if (decision.metric.path == metric)
+        return {decision, in_words(decision, point), decision.leader().name};
     throw std::logic_error("no decision on " + metric);
   }
 
@@ -59,34 +64,34 @@ class Conclusion : public testing::Test {
 TEST_F(Conclusion, SaysWhoIsAheadAtEqualTokensTimeAndBytes) {
   add_lines(3);
   const Conclusions all = conclusions_of({run_});
-  const Decision &tokens = at(all, "final_loss"), &time = at(all, "loss@equal_time"),
-                 &bytes = at(all, "loss@equal_bytes");
-  EXPECT_EQ(tokens.first, "b");
+  const Said tokens = at(all, "final_loss"), time = at(all, "loss@equal_time"),
+             bytes = at(all, "loss@equal_bytes");
+  EXPECT_EQ(tokens.leads, "b");
   EXPECT_EQ(tokens.doubt, Decision::Doubt::kNone);
   EXPECT_NEAR(tokens.lead, 1, 1e-12);
-  EXPECT_TRUE(has(tokens.sentence(), "At equal tokens (2.05 million), b is ahead")) << tokens.sentence();
-  EXPECT_EQ(time.first, "a");
+  EXPECT_TRUE(has(tokens.sentence, "At equal tokens (2.05 million), b is ahead")) << tokens.sentence;
+  EXPECT_EQ(time.leads, "a");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNone);
   EXPECT_NEAR(time.lead, 0.495, 1e-12);
-  EXPECT_TRUE(has(time.sentence(), "After the same simulated time (10 s, when a ends), a is ahead"))
-      << time.sentence();
-  EXPECT_TRUE(has(time.sentence(), "b is at 3.5050, 0.4950 more [")) << time.sentence();
-  EXPECT_EQ(bytes.first, "a");
+  EXPECT_TRUE(has(time.sentence, "After the same simulated time (10 s, when a ends), a is ahead"))
+      << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "b is at 3.5050, 0.4950 more [")) << time.sentence;
+  EXPECT_EQ(bytes.leads, "a");
   EXPECT_NEAR(bytes.lead, 4.2525 - 3.01, 1e-12);
-  EXPECT_TRUE(has(bytes.sentence(), "(100 B sent by a replica, when a ends)")) << bytes.sentence();
+  EXPECT_TRUE(has(bytes.sentence, "(100 B sent by a replica, when a ends)")) << bytes.sentence;
   EXPECT_TRUE(has(all.conditions, "8 replicas, 3 seeds")) << all.conditions;
-  EXPECT_TRUE(all.everywhere.empty());
+  EXPECT_TRUE(over_all_points(all).empty());
 }
 
 // With 7 % a's clock may be late by 0.93 / 1.07: at 8.69 s it is at 3.26 + ..., still below b's 3.5. With the
 // 18 % of random loss it is 6.95 s and 3.61.
 TEST_F(Conclusion, ALeadAtEqualTimeMustStandTheNetworkModelsError) {
   add_lines(3, "host+loss");
-  const Decision time = at(conclusions_of({run_}), "loss@equal_time");
+  const Said time = at(conclusions_of({run_}), "loss@equal_time");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
-  EXPECT_TRUE(has(time.sentence(), "no difference is shown between a")) << time.sentence();
-  EXPECT_TRUE(has(time.sentence(), "the network model's error of 18 % in the times can turn the difference"))
-      << time.sentence();
+  EXPECT_TRUE(has(time.sentence, "no difference is shown between a")) << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "the network model's error of 18 % in the times can turn the difference"))
+      << time.sentence;
 }
 
 TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
@@ -94,7 +99,7 @@ TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
   const Conclusions all = conclusions_of({run_});
   EXPECT_EQ(at(all, "final_loss").doubt, Decision::Doubt::kOneSeed);
   EXPECT_EQ(
-      at(all, "final_loss").sentence(),
+      at(all, "final_loss").sentence,
       "At equal tokens (2.05 million), no difference is shown between b (2.0000) and a (3.0000): one seed "
       "shows nothing.");
 }
@@ -106,15 +111,14 @@ TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
     add("b", seed, 11, 1, 3, Json::object());
     add("c", seed, 40, 1, 3, Json::object());
   }
-  const Decision time = at(conclusions_of({run_}), "simulated_time_s");
+  const Said time = at(conclusions_of({run_}), "simulated_time_s");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
-  EXPECT_TRUE(has(time.sentence(), "a is fastest, 10 s")) << time.sentence();
-  EXPECT_TRUE(has(time.sentence(), "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27"))
-      << time.sentence();
-  EXPECT_TRUE(
-      has(time.sentence(), "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)"))
-      << time.sentence();
-  const Decision loss = at(conclusions_of({run_}), "final_loss");
+  EXPECT_TRUE(has(time.sentence, "a is fastest, 10 s")) << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27"))
+      << time.sentence;
+  EXPECT_TRUE(has(time.sentence, "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)"))
+      << time.sentence;
+  const Said loss = at(conclusions_of({run_}), "final_loss");
   EXPECT_EQ(loss.doubt, Decision::Doubt::kEqual);
 }
 
@@ -127,14 +131,14 @@ TEST_F(Conclusion, EachComparisonHasItsBadge) {
     add("c", seed, 40, 1, 3, Json::object());
   }
   const Conclusions all = conclusions_of({run_});
-  const Decision time = at(all, "simulated_time_s"), loss = at(all, "final_loss");
+  const Said time = at(all, "simulated_time_s"), loss = at(all, "final_loss");
   ASSERT_EQ(time.parts.size(), 2u);
   EXPECT_EQ(time.parts[0].badge, "shown");
   EXPECT_EQ(time.parts[0].others, std::vector<std::string>{"c"});
   EXPECT_EQ(time.parts[1].badge, "undecided");
   EXPECT_EQ(time.parts[1].others, std::vector<std::string>{"b"});
   EXPECT_TRUE(loss.parts.empty());
-  EXPECT_EQ(loss.sentence(), "At equal tokens (2.05 million), all three are at 3.0000.");
+  EXPECT_EQ(loss.sentence, "At equal tokens (2.05 million), all three are at 3.0000.");
   const Json json = conclusions_json(all)["points"][0]["decisions"];
   for (const Json& entry : json)
     if (entry["question"] == "in the time of the whole run") {
@@ -149,7 +153,7 @@ TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
     add("a", seed, 10, 1, 3, Json::object());
     add("b", seed, 18 + 2 * seed, 1, 3, Json::object());
   }
-  const std::string said = at(conclusions_of({run_}), "simulated_time_s").sentence();
+  const std::string said = at(conclusions_of({run_}), "simulated_time_s").sentence;
   EXPECT_TRUE(has(said, "2.2 times as long [1.7, 2.7] (1.48 to 3.1 with the network model's 7 %)")) << said;
   const Json claim = {{"id", "c"}, {"ratio", "simulated_time_s"}, {"of", "b"}, {"to", "a"}, {"at_least", 9}};
   const Json verdict = judge_claims(Json::array({claim}), run_.records)[0];
@@ -161,7 +165,7 @@ TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
 TEST_F(Conclusion, OfEqualsItSaysThatAllTakeTheSame) {
   for (int seed = 1; seed <= 3; ++seed)
     for (const char* label : {"a", "b", "c"}) add(label, seed, 299.9, 1, 3, Json::object());
-  EXPECT_EQ(at(conclusions_of({run_}), "simulated_time_s").sentence(),
+  EXPECT_EQ(at(conclusions_of({run_}), "simulated_time_s").sentence,
             "In the time of the whole run, all three take 4 min 59.9 s.");
 }
 
@@ -174,10 +178,10 @@ TEST_F(Conclusion, WhoWasNotEvaluatedByThenIsNamed) {
                "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n9,plain,mean,90,1,"
                "1,0,900\n");
   }
-  const Decision time = at(conclusions_of({run_}), "loss@equal_time");
+  const Said time = at(conclusions_of({run_}), "loss@equal_time");
   ASSERT_FALSE(time.parts.empty());
   EXPECT_EQ(time.parts.back().badge, "not compared");
-  EXPECT_TRUE(has(time.sentence(), "; c had not been evaluated by then.")) << time.sentence();
+  EXPECT_TRUE(has(time.sentence, "; c had not been evaluated by then.")) << time.sentence;
 }
 
 TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
@@ -186,10 +190,10 @@ TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
     add("a", seed, 10, 1, 3, never);
     add("b", seed, 20, 1, 2, {{"target_loss", 2.5}, {"time_to_target_s", 16}});
   }
-  const Decision target = at(conclusions_of({run_}), "time_to_target_s");
-  EXPECT_EQ(target.first, "b");
-  EXPECT_TRUE(has(target.sentence(), "To the target loss of 2.5, b is ahead, 16 s")) << target.sentence();
-  EXPECT_TRUE(has(target.sentence(), "a never reached")) << target.sentence();
+  const Said target = at(conclusions_of({run_}), "time_to_target_s");
+  EXPECT_EQ(target.leads, "b");
+  EXPECT_TRUE(has(target.sentence, "To the target loss of 2.5, b is ahead, 16 s")) << target.sentence;
+  EXPECT_TRUE(has(target.sentence, "a never reached")) << target.sentence;
 }
 
 TEST_F(Conclusion, OverASweepItCountsThePoints) {
@@ -202,13 +206,10 @@ TEST_F(Conclusion, OverASweepItCountsThePoints) {
   const Conclusions all = conclusions_of({run_});
   ASSERT_EQ(all.points.size(), 3u);
   EXPECT_EQ(all.points[1].at, "rate = 2");
-  const auto found = std::find_if(all.everywhere.begin(), all.everywhere.end(), [](const std::string& text) {
-    return has(text, "In the time of the whole run: ");
-  });
-  ASSERT_NE(found, all.everywhere.end());
-  EXPECT_EQ(*found,
-            "In the time of the whole run: a is ahead at all 3 points (the next takes 1.33 to 4 times as "
-            "long).");
+  EXPECT_TRUE(has(conclusions_markdown(all),
+                  "\n- In the time of the whole run: a is ahead at all 3 points (the next takes 1.33 to 4 "
+                  "times as long).\n"))
+      << conclusions_markdown(all);
   EXPECT_TRUE(has(all.conditions, "swept: rate")) << all.conditions;
 }
 
@@ -217,20 +218,18 @@ TEST_F(Conclusion, OfOneMethodThereIsNone) {
   EXPECT_TRUE(conclusions_of({run_}).empty());
   run_.records[0]["status"] = "failed";
   EXPECT_TRUE(conclusions_of({run_}).empty());
-  EXPECT_EQ(conclusions_text({}, 80), "");
+  EXPECT_EQ(conclusions_markdown({}), "");
 }
 
-TEST_F(Conclusion, TextHasTheSameSentencesWithinItsWidth) {
+TEST_F(Conclusion, MarkdownAndJsonHaveTheSameSentences) {
   add_lines(3);
   const Conclusions all = conclusions_of({run_});
-  std::string unwrapped = conclusions_text(all, 60);
-  std::stringstream lines(unwrapped);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
-  for (std::size_t at; (at = unwrapped.find("\n  ")) != std::string::npos;) unwrapped.replace(at, 3, " ");
-  for (const Decision& decision : all.points[0].decisions)
-    EXPECT_TRUE(has(unwrapped, "- " + decision.sentence() + "\n")) << decision.sentence();
-  EXPECT_TRUE(has(conclusions_markdown(all), "- " + all.points[0].decisions[0].sentence() + "\n"));
-  EXPECT_EQ(conclusions_json(all)["points"][0]["decisions"][0]["first"], "b");
+  const Json json = conclusions_json(all)["points"][0]["decisions"];
+  ASSERT_EQ(json.size(), all.points[0].decisions.size());
+  for (const Json& entry : json)
+    EXPECT_TRUE(has(conclusions_markdown(all), "\n- " + entry["sentence"].get<std::string>() + "\n"))
+        << entry;
+  EXPECT_EQ(json[0]["first"], "b");
 }
 
 // At 2.5, 5 and 10 s a is at 4.5 + e/4, 4 + e/2 and 3 + e, mean e 0.01; half widths are 4.3027 · 0.01/√3
