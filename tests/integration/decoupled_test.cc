@@ -138,30 +138,5 @@ TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
   EXPECT_EQ(record(out, "quorum")["idle_fraction"]["max"], 0);
 }
 
-TEST_F(Decoupled, WhatCannotBeIsSaid) {
-  const auto refusal = [&](const Json& more, const Json& pipeline = Json()) {
-    Json json = scenario(Json::array({method("decoupled-diloco", "wrong", more)}), kConstant);
-    if (!pipeline.is_null()) json["pipeline"] = pipeline;
-    write_text(folder_ + "/wrong.json", json.dump());
-    const CommandResult result = longhaul({"check", folder_ + "/wrong.json"});
-    EXPECT_EQ(result.status, 2) << more;
-    return result.err;
-  };
-  const auto expect_said = [&](const std::string& error, const char* words) {
-    EXPECT_NE(error.find(words), std::string::npos) << error;
-  };
-  expect_said(refusal({{"quorum", 5}}), "methods[0].quorum: found 5");
-  expect_said(refusal({{"quorum", 2}, {"slack", 1}}), "methods[0].slack: found 1 with quorum 2");
-  expect_said(refusal({{"slack", 5}}), "methods[0].slack: found 5 with inner_steps 8 and overlap 3");
-  expect_said(refusal({{"error_feedback", "ef21"}}), "methods[0].error_feedback: found \"ef21\"");
-  expect_said(refusal({{"overlap", 0}}), "methods[0].overlap");
-  Json parameters = scenario(Json::array({method("decoupled-diloco", "wrong")}), kConstant);
-  parameters["workload"]["parameters"] = 1000000;
-  write_text(folder_ + "/wrong.json", parameters.dump());
-  expect_said(longhaul({"check", folder_ + "/wrong.json"}).err,
-              "methods[0].merge: found \"radial-directional\" with workload.parameters");
-  expect_said(refusal(Json::object(), {{"stages", 2}}), "pipeline.stages: found 2");
-}
-
 }  // namespace
 }  // namespace longhaul

@@ -109,15 +109,5 @@ TEST_F(DynamicSteps, TrainingsFollowWhoWasThere) {
   EXPECT_EQ(record(out, "dn")["tokens"], taken * 64);
 }
 
-TEST_F(DynamicSteps, StagesAreRefused) {
-  Json json = scenario(2);
-  json["pipeline"] = {{"stages", 2}};
-  write_text(folder_ + "/stages.json", json.dump());
-  const CommandResult result = longhaul({"check", folder_ + "/stages.json"});
-  EXPECT_EQ(result.status, 2);
-  EXPECT_NE(result.err.find("methods[0].dynamic_steps: found true with 2 pipeline stages"), std::string::npos)
-      << result.err;
-}
-
 }  // namespace
 }  // namespace longhaul

@@ -177,41 +177,5 @@ TEST_F(Waiting, AnAdaptiveGraceFollowsWhatWasSeen) {
   }
 }
 
-TEST_F(Waiting, WhatCannotBeIsSaid) {
-  const auto refusal = [&](const Json& method, const Json& pipeline = Json()) {
-    Json json = Json::parse(read_text(scenario_file("small.json")));
-    json["methods"] = {method};
-    if (!pipeline.is_null()) json["pipeline"] = pipeline;
-    write_text(folder_ + "/wrong.json", json.dump());
-    const CommandResult result = longhaul({"check", folder_ + "/wrong.json"});
-    EXPECT_EQ(result.status, 2) << method;
-    return result.err;
-  };
-  const Json noloco = {{"name", "noloco"}, {"inner_steps", 5}, {"grace", "1s"}};
-  EXPECT_NE(refusal(noloco, {{"stages", 2}}).find("methods[0].grace: found \"1s\" with 2 pipeline stages"),
-            std::string::npos);
-  Json ahead = noloco;
-  ahead["pattern"] = "presend";
-  EXPECT_NE(refusal(ahead).find("found with pattern \"presend\""), std::string::npos);
-  Json adaptive = noloco;
-  adaptive["grace"] = {{"window", 4}};
-  EXPECT_NE(refusal(adaptive).find("methods[0].grace.mads: this key is missing"), std::string::npos);
-  EXPECT_NE(refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"grace", {{"mads", 3}}}})
-                .find("found without quorum"),
-            std::string::npos);
-  Json late = {{"name", "diloco"}, {"inner_steps", 5}, {"quorum", 2}};
-  EXPECT_NE(refusal(late, {{"stages", 2}}).find("methods[0].quorum: found 2 with 2 pipeline stages"),
-            std::string::npos);
-  late.update(Json{{"codec", "int4"}, {"error_feedback", "ef21"}});
-  EXPECT_NE(refusal(late).find("found \"ef21\" with a quorum"), std::string::npos);
-  EXPECT_NE(refusal({{"name", "ddp"}, {"quorum", 2}, {"overlap_backward", 0.5}}).find("overlap_backward"),
-            std::string::npos);
-  EXPECT_NE(refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 5}}).find("at most 4"),
-            std::string::npos);
-  EXPECT_NE(
-      refusal({{"name", "local-sgd"}, {"inner_steps", 5}, {"grace", "1s"}}).find("found without quorum"),
-      std::string::npos);
-}
-
 }  // namespace
 }  // namespace longhaul

@@ -1,0 +1,32 @@
+// `list networks`, and a network of homes from end to end.
+#include <gtest/gtest.h>
+
+#include "core/base/options.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+TEST(ListNetworks, ExplainsEveryTopologyAndMatrix) {
+  const std::string said = longhaul({"list", "networks"}).out;
+  for (const char* name :
+       {"star: ", "regions: ", "homes: ", "hierarchical: ", "graphml: ", "network.overrides: ", "aws-2022: ",
+        "gcp-2025: ", "default_delay", "floor", "trunk"})
+    EXPECT_NE(said.find(name), std::string::npos) << name;
+}
+
+TEST(Homes, TheScenarioRuns) {
+  const std::string out = fresh_folder("homes");
+  const CommandResult result = longhaul({"run", scenario_file("homes.json"), "--out", out, "--quiet"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const Json summary = Json::parse(read_text(out + "/summary.json"));
+  ASSERT_FALSE(summary["cases"].empty());
+  for (const Json& entry : summary["cases"]) {
+    EXPECT_EQ(entry["status"], "done");
+    // Replica 3 takes twice as long: 60 steps of 1 s in the mean of 16, and 120 for it.
+    EXPECT_NEAR(entry["compute_time_s"].get<double>(), 60. * 17 / 16, 4);
+  }
+}
+
+}  // namespace
+}  // namespace longhaul

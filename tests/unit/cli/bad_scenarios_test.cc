@@ -1,0 +1,51 @@
+// Wrong scenarios (tests/data/bad_scenarios.json): what is set in scenarios/small.json, by JSON pointer (null
+// removes), and what the one message of `longhaul check` must say.
+#include <gtest/gtest.h>
+
+#include "cli/commands.h"
+#include "core/base/errors.h"
+#include "core/base/json.h"
+#include "tests/support/files.h"
+
+namespace longhaul {
+namespace {
+
+const std::string kTree = LONGHAUL_SOURCE_DIR, kData = kTree + "/tests/data/";
+
+std::string written(const Json& changes, const TemporaryFolder& folder) {
+  Json scenario = Json::parse(read_text(kTree + "/scenarios/small.json"));
+  for (const auto& [pointer, value] : changes.items()) {
+    const Json::json_pointer at(pointer);
+    if (value.is_null())
+      scenario.at(at.parent_pointer()).erase(at.back());
+    else
+      scenario[at] = value;
+  }
+  std::string text = scenario.dump(1);
+  for (std::size_t at; (at = text.find("DATA/")) != std::string::npos;) text.replace(at, 5, kData);
+  write_text(folder.file("bad.json"), text);
+  return folder.file("bad.json");
+}
+
+TEST(BadScenarios, AreRefusedInOneMessage) {
+  const Json rows = Json::parse(read_text(kData + "bad_scenarios.json"));
+  ASSERT_GT(rows.size(), 50u);
+  for (const Json& row : rows) {
+    const TemporaryFolder folder;
+    CheckOptions options;
+    options.scenario = written(row["set"], folder);
+    try {
+      check_command(options);
+      ADD_FAILURE() << row["name"] << " is taken";
+    } catch (const InputError& error) {
+      const std::string said = error.what();
+      EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+      EXPECT_NE(said.find(".json: "), std::string::npos) << said;
+      for (const std::string words : row["said"])
+        EXPECT_NE(said.find(words), std::string::npos) << row["name"] << ": " << words << " not in: " << said;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
