@@ -77,6 +77,33 @@ def intellect(planner):
            "(published: 42 d, with up to 14 nodes)")
 
 
+def llama_70b(planner):
+    """70.55 B parameters at seven nodes. Twelve rounds of a ring take a seventh of the model each through Stuttgart's
+    uplink of 2 Gb/s, less than the 8 · 300 Mb/s that were measured to it, and windows that grow
+    anew cost up to 2 %. Five hops leave a site."""
+    plan = planner.example("llama-3-70b")
+    plan["candidates"].update(methods=["diloco"], inner_steps=[200], rank_orders=["blocks"], all_reduce=["ring"])
+    plan.update(deadline="365d", budget=1000000000)
+    data, text, _ = planner.plan(plan)
+    found = data["plans"][0]
+    parameters, nodes, steps = 70553706496, 7, math.ceil(2e12 / (7 * 262144))
+    step_s = 6 * parameters * 262144 / (32 * 0.4 * 989.4e12)
+    bytes_of_hop = 12 * 2 * parameters / nodes
+    by_hand = steps * step_s + steps // 200 * 8 * bytes_of_hop / (2e9 * 1448 / 1538)
+    expect(data["parameters"] == parameters, f"Llama 3 70B has {data['parameters']} parameters, published {parameters}")
+    expect(0 <= found["time_s"] / by_hand - 1 < 0.02,
+           f"seven nodes, uplink of 2 Gb/s: {found['time_s'] / 86400:.1f} d, by hand {by_hand / 86400:.1f} d")
+    leaving = steps // 200 * bytes_of_hop * 1500 / 1448
+    expect(all(abs(of_site / leaving - 1) < 1e-6 for of_site in found["leaving"].values()) and len(found["leaving"]) == 5,
+           f"each of five sites sends {leaving / 1e15:.2f} PB by hand: {found['leaving']}")
+    expect(abs(found["egress_cost"] / (4 * leaving / 1e9 * 0.06) - 1) < 1e-6, "Stuttgart's egress is free")
+    saved, uplink = {one["what"]: one["saved_s"] for one in data["upgrades"]}, "stuttgart's uplink"
+    expect(saved[uplink] > 0.99 * max(saved.values()) and data["links"][0]["link"] == uplink,
+           f"{uplink} is what to buy, it saves {saved[uplink] / 86400:.1f} d")
+    expect("It keeps the deadline of 365.0 d and the budget of 1,000,000,000 EUR, which cost nothing." in data["decision"],
+           "one candidate within both")
+
+
 def deadline(planner):
     """Within 72 days the ring, which costs the least, is too slow. It goes eight rounds of a fifth of 8.03 B parameters
     over three hops between sites every 500 steps."""
@@ -183,6 +210,7 @@ def main():
         wrong_plans(planner)
         measured_diloco(planner)
         intellect(planner)
+        llama_70b(planner)
         deadline(planner)
         equals_the_whole_replay(planner)
         between_regions(planner)
