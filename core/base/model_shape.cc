@@ -98,7 +98,7 @@ std::int64_t ModelShape::parameters() const {
 }
 
 double ModelShape::layer_weights() const {
-  const double h = hidden, attention = 1. * width_of_head() * (heads + key_heads());
+  const double h = hidden, attention = width_of_head() * (1. * heads + key_heads());
   return 2 * h * attention + (gated ? 3. : 2.) * h * ffn;
 }
 

@@ -80,6 +80,9 @@ TEST(ModelShape, HasNoMoreParametersThanAreCounted) {
   EXPECT_THROW((ModelShape{1000000000, 65536, 2, 1000000000, 8, 1000000000}).check("train.model"),
                InputError);
   EXPECT_NO_THROW((ModelShape{65536, 100, 128, 4 * 65536, 8, 128002}).check("train.model"));
+  constexpr int kMost = 2147483646;
+  EXPECT_THROW((ModelShape{kMost, 65536, kMost, kMost, 8, kMost, kMost, kMost}).check("workload.model"),
+               InputError);
 }
 
 }  // namespace
