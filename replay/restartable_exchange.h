@@ -1,5 +1,5 @@
 // An operation whose members may be lost on the way, and which others may join: where replicas crash and
-// come back (RecoverySpec, core/faults.h).
+// come back (RecoverySpec, core/scenario/recovery.h).
 //
 // While nobody is done it begins anew, from the first byte, among those who are left. Once somebody is done
 // it has its result: who is not done fetches that from one who is, each of whom serves one after another, as

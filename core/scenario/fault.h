@@ -2,7 +2,7 @@
 // compared meets the same faults: a draw belongs to (seed, number of the fault, whom it strikes) and to
 // nothing else.
 //
-// A kind of fault is a file of core/faults/: its options, what it strikes and does, and its words. When
+// A kind of fault is a file of core/scenario/faults/: its options, what it strikes and does, and its words. When
 // faults strike, and what follows from what they do, is the same code for all kinds.
 //
 // Times count from the beginning of the training, on the clock of the replay.

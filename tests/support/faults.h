@@ -1,4 +1,4 @@
-// Faults as the kinds of core/faults/ read them.
+// Faults as the kinds of core/scenario/faults/ read them.
 #pragma once
 
 #include "core/scenario/fault.h"
