@@ -216,7 +216,7 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   schedule.merges = {
       {0, 0, {{0, 2, 3}, {1, 2, 3}}}, {1, 0, {{0, 2, 3}, {1, 2, 3}}}, {1, 1, {{0, 4, 5}, {2, 4, 5}}}};
   const std::unique_ptr<Update> update = make_update({"decoupled-diloco", "", method});
-  Arena arena(slots_with(update->rows()), 3, 4);
+  Arena arena(slots_with({"slow_weights"}), 3, 4);
   const std::unique_ptr<Backend> backend = make_loop_backend();
   ExchangeLog log;
   Replicas replicas{arena, *backend, log};

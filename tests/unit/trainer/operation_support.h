@@ -10,7 +10,7 @@
 namespace longhaul {
 
 inline std::vector<Slot> outer_slots() {
-  return slots_with({Slot::kSlowWeights, Slot::kOuterMomentum});
+  return slots_with({"slow_weights", "outer_momentum"});
 }
 
 inline Message message_of(const float* row, std::int64_t columns, Wire wire, const float* less = nullptr) {

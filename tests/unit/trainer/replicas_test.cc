@@ -18,7 +18,7 @@ namespace longhaul {
 namespace {
 
 TEST(Arena, HasFourBytesPerParameterReplicaAndSlot) {
-  Arena arena(slots_with({Slot::kSlowWeights, Slot::kOuterMomentum}), 3, 1000);
+  Arena arena(slots_with({"slow_weights", "outer_momentum"}), 3, 1000);
   EXPECT_EQ(arena.bytes(), 4 * 6 * 3 * 1000);
   EXPECT_EQ(arena.row(Slot::kGradient, 2), arena.row(Slot::kGradient, 0) + 2000);
   EXPECT_EQ(arena.row(Slot::kOuterMomentum, 2)[999], 0.f);
