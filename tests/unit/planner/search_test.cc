@@ -329,8 +329,8 @@ Json drawn_plan(std::mt19937& random) {
                  {"all_reduce", among({"ring", "double-tree", "halving-doubling", "direct"}, 3)},
                  {"connections", among({1, 4}, 2)},
                  {"rank_orders", {"blocks", "round-robin"}}}}};
-  if (random() % 2 == 0) plan["deadline"] = format_number(number(300, 600)) + "s";
-  if (random() % 2 == 0) plan["budget"] = number(1, 10);
+  if (random() % 2 == 0) plan["deadline"] = format_number(number(300, 2000)) + "s";
+  if (random() % 2 == 0) plan["budget"] = number(0.5, 20);
   return plan;
 }
 
@@ -493,7 +493,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
   }
   EXPECT_GT(most_on_front, 3);
   EXPECT_GT(left_to_bounds, 20) << "the search saves replays";
-  EXPECT_TRUE(missed + costly > 0 && easy > 0) << missed << ' ' << costly << ' ' << easy;
+  EXPECT_TRUE(missed > 0 && easy > 0) << missed << ' ' << costly << ' ' << easy;
 }
 
 // Two nodes, 100 MB a chunk at 800 Mb/s measured between two sites: of 50 outer steps each sends two, and
