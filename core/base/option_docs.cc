@@ -111,7 +111,7 @@ Json bare_schema(const Node& node) {
 class SharedParts {
  public:
   // A shorter part is no shorter as a reference.
-  static constexpr std::size_t kShortest = 80;
+  static constexpr std::size_t kShortest = 64;
 
   explicit SharedParts(const Json& schema) { count(schema); }
 
