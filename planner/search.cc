@@ -181,6 +181,7 @@ class Search {
       key << topology.node_name(link.first) << '>' << topology.node_name(link.second) << ' '
           << format_number(link.rate_forward) << ' ' << format_number(link.rate_backward) << ' '
           << format_number(link.delay_s) << '\n';
+    trace.plan.keeps.clear();  // only a replica that comes back downloads it, and no plan has one
     write_trace(trace, key);
     return key.str();
   }
