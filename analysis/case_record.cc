@@ -247,7 +247,7 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
   if (has_pace) record["tokens_per_s"] = all_steps * tokens / latest_s;
   if (has_pace || has_stages || (may_lose && latest_s > 0)) record["step_time_s"] = latest_s / config.steps();
   // A method that gives all batches to one machine trains on the same tokens.
-  if (is_done && (tokens > 0 || config.workload.accelerators > 1))
+  if (is_done && (tokens > 0 || config.workload.accelerators != 1))
     record["accelerator_hours"] = latest_s / 3600 * config.workload.accelerators * config.workers();
   if (has_stages) {
     const StageBytes stage_bytes(case_folder);
