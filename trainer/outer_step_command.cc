@@ -139,6 +139,7 @@ class OuterStep {
       : file_(arguments.in), update_(make_update(method)), tensors_(read_safetensors(arguments.in)) {
     const StoredTensor& theta = tensor(tensors_, file_, "theta", "F32", "theta [R, P] and more");
     plan_ = method_named(method.name).plan(method, model_of(arguments, theta));
+    plan_.keeps = rows_kept_by(method);
     check_has_rules(arguments, method);
     const auto is_of_another_step = [&arguments](const OperationRule& rule) {
       return arguments.step < rule.first_step || (rule.last_step > 0 && arguments.step > rule.last_step);

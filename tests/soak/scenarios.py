@@ -20,7 +20,17 @@ def declared_methods(longhaul):
     """{name: {option: its part of the schema}}"""
     schema = json.loads(subprocess.run([longhaul, "list", "schema"], capture_output=True, text=True, check=True).stdout)
     methods = {}
-    for one in schema["properties"]["methods"]["items"]["oneOf"]:
+    def expanded(part):
+        """Without references to "$defs"."""
+        if isinstance(part, list):
+            return [expanded(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            part = {**schema["$defs"][part["$ref"].rsplit("/", 1)[1]], **{key: part[key] for key in part if key != "$ref"}}
+        return {key: expanded(value) for key, value in part.items()}
+
+    for one in expanded(schema["properties"]["methods"]["items"]["oneOf"]):
         options = {key: value for key, value in one["properties"].items() if key not in NOT_OPTIONS}
         methods[one["properties"]["name"]["const"]] = options
     return methods
