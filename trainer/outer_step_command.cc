@@ -224,7 +224,8 @@ class OuterStep {
 
   // What the file must have, then all.
   std::vector<Slot> slots() {
-    const std::vector<std::string> kept = kept_rows(plan_);
+    std::vector<std::string> kept = kept_rows(plan_);
+    if (has_merges(plan_)) kept.push_back(kOuterMomentumRow);  // the synchronizer's
     tables_ = {Slot::kWeights};
     for (const Slot slot : update_->changed_state()) tables_.push_back(slot);
     if (update_->has_own_optimizer())
