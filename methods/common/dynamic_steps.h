@@ -12,7 +12,7 @@ namespace longhaul {
 
 // `dynamic_steps`, beside `inner_steps`: of a method with all its rules at the end of a round.
 Node dynamic_steps_option();
-// Those of the case, by its step_time_factors and what the devices of a node say to each other: what else
+// Those of the case, by its step_time_factors: what else
 // slows a replica down, as faults or drawn step times, is not known beforehand. Off for a method without the
 // option.
 DynamicSteps dynamic_steps_of(const Case& config);
